@@ -9,11 +9,12 @@ public enum BlockingHTTPClient {
   ///   - request: The request.
   ///   - unixSocket: The path of a Unix domain socket to connect to, whatever the URL's host is.
   ///   - tls: How the server proves its identity.
+  ///   - silence: If given, the request fails when no byte has arrived for about that time, in whole seconds.
   ///   - onPiece: If given, receives the body of a response with status 200 in pieces, as they arrive, and returns
   ///     whether to continue; the bytes are valid during its call.
   public static func perform(
     _ request: TransportRequest, unixSocket: String? = nil, tls: TLSSettings = TLSSettings(),
-    onPiece: ((UnsafeRawBufferPointer) -> Bool)? = nil
+    silence: Duration? = nil, onPiece: ((UnsafeRawBufferPointer) -> Bool)? = nil
   ) -> AttemptResult {
     var configuration = TransportConfiguration(userAgent: "redial")
     configuration.maxResponseBytes = request.captureLimit
@@ -24,6 +25,12 @@ public enum BlockingHTTPClient {
     var fault = transfer.prepare(request)
     if fault == CURLE_OK, let unixSocket {
       fault = redial_curl_set_text(transfer.handle, CURLOPT_UNIX_SOCKET_PATH, unixSocket)
+    }
+    if fault == CURLE_OK, let silence {
+      fault = redial_curl_set_long(transfer.handle, CURLOPT_LOW_SPEED_LIMIT, 1)
+      if fault == CURLE_OK {
+        fault = redial_curl_set_long(transfer.handle, CURLOPT_LOW_SPEED_TIME, Int(silence.components.seconds))
+      }
     }
     return transfer.result(fault == CURLE_OK ? curl_easy_perform(transfer.handle) : fault)
   }

@@ -48,7 +48,7 @@ public struct RedialEvent: Sendable, Hashable {
     case call(RedialCall)
     /// A target by its key, with the state of its breaker and when that becomes half-open.
     case target(key: String, state: RedialTarget.Breaker.State, openUntil: Date?)
-    /// Why events were missed: `restarted`, `tooOld`, `tooSlow` or `overflow`.
+    /// Why events were missed: `restarted`, `tooOld`, `tooSlow`, `overflow` or `instanceChanged`.
     case reset(reason: String)
     /// A subject that this version does not know.
     case other

@@ -10,8 +10,15 @@ struct EventChannel {
   var notified: UInt64 = 0
   /// Whether events are recorded.
   var isOn = false
-  /// The listeners.
+  /// The listeners: clients, and other instances on the same store.
   var listeners: Set<UInt64> = []
-  /// The newest listener.
+  /// Those that are clients.
+  var clients: Set<UInt64> = []
+  /// The newest listener, and the newest client.
   var latest: UInt64 = 0
+  var latestClient: UInt64 = 0
+  /// Whether the events of other instances are asked for.
+  var isFollowed = false
+  /// From this event on, the log has the events of all instances.
+  var wholeFrom: UInt64 = 0
 }

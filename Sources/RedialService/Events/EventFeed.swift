@@ -6,6 +6,7 @@ internal import RedialModel
 internal import RedialStore
 internal import Synchronization
 internal import RedialJSON
+internal import RedialText
 
 /// Sends committed changes, and changes of breakers, to listeners as server-sent events.
 ///
@@ -34,14 +35,20 @@ final class EventFeed: @unchecked Sendable {
   private var lastListener: UInt64 = 0
   private var isBeating = false
   private var isClosed = false
+  /// Asks the other instances on the same store for their events; nil if there can be none. Set once by `init`.
+  private var relay: EventRelay?
+  /// Clients that listen as soon as the events of all instances arrive.
+  private var arriving: [Namespace: [@Sendable () -> Void]] = [:]
 
   /// Maximum number of changes that wait to become events; more are dropped, and listeners get `reset`.
   private static let maxPending = 20_000
   /// Calls that are read at a time.
   private static let page = 250
 
+  /// - Parameter trust: Signs requests to other instances on the same store; nil if there can be none.
   init(
-    settings: EventSettings, reader: any CallReader, standings: TargetStandings, clock: Clock, redaction: Redaction
+    settings: EventSettings, reader: any CallReader, standings: TargetStandings, clock: Clock, redaction: Redaction,
+    trust: PeerTrust? = nil
   ) {
     self.settings = settings
     self.reader = reader
@@ -51,6 +58,9 @@ final class EventFeed: @unchecked Sendable {
     epoch = UInt64(bitPattern: Clock.wallTime().microseconds)
     // An update may be two events.
     notifyEvery = UInt64(max(1, settings.maxKept / 2 - 1))
+    relay = trust.map { trust in
+      EventRelay(trust: trust, clock: clock, heartbeat: settings.heartbeat) { [weak self] in self?.note($0) }
+    }
   }
 
   // MARK: What happens
@@ -145,6 +155,7 @@ final class EventFeed: @unchecked Sendable {
       }
     case .erase(let id, let spec):
       channels[spec.namespace]?.log.erase(id, leaving: spec, redaction)
+      if relay != nil { append(.erasure(of: id, spec)) }
     default: break
     }
   }
@@ -157,39 +168,107 @@ final class EventFeed: @unchecked Sendable {
         at: time))
   }
 
+  // MARK: What happens at other instances
+
+  /// Takes the other instances on the same store.
+  func meet(_ others: [Peer]) { relay?.meet(others) }
+
+  private func note(_ report: EventRelay.Report) {
+    switch report {
+    // The sender of a stream that is too fast has to wait.
+    case .event(let event, let namespace): queue.sync { relayed(event, namespace) }
+    case .whole(let namespace): queue.async { self.whole(namespace) }
+    case .missed(let namespace): queue.async { self.missed(namespace) }
+    }
+  }
+
+  private func relayed(_ event: ServerSentEvents.Event, _ namespace: Namespace) {
+    guard channels[namespace]?.isOn == true, let event = StreamedEvent(event, in: namespace) else { return }
+    if event.kind == .erased, let call = event.call { return forget(call.id, of: namespace) }
+    append(event)
+    notifyAll(of: namespace)
+  }
+
+  /// Removes erased content from the recorded events of a call.
+  private func forget(_ id: CallID, of namespace: Namespace) {
+    guard case .success(let record)? = (try? reader.records(of: [id]))?.first ?? nil else {
+      // What may stay of it is not known.
+      channels[namespace]?.log.interrupt()
+      return notifyAll(of: namespace)
+    }
+    channels[namespace]?.log.erase(id, leaving: record.spec, redaction)
+  }
+
+  private func whole(_ namespace: Namespace) {
+    guard let channel = channels[namespace], channel.isFollowed else { return }
+    channels[namespace]?.wholeFrom = channel.log.next
+    for arrive in arriving.removeValue(forKey: namespace) ?? [] { arrive() }
+  }
+
+  private func missed(_ namespace: Namespace) {
+    guard let channel = channels[namespace], channel.isFollowed else { return }
+    channels[namespace]?.wholeFrom = channel.log.next
+    for number in channel.clients { listeners[number]?.misses(.instanceChanged) }
+    notifyAll(of: namespace)
+  }
+
   // MARK: Who listens
 
   /// Adds a client as a listener from now on, or from the event after a given one.
   ///
   /// - Parameters:
   ///   - caller: The listener; it gets the events of its namespace.
+  ///   - isInstance: Whether it is another instance, which gets the events of this one alone.
   ///   - mayGoOn: Returns why the caller may not continue to listen; nil while it may.
   ///   - refuse: Called with the problem if it cannot listen.
   func listen(
-    _ responder: HTTPResponder, _ filter: EventFilter, after last: EventID?, _ caller: Caller,
+    _ responder: HTTPResponder, _ filter: EventFilter, after last: EventID?, _ caller: Caller, isInstance: Bool = false,
     mayGoOn: @escaping @Sendable () -> Problem?, refuse: @escaping @Sendable (Problem) -> Void
   ) {
-    queue.async { self.add(responder, filter, after: last, caller, mayGoOn, refuse) }
+    queue.async {
+      let add: @Sendable () -> Void = {
+        self.add(responder, filter, after: last, caller, isInstance: isInstance, mayGoOn, refuse)
+      }
+      if isInstance || self.follows(caller.namespace, refuse) { return add() }
+      if self.arriving[caller.namespace] != nil { self.arriving[caller.namespace]?.append(add) }
+    }
+  }
+
+  /// Whether the events of all instances arrive in a namespace; if not, they are asked for, and `arriving` has a place.
+  private func follows(_ namespace: Namespace, _ refuse: (Problem) -> Void) -> Bool {
+    guard let relay, !isClosed, arriving[namespace] == nil else { return self.relay == nil || isClosed }
+    if channels[namespace]?.isFollowed == true { return true }
+    guard channels.values.count(where: \.isFollowed) < EventRelay.mostNamespaces else {
+      refuse(Self.tooMany("Clients of at most \(EventRelay.mostNamespaces) namespaces may listen at a time."))
+      return false
+    }
+    turnOn(namespace)
+    channels[namespace]?.isFollowed = true
+    arriving[namespace] = []
+    relay.follow(namespace)
+    return false
+  }
+
+  private static func tooMany(_ detail: String) -> Problem {
+    Problem(
+      status: 503, code: "tooManyListeners", title: "Too many clients listen", detail: "\(detail) Try again later.",
+      retryAfter: 5)
   }
 
   private func add(
-    _ responder: HTTPResponder, _ filter: EventFilter, after last: EventID?, _ caller: Caller,
+    _ responder: HTTPResponder, _ filter: EventFilter, after last: EventID?, _ caller: Caller, isInstance: Bool,
     _ mayGoOn: @escaping @Sendable () -> Problem?, _ refuse: (Problem) -> Void
   ) {
     // It was admitted before this queue ran, and listeners without permission may have been removed since.
     if let problem = mayGoOn() { return refuse(problem) }
     let namespace = caller.namespace
-    guard !isClosed, channels[namespace]?.listeners.count ?? 0 < settings.maxListeners else {
-      return refuse(
-        Problem(
-          status: 503, code: "tooManyListeners", title: "Too many clients listen",
-          detail: isClosed
-            ? "The service stops." : "At most \(settings.maxListeners) may listen at a time. Try again later.",
-          retryAfter: 5))
+    guard !isClosed else { return refuse(Self.tooMany("The service stops.")) }
+    guard isInstance || channels[namespace]?.clients.count ?? 0 < settings.maxListeners else {
+      return refuse(Self.tooMany("At most \(settings.maxListeners) may listen at a time."))
     }
     lastListener += 1
     let number = lastListener
-    let log = open(namespace, for: number)
+    let channel = open(namespace, for: number, isInstance: isInstance)
     let head = HTTPResponse(
       status: 200,
       headers: [
@@ -201,28 +280,41 @@ final class EventFeed: @unchecked Sendable {
       queue.async { self.stream(of: number, did: event) }
     }
     var listener = EventListener(
-      stream: stream, filter: filter, caller, epoch: epoch, next: log.next, mayGoOn: mayGoOn)
-    if let last { listener.resume(after: last, in: log) }
+      stream: stream, filter: filter, caller, isInstance: isInstance, epoch: epoch, next: channel.log.next,
+      mayGoOn: mayGoOn)
+    if let last { listener.resume(after: last, in: channel) }
     listener.greet()
     listeners[number] = listener
     notify(number)
     beat()
   }
 
+  /// Gives a listener a place in its namespace, whose events are recorded from now on.
+  private func open(_ namespace: Namespace, for number: UInt64, isInstance: Bool) -> EventChannel {
+    var channel = turnOn(namespace)
+    channel.listeners.insert(number)
+    channel.latest = number
+    if !isInstance {
+      channel.clients.insert(number)
+      channel.latestClient = number
+    }
+    channels[namespace] = channel
+    return channel
+  }
+
   /// Begins to record the events of a namespace.
-  private func open(_ namespace: Namespace, for number: UInt64) -> EventLog {
+  @discardableResult
+  private func turnOn(_ namespace: Namespace) -> EventChannel {
     var channel =
       channels[namespace]
       ?? EventChannel(log: EventLog(maxCount: settings.maxKept, maxBytes: settings.maxKeptBytes))
     if !channel.isOn { channel.log.interrupt() }
     channel.isOn = true
-    channel.listeners.insert(number)
-    channel.latest = number
     channels[namespace] = channel
     _ = noted.withLock { $0.insert(namespace) }
     isOn.store(true, ordering: .releasing)
     shareBytes()
-    return channels[namespace]?.log ?? channel.log
+    return channels[namespace] ?? channel
   }
 
   /// Stops recording the events of a namespace.
@@ -270,10 +362,15 @@ final class EventFeed: @unchecked Sendable {
   private func remove(_ number: UInt64) {
     guard let namespace = listeners.removeValue(forKey: number)?.namespace else { return }
     channels[namespace]?.listeners.remove(number)
-    guard let channel = channels[namespace], channel.listeners.isEmpty else { return }
+    channels[namespace]?.clients.remove(number)
+    guard let channel = channels[namespace], channel.clients.isEmpty else { return }
     queue.asyncAfter(deadline: .now() + .microseconds(Int(settings.linger.wholeMicroseconds))) { [weak self] in
-      guard let self, let now = channels[namespace], now.listeners.isEmpty, now.latest == channel.latest else { return }
-      shut(namespace)
+      guard let self, let now = channels[namespace] else { return }
+      if now.isFollowed, now.clients.isEmpty, now.latestClient == channel.latestClient {
+        relay?.leave(namespace)
+        channels[namespace]?.isFollowed = false
+      }
+      if now.listeners.isEmpty, now.latest == channel.latest { shut(namespace) }
     }
   }
 
@@ -314,6 +411,8 @@ final class EventFeed: @unchecked Sendable {
     queue.async {
       self.isClosed = true
       self.isOn.store(false, ordering: .releasing)
+      self.relay?.leaveAll()
+      for namespace in Array(self.arriving.keys) { self.whole(namespace) }
       for (_, var listener) in self.listeners { listener.end(saying: "the service stops") }
       self.listeners = [:]
     }

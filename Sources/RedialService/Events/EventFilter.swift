@@ -6,13 +6,14 @@ struct EventFilter: Sendable {
   /// A target.
   var target: TargetKey?
   var call: CallID?
-  var callKind = CallKind.call
+  /// The kind of calls; nil for any.
+  var callKind: CallKind? = .call
   var label: CallSpec.Label?
 
   func admits(_ event: StreamedEvent) -> Bool {
     if !kinds.isEmpty, !kinds.contains(event.kind) { return false }
     if let target, target != event.target { return false }
-    if let of = event.call, of.kind != callKind { return false }
+    if let of = event.call, let callKind, of.kind != callKind { return false }
     if let call, call != event.call?.id { return false }
     if let label, !event.labels.contains(label) { return false }
     return true
@@ -25,8 +26,8 @@ extension EventFilter {
   /// - Throws: A problem that names the wrong parameter.
   init(taking parameters: inout QueryParameters, _ caller: Caller) throws(Problem) {
     for name in (parameters.take("type") ?? "").split(separator: ",") {
-      guard let kind = StreamedEvent.Kind(rawValue: String(name)) else {
-        let all = StreamedEvent.Kind.allCases.map(\.rawValue).joined(separator: ", ")
+      guard let kind = StreamedEvent.Kind.shown.first(where: { $0.rawValue == name }) else {
+        let all = StreamedEvent.Kind.shown.map(\.rawValue).joined(separator: ", ")
         throw QueryParameters.problem("type", "must be one or more of these, separated by commas: \(all)")
       }
       kinds.insert(kind)

@@ -15,7 +15,12 @@ struct EventListener {
     case tooSlow
     /// More happened at a time than the service could report.
     case overflow
+    /// An instance on the same store has come, has gone, or could not be reached for a while.
+    case instanceChanged
   }
+
+  /// The name of the event by which a listener learns of a gap.
+  static let resetName = "reset"
 
   let stream: HTTPResponseStream
   /// Whether it was admitted by an API key.
@@ -24,6 +29,8 @@ struct EventListener {
   let mayGoOn: @Sendable () -> Problem?
   /// The namespace of its events.
   let namespace: Namespace
+  /// Whether it is another instance, which gets the events of this one alone.
+  let isInstance: Bool
   private let filter: EventFilter
   private let epoch: UInt64
   /// The number of its next event.
@@ -36,7 +43,7 @@ struct EventListener {
   private static let pieceBytes = 64 * 1024
 
   init(
-    stream: HTTPResponseStream, filter: EventFilter, _ caller: Caller, epoch: UInt64, next: UInt64,
+    stream: HTTPResponseStream, filter: EventFilter, _ caller: Caller, isInstance: Bool, epoch: UInt64, next: UInt64,
     mayGoOn: @escaping @Sendable () -> Problem?
   ) {
     self.stream = stream
@@ -44,15 +51,17 @@ struct EventListener {
     hasKey = caller.keyID != nil
     self.mayGoOn = mayGoOn
     namespace = caller.namespace
+    self.isInstance = isInstance
     self.epoch = epoch
     self.next = next
   }
 
   /// Continues after an event that it has received, if possible.
-  mutating func resume(after last: EventID, in log: EventLog) {
+  mutating func resume(after last: EventID, in channel: EventChannel) {
+    let first = isInstance ? channel.log.first : max(channel.log.first, channel.wholeFrom)
     if last.epoch != epoch {
       gap = .restarted
-    } else if last.number < log.next, last.number + 1 >= log.first {
+    } else if last.number < channel.log.next, last.number + 1 >= first {
       next = last.number + 1
     } else {
       gap = .tooOld
@@ -92,8 +101,10 @@ struct EventListener {
     while isWritable, next < log.next {
       let event = log[next]
       next += 1
-      if filter.admits(event) {
-        piece += "id: \(position)\nevent: \(event.kind.rawValue)\ndata: ".utf8
+      if event.audience != (isInstance ? .clients : .instances), filter.admits(event) {
+        piece += "id: \(position)\nevent: \(event.kind.rawValue)\n".utf8
+        if isInstance { piece += "about: ".utf8 + event.about + "\n".utf8 }
+        piece += "data: ".utf8
         piece += event.data
         piece += "\n\n".utf8
       }
@@ -109,14 +120,14 @@ struct EventListener {
   private func reset(_ gap: Gap, at now: Timestamp) -> String {
     var writer = JSONWriter(capacity: 128)
     writer.beginObject()
-    writer.field("type", "reset")
+    writer.field("type", Self.resetName)
     writer.field("timestamp", now)
     writer.key("data")
     writer.beginObject()
     writer.field("reason", gap.rawValue)
     writer.endObject()
     writer.endObject()
-    return "id: \(position)\nevent: reset\ndata: \(String(decoding: writer.bytes, as: UTF8.self))\n\n"
+    return "id: \(position)\nevent: \(Self.resetName)\ndata: \(String(decoding: writer.bytes, as: UTF8.self))\n\n"
   }
 
   private mutating func flush(_ piece: inout [UInt8]) {

@@ -6,7 +6,12 @@ struct EventRoutes: RouteGroup {
   let runtime: Runtime
   let keys: KeyRing
 
-  var routes: [Route] { [Route(.get, "/v1/events", .scope(.read), serve: listen)] }
+  var routes: [Route] {
+    [
+      Route(.get, "/v1/events", .scope(.read), serve: listen),
+      Route(.get, EventRelay.path, .scope(.read), server: .peer, serve: listenForInstance),
+    ]
+  }
 
   private func listen(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     let (responder, caller) = (exchange.responder, exchange.caller)
@@ -14,12 +19,8 @@ struct EventRoutes: RouteGroup {
     let filter = try EventFilter(taking: &parameters, caller)
     let inQuery = parameters.take("lastEventId")
     try parameters.finish()
-    var last: EventID?
     // A client that reconnects sends a newer position in the field than in its URL.
-    if let text = request.header("last-event-id") ?? inQuery, !text.isEmpty {
-      last = EventID(text)
-      if last == nil { throw QueryParameters.problem("lastEventId", "must be the id of an event") }
-    }
+    let last = try Self.position(request.header("last-event-id") ?? inQuery)
     if request.method == .head {
       let head = [HTTPHeader("content-type", "text/event-stream")]
       return runtime.respond(responder, HTTPResponse(status: 200, headers: head, body: []))
@@ -28,5 +29,20 @@ struct EventRoutes: RouteGroup {
     runtime.events.listen(
       responder, filter, after: last, caller, mayGoOn: { [keys] in keys.refusal(of: caller) },
       refuse: { [runtime] problem in runtime.respond(responder, Answer.problem(problem)) })
+  }
+
+  /// The events of this instance alone, for another one, which has checked who may listen there.
+  private func listenForInstance(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    let responder = exchange.responder
+    runtime.events.listen(
+      responder, EventFilter(callKind: nil), after: try Self.position(request.header("last-event-id")), exchange.caller,
+      isInstance: true, mayGoOn: { nil },
+      refuse: { [runtime] problem in runtime.respond(responder, Answer.problem(problem)) })
+  }
+
+  private static func position(_ text: String?) throws(Problem) -> EventID? {
+    guard let text, !text.isEmpty else { return nil }
+    guard let id = EventID(text) else { throw QueryParameters.problem("lastEventId", "must be the id of an event") }
+    return id
   }
 }

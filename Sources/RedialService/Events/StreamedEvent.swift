@@ -17,6 +17,21 @@ struct StreamedEvent: Sendable {
     case halfOpened = "target.halfOpened"
     case closed = "target.closed"
     case endpointDisabled = "endpoint.disabled"
+    /// The content of a call was erased: instances tell each other, so that none keeps it in its events.
+    case erased = "call.erased"
+
+    /// The kinds that clients see.
+    static let shown = allCases.filter { $0 != .erased }
+  }
+
+  /// Who gets an event.
+  enum Audience: Sendable {
+    /// Everybody.
+    case all
+    /// Clients alone: it came from another instance.
+    case clients
+    /// Other instances alone.
+    case instances
   }
 
   let kind: Kind
@@ -27,6 +42,7 @@ struct StreamedEvent: Sendable {
   let labels: [CallSpec.Label]
   /// `{type, timestamp, data}`, in one line.
   let data: [UInt8]
+  var audience = Audience.all
 }
 
 extension StreamedEvent {
@@ -78,7 +94,8 @@ extension StreamedEvent {
       }
     }
     return StreamedEvent(
-      kind: kind, target: target, call: call, labels: spec.labels, data: (try? written.get()) ?? Array("{}".utf8))
+      kind: kind, target: target, call: call, labels: spec.labels, data: (try? written.get()) ?? Array("{}".utf8),
+      audience: audience)
   }
 
   /// Copies a call as an event shows it, with its spec after the erasure.

@@ -68,7 +68,7 @@ final class Runtime: @unchecked Sendable {
     ends = EndTable(limit: settings.maxWaiting, clock: clock)
     events = EventFeed(
       settings: settings.events, reader: reader, standings: standings, clock: clock,
-      redaction: settings.engine.redaction)
+      redaction: settings.engine.redaction, trust: sharing?.trust)
     self.endpoints = endpoints
     self.secret = secret
     let sampling = TraceSampling(share: settings.spans.share)

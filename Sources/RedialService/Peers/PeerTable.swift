@@ -50,8 +50,13 @@ final class PeerTable: Sendable {
   }
 
   /// This instance can lead from now on, as long as it has the leader's shard.
-  func lead() {
-    state.withLock { $0.isLeading = true }
+  ///
+  /// - Returns: False if it has lost that shard meanwhile.
+  func lead() -> Bool {
+    state.withLock { state in
+      state.isLeading = state.own.contains(Self.leadersShard)
+      return state.isLeading
+    }
   }
 
   /// The instance that has a shard, which may be this one; nil if nobody is known to.

@@ -14,10 +14,10 @@ extension Runtime {
   ///   - bulk: Runs the bulk operations, while this instance is the leader.
   func meetPeers(by store: any SharedStore, at address: String?, _ bulk: BulkRunner) {
     leadersBulk.withLock { $0 = bulk }
-    store.meet(at: address, version: redialVersion) { [weak self] news in self?.note(news) }
+    store.meet(at: address, version: redialVersion) { [weak self] news in self?.note(news, at: address) }
   }
 
-  private func note(_ news: PeerNews) {
+  private func note(_ news: PeerNews, at address: String?) {
     switch news {
     case .renewed(let session, let asked):
       let elapsed = asked.duration(to: .now)
@@ -25,10 +25,14 @@ extension Runtime {
     case .callsStored: post(.callsStored)
     case .changed: post(.changed)
     case .documentsChanged(let kinds): readDocuments(kinds)
-    case .peers(let all):
+    case .peers(let listed):
       guard let peers else { return }
+      // One with this address is an earlier process, or this one before it knows its session.
+      let others = listed.filter { !$0.isSelf && $0.address != address }
+      let all = listed.contains(where: \.isSelf) ? listed : others
       let before = peers.table.all
       peers.table.set(all)
+      events.meet(others)
       shared?.keys.divideQuotas(among: all.count)
       // Some may be about calls of shards that others have now.
       endWatch?.watch(ends.waited)
@@ -53,7 +57,8 @@ extension Runtime {
     query(isOwed: true) { [weak self] in
       guard let self else { return }
       bulk.take(try reader.operations())
-      table.lead()
+      // What was read may be of a time before another instance led.
+      guard table.lead() else { return bulk.drop() }
       log.write(.info, "leading")
     } failure: { [weak self] _ in
       guard let self else { return }

@@ -20,7 +20,7 @@ struct Route: Sendable {
     case owner
     /// All of them, each for its targets. The route puts their answers together.
     case all
-    /// The owner of its target, and only requests of other instances: for clients the path does not exist.
+    /// The one that received it, and only requests of other instances: for clients the path does not exist.
     case peer
     /// The one with the first shard, which makes the changes of what belongs to no target.
     case leader

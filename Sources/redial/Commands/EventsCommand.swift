@@ -66,7 +66,7 @@ enum EventsCommand {
           Terminal.endIfNobodyReads()
           for event in progress.events.take(piece) where progress.left > 0 {
             progress.left -= 1
-            if asJSON { Terminal.write(json: Array(event)) } else { Terminal.write(line(event) + "\n") }
+            if asJSON { Terminal.write(json: event.data) } else { Terminal.write(line(event.data) + "\n") }
           }
           return progress.left > 0
         }
