@@ -1,4 +1,4 @@
-"""A client that listens to one instance hears what all instances do, or is told that it has missed something."""
+"""A client that listens to one instance hears what all instances do, or gets a reset if it has missed something."""
 
 import json
 
