@@ -28,9 +28,9 @@ enum ClaimQueries {
         min(due) OVER (PARTITION BY namespace) AS head, namespace FROM candidates),
       picked AS (SELECT id, row_number() OVER (ORDER BY head, namespace, due, id) AS place
         FROM (SELECT * FROM ranked ORDER BY rank, head, namespace LIMIT $5::int8) p),
-      held AS (UPDATE live l SET \(held) FROM picked WHERE l.id = picked.id RETURNING l.*, picked.place),
+      held AS (UPDATE live l SET \(held) FROM picked WHERE \(Lookup.row("l.id", "picked.id")) RETURNING l.*, picked.place),
       \(noted)
-    SELECT \(columns) FROM held c JOIN requests r ON r.id = c.id ORDER BY c.place
+    SELECT \(columns) FROM held c JOIN requests r ON \(Lookup.row("r.id", "c.id")) ORDER BY c.place
     """)
 
   /// Holds calls of the queue of the target $4, up to $5.
@@ -42,9 +42,9 @@ enum ClaimQueries {
         SELECT m.id, m.priority FROM live m
         WHERE m.target_id = (SELECT id FROM targets WHERE key = $4::text AND shard IN (SELECT shard FROM own))
           AND m.state = \(StoredState.queued.rawValue) ORDER BY m.priority DESC, m.id LIMIT $5::int8) q),
-      held AS (UPDATE live l SET \(held) FROM picked WHERE l.id = picked.id RETURNING l.*, picked.place),
+      held AS (UPDATE live l SET \(held) FROM picked WHERE \(Lookup.row("l.id", "picked.id")) RETURNING l.*, picked.place),
       \(noted)
-    SELECT \(columns) FROM held c JOIN requests r ON r.id = c.id ORDER BY c.place
+    SELECT \(columns) FROM held c JOIN requests r ON \(Lookup.row("r.id", "c.id")) ORDER BY c.place
     """)
 
   /// Holds the call $3, if it belongs to the namespace $4, has not ended and is in the session's shards. One that has ended
@@ -65,7 +65,7 @@ enum ClaimQueries {
   static let find = PostgresQuery(
     "claim_find", "read a call",
     """
-    SELECT \(CallColumns.list(bodies: true, largest: "$1::int8")) FROM calls c JOIN requests r ON r.id = c.id
+    SELECT \(CallColumns.list(bodies: true, largest: "$1::int8")) FROM calls c JOIN requests r ON \(Lookup.row("r.id", "c.id"))
     WHERE c.id = $2::int8 AND c.namespace = (SELECT id FROM namespaces WHERE name = $3::text)
     """)
 
@@ -74,7 +74,7 @@ enum ClaimQueries {
     "claim_again", "read claimed calls again",
     """
     SELECT \(columns) FROM claims k CROSS JOIN LATERAL unnest(k.ids) WITH ORDINALITY AS u (id, place)
-      JOIN live c ON c.id = u.id JOIN requests r ON r.id = c.id
+      JOIN live c ON \(Lookup.row("c.id", "u.id")) JOIN requests r ON \(Lookup.row("r.id", "c.id"))
     WHERE k.session = $1::int8 AND k.seq = $2::int8 ORDER BY u.place
     """)
 
@@ -83,7 +83,8 @@ enum ClaimQueries {
     "claim_attempts", "read the attempts of claimed calls",
     """
     SELECT \(AttemptColumns.list(head: "false", body: "false")) FROM claims k CROSS JOIN LATERAL unnest(k.ids) AS u (id)
-      JOIN live c ON c.id = u.id AND c.callback JOIN attempts a ON a.call_id = c.id
+      JOIN live c ON \(Lookup.row("c.id", "u.id")) AND c.callback
+      JOIN attempts a ON \(Lookup.row("a.call_id", "c.id"))
     WHERE k.session = $1::int8 AND k.seq = $2::int8 ORDER BY a.call_id, a.number
     """)
 
@@ -92,7 +93,8 @@ enum ClaimQueries {
     "claim_retries", "read the retries of claimed calls",
     """
     SELECT \(AttemptColumns.retries) FROM claims k CROSS JOIN LATERAL unnest(k.ids) AS u (id)
-      JOIN live c ON c.id = u.id AND c.callback JOIN retries t ON t.call_id = c.id
+      JOIN live c ON \(Lookup.row("c.id", "u.id")) AND c.callback
+      JOIN retries t ON \(Lookup.row("t.call_id", "c.id"))
     WHERE k.session = $1::int8 AND k.seq = $2::int8 ORDER BY t.call_id, t.at
     """)
 
@@ -104,25 +106,25 @@ enum ClaimQueries {
       SELECT m.due FROM live m WHERE m.shard = own.shard AND m.namespace = n.id AND m.\(waits) ORDER BY m.due LIMIT 1) c
     """)
 
-  /// The calls with an attempt in flight in the shards $2.
+  /// The calls with an attempt in flight in the shards $2. The sum keeps the server from reading all calls in this order.
   static let running = PostgresQuery(
     "running", "find running calls",
     """
-    SELECT \(CallColumns.list(bodies: true, largest: "$1::int8")) FROM live c JOIN requests r ON r.id = c.id
-    WHERE c.shard = ANY($2::int8[]) AND c.\(StoredPlace.condition(.running)) ORDER BY c.id
+    SELECT \(CallColumns.list(bodies: true, largest: "$1::int8")) FROM live c JOIN requests r ON \(Lookup.row("r.id", "c.id"))
+    WHERE c.shard = ANY($2::int8[]) AND c.\(StoredPlace.condition(.running)) ORDER BY c.id + 0
     """)
 
   static let runningAttempts = PostgresQuery(
     "running_attempts", "read the attempts of running calls",
     """
-    SELECT \(AttemptColumns.list(head: "false", body: "false")) FROM live c JOIN attempts a ON a.call_id = c.id
+    SELECT \(AttemptColumns.list(head: "false", body: "false")) FROM live c JOIN attempts a ON \(Lookup.row("a.call_id", "c.id"))
     WHERE c.shard = ANY($1::int8[]) AND c.\(StoredPlace.condition(.running)) AND c.callback ORDER BY a.call_id, a.number
     """)
 
   static let runningRetries = PostgresQuery(
     "running_retries", "read the retries of running calls",
     """
-    SELECT \(AttemptColumns.retries) FROM live c JOIN retries t ON t.call_id = c.id
+    SELECT \(AttemptColumns.retries) FROM live c JOIN retries t ON \(Lookup.row("t.call_id", "c.id"))
     WHERE c.shard = ANY($1::int8[]) AND c.\(StoredPlace.condition(.running)) AND c.callback ORDER BY t.call_id, t.at
     """)
 
@@ -131,7 +133,8 @@ enum ClaimQueries {
     "find_keys", "find keys",
     """
     SELECT u.place, k.call_id, k.fingerprint, k.created_at, k.expires_at
-    FROM unnest($1::text[]) WITH ORDINALITY AS u (key, place) JOIN keys k ON k.key = u.key WHERE k.expires_at > $2::int8
+    FROM unnest($1::text[]) WITH ORDINALITY AS u (key, place) JOIN keys k ON \(Lookup.row("k.key", "u.key"))
+    WHERE k.expires_at > $2::int8
     """)
 
   /// Ends calls that cannot be read, so that no claim finds them again.

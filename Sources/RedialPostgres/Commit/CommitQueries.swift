@@ -86,8 +86,8 @@ enum CommitQueries {
   static let insertForeign = PostgresQuery(
     "insert_foreign", "store calls for other instances",
     """
-    WITH u AS (SELECT * FROM \(new) WHERE NOT EXISTS (SELECT 1 FROM live WHERE live.id = u.id)
-        AND NOT EXISTS (SELECT 1 FROM done WHERE done.id = u.id)),
+    WITH u AS (SELECT * FROM \(new) WHERE \(Lookup.none("live", "id", "u.id"))
+        AND \(Lookup.none("done", "id", "u.id"))),
       l AS (INSERT INTO live (\(columns("due, "))) SELECT \(values("at, ")) FROM u WHERE state < \(StoredPlace.firstEnded)),
       d AS (INSERT INTO done (\(columns(""))) SELECT \(values("")) FROM u
         WHERE state >= \(StoredPlace.firstEnded)),
@@ -115,7 +115,7 @@ enum CommitQueries {
         total_wait = u.total_wait, finished_at = u.finished_at, failure = u.failure,
         last_status = CASE WHEN u.outcome IS NULL THEN l.last_status ELSE u.status END,
         last_outcome = coalesce(u.outcome, l.last_outcome)
-        FROM u WHERE l.id = u.id RETURNING 1)
+        FROM u WHERE \(Lookup.row("l.id", "u.id")) RETURNING 1)
     SELECT 1 / (CASE WHEN count(*) = $15::int8 THEN 1 ELSE 0 END) FROM n
     """)
 
@@ -124,7 +124,7 @@ enum CommitQueries {
     "end", "end calls", check: .standing,
     """
     WITH u AS (SELECT * FROM \(changed)),
-      gone AS (DELETE FROM live l USING u WHERE l.id = u.id
+      gone AS (DELETE FROM live l USING u WHERE \(Lookup.row("l.id", "u.id"))
         RETURNING l.id, l.shard, l.namespace, l.kind, l.target_id, l.created_at, l.priority, l.callback, u.state, u.at,
           u.waiting, u.attempts, u.interruptions, u.attempts_before, u.round_started_at, u.previous_wait, u.total_wait,
           u.finished_at, u.failure, coalesce(u.outcome, l.last_outcome) AS last_outcome,
@@ -161,7 +161,7 @@ enum CommitQueries {
     """
     UPDATE attempts a SET response_body = NULL, response_body_size = NULL, truncated = 1
     FROM unnest($1::int8[], $2::int8[]) AS u (call_id, number)
-    WHERE a.call_id = u.call_id AND a.number = u.number AND length(a.response_body) > 0
+    WHERE \(Lookup.row("a.call_id", "u.call_id")) AND a.number = u.number AND length(a.response_body) > 0
     """)
 
   // MARK: What belongs to calls
@@ -205,7 +205,7 @@ enum CommitQueries {
   static let removeOldRetries = PostgresQuery(
     "remove_old_retries", "remove old retries",
     """
-    DELETE FROM retries r USING unnest($1::int8[]) AS u (call_id) WHERE r.call_id = u.call_id AND r.at <= (
+    DELETE FROM retries r USING unnest($1::int8[]) AS u (call_id) WHERE \(Lookup.row("r.call_id", "u.call_id")) AND r.at <= (
       SELECT at FROM retries WHERE call_id = u.call_id ORDER BY at DESC LIMIT 1 OFFSET \(ManualRetry.mostKept))
     """)
 
@@ -213,7 +213,7 @@ enum CommitQueries {
     "erase_requests", "erase payloads",
     """
     UPDATE requests r SET spec = u.spec, body = NULL, body_size = NULL
-    FROM unnest($1::int8[], $2::bytea[]) AS u (id, spec) WHERE r.id = u.id
+    FROM unnest($1::int8[], $2::bytea[]) AS u (id, spec) WHERE \(Lookup.row("r.id", "u.id"))
     """)
 
   static let eraseResponses = PostgresQuery(
@@ -248,8 +248,7 @@ enum CommitQueries {
       "remove_\(table)", "remove calls",
       """
       DELETE FROM \(table) t WHERE t.\(column) = ANY($1::int8[])
-        AND NOT EXISTS (SELECT 1 FROM live WHERE live.id = t.\(column))
-        AND NOT EXISTS (SELECT 1 FROM done WHERE done.id = t.\(column))
+        AND \(Lookup.none("live", "id", "t.\(column)")) AND \(Lookup.none("done", "id", "t.\(column)"))
       """)
   }
 
@@ -259,20 +258,22 @@ enum CommitQueries {
     "set_breakers", "store breakers",
     """
     UPDATE targets t SET breaker_until = u.until, breaker_trips = u.trips
-    FROM unnest($1::int8[], $2::int8[], $3::int8[]) AS u (id, until, trips) WHERE t.id = u.id
+    FROM unnest($1::int8[], $2::int8[], $3::int8[]) AS u (id, until, trips) WHERE \(Lookup.row("t.id", "u.id"))
     """)
 
   static let setPaces = PostgresQuery(
     "set_paces", "store paces",
     """
     UPDATE targets t SET pace_delivered = u.delivered, pace_limited = u.limited = 1, pace_at = u.at
-    FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[]) AS u (id, delivered, limited, at) WHERE t.id = u.id
+    FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[]) AS u (id, delivered, limited, at)
+    WHERE \(Lookup.row("t.id", "u.id"))
     """)
 
   static let setControls = PostgresQuery(
     "set_controls", "store the settings of targets",
     """
     UPDATE targets t SET overrides = u.overrides, paused = u.paused = 1, tripped = u.tripped = 1
-    FROM unnest($1::int8[], $2::bytea[], $3::int8[], $4::int8[]) AS u (id, overrides, paused, tripped) WHERE t.id = u.id
+    FROM unnest($1::int8[], $2::bytea[], $3::int8[], $4::int8[]) AS u (id, overrides, paused, tripped)
+    WHERE \(Lookup.row("t.id", "u.id"))
     """)
 }

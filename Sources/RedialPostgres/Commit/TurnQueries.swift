@@ -20,8 +20,7 @@ enum TurnQueries {
 
   private static let ended = """
     (t.call_id = ANY($1::int8[]) OR t.call_id = ANY($2::int8[])
-      AND NOT EXISTS (SELECT 1 FROM live WHERE live.id = t.call_id)
-      AND NOT EXISTS (SELECT 1 FROM done WHERE done.id = t.call_id))
+      AND \(Lookup.none("live", "id", "t.call_id")) AND \(Lookup.none("done", "id", "t.call_id")))
     """
 
   /// Gives the free turns of the keys of these calls to the oldest calls that wait for them, and offers them to the
@@ -38,9 +37,9 @@ enum TurnQueries {
         FROM groups g JOIN leases l ON l.shard = g.shard
         WHERE NOT EXISTS (SELECT 1 FROM turns h WHERE h.target_id = g.target_id AND h.key = g.key AND h.has_turn)),
       given AS (UPDATE turns t SET has_turn = next.own, offered = NOT next.own FROM next
-        WHERE t.call_id = next.call_id RETURNING t.call_id, t.has_turn)
-    UPDATE live SET \(scheduled) WHERE id IN (SELECT call_id FROM given WHERE has_turn
-      UNION ALL SELECT call_id FROM turns WHERE call_id = ANY($3::int8[]) AND has_turn)
+        WHERE \(Lookup.row("t.call_id", "next.call_id")) RETURNING t.call_id, t.has_turn)
+    UPDATE live SET \(scheduled) WHERE id = ANY(ARRAY(SELECT call_id FROM given WHERE has_turn
+      UNION ALL SELECT call_id FROM turns WHERE call_id = ANY($3::int8[]) AND has_turn))
     """)
 
   /// Removes the turns of calls that have ended.
@@ -59,9 +58,9 @@ enum TurnQueries {
           AND NOT EXISTS (SELECT 1 FROM turns h WHERE h.target_id = g.target_id AND h.key = g.key AND h.has_turn)
         GROUP BY t.target_id, t.key),
       given AS (UPDATE turns t SET offered = false, has_turn = t.has_turn OR t.call_id IN (SELECT call_id FROM next)
-        WHERE t.call_id IN (SELECT call_id FROM seen UNION SELECT call_id FROM next)
+        WHERE t.call_id = ANY(ARRAY(SELECT call_id FROM seen UNION SELECT call_id FROM next))
         RETURNING t.call_id)
-    UPDATE live SET \(scheduled) WHERE id IN (SELECT call_id FROM next)
+    UPDATE live SET \(scheduled) WHERE id = ANY(ARRAY(SELECT call_id FROM next))
     """)
 
   private static let scheduled = """

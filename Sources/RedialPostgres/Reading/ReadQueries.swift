@@ -6,7 +6,7 @@ enum ReadQueries {
   static let call = PostgresQuery(
     "read_call", "read a call",
     """
-    SELECT \(CallColumns.list(bodies: true, largest: "$1::int8")) FROM calls c JOIN requests r ON r.id = c.id
+    SELECT \(CallColumns.list(bodies: true, largest: "$1::int8")) FROM calls c JOIN requests r ON \(Lookup.row("r.id", "c.id"))
     WHERE c.id = $2::int8 AND ($3::text IS NULL OR c.namespace = (SELECT id FROM namespaces WHERE name = $3::text))
     """)
 
@@ -29,7 +29,7 @@ enum ReadQueries {
   static let records = PostgresQuery(
     "read_records", "read calls",
     """
-    SELECT \(CallColumns.list(bodies: false)) FROM calls c JOIN requests r ON r.id = c.id WHERE c.id = ANY($1::int8[])
+    SELECT \(CallColumns.list(bodies: false)) FROM calls c JOIN requests r ON \(Lookup.row("r.id", "c.id")) WHERE c.id = ANY($1::int8[])
     """)
 
   static let namespace = PostgresQuery(
@@ -118,7 +118,7 @@ enum ReadQueries {
   static let inMemory = PostgresQuery(
     "in_memory", "find calls that are held",
     """
-    SELECT \(CallColumns.list(bodies: false)) FROM live c JOIN requests r ON r.id = c.id
+    SELECT \(CallColumns.list(bodies: false)) FROM live c JOIN requests r ON \(Lookup.row("r.id", "c.id"))
     WHERE c.shard BETWEEN 0 AND 63 AND c.state = \(StoredPlace.inMemory) AND c.at < $1::int8 LIMIT \(most)
     """)
 
