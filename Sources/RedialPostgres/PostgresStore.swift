@@ -124,7 +124,7 @@ public final class PostgresStore: CallStore, Sendable {
       let statements = try statements(folded)
       return LaneJob(
         kind: .commit(keys: folded.keys), sequence: sequence, statements: statements.statements(folded),
-        revival: statements.revival(folded))
+        revival: statements.revival(folded), firstDue: folded.firstDue)
     } catch {
       return LaneJob(kind: .refused(error), sequence: sequence)
     }

@@ -11,7 +11,7 @@ struct LookupTests {
     (CommitQueries.update, 15), (CommitQueries.end, 15), (CommitQueries.insertForeign, 21),
     (CommitQueries.forgetBodies, 2), (CommitQueries.eraseRequests, 2), (CommitQueries.removeOldRetries, 1),
     (CommitQueries.setBreakers, 3), (CommitQueries.setPaces, 4), (CommitQueries.setControls, 4),
-    (ClaimQueries.due, 5), (ClaimQueries.queued, 5), (ClaimQueries.again, 3), (ClaimQueries.attempts, 2),
+    (ClaimQueries.due, 6), (ClaimQueries.queued, 5), (ClaimQueries.again, 3), (ClaimQueries.attempts, 2),
     (ClaimQueries.retries, 2), (ClaimQueries.running, 2), (ClaimQueries.runningAttempts, 1),
     (ClaimQueries.runningRetries, 1), (ClaimQueries.keys, 2), (TurnQueries.grantFree, 2),
   ]

@@ -13,7 +13,7 @@ enum ClaimQueries {
     """
 
   /// Holds due calls: an equal number of each namespace as far as it has so many, those that are due first. $4 is the
-  /// time, $5 the limit.
+  /// time, $5 the limit, $6 the time from which on it looks, see ``ClaimFloor``.
   ///
   /// Of each shard and namespace it looks at a quarter of the limit, so that a claim costs no more than sixteen index
   /// entries for each call; a claim may return fewer calls than are due, and then says that the next is due already.
@@ -23,7 +23,7 @@ enum ClaimQueries {
     WITH own AS \(own),
       candidates AS (SELECT n.id AS namespace, c.id, c.due FROM namespaces n CROSS JOIN own CROSS JOIN LATERAL (
         SELECT m.id, m.due FROM live m WHERE m.shard = own.shard AND m.namespace = n.id AND m.\(waits)
-          AND m.due <= $4::int8 ORDER BY m.due LIMIT greatest(64, $5::int8 / 4)) c),
+          AND m.due <= $4::int8 AND m.due >= $6::int8 ORDER BY m.due LIMIT greatest(64, $5::int8 / 4)) c),
       ranked AS (SELECT id, due, row_number() OVER (PARTITION BY namespace ORDER BY due, id) AS rank,
         min(due) OVER (PARTITION BY namespace) AS head, namespace FROM candidates),
       picked AS (SELECT id, row_number() OVER (ORDER BY head, namespace, due, id) AS place
@@ -98,12 +98,13 @@ enum ClaimQueries {
     WHERE k.session = $1::int8 AND k.seq = $2::int8 ORDER BY t.call_id, t.at
     """)
 
-  /// When the first call in no engine's memory is due, in the session's shards.
+  /// When the first call in no engine's memory is due, in the session's shards, from $2 on.
   static let next = PostgresQuery(
     "claim_next", "find the next due call",
     """
     SELECT min(c.due) FROM namespaces n CROSS JOIN \(own) own CROSS JOIN LATERAL (
-      SELECT m.due FROM live m WHERE m.shard = own.shard AND m.namespace = n.id AND m.\(waits) ORDER BY m.due LIMIT 1) c
+      SELECT m.due FROM live m WHERE m.shard = own.shard AND m.namespace = n.id AND m.\(waits) AND m.due >= $2::int8
+      ORDER BY m.due LIMIT 1) c
     """)
 
   /// The calls with an attempt in flight in the shards $2. The sum keeps the server from reading all calls in this order.

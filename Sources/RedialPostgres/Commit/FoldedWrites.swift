@@ -39,6 +39,16 @@ struct FoldedWrites {
   /// Changes of the service itself, in order.
   private(set) var others: [StoreWrite] = []
 
+  /// When the first of the calls that these changes put or leave where claims find them is due; nil if there is none.
+  var firstDue: Timestamp? {
+    // The store itself gives turns, and knows then when the calls are due.
+    guard awaited.isEmpty, passed.isEmpty, discarded.isEmpty else { return Timestamp(microseconds: .min) }
+    return changes.compactMap { change in
+      guard let progress = change.inserted?.progress ?? change.progress, !progress.state.isFinal else { return nil }
+      return StoredPlace(progress).state == StoredPlace.inMemory ? nil : progress.due
+    }.min()
+  }
+
   /// Folds changes.
   init(_ writes: [StoreWrite]) {
     changes.reserveCapacity(writes.count)

@@ -8,7 +8,7 @@ struct LaneJob: Sendable {
   enum Kind: Sendable {
     /// A commit with these keys.
     case commit(keys: [KeyRecord])
-    case claimDue
+    case claimDue(before: Timestamp)
     case claimQueued
     case claim(CallID, Namespace)
     /// A look-up of keys.
@@ -31,6 +31,8 @@ struct LaneJob: Sendable {
   var revival: PostgresStatement?
   /// Whether the revival is made.
   var isThorough = false
+  /// The earliest due time of the calls that it stores, as far as they can be claimed again.
+  var firstDue: Timestamp?
 
   /// Whether it changes something.
   var isChange: Bool {
@@ -49,7 +51,9 @@ struct LaneJob: Sendable {
   }
 
   /// All statements, filled in.
-  func statements(session: Int64, connection: Int64) -> [PostgresStatement] {
+  ///
+  /// - Parameter start: From which due time on a claim looks for calls; nil for all.
+  func statements(session: Int64, connection: Int64, start: Timestamp?) -> [PostgresStatement] {
     var all = statements
     if isThorough, let revival { all.insert(revival, at: 0) }
     if isChange { all.insert(CommitStatements.fence, at: 0) }
@@ -59,7 +63,10 @@ struct LaneJob: Sendable {
       trim.addSequence()
       all.append(trim)
     }
-    for index in all.indices { all[index].fill(session: session, connection: connection, sequence: sequence) }
+    for index in all.indices {
+      all[index].fill(session: session, connection: connection, sequence: sequence)
+      all[index].fill(start: start)
+    }
     return all
   }
 
@@ -76,7 +83,8 @@ struct LaneJob: Sendable {
     claim.add(Int64(largest))
     claim.add(time.microseconds)
     claim.add(Int64(limit))
-    return LaneJob(kind: .claimDue, sequence: sequence, statements: [claim] + details + [next])
+    claim.addStart()
+    return LaneJob(kind: .claimDue(before: time), sequence: sequence, statements: [claim] + details + [next])
   }
 
   /// A claim of calls in a target's queue.
@@ -144,6 +152,7 @@ struct LaneJob: Sendable {
   private static var next: PostgresStatement {
     var next = PostgresStatement(ClaimQueries.next)
     next.addSession()
+    next.addStart()
     return next
   }
 }

@@ -39,6 +39,8 @@ struct LaneRun {
   private var losses = 0
   /// Since when the database cannot be reached.
   private var unreachable: ContinuousClock.Instant?
+  /// From when on due calls are looked for.
+  private var floor = ClaimFloor()
   /// When something last arrived, or was sent on an idle connection.
   private var active = ContinuousClock.now
 
@@ -118,7 +120,12 @@ struct LaneRun {
       // Nothing is in flight: without a session nothing was sent.
       return fail(lost("This instance has no lease."))
     }
-    for statement in job.statements(session: session?.id ?? 0, connection: number) { try connection.send(statement) }
+    var start: Timestamp?
+    if case .claimDue = job.kind { start = floor.begin(at: .now) }
+    if let due = job.firstDue { floor.store(due: due) }
+    for statement in job.statements(session: session?.id ?? 0, connection: number, start: start) {
+      try connection.send(statement)
+    }
     try connection.sync()
     batches.append(Batch(isWork: true))
   }
@@ -145,6 +152,7 @@ struct LaneRun {
       guard let job = chain.didMake() else { return }
       return try answer(job, Array(batch.rows.dropFirst(job.isChange ? 1 : 0)), on: connection)
     }
+    floor.forget()
     guard let link = chain.oldest else { return }
     let canRevive = link.work.revival != nil && !link.work.isThorough
     if failure.check == .standing, canRevive { return chain.repeatOldest { $0.isThorough = true } }
@@ -184,6 +192,9 @@ struct LaneRun {
       try setAside(damaged, on: connection)
     }
     if case .call(let call?) = answer, call.progress.state.isFinal { lane.needs.didShow(call.id) }
+    if case .claimDue(let time) = job.kind, case .due(let claim) = answer {
+      floor.end(next: claim.nextDue, claimed: time, at: .now)
+    }
     lane.report(.made(answer))
   }
 
@@ -251,7 +262,7 @@ struct LaneRun {
         request: request, renewing: renewing ? standing.session : nil,
         previous: renewing ? nil : standing.session ?? standing.previous,
         newID: newID, connection: number, sequence: sequence, isRepeated: isRepeated,
-        known: renewing ? standing.shards : .none), on: connection)
+        known: renewing ? standing.shards : .none, start: floor.begin(at: .now)), on: connection)
   }
 
   private mutating func didLease(
@@ -259,6 +270,8 @@ struct LaneRun {
   ) throws(LaneFailure) {
     if joining != nil { number = 0 }
     joining = nil
+    floor.end(next: result.grant.state.nextDue, claimed: nil, at: .now)
+    if result.hasNews { floor.forget() }
     var standing = PostgresLane.Standing(session: result.grant.session, shards: result.grant.shards)
     if case .lease(let request, _) = job.kind { standing.duration = request.duration }
     lane.standing.withLock { $0 = standing }
@@ -366,6 +379,7 @@ struct LaneRun {
       var statements = job.repetition(largest: lane.needs.largest)
       for index in statements.indices {
         statements[index].fill(session: session?.id ?? 0, connection: number, sequence: job.sequence)
+        statements[index].fill(start: nil)
       }
       let rows = statements.isEmpty ? [] : try connection.run(statements, within: settings.answerTimeout)
       chain.didAnswer()
@@ -382,6 +396,7 @@ struct LaneRun {
     let error = failure.error(at: settings.place)
     connection = nil
     batches = []
+    floor.forget()
     for _ in chain.lose() { lane.report(.unknown(error)) }
     let since = unreachable ?? .now
     unreachable = since

@@ -46,7 +46,7 @@ enum TurnQueries {
   static let leave = PostgresQuery("turns_leave", "end turns", "DELETE FROM turns t WHERE \(ended)")
 
   /// Gives the free turns of the session's shards: those that others have offered ($2 empty), or all of some shards
-  /// ($2).
+  /// ($2). Returns a row for each turn that was given.
   static let grantFree = PostgresQuery(
     "turns_grant_free", "give free turns",
     """
@@ -60,7 +60,7 @@ enum TurnQueries {
       given AS (UPDATE turns t SET offered = false, has_turn = t.has_turn OR t.call_id IN (SELECT call_id FROM next)
         WHERE t.call_id = ANY(ARRAY(SELECT call_id FROM seen UNION SELECT call_id FROM next))
         RETURNING t.call_id)
-    UPDATE live SET \(scheduled) WHERE id = ANY(ARRAY(SELECT call_id FROM next))
+    UPDATE live SET \(scheduled) WHERE id = ANY(ARRAY(SELECT call_id FROM next)) RETURNING 1
     """)
 
   private static let scheduled = """

@@ -25,6 +25,8 @@ struct LeaseExchange {
   struct Result {
     var grant: LeaseGrant
     var damaged: [DamagedCall]
+    /// Whether calls may be due that nobody has looked for: of shards that it has gained, or that have got their turn.
+    var hasNews: Bool
   }
 
   /// A request, and what the instance has.
@@ -44,6 +46,8 @@ struct LeaseExchange {
     var isRepeated: Bool
     /// The shards that the instance knows to be its own.
     var known: ShardSet
+    /// From which due time on it looks for the next due call; nil for all.
+    var start: Timestamp?
   }
 
   /// Performs a request.
@@ -103,15 +107,17 @@ struct LeaseExchange {
     owners.own = owners.own.subtracting(back).union(division.gained)
     // What the instance does not know yet: what it has gained now, or before an answer was lost.
     let gained = owners.own.subtracting(request.known.subtracting(back))
-    try release(back.union(gained), gained: gained, session, on: connection)
+    let hasNews = try release(back.union(gained), gained: gained, session, on: connection) || !gained.isEmpty
     let rows = try run(
-      Takeover.statements(session: session.id, gained: gained, at: now, largest: largest), on: connection)
+      Takeover.statements(
+        session: session.id, gained: gained, at: now, from: hasNews ? nil : request.start, largest: largest),
+      on: connection)
     do throws(StoreError) {
       let found = try Takeover(rows, place: connection.place)
       let grant = LeaseGrant(
         session: session, shards: owners.own, gained: gained, share: division.share, state: found.state,
         elsewhere: found.elsewhere)
-      return Result(grant: grant, damaged: found.damaged)
+      return Result(grant: grant, damaged: found.damaged, hasNews: hasNews)
     } catch {
       throw .refused(error)
     }
@@ -183,10 +189,10 @@ struct LeaseExchange {
     _ = try run([statement], on: connection)
   }
 
-  /// Frees calls that nobody has in memory any more, and gives turns that nobody has.
+  /// Frees calls that nobody has in memory any more, and gives turns that nobody has. Returns whether it has given some.
   private func release(
     _ shards: ShardSet, gained: ShardSet, _ session: LeaseSession, on connection: PostgresConnection
-  ) throws(LaneFailure) {
+  ) throws(LaneFailure) -> Bool {
     var statements: [PostgresStatement] = []
     if !shards.isEmpty {
       var held = PostgresStatement(LeaseQueries.releaseHeld)
@@ -196,7 +202,8 @@ struct LeaseExchange {
     var turns = PostgresStatement(TurnQueries.grantFree)
     turns.add(session.id)
     turns.add(gained.shards.map { Int64($0) })
-    _ = try run(statements + [turns, PostgresStatement(UnfinishedCounts.fold)], on: connection)
+    let rows = try run(statements + [turns, PostgresStatement(UnfinishedCounts.fold)], on: connection)
+    return rows[statements.count].count > 0
   }
 
   private func run(

@@ -5,8 +5,10 @@ internal import RedialStore
 /// What an instance must know of shards that it has taken over, read in one transaction.
 struct Takeover {
   /// The statements, in the order in which ``init(_:at:)`` reads their rows.
+  ///
+  /// - Parameter start: From which due time on the next due call is looked for; nil for all.
   static func statements(
-    session: Int64, gained: ShardSet, at now: Timestamp?, largest: Int
+    session: Int64, gained: ShardSet, at now: Timestamp?, from start: Timestamp? = nil, largest: Int
   ) -> [PostgresStatement] {
     let shards = gained.shards.map { Int64($0) }
     var all: [PostgresStatement] = []
@@ -16,7 +18,10 @@ struct Takeover {
       all.append(statement)
     }
     add(UnfinishedCounts.read) { $0.add(session) }
-    add(ClaimQueries.next) { $0.add(session) }
+    add(ClaimQueries.next) {
+      $0.add(session)
+      $0.add(start?.microseconds ?? .min)
+    }
     add(LeaseQueries.newest) { _ in }
     guard !gained.isEmpty else { return all }
     add(LeaseQueries.queues) { $0.add(shards) }

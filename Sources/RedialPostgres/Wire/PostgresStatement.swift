@@ -1,3 +1,5 @@
+internal import RedialCore
+
 /// A query with its arguments, ready to be sent.
 ///
 /// All arguments are in one buffer. An argument that is known only when the statement is sent, such as the session, has
@@ -12,6 +14,7 @@ struct PostgresStatement: Sendable {
   private var sessions: [Int] = []
   private var connections: [Int] = []
   private var sequences: [Int] = []
+  private var starts: [Int] = []
 
   /// The type numbers of array elements (pg_type.oid), which never change.
   private enum ElementType {
@@ -64,6 +67,12 @@ struct PostgresStatement: Sendable {
     add(0)
   }
 
+  /// Adds the due time from which on due calls are looked for.
+  mutating func addStart() {
+    starts.append(bytes.count)
+    add(Int64.min)
+  }
+
   // MARK: Arrays
 
   /// Adds an array of integers.
@@ -111,6 +120,11 @@ struct PostgresStatement: Sendable {
     for place in sessions { overwrite(place, with: session) }
     for place in connections { overwrite(place, with: connection) }
     for place in sequences { overwrite(place, with: sequence) }
+  }
+
+  /// Fills in from which due time on due calls are looked for; nil for all.
+  mutating func fill(start: Timestamp?) {
+    for place in starts { overwrite(place, with: start?.microseconds ?? .min) }
   }
 
   private mutating func overwrite(_ place: Int, with value: Int64) {
