@@ -25,4 +25,18 @@ package final class Bell: Sendable {
     // It fails only if the counter overflows, after more rings than there will ever be.
     _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
   }
+
+  /// Makes the descriptor unreadable until it is rung again, for a thread that watches whether it is readable.
+  package func silence() {
+    var count: UInt64 = 0
+    _ = read(descriptor, &count, MemoryLayout<UInt64>.size)
+  }
+
+  /// Waits until it is rung, or for a time; returns at once if the time is zero or less.
+  package func wait(_ time: Duration) {
+    guard time > .zero else { return }
+    var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    let milliseconds = time.components.seconds * 1000 + time.components.attoseconds / 1_000_000_000_000_000 + 1
+    _ = poll(&watched, 1, Int32(clamping: milliseconds))
+  }
 }

@@ -16,10 +16,15 @@ extension PostgresStore {
   private static let ownsFirst = PostgresQuery(
     "owns_first", "see who removes old calls",
     "SELECT count(*) FROM leases WHERE shard = 0 AND owner = $1::int8")
+  private static let removeRemains = CommitQueries.remains.map { remains in
+    "of_\(remains.table) AS (DELETE FROM \(remains.table) t USING d WHERE t.\(remains.column) = d.id)"
+  }.joined(separator: ",\n      ")
+  /// With what belongs to them: a call that a command has just brought back keeps it.
   private static let remove = PostgresQuery(
     "remove_ended", "remove old calls",
     """
-    WITH d AS (DELETE FROM done WHERE id = ANY($1::int8[]) AND \(unspared) RETURNING kind, state)
+    WITH d AS (DELETE FROM done WHERE id = ANY($1::int8[]) AND \(unspared) RETURNING id, kind, state),
+      \(removeRemains)
     INSERT INTO finished (kind, state, n) SELECT kind, state, -count(*) FROM d GROUP BY kind, state
     """)
   private static let foldFinished = PostgresQuery(
@@ -43,6 +48,10 @@ extension PostgresStore {
   /// shard does, so that instances do not wait for each other.
   ///
   /// The size of the database is not limited: `retention.bytes` is not used.
+  ///
+  /// It removes rows. Tables divided by day, of which the oldest is dropped, would save a fifth of the server's CPU for a
+  /// call at full load (10.7 of about 45 us), but a commit of two calls would pay for it: with eight days its look-ups take
+  /// 420 instead of 140 us, because each plan opens and locks the tables of all days.
   public func tidy(
     _ retention: Retention, at now: Timestamp, within budget: Duration
   ) throws(StoreError) -> TidyStep {
@@ -65,12 +74,9 @@ extension PostgresStore {
       ])
       return TidyStep()
     }
-    let removals = ([Self.remove] + CommitQueries.removeRemains).map { query in
-      var statement = PostgresStatement(query)
-      statement.add(ids)
-      return statement
-    }
-    _ = try side.run([hold] + removals)
+    var remove = PostgresStatement(Self.remove)
+    remove.add(ids)
+    _ = try side.run([hold, remove])
     return TidyStep(removed: ids.count, isDone: false)
   }
 }

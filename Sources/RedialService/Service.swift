@@ -57,14 +57,13 @@ public final class Service: Sendable {
       store.close()
       throw StartError(message: "A stored policy cannot be read: \(error.detail) Restore the store from a backup.")
     }
-    let trust = try opened.shared.map { _ throws(StartError) in try PeerTrust.kept(in: store) }
+    let sharing = try opened.shared.map { shared throws(StartError) in
+      SharedParts(store: shared, trust: try PeerTrust.kept(in: store), keys: keys, policies: storedPolicies)
+    }
     do throws(TransportStartError) {
       runtime = try Runtime(
         settings: settings, store: store, reader: opened.reader, bodies: opened.bodies, secret: opened.secret,
-        endpoints: opened.endpoints, log: log,
-        sharing: opened.shared.flatMap { shared in
-          trust.map { SharedParts(store: shared, trust: $0, keys: keys, policies: storedPolicies) }
-        })
+        endpoints: opened.endpoints, log: log, sharing: sharing)
     } catch {
       throw StartError(message: error.message)
     }

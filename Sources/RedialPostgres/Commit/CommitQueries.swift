@@ -240,10 +240,14 @@ enum CommitQueries {
     \(UnfinishedCounts.add("l", sign: "-"))
     """)
 
+  /// The tables with what belongs to calls, and their columns with a call's id.
+  static let remains: [(table: String, column: String)] = [
+    ("requests", "id"), ("attempts", "call_id"), ("labels", "call_id"), ("keys", "call_id"),
+    ("retries", "call_id"),
+  ]
+
   /// Removes what calls have left that are gone.
-  static let removeRemains: [PostgresQuery] = [
-    ("requests", "id"), ("attempts", "call_id"), ("labels", "call_id"), ("keys", "call_id"), ("retries", "call_id"),
-  ].map { table, column in
+  static let removeRemains = remains.map { table, column in
     PostgresQuery(
       "remove_\(table)", "remove calls",
       """

@@ -1,4 +1,5 @@
 internal import RedialCore
+internal import RedialLanes
 internal import RedialModel
 internal import RedialStore
 internal import Synchronization
@@ -54,7 +55,7 @@ struct LaneRun {
   /// Makes all work until the lane is closed.
   mutating func untilClosed() {
     while let jobs = lane.take() {
-      lane.silence()
+      lane.bell.silence()
       // What was posted between the two lines rings no bell any more.
       for job in jobs + (lane.take() ?? []) {
         chain.submit(job, as: job.sequence, isChange: job.isChange, isAlone: job.isAlone)
@@ -70,7 +71,7 @@ struct LaneRun {
       try receive(on: connection)
       guard self.connection != nil else { return }
       let deadline = batches.isEmpty ? ContinuousClock.now + Self.longestSleep : active + settings.answerTimeout
-      let isAwake = try connection.wait(until: deadline, or: lane.descriptor)
+      let isAwake = try connection.wait(until: deadline, or: lane.bell.descriptor)
       if isAwake { try receive(on: connection) }
       if !isAwake, !batches.isEmpty {
         throw PostgresFailure(
@@ -290,7 +291,7 @@ struct LaneRun {
   private mutating func connected() throws(PostgresFailure) -> PostgresConnection? {
     if let connection { return connection }
     guard !chain.links.isEmpty else {
-      lane.sleep(Self.longestSleep)
+      lane.bell.wait(Self.longestSleep)
       return nil
     }
     let new = try PostgresConnection(settings)
@@ -415,8 +416,8 @@ struct LaneRun {
   private func pause(_ time: Duration) {
     let end = ContinuousClock.now + time * Double.random(in: 0.8...1)
     while ContinuousClock.now < end {
-      lane.silence()
-      lane.sleep(end - .now)
+      lane.bell.silence()
+      lane.bell.wait(end - .now)
     }
   }
 

@@ -54,7 +54,8 @@ final class PostgresLane: Sendable {
   let standing: Mutex<Standing>
   let introduction = Mutex(Introduction())
   private let inbox = Mutex(Inbox())
-  private let bell: Bell
+  /// Rung when something was posted.
+  let bell: Bell
   private let queue = DispatchQueue(label: "redial.postgres")
   private let ended = DispatchSemaphore(value: 0)
 
@@ -110,21 +111,5 @@ final class PostgresLane: Sendable {
   /// Reports an outcome.
   func report(_ outcome: StoreOutcome) {
     inbox.withLock { $0.listener }?(outcome)
-  }
-
-  /// The descriptor that can be read when something was posted.
-  var descriptor: Int32 { bell.descriptor }
-
-  /// Makes the descriptor unreadable until something is posted again.
-  func silence() {
-    var count: UInt64 = 0
-    _ = read(bell.descriptor, &count, MemoryLayout<UInt64>.size)
-  }
-
-  /// Waits until something is posted, or for a time.
-  func sleep(_ time: Duration) {
-    var watched = pollfd(fd: bell.descriptor, events: Int16(POLLIN), revents: 0)
-    let milliseconds = time.components.seconds * 1000 + time.components.attoseconds / 1_000_000_000_000_000
-    _ = poll(&watched, 1, Int32(clamping: milliseconds))
   }
 }

@@ -79,7 +79,7 @@ final class Heartbeat: Sendable {
 
     mutating func untilClosed() {
       while true {
-        heart.silence()
+        heart.bell.silence()
         let (shards, isClosed) = heart.inbox.withLock { inbox in
           defer { inbox.shards = .none }
           return (inbox.shards, inbox.isClosed)
@@ -119,7 +119,7 @@ final class Heartbeat: Sendable {
         _ = try connection.wait(until: wakeUp, or: heart.bell.descriptor)
         _ = try takeMessages(connection)
       } else {
-        heart.sleep(until: wakeUp)
+        heart.bell.wait(wakeUp - .now)
       }
     }
 
@@ -223,18 +223,5 @@ final class Heartbeat: Sendable {
   private var limit: Duration {
     let lease = lane.standing.withLock { $0.duration } ?? .seconds(3)
     return min(settings.answerTimeout, max(.milliseconds(500), lease / 3))
-  }
-
-  private func silence() {
-    var count: UInt64 = 0
-    _ = read(bell.descriptor, &count, MemoryLayout<UInt64>.size)
-  }
-
-  private func sleep(until time: ContinuousClock.Instant) {
-    let left = time - .now
-    guard left > .zero else { return }
-    var watched = pollfd(fd: bell.descriptor, events: Int16(POLLIN), revents: 0)
-    let milliseconds = left.components.seconds * 1000 + left.components.attoseconds / 1_000_000_000_000_000 + 1
-    _ = poll(&watched, 1, Int32(clamping: milliseconds))
   }
 }

@@ -79,18 +79,3 @@ extension PostgresReader {
     return rows.count == 0 ? nil : rows.integer(0, 0)
   }
 }
-
-extension DamagedCall {
-  /// What a list contains in place of a call that cannot be read: its id, an empty URL, and the requested state.
-  fileprivate func standIn(for filter: CallFilter) -> CallRecord {
-    let state =
-      filter.states.isEmpty ? .failed : StoredState.allCases.first { filter.states.contains($0.visible) } ?? .failed
-    return CallRecord(
-      id: id, kind: filter.kind,
-      spec: CallSpec(
-        url: "", method: "", headers: [], target: TargetKey(filter.target ?? "", in: filter.namespace),
-        policy: RetryPolicy(), captureLimit: 0),
-      body: [], createdAt: id.createdAt,
-      progress: CallProgress(state: state, due: id.createdAt, roundStartedAt: id.createdAt, finishedAt: id.createdAt))
-  }
-}

@@ -13,15 +13,13 @@ struct ForwardableRequest: Sendable {
   let caller: Caller
 
   /// Fields that are about the client's connection, or that show who it is, which is sent in another way.
-  private static let left: Set<String> = [
-    "accept-encoding", "authorization", "connection", "content-encoding", "content-length", "cookie", "expect",
-    "forwarded", "host", "keep-alive", "origin", "proxy-authorization", "proxy-connection", "redial-namespace", "te",
-    "trailer", "transfer-encoding", "upgrade",
-  ]
+  private static let left = ConnectionFields.names.union([
+    "accept-encoding", "authorization", "content-encoding", "cookie", "forwarded", "origin", "redial-namespace",
+  ])
 
   /// A command of a bulk operation about one call, in the form in which a client would give it.
   init(_ kind: CallCommand.Kind, _ call: CallID, in namespace: Namespace, _ attribution: Attribution) {
-    method = kind == .erase ? .delete : .post
+    method = kind.method
     target = "/v1/calls/\(call)/\(kind.pathName)"
     caller = Caller(namespace: namespace)
     var writer = JSONWriter()
@@ -48,17 +46,5 @@ struct ForwardableRequest: Sendable {
       fields.append(HeaderField(name, String(decoding: value, as: UTF8.self)))
     }
     self.fields = fields
-  }
-}
-
-extension CallCommand.Kind {
-  /// The last part of the path of the command.
-  var pathName: String {
-    switch self {
-    case .cancel: "cancel"
-    case .retry: "retry"
-    case .erase: "content"
-    case .purge: "purge"
-    }
   }
 }

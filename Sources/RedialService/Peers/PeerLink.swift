@@ -102,9 +102,7 @@ final class PeerLink: Sendable {
   static let notOwnerField: StaticString = "redial-not-owner"
 
   /// Fields of an answer that are about the connection between the instances.
-  private static let left: Set<String> = [
-    "connection", "content-length", "date", "keep-alive", "server", "trailer", "transfer-encoding", "upgrade",
-  ]
+  private static let left = ConnectionFields.names.union(["date", "server"])
 
   private static func fields(_ head: HeaderBlock) -> [HTTPHeader] {
     var fields: [HTTPHeader] = []

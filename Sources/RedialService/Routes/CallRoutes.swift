@@ -19,11 +19,11 @@ struct CallRoutes: RouteGroup {
       Route(.get, "/v1/calls", .scope(.read), serve: list),
       Route(.get, "/v1/calls/{id}", .scope(.read), serve: show),
       Route(.get, "/v1/calls/{id}/attempts", .scope(.read), serve: attempts),
-      command(.post, "cancel", .cancel),
-      command(.post, "retry", .retry),
-      command(.delete, "content", .erase),
+      command(.cancel),
+      command(.retry),
+      command(.erase),
       // For the bulk operations of other instances.
-      command(.post, "purge", .purge, server: .peer),
+      command(.purge, server: .peer),
     ]
   }
 
@@ -75,10 +75,8 @@ struct CallRoutes: RouteGroup {
     }
   }
 
-  private func command(
-    _ method: HTTPMethod, _ name: String, _ kind: CallCommand.Kind, server: Route.Server = .owner
-  ) -> Route {
-    Route(method, "/v1/calls/{id}/\(name)", .scope(.operate), server: server) {
+  private func command(_ kind: CallCommand.Kind, server: Route.Server = .owner) -> Route {
+    Route(kind.method, "/v1/calls/{id}/\(kind.pathName)", .scope(.operate), server: server) {
       [runtime] (request: borrowing HTTPRequest, exchange) throws(Problem) in
       let (id, namespace) = (try exchange.callID(), exchange.caller.namespace)
       var parameters = try QueryParameters(request.query)
@@ -89,6 +87,21 @@ struct CallRoutes: RouteGroup {
         kind, id, in: namespace, reply: runtime.replies.commands.add(.client(exchange.responder, exchange.forwardable)),
         attribution: attribution, erasesLabels: erasesLabels)
       runtime.post(.command(command))
+    }
+  }
+}
+
+extension CallCommand.Kind {
+  /// The method of the command.
+  var method: HTTPMethod { self == .erase ? .delete : .post }
+
+  /// The last part of the path of the command.
+  var pathName: String {
+    switch self {
+    case .cancel: "cancel"
+    case .retry: "retry"
+    case .erase: "content"
+    case .purge: "purge"
     }
   }
 }

@@ -60,10 +60,7 @@ struct ForwardRoutes: RouteGroup {
 
   /// Fields of the connection with the client (RFC 9110 §7.6.1), of the message's framing, or for Redial, and cookies,
   /// which a browser adds by itself.
-  private static let kept: Set<String> = [
-    "connection", "keep-alive", "proxy-connection", "proxy-authorization", "te", "trailer", "transfer-encoding",
-    "upgrade", "host", "content-length", "expect", "prefer", "cookie",
-  ]
+  private static let kept = ConnectionFields.names.union(["prefer", "cookie"])
 
   /// Fields that an attempt sets itself.
   private static let ofAttempts: Set<String> = ["redial-call-id", "redial-attempt", "redial-hops"]
