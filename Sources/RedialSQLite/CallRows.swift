@@ -11,6 +11,14 @@ struct CallRows {
     case intact(CallRecord)
     /// A part of it cannot be read.
     case damaged(DamagedCall)
+
+    /// The same as the shared checks take it.
+    var result: Result<CallRecord, DamagedCall> {
+      switch self {
+      case .intact(let call): .success(call)
+      case .damaged(let call): .failure(call)
+      }
+    }
   }
 
   private let select: SQLiteStatement

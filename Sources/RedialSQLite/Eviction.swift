@@ -6,8 +6,6 @@ internal import RedialModel
 final class Eviction {
   /// Maximum number of calls that a step removes.
   static let batch = 256
-  /// The name of the setting with the time by which the removed calls had ended, in microseconds since 1970.
-  static let goneBy = "goneBy"
 
   private let finished: FinishedCalls
   private let settings: SettingTable
@@ -36,8 +34,8 @@ final class Eviction {
   /// Records, within a transaction, that calls which ended by a time may be missing: webhooks about them are not
   /// faults.
   func noteGone(by end: Timestamp) throws(StoreError) {
-    let known = try settings.value(of: Self.goneBy).flatMap { Int64($0) }
+    let known = try settings.value(of: Retention.goneBy).flatMap { Int64($0) }
     if let known, known >= end.microseconds { return }
-    try settings.set(Self.goneBy, to: "\(end.microseconds)")
+    try settings.set(Retention.goneBy, to: "\(end.microseconds)")
   }
 }

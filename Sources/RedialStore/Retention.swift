@@ -11,6 +11,9 @@ public struct Retention: Sendable, Hashable {
   /// end.
   public var minimumTime: Duration
 
+  /// The name of the stored value with the time by which the removed calls had ended, in microseconds since 1970.
+  package static let goneBy = "goneBy"
+
   /// Creates a rule; omitted arguments have Redial's defaults.
   public init(time: Duration = .seconds(7 * 86_400), bytes: Int = 16 << 30, minimumTime: Duration = .seconds(60)) {
     self.time = time

@@ -132,6 +132,9 @@ def test_the_services_role_can_do_all_that_a_service_does_and_change_no_table(ro
     for service in services:
         assert "permission denied" not in service.log.read_text(), service.log.read_text()
 
+    checked = run(
+        "doctor", "--store", roles.url("redial_service"), env={"PGPASSWORD": PASSWORDS["redial_service"]}, seconds=60)
+    assert checked.returncode == 0, checked
     for statement in ("DROP TABLE live", "ALTER TABLE live ADD COLUMN x int", "CREATE TABLE x (id int)", "TRUNCATE live",
                       "CREATE INDEX x ON live (at)", "DROP SCHEMA redial CASCADE", "CREATE VIEW x AS SELECT 1",
                       "ALTER TABLE live OWNER TO redial_service", "DROP INDEX live_due"):

@@ -72,7 +72,7 @@ struct ArchiveTests {
     tally = try importing(lines + lines[..<5], into: copy)
     #expect((tally.imported, tally.known) == (30, 25))
     #expect(try exported(copy) == lines)
-    let inspection = try StoreInspection(path: copy)
+    let inspection = try SQLiteInspection(path: copy)
     #expect(try inspection.report(at: Sample.start).findings.allSatisfy { $0.count == 0 || $0.check == .miscounted })
     // A key also finds its call in the copy.
     let store = try SQLiteStore(path: copy)

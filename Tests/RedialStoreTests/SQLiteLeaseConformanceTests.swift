@@ -56,7 +56,7 @@ struct SQLiteLeaseConformanceTests {
     try shared { _, grant in #expect(grant.state.unfinished + grant.elsewhere.reduce(0) { $0 + $1.unfinished } == 2) }
     // A wrong count is found.
     func miscounted() throws -> [String] {
-      let inspection = try StoreInspection(path: path)
+      let inspection = try SQLiteInspection(path: path)
       defer { inspection.close() }
       return try inspection.report(at: Sample.time(1)).findings.filter { $0.check == .keptCounts }.flatMap(\.examples)
     }

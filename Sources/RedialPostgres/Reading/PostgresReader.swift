@@ -1,7 +1,6 @@
 public import RedialCore
 public import RedialModel
 public import RedialStore
-internal import RedialText
 
 /// Reads the calls in a ``PostgresStore``'s database, on its own connections.
 public final class PostgresReader: CallReader {
@@ -9,8 +8,6 @@ public final class PostgresReader: CallReader {
   public static let defaultConnections = 4
   /// The maximum size of a client's body that is read with the call, in bytes.
   public static let largestHeldBody = 32 * 1024
-  /// How late something may be before it is a finding: a service that starts with a full store needs some time.
-  private static let grace = Duration.seconds(60)
 
   private let settings: PostgresSettings
   /// How many threads it serves at a time; others wait.
@@ -135,14 +132,7 @@ public final class PostgresReader: CallReader {
 
   /// The size of the tables with their indexes, and the number of finished calls.
   public func usage() throws(StoreError) -> StoreUsage {
-    let rows = try run([PostgresStatement(ReadQueries.usage), PostgresStatement(ReadQueries.finished)])
-    let finished = rows[1].map { row -> FinishedCount? in
-      guard let kind = rows[1].code(row, 0, as: CallKind.self), let state = rows[1].code(row, 1, as: StoredState.self)
-      else { return nil }
-      return FinishedCount(kind: kind, state: state.visible, count: Int(rows[1].integer(row, 2)))
-    }
-    return StoreUsage(
-      usedBytes: Int(rows[0].integer(0, 0)), freeBytes: 0, finished: finished.compactMap { $0 })
+    UsageQueries.usage(try run(UsageQueries.statements))
   }
 
   /// The results of a namespace's calls and attempts, by step, from a time on.
@@ -164,22 +154,8 @@ public final class PostgresReader: CallReader {
 
   /// Overdue work.
   public func lateness(at now: Timestamp) throws(StoreError) -> [StoreFinding] {
-    let late = Timestamp(microseconds: now.microseconds &- Self.grace.wholeMicroseconds)
-    var (overdue, held) = (PostgresStatement(ReadQueries.overdue), PostgresStatement(ReadQueries.inMemory))
-    overdue.add(late.microseconds)
-    held.add(late.microseconds)
-    let rows = try run([overdue, held])
-    var overdueCalls = StoreFinding(check: .overdue)
-    for row in 0..<rows[0].count { overdueCalls.add("\(CallID(rawValue: rows[0].integer(row, 0)))") }
-    var stuck = StoreFinding(check: .stuck)
-    for row in 0..<rows[1].count {
-      guard case .success(let call) = CallColumns.read(rows[1], row) else { continue }
-      let isRunning = call.progress.state == .running
-      let end = isRunning ? call.progress.due + call.spec.policy.attemptTimeout : max(call.deadline, call.progress.due)
-      let since = TimestampText.format(call.progress.due)
-      if end < late { stuck.add("\(call.id) is \(isRunning ? "running" : "in memory") since \(since)") }
-    }
-    return [overdueCalls, stuck]
+    let lateness = Lateness(at: now)
+    return LatenessQueries.findings(try run(LatenessQueries.statements(lateness)), lateness)
   }
 
   /// Throws if the store does not work.

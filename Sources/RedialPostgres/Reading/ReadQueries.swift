@@ -83,16 +83,6 @@ enum ReadQueries {
 
   // MARK: Counts
 
-  static let usage = PostgresQuery(
-    "usage", "measure the store",
-    """
-    SELECT sum(pg_total_relation_size(c.oid))::int8 FROM pg_class c
-    WHERE c.relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = 'live'::regclass) AND c.relkind = 'r'
-    """)
-
-  static let finished = PostgresQuery(
-    "finished", "count finished calls", "SELECT kind, state, sum(n)::int8 FROM finished GROUP BY kind, state")
-
   static let statistics = PostgresQuery(
     "statistics", "list statistics",
     """
@@ -100,26 +90,6 @@ enum ReadQueries {
       CROSS JOIN LATERAL unnest(s.counts) WITH ORDINALITY AS u (n, place)
     WHERE s.namespace = (SELECT id FROM namespaces WHERE name = $1::text) AND s.step = $2::int8 AND s.start >= $3::int8
     GROUP BY s.start, u.place ORDER BY s.start, u.place
-    """)
-
-  // MARK: Late work
-
-  /// Maximum number of findings that are counted; more are as bad.
-  private static let most = 10_000
-
-  static let overdue = PostgresQuery(
-    "overdue", "find overdue calls",
-    """
-    SELECT c.id FROM namespaces n CROSS JOIN leases s CROSS JOIN LATERAL (
-      SELECT m.id FROM live m WHERE m.shard = s.shard AND m.namespace = n.id AND m.state <> \(StoredPlace.inMemory)
-        AND m.due < $1::int8 LIMIT \(most)) c LIMIT \(most)
-    """)
-
-  static let inMemory = PostgresQuery(
-    "in_memory", "find calls that are held",
-    """
-    SELECT \(CallColumns.list(bodies: false)) FROM live c JOIN requests r ON \(Lookup.row("r.id", "c.id"))
-    WHERE c.shard BETWEEN 0 AND 63 AND c.state = \(StoredPlace.inMemory) AND c.at < $1::int8 LIMIT \(most)
     """)
 
   static let ping = PostgresQuery("read_ping", "reach the store", "SELECT max(id) FROM requests")

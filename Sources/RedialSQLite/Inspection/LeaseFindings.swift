@@ -44,10 +44,12 @@ struct LeaseFindings {
   }
 
   /// Compares the stored counts of unfinished calls, which instances that share the store use, with the calls.
-  func miscounts() throws(StoreError) -> [String] {
-    try miscounted.rows { row throws(StoreError) in
-      "\(row.integer(2)) kept as not ended in shard \(row.integer(0)) of namespace \(row.integer(1)), "
-        + "\(row.integer(3)) found"
+  func addMiscounts(to finding: inout StoreFinding) throws(StoreError) {
+    let rows = try miscounted.rows { row throws(StoreError) in
+      (row.integer(0), row.integer(1), row.integer(2), row.integer(3))
+    }
+    for (shard, namespace, kept, found) in rows {
+      finding.add(kept: kept, shard: shard, namespace: namespace, found: found)
     }
   }
 
@@ -55,25 +57,23 @@ struct LeaseFindings {
   func findings(at now: Timestamp?) throws(StoreError) -> [StoreFinding] {
     var sound = StoreFinding(check: .leases)
     for (shard, owner) in try strays.rows({ row throws(StoreError) in (row.integer(0), row.integer(1)) }) {
-      sound.add("shard \(shard) is leased by session \(owner), which is not there")
+      sound.add(shard: shard, ofMissingSession: owner)
     }
     for id in try sessions.rows({ row throws(StoreError) in row.integer(0) }) {
-      sound.add("session \(id) has the store to itself, and is not alone")
+      sound.add(exclusiveSession: id)
     }
     let placed = try targets.rows { row throws(StoreError) in (row.key(0, as: TargetKey.self), row.integerIfPresent(1))
     }
-    for (key, shard) in placed where shard != Int64(ShardSet.shard(of: key)) {
-      sound.add("\(key) is in shard \(shard.map { "\($0)" } ?? "none"), and belongs into \(ShardSet.shard(of: key))")
-    }
+    for (key, shard) in placed { sound.note(target: key, in: shard) }
     var unowned = StoreFinding(check: .unowned)
     for id in try self.unowned.rows({ row throws(StoreError) in CallID(rawValue: row.integer(0)) }) {
       unowned.add("\(id)")
     }
     guard let now else { return [sound, unowned] }
     var late = StoreFinding(check: .expiredLeases)
-    expired.bind(1, now.microseconds &- TimelinessQueries.grace.wholeMicroseconds)
+    expired.bind(1, Lateness(at: now).limit.microseconds)
     for (id, count) in try expired.rows({ row throws(StoreError) in (row.integer(0), row.integer(1)) }) {
-      late.add("session \(id) with \(count) shards")
+      late.add(expiredSession: id, shards: count)
     }
     return [sound, late, unowned]
   }

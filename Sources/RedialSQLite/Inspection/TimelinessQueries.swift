@@ -1,15 +1,9 @@
 internal import RedialStore
 internal import RedialCore
 internal import RedialModel
-internal import RedialText
 
 /// Finds overdue work. It reads only late calls, and calls in a service's memory.
 struct TimelinessQueries {
-  /// How late something may be before it is a finding: a service that starts with a full store needs some time.
-  static let grace = Duration.seconds(60)
-  /// Maximum number of findings that are counted; more are as bad.
-  private static let limit: Int64 = 10_000
-
   private let overdue: SQLiteStatement
   private let inMemory: SQLiteStatement
   private let rows: CallRows
@@ -20,31 +14,26 @@ struct TimelinessQueries {
       "find overdue calls",
       """
       SELECT id FROM calls WHERE namespace IN (SELECT id FROM namespaces) AND \(Conditions.waiting) AND due < ?1 \
-      LIMIT \(Self.limit)
+      LIMIT \(Lateness.most)
       """)
     inMemory = try connection.prepare(
       "find calls that are held",
       """
       SELECT id FROM calls WHERE \(Conditions.anyKind) AND state = \(StateColumns.inMemory) AND due < ?1 \
-      LIMIT \(Self.limit)
+      LIMIT \(Lateness.most)
       """)
     rows = try CallRows(on: connection, bodies: false)
   }
 
   /// Both findings about time.
   func findings(at now: Timestamp) throws(StoreError) -> [StoreFinding] {
-    let late = Timestamp(microseconds: now.microseconds &- Self.grace.wholeMicroseconds)
-    var overdueCalls = StoreFinding(check: .overdue)
-    for id in try ids(overdue, before: late) { overdueCalls.add("\(id)") }
-    var stuck = StoreFinding(check: .stuck)
-    for id in try ids(inMemory, before: late) {
-      guard case .intact(let call) = try rows.call(id) else { continue }
-      let isRunning = call.progress.state == .running
-      let end = isRunning ? call.progress.due + call.spec.policy.attemptTimeout : max(call.deadline, call.progress.due)
-      let since = TimestampText.format(call.progress.due)
-      if end < late { stuck.add("\(id) is \(isRunning ? "running" : "in memory") since \(since)") }
+    let lateness = Lateness(at: now)
+    let overdueCalls = try ids(overdue, before: lateness.limit)
+    var held: [CallRecord] = []
+    for id in try ids(inMemory, before: lateness.limit) {
+      if case .intact(let call) = try rows.call(id) { held.append(call) }
     }
-    return [overdueCalls, stuck]
+    return [lateness.overdue(overdueCalls), lateness.stuck(held)]
   }
 
   private func ids(_ statement: SQLiteStatement, before time: Timestamp) throws(StoreError) -> [CallID] {

@@ -1,14 +1,6 @@
 internal import RedialStore
 internal import RedialModel
 
-/// A call's part in the order of a key.
-struct TurnRow: Sendable, Hashable {
-  /// The ordering key.
-  var key: String
-  /// Whether the call has the turn.
-  var hasTurn: Bool
-}
-
 /// Finds faults in the order of calls, as far as they are visible without reading the calls.
 struct TurnQueries {
   private let row: SQLiteStatement
@@ -38,21 +30,21 @@ struct TurnQueries {
   }
 
   /// A call's part in an order; nil if it has none.
-  func turn(of id: CallID) throws(StoreError) -> TurnRow? {
+  func turn(of id: CallID) throws(StoreError) -> CallTurn? {
     row.bind(1, id.rawValue)
-    return try row.first { row throws(StoreError) in TurnRow(key: row.text(0), hasTurn: row.integer(1) != 0) }
+    return try row.first { row throws(StoreError) in CallTurn(key: row.text(0), hasTurn: row.integer(1) != 0) }
   }
 
   /// Adds turns of calls that no longer wait for one or belong to another namespace, and keys whose turn no call has.
   func add(to finding: inout StoreFinding) throws(StoreError) {
     for (id, isMissing) in try ended.rows({ row throws(StoreError) in (Self.id(row), row.integer(1) != 0) }) {
-      finding.add("\(id) has a place in the order and \(isMissing ? "is not there" : "has ended")")
+      finding.add(turnOf: id, isMissing: isMissing)
     }
     for id in try elsewhere.rows({ row throws(StoreError) in Self.id(row) }) {
-      finding.add("\(id) has a place in the order of another namespace than its own")
+      finding.add(turnElsewhere: id)
     }
     for (id, count) in try stuck.rows({ row throws(StoreError) in (Self.id(row), row.integer(1)) }) {
-      finding.add("nobody has the turn that \(id) awaits, and with it \(count - 1) others")
+      finding.add(waitingForNobody: id, count: count)
     }
   }
 

@@ -2,7 +2,7 @@ internal import Glibc
 internal import RedialEngine
 internal import RedialPostgres
 internal import RedialSQLite
-internal import RedialStore
+public import RedialStore
 
 /// A store that was opened for a service, with its readers.
 struct StoreConnections {
@@ -84,6 +84,24 @@ extension ServiceSettings {
       return try ServiceStartError.of { () throws(StoreError) in
         try PostgresReader(database, connections: 1).setting(name)
       }
+    }
+  }
+
+  /// Checks the store, for a command that works without a service. It changes nothing.
+  ///
+  /// - Parameter quick: Leave out what takes longest.
+  /// - Throws: If the store cannot be read.
+  public func inspectStore(quick: Bool) throws(ServiceStartError) -> StoreReport {
+    let inspection: any StoreInspection
+    switch try location() {
+    case .sqlite(let path):
+      inspection = try ServiceStartError.of { () throws(StoreError) in try SQLiteInspection(path: path) }
+    case .postgres(let url):
+      let database = try database(url)
+      inspection = try ServiceStartError.of { () throws(StoreError) in try PostgresInspection(database) }
+    }
+    defer { inspection.close() }
+    return try ServiceStartError.of { () throws(StoreError) in try inspection.report(at: Clock.wallTime(), quick: quick)
     }
   }
 

@@ -1,6 +1,6 @@
 /// The checks of a store. The result of each is a number that must be 0.
 public enum StoreCheck: String, Sendable, Hashable, CaseIterable {
-  /// SQLite finds the file itself damaged.
+  /// The database finds its own files damaged, or tables are missing.
   case integrity
   /// Calls that cannot be read, or were set to failed because of that.
   case damaged
@@ -18,23 +18,28 @@ public enum StoreCheck: String, Sendable, Hashable, CaseIterable {
   /// Shards that two instances may both use: leases of sessions that do not exist, targets in another shard than their
   /// key requires, a session with exclusive use of the store besides others.
   case leases
+  /// Works of an instance that the ledger lacks, by which it learns after a lost connection what was made; only of stores
+  /// that instances share.
+  case ledger
   /// Leases that have ended and that nobody has taken over; only while a service runs.
   case expiredLeases
-  /// Calls that are held or running in a shard without an owner.
+  /// Calls that are held or running in a shard without an owner; on a shared store only while a service runs, and if that
+  /// lasts, because another instance takes them over.
   case unowned
   /// Calls with more recorded than counted attempts, or with more counted attempts than their policy allows.
   case miscounted
-  /// Calls whose end is only partly recorded: a final state without a time or a reason, or these without a final state.
+  /// Calls whose end is only partly recorded: a final state without a time or a reason, or these without a final state; or
+  /// in the table of those that have ended and not ended, or the other way.
   case halfEnded
   /// Ordered calls that wait for a turn that never comes, or run without their turn.
   case turns
-  /// Stored counts of finished calls that differ from the actual numbers.
+  /// Stored counts of calls that differ from the actual numbers.
   case keptCounts
 
   /// The meaning of a number other than 0, and what to do.
   public var meaning: String {
     switch self {
-    case .integrity: "the file is damaged; keep a copy of it and its -wal, then restore a backup"
+    case .integrity: "the database is damaged; keep a copy of its files, then restore a backup"
     case .damaged: "calls cannot be read and are not executed; submit them again, from a backup's export if need be"
     case .overdue: "due calls wait in the store; see whether the service has room in memory and its store works"
     case .stuck: "calls stay in memory beyond their time; restart the service, and report it"
@@ -42,12 +47,13 @@ public enum StoreCheck: String, Sendable, Hashable, CaseIterable {
     case .orphanedWebhooks: "webhooks are about calls that are gone; report it, unless the calls were purged"
     case .doublyLeased: "attempts of one call overlapped; report it"
     case .leases: "two instances may have the same calls; stop all but one, and report it"
+    case .ledger: "after a lost connection an instance cannot know what was made; restart it, and report it"
     case .expiredLeases: "an instance is gone and nobody has taken over; see whether the others reach the store"
     case .unowned: "calls belong to no instance; restart the service, and report it"
     case .miscounted: "attempts are not counted as they were made; report it"
     case .halfEnded: "ends are recorded in part only; report it"
     case .turns: "ordered calls wait forever or overtake others; export the calls and import them into a new store"
-    case .keptCounts: "the stored counts of finished calls are wrong; only /metrics uses them"
+    case .keptCounts: "the stored counts of calls are wrong; /metrics and limits use them"
     }
   }
 }
@@ -71,35 +77,20 @@ public struct StoreFinding: Sendable, Hashable {
     self.examples = examples
   }
 
+  /// One finding for each check, in the order of ``StoreCheck``: several of a check are added up.
+  package static func joined(_ findings: [Self]) -> [Self] {
+    StoreCheck.allCases.compactMap { check in
+      let same = findings.filter { $0.check == check }
+      guard !same.isEmpty else { return nil }
+      return Self(
+        check: check, count: same.reduce(0) { $0 + $1.count },
+        examples: Array(same.flatMap(\.examples).prefix(maximumExamples)))
+    }
+  }
+
   /// Counts one more fault.
   package mutating func add(_ example: @autoclosure () -> String) {
     count += 1
     if examples.count < Self.maximumExamples { examples.append(example()) }
   }
-}
-
-/// The result of an inspection of a store.
-public struct StoreReport: Sendable, Hashable {
-  /// The file.
-  public var path: String
-  /// Whether a process owned the store.
-  public var isLive: Bool
-  /// Calls that were read.
-  public var calls: Int
-  /// The size and content of the store.
-  public var usage: StoreUsage
-  /// One for each check that was made, in the order of ``StoreCheck``.
-  public var findings: [StoreFinding]
-
-  /// Creates a report.
-  package init(path: String, isLive: Bool, calls: Int, usage: StoreUsage, findings: [StoreFinding]) {
-    self.path = path
-    self.isLive = isLive
-    self.calls = calls
-    self.usage = usage
-    self.findings = findings
-  }
-
-  /// Whether every number is 0.
-  public var isClean: Bool { findings.allSatisfy { $0.count == 0 } }
 }

@@ -1,7 +1,7 @@
 import Glibc
 import RedialCore
 import RedialModel
-import RedialSQLite
+import RedialService
 import RedialStore
 import RedialJSON
 
@@ -9,21 +9,23 @@ extension Command {
   /// `redial doctor`
   static let doctor = Command(
     name: "doctor", summary: "Check a store for errors; a service can be running on it.",
-    options: StoreOption.options + [
-      Option(name: "--quick", summary: "Do not compare indexes with tables, which takes longest."),
+    options: StoreOption.any + [
+      Option(
+        name: "--quick",
+        summary: "Leave out what takes longest: comparing indexes with tables (SQLite), reading bodies and counting "
+          + "finished calls (PostgreSQL)."),
       Option(name: "--json", summary: "Show the report as JSON."),
     ],
     notes: """
       It only reads and does not block the service. Each number must be 0. overdue and stuck are checked only while a service
-      is running. Exit codes of this command: 0 every number is 0; 1 one is not; 2 the store could not be checked.
+      is running. Warnings do not change the exit code. Exit codes of this command: 0 every number is 0; 1 one is not; 2 the
+      store could not be checked.
       """
   ) { arguments throws(CommandError) in
-    let path = try StoreOption.path(arguments)
+    let settings = try StoreOption.settings(arguments)
     let report: StoreReport
-    do throws(StoreError) {
-      let inspection = try StoreInspection(path: path)
-      defer { inspection.close() }
-      report = try inspection.report(at: DoctorCommand.wallTime, quick: arguments.has("--quick"))
+    do throws(Service.StartError) {
+      report = try settings.inspectStore(quick: arguments.has("--quick"))
     } catch {
       throw CommandError(code: .usage, message: error.message)
     }
@@ -44,7 +46,7 @@ enum DoctorCommand {
   static func text(_ report: StoreReport) -> String {
     let finished = report.usage.finished.reduce(0) { $0 + $1.count }
     var text =
-      "\(report.path), \(report.isLive ? "of a running service" : "at rest"): \(report.calls) calls, "
+      "\(report.place), \(report.isLive ? "of a running service" : "at rest"): \(report.calls) calls, "
       + "\(finished) of them finished; \(report.usage.usedBytes) bytes in use, \(report.usage.freeBytes) free\n"
     for finding in report.findings {
       text += "  \(RedialTool.padded(finding.check.rawValue, 18))\(finding.count)"
@@ -53,13 +55,14 @@ enum DoctorCommand {
       let more = finding.count - finding.examples.count
       if more > 0 { text += "    and \(more) more\n" }
     }
+    for warning in report.warnings { text += "warning \(warning.subject.rawValue): \(warning.text)\n" }
     return text + (report.isClean ? "Nothing is wrong.\n" : "Something is wrong: every number should be 0.\n")
   }
 
   static func json(_ report: StoreReport) -> String {
     var writer = JSONWriter()
     writer.beginObject()
-    writer.field("store", report.path)
+    writer.field("store", report.place)
     writer.field("live", report.isLive)
     writer.field("clean", report.isClean)
     writer.field("calls", report.calls)
@@ -75,6 +78,15 @@ enum DoctorCommand {
       writer.beginArray()
       for example in finding.examples { writer.string(example) }
       writer.endArray()
+      writer.endObject()
+    }
+    writer.endArray()
+    writer.key("warnings")
+    writer.beginArray()
+    for warning in report.warnings {
+      writer.beginObject()
+      writer.field("subject", warning.subject.rawValue)
+      writer.field("text", warning.text)
       writer.endObject()
     }
     writer.endArray()

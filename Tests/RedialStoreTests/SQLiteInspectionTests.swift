@@ -6,40 +6,20 @@ import Testing
 @testable import RedialSQLite
 @testable import RedialStore
 
-@Suite("The inspection of a store")
-struct StoreInspectionTests {
+@Suite("The inspection of an SQLite store")
+struct SQLiteInspectionTests {
   let folder = TemporaryFolder()
   var path: String { folder.file("calls.db") }
 
   /// A store with calls in all states, ended ones with their attempts, and without faults.
   private func cleanStore() throws -> SQLiteStore {
     let store = try SQLiteStore(path: path)
-    for (offset, state) in StoredState.allCases.enumerated() {
-      for number in [offset * 2, offset * 2 + 1] {
-        let call = Sample.call(
-          number, state, due: Sample.time(100), kind: number % 2 == 0 ? .call : .webhook,
-          body: Array("{\"type\":\"call.succeeded\",\"data\":{\"id\":\"\(Sample.id(offset * 2))\"}}".utf8))
-        var progress = call.progress
-        progress.attempts = 2
-        let attempts = [Sample.attempt(1), Sample.attempt(2)]
-        try store.commit([.insert(call)] + attempts.map { .update(call.id, progress, $0) })
-      }
-    }
-    for number in Self.ordered {
-      var call = Sample.call(number, .queued, due: Sample.time(1_000_000), orderingKey: "k\(number / 10)")
-      (call.progress.waiting, call.progress.roundStartedAt) = (.ordering, Sample.time(1_000_000))
-      try store.commit([
-        .insert(call), .awaitTurn(call.id, target: call.spec.target, orderingKey: "k\(number / 10)"),
-      ])
-    }
+    try SoundStore.fill { try store.commit($0) }
     return store
   }
 
-  /// The first of each ten has the turn.
-  private static let ordered = [20, 21, 22, 30]
-
   private func report(at second: Int = 100) throws -> StoreReport {
-    let inspection = try StoreInspection(path: path)
+    let inspection = try SQLiteInspection(path: path)
     defer { inspection.close() }
     return try inspection.report(at: Sample.time(second))
   }
@@ -53,14 +33,15 @@ struct StoreInspectionTests {
     let store = try cleanStore()
     let live = try report()
     #expect(live.isLive && live.isClean, "\(live.findings)")
-    #expect(live.calls == StoredState.allCases.count * 2 + Self.ordered.count)
-    #expect(live.findings.map(\.check) == StoreCheck.allCases)
+    #expect(live.calls == SoundStore.count)
+    #expect(live.findings.map(\.check) == StoreCheck.allCases.filter { $0 != .ledger })
     store.close()
     let before = contents(of: path)
     let rest = try report(at: 1_000_000)
     #expect(!rest.isLive && rest.isClean, "\(rest.findings)")
     #expect(
-      rest.findings.map(\.check) == StoreCheck.allCases.filter { ![.overdue, .stuck, .expiredLeases].contains($0) })
+      rest.findings.map(\.check)
+        == StoreCheck.allCases.filter { ![.ledger, .overdue, .stuck, .expiredLeases].contains($0) })
     #expect(contents(of: path) == before)
   }
 
@@ -107,7 +88,7 @@ struct StoreInspectionTests {
   @Test("finds faults, with the calls", arguments: faults)
   func damaged(sql: String, check: StoreCheck) throws {
     let store = try cleanStore()
-    let id = Sample.id(8)
+    let id = Sample.id(SoundStore.ended)
     try store.file.connection.execute("prepare the test", sql.replacing("ID", with: "\(id.rawValue)"))
     store.close()
     let report = try report()
@@ -170,8 +151,7 @@ struct StoreInspectionTests {
   @Test("finds a webhook whose call is missing, unless retention has removed it")
   func webhooks() throws {
     let store = try SQLiteStore(path: path)
-    let body = Array("{\"type\":\"call.succeeded\",\"data\":{\"id\":\"\(Sample.id(77))\"}}".utf8)
-    try store.commit([.insert(Sample.call(2, .scheduled, kind: .webhook, body: body))])
+    try store.commit([.insert(SoundStore.webhook(2, of: 77, at: 0))])
     // No call that ended earlier is left.
     #expect(try report().findings.filter { $0.check == .orphanedWebhooks }.map(\.count) == [0])
     var old = Sample.call(1, .succeeded)
@@ -179,14 +159,6 @@ struct StoreInspectionTests {
     try store.commit([.insert(old)])
     #expect(try report().findings.filter { $0.check == .orphanedWebhooks }.map(\.count) == [1])
     store.close()
-  }
-
-  /// A waiting webhook about a call, made at a second.
-  private func webhook(_ number: Int, of call: Int, at second: Int) -> CallRecord {
-    CallRecord(
-      id: Sample.id(number), kind: .webhook, spec: Sample.spec(),
-      body: Array("{\"type\":\"call.succeeded\",\"data\":{\"id\":\"\(Sample.id(call))\"}}".utf8),
-      createdAt: Sample.time(second), progress: Sample.call(number).progress)
   }
 
   private func orphanedWebhooks() throws -> Int? {
@@ -202,13 +174,13 @@ struct StoreInspectionTests {
       ended.progress.finishedAt = Sample.time(second)
       try store.commit([.insert(ended)])
     }
-    try store.commit([.insert(webhook(3, of: 2, at: 0))])
+    try store.commit([.insert(SoundStore.webhook(3, of: 2, at: 0))])
     // A client is about to change the older one.
     _ = try store.claim(Sample.id(1))
     let step = try store.tidy(Retention(time: .seconds(1)), at: Sample.time(50), within: .seconds(1))
     #expect(step.removed == 1)
     #expect(try orphanedWebhooks() == 0)
-    try store.commit([.insert(webhook(4, of: 77, at: 10))])
+    try store.commit([.insert(SoundStore.webhook(4, of: 77, at: 10))])
     #expect(try orphanedWebhooks() == 1)
   }
 
@@ -220,7 +192,7 @@ struct StoreInspectionTests {
     try store.commit([.insert(ended)])
     store.close()
     let archive = try StoreImport(path: path, at: Sample.start)
-    try archive.add(ArchivedCall(record: webhook(3, of: 2, at: 0), attempts: []))
+    try archive.add(ArchivedCall(record: SoundStore.webhook(3, of: 2, at: 0), attempts: []))
     try archive.finish()
     #expect(try orphanedWebhooks() == 0)
   }
@@ -250,7 +222,7 @@ struct StoreInspectionTests {
       for offset in 0..<64 { bytes[page * 4096 + offset] = 0xA5 }
       writeFile(path, bytes)
       do throws(StoreError) {
-        let inspection = try StoreInspection(path: path)
+        let inspection = try SQLiteInspection(path: path)
         let report = try inspection.report(at: Sample.start)
         #expect(!report.isClean, "page \(page)")
         inspection.close()
@@ -263,15 +235,15 @@ struct StoreInspectionTests {
 
   @Test("fails for a missing file, a file that is not a store, and one of another version")
   func refusals() throws {
-    #expect(throws: StoreError.self) { try StoreInspection(path: folder.file("none.db")) }
+    #expect(throws: StoreError.self) { try SQLiteInspection(path: folder.file("none.db")) }
     #expect(contents(of: folder.file("none.db")) == nil)
     writeFile(folder.file("text.db"), Array(repeating: 0x61, count: 5000))
-    #expect(throws: StoreError.self) { try StoreInspection(path: folder.file("text.db")) }
+    #expect(throws: StoreError.self) { try SQLiteInspection(path: folder.file("text.db")) }
     try cleanStore().close()
     let other = try SQLiteConnection(path: path, role: .writer)
     try other.execute("prepare the test", "PRAGMA user_version = 1")
     other.close()
-    let error = #expect(throws: StoreError.self) { try StoreInspection(path: path) }
+    let error = #expect(throws: StoreError.self) { try SQLiteInspection(path: path) }
     #expect(error?.message.contains("before the first release") == true)
   }
 }

@@ -7,7 +7,7 @@ internal import RedialModel
 /// Beside a running service it is one more reader: neither waits for the other. No read transaction lasts longer than
 /// one check, or a thousand calls, so that the log can start again; only the check of the file's integrity needs one
 /// transaction for the whole file.
-public final class StoreInspection {
+public final class SQLiteInspection: StoreInspection {
   /// Calls that are read in one transaction.
   private static let batch: Int64 = 1000
 
@@ -37,18 +37,12 @@ public final class StoreInspection {
     inTransaction = try Transaction(on: connection, role: .reader)
   }
 
-  /// Makes all checks.
-  ///
-  /// - Parameters:
-  ///   - now: The time of the wall clock.
-  ///   - quick: Leave out the comparison of each index with its table, which takes longest.
-  /// - Throws: If the store cannot be read at all. Damage is a finding and not an error, if the other checks can
-  ///   continue.
+  /// Makes all checks. Quick ones leave out the comparison of each index with its table.
   public func report(at now: Timestamp, quick: Bool = false) throws(StoreError) -> StoreReport {
     let isLive = StoreFile.isOwned(connection.path)
     var integrity = StoreFinding(check: .integrity)
     var findings: [StoreFinding] = []
-    var calls = CallFindings()
+    var calls = CallFindings(overlapTolerance: .milliseconds(100))
     // A check that meets a damaged page ends there; the others continue.
     func check(_ body: () throws(StoreError) -> Void) throws(StoreError) {
       do {
@@ -74,7 +68,7 @@ public final class StoreInspection {
     findings.append(order)
     try check { () throws(StoreError) in findings.append(try keptCounts()) }
     return StoreReport(
-      path: connection.path, isLive: isLive, calls: calls.count, usage: try usage.usage(),
+      place: connection.path, isLive: isLive, calls: calls.count, usage: try usage.usage(),
       findings: [integrity] + findings)
   }
 
@@ -101,7 +95,7 @@ public final class StoreInspection {
         for id in ids {
           last = id.rawValue
           guard let found = try rows.call(id) else { continue }
-          try findings.note(id, found, try attempts.attempts(of: id, responses: .all)) { () throws(StoreError) in
+          try findings.note(id, found.result, try attempts.attempts(of: id, responses: .all)) { () throws(StoreError) in
             try turns.turn(of: id)
           }
         }
@@ -121,10 +115,10 @@ public final class StoreInspection {
       ("a retry", "SELECT r.call_id FROM retries r LEFT JOIN calls c ON c.id = r.call_id WHERE c.id IS NULL"),
     ]
     for (what, sql) in missing {
-      for id in try ids(sql) { finding.add("\(what) of \(id), which is not there") }
+      for id in try ids(sql) { finding.add(what, ofMissing: id) }
     }
     for id in try ids("SELECT c.id FROM calls c LEFT JOIN requests r ON r.id = c.id WHERE r.id IS NULL") {
-      finding.add("\(id) has no request")
+      finding.add(withoutRequest: id)
     }
     return finding
   }
@@ -142,7 +136,7 @@ public final class StoreInspection {
         guard case .intact(let webhook) = try rows.call(id), let call = WebhookSubject.id(in: webhook.body) else {
           continue
         }
-        if try rows.call(call) == nil { finding.add("\(id) is about \(call), which does not exist") }
+        if try rows.call(call) == nil { finding.add(webhook: id, aboutMissing: call) }
       }
     }
     return finding
@@ -151,7 +145,7 @@ public final class StoreInspection {
   /// The time of the end up to which calls may be missing: the stored one, or, in a store without it, that of the first
   /// call.
   private func horizon() throws(StoreError) -> Int64? {
-    if let kept = try SettingTable(on: connection).value(of: Eviction.goneBy) { return Int64(kept) }
+    if let kept = try SettingTable(on: connection).value(of: Retention.goneBy) { return Int64(kept) }
     return try connection.value(
       "find the first end", "SELECT min(finished_at) FROM calls WHERE \(Conditions.finished)"
     ) { $0.integerIfPresent(0) } ?? nil
@@ -168,12 +162,11 @@ public final class StoreInspection {
           UNION ALL SELECT kind, state, 0, count(*) FROM calls WHERE state >= 5 GROUP BY kind, state)
         GROUP BY kind, state HAVING sum(kept) <> sum(found)
         """)
-      let lines = try kept.rows { row throws(StoreError) in
-        let kind = row.code(0, as: CallKind.self)?.name ?? "\(row.integer(0))"
-        let state = row.code(1, as: StoredState.self)?.visible.rawValue ?? "\(row.integer(1))"
-        return "\(row.integer(2)) kept of kind \(kind) and state \(state), \(row.integer(3)) found"
+      let counts = try kept.rows { row throws(StoreError) in
+        (row.integer(2), row.code(0, as: CallKind.self), row.code(1, as: StoredState.self), row.integer(3))
       }
-      for line in try lines + leases.miscounts() { finding.add(line) }
+      for (kept, kind, state, found) in counts { finding.add(kept: kept, kind: kind, state: state, found: found) }
+      try leases.addMiscounts(to: &finding)
     }
     return finding
   }

@@ -1,12 +1,10 @@
-internal import RedialStore
-internal import RedialCore
-internal import RedialModel
 internal import RedialJSON
+package import RedialModel
 
 /// The call that a webhook reports.
-enum WebhookSubject {
+package enum WebhookSubject {
   /// The call in a webhook's body, or nil.
-  static func id(in body: [UInt8]) -> CallID? {
+  package static func id(in body: [UInt8]) -> CallID? {
     body.withUnsafeBufferPointer { bytes -> CallID? in
       var reader = JSONReader(bytes)
       return try? id(&reader)

@@ -1,28 +1,35 @@
-internal import RedialStore
 internal import RedialCore
-internal import RedialModel
+package import RedialModel
 
 /// Finds faults of single calls.
-struct CallFindings {
-  private(set) var count = 0
-  private(set) var damaged = StoreFinding(check: .damaged)
-  private(set) var doublyLeased = StoreFinding(check: .doublyLeased)
-  private(set) var miscounted = StoreFinding(check: .miscounted)
-  private(set) var halfEnded = StoreFinding(check: .halfEnded)
-  private(set) var unordered = StoreFinding(check: .turns)
+package struct CallFindings {
+  /// The calls that were checked.
+  package private(set) var count = 0
+  package private(set) var damaged = StoreFinding(check: .damaged)
+  package private(set) var doublyLeased = StoreFinding(check: .doublyLeased)
+  package private(set) var miscounted = StoreFinding(check: .miscounted)
+  package var halfEnded = StoreFinding(check: .halfEnded)
+  package private(set) var unordered = StoreFinding(check: .turns)
 
-  /// How much two attempts may seem to overlap: an attempt's start and its duration come from different clocks.
-  private static let overlapTolerance = Duration.milliseconds(100)
+  private let overlapTolerance: Duration
+
+  /// Nothing found yet.
+  ///
+  /// - Parameter overlapTolerance: How much two attempts may seem to overlap: an attempt's start and its duration come
+  ///   from different clocks.
+  package init(overlapTolerance: Duration) {
+    self.overlapTolerance = overlapTolerance
+  }
 
   /// Checks a call, its attempts, and its turn.
-  mutating func note(
-    _ id: CallID, _ found: CallRows.Found, _ attempts: Result<[AttemptRecord], DamagedCall>,
-    turn: () throws(StoreError) -> TurnRow?
-  ) throws(StoreError) {
+  package mutating func note<Failure: Error>(
+    _ id: CallID, _ found: Result<CallRecord, DamagedCall>, _ attempts: Result<[AttemptRecord], DamagedCall>,
+    turn: () throws(Failure) -> CallTurn?
+  ) throws(Failure) {
     count += 1
     switch (found, attempts) {
-    case (.damaged(let call), _), (_, .failure(let call)): damaged.add("\(id): \(call.reason)")
-    case (.intact(let call), .success(let attempts)):
+    case (.failure(let call), _), (_, .failure(let call)): damaged.add("\(id): \(call.reason)")
+    case (.success(let call), .success(let attempts)):
       noteEnd(of: call)
       noteCount(of: call, attempts)
       noteOverlap(id, attempts)
@@ -35,7 +42,7 @@ struct CallFindings {
     !call.progress.state.isFinal && (call.spec.orderingKey != nil || call.progress.waiting == .ordering)
   }
 
-  private mutating func noteTurn(of call: CallRecord, _ turn: TurnRow?) {
+  private mutating func noteTurn(of call: CallRecord, _ turn: CallTurn?) {
     let awaitsTurn = call.progress.waiting == .ordering
     guard let turn else {
       let what = awaitsTurn ? "awaits its turn" : "has an ordering key"
@@ -75,7 +82,7 @@ struct CallFindings {
 
   private mutating func noteOverlap(_ id: CallID, _ attempts: [AttemptRecord]) {
     for (earlier, later) in zip(attempts, attempts.dropFirst())
-    where earlier.startedAt + earlier.duration > later.startedAt + Self.overlapTolerance {
+    where earlier.startedAt + earlier.duration > later.startedAt + overlapTolerance {
       doublyLeased.add("\(id): attempt \(later.number) began before attempt \(earlier.number) ended")
     }
   }

@@ -1,0 +1,158 @@
+internal import Glibc
+public import RedialCore
+internal import RedialModel
+public import RedialStore
+
+/// Checks a PostgreSQL store against the invariants, on a connection of its own, in short transactions that only read.
+///
+/// What it compares is always of one moment. So it finds nothing wrong with a store on which instances work.
+public final class PostgresInspection: StoreInspection {
+  /// How long it waits for what is only wrong if it lasts: shards of an instance that is gone are taken within a few
+  /// seconds.
+  static let patience = Duration.seconds(15)
+  private static let pause = Duration.milliseconds(250)
+
+  private let place: String
+  private let connection: PostgresConnection
+  private let snapshots: Snapshots
+  private let server: ServerInspection
+  private let patience: Duration
+  private let clock: (@Sendable () -> Timestamp)?
+  private var integrity = StoreFinding(check: .integrity)
+  private var warnings: [StoreWarning] = []
+
+  /// Connects.
+  ///
+  /// - Throws: If the database cannot be reached, or has no tables of this version. None are made.
+  public convenience init(_ settings: PostgresSettings) throws(StoreError) {
+    try self.init(settings, limits: ServerInspection.Limits())
+  }
+
+  /// - Parameters:
+  ///   - limits: From when on something is a warning.
+  ///   - longest: How long a statement may take.
+  ///   - patience: How long it waits for what is only wrong if it lasts.
+  ///   - clock: The time by which leases end, for tests; nil for the database's.
+  init(
+    _ settings: PostgresSettings, limits: ServerInspection.Limits, longest: Duration = .seconds(10),
+    patience: Duration = PostgresInspection.patience, clock: (@Sendable () -> Timestamp)? = nil
+  ) throws(StoreError) {
+    try settings.check()
+    place = settings.place
+    self.clock = clock
+    self.patience = patience
+    do throws(PostgresFailure) {
+      connection = try PostgresConnection(settings)
+    } catch {
+      throw error.error(at: settings.place)
+    }
+    try PostgresSchema.openForReading(connection, schema: settings.schema)
+    snapshots = Snapshots(connection, longest: longest)
+    server = ServerInspection(limits: limits)
+  }
+
+  /// Ends nothing: the connection ends with this object.
+  public func close() {}
+
+  /// Makes all checks. Quick ones read no bodies, and do not count the calls that have ended.
+  public func report(at now: Timestamp, quick: Bool = false) throws(StoreError) -> StoreReport {
+    let started = ContinuousClock.now
+    (integrity, warnings) = (StoreFinding(check: .integrity), [])
+    var (time, isLive, usage) = (now, false, StoreUsage(usedBytes: 0, freeBytes: 0, finished: []))
+    try check("the instances") { () throws(PostgresFailure) in (time, isLive) = try standing() }
+    try check("the size of the store") { () throws(PostgresFailure) in
+      usage = UsageQueries.usage(try snapshots.rows(UsageQueries.statements))
+    }
+    let lateness = isLive ? Lateness(at: time) : nil
+    var calls = CallInspection(bodies: !quick)
+    try check("the calls") { () throws(PostgresFailure) in try calls.read(snapshots) }
+    var sharing = SharingInspection()
+    try check("the leases") { () throws(PostgresFailure) in try sharing.read(snapshots, lateness) }
+    try check("the shards of targets") { () throws(PostgresFailure) in try sharing.readTargets(snapshots) }
+    var late: [StoreFinding] = []
+    if let lateness {
+      try check("late calls") { () throws(PostgresFailure) in
+        late = LatenessQueries.findings(try snapshots.rows(LatenessQueries.statements(lateness)), lateness)
+      }
+    }
+    var (turns, counts) = (StoreFinding(check: .turns), StoreFinding(check: .keptCounts))
+    try check("the turns") { () throws(PostgresFailure) in
+      try SharingInspection.addFreeTurns(to: &turns, snapshots)
+    }
+    try check("the count of calls that have not ended") { () throws(PostgresFailure) in
+      try CountInspection.addUnfinished(to: &counts, snapshots)
+    }
+    if !quick {
+      try check("the count of calls that have ended") { () throws(PostgresFailure) in
+        try CountInspection.addFinished(to: &counts, snapshots)
+      }
+    }
+    var unowned: [StoreFinding] = []
+    if isLive { unowned = [try lastingUnowned()] }
+    try check("the server") { () throws(PostgresFailure) in
+      let elapsed = { now + (ContinuousClock.now - started) }
+      warnings = try server.warnings(snapshots, database: clock?(), elapsed) + warnings
+    }
+    let found =
+      [
+        integrity, calls.calls.damaged, calls.remains.orphaned, calls.orphanedWebhooks, calls.calls.doublyLeased,
+        calls.remains.misplaced, sharing.leases, sharing.ledger, calls.calls.miscounted, calls.calls.halfEnded,
+        calls.remains.halfEnded, calls.calls.unordered, calls.remains.turns, turns, counts,
+      ] + late + (isLive ? [sharing.expired] : []) + unowned
+    return StoreReport(
+      place: place, isLive: isLive, calls: calls.calls.count, usage: usage, findings: StoreFinding.joined(found),
+      warnings: warnings)
+  }
+
+  /// Makes a check. Damage and a check that takes too long do not end the others.
+  private func check(
+    _ what: String, _ body: () throws(PostgresFailure) -> Void
+  ) throws(StoreError) {
+    do throws(PostgresFailure) {
+      try body()
+    } catch {
+      if Snapshots.isTimeout(error) {
+        warnings.append(
+          StoreWarning(
+            .unchecked,
+            "\(what) could not be checked: a statement took longer than \(snapshots.longest); try it when less "
+              + "is to do"))
+        return
+      }
+      let error = error.error(at: place)
+      guard error.kind == .corrupt else { throw error }
+      integrity.add(error.message)
+    }
+  }
+
+  private static let live = PostgresQuery(
+    "inspect_live", "look for instances",
+    """
+    SELECT \(LeaseQueries.now("$1")), EXISTS (SELECT 1 FROM beats WHERE coalesce(expires_at > \(LeaseQueries.now("$1")), true))
+    """)
+
+  /// The time of the leases, and whether an instance is live.
+  private func standing() throws(PostgresFailure) -> (Timestamp, Bool) {
+    var live = PostgresStatement(Self.live)
+    live.add(clock?().microseconds)
+    let rows = try snapshots.rows([live])[0]
+    return (Timestamp(microseconds: rows.integer(0, 0)), rows.integer(0, 1) == 1)
+  }
+
+  /// The calls in memory in shards without an owner, if that lasts: the next owner of a shard takes them over.
+  private func lastingUnowned() throws(StoreError) -> StoreFinding {
+    var lasting: Set<CallID>?
+    let end = ContinuousClock.now + patience
+    while lasting?.isEmpty != true, ContinuousClock.now < end {
+      if lasting != nil { usleep(UInt32(Self.pause.wholeMicroseconds)) }
+      var found: Set<CallID> = []
+      try check("calls without an owner") { () throws(PostgresFailure) in
+        found = Set(try SharingInspection.unowned(snapshots))
+      }
+      lasting = lasting?.intersection(found) ?? found
+    }
+    var finding = StoreFinding(check: .unowned)
+    for id in (lasting ?? []).sorted() { finding.add("\(id)") }
+    return finding
+  }
+}

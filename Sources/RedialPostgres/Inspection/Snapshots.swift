@@ -1,0 +1,46 @@
+/// Short snapshots of a database: transactions that only read, each as of one moment. Dead rows that a snapshot could still
+/// see cannot be removed, so none is held for more than seconds.
+final class Snapshots {
+  private let connection: PostgresConnection
+  /// How long a statement may take. The server ends it then.
+  let longest: Duration
+
+  private static let cancelled = "57014"
+  /// How much longer than the statements the answers may take.
+  private static let patience = Duration.seconds(60)
+
+  init(_ connection: PostgresConnection, longest: Duration) {
+    (self.connection, self.longest) = (connection, longest)
+  }
+
+  /// Whether a failure says that a statement took too long.
+  static func isTimeout(_ failure: PostgresFailure) -> Bool { failure.state == cancelled }
+
+  /// Calls a closure with what makes statements in one snapshot.
+  func take<Result>(
+    _ body: ((([PostgresStatement]) throws(PostgresFailure) -> [PostgresRows])) throws(PostgresFailure) -> Result
+  ) throws(PostgresFailure) -> Result {
+    let limit = longest + Self.patience
+    let milliseconds = max(1, longest / .milliseconds(1))
+    try connection.execute(
+      [
+        "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "SET LOCAL statement_timeout = \(Int(milliseconds))",
+        // Other than the service's statements, these read whole tables, and ranges whose size the server should look at.
+        "SET LOCAL enable_seqscan = on", "SET LOCAL enable_mergejoin = on",
+        "SET LOCAL plan_cache_mode = force_custom_plan",
+      ], purpose: "begin a snapshot", within: limit)
+    do throws(PostgresFailure) {
+      let result = try body { statements throws(PostgresFailure) in try connection.run(statements, within: limit) }
+      try connection.execute(["COMMIT"], purpose: "end a snapshot", within: limit)
+      return result
+    } catch {
+      if !error.isLost { try connection.execute(["ROLLBACK"], purpose: "end a snapshot", within: limit) }
+      throw error
+    }
+  }
+
+  /// The rows of statements in a snapshot of their own.
+  func rows(_ statements: [PostgresStatement]) throws(PostgresFailure) -> [PostgresRows] {
+    try take { run throws(PostgresFailure) in try run(statements) }
+  }
+}

@@ -1,0 +1,38 @@
+package import RedialCore
+package import RedialModel
+internal import RedialText
+
+/// What is late in a store of a running service.
+package struct Lateness: Sendable {
+  /// How late something may be before it is a finding: a service that starts with a full store needs some time.
+  package static let grace = Duration.seconds(60)
+  /// Maximum number of findings that are counted; more are as bad.
+  package static let most = 10_000
+
+  /// What was to happen before this time is late.
+  package let limit: Timestamp
+
+  /// - Parameter now: The time of the service.
+  package init(at now: Timestamp) {
+    limit = Timestamp(microseconds: now.microseconds &- Self.grace.wholeMicroseconds)
+  }
+
+  /// The calls in no engine's memory that were due before the limit.
+  package func overdue(_ ids: [CallID]) -> StoreFinding {
+    var finding = StoreFinding(check: .overdue)
+    for id in ids { finding.add("\(id)") }
+    return finding
+  }
+
+  /// Those of some calls in memory whose attempt or deadline should have ended before the limit.
+  package func stuck(_ calls: some Sequence<CallRecord>) -> StoreFinding {
+    var finding = StoreFinding(check: .stuck)
+    for call in calls {
+      let isRunning = call.progress.state == .running
+      let end = isRunning ? call.progress.due + call.spec.policy.attemptTimeout : max(call.deadline, call.progress.due)
+      let since = TimestampText.format(call.progress.due)
+      if end < limit { finding.add("\(call.id) is \(isRunning ? "running" : "in memory") since \(since)") }
+    }
+    return finding
+  }
+}

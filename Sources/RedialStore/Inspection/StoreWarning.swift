@@ -1,0 +1,30 @@
+/// Something about a store's database that does no harm yet, or a check that was not made.
+public struct StoreWarning: Sendable, Hashable {
+  /// What it is about.
+  public enum Subject: String, Sendable, Hashable, CaseIterable {
+    /// Nothing waits for a standby: a failover may lose accepted calls.
+    case noStandby
+    /// A transaction is open so long that dead rows cannot be removed.
+    case oldSnapshot
+    /// A table has far more dead rows than live ones.
+    case deadRows
+    /// The server does not remove dead rows by itself.
+    case autovacuum
+    /// The clocks of this machine and of the database differ.
+    case clock
+    /// Transaction numbers are running out.
+    case wraparound
+    /// A check took too long and was ended.
+    case unchecked
+  }
+
+  /// What it is about.
+  public var subject: Subject
+  /// What was found and what to do, as one sentence.
+  public var text: String
+
+  /// Creates a warning.
+  package init(_ subject: Subject, _ text: String) {
+    (self.subject, self.text) = (subject, text)
+  }
+}
