@@ -13,10 +13,11 @@ struct LookupTests {
     (CommitQueries.setBreakers, 3), (CommitQueries.setPaces, 4), (CommitQueries.setControls, 4),
     (ClaimQueries.due, 6), (ClaimQueries.queued, 5), (ClaimQueries.again, 3), (ClaimQueries.attempts, 2),
     (ClaimQueries.retries, 2), (ClaimQueries.running, 2), (ClaimQueries.runningAttempts, 1),
-    (ClaimQueries.runningRetries, 1), (ClaimQueries.keys, 2), (TurnQueries.grantFree, 2),
+    (ClaimQueries.runningRetries, 1), (ClaimQueries.keys, 2), (TurnQueries.release, 2), (TurnQueries.grant, 4),
+    (TurnQueries.leave, 2),
   ]
   /// The tables that grow with the number of calls.
-  private static let large = ["live", "done", "requests", "attempts", "retries", "keys", "targets"]
+  private static let large = ["live", "done", "requests", "attempts", "retries", "keys", "targets", "turns"]
 
   @Test("no statement reads a whole table, not even one that seemed to be empty when it was vacuumed")
   func plans() throws {

@@ -14,13 +14,14 @@ enum TurnQueries {
     ON CONFLICT (call_id) DO NOTHING
     """)
 
-  /// Takes the turns from calls that have ended ($1), or that were discarded and are gone ($2).
+  /// Takes the turns from calls that have ended ($1), or that were discarded and are gone ($2). The condition is written so
+  /// that the server does not read all turns that calls have.
   static let release = PostgresQuery(
-    "turns_release", "end turns", "UPDATE turns t SET has_turn = false WHERE t.has_turn AND \(ended)")
+    "turns_release", "end turns", "UPDATE turns t SET has_turn = false WHERE t.has_turn IS NOT FALSE AND \(ended)")
 
   private static let ended = """
-    (t.call_id = ANY($1::int8[]) OR t.call_id = ANY($2::int8[])
-      AND \(Lookup.none("live", "id", "t.call_id")) AND \(Lookup.none("done", "id", "t.call_id")))
+    t.call_id = ANY($1::int8[] || ARRAY(SELECT u.id FROM unnest($2::int8[]) AS u (id)
+      WHERE \(Lookup.none("live", "id", "u.id")) AND \(Lookup.none("done", "id", "u.id"))))
     """
 
   /// Gives the free turns of the keys of these calls to the oldest calls that wait for them, and offers them to the
@@ -30,12 +31,11 @@ enum TurnQueries {
   static let grant = PostgresQuery(
     "turns_grant", "give turns",
     """
-    WITH groups AS (SELECT DISTINCT t.target_id, t.key, t.shard FROM turns t
-        WHERE t.call_id = ANY($3::int8[]) OR \(ended)),
+    WITH groups AS (SELECT t.target_id, t.key, t.shard FROM turns t WHERE t.call_id = ANY($3::int8[])
+        UNION SELECT t.target_id, t.key, t.shard FROM turns t WHERE \(ended)),
       next AS (SELECT (SELECT min(t.call_id) FROM turns t WHERE t.target_id = g.target_id AND t.key = g.key
-          AND NOT t.has_turn AND NOT \(ended)) AS call_id, l.owner IS NOT DISTINCT FROM $4::int8 AS own
-        FROM groups g JOIN leases l ON l.shard = g.shard
-        WHERE NOT EXISTS (SELECT 1 FROM turns h WHERE h.target_id = g.target_id AND h.key = g.key AND h.has_turn)),
+          AND NOT t.has_turn AND NOT (\(ended))) AS call_id, l.owner IS NOT DISTINCT FROM $4::int8 AS own
+        FROM groups g JOIN leases l ON l.shard = g.shard WHERE \(isFree)),
       given AS (UPDATE turns t SET has_turn = next.own, offered = NOT next.own FROM next
         WHERE \(Lookup.row("t.call_id", "next.call_id")) RETURNING t.call_id, t.has_turn)
     UPDATE live SET \(scheduled) WHERE id = ANY(ARRAY(SELECT call_id FROM given WHERE has_turn
@@ -51,17 +51,22 @@ enum TurnQueries {
     "turns_grant_free", "give free turns",
     """
     WITH seen AS (SELECT t.call_id, t.target_id, t.key FROM turns t JOIN leases l ON l.shard = t.shard
-        WHERE l.owner = $1::int8 AND (t.offered OR t.shard = ANY($2::int8[]))),
-      next AS (SELECT min(t.call_id) AS call_id FROM turns t
-          JOIN (SELECT DISTINCT target_id, key FROM seen) g ON g.target_id = t.target_id AND g.key = t.key
-        WHERE NOT t.has_turn
-          AND NOT EXISTS (SELECT 1 FROM turns h WHERE h.target_id = g.target_id AND h.key = g.key AND h.has_turn)
-        GROUP BY t.target_id, t.key),
+        WHERE l.owner = $1::int8 AND t.offered
+        UNION SELECT t.call_id, t.target_id, t.key FROM turns t JOIN leases l ON l.shard = t.shard
+        WHERE l.owner = $1::int8 AND t.shard = ANY($2::int8[]) AND cardinality($2::int8[]) > 0),
+      next AS (SELECT min(t.call_id) AS call_id FROM (SELECT DISTINCT target_id, key FROM seen) g
+          JOIN turns t ON \(Lookup.row("t.target_id", "g.target_id")) AND \(Lookup.row("t.key", "g.key"))
+        WHERE NOT t.has_turn AND \(isFree) GROUP BY t.target_id, t.key),
       given AS (UPDATE turns t SET offered = false, has_turn = t.has_turn OR t.call_id IN (SELECT call_id FROM next)
         WHERE t.call_id = ANY(ARRAY(SELECT call_id FROM seen UNION SELECT call_id FROM next))
         RETURNING t.call_id)
     UPDATE live SET \(scheduled) WHERE id = ANY(ARRAY(SELECT call_id FROM next)) RETURNING 1
     """)
+
+  /// Nobody has the turn of the key of `g`.
+  private static let isFree = """
+    NOT EXISTS (SELECT 1 FROM turns h WHERE h.target_id = g.target_id AND h.key = g.key AND h.has_turn OFFSET 0)
+    """
 
   private static let scheduled = """
     state = \(StoredState.scheduled.rawValue), due = round_started_at, at = round_started_at,
