@@ -54,17 +54,24 @@ class Cluster(databases.Database):
     def cpu(self):
         """Seconds of CPU of all processes of the server so far, and of those that have ended."""
         postmaster = int((self.data / "postmaster.pid").read_text().split()[0])
-        ticks = 0
-        for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
-            try:
-                fields = path.read_text().rsplit(")", 1)[1].split()
-            except OSError:
-                continue  # It has ended since.
-            if int(fields[1]) == postmaster:
-                ticks += int(fields[11]) + int(fields[12])
-            elif path.parent.name == str(postmaster):
-                ticks += sum(int(field) for field in fields[11:15])
-        return ticks / service.TICKS
+        while True:
+            ended = self.times(postmaster)[2:]
+            ticks = sum(self.times(postmaster))
+            for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+                try:
+                    fields = path.read_text().rsplit(")", 1)[1].split()
+                except OSError:
+                    continue  # It has ended since.
+                if int(fields[1]) == postmaster:
+                    ticks += int(fields[11]) + int(fields[12])
+            # A process that has ended meanwhile may be missing, or be counted twice.
+            if self.times(postmaster)[2:] == ended:
+                return ticks / service.TICKS
+
+    def times(self, process):
+        """Ticks of a process: its own and the kernel's for it, and both of its children that have ended."""
+        fields = pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+        return [int(field) for field in fields[11:15]]
 
     def log(self):
         """Bytes of the server's log so far."""
@@ -275,6 +282,8 @@ end
         with Snapshot(self.cluster, "redial"):
             self.note("1 held", self.redial(1))
             self.note("4 held", self.redial(4))
+        # What the snapshot has kept is no work of the next round.
+        self.cluster.query("VACUUM", "redial")
 
     def queue(self, kind, processes, jobs):
         answer = subprocess.run(
