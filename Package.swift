@@ -137,7 +137,9 @@ let package = Package(
       ["RedialSQLite", "RedialStore", "StoreConformance", "RedialModel", "RedialJSON", "RedialCore"]),
     tests(
       "RedialPostgresTests",
-      ["RedialPostgres", "RedialStore", "StoreConformance", "RedialModel", "RedialCore", "CPostgres"]),
+      [
+        "RedialPostgres", "RedialSQLite", "RedialStore", "StoreConformance", "RedialModel", "RedialCore", "CPostgres",
+      ]),
     tests("RedialLanesTests", ["RedialLanes", "CLinux"]),
     tests("RedialTransportTests", ["RedialTransport", "RedialModel", "RedialCore", "CCurl", "CZlib"]),
     tests("HTTPServerTests", ["HTTPServer", "CLinux"]),

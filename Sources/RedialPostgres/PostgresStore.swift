@@ -50,6 +50,7 @@ public final class PostgresStore: CallStore, Sendable {
     try side.use { connection throws(StoreError) in
       try PostgresSchema.open(connection, schema: settings.schema)
     }
+    try Self.checkUse(side)
     var standing = PostgresLane.Standing()
     if !isShared { standing = try Self.takeAll(side, at: clock?()) }
     lane = try PostgresLane(
@@ -57,6 +58,18 @@ public final class PostgresStore: CallStore, Sendable {
       PostgresLane.Needs(
         now: { clock?() }, taken: { keys throws(StoreError) in try Self.taken(keys, lookups) },
         didShow: { shown.note($0) }, notices: notices, largest: payloads.streamBodiesAbove))
+  }
+
+  /// Throws if the store is only partly filled, or is being copied into another one.
+  private static func checkUse(_ side: SideConnection) throws(StoreError) {
+    let found = try side.run([PostgresStatement(ContentQueries.obstacles)])[0]
+    if found.integer(0, 0) > 0 { throw MigrationMark.refusal(of: side.settings.place) }
+    guard found.integer(0, 1) == 0 else {
+      throw StoreError(
+        kind: .inUse,
+        message: "`redial migrate` is copying \(side.settings.place) into another store. Start the service on that one "
+          + "when it has ended.")
+    }
   }
 
   /// Makes the tables if there are none, or upgrades them, as the role that is to own them, and lets another role work with

@@ -58,6 +58,7 @@ public final class SQLiteStore: CallStore {
     search = try ClaimSearch(on: connection, isShared: isShared)
     leases = try StoreLease(on: connection, isShared: isShared)
     let settings = try SettingTable(on: connection)
+    guard try settings.value(of: MigrationMark.settingName) == nil else { throw MigrationMark.refusal(of: file.path) }
     eviction = try Eviction(on: connection, settings: settings)
     pages = try PageRelease(on: connection)
     service = try ServiceTables(on: connection, settings: settings)

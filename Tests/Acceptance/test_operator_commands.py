@@ -223,7 +223,7 @@ def test_colours_are_for_terminals_whose_readers_want_them(redial, flaky):
         assert code == 0 and json.loads(as_json)
 
 
-@pytest.mark.parametrize("command", ["export", "import", "backup"])
+@pytest.mark.parametrize("command", ["export", "import", "backup", "migrate"])
 def test_long_work_on_a_store_shows_how_far_it_is(redial, receiver, tmp_path, command):
     target, service = receiver(), redial()
     descriptors = [{"url": target.url, "delay": "1h", "method": "POST", "body": "x" * 2000}] * 200
@@ -231,13 +231,17 @@ def test_long_work_on_a_store_shows_how_far_it_is(redial, receiver, tmp_path, co
         assert service("POST", "/v1/calls/batch", descriptors).status == 200
     store = ["--store", f"sqlite:{service.store}"]
     archive, other = tmp_path / "all.ndjson", ["--store", f"sqlite:{tmp_path}/other.db"]
+    if command == "migrate":
+        assert service.terminate() == 0
     if command == "import":
         assert run("export", *store, "-o", archive).returncode == 0
     arguments, pattern = {
         "export": (["export", *store, "-o", archive], r"\r\x1b\[K\d+ calls exported"),
         "import": (["import", *other, archive], r"\r\x1b\[K█*░* \d+ %  \d+ lines read"),
         "backup": (["backup", *store, tmp_path / "copy.db"], r"\r\x1b\[K█*░* \d+ %  \d+ of \d+ MiB"),
+        "migrate": (["migrate", "--from", store[1], "--to", other[1]], r"\r\x1b\[K█*░* \d+ %  (moving|comparing) calls"),
     }[command]
     code, shown = at_terminal(*arguments)
     assert code == 0 and re.search(pattern, shown), shown
-    assert re.search(r"\r\x1b\[K(wrote|imported) \d+ [^\r\n]*\r\n$", shown), shown
+    told = r"moved \d+ [^\r]*\r\n.*are equal\." if command == "migrate" else r"(wrote|imported) \d+ [^\r\n]*"
+    assert re.search(rf"\r\x1b\[K{told}\r\n$", shown, re.S), shown

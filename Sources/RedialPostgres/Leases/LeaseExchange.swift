@@ -163,7 +163,7 @@ struct LeaseExchange {
     join.add(text: introduction.address)
     join.add(text: introduction.version)
     guard let rows = try run(statements + [join], on: connection).last, rows.count == 1 else {
-      throw .refused(StoreError(kind: .unavailable, message: "\(connection.place) did not begin a session."))
+      throw .refused(MigrationMark.refusal(of: connection.place))
     }
     return LeaseSession(id: request.newID, instance: Int(rows.integer(0, 0)))
   }

@@ -1,4 +1,5 @@
 internal import RedialModel
+internal import RedialStore
 
 /// The statements of leases. Times are those of the database's clock, except in tests, which give theirs.
 enum LeaseQueries {
@@ -89,14 +90,16 @@ enum LeaseQueries {
     "lease_end_all", "end all sessions", "WITH h AS (DELETE FROM beats) DELETE FROM sessions")
 
   /// Begins the session $1 with the lowest free instance number; $2 is the time, $3 the duration or NULL for no end, $4 the
-  /// place of the work in the chain, $5 the address at which the others reach the instance, $6 its version.
+  /// place of the work in the chain, $5 the address at which the others reach the instance, $6 its version. Without a row
+  /// the store is only partly filled, and the transaction must be rolled back.
   static let join = PostgresQuery(
     "lease_join", "begin a session",
     """
     WITH i AS (SELECT min(n) AS instance FROM generate_series(0, 1023) n
         WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.instance = n)),
       s AS (INSERT INTO sessions (id, instance, conn, address, version)
-        SELECT $1::int8, instance, 0, $5::text, $6::text FROM i RETURNING instance),
+        SELECT $1::int8, instance, 0, $5::text, $6::text FROM i
+        WHERE NOT EXISTS (SELECT 1 FROM settings WHERE name = '\(MigrationMark.settingName)') RETURNING instance),
       b AS (INSERT INTO beats (session, expires_at, backend, backend_start)
         SELECT $1::int8, \(now("$2")) + $3::int8, pid, backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()),
       c AS (INSERT INTO commits (session, seq) VALUES ($1::int8, $4::int8))

@@ -43,6 +43,11 @@ struct PostgresStatement: Sendable {
     argument { $0.bytes += bytes }
   }
 
+  /// Adds a text in UTF-8, or NULL.
+  mutating func add(utf8 text: [UInt8]?) {
+    add(bytes: text.map(StoredText.encoded))
+  }
+
   /// Adds bytes, or NULL.
   mutating func add(bytes: [UInt8]?) {
     guard let bytes else { return places.append(nil) }
@@ -101,6 +106,13 @@ struct PostgresStatement: Sendable {
 
   /// Adds an array of texts and NULLs.
   mutating func add(texts: [String?]) {
+    array(of: ElementType.text, count: texts.count, hasNull: true) { statement in
+      for text in texts { statement.put(element: text.map(StoredText.encoded)) }
+    }
+  }
+
+  /// Adds an array of texts in UTF-8, and NULLs.
+  mutating func add(utf8 texts: [[UInt8]?]) {
     array(of: ElementType.text, count: texts.count, hasNull: true) { statement in
       for text in texts { statement.put(element: text.map(StoredText.encoded)) }
     }

@@ -128,7 +128,7 @@ extension ServiceSettings {
   }
 
   /// How to reach a database.
-  private func database(_ url: String) throws(ServiceStartError) -> PostgresSettings {
+  func database(_ url: String) throws(ServiceStartError) -> PostgresSettings {
     var password: String?
     if let path = storePasswordFile {
       guard let content = FileContents.read(path) else {
@@ -146,7 +146,8 @@ extension ServiceSettings {
     get throws(ServiceStartError) { try location().sharing == .shared }
   }
 
-  private func location() throws(ServiceStartError) -> StoreLocation {
+  /// Where the store is.
+  func location() throws(ServiceStartError) -> StoreLocation {
     do throws(StoreLocation.Invalid) {
       return try StoreLocation(store)
     } catch {

@@ -15,14 +15,21 @@ enum StoreOption {
   private static func list(_ form: String, _ summary: String) -> [Command.Option] {
     [
       Command.Option(name: "--store", form: form, summary: summary),
-      Command.Option(name: "--config", form: "FILE", summary: "The config file of the service [REDIAL_CONFIG]."),
+      config,
     ]
   }
 
+  static let config = Command.Option(
+    name: "--config", form: "FILE", summary: "The config file of the service [REDIAL_CONFIG].")
+
   /// The settings of the store's service.
-  static func settings(_ arguments: Arguments) throws(CommandError) -> ServiceSettings {
+  ///
+  /// - Parameter option: The option with the store.
+  static func settings(
+    _ arguments: Arguments, of option: String = "--store"
+  ) throws(CommandError) -> ServiceSettings {
     var flags: [String: String] = [:]
-    flags["store"] = arguments.value("--store")
+    flags["store"] = arguments.value(option)
     do throws(SettingsFault) {
       return try LoadedSettings.load(
         flags: flags, environment: Environment.all,

@@ -1,0 +1,332 @@
+"""`redial migrate` moves everything from a store into another one: from SQLite to PostgreSQL, and back."""
+
+import contextlib
+import random
+import re
+import signal
+import sqlite3
+import subprocess
+import threading
+
+import pytest
+
+import databases
+from processes import BINARY, Redial, environment, run, wait_until
+
+KEY = {"idempotency-key": "order-7"}
+HOURLY = {"initial": "1h", "max": "1h"}
+# Of random digits, so that it stays large when it is compressed.
+LARGE = "".join(random.Random(7).choices("0123456789abcdef", k=5_000_000))
+TEAM = {"team": "payments", "zero": "a\0b", "mark": "\uf8ff"}
+
+
+def by_path(request):
+    """/down fails, and /hang does not answer while a test runs."""
+    if request.path.startswith("/down"):
+        return 503, {"x-reason": "down"}, b"no" * 3000
+    if request.path.startswith("/hang"):
+        threading.Event().wait(600)
+    return 200, {}, b"yes"
+
+
+def migrate(source, destination, code=0, **options):
+    answer = run("migrate", "--from", source, "--to", destination, seconds=120, **options)
+    assert answer.returncode == code, answer
+    return answer
+
+
+def keyed(target):
+    return {"url": target.url, "delay": "2h", "body": "once"}
+
+
+def place(service):
+    return f"sqlite:{service.store}"
+
+
+def fill(service, target, policy="gently"):
+    """A store with calls in every state, and with all that a service stores besides. Returns the ids of the calls."""
+    once = {"backoff": {"initial": "10ms"}}
+    answer = service("PUT", f"/v1/policies/{policy}", {"maxAttempts": 3, "backoff": HOURLY})
+    assert answer.status == 201, answer.body
+    assert service("PUT", "/v1/policies/gone", {"maxAttempts": 2}).status == 201
+    assert service("DELETE", "/v1/policies/gone").status == 204
+    key = service("POST", "/v1/keys", {"name": "ops", "scopes": ["admin"]})
+    assert key.status == 201, key.body
+    # From the first key on, every request needs one.
+    service.credentials = {"authorization": f"Bearer {key.json['key']}"}
+    endpoint = service("POST", "/v1/webhook-endpoints", {"url": target.url + "/hooks", "events": ["call.succeeded"]})
+    assert endpoint.status == 201, endpoint.body
+    calls = {
+        "ended": service.submit(url=target.url + "/a?b=1", target="fine – é", labels=TEAM, body="x" * 20_000, method="POST"),
+        "large": service.submit(url=target.url, method="POST", body=LARGE),
+        "failed": service.submit(url=target.url + "/down", target="failing", policy=once | {"maxAttempts": 3}),
+        "callback": service.submit(
+            url=target.url, callback={"url": target.url + "/hooks", "events": ["call.succeeded"]}),
+        "later": service.submit(url=target.url, delay="1h", priority=7, labels={"team": "later"}),
+        "backoff": service.submit(url=target.url + "/down", target="waiting", policy=policy),
+        "cancelled": service.submit(url=target.url, delay="1h"),
+    }
+    answer = service("POST", "/v1/calls", keyed(target), KEY)
+    assert answer.status == 202
+    calls["keyed"] = answer.json["id"]
+    assert service("POST", f"/v1/calls/{calls['cancelled']}/cancel").status == 200
+    for name in ("ended", "large", "failed", "callback"):
+        service.ended(calls[name])
+    assert service("POST", f"/v1/calls/{calls['failed']}/retry", {"by": "ada", "reason": "again"}).status == 200
+    service.ended(calls["failed"])
+    # A queue: behind a limit, a pause, and the calls of an ordering key.
+    assert service("PUT", "/v1/targets/narrow", {"maxInFlight": 1}).status == 200
+    calls |= {f"narrow{n}": service.submit(url=target.url + "/hang", target="narrow") for n in range(3)}
+    calls |= {f"paused{n}": service.submit(url=target.url, target="paused", delay="1h") for n in range(2)}
+    assert service("POST", "/v1/targets/paused/pause").status == 200
+    calls |= {
+        f"ordered{n}": service.submit(url=target.url, target="ordered", orderingKey="a", delay="1h") for n in range(3)}
+    # A breaker that opens.
+    for _ in range(12):
+        service.submit(url=target.url + "/down", target="broken", policy={"maxAttempts": 9, "backoff": HOURLY})
+    assert service("POST", "/v1/targets/broken/trip").status == 200
+    operation = service("POST", "/v1/operations", {"action": "retry", "filter": {"target": "none"}})
+    assert operation.status in (201, 202), operation.body
+    wait_until(lambda: service("GET", "/v1/operations").json["data"][0]["finishedAt"], "the operation ends")
+    wait_until(lambda: service.get(calls["narrow0"])["state"] == "running", "the first call is in flight")
+    wait_until(lambda: service.get(calls["backoff"])["attempts"], "the first attempt ends")
+    return calls
+
+
+def shown(service, calls):
+    """What a service answers about everything that `fill` made, except for what is in flight."""
+    answers = {}
+    for name, identity in calls.items():
+        if name.startswith("narrow"):
+            continue
+        answers[name] = service.get(identity)
+        if name.startswith("paused"):
+            # Only the owner of the target knows that it is paused.
+            answers[name] |= {"waitingOn": None, "nextAttemptAt": None}
+        answers[name + " attempts"] = service("GET", f"/v1/calls/{identity}/attempts").json
+    for path in ("/v1/policies", "/v1/policies/gently", "/v1/webhook-endpoints", "/v1/keys", "/v1/operations",
+                 "/v1/calls?label=team:payments", "/v1/calls?state=failed", "/v1/calls?label=zero:a%00b"):
+        answer = service("GET", path)
+        assert answer.status == 200, (path, answer.body)
+        answers[path] = answer.json
+    for key in ("narrow", "paused"):
+        target = service("GET", f"/v1/targets/{key}").json
+        answers[key] = {name: target[name] for name in ("key", "paused", "settings", "overrides") if name in target}
+    return answers
+
+
+@pytest.mark.parametrize("ending", ["terminate", "kill"])
+def test_all_goes_from_sqlite_to_postgresql_and_back(redial, instances, database, receiver, tmp_path, made, ending):
+    target, drain = receiver(by_path), ["--drain-timeout", "100ms", "--max-body-bytes", "8000000"]
+    service = redial(*drain)
+    calls = fill(service, target)
+    before = shown(service, calls)
+    getattr(service, ending)()
+    stored = service.store.read_bytes()
+    cluster = database()
+    told = migrate(place(service), cluster.url).stdout
+    assert "are equal" in told and re.search(r"^  attempts +\d+$", told, re.M), told
+    assert service.store.read_bytes() == stored
+
+    _, (one, two) = instances(2, *drain, on=cluster)
+    one.credentials = two.credentials = service.credentials
+    assert shown(one, calls) == before
+    assert shown(two, calls) == before
+    check_life(one, two, target, calls)
+    before = shown(one, calls)
+    for instance in (one, two):
+        getattr(instance, ending)()
+
+    folder = tmp_path / "back"
+    folder.mkdir()
+    again = Redial(folder, *drain)
+    again.credentials = service.credentials
+    made.append(again)
+    migrate(cluster.url, place(again))
+    answer = run("doctor", "--store", place(again))
+    assert answer.returncode == 0, answer.stdout
+    again.start()
+    assert shown(again, calls) == before
+    check_life(again, again, target, calls)
+
+
+def check_life(one, two, target, calls):
+    """Calls go on, and keys, limits, pauses and orders count as before."""
+    repeated = two("POST", "/v1/calls", keyed(target), KEY)
+    assert repeated.json["id"] == calls["keyed"], repeated.body
+    other = two("POST", "/v1/calls", keyed(target) | {"body": "other"}, KEY)
+    assert other.status == 422, other.body
+    # What was in flight when the service ended is recorded, and repeated by one instance.
+    wait_until(lambda: one.get(calls["narrow0"])["attempts"], "the interrupted attempt is recorded")
+    assert one.get(calls["narrow0"])["attempts"][0]["outcome"] == "interrupted"
+    assert sum(one.get(calls[f"narrow{n}"])["state"] == "running" for n in range(3)) <= 1
+    for name in ("paused0", "ordered1"):
+        assert one.get(calls[name])["state"] == "scheduled"
+    assert two.ended(one.submit(url=target.url, target="fine – é"))["state"] == "succeeded"
+    assert one("GET", "/v1/targets/broken").json["breaker"]["state"] != "closed"
+    # A large body is whole.
+    while not target.arrived.empty():
+        target.next()
+    assert one("POST", f"/v1/calls/{calls['large']}/retry").status == 200
+    wait_until(lambda: target.next().body == LARGE.encode(), "the large body arrives")
+    one.ended(calls["large"])
+
+
+def many(service, url, count=4000):
+    """Calls that wait, in a store that no service uses."""
+    for start in range(0, count, 500):
+        calls = [{"url": url, "delay": "1h", "method": "POST", "body": str(n) * 50, "labels": {"n": str(n % 9)}}
+                 for n in range(start, start + 500)]
+        assert service("POST", "/v1/calls/batch", calls).status == 200
+    assert service.terminate() == 0
+
+
+def has_mark(cluster):
+    there = cluster.query("SELECT to_regclass('redial.settings')", "redial")[0][0]
+    return there and cluster.query("SELECT 1 FROM redial.settings WHERE name = 'migration'", "redial") != []
+
+
+def migrate_with_kills(source, destination, chance, check=lambda: None):
+    """Kills the command at random moments, and runs it again until it comes to its end."""
+    for _ in range(12):
+        process = subprocess.Popen(
+            [BINARY, "migrate", "--from", source, "--to", destination], env=environment(),
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        try:
+            process.wait(chance.uniform(0.02, 0.5))
+        except subprocess.TimeoutExpired:
+            process.kill()
+        if process.wait() == 0:
+            return
+        assert process.returncode == -signal.SIGKILL, process.stderr.read()
+        check()
+    migrate(source, destination)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_migration_that_is_killed_goes_on_where_it_stopped(redial, database, receiver, tmp_path, seed):
+    service, cluster, chance = redial(), database(), random.Random(seed)
+    many(service, receiver().url)
+
+    def check():
+        if has_mark(cluster):
+            refused = run("serve", "--store", cluster.url, "--listen", "127.0.0.1:0")
+            assert refused.returncode == 3 and "only partly filled" in refused.stderr, refused
+
+    migrate_with_kills(place(service), cluster.url, chance, check)
+    assert not has_mark(cluster)
+    back = f"{tmp_path}/back.db"
+    migrate_with_kills(cluster.url, f"sqlite:{back}", chance)
+    with sqlite3.connect(back) as copy, sqlite3.connect(service.store) as first:
+        for table in ("calls", "requests", "labels", "targets", "finished_counts", "namespaces"):
+            query = f"SELECT * FROM {table}"
+            assert sorted(copy.execute(query), key=repr) == sorted(first.execute(query), key=repr), table
+    assert run("doctor", "--store", f"sqlite:{back}").returncode == 0
+
+
+def test_what_cannot_be_moved_is_refused_with_the_reason(redial, instances, database, receiver, tmp_path):
+    service, cluster = redial(), database()
+    service.submit(url=receiver().url, delay="1h")
+    file, other = place(service), f"sqlite:{tmp_path}/other.db"
+
+    def refused(source, destination, *words):
+        told = migrate(source, destination, 1)
+        assert all(word in told.stderr for word in words) and not told.stdout, told
+
+    for options in (["--from", file], ["--to", file], []):
+        answer = run("migrate", *options)
+        assert answer.returncode == 2 and "is missing" in answer.stderr
+    assert run("migrate", "--from", "mysql://x", "--to", file).returncode == 1
+    refused(file, cluster.url, "in use by another process")
+    refused(cluster.url, other, "There are no tables of Redial")
+    refused(f"sqlite:{tmp_path}/none.db", cluster.url, "There is no store at")
+    assert service.terminate() == 0
+    refused(file, file, "in use by another process")
+    assert run("keys", "create", "--name", "a", "--store", other).returncode == 0
+    refused(file, other, "is not empty: it has webhook endpoints and API keys")
+    _, (one,) = instances(1, on=cluster)
+    refused(file, cluster.url, "in use by instances of Redial")
+    refused(cluster.url, f"sqlite:{tmp_path}/new.db", "in use by instances of Redial")
+    assert one.terminate() == 0
+    # It has a secret of its own already.
+    refused(file, cluster.url, "is not empty: it has settings")
+    refused("postgresql://redial:hidden-word@127.0.0.1:1/redial", other, "Could not connect")
+    assert "hidden-word" not in migrate("postgresql://redial:hidden-word@127.0.0.1:1/redial", other, 1).stderr
+
+
+@contextlib.contextmanager
+def locked(cluster, table, mode):
+    """Stops whoever wants to use a table."""
+    process = subprocess.Popen(
+        [f"{databases.PROGRAMS[0]}/psql", "-X", "-q", "-h", cluster.folder, "-U", "postgres", "-d", "redial", "-c",
+         f"BEGIN; LOCK TABLE redial.{table} IN {mode} MODE; SELECT pg_sleep(600)"],
+        cwd=cluster.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **cluster.user)
+    sleeping = "FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
+    try:
+        wait_until(lambda: cluster.query("SELECT 1 " + sleeping), "the table is locked")
+        yield
+    finally:
+        cluster.query("SELECT pg_terminate_backend(pid) " + sleeping)
+        process.wait(30)
+
+
+def waits(cluster):
+    return cluster.query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'") != []
+
+
+def tables(cluster, tmp_path):
+    """Makes the tables, which stay empty."""
+    folder = tmp_path / "first"
+    folder.mkdir()
+    service = Redial(folder, location=cluster.url).start()
+    assert service.terminate() == 0
+    cluster.query("DELETE FROM redial.settings; DELETE FROM redial.versions", "redial")
+
+
+def begin(source, destination):
+    return subprocess.Popen(
+        [BINARY, "migrate", "--from", source, "--to", destination], env=environment(), stdout=subprocess.DEVNULL)
+
+
+def test_a_store_that_was_used_after_an_interruption_is_not_mixed_with_what_is_there(
+        redial, database, receiver, tmp_path):
+    service, cluster = redial(), database()
+    many(service, receiver().url, 500)
+    tables(cluster, tmp_path)
+    with locked(cluster, "live", "EXCLUSIVE"):
+        process = begin(place(service), cluster.url)
+        wait_until(lambda: waits(cluster), "it is in the middle")
+        process.kill()
+        process.wait()
+    service.start()
+    assert service.terminate() == 0
+    told = migrate(place(service), cluster.url, 1)
+    assert "was in use since its migration into" in told.stderr and "Begin again" in told.stderr
+    other = tmp_path / "other"
+    other.mkdir()
+    another = Redial(other).start()
+    assert another.terminate() == 0
+    assert "has a part of" in migrate(place(another), cluster.url, 1).stderr
+
+
+def test_no_service_starts_on_either_store_while_a_migration_runs(redial, database, receiver, tmp_path):
+    service, cluster = redial(), database()
+    many(service, receiver().url, 500)
+    tables(cluster, tmp_path)
+
+    def refused(store, word):
+        answer = run("serve", "--store", store, "--listen", "127.0.0.1:0")
+        assert answer.returncode == 3 and word in answer.stderr, answer
+
+    with locked(cluster, "live", "EXCLUSIVE"):
+        process = begin(place(service), cluster.url)
+        wait_until(lambda: waits(cluster), "it is in the middle")
+        refused(place(service), "in use by another process")
+        refused(cluster.url, "only partly filled")
+    assert process.wait(60) == 0
+    with locked(cluster, "policies", "ACCESS EXCLUSIVE"):
+        process = begin(cluster.url, f"sqlite:{tmp_path}/back.db")
+        wait_until(lambda: waits(cluster), "it is in the middle")
+        refused(cluster.url, "is copying")
+        refused(f"sqlite:{tmp_path}/back.db", "in use by another process")
+    assert process.wait(60) == 0

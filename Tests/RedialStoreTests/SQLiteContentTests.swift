@@ -1,0 +1,121 @@
+import RedialModel
+import StoreConformance
+import Testing
+
+@testable import RedialSQLite
+@testable import RedialStore
+
+@Suite("The contents of a store in a file")
+struct SQLiteContentTests {
+  let folder = TemporaryFolder()
+
+  var conformance: ContentConformance {
+    let (from, to) = (folder.file("from.db"), folder.file("to.db"))
+    return ContentConformance(
+      openSource: { () throws(StoreError) in try SQLiteSource(path: from) },
+      openFilling: { () throws(StoreError) in try SQLiteDestination(path: from) },
+      openDestination: { () throws(StoreError) in try SQLiteDestination(path: to) },
+      openResult: { () throws(StoreError) in try SQLiteSource(path: to) })
+  }
+
+  @Test("every value is read as it was written, in pages of any size")
+  func roundTrip() throws { try conformance.roundTrip() }
+
+  @Test("a migration moves everything")
+  func migration() throws { try conformance.migration() }
+
+  @Test("an interrupted migration goes on behind its last page", arguments: [1, 2, 5])
+  func interruptions(page: Int) throws { try conformance.interruptions(after: page) }
+
+  @Test("differences are found, and keep the store from being used")
+  func differences() throws { try conformance.differences() }
+
+  @Test("other contents and another source are refused")
+  func refusals() throws { try conformance.refusals() }
+
+  @Test("a store that is copied stays as it is, byte by byte, and no service starts on it")
+  func source() throws {
+    let path = folder.file("calls.db")
+    let store = try SQLiteStore(path: path)
+    try store.commit([.insert(Sample.call(1))])
+    #expect(throws: StoreError.self) { try SQLiteSource(path: path) }
+    store.close()
+    // No log is the same as an empty one.
+    let before = ["", "-wal"].map { contents(of: path + $0) ?? [] }
+    let source = try SQLiteSource(path: path)
+    #expect(try source.count(of: .calls) == 1)
+    let refused = #expect(throws: StoreError.self) { try SQLiteStore(path: path) }
+    #expect(refused?.kind == .inUse)
+    let state = try source.state
+    source.close()
+    let isSame = before == ["", "-wal"].map { contents(of: path + $0) ?? [] }
+    #expect(isSame)
+    // Whoever opens it to change it is noticed.
+    try SQLiteStore(path: path).close()
+    let again = try SQLiteSource(path: path)
+    defer { again.close() }
+    #expect(try again.state != state)
+  }
+
+  @Test("no service starts on a store that is only partly filled")
+  func partlyFilled() throws {
+    let path = folder.file("calls.db")
+    let destination = try SQLiteDestination(path: path)
+    try destination.begin(MigrationMark(source: "a", state: "b", section: .calls))
+    destination.close()
+    let refused = #expect(throws: StoreError.self) { try SQLiteStore(path: path) }
+    #expect(refused?.kind == .inUse && refused?.message.contains("only partly filled") == true)
+  }
+
+  @Test("a missing file is not copied, and a store of another version is neither copied nor filled")
+  func versions() throws {
+    let missing = folder.file("missing.db")
+    #expect(throws: StoreError.self) { try SQLiteSource(path: missing) }
+    #expect(contents(of: missing) == nil && contents(of: missing + ".lock") == nil)
+    let path = folder.file("old.db")
+    try SQLiteStore(path: path).close()
+    let connection = try SQLiteConnection(path: path, role: .writer)
+    try connection.execute("make it older", "PRAGMA user_version = 22")
+    connection.close()
+    let before = contents(of: path)
+    for open in [{ _ = try SQLiteSource(path: path) }, { _ = try SQLiteDestination(path: path) }] as [() throws -> Void]
+    {
+      let refused = #expect(throws: StoreError.self) { try open() }
+      #expect(refused?.message.contains("older version") == true)
+    }
+    #expect(contents(of: path) == before)
+  }
+
+  @Test("every column of every table is moved, except for leases and what follows from other rows")
+  func columns() throws {
+    let path = folder.file("calls.db")
+    try SQLiteStore(path: path).close()
+    let connection = try SQLiteConnection(path: path, role: .reader)
+    defer { connection.close() }
+    let columns = try connection.prepare(
+      "list the columns",
+      """
+      SELECT s.name || '.' || c.name FROM sqlite_schema s JOIN pragma_table_info(s.name) c
+      WHERE s.type = 'table' AND s.name NOT LIKE 'sqlite_%'
+        AND s.name NOT IN ('sessions', 'leases', 'unfinished_counts')
+      """)
+    let stored = Set(try columns.rows { row throws(StoreError) in row.text(0) })
+    let moved = ContentSection.allCases.flatMap { section in
+      section.columns.map { "\(section.table).\(section.stored($0))" }
+    }
+    #expect(stored == Set(moved).union(["attempts.id", "targets.shard"]))
+  }
+
+  @Test("a mark is read as it was written, whatever the key")
+  func marks() {
+    for last in [nil, [], [.integer(-5), .text(Array("a\0é\"".utf8)), .text([])]] as [ContentRow?] {
+      for section in [nil, .labels] as [ContentSection?] {
+        let mark = MigrationMark(source: "a \"b\"", state: "é", section: section, last: last)
+        #expect(MigrationMark(mark.text) == mark)
+      }
+    }
+    for wrong in ["", "{", #"{"section":"other"}"#, #"{"last":["*"]}"#, #"{"more":1}"#] {
+      #expect(MigrationMark(wrong) == nil)
+    }
+  }
+}
