@@ -261,6 +261,15 @@ def test_the_nginx_of_the_page_serves_the_api_below_a_path(redial, nginx, receiv
     assert moved[0] == 301 and moved[1]["location"] == front.url + "/"
 
 
+def test_the_nginx_of_the_page_does_not_send_a_submission_again(nginx, receiver):
+    # The connection ends at its second request, without an answer.
+    peer = receiver(lambda request: (200, {}, b"") if request.path == "/healthz" else None)
+    front = nginx(f"127.0.0.1:{peer.port}")
+    assert ask(front.port, "GET", "/redial/healthz")[0] == 200
+    assert ask(front.port, "PUT", "/redial/v1/forward/http://127.0.0.1:9/x", b"x")[0] == 502
+    assert [request.method for request in peer.requests] == ["GET", "PUT"]
+
+
 def test_in_chromium_the_dashboard_works_below_a_path_and_leaves_it_for_nothing(page, redial, nginx, flaky):  # noqa: F811
     service, target = redial("--trusted-proxies", "127.0.0.1", env={"REDIAL_ADMIN_KEY": KEY}), flaky()
     front = nginx(f"127.0.0.1:{service.port}")
