@@ -266,7 +266,7 @@ def test_the_nginx_of_the_page_does_not_send_a_submission_again(nginx, receiver)
     peer = receiver(lambda request: (200, {}, b"") if request.path == "/healthz" else None)
     front = nginx(f"127.0.0.1:{peer.port}")
     assert ask(front.port, "GET", "/redial/healthz")[0] == 200
-    assert ask(front.port, "PUT", "/redial/v1/forward/http://127.0.0.1:9/x", b"x")[0] == 502
+    assert ask(front.port, "PUT", "/redial/v1/forward/http://127.0.0.1:9/x")[0] == 502
     assert [request.method for request in peer.requests] == ["GET", "PUT"]
 
 
