@@ -1,7 +1,10 @@
 """What clients see while the database of an instance is in trouble, and afterwards."""
 
+import concurrent.futures
+import subprocess
 import time
 
+from databases import PROGRAMS
 from processes import wait_until
 
 
@@ -45,4 +48,36 @@ def test_a_key_whose_submission_was_in_doubt_makes_one_call(instances, receiver)
     assert all(answer.status in (200, 202) for answer in answers), [answer.body for answer in answers]
     assert len({answer.json["id"] for answer in answers}) == 1
     service.ended(answers[0].json["id"])
+    assert len(target.requests) == 1
+
+
+def test_a_submission_that_is_in_doubt_while_the_database_is_away_gets_an_answer(instances, receiver):
+    target = receiver()
+    cluster, (service,) = instances(1)
+    # It keeps the commit open until the server stops.
+    holder = subprocess.Popen(
+        [f"{PROGRAMS[0]}/psql", "-X", "-q", "-h", cluster.folder, "-U", "postgres", "-d", "redial", "-c",
+         "BEGIN; LOCK redial.requests IN EXCLUSIVE MODE; SELECT pg_sleep(60)"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = 'redial'"
+    try:
+        wait_until(lambda: cluster.query(
+            "SELECT count(*) FROM pg_locks WHERE mode = 'ExclusiveLock' AND granted AND relation IS NOT NULL")
+            != [["0"]], "the table is locked")
+        submit = lambda: service("POST", "/v1/calls", {"url": target.url}, {"idempotency-key": "doubted"})
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            answer = pool.submit(submit)
+            wait_until(lambda: cluster.query(waiting) == [["1"]], "the commit waits")
+            cluster.stop("immediate")
+            doubted = answer.result(30)
+    finally:
+        holder.kill()
+        holder.wait(10)
+    assert (doubted.status, doubted.json["code"]) == (503, "outcomeUnknown"), doubted.body
+    assert int(doubted.headers["retry-after"]) >= 1
+    cluster.start()
+    wait_until(lambda: service("GET", "/readyz").status == 200, "it is ready again by itself", 30)
+    again = submit()
+    assert again.status in (200, 202), again.body
+    assert service.ended(again.json["id"])["state"] == "succeeded"
     assert len(target.requests) == 1

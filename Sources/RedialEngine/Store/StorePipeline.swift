@@ -86,7 +86,7 @@ public struct StorePipeline: Sendable {
   /// Whether a job has failed and others that depend on it are still in flight.
   private var isBroken = false
   /// Whether the store was lost with jobs in flight. Nothing is sent until the first of them has an outcome.
-  private var isInDoubt = false
+  public private(set) var isInDoubt = false
   /// Whether the store can be reached, if that is to be reported.
   private var news: EngineEvent?
   /// Whether changes have failed and none has been made since. The engine has them and will request them again, even

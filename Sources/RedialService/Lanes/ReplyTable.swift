@@ -26,6 +26,15 @@ final class ReplyTable<Waiter: Sendable, Answer: Sendable>: Sendable {
   func take(_ token: ReplyToken<Answer>) -> Waiter? {
     table.withLock { $0.waiting.removeValue(forKey: token.rawValue) }
   }
+
+  /// Removes those that fulfil a condition.
+  func takeAll(where isMeant: (Waiter) -> Bool = { _ in true }) -> [Waiter] {
+    table.withLock { table in
+      let meant = table.waiting.filter { isMeant($0.value) }
+      for token in meant.keys { table.waiting[token] = nil }
+      return Array(meant.values)
+    }
+  }
 }
 
 /// Those who wait for replies of the engine: one table for each type of reply.

@@ -25,6 +25,25 @@ extension Runtime {
     }
   }
 
+  /// Answers clients that have waited long for the store, which cannot say whether it has what they want: nobody knows when
+  /// it can. A later answer of the engine then has nobody to go to.
+  func answerDoubted() {
+    let (now, long) = (clock.now, Duration.seconds(StoreLane.doubtPatience))
+    var answers = SubmissionAnswers(most: 1)
+    for submitter in replies.submissions.takeAll(where: { now - $0.since >= long }) {
+      answer(submitter, .refused(Self.outcomeUnknown), into: &answers)
+    }
+    answers.send(redaction)
+    for commander in replies.commands.takeAll() { answer(commander, .refused(Self.outcomeUnknown)) }
+    for commander in replies.targetCommands.takeAll() { answer(commander, .refused(Self.outcomeUnknown)) }
+  }
+
+  private static let outcomeUnknown = Problem(
+    status: 503, code: "outcomeUnknown", title: "It is not known whether this was done",
+    detail: "The connection to the store broke while this was being stored, and the store cannot be reached. Send it again "
+      + "with the same Idempotency-Key. A submission without a key may have been accepted: look for its call first.",
+    retryAfter: 5)
+
   private func answer(_ submitter: Submitter, _ reply: SubmissionReply, into answers: inout SubmissionAnswers) {
     switch reply {
     case .accepted(let record): answer(submitter, accepted: record, into: &answers)

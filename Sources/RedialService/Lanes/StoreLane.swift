@@ -22,7 +22,13 @@ final class StoreLane: @unchecked Sendable {
   private let outcome: @Sendable (StorePipeline.Result) -> Void
   /// Changes the state of shards that were gained, before the engine gets it.
   private let adopt: @Sendable (inout RecoveredState) -> Void
+  /// Answers those who wait while the store cannot say what it has.
+  private let doubtful: @Sendable () -> Void
+  private var watchesDoubt = false
   private var isTidying = true
+
+  /// How long outcomes may be in doubt until those who wait for them are answered, in seconds; then each second.
+  static let doubtPatience = 5
 
   /// The minimum time between the starts of two commits. A single request does not wait, and of many that come one by
   /// one some share a sync (measured at a thousand calls per second: half as many commits).
@@ -43,15 +49,18 @@ final class StoreLane: @unchecked Sendable {
   /// - Parameters:
   ///   - spacing: The minimum time between the starts of two commits.
   ///   - adopt: Changes the state of shards that a lease has gained, before the engine gets it; called on the lane.
+  ///   - doubtful: Called on the lane while outcomes are in doubt: first after ``doubtPatience``, then each second.
   ///   - outcome: Called on the lane.
   init(
     store: any ServiceStore, spacing: Duration = StoreLane.commitSpacing,
     adopt: @escaping @Sendable (inout RecoveredState) -> Void = { _ in },
+    doubtful: @escaping @Sendable () -> Void = {},
     outcome: @escaping @Sendable (StorePipeline.Result) -> Void
   ) {
     self.store = store
     self.spacing = spacing
     self.adopt = adopt
+    self.doubtful = doubtful
     self.outcome = outcome
     // Weak: the store may outlive its lane. Outcomes are then lost; the next start finds what is on disk.
     store.report { [weak self] outcome in self?.arrived(outcome) }
@@ -195,7 +204,21 @@ final class StoreLane: @unchecked Sendable {
     switch outcome {
     case .made(let answer): pipeline.ended(job.number, .made(events(answer, of: job)))
     case .notMade(let error): pipeline.ended(job.number, .failed(Self.failure(error)))
-    case .unknown(let error): pipeline.doubted(error.message)
+    case .unknown(let error):
+      pipeline.doubted(error.message)
+      guard !watchesDoubt else { return }
+      watchesDoubt = true
+      watchDoubt(in: Self.doubtPatience)
+    }
+  }
+
+  private func watchDoubt(in seconds: Int) {
+    queue.asyncAfter(deadline: .now() + .seconds(seconds)) { [weak self] in
+      guard let self else { return }
+      watchesDoubt = pipeline.isInDoubt
+      guard watchesDoubt else { return }
+      doubtful()
+      watchDoubt(in: 1)
     }
   }
 
