@@ -40,7 +40,8 @@ extension Runtime {
 
   private static let outcomeUnknown = Problem(
     status: 503, code: "outcomeUnknown", title: "It is not known whether this was done",
-    detail: "The connection to the store broke while this was being stored, and the store cannot be reached. Send it again "
+    detail:
+      "The connection to the store broke while this was being stored, and the store cannot be reached. Send it again "
       + "with the same Idempotency-Key. A submission without a key may have been accepted: look for its call first.",
     retryAfter: 5)
 
