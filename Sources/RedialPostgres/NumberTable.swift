@@ -2,13 +2,26 @@ internal import RedialModel
 internal import RedialStore
 internal import Synchronization
 
-/// The numbers by which tables name targets and namespaces. Numbers never change, so they are looked up once.
+/// The numbers by which tables name targets and namespaces. On one server they never change, so they are looked up once.
 final class NumberTable: Sendable {
   /// The maximum number of targets in memory; all are forgotten when others come.
   static let mostTargets = 16_384
+  /// How often numbers are looked up if the server changes meanwhile.
+  private static let mostLooks = 3
 
-  private let side: SideConnection
-  private let known = Mutex(CommitStatements.Numbers())
+  /// What is known, of one server.
+  private final class Known: Sendable {
+    let numbers = Mutex(CommitStatements.Numbers())
+
+    /// There is a connection to this server: what others have given is forgotten.
+    func meet(_ server: Int64) {
+      numbers.withLock { if $0.server != server { $0 = CommitStatements.Numbers(server: server) } }
+    }
+  }
+
+  /// The connection for look-ups.
+  let side: SideConnection
+  private let known: Known
 
   private static let addTargets = PostgresQuery(
     "add_targets", "store targets",
@@ -28,19 +41,36 @@ final class NumberTable: Sendable {
     "find_namespaces", "find namespaces", "SELECT name, id FROM namespaces WHERE name = ANY($1::text[])")
 
   /// Knows only the default namespace.
-  init(_ side: SideConnection) {
-    self.side = side
+  init(_ settings: PostgresSettings) {
+    let known = Known()
+    self.known = known
+    side = SideConnection(settings) { known.meet($0) }
   }
 
-  /// The numbers of these; unknown ones get new numbers.
+  /// There is a connection to this server (``Greeting/server``).
+  func meet(_ server: Int64) {
+    known.meet(server)
+  }
+
+  /// The numbers of these; unknown ones get new numbers. Those need not be on disk yet: they are before any commit that uses
+  /// them.
   func numbers(targets: Set<TargetKey>, namespaces: Set<Namespace>) throws(StoreError) -> CommitStatements.Numbers {
-    let numbers = known.withLock { $0 }
-    let newTargets = targets.filter { numbers.targets[$0] == nil }
-    let newNamespaces = namespaces.filter { numbers.namespaces[$0] == nil }
-    guard !newTargets.isEmpty || !newNamespaces.isEmpty else { return numbers }
-    let found = CommitStatements.Numbers(
-      targets: try find(newTargets), namespaces: try find(newNamespaces))
-    return known.withLock { known in
+    for _ in 0..<Self.mostLooks {
+      let before = known.numbers.withLock { $0 }
+      let newTargets = targets.filter { before.targets[$0] == nil }
+      let newNamespaces = namespaces.filter { before.namespaces[$0] == nil }
+      if newTargets.isEmpty, newNamespaces.isEmpty { return before }
+      let found = CommitStatements.Numbers(targets: try find(newTargets), namespaces: try find(newNamespaces))
+      if let all = merge(found, into: before.server) { return all }
+    }
+    throw StoreError(
+      kind: .unavailable, message: "\(side.settings.place) was another server each time. It is tried again.")
+  }
+
+  /// Adds what was found, and returns all that is known; nil if the numbers may be of another server.
+  private func merge(_ found: CommitStatements.Numbers, into server: Int64?) -> CommitStatements.Numbers? {
+    known.numbers.withLock { known in
+      guard known.server == server else { return nil }
       var all = known
       all.targets.merge(found.targets) { $1 }
       all.namespaces.merge(found.namespaces) { $1 }
@@ -61,7 +91,7 @@ final class NumberTable: Sendable {
     var add = PostgresStatement(Self.addTargets)
     add.add(texts: new.map(\.text))
     add.add(new.map { Int64(ShardSet.shard(of: $0)) })
-    _ = try side.run([add])
+    _ = try side.run([PostgresStatement(LeaseQueries.lazily), add])
     found.merge(Self.numbers(try side.run([find])[0]) { TargetKey(qualified: $0) }) { $1 }
     return found
   }
@@ -72,7 +102,7 @@ final class NumberTable: Sendable {
     var (add, find) = (PostgresStatement(Self.addNamespaces), PostgresStatement(Self.findNamespaces))
     add.add(texts: names)
     find.add(texts: names)
-    _ = try side.run([add])
+    _ = try side.run([PostgresStatement(LeaseQueries.lazily), add])
     return Self.numbers(try side.run([find])[0]) { Namespace($0) ?? .default }
   }
 

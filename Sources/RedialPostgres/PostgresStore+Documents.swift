@@ -91,7 +91,7 @@ extension PostgresStore: DocumentStore {
         kind: .unavailable, message: "Changes of calls belong to the chain of work, and were not made. Submit them.")
     }
     let session = lane.standing.withLock { $0.session?.id } ?? 0
-    var statements = try statements(folded).statements(folded)
+    var statements = try statements(folded)
     for index in statements.indices { statements[index].fill(session: session, connection: 0, sequence: 0) }
     _ = try side.run(statements)
   }

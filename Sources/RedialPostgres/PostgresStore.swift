@@ -18,7 +18,7 @@ public final class PostgresStore: CallStore, Sendable {
   let isShared: Bool
   let shown: ShownByClaims
   let heartbeat = Mutex<Heartbeat?>(nil)
-  private let numbers: NumberTable
+  private let commits: CommitWorks
 
   /// Opens the store in a database. Its tables are made if there are none.
   ///
@@ -43,10 +43,11 @@ public final class PostgresStore: CallStore, Sendable {
     self.clock = clock
     self.notices = notices
     isShared = sharing == .shared
+    let commits = CommitWorks(numbers: NumberTable(settings), payloads: payloads)
+    self.commits = commits
     // The lane waits for this connection: it is not the one that does slow work, such as retention.
-    let lookups = SideConnection(settings)
+    let lookups = commits.numbers.side
     self.lookups = lookups
-    numbers = NumberTable(lookups)
     try side.use { connection throws(StoreError) in
       try PostgresSchema.open(connection, schema: settings.schema)
     }
@@ -56,7 +57,9 @@ public final class PostgresStore: CallStore, Sendable {
     lane = try PostgresLane(
       settings, standing,
       PostgresLane.Needs(
-        now: { clock?() }, taken: { keys throws(StoreError) in try Self.taken(keys, lookups) },
+        now: { clock?() },
+        current: { job, server, shards throws(StoreError) in try commits.made(again: job, for: server, shards) },
+        taken: { keys throws(StoreError) in try Self.taken(keys, lookups) },
         didShow: { shown.note($0) }, notices: notices, largest: payloads.streamBodiesAbove))
   }
 
@@ -132,23 +135,16 @@ public final class PostgresStore: CallStore, Sendable {
   }
 
   private func commit(_ writes: [StoreWrite], _ sequence: Int64) -> LaneJob {
-    let folded = FoldedWrites(writes)
     do throws(StoreError) {
-      let statements = try statements(folded)
-      return LaneJob(
-        kind: .commit(keys: folded.keys), sequence: sequence, statements: statements.statements(folded),
-        revival: statements.revival(folded), firstDue: folded.firstDue)
+      return try commits.job(FoldedWrites(writes), sequence, shards: lane.standing.withLock { $0.shards })
     } catch {
       return LaneJob(kind: .refused(error), sequence: sequence)
     }
   }
 
-  /// What makes the statements of changes, with the numbers of all targets and namespaces that they name. Unknown ones
-  /// get their numbers in a transaction of their own, so that no commit waits for another because of them.
-  func statements(_ writes: FoldedWrites) throws(StoreError) -> CommitStatements {
-    CommitStatements(
-      payloads: payloads, numbers: try numbers.numbers(targets: writes.targets, namespaces: writes.namespaces),
-      shards: lane.standing.withLock { $0.shards })
+  /// The statements of changes outside of the chain.
+  func statements(_ writes: FoldedWrites) throws(StoreError) -> [PostgresStatement] {
+    try commits.statements(writes, shards: lane.standing.withLock { $0.shards }).statements(writes)
   }
 
   /// Of the keys of a refused commit, those under which other calls were accepted.

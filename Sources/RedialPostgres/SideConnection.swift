@@ -7,6 +7,7 @@ final class SideConnection: Sendable {
   /// How to reach the database.
   let settings: PostgresSettings
   private let held = Mutex(Held())
+  private let connected: @Sendable (_ server: Int64) -> Void
 
   private struct Held {
     var connection: PostgresConnection?
@@ -21,8 +22,11 @@ final class SideConnection: Sendable {
   private static let ping = PostgresQuery("ping", "reach the database", "SELECT 1")
 
   /// No connection yet.
-  init(_ settings: PostgresSettings) {
+  ///
+  /// - Parameter connected: Is called with each new connection's server (``Greeting/server``).
+  init(_ settings: PostgresSettings, connected: @escaping @Sendable (_ server: Int64) -> Void = { _ in }) {
     self.settings = settings
+    self.connected = connected
   }
 
   /// Calls a closure with a connection that works.
@@ -65,6 +69,7 @@ final class SideConnection: Sendable {
       let connection = try PostgresConnection(settings)
       held.connection = connection
       held.failure = nil
+      connected(connection.server)
       return connection
     } catch {
       let failure = error.error(at: settings.place)

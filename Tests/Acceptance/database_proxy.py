@@ -2,8 +2,13 @@
 
     database_proxy.py SOCKET SERVER_SOCKET
 
-Reads words from its input: `cut` (nothing passes in either direction, and no connection ends), `heal` (everything that was
-held back passes), `drop` (all connections end, and new ones pass). Its output is a line for each, when it is done.
+Reads lines from its input. Its output is the same line for each, when it is done.
+
+    cut             nothing passes in either direction, and no connection ends
+    heal            everything that was held back passes
+    drop            all connections end, and new ones pass
+    slow SECONDS    everything is that long on its way, in each direction
+    lead SOCKET     new connections are to this server
 """
 
 import asyncio
@@ -11,25 +16,44 @@ import sys
 
 passes = asyncio.Event()
 pairs = set()
+delay = 0.0
+server_socket = sys.argv[2]
 
 
 async def copy(reader, writer):
+    on_its_way = asyncio.Queue()
+    arrival = asyncio.create_task(arrive(on_its_way, writer))
     try:
         while data := await reader.read(65536):
+            on_its_way.put_nowait((asyncio.get_running_loop().time() + delay, data))
+    except OSError:
+        pass
+    finally:
+        on_its_way.put_nowait((asyncio.get_running_loop().time() + delay, None))
+        await arrival
+
+
+async def arrive(on_its_way, writer):
+    """What is sent meanwhile is on its way at the same time: a slow network has no less room."""
+    try:
+        while True:
+            at, data = await on_its_way.get()
+            await asyncio.sleep(max(0, at - asyncio.get_running_loop().time()))
             await passes.wait()
+            if data is None:
+                break
             writer.write(data)
             await writer.drain()
     except OSError:
         pass
     finally:
-        await passes.wait()
         writer.close()
 
 
 async def serve(reader, writer):
     await passes.wait()
     try:
-        server_reader, server_writer = await asyncio.open_unix_connection(sys.argv[2])
+        server_reader, server_writer = await asyncio.open_unix_connection(server_socket)
     except OSError:
         return writer.close()
     pair = (writer, server_writer)
@@ -38,21 +62,32 @@ async def serve(reader, writer):
     pairs.discard(pair)
 
 
+def obey(word, argument):
+    global delay, server_socket
+    match word:
+        case "cut":
+            passes.clear()
+        case "heal":
+            passes.set()
+        case "drop":
+            for pair in list(pairs):
+                for writer in pair:
+                    writer.transport.abort()
+            passes.set()
+        case "slow":
+            delay = float(argument)
+        case "lead":
+            server_socket = argument
+
+
 async def main():
     passes.set()
     server = await asyncio.start_unix_server(serve, sys.argv[1])
     print("ready", flush=True)
     async with server:
-        while word := (await asyncio.to_thread(sys.stdin.readline)).strip():
-            if word == "cut":
-                passes.clear()
-            else:
-                if word == "drop":
-                    for pair in list(pairs):
-                        for writer in pair:
-                            writer.transport.abort()
-                passes.set()
-            print(word, flush=True)
+        while line := (await asyncio.to_thread(sys.stdin.readline)).strip():
+            obey(*line.split(" ", 1) if " " in line else (line, None))
+            print(line, flush=True)
 
 
 asyncio.run(main())

@@ -3,18 +3,13 @@ records of clients, the target and the tables."""
 
 import http.client
 import json
-import pathlib
 import random
-import shutil
 import signal
-import subprocess
-import sys
-import tempfile
 import threading
 import time
 
 from crashes import LATE, SLACK
-from processes import BOUND, Client, wait_until
+from processes import Client, wait_until
 
 # A failure that says nothing of the target's load: the pace of so many targets would fall, and the calls end too late.
 FAILURE = 500
@@ -24,35 +19,6 @@ POLICY = {"maxAttempts": 60, "deadline": "1h", "backoff": {"initial": "10ms", "m
 TARGETS = 24
 # How long a client waits for an instance that may be stopped, in seconds.
 PATIENCE = 2
-
-
-class Network:
-    """What is between an instance and the database."""
-
-    def __init__(self, cluster):
-        # The path of a socket has at most 107 bytes.
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="redialnet", dir="/tmp"))
-        name = ".s.PGSQL.5432"
-        self.process = subprocess.Popen(
-            [sys.executable, pathlib.Path(__file__).with_name("database_proxy.py"), self.folder / name,
-             cluster.folder / name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        assert self.process.stdout.readline() == "ready\n"
-
-    @property
-    def url(self):
-        return f"postgresql://postgres@/redial?host={self.folder}"
-
-    def tell(self, word):
-        self.process.stdin.write(word + "\n")
-        self.process.stdin.flush()
-        assert self.process.stdout.readline() == word + "\n"
-
-    def end(self):
-        self.process.kill()
-        self.process.wait(BOUND)
-        self.process.stdin.close()
-        self.process.stdout.close()
-        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 class Load:
@@ -122,7 +88,23 @@ class Load:
 
 
 class History:
-    """A line of JSON for everything that happened, for other checkers."""
+    """A line of JSON for everything that happened, for other checkers.
+
+    Each line has `at`, in seconds of the machine's monotonic clock, and `what`:
+
+        acknowledged    a client has its answer, a 200 or 202. `number` of the submission, which is also its key
+                        (`load-NUMBER`) and the path of its requests (`/NUMBER`, its webhook's `/hook/NUMBER`); `status`,
+                        and `call`, the id
+        kill, terminate, stop, part, restart_database, fail_over
+                        this disturbance begins: SIGKILL, SIGTERM, SIGSTOP, no network between instance and database, the
+                        same server again, another server. `instance`: the number of the one that it is for; the last two
+                        are for all
+        over            it is over
+        hit             the target got a request. `began`: when, by the same clock; `path`, `call`, `attempt` (its number as
+                        a text), `status` of the answer, and `seconds` until the answer. These lines are at the end
+        call            what an instance says about an acknowledged call at the end: `call`, `state`, and `attempts`, each
+                        with `number`, `outcome` and `status`
+    """
 
     def __init__(self, path):
         self.file = open(path, "w", encoding="utf8")
@@ -139,16 +121,22 @@ class History:
 class ReplicaCrashes:
     """Rounds of load with one disturbance each."""
 
-    def __init__(self, cluster, services, networks, target, history, seed):
+    def __init__(self, cluster, services, networks, target, history, seed, replicate=None):
+        """`replicate` makes a standby for a cluster; without it the database never fails over."""
         self.cluster, self.services, self.networks = cluster, services, networks
         self.target, self.history = target, history
         self.chance = random.Random(seed)
         self.disturbances = []
         self.counts = {}
+        # Follows the cluster; nothing is committed without it.
+        self.replicate = replicate
+        self.standby = replicate and replicate(cluster)
 
     def rounds(self, count, longest=6.0):
         self.longest = longest
         kinds = [self.kill, self.kill, self.stop, self.part, self.terminate, self.restart_database]
+        if self.standby:
+            kinds.append(self.fail_over)
         load = Load(self.services, self.target, self.history)
         try:
             for _ in range(count):
@@ -193,6 +181,16 @@ class ReplicaCrashes:
         time.sleep(self.chance.uniform(0, 1))
         self.cluster.start()
 
+    def fail_over(self, _):
+        before = self.cluster
+        before.stop("immediate")
+        time.sleep(self.chance.uniform(0, 1))
+        self.cluster = self.standby.promote()
+        for network in self.networks:
+            network.lead_to(self.cluster)
+        self.standby = self.replicate(self.cluster)
+        before.end()
+
     # The check
 
     def unfinished(self):
@@ -225,7 +223,7 @@ class ReplicaCrashes:
         by_call, webhooks, paths, total = {}, {}, {}, 0
         for at, path, call, attempt, webhook, status, pause in self.target.timed_hits():
             total += 1
-            self.history("hit", began=at, path=path, call=call, attempt=attempt, status=status)
+            self.history("hit", began=at, path=path, call=call, attempt=attempt, status=status, seconds=pause)
             if path.startswith("/hook/"):
                 webhooks.setdefault(int(path.removeprefix("/hook/")), set()).add(webhook)
             else:
@@ -237,6 +235,7 @@ class ReplicaCrashes:
             "duplicatesUnexplained": 0, "webhooks": len(webhooks)}
         for number, identity in load.acknowledged.items():
             answer = self.chance.choice(self.services)("GET", f"/v1/calls/{identity}")
+            self.note(identity, answer)
             if answer.status != 200 or answer.json["state"] != "succeeded" or identity not in by_call:
                 figures["lost"] += 1
                 print("lost:", number, identity, answer.body, by_call.get(identity))
@@ -247,6 +246,11 @@ class ReplicaCrashes:
             if number % 10 == 0:
                 assert len(webhooks.get(number, ())) == 1, f"the webhook of {number} came as {webhooks.get(number)}"
         return figures
+
+    def note(self, identity, answer):
+        call = answer.json if answer.status == 200 else {"state": None, "attempts": []}
+        attempts = [{key: a[key] for key in ("number", "outcome", "status")} for a in call["attempts"]]
+        self.history("call", call=identity, state=call["state"], attempts=attempts)
 
     def compare(self, call, hits, figures):
         assert [a["number"] for a in call["attempts"]] == list(range(1, call["attemptCount"] + 1)), call

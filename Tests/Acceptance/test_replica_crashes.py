@@ -1,8 +1,8 @@
-"""Three instances on one database are killed, stopped, cut off and restarted, and so is the database: no call is lost, none
-runs twice at a time, and only attempts that were in flight are repeated.
+"""Three instances on one database are killed, stopped, cut off and restarted, and the database is restarted and fails over to
+a synchronous standby: no call is lost, none runs twice at a time, and only attempts that were in flight are repeated.
 
 `REDIAL_CRASH_ROUNDS` is the number of disturbances (4), `REDIAL_CRASH_SEED` the seed of their moments, and
-`REDIAL_CRASH_HISTORY` the file that gets a line of JSON for everything that happened.
+`REDIAL_CRASH_HISTORY` the file that gets a line of JSON for everything that happened (see `History`).
 """
 
 import json
@@ -10,8 +10,10 @@ import os
 import time
 
 from crashes import FLAGS, Target, rounds_wanted
+from databases import replicated
+from networks import Network
 from processes import Redial, wait_until
-from replica_crashes import FAILURE, History, Network, ReplicaCrashes, assert_nothing_lost
+from replica_crashes import FAILURE, History, ReplicaCrashes, assert_nothing_lost
 
 INSTANCES = 3
 
@@ -22,6 +24,11 @@ def test_nothing_is_lost_and_nothing_runs_twice_at_a_time_whatever_is_disturbed(
     cluster, target = database(), Target(tmp_path, seed=seed, fail_status=FAILURE)
     history = History(os.environ.get("REDIAL_CRASH_HISTORY", tmp_path / "history.jsonl"))
     made += [target, history]
+
+    def replicate(primary):
+        made.append(replicated(primary))
+        return made[-1]
+
     services, networks = [], []
     for number in range(INSTANCES):
         networks.append(Network(cluster))
@@ -34,7 +41,7 @@ def test_nothing_is_lost_and_nothing_runs_twice_at_a_time_whatever_is_disturbed(
     wait_until(lambda: cluster.query(
         "SELECT count(DISTINCT owner) FROM redial.leases WHERE owner IS NOT NULL", "redial") == [[str(INSTANCES)]],
         "all instances have shards")
-    loop = ReplicaCrashes(cluster, services, networks, target, history, seed)
+    loop = ReplicaCrashes(cluster, services, networks, target, history, seed, replicate)
     rounds = rounds_wanted(4)
     load = loop.rounds(rounds)
     figures = loop.check(load)

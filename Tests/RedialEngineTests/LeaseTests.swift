@@ -96,6 +96,22 @@ struct LeaseTests {
     #expect(probe.requests.contains { if case .claimDue = $0.body { true } else { false } })
   }
 
+  @Test("an answer that comes late does not end a lease that heartbeats have extended meanwhile")
+  func lateAnswer() {
+    var probe = member()
+    probe.advance(.seconds(1))
+    #expect(probe.leaseAsks.count == 1)
+    for _ in 0..<4 {
+      probe.advance(Self.leases.validity / 2)
+      probe.hear(.leaseRenewed(session: Self.session.id, asked: probe.now))
+    }
+    probe.grant()
+    #expect(!probe.hasLostLease)
+    // Without one it does not end later than it was.
+    probe.advance(Self.leases.validity)
+    #expect(probe.hasLostLease)
+  }
+
   @Test("a heartbeat extends the lease of its own session, and of no other")
   func heartbeat() {
     var (kept, other) = (member(), member())

@@ -45,6 +45,20 @@ struct CommitChainTests {
     #expect(sent(&chain) == [10])
   }
 
+  @Test("all works but those that were made are made anew for another server")
+  func changed() {
+    var chain = chain(1...3)
+    #expect(sent(&chain) == [1, 2])
+    #expect(chain.lose() == [1, 2])
+    chain.resolved(through: 1)
+    chain.changeAll { $0 * 10 }
+    guard case .answer(let link) = chain.next(), link.work == 1 else {
+      return #expect(Bool(false), "1 was made")
+    }
+    chain.didAnswer()
+    #expect(sent(&chain) == [20, 30])
+  }
+
   @Test("a work that is sent again takes those behind it along")
   func repetition() {
     var chain = chain(1...3)

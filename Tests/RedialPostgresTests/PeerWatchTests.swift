@@ -71,6 +71,11 @@ struct PeerWatchTests {
     // A server that lost the last changes has fewer.
     look.versions[.policies] = 7
     #expect(watch.news(of: look, session: 1) == [.documentsChanged([.policies])])
+    // A server that lost even the first change of a kind knows nothing of it.
+    watch.forgetDocuments()
+    look.versions = [:]
+    #expect(watch.news(of: look, session: 1) == [.documentsChanged(Set(SharedDocuments.allCases))])
+    #expect(watch.news(of: look, session: 1).isEmpty)
   }
 
   @Test("an owner hears at once, and then at most once in a pause, of all that came meanwhile")

@@ -39,7 +39,7 @@ struct TroubleTests {
       SELECT count(*) FROM (SELECT pg_terminate_backend(a.pid) AS is_hit FROM beats b JOIN pg_stat_activity a
         ON a.pid = b.backend AND a.backend_start = b.backend_start) k WHERE is_hit
       """
-    let pauses = (0..<100).map { _ in UInt32.random(in: 0..<4000, using: &random) }
+    let pauses = (0..<100).map { _ in UInt32.random(in: 0..<20_000, using: &random) }
     queue.async {
       let killer = TestDatabase(settings, in: cluster)
       for pause in pauses {
@@ -88,7 +88,7 @@ struct TroubleTests {
     }
     try pipeline.check(database)
     #expect(
-      pipeline.unknown >= 3 && pipeline.made.count > 20,
+      pipeline.unknown > 0 && pipeline.made.count > 20,
       "\(pipeline.unknown), \(pipeline.made.count)")
   }
 

@@ -106,11 +106,12 @@ struct LeaseTable: Sendable {
     guard ask.round == round, let settings else { return .void }
     isAsking = false
     returning = .none
-    validUntil = ask.at + settings.validity
-    // An answer that comes after the end of the lease is useless.
-    if now >= validUntil { return .tooLate }
     var isNew = false
     if case .joining = standing { isNew = true }
+    // It may have been renewed meanwhile, beside this request: a commit can wait for a standby for a long time.
+    validUntil = max(isNew ? .epoch : validUntil, ask.at + settings.validity)
+    // An answer that comes after the end of the lease is useless.
+    if now >= validUntil { return .tooLate }
     standing = .member(grant.session)
     held = held.union(grant.gained)
     return .granted(isNew: isNew)

@@ -167,6 +167,11 @@ struct CommitChain<Work> {
     (inFlight, returned, isBroken, isLost) = (0, 0, false, false)
   }
 
+  /// Changes all works that may be sent; nothing is in flight.
+  mutating func changeAll<Failure: Error>(_ change: (Work) throws(Failure) -> Work) throws(Failure) {
+    for index in links.indices where !links[index].wasMade { links[index].work = try change(links[index].work) }
+  }
+
   /// The answer of the oldest work, which was made, is reported.
   mutating func didAnswer() {
     made = links.removeFirst().sequence

@@ -8,6 +8,9 @@ struct CommitStatements {
   struct Numbers {
     var targets: [TargetKey: Int64] = [:]
     var namespaces: [Namespace: Int64] = [.default: 0]
+    /// The server that gave them (``Greeting/server``); nil for none. A server that has taken over, and lacks the last commits,
+    /// may give the same numbers to others.
+    var server: Int64?
   }
 
   /// Which payloads are kept, and how.

@@ -33,6 +33,10 @@ struct LaneJob: Sendable {
   var isThorough = false
   /// The earliest due time of the calls that it stores, as far as they can be claimed again.
   var firstDue: Timestamp?
+  /// The changes of a commit, from which its statements are made again for another server.
+  var writes: FoldedWrites?
+  /// The server whose numbers of targets and namespaces are in the statements (``Greeting/server``).
+  var server: Int64?
 
   /// Whether it changes something.
   var isChange: Bool {

@@ -57,10 +57,21 @@ struct LaneRun {
     while let jobs = lane.take() {
       lane.bell.silence()
       // What was posted between the two lines rings no bell any more.
-      for job in jobs + (lane.take() ?? []) {
+      for posted in jobs + (lane.take() ?? []) {
+        let job = usable(posted)
         chain.submit(job, as: job.sequence, isChange: job.isChange, isAlone: job.isAlone)
       }
       step()
+    }
+  }
+
+  /// A work that was posted, with the numbers of the server of the connection. Without a connection that comes later.
+  private func usable(_ posted: LaneJob) -> LaneJob {
+    guard let connection else { return posted }
+    do throws(StoreError) {
+      return try lane.current(posted, on: connection.server)
+    } catch {
+      return LaneJob(kind: .refused(error), sequence: posted.sequence)
     }
   }
 
@@ -296,13 +307,18 @@ struct LaneRun {
     }
     let new = try PostgresConnection(settings)
     if let process {
-      // A process that waits for a standby does not notice that its client is gone.
+      // A process that waits for a lock does not notice that its client is gone.
       var stop = PostgresStatement(LeaseQueries.stop)
       stop.add(process)
       _ = try new.run([stop], within: settings.answerTimeout)
     }
     process = new.process
     try resolve(on: new)
+    do throws(StoreError) {
+      try chain.changeAll { [lane] job throws(StoreError) in try lane.current(job, on: new.server) }
+    } catch {
+      throw PostgresFailure(isLost: true, state: "", message: error.message, query: nil)
+    }
     connection = new
     unreachable = nil
     // The server works. If this connection is lost as well, before anything is made on it, a short pause is enough.
@@ -323,16 +339,17 @@ struct LaneRun {
       return chain.resolved(through: chain.made)
     }
     guard let session else { return chain.resolved(through: chain.made) }
-    var (end, take, ask) = (
+    var (end, take, note, ask) = (
       PostgresStatement(LeaseQueries.endOwn), PostgresStatement(LeaseQueries.reconnect),
-      PostgresStatement(LeaseQueries.lastMade)
+      PostgresStatement(LeaseQueries.noteProcess), PostgresStatement(LeaseQueries.lastMade)
     )
     end.add(session.id)
     take.add(session.id)
+    note.add(session.id)
     ask.add(session.id)
     _ = try connection.run([end], within: limit)
     let taken = try connection.run([take], within: limit)[0]
-    let last = try connection.run([ask], within: limit)[0].integer(0, 0)
+    let last = try connection.run([PostgresStatement(LeaseQueries.lazily), note, ask], within: limit)[2].integer(0, 0)
     guard last >= chain.made else {
       chain.connected()
       lane.standing.withLock { $0 = PostgresLane.Standing(previous: session) }

@@ -33,6 +33,8 @@ final class PostgresLane: Sendable {
   struct Needs: Sendable {
     /// The time of the store's clock; nil for that of the database.
     var now: @Sendable () -> Timestamp?
+    /// A commit with the numbers that a server has given (``Greeting/server``), for an instance with these shards.
+    var current: @Sendable (_ job: LaneJob, _ server: Int64, _ shards: ShardSet) throws(StoreError) -> LaneJob
     /// Of the keys of a commit that was refused, those that others were first with.
     var taken: @Sendable ([KeyRecord]) throws(StoreError) -> [TakenKey]
     /// An ended call was claimed.
@@ -111,5 +113,11 @@ final class PostgresLane: Sendable {
   /// Reports an outcome.
   func report(_ outcome: StoreOutcome) {
     inbox.withLock { $0.listener }?(outcome)
+  }
+
+  /// A work with the numbers of the server that it is sent to.
+  func current(_ job: LaneJob, on server: Int64) throws(StoreError) -> LaneJob {
+    guard job.writes != nil, job.server != server else { return job }
+    return try needs.current(job, server, standing.withLock { $0.shards })
   }
 }

@@ -53,7 +53,7 @@ struct LeaseExchange {
   /// Performs a request.
   func perform(_ request: Request, on connection: PostgresConnection) throws(LaneFailure) -> Result {
     let locks = try request.renewing.map { session throws(LaneFailure) in
-      try mustLock(request, session, on: connection)
+      try renew(request, session, on: connection)
     }
     _ = try run([PostgresStatement(LeaseQueries.begin), PostgresStatement(LeaseQueries.limit)], on: connection)
     do {
@@ -67,14 +67,17 @@ struct LeaseExchange {
     }
   }
 
-  /// Whether a renewal changes more than the session's own row.
-  private func mustLock(
+  /// Renews the lease. Returns whether the request changes more than the session's own rows.
+  private func renew(
     _ request: Request, _ session: LeaseSession, on connection: PostgresConnection
   ) throws(LaneFailure) -> Bool {
-    var probe = PostgresStatement(LeaseQueries.probe)
+    var (renewal, probe) = (PostgresStatement(LeaseQueries.renew), PostgresStatement(LeaseQueries.probe))
+    renewal.add(session.id)
+    renewal.add(now?.microseconds)
+    renewal.add(request.request.duration.wholeMicroseconds)
     probe.add(session.id)
     probe.add(now?.microseconds)
-    let row = try run([probe], on: connection)[0]
+    let row = try run([PostgresStatement(LeaseQueries.lazily), renewal, probe], on: connection)[2]
     let (expired, free) = (row.integer(0, 0), row.integer(0, 1))
     if expired > 0 {
       // Not behind the lock: whoever is stalled may have it.
@@ -132,21 +135,14 @@ struct LeaseExchange {
     return try run([quiet], on: connection)[0].integer(0, 0) == 0
   }
 
-  /// Begins or renews the session.
+  /// Begins the session, or makes sure that it stands.
   private func began(_ request: Request, on connection: PostgresConnection) throws(LaneFailure) -> LeaseSession {
-    let duration = request.request.duration.wholeMicroseconds
     if let session = request.renewing {
-      var statements: [PostgresStatement] = []
       if !request.isRepeated {
         var fence = CommitStatements.fence
         fence.fill(session: session.id, connection: request.connection, sequence: request.sequence)
-        statements.append(fence)
+        _ = try run([fence], on: connection)
       }
-      var renewal = PostgresStatement(LeaseQueries.renew)
-      renewal.add(session.id)
-      renewal.add(now?.microseconds)
-      renewal.add(duration)
-      _ = try run(statements + [renewal], on: connection)
       return session
     }
     var statements: [PostgresStatement] = []
@@ -158,7 +154,7 @@ struct LeaseExchange {
     var join = PostgresStatement(LeaseQueries.join)
     join.add(request.newID)
     join.add(now?.microseconds)
-    join.add(duration)
+    join.add(request.request.duration.wholeMicroseconds)
     join.add(request.sequence)
     join.add(text: introduction.address)
     join.add(text: introduction.version)

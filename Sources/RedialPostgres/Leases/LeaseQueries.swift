@@ -14,6 +14,11 @@ enum LeaseQueries {
     "limit", "limit a transaction", "SET LOCAL idle_in_transaction_session_timeout = '2s'")
   static let commit = PostgresQuery("commit", "commit", "COMMIT")
   static let rollBack = PostgresQuery("rollback", "roll back", "ROLLBACK")
+  /// What a transaction with this changes need not be on disk, nor at a standby, when it ends. For the renewal of a lease: a
+  /// server that lacks it was started anew, and is followed by a quiet time. And no row of `beats` may be locked by a transaction
+  /// that waits for a standby, because heartbeats would wait for it until the lease has ended.
+  static let lazily = PostgresQuery(
+    "lazily", "begin a change", "SELECT set_config('synchronous_commit', 'off', true)")
   /// Whoever ends sessions of others or takes shards holds this lock.
   static let lock = PostgresQuery("control", "lock the leases", "SELECT 1 FROM control FOR UPDATE")
   /// The same without waiting: there is no row if another has the lock. An instance that stalls while it has it then delays
@@ -65,9 +70,13 @@ enum LeaseQueries {
     """
     SELECT pg_terminate_backend(a.pid) FROM beats b
       JOIN pg_stat_activity a ON a.pid = b.backend AND a.backend_start = b.backend_start
-    WHERE b.expires_at <= \(now("$1")) - 2000000
+    WHERE b.expires_at <= \(now("$1")) - 2000000 AND \(isFree("a"))
       AND EXISTS (SELECT 1 FROM control WHERE quiet_until <= \(now("$1")) AND server IN (0, \(serverStart)))
     """)
+
+  /// A server process that waits for a standby is left alone. Its commit is on disk here; if the process were ended, the commit
+  /// could be seen, and be reported as made, before the standby has it.
+  private static func isFree(_ process: String) -> String { "\(process).wait_event IS DISTINCT FROM 'SyncRep'" }
 
   /// Ends one server process of this role.
   static let stop = PostgresQuery(
@@ -75,6 +84,7 @@ enum LeaseQueries {
     """
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE pid = $1::int8 AND usename = current_user AND datname = current_database() AND pid <> pg_backend_pid()
+      AND \(isFree("pg_stat_activity"))
     """)
 
   /// Ends a session: it can no longer write, and its shards have no owner.
@@ -156,18 +166,21 @@ enum LeaseQueries {
     """
     SELECT pg_terminate_backend(a.pid) FROM beats b
       JOIN pg_stat_activity a ON a.pid = b.backend AND a.backend_start = b.backend_start AND a.pid <> pg_backend_pid()
-    WHERE b.session = $1::int8
+    WHERE b.session = $1::int8 AND \(isFree("a"))
     """)
 
-  /// Makes the lane's new connection the only one that may commit. It waits for a commit on the one before.
-  static let reconnect = PostgresQuery(
-    "reconnect", "take the session over",
+  /// Notes the server process of the session's new connection.
+  static let noteProcess = PostgresQuery(
+    "note_process", "note the connection",
     """
-    WITH s AS (UPDATE sessions SET conn = conn + 1 WHERE id = $1::int8 RETURNING conn),
-      b AS (UPDATE beats SET backend = a.pid, backend_start = a.backend_start FROM pg_stat_activity a
-        WHERE a.pid = pg_backend_pid() AND session = $1::int8)
-    SELECT conn FROM s
+    UPDATE beats SET backend = a.pid, backend_start = a.backend_start FROM pg_stat_activity a
+    WHERE a.pid = pg_backend_pid() AND session = $1::int8
     """)
+
+  /// Makes the lane's new connection the only one that may commit. It waits for a commit on the one before; and at its end
+  /// a synchronous standby has that one, too.
+  static let reconnect = PostgresQuery(
+    "reconnect", "take the session over", "UPDATE sessions SET conn = conn + 1 WHERE id = $1::int8 RETURNING conn")
 
   /// The last work that was made. A statement of its own: it must see what those have done whose locks the one before
   /// waited for.

@@ -24,7 +24,8 @@ struct PeerLook: Sendable {
 struct PeerWatch: Sendable {
   /// The peers of the last heartbeat, without the ends of their sessions, which change each time.
   private var known: [Peer] = []
-  private var versions: [SharedDocuments: Int64] = [:]
+  /// Nil after the connection was lost.
+  private var versions: [SharedDocuments: Int64]? = [:]
 
   /// What is new.
   ///
@@ -42,7 +43,9 @@ struct PeerWatch: Sendable {
       news.append(.peers(look.peers))
     }
     // Before the first heartbeat nobody knows what the instance has read.
-    let changed = SharedDocuments.allCases.filter { look.versions[$0, default: 0] != versions[$0, default: 0] }
+    let changed = SharedDocuments.allCases.filter { kind in
+      versions.map { look.versions[kind, default: 0] != $0[kind, default: 0] } ?? true
+    }
     if !changed.isEmpty {
       versions = look.versions
       news.append(.documentsChanged(Set(changed)))
@@ -50,9 +53,9 @@ struct PeerWatch: Sendable {
     return news
   }
 
-  /// The connection is new: all documents that ever changed are reported again.
+  /// The connection is new: all documents are reported again. A server that has taken over may lack the first change of a kind.
   mutating func forgetDocuments() {
-    versions = [:]
+    versions = nil
   }
 
   /// Whether the instance should request its lease now: it has lost its session, or should take shards or give some back.

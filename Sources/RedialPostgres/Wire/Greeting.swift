@@ -14,6 +14,8 @@ struct Greeting: Sendable, Equatable {
   var searchPath = ""
   /// The settings that are off and must not be, separated by commas.
   var off = ""
+  /// When the server was started, in microseconds since 1970: by this one server is known from another.
+  var server: Int64 = 0
 
   /// The oldest version: the tests pass with 15, and nothing is used that 13 lacks. Older ones get no repairs any more.
   static let oldest: Int64 = 130_000
@@ -30,7 +32,7 @@ struct Greeting: Sendable, Equatable {
         CASE WHEN current_setting('synchronous_commit') = 'off' THEN 'synchronous_commit' END),
       (SELECT count(set_config(name, '0', false)) FROM unnest(ARRAY['statement_timeout', 'lock_timeout',
         'idle_in_transaction_session_timeout', 'idle_session_timeout', 'transaction_timeout']) AS u (name)
-        WHERE current_setting(name, true) <> '0')
+        WHERE current_setting(name, true) <> '0'), \(LeaseQueries.serverStart)
     """)
 
   /// Why the store does not use this server; nil if it does.

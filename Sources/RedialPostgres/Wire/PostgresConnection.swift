@@ -31,6 +31,8 @@ final class PostgresConnection: @unchecked Sendable {
 
   /// The database, for messages.
   let place: String
+  /// When its server was started (``Greeting/server``).
+  private(set) var server: Int64 = 0
   private let handle: OpaquePointer
   private var prepared: Set<String> = []
   private var expected: [Expected] = []
@@ -74,10 +76,11 @@ final class PostgresConnection: @unchecked Sendable {
     let rows = try run([PostgresStatement(Greeting.query)], within: max(.zero, deadline - .now))[0]
     let greeting = Greeting(
       process: rows.integer(0, 0), version: rows.integer(0, 1), encoding: rows.text(0, 2), searchPath: rows.text(0, 3),
-      off: rows.text(0, 4))
+      off: rows.text(0, 4), server: rows.integer(0, 6))
     if let objection = greeting.objection(process: Int64(PQbackendPID(handle)), schema: settings.schema) {
       throw Self.lost(objection)
     }
+    server = greeting.server
   }
 
   deinit { PQfinish(handle) }
