@@ -1,8 +1,19 @@
+public import RedialCore
 public import RedialModel
 public import RedialStore
 internal import Synchronization
 
 extension PostgresStore: SharedStore {
+  /// The time of the database, as of the middle of the look-up.
+  public func time() throws(StoreError) -> Timestamp {
+    if let clock { return clock() }
+    let asked = ContinuousClock.now
+    let rows = try side.run([PostgresStatement(Self.readTime)])[0]
+    return Timestamp(microseconds: rows.integer(0, 0)) + (.now - asked) / 2
+  }
+
+  private static let readTime = PostgresQuery("time", "read the time", "SELECT \(LeaseQueries.now("NULL"))")
+
   /// Begins to renew the lease by a connection of its own, and to listen to the other instances. Called once, before the
   /// first lease is requested.
   ///

@@ -63,7 +63,7 @@ public final class Service: Sendable {
     do throws(TransportStartError) {
       runtime = try Runtime(
         settings: settings, store: store, reader: opened.reader, bodies: opened.bodies, secret: opened.secret,
-        endpoints: opened.endpoints, log: log, sharing: sharing)
+        endpoints: opened.endpoints, log: log, clock: opened.clock, sharing: sharing)
     } catch {
       throw StartError(message: error.message)
     }

@@ -5,6 +5,12 @@ public import RedialModel
 ///
 /// Nothing here is needed for a correct result. A lost message makes something later, up to the next heartbeat.
 public protocol SharedStore: AnyObject, Sendable {
+  /// The time of the store. The clocks of its instances start with it, because due times and expiries of one are read by
+  /// others.
+  ///
+  /// - Throws: `unavailable` if the store cannot be reached.
+  func time() throws(StoreError) -> Timestamp
+
   /// Begins to renew the lease by a connection of its own, and to listen to the other instances. Called once, before the
   /// first lease is requested.
   ///

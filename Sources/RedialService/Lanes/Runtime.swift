@@ -14,7 +14,7 @@ internal import Synchronization
 /// `@unchecked Sendable`: `init` sets the three lanes once, before anything else can see the object;
 /// everything else in it is constant or locked.
 final class Runtime: @unchecked Sendable {
-  let clock = Clock()
+  let clock: Clock
   let metrics: Metrics
   let replies = ReplyTables()
   let standings = TargetStandings()
@@ -55,12 +55,14 @@ final class Runtime: @unchecked Sendable {
 
   /// - Parameters:
   ///   - bodies: Reads bodies that are not in memory; needed unless all are.
+  ///   - clock: The service's time.
   ///   - sharing: For a store that several instances share.
   /// - Throws: If libcurl cannot be started.
   init(
     settings: ServiceSettings, store: any ServiceStore, reader: any CallReader, bodies: BodyReading = BodyReading(nil),
-    secret: WebhookSecret, endpoints: WebhookEndpoints, log: Log, sharing: SharedParts? = nil
+    secret: WebhookSecret, endpoints: WebhookEndpoints, log: Log, clock: Clock = Clock(), sharing: SharedParts? = nil
   ) throws(TransportStartError) {
+    self.clock = clock
     self.reader = reader
     self.bodies = bodies
     self.log = log

@@ -1,25 +1,27 @@
 internal import Glibc
 public import RedialCore
 
-/// The service's time. It starts with the wall clock and continues with a clock that nobody can set, so a step of the
-/// wall clock neither shortens nor extends a wait. That clock continues while the machine is suspended, because the
+/// The service's time. It starts with the wall clock, or with the time of a store that others share, and continues with a
+/// clock that nobody can set, so a step of the wall clock neither shortens nor extends a wait. That clock continues while the machine is suspended, because the
 /// reasons for a wait also continue, such as the time that a target asked for.
 public struct Clock: Sendable {
-  private let wallAtStart: Timestamp
+  private let timeAtStart: Timestamp
   private let elapsedAtStart: Int64
 
   /// A clock that starts now.
-  public init() {
-    wallAtStart = Self.wallTime()
+  ///
+  /// - Parameter time: The time now; nil for that of the wall clock.
+  public init(at time: Timestamp? = nil) {
+    timeAtStart = time ?? Self.wallTime()
     elapsedAtStart = Self.microseconds(CLOCK_BOOTTIME)
   }
 
   /// The time now; it never goes back.
   public var now: Timestamp {
-    Timestamp(microseconds: wallAtStart.microseconds + Self.microseconds(CLOCK_BOOTTIME) - elapsedAtStart)
+    Timestamp(microseconds: timeAtStart.microseconds + Self.microseconds(CLOCK_BOOTTIME) - elapsedAtStart)
   }
 
-  /// How far the wall clock is ahead of the service's time because it was set after the start.
+  /// How far the wall clock is ahead of the service's time: because it was set after the start, or differs from the store's.
   public var offset: Duration { Self.wallTime() - now }
 
   /// The time of the wall clock.

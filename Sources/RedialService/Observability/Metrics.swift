@@ -88,7 +88,7 @@ final class Metrics: Sendable {
       [" \(report.storeFailing ? 1 : 0)"])
     family(
       "redial_clock_offset_seconds", "gauge",
-      "How far the wall clock is ahead of the service's time. A restart adopts the wall clock.",
+      "How far the wall clock is ahead of the service's time. A restart adopts the wall clock, or the database's.",
       [" \(clockOffset.inSeconds)"])
     family(
       "redial_store_checkpoint_failing", "gauge",

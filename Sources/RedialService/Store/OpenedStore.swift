@@ -16,6 +16,8 @@ struct OpenedStore {
   let keys: KeyRing
   let endpoints: WebhookEndpoints
   let secret: WebhookSecret
+  /// The service's time.
+  let clock: Clock
 
   /// Opens the store.
   ///
@@ -31,6 +33,7 @@ struct OpenedStore {
     keys = KeyRing(adminKey: settings.adminKey)
     endpoints = WebhookEndpoints(limit: settings.maxWebhookEndpoints, disableAfter: settings.webhookDisableAfter)
     do throws(StoreError) {
+      clock = Clock(at: try shared?.time())
       policies = try reader.policies()
       operations = try reader.operations()
       try keys.load(from: store)

@@ -1,0 +1,69 @@
+"""Instances whose machines' clocks are wrong by minutes: nothing runs early, late or twice at a time."""
+
+import calendar
+import threading
+import time
+
+from faults import Faults
+from processes import wait_until
+from test_replicas import spread
+
+TEN_MINUTES = 600
+DELAY = 3
+
+
+def test_instances_with_wrong_clocks_keep_the_time_of_the_database(tmp_path, instances, receiver):
+    lock, running, overlapping, arrivals = threading.Lock(), set(), [], {}
+
+    def answer(request):
+        with lock:
+            arrivals.setdefault(request.path, []).append(time.monotonic())
+            if request.headers["target"] in running:
+                overlapping.append(request.path)
+            running.add(request.headers["target"])
+        time.sleep(0.02)
+        with lock:
+            running.discard(request.headers["target"])
+        return 200, {}, b""
+
+    target = receiver(answer)
+    faults = [Faults(tmp_path / f"clock{number}", "none") for number in range(3)]
+    for fault, ahead in zip(faults, (TEN_MINUTES, -TEN_MINUTES, 0)):
+        fault.ahead("clock", ahead)
+    cluster, services = instances(3, each=lambda number: {"env": faults[number].env})
+    offsets = [service.metrics()["redial_clock_offset_seconds"] for service in services]
+    assert all(abs(o - w) < 60 for o, w in zip(offsets, (TEN_MINUTES, -TEN_MINUTES, 0))), offsets
+    # Commands to owners with other clocks are taken for genuine.
+    for call in spread(target.url, 6):
+        for service in services:
+            answered = service("PUT", f"/v1/targets/{call['target']}", {"maxInFlight": 1})
+            assert answered.status == 200, answered.body
+    submitted, number = {}, 0
+    for service in services:
+        for call in spread(target.url, 6):
+            for delay in (0, DELAY):
+                number += 1
+                before = time.monotonic()
+                identity = service.submit(
+                    url=f"{target.url}/{number}", target=call["target"], headers={"target": call["target"]},
+                    delay=f"{delay}s", policy={"deadline": "2m", "maxAttempts": 1})
+                submitted[identity] = (f"/{number}", before + delay)
+    # A key counts at all of them, and expires by one clock.
+    again = [service("POST", "/v1/calls", {"url": f"{target.url}/key"}, {"idempotency-key": "k"}) for service in services]
+    assert len({a.json["id"] for a in again}) == 1, [a.body for a in again]
+    # A lease ends by one clock, too.
+    services.pop(0).kill()
+    wait_until(lambda: cluster.query(
+        "SELECT count(DISTINCT owner), count(*) FROM redial.leases WHERE owner IS NOT NULL", "redial") == [["2", "64"]],
+        "the others have its shards")
+    for identity, (path, due) in submitted.items():
+        call = services[0].ended(identity)
+        assert call["state"] == "succeeded" or call["attempts"][0]["outcome"] == "interrupted", call
+        # A millisecond for two ways to round.
+        assert min(arrivals[path]) >= due - 0.001, f"{path} ran {due - min(arrivals[path])} s early"
+        assert abs(parsed(call["createdAt"]) - time.time()) < 120, call["createdAt"]
+    assert not overlapping
+
+
+def parsed(text):
+    return calendar.timegm(time.strptime(text.split(".")[0], "%Y-%m-%dT%H:%M:%S"))
