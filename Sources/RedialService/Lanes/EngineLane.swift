@@ -15,6 +15,8 @@ final class EngineLane: @unchecked Sendable {
   private let mailbox = Mailbox<EngineEvent>()
   /// The events of the current step. Their memory is used again.
   private var batch: [EngineEvent] = []
+  /// What clients have asked for before the first lease; nil if nobody waits for one.
+  private var early: [EngineEvent]?
   /// Whether an event was left in the empty mailbox, and the lane was not woken yet.
   private let isToBeWoken = Atomic(false)
   private let clock: Clock
@@ -38,7 +40,11 @@ final class EngineLane: @unchecked Sendable {
   }
 
   /// Gives the engine the state in the store, as its first event. Events that were posted before wait.
-  func begin(with state: RecoveredState) {
+  ///
+  /// - Parameter awaitsLease: Whether the engine needs a lease before it may accept anything. What clients ask for until
+  ///   then waits for it, so that an instance refuses nothing because it is new.
+  func begin(with state: RecoveredState, awaitsLease: Bool = false) {
+    if awaitsLease { early = [] }
     perform(engine.handle([.recovered(state)], at: clock.now))
     hasBegun = true
     queue.activate()
@@ -75,10 +81,27 @@ final class EngineLane: @unchecked Sendable {
 
   private func step() {
     mailbox.take(&batch)
+    holdBack()
     let effects = engine.handle(batch, at: clock.now)
     batch.removeAll(keepingCapacity: true)
     perform(effects)
     arm(for: effects.wakeAt)
+  }
+
+  /// Takes what clients ask for out of the step, until the first request for a lease has a result, whatever that is.
+  private func holdBack() {
+    guard var early else { return }
+    let isOver = batch.contains { event in
+      switch event {
+      case .leased, .drain: return true
+      case .storeFailed(let request, _): if case .lease = request.body { return true } else { return false }
+      default: return false
+      }
+    }
+    early += batch.filter(\.needsLease)
+    batch.removeAll(where: \.needsLease)
+    if isOver { batch += early }
+    self.early = isOver ? nil : early
   }
 
   /// The maximum sleep of the timer. Dispatch's clock stops while the machine is suspended but the service's clock does
@@ -107,5 +130,15 @@ final class EngineLane: @unchecked Sendable {
     }
     timer.activate()
     return timer
+  }
+}
+
+extension EngineEvent {
+  /// Whether a client asks for something that an engine without a lease refuses.
+  fileprivate var needsLease: Bool {
+    switch self {
+    case .submit, .command, .targetCommand: true
+    default: false
+    }
   }
 }

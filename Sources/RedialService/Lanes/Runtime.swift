@@ -118,7 +118,7 @@ final class Runtime: @unchecked Sendable {
   /// Takes the state from the store, and starts to work.
   func begin(with state: RecoveredState) {
     standings.note(state)
-    engineLane?.begin(with: state)
+    engineLane?.begin(with: state, awaitsLease: shared != nil)
     if !endpoints.subscriptions.isEmpty { post(.subscriptions(endpoints.subscriptions)) }
     startStatistics()
     startForecasts()
