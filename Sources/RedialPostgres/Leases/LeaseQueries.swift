@@ -76,14 +76,18 @@ enum LeaseQueries {
 
   /// A server process that waits for a standby is left alone. Its commit is on disk here; if the process were ended, the commit
   /// could be seen, and be reported as made, before the standby has it.
-  private static func isFree(_ process: String) -> String { "\(process).wait_event IS DISTINCT FROM 'SyncRep'" }
+  ///
+  /// Nor is one that uses another database: this one may be a copy, with the instances of the other in its tables.
+  private static func isFree(_ process: String) -> String {
+    "\(process).wait_event IS DISTINCT FROM 'SyncRep' AND \(process).datname = current_database()"
+  }
 
   /// Ends one server process of this role.
   static let stop = PostgresQuery(
     "lease_stop", "end the connection before",
     """
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-    WHERE pid = $1::int8 AND usename = current_user AND datname = current_database() AND pid <> pg_backend_pid()
+    WHERE pid = $1::int8 AND usename = current_user AND pid <> pg_backend_pid()
       AND \(isFree("pg_stat_activity"))
     """)
 
