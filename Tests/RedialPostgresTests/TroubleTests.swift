@@ -13,19 +13,6 @@ import Testing
 struct TroubleTests {
   let database = TestDatabase()
 
-  /// A store by a way that can be blocked, with a session and with all numbers that its commits need.
-  private func blocked(
-    _ proxy: Proxy, patience: Duration = .seconds(60), clock: (@Sendable () -> Timestamp)? = nil
-  ) throws -> Pipeline {
-    var settings = proxy.settings(for: database.settings, of: database.cluster)
-    settings.patience = patience
-    let pipeline = Pipeline(try PostgresStore(settings, clock: clock), duration: .seconds(10))
-    try pipeline.join()
-    try pipeline.commit([0])
-    pipeline.settle()
-    return pipeline
-  }
-
   @Test("when server processes end at random moments")
   func terminated() throws {
     let pipeline = Pipeline(try PostgresStore(database.settings))
@@ -79,9 +66,11 @@ struct TroubleTests {
     var number = 0
     for round in 0..<3 {
       let isUp = Mutex(false)
+      let commits = Mutex(0)
       let ended = DispatchSemaphore(value: 0)
       DispatchQueue.global().async {
-        usleep(UInt32(20_000 + 7_000 * round))
+        while commits.withLock({ $0 }) < 10 { usleep(1000) }
+        usleep(UInt32(7_000 * round))
         cluster.crash()
         cluster.start()
         isUp.withLock { $0 = true }
@@ -90,12 +79,13 @@ struct TroubleTests {
       while !isUp.withLock({ $0 }) {
         try pipeline.commit([number, number + 1])
         number += 2
+        commits.withLock { $0 += 1 }
       }
       ended.wait()
     }
     try pipeline.check(database)
     #expect(
-      pipeline.unknown >= 3 && pipeline.made.count > 20,
+      pipeline.unknown > 0 && pipeline.made.count > 20,
       "\(pipeline.unknown), \(pipeline.made.count)")
   }
 
@@ -103,7 +93,7 @@ struct TroubleTests {
   func lostAnswers() throws {
     let proxy = Proxy(database.cluster)
     defer { proxy.close() }
-    let pipeline = try blocked(proxy)
+    let pipeline = try database.blocked(proxy)
     defer { pipeline.store.close() }
     for round in 0..<20 {
       proxy.mode = .dropAnswers
@@ -124,7 +114,7 @@ struct TroubleTests {
   func lostRequests() throws {
     let proxy = Proxy(database.cluster)
     defer { proxy.close() }
-    let pipeline = try blocked(proxy)
+    let pipeline = try database.blocked(proxy)
     defer { pipeline.store.close() }
     for round in 0..<20 {
       // Nothing of them arrives, or all but their end.
@@ -146,7 +136,7 @@ struct TroubleTests {
   func away() throws {
     let proxy = Proxy(database.cluster)
     defer { proxy.close() }
-    let pipeline = try blocked(proxy, patience: .milliseconds(100))
+    let pipeline = try database.blocked(proxy, patience: .milliseconds(100))
     defer { pipeline.store.close() }
     proxy.mode = .holdSync
     try pipeline.commit([1])
@@ -233,103 +223,6 @@ struct TroubleTests {
       "seed \(seed): nothing was written after the take-over")
     #expect(Set(seen.map { Int($0 - Sample.id(0).rawValue) }) == pipeline.made, "seed \(seed)")
     #expect(pipeline.failures[.leaseLost] != nil, "seed \(seed)")
-  }
-
-  @Test("when an instance stalls beyond its lease: what it had sent is refused when it arrives")
-  func stall() throws {
-    let clock = StoreClock()
-    let proxy = Proxy(database.cluster)
-    defer { proxy.close() }
-    let pipeline = try blocked(proxy, clock: { clock.time })
-    let other = try Instance(database.settings, meets: false, clock: { clock.time })
-    defer {
-      pipeline.store.close()
-      other.kill()
-    }
-    proxy.mode = .freeze
-    usleep(5000)
-    try pipeline.commit([1])
-    try pipeline.commit([2])
-    clock.time = Sample.time(11)
-    #expect(try other.lease(for: .seconds(1000)).shards == .all)
-    proxy.mode = .pass
-    pipeline.settle()
-    #expect(pipeline.failures[.leaseLost] == 1 && pipeline.refused == [1, 2])
-    try pipeline.check(database)
-  }
-
-  @Test(
-    "when an instance stalls in the middle of a commit, its server process is ended two seconds after its lease"
-  )
-  func halfSent() throws {
-    let clock = StoreClock()
-    let proxy = Proxy(database.cluster)
-    defer { proxy.close() }
-    let pipeline = try blocked(proxy, clock: { clock.time })
-    let other = try Instance(database.settings, meets: false, clock: { clock.time })
-    defer {
-      pipeline.store.close()
-      other.kill()
-    }
-    proxy.mode = .holdSync
-    try pipeline.commit([1])
-    let locked =
-      "SELECT count(*) FROM pg_locks WHERE relation = 'sessions'::regclass AND mode = 'RowShareLock' AND granted"
-    while try database.number(locked) == 0 {}
-    proxy.mode = .freeze
-    clock.time = Sample.time(11)
-    let joined = try other.lease(for: .seconds(1000))
-    #expect(joined.shards.isEmpty, "the row of the session is locked by its commit")
-    clock.time = Sample.time(13)
-    var grant = try other.lease(joined.session, for: .seconds(1000))
-    for _ in 0..<1000 where grant.shards.isEmpty {
-      grant = try other.lease(joined.session, for: .seconds(1000))
-    }
-    #expect(grant.shards == .all)
-    proxy.mode = .pass
-    pipeline.settle()
-    #expect(pipeline.refused == [1] && pipeline.failures[.leaseLost] == 1)
-    try pipeline.check(database)
-  }
-
-  @Test("instances that take and give shards at once never have one at the same time")
-  func racing() throws {
-    let settings = database.settings
-    let owners = Mutex<[Int: Int]>([:])
-    let problems = Mutex<[String]>([])
-    DispatchQueue.concurrentPerform(iterations: 4) { me in
-      var random = RandomSource(seed: UInt64(me))
-      do {
-        let instance = try Instance(settings, meets: false)
-        defer { instance.kill() }
-        var grant = try instance.lease()
-        func note(_ gained: ShardSet) {
-          owners.withLock { owners in
-            for shard in gained.shards {
-              if let owner = owners[shard] {
-                problems.withLock { $0.append("\(shard) of \(owner) was given to \(me)") }
-              }
-              owners[shard] = me
-            }
-          }
-        }
-        note(grant.gained)
-        for _ in 0..<60 {
-          let back = ShardSet(
-            grant.shards.shards.filter { _ in Int.random(in: 0..<3, using: &random) == 0 })
-          owners.withLock { owners in for shard in back.shards { owners[shard] = nil } }
-          let request = LeaseRequest(duration: .seconds(600), giveBack: back, takesShards: true)
-          grant = try instance.works.lease(request, renewing: grant.session.id)
-          note(grant.gained)
-        }
-        owners.withLock { owners in for shard in grant.shards.shards { owners[shard] = nil } }
-        try instance.store.leave()
-      } catch {
-        problems.withLock { $0.append("\(error)") }
-      }
-    }
-    #expect(problems.withLock { $0 } == [])
-    #expect(try database.number("SELECT count(*) FROM leases WHERE owner IS NULL") == 64)
   }
 
   @Test("a server that has lost commits which it had acknowledged is of no use for the session")
@@ -476,31 +369,6 @@ struct TroubleTests {
     while !(try one.store.tidy(Retention(), at: late, within: .seconds(1))).isDone {}
     let rows = try database.rows("SELECT id FROM done")
     #expect(rows.map { rows.integer($0, 0) } == [Sample.id(1).rawValue])
-  }
-
-  @Test("an instance that stalls in the middle of its own lease request stops nobody for long")
-  func stalledRequest() throws {
-    let one = try Instance(database.settings, meets: false)
-    defer { one.kill() }
-    let grant = try one.lease()
-    let stalled = try PostgresConnection(database.settings)
-    _ = try stalled.run(
-      [PostgresStatement(LeaseQueries.begin), PostgresStatement(LeaseQueries.limit)],
-      within: .seconds(60))
-    _ = try stalled.run([PostgresStatement(LeaseQueries.lock)], within: .seconds(60))
-    let two = try Instance(database.settings, meets: false)
-    defer { two.kill() }
-    let joined = try two.lease()
-    _ = try one.works.lease(
-      LeaseRequest(duration: .seconds(600), giveBack: ShardSet(0..<32)), renewing: grant.session.id)
-    #expect(joined.shards.isEmpty)
-    // Nobody rolls its transaction back but the server, after two seconds.
-    var shards = ShardSet.none
-    for _ in 0..<20_000 where shards.isEmpty { shards = try two.lease(joined.session).shards }
-    #expect(shards.size == 32)
-    #expect(throws: PostgresFailure.self) {
-      try stalled.run([PostgresStatement(LeaseQueries.rollBack)], within: .seconds(60))
-    }
   }
 }
 
