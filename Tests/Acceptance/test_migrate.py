@@ -186,7 +186,21 @@ def has_mark(cluster):
     return there and cluster.query("SELECT 1 FROM redial.settings WHERE name = 'migration'", "redial") != []
 
 
-def migrate_with_kills(source, destination, chance, check=lambda: None):
+def is_filled(cluster):
+    there = cluster.query("SELECT to_regclass('redial.live')", "redial")[0][0]
+    return there and not has_mark(cluster) and cluster.query("SELECT count(*) FROM redial.live", "redial") != [["0"]]
+
+
+def is_file_filled(path):
+    try:
+        with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as file:
+            marks = file.execute("SELECT 1 FROM settings WHERE name = 'migration'").fetchall()
+            return not marks and file.execute("SELECT count(*) FROM calls").fetchone() != (0,)
+    except sqlite3.OperationalError:
+        return False  # There is no file yet, or it has no tables.
+
+
+def migrate_with_kills(source, destination, chance, is_done, check=lambda: None):
     """Kills the command at random moments, and runs it again until it comes to its end."""
     for _ in range(12):
         process = subprocess.Popen(
@@ -200,6 +214,9 @@ def migrate_with_kills(source, destination, chance, check=lambda: None):
             return
         assert process.returncode == -signal.SIGKILL, process.stderr.read()
         check()
+        # It may have ended its work a moment before.
+        if is_done():
+            return
     migrate(source, destination)
 
 
@@ -213,10 +230,10 @@ def test_a_migration_that_is_killed_goes_on_where_it_stopped(redial, database, r
             refused = run("serve", "--store", cluster.url, "--listen", "127.0.0.1:0")
             assert refused.returncode == 3 and "only partly filled" in refused.stderr, refused
 
-    migrate_with_kills(place(service), cluster.url, chance, check)
+    migrate_with_kills(place(service), cluster.url, chance, lambda: is_filled(cluster), check)
     assert not has_mark(cluster)
     back = f"{tmp_path}/back.db"
-    migrate_with_kills(cluster.url, f"sqlite:{back}", chance)
+    migrate_with_kills(cluster.url, f"sqlite:{back}", chance, lambda: is_file_filled(back))
     with sqlite3.connect(back) as copy, sqlite3.connect(service.store) as first:
         for table in ("calls", "requests", "labels", "targets", "finished_counts", "namespaces"):
             query = f"SELECT * FROM {table}"
