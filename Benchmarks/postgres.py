@@ -73,7 +73,7 @@ class Cluster(databases.Database):
         fields = pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
         return [int(field) for field in fields[11:15]]
 
-    def log(self):
+    def log_bytes(self):
         """Bytes of the server's log so far."""
         return int(self.query("SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn")[0][0])
 
@@ -81,14 +81,14 @@ class Cluster(databases.Database):
         """Does work that returns its figures, and adds what it has cost the server for each call: microseconds of CPU, how
         many of them cleaning up has taken, and bytes of the log."""
         self.query("CHECKPOINT")
-        cpu, log = self.cpu(), self.log()
+        cpu, log = self.cpu(), self.log_bytes()
         result = work()
         worked = self.cpu()
         self.query("VACUUM", database)
         self.query("CHECKPOINT")
         end, calls = self.cpu(), result["calls"]
         return result | {
-            "server": (end - cpu) / calls * 1e6, "cleaning": (end - worked) / calls * 1e6, "log": (self.log() - log) / calls}
+            "server": (end - cpu) / calls * 1e6, "cleaning": (end - worked) / calls * 1e6, "log": (self.log_bytes() - log) / calls}
 
 
 class Snapshot:
