@@ -219,13 +219,7 @@ private class WrappedDestination: StoreDestination {
   init(_ store: any StoreDestination) { self.store = store }
 
   var place: String { store.place }
-  func count(of section: ContentSection) throws(StoreError) -> Int { try store.count(of: section) }
-  func page(
-    of section: ContentSection, after key: ContentRow?, _ limit: PageLimit
-  ) throws(StoreError) -> [ContentRow] { try store.page(of: section, after: key, limit) }
-  func rows(of section: ContentSection, with keys: [ContentRow]) throws(StoreError) -> [ContentRow] {
-    try store.rows(of: section, with: keys)
-  }
+  var reader: any ContentReader { store }
   func mark() throws(StoreError) -> MigrationMark? { try store.mark() }
   func begin(_ mark: MigrationMark) throws(StoreError) { try store.begin(mark) }
   func add(

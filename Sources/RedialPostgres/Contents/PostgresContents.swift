@@ -5,7 +5,7 @@ internal import RedialStore
 /// A connection that reads and writes the rows of a store in the form that all stores have in common.
 ///
 /// It is not made again when it is lost: what it has locked would not be locked any more.
-final class PostgresContents {
+final class PostgresContents: ContentReader {
   /// How long an answer may take. Large tables are counted as a whole.
   static let patience = Duration.seconds(3600)
 

@@ -25,20 +25,8 @@ package final class PostgresDestination: StoreDestination {
   /// The database.
   package var place: String { contents.place }
 
-  /// The number of rows of a section.
-  package func count(of section: ContentSection) throws(StoreError) -> Int { try contents.count(of: section) }
-
-  /// The first rows of a section by their key, after a key.
-  package func page(
-    of section: ContentSection, after key: ContentRow?, _ limit: PageLimit
-  ) throws(StoreError) -> [ContentRow] {
-    try contents.page(of: section, after: key, limit)
-  }
-
-  /// The rows with some keys.
-  package func rows(of section: ContentSection, with keys: [ContentRow]) throws(StoreError) -> [ContentRow] {
-    try contents.rows(of: section, with: keys)
-  }
+  /// What reads its rows.
+  package var reader: any ContentReader { contents }
 
   // MARK: Writing
 
@@ -48,14 +36,7 @@ package final class PostgresDestination: StoreDestination {
     find.add(text: MigrationMark.settingName)
     let rows = try contents.run([find])[0]
     guard rows.count == 1 else { return nil }
-    guard let mark = MigrationMark(rows.text(0, 0)) else {
-      throw StoreError(
-        kind: .corrupt,
-        message:
-          "\(place) is only partly filled, and how far the migration came cannot be read: maybe a newer version of "
-          + "Redial began it. Nothing was changed. Use another database.")
-    }
-    return mark
+    return try MigrationMark(rows.text(0, 0), at: place, orUse: "another database")
   }
 
   /// Stores the first mark, which keeps instances from joining, while none is there.

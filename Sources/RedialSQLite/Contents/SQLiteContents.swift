@@ -1,7 +1,7 @@
 internal import RedialStore
 
 /// Reads the rows of a store in the form that all stores have in common.
-final class SQLiteContents {
+final class SQLiteContents: ContentReader {
   private let connection: SQLiteConnection
   private var firstPages: [ContentSection: SQLiteStatement] = [:]
   private var nextPages: [ContentSection: SQLiteStatement] = [:]

@@ -33,34 +33,15 @@ package final class SQLiteDestination: StoreDestination {
   /// The file.
   package var place: String { file.path }
 
-  /// The number of rows of a section.
-  package func count(of section: ContentSection) throws(StoreError) -> Int { try contents.count(of: section) }
-
-  /// The first rows of a section by their key, after a key.
-  package func page(
-    of section: ContentSection, after key: ContentRow?, _ limit: PageLimit
-  ) throws(StoreError) -> [ContentRow] {
-    try contents.page(of: section, after: key, limit)
-  }
-
-  /// The rows with some keys.
-  package func rows(of section: ContentSection, with keys: [ContentRow]) throws(StoreError) -> [ContentRow] {
-    try contents.rows(of: section, with: keys)
-  }
+  /// What reads its rows.
+  package var reader: any ContentReader { contents }
 
   // MARK: Writing
 
   /// How far an interrupted migration came.
   package func mark() throws(StoreError) -> MigrationMark? {
     guard let text = try settings.value(of: MigrationMark.settingName) else { return nil }
-    guard let mark = MigrationMark(text) else {
-      throw StoreError(
-        kind: .corrupt,
-        message:
-          "\(place) is only partly filled, and how far the migration came cannot be read: maybe a newer version of "
-          + "Redial began it. Nothing was changed. Use another file.")
-    }
-    return mark
+    return try MigrationMark(text, at: place, orUse: "another file")
   }
 
   /// Stores the first mark.

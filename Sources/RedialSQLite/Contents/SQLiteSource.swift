@@ -42,20 +42,8 @@ package final class SQLiteSource: StoreSource {
     }
   }
 
-  /// The number of rows of a section.
-  package func count(of section: ContentSection) throws(StoreError) -> Int { try contents.count(of: section) }
-
-  /// The first rows of a section by their key, after a key.
-  package func page(
-    of section: ContentSection, after key: ContentRow?, _ limit: PageLimit
-  ) throws(StoreError) -> [ContentRow] {
-    try contents.page(of: section, after: key, limit)
-  }
-
-  /// The rows with some keys.
-  package func rows(of section: ContentSection, with keys: [ContentRow]) throws(StoreError) -> [ContentRow] {
-    try contents.rows(of: section, with: keys)
-  }
+  /// What reads its rows.
+  package var reader: any ContentReader { contents }
 
   /// Closes the file.
   package func close() {

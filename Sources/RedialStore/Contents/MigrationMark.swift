@@ -69,6 +69,22 @@ package struct MigrationMark: Sendable, Hashable {
     self = mark
   }
 
+  /// Reads the setting of a destination.
+  ///
+  /// - Parameters:
+  ///   - place: The destination.
+  ///   - another: What else can be used.
+  package init(_ text: String, at place: String, orUse another: String) throws(StoreError) {
+    guard let mark = MigrationMark(text) else {
+      throw StoreError(
+        kind: .corrupt,
+        message:
+          "\(place) is only partly filled, and how far the migration came cannot be read: maybe a newer version of "
+          + "Redial began it. Nothing was changed. Use \(another).")
+    }
+    self = mark
+  }
+
   private static func read(_ reader: inout JSONReader) throws(JSONError) -> MigrationMark {
     var mark = MigrationMark(source: "", state: "", section: nil)
     try reader.beginObject()

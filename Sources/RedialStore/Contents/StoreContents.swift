@@ -1,8 +1,5 @@
-/// Everything in a store that has to do with calls, read in a form that all stores have in common.
-package protocol StoreContents: AnyObject {
-  /// The store, for messages.
-  var place: String { get }
-
+/// Reads the rows of a store in a form that all stores have in common.
+package protocol ContentReader {
   /// The number of rows of a section.
   func count(of section: ContentSection) throws(StoreError) -> Int
 
@@ -14,6 +11,15 @@ package protocol StoreContents: AnyObject {
 
   /// The rows with some keys, in any order; there is none for a key that does not exist.
   func rows(of section: ContentSection, with keys: [ContentRow]) throws(StoreError) -> [ContentRow]
+}
+
+/// Everything in a store that has to do with calls.
+package protocol StoreContents: AnyObject, ContentReader {
+  /// The store, for messages.
+  var place: String { get }
+
+  /// What reads its rows.
+  var reader: any ContentReader { get }
 
   /// Ends the use of the store.
   func close()
@@ -59,6 +65,21 @@ package protocol StoreDestination: StoreContents {
 }
 
 extension StoreContents {
+  /// The number of rows of a section.
+  package func count(of section: ContentSection) throws(StoreError) -> Int { try reader.count(of: section) }
+
+  /// The first rows of a section by their key, after a key.
+  package func page(
+    of section: ContentSection, after key: ContentRow?, _ limit: PageLimit
+  ) throws(StoreError) -> [ContentRow] {
+    try reader.page(of: section, after: key, limit)
+  }
+
+  /// The rows with some keys.
+  package func rows(of section: ContentSection, with keys: [ContentRow]) throws(StoreError) -> [ContentRow] {
+    try reader.rows(of: section, with: keys)
+  }
+
   /// The first section that a new store does not have rows in; nil if there is none.
   package func occupied() throws(StoreError) -> ContentSection? {
     for section in ContentSection.allCases {
