@@ -8,13 +8,9 @@ import signal
 import threading
 import time
 
-from crashes import LATE, SLACK
+from crashes import LATE, POLICY, SLACK
 from processes import Client, wait_until
 
-# A failure that says nothing of the target's load: the pace of so many targets would fall, and the calls end too late.
-FAILURE = 500
-POLICY = {"maxAttempts": 60, "deadline": "1h", "backoff": {"initial": "10ms", "max": "100ms"},
-          "retryOn": {"network": True, "statuses": [str(FAILURE)]}}
 # Calls to targets of these names are spread over all instances.
 TARGETS = 24
 # How long a client waits for an instance that may be stopped, in seconds.

@@ -13,7 +13,7 @@ from databases import Database
 from faults import SmallDisk
 from networks import Network
 from processes import Client, run, wait_until
-from replica_crashes import FAILURE, History, Load, ReplicaCrashes, assert_nothing_lost
+from replica_crashes import History, Load, ReplicaCrashes, assert_nothing_lost
 from test_replicas import spread
 
 ROOM = 16 << 10
@@ -144,7 +144,7 @@ def test_a_database_that_is_far_away_makes_calls_slow_and_nothing_else(made, ins
 
 
 def test_a_snapshot_that_is_held_and_tables_that_nobody_vacuums_break_nothing(made, tmp_path, database, instances):
-    cluster, target = database(), Target(tmp_path, seed=1, fail_status=FAILURE)
+    cluster, target = database(), Target(tmp_path, seed=1)
     history = History(tmp_path / "history.jsonl")
     made += [target, history]
     _, services = instances(2, *FLAGS, on=cluster)

@@ -10,7 +10,7 @@ from crashes import FLAGS, Target
 from databases import Servers
 from networks import Network
 from processes import Client, Redial, wait_until
-from replica_crashes import FAILURE, History, Load, ReplicaCrashes, assert_nothing_lost
+from replica_crashes import History, Load, ReplicaCrashes, assert_nothing_lost
 from test_replicas import spread
 
 
@@ -23,7 +23,7 @@ def servers(made, database):
 
 
 def test_after_a_failover_to_a_synchronous_standby_nothing_is_lost(made, tmp_path, servers, instances):
-    pair, target = servers(synchronous=True), Target(tmp_path, seed=1, fail_status=FAILURE)
+    pair, target = servers(synchronous=True), Target(tmp_path, seed=1)
     history = History(tmp_path / "history.jsonl")
     made += [target, history]
     _, services = instances(2, *FLAGS, on=pair)

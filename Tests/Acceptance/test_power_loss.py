@@ -38,11 +38,14 @@ def test_what_was_answered_with_202_outlives_power_cuts_and_failing_syncs(redial
     def during():
         if loop.chance.random() < 0.5:
             return
+        before = time.monotonic()
         faults.on("fail-sync")
         time.sleep(loop.chance.uniform(0, 0.1))
         faults.off("fail-sync")
         if service.process.poll() is None:
             return
+        # It ended by itself, which interrupts what is in flight as a kill does.
+        loop.kills.append((before, time.monotonic()))
         exits.append(service.process.returncode)
         # The power fails before the service is started again, or after.
         if loop.chance.random() < 0.5:

@@ -13,7 +13,7 @@ from crashes import FLAGS, Target, rounds_wanted
 from databases import replicated
 from networks import Network
 from processes import Redial, wait_until
-from replica_crashes import FAILURE, History, ReplicaCrashes, assert_nothing_lost
+from replica_crashes import History, ReplicaCrashes, assert_nothing_lost
 
 INSTANCES = 3
 
@@ -21,7 +21,7 @@ INSTANCES = 3
 def test_nothing_is_lost_and_nothing_runs_twice_at_a_time_whatever_is_disturbed(made, tmp_path, database):
     begun = time.monotonic()
     seed = int(os.environ.get("REDIAL_CRASH_SEED", 1))
-    cluster, target = database(), Target(tmp_path, seed=seed, fail_status=FAILURE)
+    cluster, target = database(), Target(tmp_path, seed=seed)
     history = History(os.environ.get("REDIAL_CRASH_HISTORY", tmp_path / "history.jsonl"))
     made += [target, history]
 

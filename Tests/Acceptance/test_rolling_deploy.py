@@ -5,7 +5,7 @@ import time
 
 from crashes import FLAGS, Target
 from processes import Client, wait_until
-from replica_crashes import FAILURE, History, Load, ReplicaCrashes, assert_nothing_lost
+from replica_crashes import History, Load, ReplicaCrashes, assert_nothing_lost
 from test_replicas import spread
 
 
@@ -22,7 +22,7 @@ class Upstreams(Load):
 
 
 def test_a_rolling_deploy_refuses_nothing_and_runs_nothing_twice(made, tmp_path, instances):
-    target = Target(tmp_path, seed=1, fail_status=FAILURE)
+    target = Target(tmp_path, seed=1)
     history = History(tmp_path / "history.jsonl")
     made += [target, history]
     cluster, services = instances(3, *FLAGS)
