@@ -4,7 +4,7 @@ internal import RedialStore
 /// The tables of a store on PostgreSQL: `docs/schema-postgres.sql`, in a schema of their own.
 enum PostgresSchema {
   /// The version that this program reads and writes.
-  static let version: Int64 = 1
+  static let version: Int64 = 2
 
   /// `docs/schema-postgres.sql`, which is part of the program.
   static let current: String = {
@@ -20,9 +20,6 @@ enum PostgresSchema {
       String(statement.drop { $0 == "\n" || $0 == " " })
     }.filter { !$0.isEmpty }
   }
-
-  /// The statements that bring the tables of a version to the next one, by version. Each has one transaction.
-  static let upgrades: [Int64: [String]] = [:]
 
   /// Checks the version of the tables; makes them if there are none, and upgrades old ones.
   ///
@@ -46,7 +43,8 @@ enum PostgresSchema {
         if tables == .existing { tables = .upgraded(from: Int(old)) }
       }
     } catch {
-      throw denial(error, found, schema, connection.place) ?? error.error(at: connection.place)
+      throw denial(error, found, schema, connection.place) ?? refusal(error, found, schema, connection.place)
+        ?? error.error(at: connection.place)
     }
     if let message = objection(to: found, schema, connection.place) {
       throw StoreError(kind: .corrupt, message: message)
@@ -93,6 +91,19 @@ enum PostgresSchema {
           + "them: \(command)."
       }
     return StoreError(kind: .unavailable, message: "\(advice) PostgreSQL says: \(failure.message).")
+  }
+
+  /// The error if tables are not upgraded because instances use them; nil for another failure.
+  private static func refusal(
+    _ failure: PostgresFailure, _ found: Int64?, _ schema: String, _ place: String
+  ) -> StoreError? {
+    guard failure.query?.purpose == upgradePurpose, failure.state == inUse else { return nil }
+    return StoreError(
+      kind: .inUse,
+      message:
+        "The tables in the schema \(schema) of \(place) are of version \(found ?? 0) and in use by instances of an "
+        + "older Redial; this one needs version \(version). Stop all of them, then start this one, which upgrades the tables. "
+        + "After a crash of an instance, wait until its lease has ended. Nothing was changed.")
   }
 
   /// Why tables of a version are not used; nil if they are.
@@ -145,8 +156,9 @@ enum PostgresSchema {
     }
   }
 
-  /// Changes the tables, in one transaction. If another instance changes them, this one waits for it, and then does
-  /// nothing: the first statement fails, because it finds the next version.
+  /// Changes the tables, in one transaction, unless instances use them: those have statements for the old tables. If another
+  /// instance changes them, this one waits for it, and then does nothing: the first statement fails, because it finds the next
+  /// version.
   private static func upgrade(
     from old: Int64, by statements: [String], on connection: PostgresConnection
   ) throws(PostgresFailure) {
@@ -154,11 +166,21 @@ enum PostgresSchema {
       WITH u AS (UPDATE schema_version SET version = \(old + 1) WHERE version = \(old) RETURNING 1) SELECT 1 / count(*) FROM u
       """
     do {
-      try connection.execute([raise] + statements, purpose: upgradePurpose, within: .seconds(600))
+      try connection.execute(
+        [raise, LeaseQueries.lock.sql, unused] + statements, purpose: upgradePurpose,
+        within: .seconds(600))
     } catch {
       guard error.state == PostgresFailure.divisionByZero else { throw error }
     }
   }
+
+  /// Fails with ``inUse`` if a session has not ended, and only then: the text is no number.
+  private static let unused = """
+    SELECT (CASE WHEN EXISTS (SELECT 1 FROM sessions s LEFT JOIN beats b ON b.session = s.id
+      WHERE coalesce(b.expires_at > \(LeaseQueries.now("NULL")), true)) THEN 'in use' ELSE '0' END)::int4
+    """
+  /// An invalid text representation.
+  private static let inUse = "22P02"
 
   /// Lets a role work with the tables that cannot change them.
   static func grant(to role: String, on connection: PostgresConnection, schema: String) throws(StoreError) {

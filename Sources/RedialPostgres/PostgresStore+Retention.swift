@@ -17,13 +17,15 @@ extension PostgresStore {
     "owns_first", "see who removes old calls",
     "SELECT count(*) FROM leases WHERE shard = 0 AND owner = $1::int8")
   private static let removeRemains = CommitQueries.remains.map { remains in
-    "of_\(remains.table) AS (DELETE FROM \(remains.table) t USING d WHERE t.\(remains.column) = d.id)"
+    // Most calls have no attempts but a packed one, and nothing need be looked up for them.
+    let some = remains.table == "attempts" ? " AND (d.past IS NULL OR d.attempts <> 1)" : ""
+    return "of_\(remains.table) AS (DELETE FROM \(remains.table) t USING d WHERE t.\(remains.column) = d.id\(some))"
   }.joined(separator: ",\n      ")
   /// With what belongs to them: a call that a command has just brought back keeps it.
   private static let remove = PostgresQuery(
     "remove_ended", "remove old calls",
     """
-    WITH d AS (DELETE FROM done WHERE id = ANY($1::int8[]) AND \(unspared) RETURNING id, kind, state),
+    WITH d AS (DELETE FROM done WHERE id = ANY($1::int8[]) AND \(unspared) RETURNING id, kind, state, attempts, past),
       \(removeRemains)
     INSERT INTO finished (kind, state, n) SELECT kind, state, -count(*) FROM d GROUP BY kind, state
     """)

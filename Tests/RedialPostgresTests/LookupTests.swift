@@ -8,8 +8,9 @@ struct LookupTests {
 
   /// The statements that look rows up by their ids, with the number of their parameters.
   private static let queries: [(PostgresQuery, parameters: Int)] = [
-    (CommitQueries.update, 15), (CommitQueries.end, 15), (CommitQueries.insertForeign, 21),
-    (CommitQueries.forgetBodies, 2), (CommitQueries.eraseRequests, 2), (CommitQueries.removeOldRetries, 1),
+    (CommitQueries.update, 2), (CommitQueries.end, 2), (CommitQueries.insertForeign, 1),
+    (CommitQueries.forgetBodies, 2), (CommitQueries.forgetPackedBodies, 1), (CommitQueries.erasePackedResponses, 1),
+    (CommitQueries.eraseRequests, 2), (CommitQueries.removeOldRetries, 1),
     (CommitQueries.setBreakers, 3), (CommitQueries.setPaces, 4), (CommitQueries.setControls, 4),
     (ClaimQueries.due, 6), (ClaimQueries.queued, 5), (ClaimQueries.again, 3), (ClaimQueries.attempts, 2),
     (ClaimQueries.retries, 2), (ClaimQueries.running, 2), (ClaimQueries.runningAttempts, 1),

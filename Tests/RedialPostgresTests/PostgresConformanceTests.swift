@@ -22,6 +22,15 @@ struct PostgresConformanceTests {
   @Test("progress and attempts are read back, with the requested responses")
   func updatesAndAttempts() throws { try conformance.updatesAndAttempts() }
 
+  @Test("a call that ends with its first attempt has that attempt, whatever its size")
+  func firstAttempts() throws { try conformance.firstAttempts() }
+
+  @Test("a call that is retried keeps the attempt with which it ended first")
+  func firstAttemptsOfRetriedCalls() throws { try conformance.firstAttemptsOfRetriedCalls() }
+
+  @Test("the attempt with which a call ended is erased and removed with it")
+  func removedFirstAttempts() throws { try conformance.removedFirstAttempts() }
+
   @Test("a setting is kept under its name until another takes its place")
   func settings() throws { try conformance.settings() }
 

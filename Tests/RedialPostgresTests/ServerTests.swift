@@ -50,7 +50,7 @@ struct ServerTests {
     let error = try #require(refusal(database.settings))
     #expect(
       error.kind == .corrupt
-        && error.message.contains("version 7, from a newer Redial; this one knows version 1"))
+        && error.message.contains("version 7, from a newer Redial; this one knows version \(PostgresSchema.version)"))
     #expect(try database.number("SELECT version::int8 FROM schema_version") == 7)
   }
 
@@ -114,20 +114,21 @@ struct ServerTests {
     for role in [owner, service] { _ = try database.rows("CREATE ROLE \(role) LOGIN") }
     _ = try database.rows("GRANT CREATE ON DATABASE \(name) TO \(owner)")
     try PostgresStore.makeTables(settings(for: owner), granting: service)
-    _ = try database.rows("UPDATE schema_version SET version = 0")
+    let old = PostgresSchema.version - 1
+    _ = try database.rows("UPDATE schema_version SET version = \(old)")
     let steps: [Int64: [String]] = [
-      0: ["ALTER TABLE settings ADD COLUMN note text", "CREATE TABLE notes (id int8)"]
+      old: ["ALTER TABLE settings ADD COLUMN note text", "CREATE TABLE notes (id int8)"]
     ]
     func open(_ role: String, _ steps: [Int64: [String]]) throws -> PostgresTables {
       try PostgresSchema.open(
         try PostgresConnection(settings(for: role)), schema: "redial", upgrades: steps)
     }
     let denied = #expect(throws: StoreError.self) { try open(service, steps) }
-    #expect(denied?.kind == .unavailable && denied?.message.contains("of version 0") == true)
+    #expect(denied?.kind == .unavailable && denied?.message.contains("of version \(old)") == true)
     #expect(denied?.message.contains("Upgrade them with the role that owns them") == true)
     let unknown = #expect(throws: StoreError.self) { try open(owner, [:]) }
     #expect(unknown?.kind == .corrupt)
-    #expect(try database.number("SELECT version::int8 FROM schema_version") == 0)
+    #expect(try database.number("SELECT version::int8 FROM schema_version") == old)
     let owned = settings(for: owner)
     let results = Mutex<[PostgresTables]>([])
     DispatchQueue.concurrentPerform(iterations: 4) { _ in
@@ -135,7 +136,7 @@ struct ServerTests {
       let tables = try? PostgresSchema.open(connection, schema: "redial", upgrades: steps)
       results.withLock { $0 += tables.map { [$0] } ?? [] }
     }
-    #expect(results.withLock { $0.count } == 4 && results.withLock { $0.contains(.upgraded(from: 0)) })
+    #expect(results.withLock { $0.count } == 4 && results.withLock { $0.contains(.upgraded(from: Int(old))) })
     #expect(try open(service, steps) == .existing)
     // The service's role may use what the upgrade has added.
     let connection = try PostgresConnection(settings(for: service))

@@ -11,7 +11,8 @@ enum CallColumns {
   ///   - bodies: Whether the body is read.
   ///   - largest: The parameter with the maximum size of a client's body that is read with the call, in bytes. A larger
   ///     one stays in the store.
-  static func list(bodies: Bool, largest: String = "NULL") -> String {
+  ///   - past: The packed attempts, as far as they are read.
+  static func list(bodies: Bool, largest: String = "NULL", past: String = "NULL::bytea") -> String {
     let size = "coalesce(r.body_size, length(r.body))"
     let isLarge = "c.kind = \(CallKind.call.rawValue) AND \(size) > \(largest)"
     let body =
@@ -20,9 +21,12 @@ enum CallColumns {
       : "NULL::bytea, NULL::int8, NULL::int8"
     return """
       c.id, c.kind, c.created_at, c.state, c.at, c.waiting, c.attempts, c.interruptions, c.attempts_before,
-      c.round_started_at, c.finished_at, c.failure, c.previous_wait, c.total_wait, r.spec, \(body)
+      c.round_started_at, c.finished_at, c.failure, c.previous_wait, c.total_wait, r.spec, \(body), \(past)
       """
   }
+
+  /// The place of the packed attempts.
+  static let past = 18
 
   /// The call in a row whose first columns are ``list(bodies:largest:)``.
   static func read(_ rows: PostgresRows, _ row: Int) -> Result<CallRecord, DamagedCall> {
@@ -87,25 +91,21 @@ enum AttemptColumns {
   /// The attempt in a row, or why it cannot be read.
   static func read(_ rows: PostgresRows, _ row: Int) -> Result<AttemptRecord, DamagedCall> {
     let (id, number) = (CallID(rawValue: rows.integer(row, 0)), rows.integer(row, 1))
-    guard let outcome = rows.code(row, 4, as: OutcomeClass.self) else {
-      return .failure(DamagedCall(id: id, reason: "the outcome of attempt \(number) is \(rows.integer(row, 4))"))
-    }
-    var record = AttemptRecord(
-      number: Int(number), startedAt: Timestamp(microseconds: rows.integer(row, 2)),
-      duration: .microseconds(rows.integer(row, 3)), outcome: outcome,
-      status: rows.integerIfPresent(row, 5).map { Int($0) }, decision: rows.bytes(row, 8),
-      figures: ExchangeFigures(encoded: rows.bytes(row, 13)))
-    if !rows.isNull(row, 6) { record.failure = AttemptFailure(code: rows.text(row, 6), message: rows.text(row, 7)) }
+    var attempt = StoredAttempt(
+      number: number, startedAt: rows.integer(row, 2), duration: rows.integer(row, 3), outcome: rows.integer(row, 4),
+      status: rows.integerIfPresent(row, 5), failure: nil, decision: rows.bytes(row, 8), figures: rows.bytes(row, 13),
+      response: nil)
+    if !rows.isNull(row, 6) { attempt.failure = AttemptFailure(code: rows.text(row, 6), message: rows.text(row, 7)) }
     if let truncated = rows.integerIfPresent(row, 9) {
-      let size = rows.integerIfPresent(row, 12)
-      guard let body = rows.withBytes(row, 11, { PayloadCoding.payload($0, size: size) }) else {
-        return .failure(
-          DamagedCall(id: id, reason: "the response body of attempt \(number) cannot be decompressed"))
-      }
-      record.response = CapturedResponse(
-        head: HeaderBlock(bytes: rows.bytes(row, 10)), body: body, truncated: truncated != 0)
+      attempt.response = StoredAttempt.Response(
+        isTruncated: truncated != 0, head: rows.bytes(row, 10), body: rows.bytes(row, 11),
+        inflatedSize: rows.integerIfPresent(row, 12))
     }
-    return .success(record)
+    do throws(AttemptDamage) {
+      return .success(try attempt.record())
+    } catch {
+      return .failure(DamagedCall(id: id, reason: error.reason))
+    }
   }
 
   /// The columns of a retry `t`.

@@ -4,12 +4,13 @@ internal import RedialModel
 /// connection.
 enum ClaimQueries {
   private static let own = "(SELECT shard FROM leases WHERE owner = $1::int8)"
-  private static let columns = CallColumns.list(bodies: true, largest: "$3::int8")
+  private static let columns = CallColumns.list(bodies: true, largest: "$3::int8", past: past)
+  private static let past = "CASE WHEN c.callback THEN c.past END"
   private static let waits = "state <> \(StoredPlace.inMemory)"
   private static let held = "state = \(StoredPlace.inMemory), waiting = nullif(l.waiting, \(StoredPlace.inFlight))"
   private static let noted = """
-    noted AS (INSERT INTO claims (session, seq, ids)
-      SELECT $1::int8, $2::int8, coalesce(array_agg(id ORDER BY place), '{}') FROM held)
+    noted AS (INSERT INTO claims (session, seq, ids, callbacks)
+      SELECT $1::int8, $2::int8, coalesce(array_agg(id ORDER BY place), '{}'), array_agg(id) FILTER (WHERE callback) FROM held)
     """
 
   /// Holds due calls: an equal number of each namespace as far as it has so many, those that are due first. $4 is the
@@ -54,7 +55,7 @@ enum ClaimQueries {
     """
     WITH held AS (UPDATE live l SET \(held) WHERE l.id = $3::int8
         AND l.namespace = (SELECT id FROM namespaces WHERE name = $4::text) AND l.shard IN \(own)
-        RETURNING l.id, 1 AS place),
+        RETURNING l.id, l.callback, 1 AS place),
       spared AS (UPDATE done SET spared_until = \(LeaseQueries.now("NULL")) + 60000000 WHERE id = $3::int8
         AND namespace = (SELECT id FROM namespaces WHERE name = $4::text)),
       \(noted)
@@ -65,7 +66,7 @@ enum ClaimQueries {
   static let find = PostgresQuery(
     "claim_find", "read a call",
     """
-    SELECT \(CallColumns.list(bodies: true, largest: "$1::int8")) FROM calls c JOIN requests r ON \(Lookup.row("r.id", "c.id"))
+    SELECT \(CallColumns.list(bodies: true, largest: "$1::int8", past: past)) FROM calls c JOIN requests r ON \(Lookup.row("r.id", "c.id"))
     WHERE c.id = $2::int8 AND c.namespace = (SELECT id FROM namespaces WHERE name = $3::text)
     """)
 
@@ -82,9 +83,8 @@ enum ClaimQueries {
   static let attempts = PostgresQuery(
     "claim_attempts", "read the attempts of claimed calls",
     """
-    SELECT \(AttemptColumns.list(head: "false", body: "false")) FROM claims k CROSS JOIN LATERAL unnest(k.ids) AS u (id)
-      JOIN live c ON \(Lookup.row("c.id", "u.id")) AND c.callback
-      JOIN attempts a ON \(Lookup.row("a.call_id", "c.id"))
+    SELECT \(AttemptColumns.list(head: "false", body: "false")) FROM claims k CROSS JOIN LATERAL unnest(k.callbacks) AS u (id)
+      JOIN attempts a ON \(Lookup.row("a.call_id", "u.id"))
     WHERE k.session = $1::int8 AND k.seq = $2::int8 ORDER BY a.call_id, a.number
     """)
 
@@ -92,9 +92,8 @@ enum ClaimQueries {
   static let retries = PostgresQuery(
     "claim_retries", "read the retries of claimed calls",
     """
-    SELECT \(AttemptColumns.retries) FROM claims k CROSS JOIN LATERAL unnest(k.ids) AS u (id)
-      JOIN live c ON \(Lookup.row("c.id", "u.id")) AND c.callback
-      JOIN retries t ON \(Lookup.row("t.call_id", "c.id"))
+    SELECT \(AttemptColumns.retries) FROM claims k CROSS JOIN LATERAL unnest(k.callbacks) AS u (id)
+      JOIN retries t ON \(Lookup.row("t.call_id", "u.id"))
     WHERE k.session = $1::int8 AND k.seq = $2::int8 ORDER BY t.call_id, t.at
     """)
 
@@ -111,7 +110,7 @@ enum ClaimQueries {
   static let running = PostgresQuery(
     "running", "find running calls",
     """
-    SELECT \(CallColumns.list(bodies: true, largest: "$1::int8")) FROM live c JOIN requests r ON \(Lookup.row("r.id", "c.id"))
+    SELECT \(CallColumns.list(bodies: true, largest: "$1::int8", past: past)) FROM live c JOIN requests r ON \(Lookup.row("r.id", "c.id"))
     WHERE c.shard = ANY($2::int8[]) AND c.\(StoredPlace.condition(.running)) ORDER BY c.id + 0
     """)
 
@@ -145,10 +144,10 @@ enum ClaimQueries {
     WITH gone AS (DELETE FROM live l WHERE l.id = ANY($1::int8[])
         AND EXISTS (SELECT 1 FROM sessions WHERE id = $2::int8 FOR SHARE) RETURNING *),
       d AS (INSERT INTO done (id, shard, namespace, kind, target_id, created_at, priority, callback, state, at, attempts,
-          interruptions, attempts_before, round_started_at, previous_wait, total_wait, finished_at, last_outcome, last_status)
+          interruptions, attempts_before, round_started_at, previous_wait, total_wait, finished_at, last_outcome, last_status, past)
         SELECT id, shard, namespace, kind, target_id, created_at, priority, callback, \(StoredState.failed.rawValue), at,
           attempts, interruptions, attempts_before, round_started_at, previous_wait, total_wait,
-          coalesce($3::int8, round_started_at), last_outcome, last_status FROM gone),
+          coalesce($3::int8, round_started_at), last_outcome, last_status, past FROM gone),
       c AS (\(UnfinishedCounts.add("gone", sign: "-"))),
       f AS (INSERT INTO finished (kind, state, n)
         SELECT kind, \(StoredState.failed.rawValue), count(*) FROM gone GROUP BY kind)

@@ -36,7 +36,13 @@ struct ClaimedCalls {
       case .success(var call):
         if unreadable.contains(call.id) { continue }
         if holds { call.progress.state = .held }
-        call.history = histories[call.id] ?? []
+        do throws(DamagedCall) {
+          let packed = try PackedColumn.records(rows, row, CallColumns.past, withResponses: false)
+          call.history = packed + (histories[call.id] ?? [])
+        } catch {
+          damaged.append(error)
+          continue
+        }
         call.retries = manual[call.id] ?? []
         calls.append(call)
       }

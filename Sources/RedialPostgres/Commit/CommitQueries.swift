@@ -35,15 +35,8 @@ enum CommitQueries {
     """
   }
 
-  /// The columns of new calls, as arrays.
-  private static let new = """
-    unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[], $5::int8[], $6::int8[], $7::int8[], $8::int8[], $9::int8[],
-      $10::int8[], $11::int8[], $12::int8[], $13::int8[], $14::int8[], $15::int8[], $16::int8[], $17::int8[],
-      $18::int8[], $19::int8[], $20::int8[], $21::int8[])
-      AS u (id, shard, namespace, kind, target_id, created_at, priority, callback, state, at, waiting, attempts,
-        interruptions, attempts_before, round_started_at, previous_wait, total_wait, finished_at, failure, outcome,
-        status)
-    """
+  /// New calls.
+  private static let new = "unnest($1::\(PostgresRowType.newCall.name)[]) AS u"
 
   private static func values(_ due: String) -> String {
     """
@@ -96,13 +89,8 @@ enum CommitQueries {
     \(UnfinishedCounts.add("u WHERE state < \(StoredPlace.firstEnded)"))
     """)
 
-  /// The columns of a call's progress, as arrays.
-  private static let changed = """
-    unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[], $5::int8[], $6::int8[], $7::int8[], $8::int8[], $9::int8[],
-      $10::int8[], $11::int8[], $12::int8[], $13::int8[], $14::int8[])
-      AS u (id, state, at, waiting, attempts, interruptions, attempts_before, round_started_at, previous_wait,
-        total_wait, finished_at, failure, outcome, status)
-    """
+  /// The progress of calls.
+  private static let changed = "unnest($1::\(PostgresRowType.progress.name)[]) AS u"
 
   /// Changes calls that do not end. In memory the due time of a claim stays, so that no index is written.
   static let update = PostgresQuery(
@@ -116,7 +104,7 @@ enum CommitQueries {
         last_status = CASE WHEN u.outcome IS NULL THEN l.last_status ELSE u.status END,
         last_outcome = coalesce(u.outcome, l.last_outcome)
         FROM u WHERE \(Lookup.row("l.id", "u.id")) RETURNING 1)
-    SELECT 1 / (CASE WHEN count(*) = $15::int8 THEN 1 ELSE 0 END) FROM n
+    SELECT 1 / (CASE WHEN count(*) = $2::int8 THEN 1 ELSE 0 END) FROM n
     """)
 
   /// Ends calls: they leave `live` for `done`.
@@ -128,11 +116,11 @@ enum CommitQueries {
         RETURNING l.id, l.shard, l.namespace, l.kind, l.target_id, l.created_at, l.priority, l.callback, u.state, u.at,
           u.waiting, u.attempts, u.interruptions, u.attempts_before, u.round_started_at, u.previous_wait, u.total_wait,
           u.finished_at, u.failure, coalesce(u.outcome, l.last_outcome) AS last_outcome,
-          CASE WHEN u.outcome IS NULL THEN l.last_status ELSE u.status END AS last_status),
-      d AS (INSERT INTO done (\(columns(""))) SELECT \(columns("")) FROM gone),
+          CASE WHEN u.outcome IS NULL THEN l.last_status ELSE u.status END AS last_status, coalesce(u.past, l.past) AS past),
+      d AS (INSERT INTO done (\(columns("")), past) SELECT \(columns("")), past FROM gone),
       c AS (\(UnfinishedCounts.add("gone", sign: "-"))),
       f AS (INSERT INTO finished (kind, state, n) SELECT kind, state, count(*) FROM gone GROUP BY kind, state)
-    SELECT 1 / (CASE WHEN count(*) = $15::int8 THEN 1 ELSE 0 END) FROM gone
+    SELECT 1 / (CASE WHEN count(*) = $2::int8 THEN 1 ELSE 0 END) FROM gone
     """)
 
   /// Brings calls that have ended back, before they are changed.
@@ -140,7 +128,7 @@ enum CommitQueries {
     "revive", "bring back calls that have ended",
     """
     WITH r AS (DELETE FROM done WHERE id = ANY($1::int8[]) RETURNING *),
-      l AS (INSERT INTO live (\(columns("due, "))) SELECT \(columns("at, ")) FROM r),
+      l AS (INSERT INTO live (\(columns("due, ")), past) SELECT \(columns("at, ")), past FROM r),
       f AS (INSERT INTO finished (kind, state, n) SELECT kind, state, -count(*) FROM r GROUP BY kind, state)
     \(UnfinishedCounts.add("r"))
     """)
@@ -163,6 +151,17 @@ enum CommitQueries {
     FROM unnest($1::int8[], $2::int8[]) AS u (call_id, number)
     WHERE \(Lookup.row("a.call_id", "u.call_id")) AND a.number = u.number AND length(a.response_body) > 0
     """)
+
+  /// Forgets the bodies of packed attempts.
+  static let forgetPackedBodies = PostgresQuery(
+    "forget_packed_bodies", "forget response bodies", change(ofPast: PackedColumn.withoutBodies))
+
+  private static func change(ofPast value: String) -> String {
+    """
+    WITH l AS (UPDATE live SET past = \(value) WHERE id = ANY($1::int8[]) AND past IS NOT NULL)
+    UPDATE done SET past = \(value) WHERE id = ANY($1::int8[]) AND past IS NOT NULL
+    """
+  }
 
   // MARK: What belongs to calls
 
@@ -222,6 +221,10 @@ enum CommitQueries {
     UPDATE attempts SET truncated = NULL, response_head = NULL, response_body = NULL, response_body_size = NULL
     WHERE call_id = ANY($1::int8[])
     """)
+
+  /// Erases the responses of packed attempts.
+  static let erasePackedResponses = PostgresQuery(
+    "erase_packed_responses", "erase payloads", change(ofPast: PackedColumn.withoutResponses))
 
   static let removeLabels = PostgresQuery(
     "remove_labels", "remove labels", "DELETE FROM labels WHERE call_id = ANY($1::int8[])")

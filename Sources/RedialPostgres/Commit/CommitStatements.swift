@@ -37,8 +37,9 @@ struct CommitStatements {
     var all: [PostgresStatement] = []
     if !writes.discarded.isEmpty { all += discards(writes.discarded) }
     all += inserts(writes)
-    all += updates(writes)
-    all += attempts(writes)
+    let changes = writes.changes.map { (change: $0, past: PackedColumn.packed($0, payloads)) }
+    all += updates(changes)
+    all += attempts(changes.filter { $0.past == nil }.map(\.change))
     all += keys(writes)
     all += targets(writes)
     all += retries(writes)
@@ -135,85 +136,92 @@ struct CommitStatements {
   }
 
   private func calls(_ changes: [FoldedWrites.Change], by query: PostgresQuery) -> PostgresStatement {
-    let new = changes.compactMap(\.inserted)
     var statement = PostgresStatement(query)
-    statement.add(new.map(\.id.rawValue))
-    statement.add(new.map { Int64(ShardSet.shard(of: $0.spec.target)) })
-    statement.add(new.map { numbers.namespaces[$0.spec.namespace] ?? 0 })
-    statement.add(new.map { Int64($0.kind.rawValue) })
-    statement.add(new.map { numbers.targets[$0.spec.target] ?? 0 })
-    statement.add(new.map(\.createdAt.microseconds))
-    statement.add(new.map { Int64($0.spec.priority) })
-    statement.add(new.map { $0.spec.callback == nil ? 0 : 1 as Int64 })
-    add(new.map(\.progress), last: changes.map(\.last), to: &statement)
+    statement.add(changes, as: .newCall) { change, row in
+      guard let call = change.inserted else { return }
+      row.add(call.id.rawValue)
+      row.add(Int64(ShardSet.shard(of: call.spec.target)))
+      row.add(numbers.namespaces[call.spec.namespace] ?? 0)
+      row.add(Int64(call.kind.rawValue))
+      row.add(numbers.targets[call.spec.target] ?? 0)
+      row.add(call.createdAt.microseconds)
+      row.add(Int64(call.spec.priority))
+      row.add(call.spec.callback == nil ? 0 : 1)
+      Self.add(call.progress, last: change.last, to: &row)
+    }
     return statement
   }
 
-  /// Adds the columns of a call's progress: state, due time, reason, counts, times, end, and the last attempt.
-  private func add(_ all: [CallProgress], last: [AttemptRecord?], to statement: inout PostgresStatement) {
-    let places = all.map { StoredPlace($0) }
-    statement.add(places.map(\.state))
-    statement.add(all.map(\.due.microseconds))
-    statement.add(places.map(\.waiting))
-    statement.add(all.map { Int64($0.attempts) })
-    statement.add(all.map { Int64($0.interruptions) })
-    statement.add(all.map { Int64($0.attemptsBefore) })
-    statement.add(all.map(\.roundStartedAt.microseconds))
-    statement.add(all.map(\.waits.previous.wholeMicroseconds))
-    statement.add(all.map(\.waits.total.wholeMicroseconds))
-    statement.add(all.map { $0.finishedAt?.microseconds })
-    statement.add(all.map { $0.failure.map { Int64($0.rawValue) } })
-    statement.add(last.map { $0.map { Int64($0.outcome.rawValue) } })
-    statement.add(last.map { $0?.status.map { Int64($0) } })
+  /// Adds a call's progress: state, due time, reason, counts, times, end, and the last attempt.
+  private static func add(_ progress: CallProgress, last: AttemptRecord?, to row: inout RowFields) {
+    let place = StoredPlace(progress)
+    row.add(place.state)
+    row.add(progress.due.microseconds)
+    row.add(place.waiting)
+    row.add(Int64(progress.attempts))
+    row.add(Int64(progress.interruptions))
+    row.add(Int64(progress.attemptsBefore))
+    row.add(progress.roundStartedAt.microseconds)
+    row.add(progress.waits.previous.wholeMicroseconds)
+    row.add(progress.waits.total.wholeMicroseconds)
+    row.add(progress.finishedAt?.microseconds)
+    row.add(progress.failure.map { Int64($0.rawValue) })
+    row.add(last.map { Int64($0.outcome.rawValue) })
+    row.add(last?.status.map { Int64($0) })
   }
 
-  private func updates(_ writes: FoldedWrites) -> [PostgresStatement] {
-    let changed = writes.changes.filter { $0.progress != nil }
+  private func updates(_ changes: [(change: FoldedWrites.Change, past: [UInt8]?)]) -> [PostgresStatement] {
+    let changed = changes.filter { $0.change.progress != nil }
     return [false, true].compactMap { ends in
-      let some = changed.filter { $0.isEnded == ends }
+      let some = changed.filter { $0.change.isEnded == ends }
       guard !some.isEmpty else { return nil }
       var statement = PostgresStatement(ends ? CommitQueries.end : CommitQueries.update)
-      statement.add(some.map(\.id.rawValue))
-      add(some.compactMap(\.progress), last: some.map(\.last), to: &statement)
+      statement.add(some, as: .progress) { changed, row in
+        guard let progress = changed.change.progress else { return }
+        row.add(changed.change.id.rawValue)
+        Self.add(progress, last: changed.change.last, to: &row)
+        row.add(bytes: changed.past)
+      }
       statement.add(Int64(some.count))
       return statement
     }
   }
 
-  private func attempts(_ writes: FoldedWrites) -> [PostgresStatement] {
-    let new = writes.changes.flatMap { change in change.attempts.map { (id: change.id, attempt: $0) } }
+  private func attempts(_ changes: [FoldedWrites.Change]) -> [PostgresStatement] {
+    let new = changes.flatMap { change in change.attempts.map { (id: change.id, attempt: $0) } }
     return Self.pieces(new) { $0.attempt.response?.body.count ?? 0 }.flatMap { attempts($0) }
   }
 
-  private func attempts(_ new: ArraySlice<(id: CallID, attempt: AttemptRecord)>) -> [PostgresStatement] {
+  private func attempts(_ all: ArraySlice<(id: CallID, attempt: AttemptRecord)>) -> [PostgresStatement] {
+    let new = all.map { (id: $0.id, attempt: StoredAttempt($0.attempt, compressMinBytes: payloads.compressMinBytes)) }
     var statement = PostgresStatement(CommitQueries.insertAttempts)
     statement.add(new.map(\.id.rawValue))
-    statement.add(new.map { Int64($0.attempt.number) })
-    statement.add(new.map(\.attempt.startedAt.microseconds))
-    statement.add(new.map(\.attempt.duration.wholeMicroseconds))
-    statement.add(new.map { Int64($0.attempt.outcome.rawValue) })
-    statement.add(new.map { $0.attempt.status.map { Int64($0) } })
-    statement.add(new.map { $0.attempt.response.map { $0.truncated ? 1 : 0 } })
-    let bodies = new.map { new -> (stored: [UInt8], size: Int64?) in
-      let body = new.attempt.response?.body ?? []
-      guard let compressed = PayloadCoding.deflated(body, threshold: payloads.compressMinBytes) else {
-        return (body, nil)
-      }
-      return (compressed, Int64(body.count))
-    }
-    statement.add(bodies.map(\.size))
+    statement.add(new.map(\.attempt.number))
+    statement.add(new.map(\.attempt.startedAt))
+    statement.add(new.map(\.attempt.duration))
+    statement.add(new.map(\.attempt.outcome))
+    statement.add(new.map(\.attempt.status))
+    statement.add(new.map { $0.attempt.response.map { $0.isTruncated ? 1 : 0 } })
+    statement.add(new.map(\.attempt.response?.inflatedSize))
     statement.add(texts: new.map(\.attempt.failure?.code))
     statement.add(texts: new.map(\.attempt.failure?.message))
     statement.add(byteStrings: new.map(\.attempt.decision))
-    statement.add(byteStrings: new.map { $0.attempt.response?.head.bytes ?? [] })
-    statement.add(byteStrings: bodies.map(\.stored))
-    statement.add(byteStrings: new.map { $0.attempt.figures?.encoded ?? [] })
-    let old = new.filter { $0.attempt.number > payloads.keptResponses }
-    guard !old.isEmpty else { return [statement] }
+    statement.add(byteStrings: new.map { $0.attempt.response?.head ?? [] })
+    statement.add(byteStrings: new.map { $0.attempt.response?.body ?? [] })
+    statement.add(byteStrings: new.map(\.attempt.figures))
+    return [statement] + forgetting(new.map { (id: $0.id, number: Int($0.attempt.number) - payloads.keptResponses) })
+  }
+
+  /// Forgets the bodies of attempts that are too old to have one.
+  private func forgetting(_ attempts: [(id: CallID, number: Int)]) -> [PostgresStatement] {
+    let old = attempts.filter { $0.number > 0 }
+    guard !old.isEmpty else { return [] }
     var forgetting = PostgresStatement(CommitQueries.forgetBodies)
     forgetting.add(old.map(\.id.rawValue))
-    forgetting.add(old.map { Int64($0.attempt.number - payloads.keptResponses) })
-    return [statement, forgetting]
+    forgetting.add(old.map { Int64($0.number) })
+    // Only the first attempt of a call can be a packed one.
+    let first = old.filter { $0.number == 1 }.map(\.id.rawValue)
+    return [forgetting] + (first.isEmpty ? [] : [Self.one(CommitQueries.forgetPackedBodies, first)])
   }
 
   // MARK: What belongs to calls
@@ -270,7 +278,10 @@ struct CommitStatements {
     var requests = PostgresStatement(CommitQueries.eraseRequests)
     requests.add(erased.map(\.id.rawValue))
     requests.add(byteStrings: erased.map(\.spec.canonicalJSON))
-    var all = [requests, Self.one(CommitQueries.eraseResponses, erased.map(\.id.rawValue))]
+    let ids = erased.map(\.id.rawValue)
+    var all = [
+      requests, Self.one(CommitQueries.eraseResponses, ids), Self.one(CommitQueries.erasePackedResponses, ids),
+    ]
     let bare = erased.filter { $0.spec.labels.isEmpty }.map(\.id.rawValue)
     if !bare.isEmpty { all.append(Self.one(CommitQueries.removeLabels, bare)) }
     return all

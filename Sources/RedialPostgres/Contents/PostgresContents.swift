@@ -45,11 +45,19 @@ final class PostgresContents: ContentReader {
 
   /// The number of rows of a section.
   func count(of section: ContentSection) throws(StoreError) -> Int {
-    Int(try run([PostgresStatement(ContentQueries.count(section))])[0].integer(0, 0))
+    let rows = Int(try run([PostgresStatement(ContentQueries.count(section))])[0].integer(0, 0))
+    return section == .attempts ? try rows + packedCount() : rows
   }
 
   /// The first rows of a section by their key, after a key.
   func page(
+    of section: ContentSection, after key: ContentRow?, _ limit: PageLimit
+  ) throws(StoreError) -> [ContentRow] {
+    let rows = try storedPage(of: section, after: key, limit)
+    return section == .attempts ? try merged(rows, after: key, limit) : rows
+  }
+
+  private func storedPage(
     of section: ContentSection, after key: ContentRow?, _ limit: PageLimit
   ) throws(StoreError) -> [ContentRow] {
     var statement = PostgresStatement(ContentQueries.page(section, isFirst: key == nil))
@@ -69,7 +77,8 @@ final class PostgresContents: ContentReader {
   func rows(of section: ContentSection, with keys: [ContentRow]) throws(StoreError) -> [ContentRow] {
     var statement = PostgresStatement(ContentQueries.lookup(section))
     Self.add(keys, section.key, to: &statement)
-    return Self.rows(try run([statement])[0], of: section)
+    let rows = Self.rows(try run([statement])[0], of: section)
+    return section == .attempts ? try rows + packed(with: keys) : rows
   }
 
   /// The statement that adds rows.

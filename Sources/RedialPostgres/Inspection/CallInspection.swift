@@ -34,7 +34,7 @@ struct CallInspection {
   private static let calls = PostgresQuery(
     "inspect_calls", "read the calls",
     """
-    SELECT \(CallColumns.list(bodies: true, largest: "$3::int8")) FROM calls c JOIN requests r ON \(Lookup.row("r.id", "c.id"))
+    SELECT \(CallColumns.list(bodies: true, largest: "$3::int8", past: "c.past")) FROM calls c JOIN requests r ON \(Lookup.row("r.id", "c.id"))
     WHERE c.id > $1::int8 AND c.id <= $2::int8 ORDER BY c.id
     """)
   private static let attempts = PostgresQuery(
@@ -120,7 +120,19 @@ struct CallInspection {
     }
     for row in 0..<rows.count {
       let id = CallID(rawValue: rows.integer(row, 0))
-      calls.note(id, CallColumns.read(rows, row), histories[id] ?? .success([])) { order[id] }
+      calls.note(id, CallColumns.read(rows, row), Self.attempts(rows, row, histories[id] ?? .success([]))) { order[id] }
+    }
+  }
+
+  /// All attempts of the call in a row: the packed ones, and then the others.
+  private static func attempts(
+    _ rows: PostgresRows, _ row: Int, _ others: Result<[AttemptRecord], DamagedCall>
+  ) -> Result<[AttemptRecord], DamagedCall> {
+    do throws(DamagedCall) {
+      let packed = try PackedColumn.records(rows, row, CallColumns.past, withResponses: true)
+      return others.map { packed + $0 }
+    } catch {
+      return .failure(error)
     }
   }
 

@@ -61,7 +61,7 @@ public final class PostgresReader: CallReader {
     case .success(let intact): record = intact
     }
     record.retries = rows[2].map { AttemptColumns.readRetry(rows[2], $0).retry }
-    var all: [AttemptRecord] = []
+    var all = try Self.packed(rows[0], responses, isLast: rows[1].count == 0)
     for row in 0..<rows[1].count {
       switch AttemptColumns.read(rows[1], row) {
       case .failure(let damage): throw damage.error
@@ -69,6 +69,28 @@ public final class PostgresReader: CallReader {
       }
     }
     return StoredCall(record: record, attempts: all)
+  }
+
+  /// The packed attempts of a call, which come before all others.
+  ///
+  /// - Parameters:
+  ///   - responses: As for ``ReadQueries/attempts``.
+  ///   - isLast: Whether the last attempt is one of them.
+  private static func packed(
+    _ rows: PostgresRows, _ responses: Int64, isLast: Bool
+  ) throws(StoreError) -> [AttemptRecord] {
+    var all: [AttemptRecord]
+    do throws(DamagedCall) {
+      all = try PackedColumn.records(
+        rows, 0, CallColumns.past, withResponses: responses > 1 || responses == 1 && isLast)
+    } catch {
+      throw error.error
+    }
+    for index in all.indices {
+      if responses == 3 { all[index].response?.body = [] }
+      if responses == 1, index < all.endIndex - 1 { all[index].response = nil }
+    }
+    return all
   }
 
   /// Calls by their ids, in that order, without bodies and attempts.

@@ -6,11 +6,11 @@ enum ReadQueries {
   static let call = PostgresQuery(
     "read_call", "read a call",
     """
-    SELECT \(CallColumns.list(bodies: true, largest: "$1::int8")) FROM calls c JOIN requests r ON \(Lookup.row("r.id", "c.id"))
+    SELECT \(CallColumns.list(bodies: true, largest: "$1::int8", past: "c.past")) FROM calls c JOIN requests r ON \(Lookup.row("r.id", "c.id"))
     WHERE c.id = $2::int8 AND ($3::text IS NULL OR c.namespace = (SELECT id FROM namespaces WHERE name = $3::text))
     """)
 
-  /// The attempts of the call $1. $2: 0 without responses, 1 with the last one's, 2 with all, 3 with all heads.
+  /// The attempts of the call $1 that are rows. $2: 0 without responses, 1 with the last one's, 2 with all, 3 with all heads.
   static let attempts = PostgresQuery(
     "read_attempts", "read a call's attempts",
     """

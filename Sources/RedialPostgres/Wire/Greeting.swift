@@ -16,6 +16,8 @@ struct Greeting: Sendable, Equatable {
   var off = ""
   /// When the server was started, in microseconds since 1970: by this one server is known from another.
   var server: Int64 = 0
+  /// The numbers of the types of rows (``PostgresRowType/numbers``).
+  var types: [Int64] = []
 
   /// The oldest version: the tests pass with 15, and nothing is used that 13 lacks. Older ones get no repairs any more.
   static let oldest: Int64 = 130_000
@@ -32,7 +34,7 @@ struct Greeting: Sendable, Equatable {
         CASE WHEN current_setting('synchronous_commit') = 'off' THEN 'synchronous_commit' END),
       (SELECT count(set_config(name, '0', false)) FROM unnest(ARRAY['statement_timeout', 'lock_timeout',
         'idle_in_transaction_session_timeout', 'idle_session_timeout', 'transaction_timeout']) AS u (name)
-        WHERE current_setting(name, true) <> '0'), \(LeaseQueries.serverStart)
+        WHERE current_setting(name, true) <> '0'), \(LeaseQueries.serverStart), \(PostgresRowType.numbers)
     """)
 
   /// Why the store does not use this server; nil if it does.

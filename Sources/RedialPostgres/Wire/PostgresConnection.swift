@@ -33,6 +33,8 @@ final class PostgresConnection: @unchecked Sendable {
   let place: String
   /// When its server was started (``Greeting/server``).
   private(set) var server: Int64 = 0
+  /// The numbers of the types of rows; those of tables that were made since are 0.
+  private var types: [Int64] = []
   private let handle: OpaquePointer
   private var prepared: Set<String> = []
   private var expected: [Expected] = []
@@ -76,11 +78,12 @@ final class PostgresConnection: @unchecked Sendable {
     let rows = try run([PostgresStatement(Greeting.query)], within: max(.zero, deadline - .now))[0]
     let greeting = Greeting(
       process: rows.integer(0, 0), version: rows.integer(0, 1), encoding: rows.text(0, 2), searchPath: rows.text(0, 3),
-      off: rows.text(0, 4), server: rows.integer(0, 6))
+      off: rows.text(0, 4), server: rows.integer(0, 6),
+      types: PostgresRowType.allCases.map { rows.integer(0, 7 + $0.rawValue) })
     if let objection = greeting.objection(process: Int64(PQbackendPID(handle)), schema: settings.schema) {
       throw Self.lost(objection)
     }
-    server = greeting.server
+    (server, types) = (greeting.server, greeting.types)
   }
 
   deinit { PQfinish(handle) }
@@ -103,8 +106,15 @@ final class PostgresConnection: @unchecked Sendable {
       guard PQsendPrepare(handle, query.name, query.sql, 0, nil) == 1 else { throw lost(purpose: query) }
       expected.append(.preparation(query))
     }
-    guard Self.send(statement, on: handle) else { throw lost(purpose: query) }
+    guard Self.send(typed(statement), on: handle) else { throw lost(purpose: query) }
     expected.append(.result(query))
+  }
+
+  private func typed(_ statement: PostgresStatement) -> PostgresStatement {
+    guard statement.hasTypes else { return statement }
+    var typed = statement
+    typed.fill(types: types)
+    return typed
   }
 
   /// Ends the transaction.

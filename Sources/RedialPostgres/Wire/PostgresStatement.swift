@@ -15,13 +15,7 @@ struct PostgresStatement: Sendable {
   private var connections: [Int] = []
   private var sequences: [Int] = []
   private var starts: [Int] = []
-
-  /// The type numbers of array elements (pg_type.oid), which never change.
-  private enum ElementType {
-    static let bytea: UInt32 = 17
-    static let int8: UInt32 = 20
-    static let text: UInt32 = 25
-  }
+  private var types: [(place: Int, type: PostgresRowType)] = []
 
   /// A statement without arguments yet.
   init(_ query: PostgresQuery) {
@@ -33,7 +27,7 @@ struct PostgresStatement: Sendable {
   /// Adds an integer, or NULL.
   mutating func add(_ value: Int64?) {
     guard let value else { return places.append(nil) }
-    argument { $0.put(value) }
+    argument { $0.bytes.put(value) }
   }
 
   /// Adds a text, or NULL.
@@ -84,8 +78,8 @@ struct PostgresStatement: Sendable {
   mutating func add(_ values: [Int64]) {
     array(of: ElementType.int8, count: values.count, hasNull: false) { statement in
       for value in values {
-        statement.put(Int32(8))
-        statement.put(value)
+        statement.bytes.put(Int32(8))
+        statement.bytes.put(value)
       }
     }
   }
@@ -95,11 +89,11 @@ struct PostgresStatement: Sendable {
     array(of: ElementType.int8, count: values.count, hasNull: true) { statement in
       for value in values {
         guard let value else {
-          statement.put(Int32(-1))
+          statement.bytes.put(Int32(-1))
           continue
         }
-        statement.put(Int32(8))
-        statement.put(value)
+        statement.bytes.put(Int32(8))
+        statement.bytes.put(value)
       }
     }
   }
@@ -107,21 +101,38 @@ struct PostgresStatement: Sendable {
   /// Adds an array of texts and NULLs.
   mutating func add(texts: [String?]) {
     array(of: ElementType.text, count: texts.count, hasNull: true) { statement in
-      for text in texts { statement.put(element: text.map(StoredText.encoded)) }
+      for text in texts { statement.bytes.put(element: text.map(StoredText.encoded)) }
     }
   }
 
   /// Adds an array of texts in UTF-8, and NULLs.
   mutating func add(utf8 texts: [[UInt8]?]) {
     array(of: ElementType.text, count: texts.count, hasNull: true) { statement in
-      for text in texts { statement.put(element: text.map(StoredText.encoded)) }
+      for text in texts { statement.bytes.put(element: text.map(StoredText.encoded)) }
     }
   }
 
   /// Adds an array of byte strings and NULLs.
   mutating func add(byteStrings: [[UInt8]?]) {
     array(of: ElementType.bytea, count: byteStrings.count, hasNull: true) { statement in
-      for element in byteStrings { statement.put(element: element) }
+      for element in byteStrings { statement.bytes.put(element: element) }
+    }
+  }
+
+  /// Adds an array of rows of a type of the schema.
+  ///
+  /// - Parameter fields: Writes the fields of a row, in the order of the type.
+  mutating func add<Row>(_ rows: [Row], as type: PostgresRowType, _ fields: (Row, inout RowFields) -> Void) {
+    types.append((bytes.count + Self.elementTypePlace, type))
+    array(of: 0, count: rows.count, hasNull: false) { statement in
+      var writer = RowFields()
+      swap(&writer.bytes, &statement.bytes)
+      for row in rows {
+        let start = writer.begin()
+        fields(row, &writer)
+        writer.end(start)
+      }
+      swap(&writer.bytes, &statement.bytes)
     }
   }
 
@@ -129,18 +140,22 @@ struct PostgresStatement: Sendable {
 
   /// Fills in what was not known before.
   mutating func fill(session: Int64, connection: Int64, sequence: Int64) {
-    for place in sessions { overwrite(place, with: session) }
-    for place in connections { overwrite(place, with: connection) }
-    for place in sequences { overwrite(place, with: sequence) }
+    for place in sessions { bytes.overwrite(place, with: session) }
+    for place in connections { bytes.overwrite(place, with: connection) }
+    for place in sequences { bytes.overwrite(place, with: sequence) }
+  }
+
+  /// Whether it has rows of types whose numbers depend on the database.
+  var hasTypes: Bool { !types.isEmpty }
+
+  /// Fills in the numbers of the types of rows.
+  mutating func fill(types numbers: [Int64]) {
+    for (place, type) in types { bytes.overwrite(place, with: Int32(truncatingIfNeeded: numbers[type.rawValue])) }
   }
 
   /// Fills in from which due time on due calls are looked for; nil for all.
   mutating func fill(start: Timestamp?) {
-    for place in starts { overwrite(place, with: start?.microseconds ?? .min) }
-  }
-
-  private mutating func overwrite(_ place: Int, with value: Int64) {
-    for index in 0..<8 { bytes[place + index] = UInt8(truncatingIfNeeded: value >> Int64(56 - 8 * index)) }
+    for place in starts { bytes.overwrite(place, with: start?.microseconds ?? .min) }
   }
 
   // MARK: Encoding
@@ -155,27 +170,75 @@ struct PostgresStatement: Sendable {
   /// (`array_recv` in PostgreSQL's arrayfuncs.c). An array without elements has no dimensions.
   private mutating func array(of type: UInt32, count: Int, hasNull: Bool, _ elements: (inout Self) -> Void) {
     argument { statement in
-      statement.put(Int32(count == 0 ? 0 : 1))
-      statement.put(Int32(hasNull ? 1 : 0))
-      statement.put(Int32(bitPattern: type))
+      statement.bytes.put(Int32(count == 0 ? 0 : 1))
+      statement.bytes.put(Int32(hasNull ? 1 : 0))
+      statement.bytes.put(Int32(bitPattern: type))
       guard count > 0 else { return }
-      statement.put(Int32(count))
-      statement.put(Int32(1))
+      statement.bytes.put(Int32(count))
+      statement.bytes.put(Int32(1))
       elements(&statement)
     }
   }
 
-  private mutating func put(_ value: Int64) {
-    withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }
+  /// Where the type is in an array, behind the number of dimensions and whether there are NULLs.
+  private static let elementTypePlace = 8
+}
+
+/// The fields of a row: their number, and each with its type, its size and its bytes (`record_recv` in PostgreSQL's
+/// rowtypes.c).
+struct RowFields {
+  fileprivate var bytes: [UInt8] = []
+  private var count: Int32 = 0
+
+  /// Adds an integer, or NULL.
+  mutating func add(_ value: Int64?) {
+    count += 1
+    bytes.put(Int32(bitPattern: ElementType.int8))
+    guard let value else { return bytes.put(Int32(-1)) }
+    bytes.put(Int32(8))
+    bytes.put(value)
   }
 
-  private mutating func put(_ value: Int32) {
-    withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }
+  /// Adds bytes, or NULL.
+  mutating func add(bytes value: [UInt8]?) {
+    count += 1
+    bytes.put(Int32(bitPattern: ElementType.bytea))
+    bytes.put(element: value)
   }
 
-  private mutating func put(element: [UInt8]?) {
+  /// The size and the number of fields are filled in at the end.
+  fileprivate mutating func begin() -> Int {
+    count = 0
+    bytes.put(Int32(0))
+    bytes.put(Int32(0))
+    return bytes.count
+  }
+
+  fileprivate mutating func end(_ start: Int) {
+    bytes.overwrite(start - 8, with: Int32(bytes.count - start + 4))
+    bytes.overwrite(start - 4, with: count)
+  }
+}
+
+/// The type numbers of elements and fields (pg_type.oid), which never change.
+private enum ElementType {
+  static let bytea: UInt32 = 17
+  static let int8: UInt32 = 20
+  static let text: UInt32 = 25
+}
+
+extension [UInt8] {
+  fileprivate mutating func put(_ value: some FixedWidthInteger) {
+    Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
+  }
+
+  fileprivate mutating func put(element: [UInt8]?) {
     guard let element else { return put(Int32(-1)) }
     put(Int32(element.count))
-    bytes += element
+    self += element
+  }
+
+  fileprivate mutating func overwrite(_ place: Int, with value: some FixedWidthInteger) {
+    Swift.withUnsafeBytes(of: value.bigEndian) { replaceSubrange(place..<(place + $0.count), with: $0) }
   }
 }

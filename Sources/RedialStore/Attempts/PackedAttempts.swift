@@ -19,10 +19,10 @@ package enum PackedAttempts {
   /// The format of this version.
   static let format: UInt8 = 1
   /// The bytes before the first part.
-  static let prefix = 2
+  package static let prefix = 2
   /// The bytes of a part besides its content.
-  static let frame = sizeBytes + checksumBytes
-  static let sizeBytes = 3
+  package static let frame = sizeBytes + checksumBytes
+  package static let sizeBytes = 3
   static let checksumBytes = 4
 
   // MARK: Packing

@@ -1,0 +1,34 @@
+extension PostgresSchema {
+  /// The statements that bring the tables of a version to the next one, by version. Each has one transaction.
+  ///
+  /// They never change once they were released: what they make is the next version, and not the newest.
+  static let upgrades: [Int64: [String]] = [1: packedAttempts]
+
+  /// Packed attempts, arrays of rows, and claims that know which of their calls need their attempts.
+  private static let packedAttempts = [
+    "ALTER TABLE live ADD COLUMN past bytea", "ALTER TABLE done ADD COLUMN past bytea",
+    """
+    CREATE OR REPLACE VIEW calls AS
+      SELECT id, shard, namespace, kind, target_id, created_at, priority, callback, state, at, waiting, attempts,
+        interruptions, attempts_before, round_started_at, previous_wait, total_wait, finished_at, failure, last_outcome,
+        last_status, past FROM live
+      UNION ALL
+      SELECT id, shard, namespace, kind, target_id, created_at, priority, callback, state, at, waiting, attempts,
+        interruptions, attempts_before, round_started_at, previous_wait, total_wait, finished_at, failure, last_outcome,
+        last_status, past FROM done
+    """,
+    """
+    CREATE TYPE new_call AS (
+      id int8, shard int8, namespace int8, kind int8, target_id int8, created_at int8, priority int8, callback int8,
+      state int8, at int8, waiting int8, attempts int8, interruptions int8, attempts_before int8, round_started_at int8,
+      previous_wait int8, total_wait int8, finished_at int8, failure int8, outcome int8, status int8)
+    """,
+    """
+    CREATE TYPE call_progress AS (
+      id int8, state int8, at int8, waiting int8, attempts int8, interruptions int8, attempts_before int8,
+      round_started_at int8, previous_wait int8, total_wait int8, finished_at int8, failure int8, outcome int8,
+      status int8, past bytea)
+    """,
+    "ALTER TABLE claims ADD COLUMN callbacks int8[]",
+  ]
+}
