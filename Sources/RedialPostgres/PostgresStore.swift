@@ -60,6 +60,7 @@ public final class PostgresStore: CallStore, Sendable {
         now: { clock?() },
         current: { job, server, shards throws(StoreError) in try commits.made(again: job, for: server, shards) },
         taken: { keys throws(StoreError) in try Self.taken(keys, lookups) },
+        stored: { calls throws(StoreError) in try Self.stored(calls, lookups) },
         didShow: { shown.note($0) }, notices: notices, largest: payloads.streamBodiesAbove))
   }
 
@@ -157,6 +158,17 @@ public final class PostgresStore: CallStore, Sendable {
       guard let earlier, earlier.call != submitted.call, earlier.expiresAt > submitted.createdAt else { return nil }
       return TakenKey(submitted: submitted, earlier: earlier)
     }
+  }
+
+  /// Of the calls of a refused commit, those that are in the store.
+  private static func stored(_ calls: [CallID], _ side: SideConnection) throws(StoreError) -> StoredFirst {
+    var find = PostgresStatement(ClaimQueries.stored)
+    find.add(calls.map(\.rawValue))
+    let found = try side.run([find])[0]
+    func ids(_ begun: Int64) -> [CallID] {
+      (0..<found.count).filter { found.integer($0, 1) == begun }.map { CallID(rawValue: found.integer($0, 0)) }
+    }
+    return StoredFirst(waiting: ids(0), begun: ids(1))
   }
 
   /// Ends all sessions, and gives every shard to a new one without an end.

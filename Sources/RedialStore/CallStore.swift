@@ -147,6 +147,8 @@ public struct StoreError: Error, Sendable, Hashable {
     case leaseLost
     /// Another instance has just accepted calls under some of the same idempotency keys, see ``StoreError/taken``.
     case keyTaken
+    /// Another instance has just stored some of the same calls, see ``StoreError/stored``.
+    case callStored
   }
 
   /// What to do about it.
@@ -159,6 +161,8 @@ public struct StoreError: Error, Sendable, Hashable {
   public var damaged: Damage?
   /// The keys that other instances were first with, if that is the whole problem.
   public var taken: [TakenKey] = []
+  /// The calls that other instances have stored first, if that is the whole problem.
+  public var stored = StoredFirst()
 
   /// A call that cannot be read.
   public struct Damage: Sendable, Hashable {

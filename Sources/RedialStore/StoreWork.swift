@@ -59,7 +59,7 @@ public enum StoreOutcome: Sendable {
   /// It is done, and what it has changed is on disk.
   case made(StoreAnswer)
   /// It is certain that nothing of it was done, nor will be. With `keyTaken`, other instances were first with some of
-  /// the keys; with `leaseLost`, other instances may own everything that the session had, or the store has lost changes
+  /// the keys, with `callStored` with some of the calls; with `leaseLost`, other instances may own everything that the session had, or the store has lost changes
   /// that it had reported as made to the session.
   case notMade(StoreError)
   /// The store was lost, and nobody knows yet. Another outcome follows, as soon as the store has been reached and

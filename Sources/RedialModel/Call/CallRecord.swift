@@ -19,6 +19,8 @@ public struct CallRecord: Sendable {
   public var history: [AttemptRecord]
   /// Its manual retries, latest last; kept as the history is, and read when the call is shown on its own.
   public var retries: [ManualRetry] = []
+  /// Whether another instance may have stored this new call already, see ``GivenIdentity``. It is not stored.
+  public var mayBeStored = false
 
   /// Creates a record with its body in memory.
   public init(

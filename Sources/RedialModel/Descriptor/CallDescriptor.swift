@@ -10,6 +10,8 @@ public struct CallDescriptor: Sendable {
   public var start: Start
   /// Identifies a repetition of the submission.
   public var key: IdempotencyKey?
+  /// The identity of the call, if an instance has given it one to forward it to another.
+  public var identity: GivenIdentity?
 
   /// When a call starts.
   public enum Start: Sendable, Hashable {

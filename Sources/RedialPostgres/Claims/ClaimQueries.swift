@@ -70,6 +70,14 @@ enum ClaimQueries {
     WHERE c.id = $2::int8 AND c.namespace = (SELECT id FROM namespaces WHERE name = $3::text)
     """)
 
+  /// Which of the calls $1 are in the store, and of each whether it has begun: 1 if it was started or has ended, else 0.
+  static let stored = PostgresQuery(
+    "claim_stored", "look for calls",
+    """
+    SELECT r.id, CASE WHEN EXISTS (SELECT 1 FROM live l WHERE l.id = r.id AND l.attempts = 0) THEN 0 ELSE 1 END::int8
+    FROM requests r WHERE r.id = ANY($1::int8[])
+    """)
+
   /// The calls that the claim $2 took, again.
   static let again = PostgresQuery(
     "claim_again", "read claimed calls again",

@@ -84,8 +84,9 @@ struct CommitStatements {
       if !done.isEmpty { all.append(calls(done, by: CommitQueries.insertDone)) }
     }
     if !foreign.isEmpty {
-      all.append(calls(foreign, by: CommitQueries.insertForeign))
+      // The request first, as an owner does: whoever is second waits there for the first, and then sees its call.
       all += requests(of: foreign, by: CommitQueries.insertForeignRequests)
+      all.append(calls(foreign, by: CommitQueries.insertForeign))
     }
     if let labels = labels(of: new) { all.append(labels) }
     return all

@@ -20,7 +20,8 @@ struct CommitWorks: Sendable {
   func job(_ writes: FoldedWrites, _ sequence: Int64, shards: ShardSet) throws(StoreError) -> LaneJob {
     let statements = try statements(writes, shards: shards)
     return LaneJob(
-      kind: .commit(keys: writes.keys), sequence: sequence, statements: statements.statements(writes),
+      kind: .commit(keys: writes.keys, given: writes.given), sequence: sequence,
+      statements: statements.statements(writes),
       revival: statements.revival(writes), firstDue: writes.firstDue, writes: writes, server: statements.numbers.server)
   }
 

@@ -49,6 +49,9 @@ struct FoldedWrites {
     }.min()
   }
 
+  /// The new calls that another instance may have stored.
+  var given: [CallID] { changes.compactMap { $0.inserted?.mayBeStored == true ? $0.id : nil } }
+
   /// Folds changes.
   init(_ writes: [StoreWrite]) {
     changes.reserveCapacity(writes.count)

@@ -6,8 +6,8 @@ internal import RedialStore
 struct LaneJob: Sendable {
   /// The kind of work, with the arguments that its answer depends on.
   enum Kind: Sendable {
-    /// A commit with these keys.
-    case commit(keys: [KeyRecord])
+    /// A commit with these keys, and these calls that another instance may have stored.
+    case commit(keys: [KeyRecord], given: [CallID])
     case claimDue(before: Timestamp)
     case claimQueued
     case claim(CallID, Namespace)

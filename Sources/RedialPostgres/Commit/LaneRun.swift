@@ -175,8 +175,14 @@ struct LaneRun {
   private func error(of failure: PostgresFailure, _ job: LaneJob) -> StoreError {
     var error = failure.error(at: settings.place)
     if failure.check == .standing { error.message += " A call to be changed is not there." }
-    guard failure.check == .keys, case .commit(let keys) = job.kind else { return error }
+    guard case .commit(let keys, let given) = job.kind else { return error }
     do throws(StoreError) {
+      if failure.isOfStoredCall, !given.isEmpty {
+        error.stored = try lane.needs.stored(given)
+        // The other one may have been rolled back since; then it works the next time.
+        error.kind = error.stored.isEmpty ? .unavailable : .callStored
+      }
+      guard failure.check == .keys else { return error }
       error.taken = try lane.needs.taken(keys)
       // It has expired or was removed since.
       if error.taken.isEmpty { error.kind = .unavailable }

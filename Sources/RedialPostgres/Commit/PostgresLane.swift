@@ -37,6 +37,8 @@ final class PostgresLane: Sendable {
     var current: @Sendable (_ job: LaneJob, _ server: Int64, _ shards: ShardSet) throws(StoreError) -> LaneJob
     /// Of the keys of a commit that was refused, those that others were first with.
     var taken: @Sendable ([KeyRecord]) throws(StoreError) -> [TakenKey]
+    /// Of the calls of a commit that was refused, those that others have stored.
+    var stored: @Sendable ([CallID]) throws(StoreError) -> StoredFirst
     /// An ended call was claimed.
     var didShow: @Sendable (CallID) -> Void
     /// Reports what is not the answer to a work.

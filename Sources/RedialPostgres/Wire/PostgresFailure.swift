@@ -19,6 +19,11 @@ struct PostgresFailure: Error {
   /// Whether it is another transaction's fault, so that the same statements may succeed a moment later.
   var isConflict: Bool { state == "40001" || state == "40P01" }
 
+  /// Whether another instance may have stored some of the calls that this commit was to store.
+  var isOfStoredCall: Bool {
+    state == "23505" && [CommitQueries.insertRequests.name, CommitQueries.insertLive.name].contains(query?.name)
+  }
+
   /// Whether another instance has just taken the number that this one wanted.
   var isRaceForInstance: Bool { state == "23505" && query?.name == LeaseQueries.join.name }
 
@@ -53,7 +58,7 @@ struct PostgresFailure: Error {
     switch kind {
     case .full: "Free space on the database server's disk."
     case .leaseLost: "Nothing was written. The instance joins again by itself."
-    case .keyTaken: "Nothing was written."
+    case .keyTaken, .callStored: "Nothing was written."
     case _ where isConnecting: Self.advice(unconnected: message)
     case _ where state == "42501":
       "Nothing was written. Grant the use of the tables to the role of the URL, with their owner: redial make-tables --grant."
