@@ -50,6 +50,11 @@ extension Engine {
 
   /// Accepts a call, or refuses it with the reason. A call with an idempotency key is looked up first.
   mutating func submit(_ descriptor: CallDescriptor, reply: ReplyToken<SubmissionReply>) {
+    if let identity = descriptor.identity {
+      if answered(descriptor, identity, reply) { return }
+    } else if isForwarded(descriptor) {
+      return forward(descriptor, reply: reply)
+    }
     if let key = descriptor.key {
       lookUp(KeyedSubmission(descriptor: descriptor, key: key, reply: reply))
     } else if let problem = refusal(of: descriptor.spec) {
@@ -72,13 +77,22 @@ extension Engine {
   /// Accepts a call.
   @discardableResult
   mutating func accept(_ descriptor: CallDescriptor, reply: ReplyToken<SubmissionReply>) -> CallID {
-    let start = descriptor.start.instant(acceptedAt: now)
-    let record = CallRecord(
-      id: nextID(), kind: .call, spec: descriptor.spec, body: descriptor.body, createdAt: now,
-      progress: CallProgress(state: .held, due: start, waiting: .startTime, roundStartedAt: start))
+    let record = record(of: descriptor)
     let accepted = insert(record)
     afterCommit.append(.reply(.submission(reply, .accepted(accepted))))
     return record.id
+  }
+
+  /// A new call, as it is before anything is decided about it.
+  mutating func record(of descriptor: CallDescriptor) -> CallRecord {
+    let (id, createdAt) = descriptor.identity.map { ($0.id, $0.createdAt) } ?? (nextID(), now)
+    // The clock of the instance that has given the identity may be a little ahead.
+    let start = descriptor.start.instant(acceptedAt: min(createdAt, now))
+    var record = CallRecord(
+      id: id, kind: .call, spec: descriptor.spec, body: descriptor.body, createdAt: createdAt,
+      progress: CallProgress(state: .held, due: start, waiting: .startTime, roundStartedAt: start))
+    record.mayBeStored = descriptor.identity != nil
+    return record
   }
 
   /// Puts a new call where it belongs, and into the store. Returns it as stored.
@@ -88,6 +102,7 @@ extension Engine {
     var record = new
     let place = roster.place(of: record.spec.namespace)
     roster.countUnfinished(1, at: place)
+    if record.mayBeStored { desk.claims.given(record.id) }
     if let key = record.spec.orderingKey { return insertOrdered(record, key) }
     let index = target(record.spec.target)
     roster[index].noteArrival(at: now)

@@ -23,7 +23,11 @@ extension Engine {
     if let trouble = desk.trouble { return refuse(submission.reply, desk.refusal ?? trouble.problem) }
     if let earlier = record ?? accepted {
       let isSame = earlier.key.fingerprint == submission.key.fingerprint
-      let reply: SubmissionReply = isSame ? .replayed(earlier.call) : .refused(Self.keyReused(submission.key))
+      var reply: SubmissionReply = isSame ? .replayed(earlier.call) : .refused(Self.keyReused(submission.key))
+      // Another instance has stored this very call.
+      if let identity = submission.descriptor.identity, identity.id == earlier.call {
+        reply = .accepted(Self.asStored(self.record(of: submission.descriptor)))
+      }
       // After the commit of the first, which may not have happened yet, and may fail.
       return afterCommit.append(.reply(.submission(submission.reply, reply)))
     }

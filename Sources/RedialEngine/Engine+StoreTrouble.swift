@@ -47,7 +47,7 @@ extension Engine {
     // It comes back after all requests of this epoch.
     request(.barrier)
     desk.enterTrouble(failure, retry: settings.storeRetry, at: now)
-    if failure.taken.isEmpty { effects.actions.append(.notice(.storeFailed(message: failure.message))) }
+    if !failure.isContention { effects.actions.append(.notice(.storeFailed(message: failure.message))) }
   }
 
   private mutating func prolongTrouble(_ failure: StoreFailure) {
@@ -61,11 +61,14 @@ extension Engine {
   mutating func retryStore() {
     guard let over = desk.trouble, over.isComplete, now >= over.until else { return }
     // Everything that this step adds depends on these writes, so they go first, as one commit.
-    let kept = dropRefused(over.stuck.writes + over.later.writes)
+    let kept = dropRefused(over.stuck.writes + over.later.writes).map { write -> StoreWrite in
+      if case .insert(let record) = write, over.isStored(record.id) { return .update(record.id, record.progress, nil) }
+      return write
+    }
     // A store that is not shared may have made a commit that it reported as failed: refused calls must not be found
     // later. A call with a key stays where others could have found it, because one of them may have answered a
-    // repetition with it.
-    let refused = (desk.trouble?.refused ?? []).subtracting(desk.leases.settings == nil ? [] : over.keyed)
+    // repetition with it; and so does one that others may have stored, because their client may have got a 202.
+    let refused = (desk.trouble?.refused ?? []).subtracting(desk.leases.settings == nil ? [] : over.kept)
     let again = refused.sorted().map(StoreWrite.discard) + kept
     let then = over.stuck.then + over.later.then
     desk.beginRetry()
@@ -92,14 +95,19 @@ extension Engine {
   }
 
   /// Keeps the failed writes, with two exceptions: calls that had not been accepted yet are refused, and attempts
-  /// that had not been made yet are undone. If the only problem is that other instances were first with some keys,
-  /// only the calls under these keys are not accepted, and their clients get the calls of the other instances.
+  /// that had not been made yet are undone. If the only problem is that other instances were first with some keys or
+  /// calls, only these calls are not accepted, and their clients get the calls of the other instances. A call that waits
+  /// in the store for this engine is changed there.
   private mutating func keep(_ writes: [StoreWrite], _ then: [Action]) {
     guard let trouble = desk.trouble else { return }
     let (problem, isContended) = (trouble.problem, trouble.isContended)
     for case .reply(.submission(let reply, .accepted(let record))) in then {
+      // It is on disk, whatever has failed.
+      if desk.isStored(record.id) { continue }
       if let taken = trouble.taken[record.id], isContended {
         answer(reply, taken)
+      } else if isContended, trouble.begun.contains(record.id) {
+        effects.actions.append(.reply(.submission(reply, .accepted(Self.asStored(record)))))
       } else if isContended {
         continue
       } else {
@@ -113,7 +121,9 @@ extension Engine {
         guard let taken = trouble.taken[id] else { return true }
         answer(reply, taken)
         return false
-      case .reply(.submission(_, .accepted(let record))): return isContended && trouble.taken[record.id] == nil
+      case .reply(.submission(_, .accepted(let record))):
+        let isFirst = trouble.taken[record.id] == nil && !trouble.begun.contains(record.id)
+        return desk.isStored(record.id) || isContended && isFirst
       // The submission that this repeats may just have been refused.
       case .reply(.submission(let reply, .replayed)):
         refuse(reply, problem)
@@ -188,7 +198,7 @@ extension Engine {
   private mutating func refuse(_ record: CallRecord) {
     let id = record.id
     let place = roster.place(of: record.spec.namespace)
-    guard desk.refuse(id, at: place) else { return }
+    guard desk.refuse(record, at: place) else { return }
     // A call that is not in memory was written into the store, or has ended since; dropping its end corrects that.
     // The count of a target's queue corrects itself with the next refill.
     if owns(record.spec.target) { roster.countUnfinished(-1, at: place) } else { roster.countElsewhere(-1, at: place) }

@@ -75,6 +75,9 @@ public enum Action: Sendable {
   case notice(Notice)
   /// Take over the state that was found in shards that now belong to this instance.
   case tookOver(ShardSet, RecoveredState)
+  /// Have the owner of a call's target accept the call, which has its identity. If it does not answer, or has not done
+  /// it, submit the call again as it is here, see ``Engine/forward(_:reply:)``.
+  indirect case forward(CallDescriptor, ReplyToken<SubmissionReply>)
   /// Tell the owners of these shards that calls for them are on disk. Only a hint: without it they find them later.
   case tellOwners(ShardSet)
   /// All attempts in flight have ended, and their ends are on disk.

@@ -170,14 +170,23 @@ public struct StoreFailure: Sendable, Hashable {
   public var isLeaseLost: Bool
   /// The keys of this commit under which another instance has just accepted calls. If there are any, the store works.
   public var taken: [TakenKey]
+  /// The calls of this commit that other instances have stored first. If there are any, the store works.
+  public var stored: StoredFirst
   /// A message for people.
   public var message: String
 
   /// Creates a failure.
-  public init(isFull: Bool, isLeaseLost: Bool = false, taken: [TakenKey] = [], message: String) {
+  public init(
+    isFull: Bool, isLeaseLost: Bool = false, taken: [TakenKey] = [], stored: StoredFirst = StoredFirst(),
+    message: String
+  ) {
     self.isFull = isFull
     self.isLeaseLost = isLeaseLost
     self.taken = taken
+    self.stored = stored
     self.message = message
   }
+
+  /// Whether other instances were first with something, and that is the only problem.
+  var isContention: Bool { !taken.isEmpty || !stored.isEmpty }
 }

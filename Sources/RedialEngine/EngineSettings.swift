@@ -80,6 +80,8 @@ public struct EngineSettings: Sendable, Hashable {
   public var instance: Int
   /// How the store is shared; nil if it is not.
   public var leases: LeaseSettings?
+  /// Which calls for targets of other instances are forwarded to these; nil if none are.
+  public var forwarding: ForwardingSettings?
 
   /// Creates settings; every argument left out has Redial's default.
   public init(

@@ -23,6 +23,7 @@ extension Service {
       ForecastRoutes(runtime: runtime, policies: policies.policies),
       OperationRoutes(runtime: runtime, operations: operations),
       EventRoutes(runtime: runtime, keys: keys),
+      ForwardedRoutes(runtime: runtime),
       WebhookRoutes(runtime: runtime, limits: limits, maxScan: settings.maxScan),
       KeyRoutes(runtime: runtime, keys: keys),
       InstanceRoutes(runtime: runtime),

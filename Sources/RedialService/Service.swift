@@ -32,7 +32,10 @@ public final class Service: Sendable {
   public init(settings wished: ServiceSettings) throws(StartError) {
     let descriptors = DescriptorLimit.raised()
     var (settings, lowered) = descriptors.bounded(wished)
-    if try settings.isShared { settings.engine.leases = LeaseSettings(lasting: settings.leaseDuration) }
+    if try settings.isShared {
+      settings.engine.leases = LeaseSettings(lasting: settings.leaseDuration)
+      settings.engine.forwarding = ForwardingSettings()
+    }
     self.settings = settings
     log = Log(format: settings.logFormat, level: settings.logLevel)
     if !lowered.isEmpty {

@@ -25,6 +25,9 @@ final class Instance {
   var shares = ShareWatch()
   let well: TargetKey?
   var waiting: [UInt64: World.Asked] = [:]
+  /// Submissions that were forwarded and have no answer, and those that had none and may be stored.
+  var forwarded: [UInt64: CallDescriptor] = [:]
+  var inDoubt: Set<UInt64> = []
   var report: EngineReport?
   var hadUnnoticedFault = false
   /// The session that the store knew before the process died.
@@ -80,6 +83,7 @@ final class Instance {
     network.drop()
     inbox = []
     waiting = [:]
+    (forwarded, inDoubt) = ([:], [])
     stepIsPlanned = false
     wakePlanned = nil
     stalledUntil = nil

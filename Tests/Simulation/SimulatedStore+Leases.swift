@@ -117,6 +117,17 @@ extension SimulatedStore {
     }
   }
 
+  /// The calls that another instance has stored first.
+  func stored(_ writes: [StoreWrite], by session: Int64?) -> StoredFirst {
+    var stored = StoredFirst()
+    for case .insert(let record) in writes where record.mayBeStored && owns(record.spec.target, session) {
+      guard let row = rows[record.id] else { continue }
+      let hasBegun = row.record.progress.attempts > 0 || row.record.progress.state.isFinal
+      if hasBegun { stored.begun.append(record.id) } else { stored.waiting.append(record.id) }
+    }
+    return stored
+  }
+
   /// Only the owner of a target may change its calls.
   func check(_ write: StoreWrite, by session: Int64?) throws(Nonsense) {
     guard let session else { return }

@@ -134,6 +134,9 @@ struct SimulatedStoreLane {
     if job.isChange, !store.isNext(job, of: session) {
       return StoreFailure(isFull: false, message: "the change before it was not made")
     }
+    // The store finds these first.
+    let stored = store.stored(job.writes, by: session)
+    if !stored.isEmpty { return StoreFailure(isFull: false, stored: stored, message: "calls are stored") }
     let taken = store.taken(job.writes)
     return taken.isEmpty ? nil : StoreFailure(isFull: false, taken: taken, message: "keys are taken")
   }

@@ -129,6 +129,8 @@ extension Action {
     case .start(let start): "start \(start.call.id) #\(start.number)"
     case .abort(let id): "abort \(id)"
     case .notice(let notice): "notice \(notice)"
+    case .forward(let descriptor, let reply):
+      "forwards \(descriptor.identity.map { "\($0.id)" } ?? "") for \(reply.rawValue)"
     case .tellOwners(let shards): "tells the owners of \(shards.size) shards"
     case .tookOver(let shards, let state): "took \(shards.size) shards over, \(state.running.count) running"
     case .drained: "drained"

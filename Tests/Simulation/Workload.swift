@@ -44,6 +44,13 @@ enum Workload {
     return random.pick([1, 2, 2, 3])
   }
 
+  /// Whether instances forward submissions. Their patience is so short that they often store calls that their owners store,
+  /// too.
+  static func forward(_ settings: inout EngineSettings, _ random: inout RandomSource) {
+    guard settings.leases != nil, random.chance(0.5) else { return }
+    settings.forwarding = ForwardingSettings(patience: .milliseconds(random.pick([10, 20, 50, 200, 1000])))
+  }
+
   /// An instance's clock, whose rate differs by no more than the leases allow.
   static func clock(of settings: EngineSettings, _ random: inout RandomSource) -> SimulatedClock {
     guard settings.leases != nil, random.chance(0.7) else { return SimulatedClock() }

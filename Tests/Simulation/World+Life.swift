@@ -110,6 +110,10 @@ extension World {
     guard let asked = instance.waiting.removeValue(forKey: reply.number) else {
       return invariants.require(false, "client \(reply.number) got two replies")
     }
+    if case (.forwarded(let call), .submission(_, let reply)) = (asked, reply) {
+      return answer(call, reply, by: instance)
+    }
+    let isInDoubt = instance.inDoubt.remove(reply.number) != nil
     guard instance.knows(store) else { return }
     switch (asked, reply) {
     case (.submit(let key, _), .submission(_, .accepted(let record))):
@@ -138,6 +142,8 @@ extension World {
       instance.report = report
     case (.submit(let key?, _), .submission(_, .replayed(let id))):
       invariants.replayed(id, under: key, in: store)
+    // Its client learns that nobody knows.
+    case (.submit, .submission(_, .refused(let problem))) where isInDoubt && problem.status >= 500: break
     case (.submit(let key, let number), .submission(_, .refused(let problem))):
       invariants.refused(submission: number, problem, by: instance.number)
       if let key, problem.code == "idempotencyKeyReused" { invariants.reused(key, in: store) }

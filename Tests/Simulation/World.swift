@@ -22,6 +22,8 @@ final class World {
     case replicate(Int)
     case failOver(Int)
     case hint(Int, life: Int)
+    case forwardArrives(Forwarded, Int, life: Int)
+    case forwardEnds(Forwarded, SubmissionReply?, server: Int)
     case attemptEnds(Int, life: Int, CallID, number: Int)
     case submit
     case join(Int)
@@ -40,6 +42,7 @@ final class World {
 
   enum Asked {
     case submit(IdempotencyKey?, number: Int)
+    case forwarded(Forwarded)
     case operation(CallCommand)
     case control(TargetCommand)
     case report
@@ -62,6 +65,8 @@ final class World {
   /// Generators for lost connections and for failovers, so that other runs stay the same.
   var lossRandom: RandomSource
   var failoverRandom: RandomSource
+  /// The same for forwarded submissions.
+  var forwardRandom: RandomSource
   /// What the next server will have at a failover, by the number of the failover.
   var copies: [Int: SimulatedStore] = [:]
   /// When the server is ready that has taken over.
@@ -102,6 +107,8 @@ final class World {
     failoverRandom = RandomSource(seed: seed ^ 0x6661_696c_6f76_6572)
     var settings = Workload.settings(&random)
     let count = Workload.share(&settings, &sharedRandom)
+    forwardRandom = RandomSource(seed: seed ^ 0x666f_7277_6172_64)
+    Workload.forward(&settings, &forwardRandom)
     crowd = Crowd(seed: seed, &settings)
     self.settings = settings
     invariants = Invariants(settings: settings)
@@ -182,6 +189,10 @@ final class World {
     case .failOver(let number): failOver(number)
     case .hint(let number, let life):
       if let instance = awake(number, life, happening) { post(.callsStored, to: instance) }
+    case .forwardArrives(let call, let number, let life):
+      if let instance = awake(number, life, happening) { forwardArrives(call, instance) }
+    case .forwardEnds(let call, let reply, let server):
+      if let instance = awake(call.from, call.life, happening) { forwardEnds(call, reply, server: server, instance) }
     case .attemptEnds(let number, let life, let id, let attempt):
       guard let instance = awake(number, life, happening) else { return }
       attemptEnds(instance, id, attempt)
@@ -290,6 +301,7 @@ final class World {
         }
       case .notice(.leaseLost): invariants.forgetRefused(instance.number)
       case .notice, .tookOver: break
+      case .forward(let descriptor, let reply): forward(descriptor, reply, by: instance)
       case .tellOwners(let shards): tellOwners(of: shards)
       case .drained:
         invariants.require(

@@ -57,8 +57,8 @@ BUGS = [
         ENGINE, "dropRefused(over.stuck.writes + over.later.writes)",
         "dropRefused(over.stuck.writes + (PLANTED ? [] : over.later.writes))")),
     bug("a second store failure forgets the first", 200, (
-        ENGINE, "isRetrying = false\n    note(failure.taken)\n",
-        "isRetrying = false\n    if PLANTED { (stuck, later) = (Backlog(), Backlog()) }\n    note(failure.taken)\n")),
+        ENGINE, "isRetrying = false\n    note(failure)\n",
+        "isRetrying = false\n    if PLANTED { (stuck, later) = (Backlog(), Backlog()) }\n    note(failure)\n")),
     bug("a refused call left on disk", 200, (
         ENGINE, "refused.sorted().map(StoreWrite.discard)",
         "(PLANTED ? [] : refused.sorted()).map(StoreWrite.discard)")),
@@ -266,6 +266,13 @@ BUGS = [
         "var startBefore: Timestamp? { settings == nil || PLANTED ?")),
     bug("surplus shards kept", 200, (
         ENGINE, "if surplus > 0 { leave(", "if surplus > 0, !PLANTED { leave(")),
+    # Forwarded submissions.
+    bug("a claim of a call that is being accepted", 3000, only_unless(
+        ENGINE, "if record.mayBeStored { desk.claims.given(record.id) }")),
+    bug("a refused call removed that another stored", 1000, only_unless(
+        ENGINE, "if call.mayBeStored { kept.insert(call.id) }")),
+    bug("a forwarded call accepted twice", 1000, (
+        ENGINE, "patience, desk.forwarded.take(", "patience, PLANTED || desk.forwarded.take(")),
     # The store's part, in the simulated one.
     bug("a takeover before the lease expired", 200, (
         STORE, "sessions where session.expiresAt <= now &&",
@@ -274,6 +281,9 @@ BUGS = [
         STORE, "  func stands(_ session: Int64?) -> Bool { ", "  func stands(_ session: Int64?) -> Bool { PLANTED || ")),
     bug("a key that two instances give to two calls", 500, (
         STORE, "guard case .key(let record) = write, let", "guard !PLANTED, case .key(let record) = write, let")),
+    bug("a call that two instances store", 1000, (
+        STORE, "guard let row = rows[record.id] else { continue }",
+        "guard !PLANTED, let row = rows[record.id] else { continue }")),
     bug("a fence that only selects", 500, (
         STORE, "return !store.stands(session) }",
         "return PLANTED ? !stood.contains(job.number) && !store.stands(session) : !store.stands(session) }")),

@@ -11,9 +11,14 @@ struct Claims: Sendable {
     /// Calls with an ordering key that have ended since. The answer can still contain them as they were before,
     /// because the store itself gives out turns.
     var ended: Set<CallID> = []
+    /// New calls that were accepted since, and that another instance may have stored. The answer can contain them, as
+    /// the other instance has stored them.
+    var given: Set<CallID> = []
   }
 
   private var open: Open?
+  /// Calls that were accepted here, and then found in the store: their inserts will fail.
+  private var found: Set<CallID> = []
   /// When the earliest call in the store is due.
   private(set) var nextDue: Timestamp?
   /// The maximum number of calls that the store may still send. Their room in memory is reserved.
@@ -44,6 +49,14 @@ struct Claims: Sendable {
     open?.ended.insert(id)
   }
 
+  /// A new call was accepted that another instance may have stored.
+  mutating func given(_ id: CallID) {
+    open?.given.insert(id)
+  }
+
+  /// Whether a call was found in the store after it was accepted here; says so once.
+  mutating func takeFound(_ id: CallID) -> Bool { found.remove(id) != nil }
+
   /// Due calls are requested.
   mutating func begin(limit: Int) {
     open = Open(limit: limit)
@@ -52,9 +65,11 @@ struct Claims: Sendable {
 
   /// Due calls have arrived, and `next` is when the next one is due. Returns those that may be taken in.
   mutating func end(_ claim: Claim) -> [CallRecord] {
-    let ended = open?.ended ?? []
+    let (ended, given) = (open?.ended ?? [], open?.given ?? [])
+    if !given.isEmpty { found.formUnion(claim.calls.lazy.map(\.id).filter(given.contains)) }
     nextDue = [claim.nextDue, close()].compactMap { $0 }.min()
-    return ended.isEmpty ? claim.calls : claim.calls.filter { !ended.contains($0.id) }
+    if ended.isEmpty, found.isEmpty { return claim.calls }
+    return claim.calls.filter { !ended.contains($0.id) && !given.contains($0.id) }
   }
 
   /// The claim has failed.

@@ -19,6 +19,8 @@ struct StoreDesk: Sendable {
   private var later: [StoreRequest.Body] = []
   /// Loading calls.
   var claims = Claims()
+  /// Calls that other instances have forwarded.
+  var forwarded = ForwardedCalls()
   /// Calls that commands are about.
   var fetches = Fetches()
   /// Idempotency keys.
@@ -137,8 +139,14 @@ struct StoreDesk: Sendable {
     trouble?.stick(writes, then: actions)
   }
 
+  /// Whether a call that is to be inserted is in the store already, and waits there for this engine.
+  mutating func isStored(_ id: CallID) -> Bool {
+    if claims.takeFound(id) { trouble?.noteStored(id) }
+    return trouble?.isStored(id) ?? false
+  }
+
   /// Notes that a call is refused. Returns whether that is new.
-  mutating func refuse(_ id: CallID, at place: Int) -> Bool { trouble?.refuse(id, at: place) ?? false }
+  mutating func refuse(_ call: CallRecord, at place: Int) -> Bool { trouble?.refuse(call, at: place) ?? false }
 
   /// The kept writes are requested again.
   mutating func beginRetry() {

@@ -29,13 +29,17 @@ struct StoreTrouble: Sendable {
   private(set) var later = Backlog()
   /// Calls that were refused because their insert failed, and webhooks about them. Their other writes are dropped.
   private(set) var refused: Set<CallID> = []
-  /// Calls whose keys were among the writes that came back.
-  private(set) var keyed: Set<CallID> = []
+  /// Calls whose keys were among the writes that came back, and those that other instances may have stored.
+  private(set) var kept: Set<CallID> = []
   /// The places of their namespaces.
   private var places: [CallID: Int] = [:]
   /// Calls that cannot be accepted, because other instances were first with their keys.
   private(set) var taken: [CallID: TakenKey] = [:]
-  /// Whether that is the only problem: the store works, the other calls are accepted, and new calls wait for the
+  /// Calls that other instances have stored first, and that have begun since: they are not this engine's any more.
+  private(set) var begun: Set<CallID> = []
+  /// Those that wait in the store: they are changed there, and not inserted.
+  private var stored: Set<CallID> = []
+  /// Whether these are the only problem: the store works, the other calls are accepted, and new calls wait for the
   /// moment that it takes to write them again.
   private(set) var isContended = false
   /// Events that have arrived meanwhile.
@@ -43,11 +47,19 @@ struct StoreTrouble: Sendable {
 
   /// The store has failed.
   init(_ failure: StoreFailure, retry: Duration, at now: Timestamp) {
-    // If only keys are taken, nothing has to recover: without those calls the rest can be written at once.
-    isContended = !failure.taken.isEmpty
+    // If others were first, nothing has to recover: without those calls the rest can be written at once.
+    isContended = failure.isContention
     until = isContended ? now : now + retry
     problem = .of(failure)
-    note(failure.taken)
+    note(failure)
+  }
+
+  /// Whether a call is in the store and waits there for this engine.
+  func isStored(_ id: CallID) -> Bool { stored.contains(id) }
+
+  /// A call is in the store and waits there for this engine.
+  mutating func noteStored(_ id: CallID) {
+    stored.insert(id)
   }
 
   /// Whether a call was refused.
@@ -75,7 +87,7 @@ struct StoreTrouble: Sendable {
   /// Keeps writes that have come back.
   mutating func stick(_ writes: [StoreWrite], then actions: [Action]) {
     stuck.append(actions, writes)
-    for case .key(let record) in writes { keyed.insert(record.call) }
+    for case .key(let record) in writes { kept.insert(record.call) }
   }
 
   /// All requests from before the failure have come back.
@@ -84,20 +96,21 @@ struct StoreTrouble: Sendable {
   }
 
   /// Notes that a call is refused. Returns whether that is new.
-  mutating func refuse(_ id: CallID, at place: Int) -> Bool {
-    guard refused.insert(id).inserted else { return false }
-    places[id] = place
+  mutating func refuse(_ call: CallRecord, at place: Int) -> Bool {
+    guard refused.insert(call.id).inserted else { return false }
+    places[call.id] = place
+    if call.mayBeStored { kept.insert(call.id) }
     return true
   }
 
   /// A repeated write has failed again, or a lookup or claim from the step that noticed the trouble. Later writes are
   /// still kept. The barrier that was requested after them shows when all of them have come back.
   ///
-  /// - Returns: The deferred events if there is more trouble now than keys that other instances were first with.
+  /// - Returns: The deferred events if there is more trouble now than what other instances were first with.
   mutating func prolong(_ failure: StoreFailure, retry: Duration, at now: Timestamp) -> [EngineEvent]? {
     isRetrying = false
-    note(failure.taken)
-    guard failure.taken.isEmpty else { return nil }
+    note(failure)
+    guard !failure.isContention else { return nil }
     until = now + retry
     problem = .of(failure)
     guard isContended else { return nil }
@@ -110,10 +123,12 @@ struct StoreTrouble: Sendable {
     isComplete = false
     isRetrying = true
     (stuck, later) = (Backlog(), Backlog())
-    (refused, keyed, places, taken) = ([], [], [:], [:])
+    (refused, kept, places, taken, begun) = ([], [], [:], [:], [])
   }
 
-  private mutating func note(_ keys: [TakenKey]) {
-    for key in keys { taken[key.submitted.call] = key }
+  private mutating func note(_ failure: StoreFailure) {
+    for key in failure.taken { taken[key.submitted.call] = key }
+    stored.formUnion(failure.stored.waiting)
+    begun.formUnion(failure.stored.begun)
   }
 }

@@ -22,6 +22,15 @@ final class ReplyTable<Waiter: Sendable, Answer: Sendable>: Sendable {
     }
   }
 
+  /// Changes one, if it still waits.
+  func change(_ token: ReplyToken<Answer>, _ change: (inout Waiter) -> Void) {
+    table.withLock { table in
+      guard var waiter = table.waiting[token.rawValue] else { return }
+      change(&waiter)
+      table.waiting[token.rawValue] = waiter
+    }
+  }
+
   /// Removes one; nil if there is none.
   func take(_ token: ReplyToken<Answer>) -> Waiter? {
     table.withLock { $0.waiting.removeValue(forKey: token.rawValue) }
@@ -64,14 +73,22 @@ struct Submitter: Sendable {
     case item(any BatchAnswering, index: Int)
     /// A client that wanted a test of its webhook endpoint.
     case webhookTest(HTTPResponder)
+    /// One submission that another instance has forwarded for its client.
+    case forwarded(ForwardedAnswer, index: Int)
   }
 
   let kind: Kind
   let since: Timestamp
+  /// Whether the call was forwarded to another instance, which may have stored it, so that a failure here does not mean
+  /// that it is not accepted.
+  var isInDoubt = false
 
   /// Whether the call came from a client.
   var isClients: Bool {
-    if case .webhookTest = kind { false } else { true }
+    switch kind {
+    case .client, .untilEnd, .item: true
+    case .webhookTest, .forwarded: false
+    }
   }
 }
 

@@ -31,6 +31,7 @@ extension Runtime {
     var answers = SubmissionAnswers(most: actions.count)
     // The attempts to start are among the actions from `first` on, if there are any.
     var (first, hasStart) = (0, false)
+    var forwards: [ForwardedCall] = []
     for (place, action) in actions.enumerated() {
       switch action {
       case .start: hasStart = true
@@ -47,12 +48,16 @@ extension Runtime {
         forecastWatch.note(notice)
         events.note(notice, at: clock.now)
       case .tookOver(_, let state): standings.note(state)
+      case .forward(let descriptor, let reply):
+        guard let identity = descriptor.identity else { break }
+        forwards.append(ForwardedCall(descriptor: descriptor, reply: reply, identity: identity))
       case .tellOwners(let shards): shared?.store.tellOwners(of: shards)
       case .drained: drained.signal()
       }
     }
     if hasStart { attemptLane?.start(actions[first...]) }
     answers.send(redaction)
+    if !forwards.isEmpty { forward(forwards) }
   }
 
   /// Reports attempts that the transport has made to the engine.

@@ -38,7 +38,7 @@ extension Runtime {
     for commander in replies.targetCommands.takeAll() { answer(commander, .refused(Self.outcomeUnknown)) }
   }
 
-  private static let outcomeUnknown = Problem(
+  static let outcomeUnknown = Problem(
     status: 503, code: "outcomeUnknown", title: "It is not known whether this was done",
     detail:
       "The connection to the store broke while this was being stored, and the store cannot be reached. Send it again "
@@ -46,15 +46,18 @@ extension Runtime {
     retryAfter: 5)
 
   private func answer(_ submitter: Submitter, _ reply: SubmissionReply, into answers: inout SubmissionAnswers) {
+    if case .forwarded(let batch, let index) = submitter.kind { return batch.answer(index, reply) }
     switch reply {
     case .accepted(let record): answer(submitter, accepted: record, into: &answers)
-    case .refused(let problem):
+    case .refused(let reason):
+      let problem = submitter.isInDoubt && reason.status >= 500 ? Self.outcomeUnknown : reason
       if submitter.isClients { metrics.count { $0.refused += 1 } }
       switch submitter.kind {
       case .item(let batch, let index): answers.add(.refused(problem), to: batch, at: index)
       case .client(let responder), .untilEnd(let responder, _), .webhookTest(let responder):
         metrics.count { $0.requests[problem.status / 100] += 1 }
         answers.add(.refused(problem), to: responder)
+      case .forwarded: break
       }
     case .replayed(let id): answerWithReplay(id, submitter)
     }
@@ -76,6 +79,7 @@ extension Runtime {
     case .client(let responder), .webhookTest(let responder):
       metrics.count { $0.requests[2] += 1 }
       answers.add(.accepted(record, wait), to: responder)
+    case .forwarded: break
     }
   }
 
@@ -113,6 +117,7 @@ extension Runtime {
     case .untilEnd(let responder, let bound):
       answerWhenEnded(id, in: nil, responder, within: bound, applied: bound, orElse: replay)
     case .client(let responder), .webhookTest(let responder): query(responder, isOwed: true, replay)
+    case .forwarded: break
     }
   }
 

@@ -25,6 +25,7 @@ extension Runtime {
     } else {
       attemptLane?.shutdown()
     }
+    forwardLane?.shutdown()
     endStatistics()
     // A lane that did not end in time still uses this object when it does, perhaps just before the process exits.
     if !closeStore(isDrained: isOver) || !isOver { _ = Unmanaged.passRetained(self) }
@@ -36,6 +37,7 @@ extension Runtime {
     statistics.stop()
     forecastWatch.stop()
     attemptLane?.shutdown()
+    forwardLane?.shutdown()
     _ = closeStore(isDrained: false)
   }
 

@@ -11,7 +11,7 @@ internal import Synchronization
 /// Connects the lanes: it performs the engine's effects on the store, the transport and the waiting clients, and
 /// reports the results to the engine.
 ///
-/// `@unchecked Sendable`: `init` sets the three lanes once, before anything else can see the object;
+/// `@unchecked Sendable`: `init` sets the lanes once, before anything else can see the object;
 /// everything else in it is constant or locked.
 final class Runtime: @unchecked Sendable {
   let clock: Clock
@@ -51,6 +51,8 @@ final class Runtime: @unchecked Sendable {
   private(set) var engineLane: EngineLane?
   private(set) var storeLane: StoreLane?
   private(set) var attemptLane: AttemptLane?
+  /// Forwards submissions to the owners of their targets; nil if there can be no others.
+  private(set) var forwardLane: ForwardLane?
   let drained = DispatchSemaphore(value: 0)
 
   /// - Parameters:
@@ -108,6 +110,12 @@ final class Runtime: @unchecked Sendable {
       headers: AttemptHeaders(secret: secret, endpoints: endpoints, sampling: tracer?.sampling),
       endpoints: endpoints, bodies: bodies, redaction: redaction, clock: clock, tracer: tracer
     ) { [weak self] in self?.attemptsEnded($0) }
+    if let peers, let forwarding = settings.engine.forwarding {
+      forwardLane = try ForwardLane(
+        table: peers.table, trust: peers.trust, clock: clock, patience: forwarding.patience,
+        largest: settings.maxDescriptorBytes
+      ) { [weak self] in self?.forwarded($0) }
+    }
   }
 
   /// Sets the egress policy, before the first attempt.

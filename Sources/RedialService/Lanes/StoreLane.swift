@@ -245,7 +245,7 @@ final class StoreLane: @unchecked Sendable {
 
   private static func failure(_ error: StoreError) -> StoreFailure {
     StoreFailure(
-      isFull: error.kind == .full, isLeaseLost: error.kind == .leaseLost, taken: error.taken,
+      isFull: error.kind == .full, isLeaseLost: error.kind == .leaseLost, taken: error.taken, stored: error.stored,
       message: error.message)
   }
 }

@@ -32,6 +32,7 @@ extension Runtime {
       let all = listed.contains(where: \.isSelf) ? listed : others
       let before = peers.table.all
       peers.table.set(all)
+      forwardLane?.meet(others)
       events.meet(others)
       shared?.keys.divideQuotas(among: all.count)
       // Some may be about calls of shards that others have now.

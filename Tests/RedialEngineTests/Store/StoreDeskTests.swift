@@ -105,9 +105,10 @@ struct StoreDeskTests {
   @Test("a call is refused once")
   func refused() {
     var desk = StoreDesk(nil)
-    #expect(desk.refuse(Self.id, at: 2) == false)
+    let call = EngineProbe.record(id: Self.id, at: Self.now)
+    #expect(desk.refuse(call, at: 2) == false)
     desk.enterTrouble(StoreFailure(isFull: false, message: "gone"), retry: .seconds(1), at: Self.now)
-    #expect(desk.refuse(Self.id, at: 2) && !desk.refuse(Self.id, at: 2))
+    #expect(desk.refuse(call, at: 2) && !desk.refuse(call, at: 2))
     #expect(desk.hasRefused(Self.id) && desk.trouble?.place(of: Self.id) == 2)
   }
 }

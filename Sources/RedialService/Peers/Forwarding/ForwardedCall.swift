@@ -1,0 +1,51 @@
+internal import RedialEngine
+internal import RedialModel
+
+/// A submission that is forwarded, and who waits for the answer.
+struct ForwardedCall: Sendable {
+  let descriptor: CallDescriptor
+  let reply: ReplyToken<SubmissionReply>
+  /// The call's identity.
+  let identity: GivenIdentity
+
+  /// About how many bytes a call has beside its URL, its header fields and its body when it is sent.
+  private static let overhead = 1024
+
+  /// About how many bytes it has when it is sent.
+  var size: Int {
+    let fields = descriptor.spec.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count }
+    return descriptor.spec.url.utf8.count + fields + descriptor.body.count + Self.overhead
+  }
+
+  /// The call as the owner has accepted it.
+  func accepted(_ progress: CallProgress) -> CallRecord {
+    CallRecord(
+      id: identity.id, kind: .call, spec: descriptor.spec, body: descriptor.body, createdAt: identity.createdAt,
+      progress: progress)
+  }
+}
+
+/// What an owner answers to a forwarded submission.
+enum ForwardedReply: Sendable {
+  /// The call is on disk.
+  case accepted(CallProgress)
+  /// The call was accepted before, under the same key.
+  case replayed(CallID)
+  /// The call is refused, for a reason that the client gets.
+  case refused(Problem)
+  /// The owner has done nothing: another instance may accept the call.
+  case left
+  /// Nobody knows what the owner has done.
+  case unknown
+
+  /// The answer of an engine.
+  init(_ reply: SubmissionReply) {
+    switch reply {
+    case .accepted(let record): self = .accepted(record.progress)
+    case .replayed(let id): self = .replayed(id)
+    case .refused(let problem) where Engine.leavesToOthers(problem): self = .left
+    case .refused(let problem) where problem.code == Runtime.outcomeUnknown.code: self = .unknown
+    case .refused(let problem): self = .refused(problem)
+    }
+  }
+}
