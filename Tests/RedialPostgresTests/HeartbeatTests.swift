@@ -116,7 +116,7 @@ struct HeartbeatTests {
     return nil
   }
 
-  /// The first heartbeat of a connection tells of all documents.
+  /// The first heartbeat of a connection reports all documents.
   private func tells(_ news: PeerNews, of kind: SharedDocuments) -> Bool {
     if case .documentsChanged(let kinds) = news { kinds.contains(kind) } else { false }
   }
