@@ -37,6 +37,11 @@ CREATE INDEX calls_due ON calls (namespace, due) WHERE state <= 1;
 CREATE INDEX calls_finished ON calls (finished_at) WHERE state >= 5;
 CREATE INDEX calls_queued ON calls (target_id, priority DESC) WHERE state = 1 AND waiting IS NOT 8;
 
+-- The log: what commits have changed of calls in an engine's memory, a row for each commit. Calls are folded from here into the
+-- tables, many at a time. A row has its number and that of the first row that was needed with it; other rows mean nothing, and
+-- their places are used again.
+CREATE TABLE call_log (place INTEGER PRIMARY KEY, changes BLOB NOT NULL) STRICT;
+
 -- What was submitted. body_size is what the body inflates to, in bytes; NULL for one that is stored as it is.
 CREATE TABLE requests (id INTEGER PRIMARY KEY, spec BLOB NOT NULL, body BLOB, body_size INTEGER) STRICT;
 

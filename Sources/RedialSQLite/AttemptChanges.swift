@@ -11,6 +11,7 @@ struct AttemptChanges {
   private let forgetBody: SQLiteStatement
   private let eraseResponses: SQLiteStatement
   private let removeAll: SQLiteStatement
+  private let exists: SQLiteStatement
 
   /// Prepares the statements.
   ///
@@ -37,6 +38,8 @@ struct AttemptChanges {
       UPDATE attempts SET truncated = NULL, response_head = NULL, response_body = NULL, response_body_size = NULL
       WHERE call_id = ?1
       """)
+    exists = try connection.prepare(
+      "find an attempt", "SELECT 1 FROM attempts WHERE call_id = ?1 AND number = ?2")
     removeAll = try connection.prepare("remove a call's attempts", "DELETE FROM attempts WHERE call_id = ?1")
   }
 
@@ -52,14 +55,26 @@ struct AttemptChanges {
     try eraseResponses.run()
   }
 
+  /// Whether there is an attempt with a number.
+  func contains(_ number: Int, of id: CallID) throws(StoreError) -> Bool {
+    exists.bind(1, id.rawValue)
+    exists.bind(2, Int64(number))
+    return try exists.first { row throws(StoreError) in row.integer(0) } != nil
+  }
+
+  /// An attempt in the form in which it is stored.
+  func stored(_ attempt: AttemptRecord) -> StoredAttempt {
+    StoredAttempt(attempt, compressMinBytes: payloads.compressMinBytes)
+  }
+
   /// Stores attempts, as ``insert(_:of:)`` does each: all of them may wait.
-  func insert(_ attempts: [(id: CallID, attempt: AttemptRecord)]) throws(StoreError) {
+  func insert(_ attempts: [(id: CallID, attempt: StoredAttempt)]) throws(StoreError) {
     try rows.insert(attempts) { new, statement in
-      let body = bind(new.attempt, of: new.id, to: statement)
+      bind(new.attempt, of: new.id, to: statement)
       statement.bind(9, copying: new.attempt.decision)
-      statement.bind(11, copying: new.attempt.response?.head.bytes ?? [])
-      statement.bind(12, copying: body)
-      statement.bind(13, copying: new.attempt.figures?.encoded ?? [])
+      statement.bind(11, copying: new.attempt.response?.head ?? [])
+      statement.bind(12, copying: new.attempt.response?.body ?? [])
+      statement.bind(13, copying: new.attempt.figures)
     }
   }
 
@@ -71,15 +86,16 @@ struct AttemptChanges {
       forgetBody.bind(2, Int64(attempt.number - payloads.keptResponses))
       try forgetBody.run()
     }
-    let (head, figures) = (attempt.response?.head.bytes ?? [], attempt.figures?.encoded ?? [])
+    let attempt = stored(attempt)
+    let (head, body) = (attempt.response?.head ?? [], attempt.response?.body ?? [])
     try rows.insert { statement, run throws(StoreError) in
-      let body = bind(attempt, of: id, to: statement)
+      bind(attempt, of: id, to: statement)
       try attempt.decision.withUnsafeBufferPointer { decision throws(StoreError) in
         try head.withUnsafeBufferPointer { head throws(StoreError) in
           try body.withUnsafeBufferPointer { body throws(StoreError) in
             statement.bind(9, bytes: decision)
             statement.bind(11, bytes: head)
-            try figures.withUnsafeBufferPointer { figures throws(StoreError) in
+            try attempt.figures.withUnsafeBufferPointer { figures throws(StoreError) in
               statement.bind(12, bytes: body)
               statement.bind(13, bytes: figures)
               try run()
@@ -90,21 +106,18 @@ struct AttemptChanges {
     }
   }
 
-  /// Binds the columns that are not blobs, and returns the response's body in its stored form.
-  private func bind(_ attempt: AttemptRecord, of id: CallID, to statement: SQLiteStatement) -> [UInt8] {
+  /// Binds the columns that are not blobs.
+  private func bind(_ attempt: StoredAttempt, of id: CallID, to statement: SQLiteStatement) {
     statement.bind(1, id.rawValue)
-    statement.bind(2, Int64(attempt.number))
-    statement.bind(3, attempt.startedAt.microseconds)
-    statement.bind(4, attempt.duration.wholeMicroseconds)
-    statement.bind(5, Int64(attempt.outcome.rawValue))
-    statement.bind(6, attempt.status.map { Int64($0) })
+    statement.bind(2, attempt.number)
+    statement.bind(3, attempt.startedAt)
+    statement.bind(4, attempt.duration)
+    statement.bind(5, attempt.outcome)
+    statement.bind(6, attempt.status)
     statement.bind(7, text: attempt.failure?.code)
     statement.bind(8, text: attempt.failure?.message)
     // Only this column says whether there was a response, because both its parts may be empty.
-    statement.bind(10, attempt.response.map { $0.truncated ? 1 : 0 })
-    let given = attempt.response?.body ?? []
-    let compressed = PayloadCoding.deflated(given, threshold: payloads.compressMinBytes)
-    statement.bind(14, compressed.map { _ in Int64(given.count) })
-    return compressed ?? given
+    statement.bind(10, attempt.response.map { $0.isTruncated ? 1 : 0 })
+    statement.bind(14, attempt.response?.inflatedSize)
   }
 }

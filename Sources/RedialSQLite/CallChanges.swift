@@ -5,7 +5,6 @@ internal import RedialModel
 /// Changes `calls` and `requests`.
 struct CallChanges {
   private let connection: SQLiteConnection
-  private let compressMinBytes: Int
   private let calls: RowInsertion
   private let requests: RowInsertion
   private let counts: CallCounts
@@ -30,13 +29,10 @@ struct CallChanges {
 
   /// Prepares the statements.
   ///
-  /// - Parameters:
-  ///   - compressMinBytes: The smallest body that is compressed.
-  ///   - counts: Informed of every call that is added, removed, finished, or continued.
-  init(on connection: SQLiteConnection, compressMinBytes: Int, counts: CallCounts) throws(StoreError) {
+  /// - Parameter counts: Informed of every call that is added, removed, finished, or continued.
+  init(on connection: SQLiteConnection, counts: CallCounts) throws(StoreError) {
     self.connection = connection
     self.counts = counts
-    self.compressMinBytes = compressMinBytes
     calls = try RowInsertion(
       on: connection, "store a call", into: "calls",
       [
@@ -121,54 +117,41 @@ struct CallChanges {
     }
   }
 
-  /// A call to store, with the numbers of its target and its namespace.
-  struct NewCall {
-    let call: CallRecord
-    let targetID: Int64
-    let namespace: Int64
-
-    /// The body; only the store keeps it.
-    var body: [UInt8] {
-      guard case .held(let body) = call.content else {
-        preconditionFailure("a call whose body only the store has is in the store")
-      }
-      return body
-    }
-  }
-
   /// The largest body that SQLite may copy, in bytes.
   private static let mostCopied = 16 * 1024
 
   /// Stores new calls, in order.
-  func insert(_ new: [NewCall]) throws(StoreError) {
-    try calls.insert(new) { new, statement in
-      bind(new.call.progress, to: statement)
+  ///
+  /// - Parameter logged: Their progress, if the log has later progress than that with which they were accepted.
+  func insert(_ new: [NewCall], _ logged: [CallProgress]? = nil) throws(StoreError) {
+    try calls.insert(Array(new.indices)) { index, statement in
+      let (new, progress) = (new[index], logged?[index] ?? new[index].call.progress)
+      bind(progress, to: statement)
       statement.bind(12, new.call.id.rawValue)
       statement.bind(13, Int64(new.call.kind.rawValue))
       statement.bind(14, new.targetID)
       statement.bind(15, new.call.createdAt.microseconds)
       statement.bind(16, Int64(new.call.spec.priority))
       statement.bind(17, new.namespace)
-      counts.added(new)
+      counts.added(new, progress)
     }
-    let large = new.filter { $0.body.count > Self.mostCopied }
-    try requests.insert(large.isEmpty ? new : new.filter { $0.body.count <= Self.mostCopied }) { new, statement in
-      let compressed = PayloadCoding.deflated(new.body, threshold: compressMinBytes)
+    let large = new.filter { $0.request.body.count > Self.mostCopied }
+    try requests.insert(large.isEmpty ? new : new.filter { $0.request.body.count <= Self.mostCopied }) {
+      new, statement in
       statement.bind(1, new.call.id.rawValue)
-      statement.bind(2, copying: new.call.spec.canonicalJSON)
-      statement.bind(3, copying: compressed ?? new.body)
-      statement.bind(4, compressed.map { _ in Int64(new.body.count) })
+      statement.bind(2, copying: new.request.spec)
+      statement.bind(3, copying: new.request.body)
+      statement.bind(4, new.request.inflatedSize)
     }
     for new in large { try insertLargeRequest(of: new) }
   }
 
   private func insertLargeRequest(of new: NewCall) throws(StoreError) {
-    let compressed = PayloadCoding.deflated(new.body, threshold: compressMinBytes)
     try requests.insert { statement, run throws(StoreError) in
       statement.bind(1, new.call.id.rawValue)
-      statement.bind(4, compressed.map { _ in Int64(new.body.count) })
-      try new.call.spec.canonicalJSON.withUnsafeBufferPointer { spec throws(StoreError) in
-        try (compressed ?? new.body).withUnsafeBufferPointer { body throws(StoreError) in
+      statement.bind(4, new.request.inflatedSize)
+      try new.request.spec.withUnsafeBufferPointer { spec throws(StoreError) in
+        try new.request.body.withUnsafeBufferPointer { body throws(StoreError) in
           statement.bind(2, bytes: spec)
           statement.bind(3, bytes: body)
           try run()
@@ -195,20 +178,23 @@ struct CallChanges {
     if connection.changes == 1 {
       return try counts.left(id, for: state)
     }
-    guard let (kind, before) = try stands(id) else {
-      throw StoreError(
-        kind: .corrupt,
-        message: "Could not update \(id) in \(connection.path): there is no such call. Nothing was written. "
-          + "If rows were deleted by hand, restart Redial so that it forgets them.")
-    }
+    guard let (kind, before) = try stands(id) else { throw missing(id) }
     bind(progress, to: updateCall)
     updateCall.bind(12, id.rawValue)
     try updateCall.run()
     try counts.moved(id, kind: kind, from: before, to: state)
   }
 
+  /// The error for the progress of a call that does not exist.
+  func missing(_ id: CallID) -> StoreError {
+    StoreError(
+      kind: .corrupt,
+      message: "Could not update \(id) in \(connection.path): there is no such call. Nothing was written. "
+        + "If rows were deleted by hand, restart Redial so that it forgets them.")
+  }
+
   /// A call's kind and state as stored, which may be damaged; nil if there is no such call.
-  private func stands(_ id: CallID) throws(StoreError) -> (kind: Int64, state: Int64)? {
+  func stands(_ id: CallID) throws(StoreError) -> (kind: Int64, state: Int64)? {
     standing.bind(1, id.rawValue)
     return try standing.first { row throws(StoreError) in (row.integer(0), row.integer(1)) }
   }

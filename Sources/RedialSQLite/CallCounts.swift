@@ -15,8 +15,7 @@ final class CallCounts {
   }
 
   /// A call is added.
-  func added(_ new: CallChanges.NewCall) {
-    let progress = new.call.progress
+  func added(_ new: NewCall, _ progress: CallProgress) {
     finished.note(kind: Int64(new.call.kind.rawValue), state: StateColumns.state(progress.state), 1)
     if !progress.state.isFinal { unfinished?.note(target: new.call.spec.target, namespace: new.namespace, 1) }
   }

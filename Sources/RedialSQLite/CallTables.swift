@@ -5,6 +5,7 @@ internal import RedialModel
 /// The rows of calls in all tables. A call is added, changed, read and removed with its attempts, its labels, its manual
 /// retries and its key.
 final class CallTables {
+  private let payloads: PayloadRule
   private let changes: CallChanges
   private let rows: CallRows
   private let attempts: AttemptChanges
@@ -17,7 +18,8 @@ final class CallTables {
   ///
   /// - Parameter counts: Informed of every call that is added, removed, finished, or continued.
   init(on connection: SQLiteConnection, payloads: PayloadRule, counts: CallCounts) throws(StoreError) {
-    changes = try CallChanges(on: connection, compressMinBytes: payloads.compressMinBytes, counts: counts)
+    self.payloads = payloads
+    changes = try CallChanges(on: connection, counts: counts)
     rows = try CallRows(on: connection, bodies: true, largest: payloads.streamBodiesAbove)
     attempts = try AttemptChanges(on: connection, payloads: payloads)
     attemptRows = try AttemptRows(on: connection)
@@ -25,6 +27,9 @@ final class CallTables {
     retries = try RetryTable(on: connection)
     keys = try KeyTable(on: connection)
   }
+
+  /// The maximum size of a body that the log may have, in bytes: larger ones are read from their table.
+  var largestLogged: Int { min(CallLog.largestPart, payloads.streamBodiesAbove) }
 
   /// Which changes may be made grouped by kind.
   var batching: WriteBatching { attempts.batching }
@@ -52,6 +57,29 @@ final class CallTables {
     return .intact(call)
   }
 
+  /// The kind of a call in the tables, if it is in an engine's memory there; nil for another one, and for a damaged kind.
+  ///
+  /// - Throws: `corrupt` if there is no such call: its progress would be lost silently.
+  func kindInMemory(_ id: CallID) throws(StoreError) -> CallKind? {
+    guard let (kind, state) = try changes.stands(id) else { throw changes.missing(id) }
+    return state == StateColumns.inMemory ? UInt8(exactly: kind).flatMap { CallKind(rawValue: $0) } : nil
+  }
+
+  /// Whether the tables have an attempt.
+  func hasAttempt(_ number: Int, of id: CallID) throws(StoreError) -> Bool {
+    try attempts.contains(number, of: id)
+  }
+
+  /// What was submitted, in the form in which it is stored.
+  func request(of call: CallRecord) -> StoredRequest {
+    StoredRequest(call, compressMinBytes: payloads.compressMinBytes)
+  }
+
+  /// An attempt in the form in which it is stored.
+  func stored(_ attempt: AttemptRecord) -> StoredAttempt {
+    attempts.stored(attempt)
+  }
+
   /// Whether a call is stored as ended; false for an invalid state.
   func hasEnded(_ id: CallID) throws(StoreError) -> Bool {
     try changes.hasEnded(id)
@@ -59,10 +87,10 @@ final class CallTables {
 
   // MARK: Changing
 
-  /// Stores new calls, in order.
-  func insert(_ calls: [CallChanges.NewCall]) throws(StoreError) {
+  /// Stores new calls, in order; with other progress than that with which they were accepted, if that is given.
+  func insert(_ calls: [NewCall], _ logged: [CallProgress]? = nil) throws(StoreError) {
     if calls.isEmpty { return }
-    try changes.insert(calls)
+    try changes.insert(calls, logged)
     try labels.insert(calls)
   }
 
@@ -77,8 +105,32 @@ final class CallTables {
   }
 
   /// Stores attempts that may wait, see ``WriteBatching/canWait(_:)``.
-  func insert(_ new: [(id: CallID, attempt: AttemptRecord)]) throws(StoreError) {
+  func insert(_ new: [(id: CallID, attempt: StoredAttempt)]) throws(StoreError) {
     try attempts.insert(new)
+  }
+
+  /// Stores what the log has of calls, in their order.
+  ///
+  /// - Parameter isWanted: Whether a key is stored.
+  func insert(
+    _ logged: [(id: CallID, call: LoggedCalls.Call)], _ isWanted: (KeyRecord) -> Bool
+  ) throws(StoreError) {
+    var (new, attempts): ([NewCall], [(id: CallID, attempt: StoredAttempt)]) = ([], [])
+    var progress: [CallProgress] = []
+    for (id, call) in logged {
+      if let one = call.new {
+        new.append(one)
+        progress.append(call.progress)
+      } else {
+        try changes.update(id, call.progress)
+      }
+      for attempt in call.attempts { attempts.append((id, attempt)) }
+    }
+    try insert(new, progress)
+    try self.attempts.insert(attempts)
+    for (_, call) in logged {
+      if let key = call.key, isWanted(key) { try keys.insert(key) }
+    }
   }
 
   /// Stores a manual retry of a call.

@@ -23,7 +23,7 @@ struct LabelTable {
   }
 
   /// Stores the labels of new calls. Their names have the namespaces of their calls.
-  func insert(_ new: [CallChanges.NewCall]) throws(StoreError) {
+  func insert(_ new: [NewCall]) throws(StoreError) {
     var labels: [(label: CallSpec.Label, call: CallID, namespace: Namespace)] = []
     // A webhook's label is its event; nobody searches by it.
     for new in new where new.call.kind == .call && !new.call.spec.labels.isEmpty {

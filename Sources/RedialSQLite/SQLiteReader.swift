@@ -14,15 +14,21 @@ public final class SQLiteReader: CallReader {
   /// How many threads it serves at a time.
   public let connections: Int
   private let pool: ConnectionPool<ReadConnection>
+  /// Changes that are not in the tables yet; nil if none are read.
+  private let log: LogView?
 
   /// Opens connections to an open store.
   ///
   /// - Parameters:
   ///   - connections: How many threads are served at a time, 1 or more; others wait.
   ///   - redaction: Hides parts of URLs; a search by a part of the URL does not find them.
+  ///   - store: The open store of this file. Without it, changes are seen only when they are in the tables of calls, which
+  ///     takes seconds.
   public init(
-    path: String, connections: Int = SQLiteReader.defaultConnections, redaction: Redaction = Redaction()
+    path: String, connections: Int = SQLiteReader.defaultConnections, redaction: Redaction = Redaction(),
+    beside store: SQLiteStore? = nil
   ) throws(StoreError) {
+    log = store?.log?.view
     self.connections = max(1, connections)
     pool = try ConnectionPool(connections) { () throws(StoreError) in
       try ReadConnection(path: path, redaction: redaction)
@@ -31,8 +37,38 @@ public final class SQLiteReader: CallReader {
 
   /// A call with all its attempts; with the responses of all of them, or only of the last.
   public func call(_ id: CallID, in namespace: Namespace?, allResponses: Bool) throws(StoreError) -> StoredCall? {
-    try withConnection { connection throws(StoreError) in
-      try connection.call(id, in: namespace, responses: allResponses ? .all : .last)
+    try call(id, in: namespace, responses: allResponses ? .all : .last)
+  }
+
+  /// A call from the log, or from the tables, or from both.
+  private func call(
+    _ id: CallID, in namespace: Namespace?, responses: AttemptRows.Responses
+  ) throws(StoreError) -> StoredCall? {
+    while true {
+      let (logged, folds) = log?.call(id) ?? (nil, 0)
+      if let record = logged?.record {
+        guard namespace == nil || namespace == record.spec.namespace else { return nil }
+        return StoredCall(record: record, attempts: try attempts(of: id, logged, after: [], responses))
+      }
+      let found = try withConnection { connection throws(StoreError) in
+        try connection.call(id, in: namespace, responses: responses)
+      }
+      // What was folded meanwhile may be in both, or was missed in both.
+      if let log, logged != nil || found == nil, log.folds != folds { continue }
+      guard var call = found, let logged else { return found }
+      call.record.progress = logged.progress
+      call.attempts = try attempts(of: id, logged, after: call.attempts, responses)
+      return call
+    }
+  }
+
+  private func attempts(
+    of id: CallID, _ logged: LoggedCalls.Call?, after stored: [AttemptRecord], _ responses: AttemptRows.Responses
+  ) throws(StoreError) -> [AttemptRecord] {
+    do throws(AttemptDamage) {
+      return try logged?.attempts(after: stored, responses) ?? stored
+    } catch {
+      throw DamagedCall(id: id, reason: error.reason).error
     }
   }
 
@@ -40,14 +76,12 @@ public final class SQLiteReader: CallReader {
   public func attempts(
     of id: CallID, in namespace: Namespace, withBodies: Bool
   ) throws(StoreError) -> [AttemptRecord]? {
-    try withConnection { connection throws(StoreError) in
-      try connection.call(id, in: namespace, responses: withBodies ? .all : .heads)?.attempts
-    }
+    try call(id, in: namespace, responses: withBodies ? .all : .heads)?.attempts
   }
 
   /// Calls by their ids, in that order, without bodies and attempts.
   public func records(of ids: [CallID]) throws(StoreError) -> [Result<CallRecord, StoreError>?] {
-    try withConnection { connection throws(StoreError) in try connection.records(of: ids) }
+    try withLog { connection, logged throws(StoreError) in try connection.records(of: ids, logged) }
   }
 
   /// Those of some calls that have ended.
@@ -60,7 +94,7 @@ public final class SQLiteReader: CallReader {
 
   /// Calls without bodies, newest first. One that cannot be read is listed with an empty URL.
   public func calls(_ query: CallQuery) throws(StoreError) -> CallPage<StoredCall> {
-    try withConnection { connection throws(StoreError) in try connection.calls(query) }
+    try withLog { connection, logged throws(StoreError) in try connection.calls(query, logged) }
   }
 
   /// A value of the service, stored under a name.
@@ -75,7 +109,7 @@ public final class SQLiteReader: CallReader {
 
   /// The ids of calls, newest first.
   public func ids(_ query: CallQuery) throws(StoreError) -> CallPage<CallID> {
-    try withConnection { connection throws(StoreError) in try connection.ids(query) }
+    try withLog { connection, logged throws(StoreError) in try connection.ids(query, logged) }
   }
 
   /// All stored versions of all policies, by name, the newest last; one without a text is a removal.
@@ -99,7 +133,11 @@ public final class SQLiteReader: CallReader {
 
   /// The size of the store, and the number of finished calls in it.
   public func usage() throws(StoreError) -> StoreUsage {
-    try withConnection { connection throws(StoreError) in try connection.usage.usage() }
+    try withLog { connection, logged throws(StoreError) in
+      var usage = try connection.usage.usage()
+      usage.finished = logged.finished(with: usage.finished)
+      return usage
+    }
   }
 
   /// The results of a namespace's calls and attempts, by step, from a time on.
@@ -113,12 +151,20 @@ public final class SQLiteReader: CallReader {
 
   /// Overdue work.
   public func lateness(at now: Timestamp) throws(StoreError) -> [StoreFinding] {
-    try withConnection { connection throws(StoreError) in try connection.lateness(at: now) }
+    try withLog { connection, logged throws(StoreError) in try connection.lateness(at: now, logged) }
   }
 
   /// Throws if the store does not work.
   public func ping() throws(StoreError) {
     try withConnection { connection throws(StoreError) in try connection.ping() }
+  }
+
+  /// Reads what the log has, and then the tables.
+  private func withLog<Result>(
+    _ body: (ReadConnection, LoggedCalls) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    let logged = log?.all ?? LoggedCalls()
+    return try withConnection { connection throws(StoreError) in try body(connection, logged) }
   }
 
   private func withConnection<Result>(
@@ -152,6 +198,7 @@ private final class ReadConnection: @unchecked Sendable {
   private let attempts: AttemptRows
   private let retries: RetryTable
   private let listing: CallListing
+  private let redaction: Redaction
   private let namespaces: NamespaceTable
   private let findTarget: SQLiteStatement
   private let pingStatement: SQLiteStatement
@@ -161,6 +208,7 @@ private final class ReadConnection: @unchecked Sendable {
     let connection = try SQLiteConnection(path: path, role: .reader)
     try Schema.openForReading(connection)
     self.connection = connection
+    self.redaction = redaction
     settings = try SettingTable(on: connection)
     usage = try UsageQueries(on: connection)
     policies = try PolicyTable(on: connection)
@@ -202,12 +250,15 @@ private final class ReadConnection: @unchecked Sendable {
     }
   }
 
-  func records(of ids: [CallID]) throws(StoreError) -> [Result<CallRecord, StoreError>?] {
+  func records(
+    of ids: [CallID], _ logged: LoggedCalls
+  ) throws(StoreError) -> [Result<CallRecord, StoreError>?] {
     try inTransaction { () throws(StoreError) in
+      let listed = self.listed(logged)
       var records: [Result<CallRecord, StoreError>?] = []
       records.reserveCapacity(ids.count)
       for id in ids {
-        switch try rowsWithoutBodies.call(id) {
+        switch try listed.record(id) {
         case nil: records.append(nil)
         case .damaged(let call): records.append(.failure(call.error))
         case .intact(let record): records.append(.success(record))
@@ -217,12 +268,13 @@ private final class ReadConnection: @unchecked Sendable {
     }
   }
 
-  func calls(_ query: CallQuery) throws(StoreError) -> CallPage<StoredCall> {
+  func calls(_ query: CallQuery, _ logged: LoggedCalls) throws(StoreError) -> CallPage<StoredCall> {
     try inTransaction { () throws(StoreError) in
-      guard let found = try identities(query) else { return CallPage(calls: [], next: nil) }
+      let listed = self.listed(logged)
+      let found = try listed.page(query, try identities(query))
       var calls: [StoredCall] = []
       for id in found.calls {
-        switch try rowsWithoutBodies.call(id) {
+        switch try listed.record(id) {
         case nil: throw DamagedCall(id: id, reason: "an index names it and the table lacks it").error
         case .damaged(let call): calls.append(StoredCall(record: call.standIn(for: query.filter), attempts: []))
         case .intact(let record): calls.append(StoredCall(record: record, attempts: []))
@@ -232,8 +284,12 @@ private final class ReadConnection: @unchecked Sendable {
     }
   }
 
-  func ids(_ query: CallQuery) throws(StoreError) -> CallPage<CallID> {
-    try inTransaction { () throws(StoreError) in try identities(query) ?? CallPage(calls: [], next: nil) }
+  func ids(_ query: CallQuery, _ logged: LoggedCalls) throws(StoreError) -> CallPage<CallID> {
+    try inTransaction { () throws(StoreError) in try listed(logged).page(query, try identities(query)) }
+  }
+
+  private func listed(_ logged: LoggedCalls) -> LoggedListing {
+    LoggedListing(logged: logged, rows: rowsWithoutBodies, attempts: attempts, redaction: redaction)
   }
 
   /// The ids of the selected calls; nil if there is no such namespace or target.
@@ -277,8 +333,8 @@ private final class ReadConnection: @unchecked Sendable {
     }
   }
 
-  func lateness(at now: Timestamp) throws(StoreError) -> [StoreFinding] {
-    try inTransaction { () throws(StoreError) in try timely.findings(at: now) }
+  func lateness(at now: Timestamp, _ logged: LoggedCalls) throws(StoreError) -> [StoreFinding] {
+    try inTransaction { () throws(StoreError) in try timely.findings(at: now, logged) }
   }
 
   func ping() throws(StoreError) {

@@ -7,6 +7,7 @@ extension SQLiteStore {
   public func recover(at now: Timestamp) throws(StoreError) -> RecoveredState {
     // The state that it returns counts only the calls that are unfinished after it.
     try claiming(countsDamaged: false) { damaged throws(StoreError) in
+      try log?.empty(into: calls)
       try calls.releaseAllHeld()
       // An interrupted import has given no turns yet.
       try turns.grantFree()
@@ -52,6 +53,7 @@ extension SQLiteStore {
   ///   is.
   public func claim(_ id: CallID, in namespace: Namespace) throws(StoreError) -> CallRecord? {
     let found = try claiming { damaged throws(StoreError) -> Result<CallRecord?, StoreError> in
+      try log?.fold([id], into: calls)
       switch try calls.read(id, namespace: try namespaces.find(namespace) ?? -1) {
       case nil: return .success(nil)
       case .damaged(let call):

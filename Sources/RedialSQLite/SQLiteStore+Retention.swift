@@ -14,10 +14,16 @@ extension SQLiteStore {
   ) throws(StoreError) -> TidyStep {
     // Also without a commit, so that an idle service notices before the next call.
     try file.checkPlace()
+    try foldIfIdle()
     let end = ContinuousClock.now + budget
     let usedBytes = try pages.usedBytes()
     let isOver = usedBytes > retention.bytes
-    let ended = try eviction.next(endedBy: retention.horizon(at: now, bytes: usedBytes), at: end)
+    let horizon = retention.horizon(at: now, bytes: usedBytes)
+    if let log {
+      let due = log.ended(by: horizon)
+      if !due.isEmpty { try transaction { () throws(StoreError) in try log.fold(due, into: calls) } }
+    }
+    let ended = try eviction.next(endedBy: horizon, at: end)
     if ended.isEmpty {
       let step = try releasePages(until: end)
       if step.isDone { file.takeReserve() }
@@ -33,8 +39,21 @@ extension SQLiteStore {
         if isOver, try pages.usedBytes() <= retention.bytes { break }
       }
       try eviction.noteGone(by: ended[removed - 1].end)
+      if let log, log.mayHave(endedBy: ended[removed - 1].end, at: now) { try log.empty(into: calls, at: now) }
       return TidyStep(removed: removed, isDone: false)
     }
+  }
+
+  /// Writes the log to the tables if nothing was written to it since the last step, so that programs which read the
+  /// file find the calls there.
+  private func foldIfIdle() throws(StoreError) {
+    guard let log, log.isIdle() else { return }
+    try transaction { () throws(StoreError) in try log.empty(into: calls) }
+  }
+
+  /// Writes the log to the tables.
+  func fold() throws(StoreError) {
+    try transaction { () throws(StoreError) in try log?.foldAll(into: calls) }
   }
 
   private func releasePages(until end: ContinuousClock.Instant) throws(StoreError) -> TidyStep {

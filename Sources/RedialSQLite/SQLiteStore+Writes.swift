@@ -5,19 +5,88 @@ extension SQLiteStore {
   /// Makes all of the changes, in order, or none of them.
   public func commit(_ writes: [StoreWrite]) throws(StoreError) {
     if writes.isEmpty { return }
-    try transaction { () throws(StoreError) in
-      if leases.isShared { try checkKeys(writes) }
-      guard calls.batching.allows(writes) else {
-        for write in writes { try apply(write) }
-        return
+    try transaction { () throws(StoreError) in try commitWithin(writes) }
+  }
+
+  /// Makes all of the changes, within a transaction.
+  func commitWithin(_ writes: [StoreWrite]) throws(StoreError) {
+    if leases.isShared { try checkKeys(writes) }
+    if let log {
+      for write in writes {
+        if try !logs(write, in: log) { try apply(write) }
       }
+    } else if calls.batching.allows(writes) {
       try applyInBatches(writes)
+    } else {
+      for write in writes { try apply(write) }
     }
   }
 
+  // MARK: The log
+
+  /// Writes a change to the log, if it can be there. Otherwise the call is not in the log any more, and the change belongs
+  /// into the tables. Within a transaction.
+  private func logs(_ write: StoreWrite, in log: CallLog) throws(StoreError) -> Bool {
+    switch write {
+    case .insert(let call):
+      // A call that is there already is an error, which the tables report.
+      guard try isNew(call.id, in: log), !call.progress.state.isFinal, CallLog.takes(call.progress.state), log.hasRoom,
+        call.content.size <= calls.largestLogged, let new = try prepared(call),
+        new.request.spec.count <= CallLog.largestPart
+      else {
+        try log.fold([call.id], into: calls)
+        return false
+      }
+      log.insert(new)
+      return true
+    case .update(let id, let progress, let attempt):
+      if CallLog.takes(progress.state), log.hasRoom, attempt.map(calls.batching.canWait) != false {
+        let known = log.call(id)
+        let stored = known == nil ? try calls.kindInMemory(id) : nil
+        if known != nil || stored != nil, try isNew(attempt, of: id, known) {
+          log.update(id, known, stored: stored, progress, attempt.map(calls.stored))
+          return true
+        }
+      }
+      try log.fold([id], into: calls)
+      return false
+    case .key(let record):
+      guard let known = log.call(record.call), known.new != nil else { return false }
+      log.set(record, of: known)
+      return true
+    case .discard(let id), .awaitTurn(let id, _, _), .passTurn(let id), .retried(let id, _):
+      try log.fold([id], into: calls)
+      return false
+    case .erase:
+      // The log has copies of what is erased.
+      try log.empty(into: calls)
+      return false
+    case .breaker, .pace, .controls, .policy, .operation, .removeOperation, .tallied: return false
+    }
+  }
+
+  /// Whether there is no such call yet.
+  private func isNew(_ id: CallID, in log: CallLog) throws(StoreError) -> Bool {
+    if id > log.highest { return true }
+    if log.call(id) != nil { return false }
+    return try !calls.contains(id)
+  }
+
+  /// Whether the call has no such attempt yet. Otherwise the tables report an error.
+  private func isNew(
+    _ attempt: AttemptRecord?, of id: CallID, _ known: LoggedCalls.Call?
+  ) throws(StoreError) -> Bool {
+    guard let attempt else { return true }
+    if let last = known?.attempts.last { return attempt.number > last.number }
+    if known?.new != nil { return true }
+    return try !calls.hasAttempt(attempt.number, of: id)
+  }
+
+  // MARK: The tables
+
   /// Makes changes that allow it, grouped by kind.
   private func applyInBatches(_ writes: [StoreWrite]) throws(StoreError) {
-    var (new, attempts): ([CallChanges.NewCall], [(id: CallID, attempt: AttemptRecord)]) = ([], [])
+    var (new, attempts): ([NewCall], [(id: CallID, attempt: StoredAttempt)]) = ([], [])
     for case .insert(let call) in writes {
       if let call = try prepared(call) { new.append(call) }
     }
@@ -27,7 +96,7 @@ extension SQLiteStore {
       case .insert: break
       case .update(let id, let progress, let attempt?) where calls.batching.canWait(attempt):
         try calls.update(id, progress)
-        attempts.append((id, attempt))
+        attempts.append((id, calls.stored(attempt)))
       default: try apply(write)
       }
     }
@@ -35,18 +104,19 @@ extension SQLiteStore {
   }
 
   /// Prepares a call to insert; nil if another instance already has it.
-  private func prepared(_ call: CallRecord) throws(StoreError) -> CallChanges.NewCall? {
+  private func prepared(_ call: CallRecord) throws(StoreError) -> NewCall? {
     // An instance whose commit was reported as failed writes the call again, but its owner already has it.
     if leases.isShared, try !leases.owns(call.spec.target), try calls.contains(call.id) { return nil }
-    return CallChanges.NewCall(
+    return NewCall(
       call: call, targetID: try targets.intern(call.spec.target),
-      namespace: try namespaces.intern(call.spec.namespace))
+      namespace: try namespaces.intern(call.spec.namespace), request: calls.request(of: call))
   }
 
   /// Makes a change, within a transaction.
   func apply(_ write: StoreWrite) throws(StoreError) {
     switch write {
     case .insert(let call):
+      log?.note(call.id)
       try calls.insert(try prepared(call).map { [$0] } ?? [])
     case .update(let id, let progress, let attempt):
       try calls.update(id, progress)

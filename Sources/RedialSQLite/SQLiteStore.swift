@@ -11,6 +11,8 @@ public final class SQLiteStore: CallStore {
   public var isShortOfRoom: Bool { file.isShortOfRoom }
 
   let file: SQLiteFile
+  /// The log that changes of calls go to first; nil if several processes share the file.
+  let log: CallLog?
   let notices: StoreNotices
   /// The time by which leases end.
   let clock: @Sendable () -> Timestamp
@@ -37,11 +39,22 @@ public final class SQLiteStore: CallStore {
   ///     the process must end at once, by `_exit`, and be started again. See ``StoreError/Kind/syncFailed``.
   /// - Throws: `inUse` if another process, or this one, has it open; `corrupt` if the file is not a store, or is one
   ///   of a newer version (it is not changed then); `syncFailed` if the files cannot be made durable.
-  public init(
+  public convenience init(
     path: String, payloads: PayloadRule = PayloadRule(), sharing: StoreSharing = .alone,
     reserveBytes: Int? = nil, clock: @escaping @Sendable () -> Timestamp = SQLiteStore.machineTime,
     notices: StoreNotices = StoreNotices(),
     syncFailed: @escaping @Sendable (StoreError) -> Void = { _ in }
+  ) throws(StoreError) {
+    try self.init(
+      path: path, payloads: payloads, sharing: sharing, reserveBytes: reserveBytes, clock: clock, notices: notices,
+      log: CallLog.Bounds(), syncFailed: syncFailed)
+  }
+
+  /// The same with other bounds of the log, or without one.
+  init(
+    path: String, payloads: PayloadRule = PayloadRule(), sharing: StoreSharing = .alone, reserveBytes: Int? = nil,
+    clock: @escaping @Sendable () -> Timestamp = SQLiteStore.machineTime, notices: StoreNotices = StoreNotices(),
+    log bounds: CallLog.Bounds?, syncFailed: @escaping @Sendable (StoreError) -> Void = { _ in }
   ) throws(StoreError) {
     let isShared = sharing == .shared
     let file = try SQLiteFile(
@@ -54,7 +67,7 @@ public final class SQLiteStore: CallStore {
     targets = try TargetTable(on: connection)
     namespaces = try NamespaceTable(on: connection)
     calls = try CallTables(on: connection, payloads: payloads, counts: counts)
-    turns = try TurnTable(on: connection)
+    var turns = try TurnTable(on: connection)
     search = try ClaimSearch(on: connection, isShared: isShared)
     leases = try StoreLease(on: connection, isShared: isShared)
     let settings = try SettingTable(on: connection)
@@ -62,8 +75,14 @@ public final class SQLiteStore: CallStore {
     eviction = try Eviction(on: connection, settings: settings)
     pages = try PageRelease(on: connection)
     service = try ServiceTables(on: connection, settings: settings)
-    let session = try file.begin { [targets, leases] () throws(StoreError) in
+    let found = try CallLog(on: connection, bounds ?? CallLog.Bounds())
+    let isLogged = !isShared && bounds != nil
+    log = isLogged ? found : nil
+    if isLogged { turns.settle = { [calls] id throws(StoreError) in try found.fold([id], into: calls) } }
+    self.turns = turns
+    let session = try file.begin { [targets, leases, calls] () throws(StoreError) in
       try targets.completeShards()
+      if !isLogged { try found.empty(into: calls) }
       return try leases.takeAll()
     }
     leases.didJoin(session)
@@ -71,7 +90,8 @@ public final class SQLiteStore: CallStore {
 
   /// The call that was accepted under a key which has not expired.
   public func find(key: IdempotencyName, at now: Timestamp) throws(StoreError) -> KeyRecord? {
-    try calls.find(key, at: now)
+    if let logged = log?.key(key), logged.expiresAt > now { return logged }
+    return try calls.find(key, at: now)
   }
 
   /// A value of the service, stored under a name.
@@ -95,6 +115,8 @@ public final class SQLiteStore: CallStore {
 
   /// Closes the store; later requests fail.
   public func close() {
+    // If this fails, the next process finds the log.
+    if let log, log.isWritten { try? transaction { () throws(StoreError) in try log.empty(into: calls) } }
     file.close()
   }
 
@@ -107,14 +129,17 @@ public final class SQLiteStore: CallStore {
       let result = try file.transaction { () throws(StoreError) in
         if isFenced { try leases.check() }
         let result = try body()
+        try log?.write(calls)
         try counts.write()
         return result
       }
+      log?.didCommit()
       targets.didCommit()
       namespaces.didCommit()
       file.didCommit()
       return result
     } catch {
+      log?.didRollBack()
       targets.didRollBack()
       namespaces.didRollBack()
       counts.forget()

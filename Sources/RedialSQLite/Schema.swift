@@ -24,7 +24,11 @@ enum Schema {
     ALTER TABLE targets ADD COLUMN pace_delivered INTEGER;
     ALTER TABLE targets ADD COLUMN pace_limited INTEGER;
     ALTER TABLE targets ADD COLUMN pace_at INTEGER;
+    """,
+    // 24: the log that changes of calls go to first.
     """
+    CREATE TABLE call_log (place INTEGER PRIMARY KEY, changes BLOB NOT NULL) STRICT;
+    """,
   ]
 
   /// The identification in a file's header.

@@ -126,7 +126,8 @@ def test_all_goes_from_sqlite_to_postgresql_and_back(redial, instances, database
     cluster = database()
     told = migrate(place(service), cluster.url).stdout
     assert "are equal" in told and re.search(r"^  attempts +\d+$", told, re.M), told
-    assert service.store.read_bytes() == stored
+    # What a killed service had only in its log is written to the tables before they are read.
+    assert ending == "kill" or service.store.read_bytes() == stored
 
     _, (one, two) = instances(2, *drain, on=cluster)
     one.credentials = two.credentials = service.credentials

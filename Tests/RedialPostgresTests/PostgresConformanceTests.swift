@@ -13,7 +13,7 @@ struct PostgresConformanceTests {
     let settings = database.settings
     return StoreConformance(
       openStore: { AwaitedStore(try PostgresStore(settings, sharing: .alone)) },
-      openReader: { try PostgresReader(settings, connections: 2) })
+      openReader: { _ in try PostgresReader(settings, connections: 2) })
   }
 
   @Test("every field of a call is read back unchanged")

@@ -88,6 +88,7 @@ struct ArchiveTests {
       let lines = try exported(path, state: state)
       #expect(lines.count == (0..<50).count { StoredState.allCases[$0 % 7].visible == state })
     }
+    try store.fold()
     try store.file.connection.execute(
       "prepare the test", "UPDATE requests SET spec = x'00' WHERE id = \(Sample.id(3).rawValue)")
     let export = try StoreExport(path: path, state: nil)

@@ -22,6 +22,7 @@ struct DamagedCallTests {
       progress.attempts = 1
       try store.commit([.insert(call), .update(call.id, progress, Sample.attempt(1))])
     }
+    try store.fold()
     try store.file.connection.execute("prepare the test", "\(sql) = \(Sample.id(3).rawValue)")
     return store
   }
@@ -111,7 +112,7 @@ struct DamagedCallTests {
   func reading() throws {
     let store = try damagedStore(.succeeded, sql: Self.damage[0])
     defer { store.close() }
-    let reader = try SQLiteReader(path: folder.file("calls.db"), connections: 1)
+    let reader = try SQLiteReader(path: folder.file("calls.db"), connections: 1, beside: store)
     for ask in [
       { () throws in _ = try reader.call(Sample.id(3), allResponses: false) },
       { () throws in _ = try store.claim(Sample.id(3)) },

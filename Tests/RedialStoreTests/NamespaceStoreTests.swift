@@ -23,7 +23,7 @@ struct NamespaceStoreTests {
             number, states[(number - 1) / 2], target: TargetKey("t", in: number % 2 == 0 ? acme : .default),
             labels: [.init(name: "team", value: "a")]))
       })
-    return (store, try SQLiteReader(path: folder.file("calls.db"), connections: 1))
+    return (store, try SQLiteReader(path: folder.file("calls.db"), connections: 1, beside: store))
   }
 
   private func numbers(_ reader: SQLiteReader, _ filter: CallFilter, limit: Int = 50) throws -> [Int64] {

@@ -47,7 +47,7 @@ struct PayloadCodingTests {
     let path = folder.file("calls.db")
     let store = try SQLiteStore(path: path, payloads: PayloadRule(keptResponses: 3))
     defer { store.close() }
-    let reader = try SQLiteReader(path: path, connections: 1)
+    let reader = try SQLiteReader(path: path, connections: 1, beside: store)
     var call = Sample.call(1, .running)
     try store.commit([.insert(call)])
     for number in 1...8 {
@@ -67,7 +67,7 @@ struct PayloadCodingTests {
     let path = folder.file("calls.db")
     let store = try SQLiteStore(path: path, payloads: PayloadRule(compressMinBytes: threshold))
     defer { store.close() }
-    let reader = try SQLiteReader(path: path, connections: 1)
+    let reader = try SQLiteReader(path: path, connections: 1, beside: store)
     let bodies = [[], [7], Self.text, Self.noise(20_000), Self.text + Self.noise(5000)]
     for (number, body) in bodies.enumerated() {
       let call = Sample.call(number, .running, body: body)

@@ -10,7 +10,8 @@ struct SQLiteConformanceTests {
   var conformance: StoreConformance {
     let path = folder.file("calls.db")
     return StoreConformance(
-      openStore: { try SQLiteStore(path: path) }, openReader: { try SQLiteReader(path: path, connections: 2) })
+      openStore: { try SQLiteStore(path: path) },
+      openReader: { try SQLiteReader(path: path, connections: 2, beside: $0 as? SQLiteStore) })
   }
 
   @Test("every field of a call is read back unchanged")

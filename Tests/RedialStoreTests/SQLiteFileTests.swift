@@ -114,6 +114,7 @@ struct SQLiteFileTests {
       INSERT INTO targets SELECT id, key, breaker_until, breaker_trips, overrides, paused, tripped, shard FROM later;
       DROP TABLE later;
       CREATE INDEX targets_by_shard ON targets (shard);
+      DROP TABLE call_log;
       PRAGMA user_version = 22;
       """)
     older.close()
@@ -190,7 +191,7 @@ struct SQLiteFileTests {
   func concurrentReads() async throws {
     let store = try SQLiteStore(path: folder.file("calls.db"))
     defer { store.close() }
-    let reader = try SQLiteReader(path: folder.file("calls.db"), connections: 2)
+    let reader = try SQLiteReader(path: folder.file("calls.db"), connections: 2, beside: store)
     try store.commit([.insert(Sample.call(1))])
     let checks = (0..<4).map { _ in
       Task.detached {

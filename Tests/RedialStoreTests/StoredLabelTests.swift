@@ -63,7 +63,7 @@ struct StoredLabelTests {
     let webhook = Sample.call(1, kind: .webhook, labels: [label])
     let call = Sample.call(2, labels: [label])
     try store.commit([.insert(webhook), .insert(call)])
-    let reader = try SQLiteReader(path: path, connections: 1)
+    let reader = try SQLiteReader(path: path, connections: 1, beside: store)
     #expect(try reader.ids(CallQuery(CallFilter(labels: [label]))).calls == [call.id])
   }
 }

@@ -61,7 +61,7 @@ struct TextSearchTests {
       return call
     }
     try store.commit(calls.map { .insert($0) })
-    let reader = try SQLiteReader(path: folder.file("calls.db"), connections: 1)
+    let reader = try SQLiteReader(path: folder.file("calls.db"), connections: 1, beside: store)
     var filter = CallFilter()
     #expect(filter.set("url", to: "WANTED") == nil)
     var query = CallQuery(filter, scanLimit: 50)

@@ -23,7 +23,7 @@ extension StoreConformance {
     store.close()
     let again = try openStore()
     defer { again.close() }
-    let reader = try openReader()
+    let reader = try openReader(again)
     let found = try #require(try reader.call(call.id, allResponses: true))
     #expect(found.record.retries == [retry(1), retry(2)])
     #expect(found.record.spec.contentErasedAt == erasedAt && found.record.spec.headers.isEmpty)

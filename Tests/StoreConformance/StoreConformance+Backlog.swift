@@ -7,7 +7,8 @@ extension StoreConformance {
   /// Waiting calls in the store are counted by target and reason, up to the limit, with the same result as counting all
   /// calls.
   package func backlog(seed: UInt64) throws {
-    let (store, reader) = (try openStore(), try openReader())
+    let store = try openStore()
+    let reader = try openReader(store)
     defer { store.close() }
     var random = RandomSource(seed: seed)
     var expected: [String: Int] = [:]
@@ -65,7 +66,8 @@ extension StoreConformance {
   }
   /// The deadlines of a target's queue come in the order in which its calls start, up to the limit; with that of the last.
   package func deadlines(seed: UInt64) throws {
-    let (store, reader) = (try openStore(), try openReader())
+    let store = try openStore()
+    let reader = try openReader(store)
     defer { store.close() }
     var random = RandomSource(seed: seed)
     var queue: [CallRecord] = []

@@ -6,7 +6,8 @@ import Testing
 extension StoreConformance {
   /// However many changes of however many calls are in a commit, all are made; and none, if one is impossible.
   package func batches(seed: UInt64) throws {
-    let (store, reader) = (try openStore(), try openReader())
+    let store = try openStore()
+    let reader = try openReader(store)
     defer { store.close() }
     var random = RandomSource(seed: seed)
     let labels = (0..<3).map { CallSpec.Label(name: "l\($0)", value: "\(seed)") }

@@ -6,7 +6,8 @@ import Testing
 extension StoreConformance {
   /// Due calls are claimed earliest first, up to the limit, once; the claim returns when the next is due.
   package func dueClaims() throws {
-    let (store, reader) = (try openStore(), try openReader())
+    let store = try openStore()
+    let reader = try openReader(store)
     defer { store.close() }
     // Due at 5, 4, 3, 2, 1 and 9 s; no claim includes the others.
     try store.commit(
@@ -192,7 +193,8 @@ extension StoreConformance {
   /// However calls changed between waiting and running, a list always shows which are which, and a process that takes
   /// over after a crash gets exactly those with an attempt in flight.
   package func runningAfterCrash(seed: UInt64) throws {
-    let (store, reader) = (try openStore(), try openReader())
+    let store = try openStore()
+    let reader = try openReader(store)
     var random = RandomSource(seed: seed)
     var states: [Int: StoredState] = [:]
     let label = CallSpec.Label(name: "team", value: "a")

@@ -45,7 +45,7 @@ extension StoreConformance {
     store.close()
     let again = try openStore()
     defer { again.close() }
-    let reader = try openReader()
+    let reader = try openReader(again)
     for (call, attempt) in zip(calls, Self.firstAttempts) {
       let all = try #require(try reader.call(call.id, allResponses: true))
       #expect(all.record.progress == call.progress)
@@ -64,7 +64,7 @@ extension StoreConformance {
   package func firstAttemptsOfRetriedCalls() throws {
     let store = try openStore()
     defer { store.close() }
-    let reader = try openReader()
+    let reader = try openReader(store)
     let first = Self.firstAttempts
     let callback = Callback(url: "https://me.example.com/hooks")
     var calls = try Self.end(first, callback: callback, in: store)
@@ -101,7 +101,7 @@ extension StoreConformance {
   package func removedFirstAttempts() throws {
     let store = try openStore()
     defer { store.close() }
-    let reader = try openReader()
+    let reader = try openReader(store)
     let calls = try Self.end(Self.firstAttempts, in: store)
     let erasedAt = Timestamp(microseconds: 1_790_000_000_123_000)
     try store.commit(calls.map { .erase($0.id, $0.spec.erased(at: erasedAt)) })

@@ -33,7 +33,8 @@ extension StoreConformance {
 
   /// A discarded call is removed with all its data, whether it was there or not; its id can be used again.
   package func discards() throws {
-    let (store, reader) = (try openStore(), try openReader())
+    let store = try openStore()
+    let reader = try openReader(store)
     defer { store.close() }
     let key = KeyRecord(
       key: IdempotencyKey("k", fingerprint: [1]), call: Sample.id(1), createdAt: Sample.start,

@@ -6,7 +6,8 @@ import Testing
 extension StoreConformance {
   /// Every list, page by page, equals the result of sorting and filtering all calls.
   package func listing(seed: UInt64) throws {
-    let (store, reader) = (try openStore(), try openReader())
+    let store = try openStore()
+    let reader = try openReader(store)
     defer { store.close() }
     var random = RandomSource(seed: seed)
     var calls: [CallRecord] = (0..<300).map { number in
@@ -48,7 +49,8 @@ extension StoreConformance {
   /// For any combination of conditions, the pages equal the result of checking every call, and no page examines more
   /// calls than its limit.
   package func filtering(seed: UInt64) throws {
-    let (store, reader) = (try openStore(), try openReader())
+    let store = try openStore()
+    let reader = try openReader(store)
     defer { store.close() }
     var random = RandomSource(seed: seed)
     var (calls, last): ([CallRecord], [CallID: AttemptRecord]) = ([], [:])

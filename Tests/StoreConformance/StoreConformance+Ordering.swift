@@ -58,7 +58,8 @@ extension StoreConformance {
   /// The oldest of a key's calls is scheduled, the others wait in no queue until it ends, is discarded, or is given up;
   /// calls of other keys and targets do not affect them.
   package func turns() throws {
-    let (store, reader) = (try openStore(), try openReader())
+    let store = try openStore()
+    let reader = try openReader(store)
     func due() throws -> [CallID] {
       try store.claimDue(before: Sample.time(10), limit: 10).calls.map { $0.id }
     }

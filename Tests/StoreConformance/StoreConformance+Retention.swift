@@ -26,7 +26,8 @@ extension StoreConformance {
   /// Calls are removed when their retention time has passed, with their attempts and keys, whatever their kind and end;
   /// no other call is, however old it is.
   package func retentionByAge() throws {
-    let (store, reader) = (try openStore(), try openReader())
+    let store = try openStore()
+    let reader = try openReader(store)
     defer { store.close() }
     let ends: [StoredState] = [.succeeded, .failed, .cancelled]
     for number in 1...30 {
@@ -58,7 +59,8 @@ extension StoreConformance {
 
   /// A call that a command is about to change still exists when the change arrives, however old it is.
   package func retentionDuringOperation() throws {
-    let (store, reader) = (try openStore(), try openReader())
+    let store = try openStore()
+    let reader = try openReader(store)
     defer { store.close() }
     try store.commit((1...3).map { .insert(finished($0, .failed, at: 0)) })
     var call = try #require(try store.claim(Sample.id(2)))
@@ -73,7 +75,8 @@ extension StoreConformance {
   /// If the store is over its maximum size, the calls that ended first are removed, as many as needed, and none that
   /// ended so recently that its client cannot have learned of it.
   package func retentionByBytes() throws {
-    let (store, reader) = (try openStore(), try openReader())
+    let store = try openStore()
+    let reader = try openReader(store)
     defer { store.close() }
     var random = RandomSource(seed: 4)
     for number in 1...200 {
@@ -98,7 +101,8 @@ extension StoreConformance {
 
   /// The stored counts of finished calls agree with a naive model through ends, retries, discards and removals.
   package func finishedCounts(seed: UInt64) throws {
-    let (store, reader) = (try openStore(), try openReader())
+    let store = try openStore()
+    let reader = try openReader(store)
     defer { store.close() }
     var random = RandomSource(seed: seed)
     var model: [Int: (kind: CallKind, state: StoredState)] = [:]

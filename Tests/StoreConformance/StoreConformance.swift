@@ -8,10 +8,12 @@ package struct StoreConformance {
   /// Opens the store of this location; again after a `close()`, as the next process does.
   package var openStore: () throws -> any CallStore
   /// Opens a reader of it.
-  package var openReader: () throws -> any CallReader
+  package var openReader: (any CallStore) throws -> any CallReader
 
   /// Creates the suite for a location.
-  package init(openStore: @escaping () throws -> any CallStore, openReader: @escaping () throws -> any CallReader) {
+  package init(
+    openStore: @escaping () throws -> any CallStore, openReader: @escaping (any CallStore) throws -> any CallReader
+  ) {
     self.openStore = openStore
     self.openReader = openReader
   }
@@ -20,7 +22,8 @@ package struct StoreConformance {
 
   /// Every field of a call is read back unchanged.
   package func callRoundTrip() throws {
-    let (store, reader) = (try openStore(), try openReader())
+    let store = try openStore()
+    let reader = try openReader(store)
     defer { store.close() }
     let policy = RetryPolicy(
       maxAttempts: 8, deadline: .seconds(3600), attemptTimeout: .milliseconds(1500),
@@ -58,7 +61,8 @@ package struct StoreConformance {
 
   /// Progress and attempts are read back as of the last update, with the requested responses.
   package func updatesAndAttempts() throws {
-    let (store, reader) = (try openStore(), try openReader())
+    let store = try openStore()
+    let reader = try openReader(store)
     defer { store.close() }
     try store.commit([.insert(Sample.call(1))])
     let broken = AttemptRecord(
@@ -113,7 +117,8 @@ package struct StoreConformance {
 
   /// If one change of a commit is impossible, none of them is made, and the store continues.
   package func rollback() throws {
-    let (store, reader) = (try openStore(), try openReader())
+    let store = try openStore()
+    let reader = try openReader(store)
     defer { store.close() }
     let call = Sample.call(1, target: "new")
     let unknown = StoreWrite.update(Sample.id(7), call.progress, nil)
@@ -137,7 +142,8 @@ package struct StoreConformance {
     let store = try openStore()
     try store.commit((1...100).map { .insert(Sample.call($0)) })
     store.close()
-    let (next, reader) = (try openStore(), try openReader())
+    let next = try openStore()
+    let reader = try openReader(next)
     defer { next.close() }
     #expect(try reader.calls(CallQuery(limit: 1000)).calls.count == 100)
     #expect(try next.recover(at: Sample.start).lastID == Sample.id(100))

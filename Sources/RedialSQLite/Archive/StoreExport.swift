@@ -15,6 +15,8 @@ public final class StoreExport {
   private let retries: RetryTable
   private let key: SQLiteStatement
   private let turn: SQLiteStatement
+  private let log: LogFollower
+  private let states: Set<StoredState>
   private let inTransaction: Transaction
 
   /// Opens a store for reading.
@@ -26,10 +28,13 @@ public final class StoreExport {
     rows = try CallRows(on: connection, bodies: true)
     attempts = try AttemptRows(on: connection)
     retries = try RetryTable(on: connection)
-    let states = StoredState.allCases.filter { state == nil || $0.visible == state }.map(StateColumns.condition)
+    log = try LogFollower(on: connection)
+    let wanted = StoredState.allCases.filter { state == nil || $0.visible == state }
+    states = Set(wanted)
     next = try connection.prepare(
       "read the calls",
-      "SELECT id FROM calls WHERE id > ?1 AND (\(states.joined(separator: " OR "))) ORDER BY id LIMIT ?2")
+      "SELECT id FROM calls WHERE id > ?1 AND (\(wanted.map(StateColumns.condition).joined(separator: " OR "))) "
+        + "ORDER BY id LIMIT ?2")
     key = try connection.prepare(
       "read a call's key",
       "SELECT key, fingerprint, created_at, expires_at FROM idempotency_keys WHERE call_id = ?1")
@@ -41,18 +46,15 @@ public final class StoreExport {
   public func forEach(_ body: (ArchivedCall) -> Void, damage: (StoreError) -> Void) throws(StoreError) {
     var last = Int64.min
     while true {
-      let found = try inTransaction { () throws(StoreError) in try batch(after: last) }
+      let (found, end) = try inTransaction { () throws(StoreError) in try batch(after: last) }
       for call in found {
         switch call {
-        case .success(let call):
-          body(call)
-          last = call.record.id.rawValue
-        case .failure(let call):
-          damage(call.error)
-          last = call.id.rawValue
+        case .success(let call): body(call)
+        case .failure(let call): damage(call.error)
         }
       }
-      if found.count < Int(Self.batch) { return }
+      guard let end else { return }
+      last = end
     }
   }
 
@@ -61,22 +63,28 @@ public final class StoreExport {
     connection.close()
   }
 
-  private func batch(after last: Int64) throws(StoreError) -> [Result<ArchivedCall, DamagedCall>] {
+  /// The next calls, and the id of the last one, unless there are no more.
+  private func batch(after last: Int64) throws(StoreError) -> ([Result<ArchivedCall, DamagedCall>], end: Int64?) {
     next.bind(1, last)
     next.bind(2, Self.batch)
     var found: [Result<ArchivedCall, DamagedCall>] = []
-    for id in try next.rows({ row throws(StoreError) in CallID(rawValue: row.integer(0)) }) {
-      switch (try rows.call(id), try attempts.attempts(of: id, responses: .all)) {
+    let stored = try next.rows { row throws(StoreError) in CallID(rawValue: row.integer(0)) }
+    let isLast = stored.count < Int(Self.batch)
+    let logged = try log.read()
+    let ids = logged.page(after: last, stored, isLast: isLast) { states.contains($0.progress.state) }
+    for id in ids {
+      switch try logged.read(id, rows, attempts) {
       case (nil, _): found.append(.failure(DamagedCall(id: id, reason: "an index names it and the table lacks it")))
-      case (.damaged(let call), _), (_, .failure(let call)): found.append(.failure(call))
-      case (.intact(var record), .success(let attempts)):
+      case (.failure(let call), _), (_, .failure(let call)): found.append(.failure(call))
+      case (.success(var record), .success(let attempts)):
         record.retries = try retries.retries(of: id)
-        var call = ArchivedCall(record: record, attempts: attempts, key: try key(of: id))
+        var call = ArchivedCall(record: record, attempts: attempts, key: logged.calls[id]?.key)
+        if call.key == nil { call.key = try key(of: id) }
         if call.orderingKey != nil { call.hasTurn = try hasTurn(id) }
         found.append(.success(call))
       }
     }
-    return found
+    return (found, isLast ? nil : stored.last?.rawValue)
   }
 
   private func hasTurn(_ id: CallID) throws(StoreError) -> Bool? {

@@ -2,7 +2,7 @@ internal import Glibc
 package import RedialStore
 
 /// A store's file whose contents are copied into another store. The file is locked as if a service ran on it, and is only
-/// read.
+/// read; only what a killed service has left in the log of calls is written to the tables before.
 package final class SQLiteSource: StoreSource {
   private let lock: StoreFile
   private let connection: SQLiteConnection
@@ -16,6 +16,7 @@ package final class SQLiteSource: StoreSource {
     guard access(path, F_OK) == 0 else {
       throw StoreError(kind: .unavailable, message: "There is no store at \(path).")
     }
+    try Self.fold(path)
     lock = try StoreFile(path: path)
     connection = try SQLiteConnection(path: lock.path, role: .reader)
     try Schema.openForReading(connection)
@@ -26,6 +27,25 @@ package final class SQLiteSource: StoreSource {
     if try SettingTable(on: connection).value(of: MigrationMark.settingName) != nil {
       throw MigrationMark.refusal(of: place)
     }
+  }
+
+  /// Has the log of a service that was killed written to the tables, which are what is copied.
+  private static func fold(_ path: String) throws(StoreError) {
+    let lock = try StoreFile(path: path)
+    let connection = try SQLiteConnection(path: lock.path, role: .reader)
+    var isLogged: Int64?
+    do {
+      defer {
+        connection.close()
+        lock.close()
+      }
+      try Schema.openForReading(connection)
+      connection.keepLogOnClose()
+      if try SettingTable(on: connection).value(of: MigrationMark.settingName) == nil {
+        isLogged = try connection.value("read the log", "SELECT 1 FROM call_log LIMIT 1") { $0.integer(0) }
+      }
+    }
+    if isLogged != nil { try SQLiteStore(path: path).close() }
   }
 
   /// The file.

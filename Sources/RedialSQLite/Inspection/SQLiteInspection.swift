@@ -19,6 +19,7 @@ public final class SQLiteInspection: StoreInspection {
   private let timely: TimelinessQueries
   private let turns: TurnQueries
   private let leases: LeaseFindings
+  private let log: LogFollower
   private let inTransaction: Transaction
 
   /// Opens a store for reading.
@@ -33,6 +34,7 @@ public final class SQLiteInspection: StoreInspection {
     timely = try TimelinessQueries(on: connection)
     turns = try TurnQueries(on: connection)
     leases = try LeaseFindings(on: connection)
+    log = try LogFollower(on: connection)
     next = try connection.prepare("read the calls", "SELECT id FROM calls WHERE id > ?1 ORDER BY id LIMIT ?2")
     inTransaction = try Transaction(on: connection, role: .reader)
   }
@@ -54,8 +56,13 @@ public final class SQLiteInspection: StoreInspection {
     }
     try check { () throws(StoreError) in try checkFile(quick: quick, &integrity) }
     try check { () throws(StoreError) in try readAll(into: &calls) }
+    try check { () throws(StoreError) in try checkLog(&integrity) }
     findings.append(calls.damaged)
-    if isLive { try check { () throws(StoreError) in findings += try timely.findings(at: now) } }
+    if isLive {
+      try check { () throws(StoreError) in
+        try inTransaction { () throws(StoreError) in findings += try timely.findings(at: now, log.read()) }
+      }
+    }
     try check { () throws(StoreError) in findings.append(try orphaned()) }
     try check { () throws(StoreError) in findings.append(try orphanedWebhooks()) }
     findings.append(calls.doublyLeased)
@@ -85,21 +92,32 @@ public final class SQLiteInspection: StoreInspection {
     for line in lines where line != "ok" { finding.add(line) }
   }
 
+  /// What the log has must fit the tables, or it cannot be written to them.
+  private func checkLog(_ finding: inout StoreFinding) throws(StoreError) {
+    try inTransaction { () throws(StoreError) in
+      for (id, call) in try log.read().calls {
+        let isThere = try rows.contains(id)
+        if call.new != nil, isThere { finding.add("The log has \(id) as a new call, and the tables have it too.") }
+        if call.stored != nil, !isThere { finding.add("The log has progress of \(id), and the tables lack it.") }
+      }
+    }
+  }
+
   private func readAll(into findings: inout CallFindings) throws(StoreError) {
     var last = Int64.min
     while true {
       let count = try inTransaction { () throws(StoreError) -> Int in
         next.bind(1, last)
         next.bind(2, Self.batch)
-        let ids = try next.rows { row throws(StoreError) in CallID(rawValue: row.integer(0)) }
-        for id in ids {
-          last = id.rawValue
-          guard let found = try rows.call(id) else { continue }
-          try findings.note(id, found.result, try attempts.attempts(of: id, responses: .all)) { () throws(StoreError) in
-            try turns.turn(of: id)
-          }
+        let stored = try next.rows { row throws(StoreError) in CallID(rawValue: row.integer(0)) }
+        let logged = try log.read()
+        for id in logged.page(after: last, stored, isLast: stored.count < Int(Self.batch)) {
+          let (found, attempts) = try logged.read(id, rows, attempts)
+          guard let found else { continue }
+          try findings.note(id, found, attempts) { () throws(StoreError) in try turns.turn(of: id) }
         }
-        return ids.count
+        last = stored.last?.rawValue ?? last
+        return stored.count
       }
       if count < Int(Self.batch) { return }
     }
@@ -136,7 +154,9 @@ public final class SQLiteInspection: StoreInspection {
         guard case .intact(let webhook) = try rows.call(id), let call = WebhookSubject.id(in: webhook.body) else {
           continue
         }
-        if try rows.call(call) == nil { finding.add(webhook: id, aboutMissing: call) }
+        if try rows.call(call) == nil, try log.read().calls[call] == nil {
+          finding.add(webhook: id, aboutMissing: call)
+        }
       }
     }
     return finding

@@ -26,12 +26,20 @@ struct TimelinessQueries {
   }
 
   /// Both findings about time.
-  func findings(at now: Timestamp) throws(StoreError) -> [StoreFinding] {
+  ///
+  /// - Parameter logged: What the log has, if the tables may lack something.
+  func findings(at now: Timestamp, _ logged: LoggedCalls = LoggedCalls()) throws(StoreError) -> [StoreFinding] {
     let lateness = Lateness(at: now)
     let overdueCalls = try ids(overdue, before: lateness.limit)
+    let isInMemory = { (call: LoggedCalls.Call) in !call.progress.state.isFinal && call.progress.due < lateness.limit }
     var held: [CallRecord] = []
-    for id in try ids(inMemory, before: lateness.limit) {
-      if case .intact(let call) = try rows.call(id) { held.append(call) }
+    for id in logged.page(after: .min, try ids(inMemory, before: lateness.limit), isLast: true, isInMemory) {
+      if let record = logged.calls[id]?.record {
+        held.append(record)
+      } else if case .intact(var call) = try rows.call(id) {
+        call.progress = logged.calls[id]?.progress ?? call.progress
+        held.append(call)
+      }
     }
     return [lateness.overdue(overdueCalls), lateness.stuck(held)]
   }

@@ -42,6 +42,7 @@ extension SQLiteStore {
   public func leave() throws(StoreError) {
     guard leases.session != nil else { return }
     try transaction { () throws(StoreError) in
+      try log?.empty(into: calls)
       let own = try leases.shards()
       // The next owner must see that these calls were in memory.
       guard try search.running(in: own).isEmpty else { return }

@@ -28,11 +28,11 @@ extension ServiceSettings {
     switch try location() {
     case .sqlite(let path):
       return try ServiceStartError.of { () throws(StoreError) in
-        StoreConnections(
-          store: try SQLiteStore(
-            path: path, payloads: storedPayloads, reserveBytes: reserveBytes, notices: notices, syncFailed: syncFailed),
-          reader: try SQLiteReader(path: path, redaction: engine.redaction), bodies: try StoredBodies(path: path),
-          place: Self.absolute(path))
+        let store = try SQLiteStore(
+          path: path, payloads: storedPayloads, reserveBytes: reserveBytes, notices: notices, syncFailed: syncFailed)
+        return StoreConnections(
+          store: store, reader: try SQLiteReader(path: path, redaction: engine.redaction, beside: store),
+          bodies: try StoredBodies(path: path), place: Self.absolute(path))
       }
     case .postgres(let url):
       let database = try database(url)

@@ -1,0 +1,73 @@
+internal import RedialModel
+internal import RedialStore
+
+/// The log of a file that another process may be writing, read with the tables in one transaction.
+final class LogFollower {
+  private let connection: SQLiteConnection
+  private let table: LogTable
+  private let version: SQLiteStatement
+  private var seen: Int64?
+  private var logged = LoggedCalls()
+
+  /// Prepares the statements.
+  init(on connection: SQLiteConnection) throws(StoreError) {
+    self.connection = connection
+    table = try LogTable(on: connection)
+    version = try connection.prepare("see whether the store has changed", "PRAGMA data_version")
+  }
+
+  /// What the log has. Within a transaction, which must have read something before.
+  func read() throws(StoreError) -> LoggedCalls {
+    let now = try version.first { row throws(StoreError) in row.integer(0) }
+    if now == nil || now != seen {
+      logged = try table.load()
+      seen = now
+    }
+    return logged
+  }
+}
+
+extension LoggedCalls {
+  /// The calls of a page by id: those that were found in the tables, unless they are logged, and those that are logged.
+  ///
+  /// - Parameters:
+  ///   - last: The page begins after this id.
+  ///   - isLast: Whether the tables have no more.
+  ///   - isWanted: Whether a logged call is one of those that were looked for.
+  func page(
+    after last: Int64, _ found: [CallID], isLast: Bool, _ isWanted: (Call) -> Bool = { _ in true }
+  ) -> [CallID] {
+    if calls.isEmpty { return found }
+    let end = isLast ? Int64.max : found.last?.rawValue ?? last
+    let added = calls.filter { $0.key.rawValue > last && $0.key.rawValue <= end && isWanted($0.value) }.map(\.key)
+    return (found.filter { calls[$0] == nil } + added).sorted()
+  }
+}
+
+extension LoggedCalls {
+  /// A call with its attempts, from the tables and from here; nil for the call if neither has it.
+  func read(
+    _ id: CallID, _ rows: CallRows, _ stored: AttemptRows
+  ) throws(StoreError) -> (call: Result<CallRecord, DamagedCall>?, attempts: Result<[AttemptRecord], DamagedCall>) {
+    guard let logged = calls[id] else {
+      return (try rows.call(id)?.result, try stored.attempts(of: id, responses: .all))
+    }
+    var call = logged.record.map { Result<CallRecord, DamagedCall>.success($0) }
+    if call == nil { call = try rows.call(id)?.result.map { $0.progressed(to: logged.progress) } }
+    let before = try stored.attempts(of: id, responses: .all)
+    guard case .success(let attempts) = before else { return (call, before) }
+    do throws(AttemptDamage) {
+      return (call, .success(try logged.attempts(after: attempts, .all)))
+    } catch {
+      return (call, .failure(DamagedCall(id: id, reason: error.reason)))
+    }
+  }
+}
+
+extension CallRecord {
+  fileprivate func progressed(to progress: CallProgress) -> CallRecord {
+    var call = self
+    call.progress = progress
+    return call
+  }
+}

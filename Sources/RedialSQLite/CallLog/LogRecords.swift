@@ -1,0 +1,333 @@
+internal import RedialCore
+internal import RedialModel
+internal import RedialStore
+
+/// The bytes of a row of the log: the format, a checksum of the rest (8 bytes, the highest first), the row's number, the
+/// first row that is needed, and records. A record begins with its kind; numbers have seven bits a byte.
+enum LogRecords {
+  /// The format of this version.
+  static let format: UInt8 = 1
+  private static let checksumBytes = 8
+  /// Where the row's number is.
+  private static let contentStart = 1 + checksumBytes
+
+  /// What a record says.
+  private enum Kind: UInt8 {
+    case insert = 1
+    case update, key, folded
+  }
+
+  // MARK: Writing
+
+  /// A new call.
+  static func add(_ new: NewCall, to writer: inout PackedWriter) {
+    writer.add(byte: Kind.insert.rawValue)
+    writer.add(new.call.id.rawValue)
+    writer.add(byte: new.call.kind.rawValue)
+    writer.add(new.targetID)
+    writer.add(new.namespace)
+    writer.add(new.call.createdAt.microseconds)
+    add(new.call.progress, to: &writer)
+    writer.add(new.request.spec)
+    writer.add(new.request.body)
+    writer.add(new.request.inflatedSize)
+  }
+
+  /// A call's progress, and an attempt that has ended.
+  ///
+  /// - Parameter stored: The call's kind, if nothing else is logged of it, because the tables have it.
+  static func add(
+    _ id: CallID, stored: CallKind?, _ progress: CallProgress, _ attempt: StoredAttempt?, to writer: inout PackedWriter
+  ) {
+    writer.add(byte: Kind.update.rawValue)
+    writer.add(id.rawValue)
+    writer.add(byte: stored.map { $0.rawValue + 1 } ?? 0)
+    add(progress, to: &writer)
+    guard let attempt else { return writer.add(byte: 0) }
+    writer.add(byte: 1)
+    add(attempt, to: &writer)
+  }
+
+  /// The key of a call.
+  static func add(_ key: KeyRecord, to writer: inout PackedWriter) {
+    writer.add(byte: Kind.key.rawValue)
+    writer.add(key.call.rawValue)
+    writer.add(Array(key.key.name.text.utf8))
+    writer.add(key.key.fingerprint)
+    writer.add(key.createdAt.microseconds)
+    writer.add(key.expiresAt.microseconds)
+  }
+
+  /// Calls that are in the tables from now on.
+  static func add(folded calls: [CallID], to writer: inout PackedWriter) {
+    writer.add(byte: Kind.folded.rawValue)
+    writer.add(UInt64(calls.count))
+    var before: Int64 = 0
+    for call in calls {
+      writer.add(call.rawValue &- before)
+      before = call.rawValue
+    }
+  }
+
+  /// The bytes of a row.
+  static func row(_ batch: LogBatch) -> [UInt8] {
+    var content = PackedWriter()
+    content.add(batch.number)
+    content.add(batch.tail)
+    var row: [UInt8] = []
+    row.reserveCapacity(contentStart + content.bytes.count + batch.records.bytes.count)
+    row.append(format)
+    row.append(contentsOf: repeatElement(0, count: checksumBytes))
+    row += content.bytes
+    row += batch.records.bytes
+    let sum = checksum(row)
+    for place in 0..<checksumBytes { row[1 + place] = UInt8(truncatingIfNeeded: sum >> UInt64(56 - 8 * place)) }
+    return row
+  }
+
+  private static func add(_ attempt: StoredAttempt, to writer: inout PackedWriter) {
+    writer.add(attempt.number)
+    writer.add(attempt.startedAt)
+    writer.add(attempt.duration)
+    writer.add(attempt.outcome)
+    writer.add(attempt.status)
+    writer.add(byte: attempt.failure == nil ? 0 : 1)
+    if let failure = attempt.failure {
+      writer.add(Array(failure.code.utf8))
+      writer.add(Array(failure.message.utf8))
+    }
+    writer.add(attempt.decision)
+    writer.add(attempt.figures)
+    guard let response = attempt.response else { return writer.add(byte: 0) }
+    writer.add(byte: response.isTruncated ? 2 : 1)
+    writer.add(response.head)
+    writer.add(response.body)
+    writer.add(response.inflatedSize)
+  }
+
+  private static func add(_ progress: CallProgress, to writer: inout PackedWriter) {
+    writer.add(byte: progress.state.rawValue)
+    let base = progress.roundStartedAt.microseconds
+    writer.add(base)
+    writer.add(progress.due.microseconds &- base)
+    writer.add(progress.waiting.map { Int64($0.rawValue) })
+    writer.add(Int64(progress.attempts))
+    writer.add(Int64(progress.interruptions))
+    writer.add(Int64(progress.attemptsBefore))
+    writer.add((progress.finishedAt?.microseconds).map { $0 &- base })
+    writer.add(progress.failure.map { Int64($0.rawValue) })
+    writer.add(progress.waits.previous.wholeMicroseconds)
+    writer.add(progress.waits.total.wholeMicroseconds)
+  }
+
+  /// A checksum of the bytes of a row from a place on.
+  ///
+  /// Eight bytes at a time are multiplied and mixed, as in the finalizers of Steele, Lea and Flood ("Fast Splittable
+  /// Pseudorandom Number Generators", OOPSLA 2014): zlib's CRC took six thousand instructions a call.
+  private static func checksum(_ row: [UInt8]) -> UInt64 {
+    row.withUnsafeBytes { bytes in
+      let content = bytes.dropFirst(contentStart)
+      var sum = UInt64(content.count)
+      var place = content.startIndex
+      while content.endIndex - place >= 8 {
+        sum = mixed(sum ^ UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)))
+        place += 8
+      }
+      for byte in content[place...] { sum = mixed(sum ^ UInt64(byte)) }
+      return sum
+    }
+  }
+
+  private static func mixed(_ value: UInt64) -> UInt64 {
+    let product = value &* 0x9E37_79B9_7F4A_7C15
+    return product ^ product >> 32
+  }
+
+  // MARK: Reading
+
+  /// The number of a row, and of the first row that was needed with it; nil if the row is damaged.
+  static func numbers(of row: [UInt8]) -> (number: Int64, tail: Int64)? {
+    guard row.count > contentStart, row[0] == format else { return nil }
+    let sum = row[1...checksumBytes].reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+    guard sum == checksum(row) else { return nil }
+    var reader = PackedReader(row, from: contentStart)
+    guard let number = reader.number(), let tail = reader.number(), number > 0, (1...number).contains(tail) else {
+      return nil
+    }
+    return (number, tail)
+  }
+
+  /// What a row changes, after the rows before it; nil if it is damaged.
+  ///
+  /// - Parameter logged: What the rows before have left.
+  static func batch(in row: [UInt8], at place: Int64, after logged: LoggedCalls) -> LogBatch? {
+    guard let (number, tail) = numbers(of: row) else { return nil }
+    var reader = PackedReader(row, from: contentStart)
+    _ = (reader.number(), reader.number())
+    var batch = LogBatch(number: number, place: place, tail: tail)
+    while !reader.isAtEnd {
+      guard let byte = reader.byte(), let kind = Kind(rawValue: byte) else { return nil }
+      let isRead =
+        switch kind {
+        case .insert: insert(&reader, into: &batch)
+        case .update: update(&reader, into: &batch, after: logged)
+        case .key: key(&reader, into: &batch, after: logged)
+        case .folded: fold(&reader, into: &batch)
+        }
+      guard isRead else { return nil }
+    }
+    return batch
+  }
+
+  private static func insert(_ reader: inout PackedReader, into batch: inout LogBatch) -> Bool {
+    guard let id = reader.number(), let kind = reader.byte().flatMap({ CallKind(rawValue: $0) }),
+      let targetID = reader.number(), let namespace = reader.number(), let createdAt = reader.number(),
+      let progress = progress(&reader), let spec = reader.string(), let body = reader.string(),
+      let size = reader.optional()
+    else { return false }
+    let read = spec.withUnsafeBufferPointer { bytes in
+      try? CallSpec.read(canonicalJSON: bytes)
+    }
+    let content = body.withUnsafeBufferPointer { PayloadCoding.payload($0, size: size) }
+    guard let read, let content else { return false }
+    let call = CallRecord(
+      id: CallID(rawValue: id), kind: kind, spec: read, body: content,
+      createdAt: Timestamp(microseconds: createdAt), progress: progress)
+    let new = NewCall(
+      call: call, targetID: targetID, namespace: namespace,
+      request: StoredRequest(spec: spec, body: body, inflatedSize: size))
+    batch.insert(new)
+    return true
+  }
+
+  private static func update(
+    _ reader: inout PackedReader, into batch: inout LogBatch, after logged: LoggedCalls
+  ) -> Bool {
+    guard let id = reader.number().map({ CallID(rawValue: $0) }), let first = reader.byte(),
+      let progress = progress(&reader), let hasAttempt = reader.byte(), hasAttempt <= 1
+    else { return false }
+    var attempt: StoredAttempt?
+    if hasAttempt == 1 {
+      attempt = self.attempt(&reader)
+      if attempt == nil { return false }
+    }
+    let stored = first == 0 ? nil : CallKind(rawValue: first - 1)
+    guard first == 0 || stored != nil else { return false }
+    // If the first record of a call was in a row that is not needed any more, a later row says that it was folded.
+    batch.update(id, batch.call(id, after: logged), stored: stored, progress, attempt)
+    return true
+  }
+
+  private static func key(
+    _ reader: inout PackedReader, into batch: inout LogBatch, after logged: LoggedCalls
+  ) -> Bool {
+    guard let id = reader.number().map({ CallID(rawValue: $0) }), let name = reader.string(),
+      let fingerprint = reader.string(), let createdAt = reader.number(), let expiresAt = reader.number()
+    else { return false }
+    let qualified = IdempotencyName(qualified: String(decoding: name, as: UTF8.self))
+    let key = KeyRecord(
+      key: IdempotencyKey(qualified, fingerprint: fingerprint), call: id,
+      createdAt: Timestamp(microseconds: createdAt), expiresAt: Timestamp(microseconds: expiresAt))
+    batch.set(key, of: batch.call(id, after: logged))
+    return true
+  }
+
+  private static func fold(_ reader: inout PackedReader, into batch: inout LogBatch) -> Bool {
+    guard let count = reader.natural() else { return false }
+    var before: Int64 = 0
+    for _ in 0..<count {
+      guard let difference = reader.number() else { return false }
+      before = before &+ difference
+      batch.fold(CallID(rawValue: before))
+    }
+    return true
+  }
+
+  private static func attempt(_ reader: inout PackedReader) -> StoredAttempt? {
+    guard let number = reader.number(), let startedAt = reader.number(), let duration = reader.number(),
+      let outcome = reader.number(), let status = reader.optional(), let hasFailure = reader.byte()
+    else { return nil }
+    var failure: AttemptFailure?
+    if hasFailure != 0 {
+      guard let code = reader.string(), let message = reader.string() else { return nil }
+      failure = AttemptFailure(
+        code: String(decoding: code, as: UTF8.self), message: String(decoding: message, as: UTF8.self))
+    }
+    guard let decision = reader.string(), let figures = reader.string(), let kind = reader.byte(), kind <= 2 else {
+      return nil
+    }
+    var response: StoredAttempt.Response?
+    if kind != 0 {
+      guard let head = reader.string(), let body = reader.string(), let size = reader.optional() else { return nil }
+      response = StoredAttempt.Response(isTruncated: kind == 2, head: head, body: body, inflatedSize: size)
+    }
+    return StoredAttempt(
+      number: number, startedAt: startedAt, duration: duration, outcome: outcome, status: status, failure: failure,
+      decision: decision, figures: figures, response: response)
+  }
+
+  private static func progress(_ reader: inout PackedReader) -> CallProgress? {
+    guard let state = reader.byte().flatMap({ StoredState(rawValue: $0) }), let base = reader.number(),
+      let due = reader.number(), let waiting = reader.optional(), let attempts = reader.number(),
+      let interruptions = reader.number(), let attemptsBefore = reader.number(), let finishedAt = reader.optional(),
+      let failure = reader.optional(), let previous = reader.number(), let total = reader.number()
+    else { return nil }
+    let reason = waiting.flatMap { UInt8(exactly: $0) }.flatMap { WaitReason(rawValue: $0) }
+    let stop = failure.flatMap { UInt8(exactly: $0) }.flatMap { StopReason(rawValue: $0) }
+    guard (waiting == nil) == (reason == nil), (failure == nil) == (stop == nil) else { return nil }
+    return CallProgress(
+      state: state, due: Timestamp(microseconds: base &+ due), waiting: reason, attempts: Int(attempts),
+      interruptions: Int(interruptions), attemptsBefore: Int(attemptsBefore),
+      waits: WaitHistory(previous: .microseconds(previous), total: .microseconds(total)),
+      roundStartedAt: Timestamp(microseconds: base),
+      finishedAt: finishedAt.map { Timestamp(microseconds: base &+ $0) }, failure: stop)
+  }
+}
+
+// MARK: - The changes of a batch
+
+extension LogBatch {
+  /// A call as it is after this batch's changes so far; nil if it is not logged.
+  func call(_ id: CallID, after logged: LoggedCalls) -> LoggedCalls.Call? {
+    if let changed = calls[id] { return changed }
+    return logged.calls[id]
+  }
+
+  /// A call is new.
+  mutating func insert(_ new: NewCall) {
+    calls[new.call.id] = .some(LoggedCalls.Call(new: new, progress: new.call.progress, row: number))
+    if new.call.progress.state.isFinal { ended.append(new.call.id) }
+  }
+
+  /// A call has progressed.
+  ///
+  /// - Parameters:
+  ///   - known: What is logged of it.
+  ///   - stored: Its kind, if nothing is logged of it, because the tables have it.
+  mutating func update(
+    _ id: CallID, _ known: LoggedCalls.Call?, stored: CallKind?, _ progress: CallProgress, _ attempt: StoredAttempt?
+  ) {
+    let attempts = attempt.map { (known?.attempts ?? []) + [$0] } ?? known?.attempts ?? []
+    calls[id] = .some(
+      LoggedCalls.Call(
+        new: known?.new, stored: known.map { $0.stored } ?? stored, progress: progress, attempts: attempts,
+        key: known?.key, row: known?.row ?? number))
+    if progress.state.isFinal { ended.append(id) }
+  }
+
+  /// A call was accepted under a key.
+  mutating func set(_ key: KeyRecord, of known: LoggedCalls.Call?) {
+    guard let known else { return }
+    calls[key.call] = .some(
+      LoggedCalls.Call(
+        new: known.new, stored: known.stored, progress: known.progress, attempts: known.attempts, key: key,
+        row: known.row))
+    keys[key.key.name] = key.call
+  }
+
+  /// A call is in the tables.
+  mutating func fold(_ id: CallID) {
+    calls[id] = .some(nil)
+    folded.append(id)
+  }
+}

@@ -1,0 +1,36 @@
+internal import RedialModel
+internal import RedialStore
+
+extension LoggedCalls.Call {
+  /// The call as it is now, if the tables lack it.
+  var record: CallRecord? {
+    guard var record = new?.call else { return nil }
+    record.progress = progress
+    return record
+  }
+
+  /// Its attempts, if the tables lack it or have these.
+  ///
+  /// - Throws: The damage of an attempt.
+  func attempts(
+    after stored: [AttemptRecord] = [], _ responses: AttemptRows.Responses
+  ) throws(AttemptDamage) -> [AttemptRecord] {
+    var shown = stored
+    if responses == .last, !attempts.isEmpty {
+      for index in shown.indices { shown[index].result.response = nil }
+    }
+    for (index, attempt) in attempts.enumerated() {
+      var attempt = attempt
+      switch responses {
+      case .all: break
+      case .last where index == attempts.count - 1: break
+      case .none, .last: attempt.response = nil
+      case .heads:
+        attempt.response?.body = []
+        attempt.response?.inflatedSize = nil
+      }
+      shown.append(try attempt.record())
+    }
+    return shown
+  }
+}

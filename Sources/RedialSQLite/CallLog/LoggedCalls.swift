@@ -1,0 +1,192 @@
+internal import RedialModel
+internal import RedialStore
+
+/// The calls whose latest changes are in the log and not yet in the tables, and which rows of the log are needed for that.
+///
+/// It follows from the rows of the log alone, so that a process finds the same after a crash.
+struct LoggedCalls: Sendable {
+  /// What the log has of a call. A change of it is another value.
+  final class Call: Sendable {
+    /// The call, if the tables lack it.
+    let new: NewCall?
+    /// Its kind, if the tables have it as it was before.
+    let stored: CallKind?
+    /// Its latest progress.
+    let progress: CallProgress
+    /// The attempts that the tables lack, the newest last.
+    let attempts: [StoredAttempt]
+    /// The key under which it was accepted, if the tables lack it.
+    let key: KeyRecord?
+    /// The first row that has something of it.
+    let row: Int64
+
+    init(
+      new: NewCall? = nil, stored: CallKind? = nil, progress: CallProgress, attempts: [StoredAttempt] = [],
+      key: KeyRecord? = nil, row: Int64
+    ) {
+      self.new = new
+      self.stored = stored
+      self.progress = progress
+      self.attempts = attempts
+      self.key = key
+      self.row = row
+    }
+  }
+
+  /// A row of the log that is still needed, or stands behind one that is.
+  private struct Row: Sendable {
+    var place: Int64
+    var bytes: Int
+    /// The calls whose first row it is.
+    var calls: [CallID]
+    /// How many of them are still logged.
+    var remaining: Int
+  }
+
+  private(set) var calls: [CallID: Call] = [:]
+  /// Calls by the keys that the tables lack.
+  private var keys: [IdempotencyName: CallID] = [:]
+  /// The rows from ``tail`` on.
+  private var rows: [Row] = []
+  private var dropped = 0
+  /// Places of rows that are not needed. The one that was freed last is used first, so that few pages are in use.
+  private var free: [Int64] = []
+  private var places: Int64 = 0
+  /// Calls that have ended, in the order of their ends. Some may have been folded since, or gone on.
+  private var endedCalls: [CallID] = []
+  /// The size of all rows that are needed, in bytes.
+  private(set) var bytes = 0
+  /// The number of the last row; 0 before the first.
+  private(set) var last: Int64 = 0
+  /// How often calls have left.
+  private(set) var folds: UInt64 = 0
+
+  /// Nothing is logged.
+  init() {}
+
+  /// Nothing is logged any more: the log was emptied.
+  init(after last: Int64, folds: UInt64) {
+    self.last = last
+    self.folds = folds
+  }
+
+  // MARK: Looking
+
+  /// The number of the first row that is needed: the next one, if none is.
+  var tail: Int64 { last - Int64(rows.count - dropped) + 1 }
+
+  /// How many rows are needed.
+  var rowCount: Int { rows.count - dropped }
+
+  /// Where the next row goes.
+  var nextPlace: Int64 { free.last ?? places }
+
+  /// The last key with this name that the tables lack.
+  func key(_ name: IdempotencyName) -> KeyRecord? { keys[name].flatMap { calls[$0]?.key } }
+
+  /// Whether nothing is logged.
+  var isEmpty: Bool { calls.isEmpty }
+
+  /// How many calls have ended, or a few more.
+  var endedCount: Int { endedCalls.count }
+
+  /// The calls that have ended.
+  func ended() -> [CallID] { endedCalls.filter { calls[$0]?.progress.state.isFinal == true } }
+
+  /// The calls that the first rows are needed for.
+  func calls(ofRows count: Int) -> [CallID] {
+    rows[dropped...].prefix(count).flatMap { row in
+      row.calls.filter { calls[$0] != nil }
+    }
+  }
+
+  // MARK: Changing
+
+  /// A row is in the log, with the changes that are in it.
+  mutating func apply(_ batch: LogBatch, bytes size: Int) {
+    if free.isEmpty { places += 1 } else { free.removeLast() }
+    append(batch, at: batch.place, bytes: size)
+    trim()
+  }
+
+  /// Takes rows that were found in the log, the oldest first. Every other place up to the last is free.
+  mutating func load(_ batch: LogBatch, bytes size: Int) {
+    if rows.isEmpty, last == 0 { last = batch.number - 1 }
+    append(batch, at: batch.place, bytes: size)
+  }
+
+  /// All rows were loaded.
+  mutating func didLoad(places count: Int64) {
+    places = count
+    let used = Set(rows.map(\.place))
+    free = (0..<count).reversed().filter { !used.contains($0) }
+    trim()
+  }
+
+  private mutating func append(_ batch: LogBatch, at place: Int64, bytes size: Int) {
+    var begun: [CallID] = []
+    for (id, call) in batch.calls {
+      guard let call else {
+        remove(id)
+        continue
+      }
+      let before = calls.updateValue(call, forKey: id)
+      if let before, before.row != call.row { left(row: before.row) }
+      if before?.row != call.row { begun.append(id) }
+    }
+    for (name, id) in batch.keys where calls[id] != nil { keys[name] = id }
+    endedCalls += batch.ended
+    rows.append(Row(place: place, bytes: size, calls: begun, remaining: begun.count))
+    last = batch.number
+    bytes += size
+    if !batch.folded.isEmpty {
+      folds += 1
+      endedCalls = ended()
+    }
+  }
+
+  private mutating func remove(_ id: CallID) {
+    guard let call = calls.removeValue(forKey: id) else { return }
+    if let key = call.key, keys[key.key.name] == id { keys[key.key.name] = nil }
+    left(row: call.row)
+  }
+
+  /// A call does not need a row any more.
+  private mutating func left(row number: Int64) {
+    let index = Int(number - tail) + dropped
+    if rows.indices.contains(index) { rows[index].remaining -= 1 }
+  }
+
+  /// Frees the first rows, as far as no call needs them.
+  private mutating func trim() {
+    while dropped < rows.count, rows[dropped].remaining == 0 {
+      free.append(rows[dropped].place)
+      bytes -= rows[dropped].bytes
+      dropped += 1
+    }
+    if dropped > 64, dropped * 2 > rows.count {
+      rows.removeFirst(dropped)
+      dropped = 0
+    }
+  }
+}
+
+/// What one row of the log has: the changes of one commit.
+struct LogBatch: Sendable {
+  /// Its number: one more than that of the row before.
+  let number: Int64
+  /// Where it is.
+  let place: Int64
+  /// The first row that was needed when it was written.
+  let tail: Int64
+  /// The calls that it changes, as they are then; nil for those that are in the tables from now on.
+  var calls: [CallID: LoggedCalls.Call?] = [:]
+  /// The calls that were accepted under keys.
+  var keys: [IdempotencyName: CallID] = [:]
+  /// The calls that have ended, in order.
+  var ended: [CallID] = []
+  /// The calls that are in the tables from now on.
+  var folded: [CallID] = []
+  /// Its records.
+  var records = PackedWriter()
+}
