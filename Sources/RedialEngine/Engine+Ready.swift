@@ -27,7 +27,17 @@ extension Engine {
       roster.leaveReady(size, isRetry: call.record.progress.isRetry, of: call.target)
     }
     desk.fetches.outdate(id)
+    noteGone(call.record)
     return call
+  }
+
+  /// If another instance stores a call for this one and has forwarded it too, the call may be loaded and end before the
+  /// forward comes. That must not add it again, beside an end that is not on disk yet.
+  private mutating func noteGone(_ record: borrowing CallRecord) {
+    guard let forwarding = settings.forwarding, record.id.instance != ids.number,
+      now - record.createdAt <= forwarding.patience
+    else { return }
+    desk.forwarded.note(GivenIdentity(id: record.id, createdAt: record.createdAt))
   }
 
   /// A call has become due: it goes into its target's queue, or ends if it cannot run.

@@ -205,6 +205,25 @@ struct ForwardingTests: LeaseScene {
     }
   }
 
+  @Test("one that was loaded from the store and has ended is left to whoever has sent it, and its end is kept")
+  func endedBefore() {
+    var probe = member()
+    let id = CallID(rawValue: 1 << 40 | 5 << 10)
+    #expect(id.instance == 5)
+    var descriptor = forwarded(at: probe.now)
+    descriptor.identity = GivenIdentity(id: id, createdAt: probe.now, isOfPeer: true)
+    probe.hear(.callsStored)
+    probe.requests.removeAll { if case .claimDue = $0.body { true } else { false } }
+    probe.hear(.claimedDue(Claim(calls: [EngineProbe.record(id: id, at: probe.now)], nextDue: nil)))
+    probe.commit()
+    #expect(probe.starts(of: id) == 1)
+    probe.end(id, status: 200, thenCommit: false)
+    let reply = submit(descriptor, to: &probe)
+    probe.commit()
+    #expect(probe.refusal(of: reply)?.code == "forwardedTooLate")
+    #expect(!probe.written.contains { if case .insert = $0 { true } else { false } })
+  }
+
   @Test("a forwarded call that could not be stored here is not removed later: others may have stored it")
   func notDiscarded() {
     var probe = member()

@@ -29,9 +29,11 @@ struct SimulationTests {
 
   /// Seeds past those that are always run: a call acknowledged by another instance was removed (6620), an answer
   /// behind a failed commit was given all the same (2934, 3298), a look-up behind one broke the chain (1239), and
-  /// clients waited while the store could not be reached, because keys had been taken just before (13649).
+  /// clients waited while the store could not be reached, because keys had been taken just before (13649), and the end
+  /// of a call was lost whose forward came when it had been loaded and had ended (32183).
   @Test(
-    "seeds that have found a fault of shared stores find none any more", arguments: [1239, 2934, 3298, 6620, 13649])
+    "seeds that have found a fault of shared stores find none any more",
+    arguments: [1239, 2934, 3298, 6620, 13649, 32183])
   func oldFaults(seed: UInt64) {
     #expect(Self.passes(seed))
   }

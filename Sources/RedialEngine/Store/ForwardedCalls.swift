@@ -12,6 +12,12 @@ struct ForwardedCalls: Sendable {
   private var order: [GivenIdentity] = []
   private var first = 0
 
+  /// Remembers a call that was in memory: it is refused when it comes.
+  mutating func note(_ identity: GivenIdentity) {
+    guard ids.count < Self.most, ids.insert(identity.id).inserted else { return }
+    order.append(identity)
+  }
+
   /// Remembers a call. Returns false if it came before, or if there is no room.
   ///
   /// - Parameter patience: After this time a call is too old, and need not be remembered.

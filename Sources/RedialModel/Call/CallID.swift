@@ -9,6 +9,9 @@ public struct CallID: Sendable, Hashable, Comparable {
   /// The integer; never negative.
   public var rawValue: Int64
 
+  /// The number of the instance that has given it.
+  public var instance: Int { Int(rawValue >> 10 & Int64(Self.maximumInstance)) }
+
   /// The largest instance number.
   public static let maximumInstance = 1023
 
@@ -93,6 +96,9 @@ extension CallID: CustomStringConvertible {
 public struct CallIDSource: Sendable {
   private var last: Int64
   private let instance: Int64
+
+  /// The instance.
+  package var number: Int { Int(instance) }
 
   /// A source for one instance, 0...1023, whose ids are all above `last`.
   public init(instance: Int = 0, after last: CallID = CallID(rawValue: 0)) {
