@@ -75,7 +75,7 @@ public final class SQLiteStore: CallStore {
     eviction = try Eviction(on: connection, settings: settings)
     pages = try PageRelease(on: connection)
     service = try ServiceTables(on: connection, settings: settings)
-    let found = try CallLog(on: connection, bounds ?? CallLog.Bounds())
+    let found = try CallLog(on: connection, after: try search.lastID(), bounds ?? CallLog.Bounds())
     let isLogged = !isShared && bounds != nil
     log = isLogged ? found : nil
     if isLogged { turns.settle = { [calls] id throws(StoreError) in try found.fold([id], into: calls) } }

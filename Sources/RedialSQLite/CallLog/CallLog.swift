@@ -35,14 +35,17 @@ final class CallLog {
   private var lastSeen: Int64 = -1
   /// When the rows were last removed for calls that are removed.
   private var emptiedAt: Timestamp?
+  /// The same, if the current transaction does it.
+  private var willBeEmptiedAt: Timestamp?
 
   /// Reads the log.
-  init(on connection: SQLiteConnection, _ bounds: Bounds = Bounds()) throws(StoreError) {
+  ///
+  /// - Parameter last: No call in the tables has a higher id.
+  init(on connection: SQLiteConnection, after last: CallID, _ bounds: Bounds = Bounds()) throws(StoreError) {
     self.bounds = bounds
     table = try LogTable(on: connection)
     let logged = try table.load()
-    let stored = try connection.value("find the newest call", "SELECT max(id) FROM calls") { $0.integer(0) } ?? 0
-    highest = max(CallID(rawValue: stored), logged.calls.keys.max() ?? CallID(rawValue: 0))
+    highest = logged.calls.keys.reduce(last) { max($0, $1) }
     view = LogView(logged)
   }
 
@@ -51,7 +54,7 @@ final class CallLog {
   static func takes(_ state: StoredState) -> Bool { state != .scheduled && state != .queued }
 
   /// Whether there are rows.
-  var isWritten: Bool { view.read { !$0.isEmpty || $0.rowCount > 0 || $0.nextPlace > 0 } }
+  var isWritten: Bool { view.read { $0.hasRows } }
 
   /// A call is about to be stored, here or in the tables.
   func note(_ id: CallID) {
@@ -161,7 +164,7 @@ final class CallLog {
   ///
   /// - Parameter now: The time, if calls were removed.
   func empty(into tables: CallTables, at now: Timestamp? = nil) throws(StoreError) {
-    if let now { emptiedAt = now }
+    if let now { willBeEmptiedAt = now }
     try foldAll(into: tables)
     if !willBeEmpty { try table.empty() }
     staged = nil
@@ -199,12 +202,14 @@ final class CallLog {
         if let staged { logged.apply(staged, bytes: stagedBytes) }
       }
     }
+    emptiedAt = willBeEmptiedAt ?? emptiedAt
     didRollBack()
   }
 
   /// The transaction is rolled back.
   func didRollBack() {
     staged = nil
+    willBeEmptiedAt = nil
     willBeEmpty = false
   }
 

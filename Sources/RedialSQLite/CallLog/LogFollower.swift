@@ -52,8 +52,7 @@ extension LoggedCalls {
     guard let logged = calls[id] else {
       return (try rows.call(id)?.result, try stored.attempts(of: id, responses: .all))
     }
-    var call = logged.record.map { Result<CallRecord, DamagedCall>.success($0) }
-    if call == nil { call = try rows.call(id)?.result.map { $0.progressed(to: logged.progress) } }
+    let call = try find(id, in: rows)?.result
     let before = try stored.attempts(of: id, responses: .all)
     guard case .success(let attempts) = before else { return (call, before) }
     do throws(AttemptDamage) {
@@ -61,13 +60,5 @@ extension LoggedCalls {
     } catch {
       return (call, .failure(DamagedCall(id: id, reason: error.reason)))
     }
-  }
-}
-
-extension CallRecord {
-  fileprivate func progressed(to progress: CallProgress) -> CallRecord {
-    var call = self
-    call.progress = progress
-    return call
   }
 }

@@ -1,6 +1,18 @@
 internal import RedialModel
 internal import RedialStore
 
+extension LoggedCalls {
+  /// A call as it is now, from the tables and from here; nil if neither has it.
+  func find(_ id: CallID, in rows: CallRows) throws(StoreError) -> CallRows.Found? {
+    guard let call = calls[id] else { return try rows.call(id) }
+    if let record = call.record { return .intact(record) }
+    let found = try rows.call(id)
+    guard case .intact(var record)? = found else { return found }
+    record.progress = call.progress
+    return .intact(record)
+  }
+}
+
 extension LoggedCalls.Call {
   /// The call as it is now, if the tables lack it.
   var record: CallRecord? {

@@ -87,6 +87,9 @@ struct LoggedCalls: Sendable {
   /// Whether nothing is logged.
   var isEmpty: Bool { calls.isEmpty }
 
+  /// Whether the table has rows, needed or not.
+  var hasRows: Bool { places > 0 }
+
   /// How many calls have ended, or a few more.
   var endedCount: Int { endedCalls.count }
 

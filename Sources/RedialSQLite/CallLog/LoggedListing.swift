@@ -12,11 +12,10 @@ struct LoggedListing {
 
   /// A call without its body, as it is now; nil if there is none.
   func record(_ id: CallID) throws(StoreError) -> CallRows.Found? {
-    guard let call = logged.calls[id] else { return try rows.call(id) }
-    if let record = call.record { return .intact(record.withoutBody) }
-    guard case .intact(var record)? = try rows.call(id) else { return try rows.call(id) }
-    record.progress = call.progress
-    return .intact(record)
+    let found = try logged.find(id, in: rows)
+    // The tables are read without bodies.
+    guard logged.calls[id]?.new != nil, case .intact(let record)? = found else { return found }
+    return .intact(record.withoutBody)
   }
 
   /// Puts the logged calls into a page that was found in the tables.

@@ -34,12 +34,7 @@ struct TimelinessQueries {
     let isInMemory = { (call: LoggedCalls.Call) in !call.progress.state.isFinal && call.progress.due < lateness.limit }
     var held: [CallRecord] = []
     for id in logged.page(after: .min, try ids(inMemory, before: lateness.limit), isLast: true, isInMemory) {
-      if let record = logged.calls[id]?.record {
-        held.append(record)
-      } else if case .intact(var call) = try rows.call(id) {
-        call.progress = logged.calls[id]?.progress ?? call.progress
-        held.append(call)
-      }
+      if case .intact(let call) = try logged.find(id, in: rows) { held.append(call) }
     }
     return [lateness.overdue(overdueCalls), lateness.stuck(held)]
   }
