@@ -117,7 +117,7 @@ def test_a_call_whose_owner_is_killed_before_its_commit_is_stored_by_the_other_i
     name = owners(cluster, services, target.url)[1][0]
     since = len(target.requests)
     with standing_commits(cluster, services[1]):
-        commits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%FOR SHARE%'"
+        commits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%INTO commits%'"
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
             submitted = pool.submit(services[0], "POST", "/v1/calls", {"url": target.url, "target": name})
             wait_until(lambda: cluster.query(commits) == [["1"]], "the owner has it, and its commit waits")
