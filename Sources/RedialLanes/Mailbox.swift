@@ -29,6 +29,8 @@ package final class Mailbox<Message: Sendable>: Sendable {
     /// Whether the receiver takes the messages without another wake-up.
     @usableFromInline var isAwake = false
     @usableFromInline var isClosed = false
+    /// Whether the receiver looks into the mailbox once more, even if there is nothing.
+    @usableFromInline var isRoused = false
 
     @inlinable init() {}
 
@@ -69,6 +71,23 @@ package final class Mailbox<Message: Sendable>: Sendable {
     }
   }
 
+  /// Has the receiver take a batch, even if it is an empty one.
+  ///
+  /// - Returns: Whether the caller must wake the receiver, which otherwise looks again before it sleeps, if it stays awake
+  ///   with each batch.
+  @inlinable
+  package func rouse() -> Posting {
+    content.withLock { content in
+      if content.isClosed { return .closed }
+      if content.isAwake {
+        content.isRoused = true
+        return .queued
+      }
+      content.isAwake = true
+      return .mustWake
+    }
+  }
+
   /// Takes all messages, in the order of their arrival.
   ///
   /// - Parameters:
@@ -81,15 +100,17 @@ package final class Mailbox<Message: Sendable>: Sendable {
     content.withLock { content in
       swap(&content.messages, &batch)
       content.isAwake = staysAwake
+      content.isRoused = false
     }
   }
 
-  /// Whether no message waits. If so, the next sender must wake the receiver, which now sleeps.
+  /// Whether no message waits, and nobody has roused the receiver. If so, the next sender must wake the receiver, which
+  /// now sleeps.
   @inlinable
   package func maySleep() -> Bool {
     content.withLock { content in
-      content.isAwake = !content.messages.isEmpty
-      return content.messages.isEmpty
+      content.isAwake = !content.messages.isEmpty || content.isRoused
+      return !content.isAwake
     }
   }
 

@@ -56,6 +56,25 @@ struct MailboxTests {
     #expect(mailbox.post(5) == .queued)
   }
 
+  @Test("a receiver that was roused takes one more batch before it sleeps, even an empty one")
+  func roused() {
+    let mailbox = Mailbox<Int>()
+    var batch: [Int] = []
+    #expect(mailbox.rouse() == .mustWake)
+    // Whoever posts now relies on the batch that the receiver is about to take.
+    #expect(mailbox.post(1) == .queued)
+    mailbox.take(&batch, staysAwake: true)
+    #expect(batch == [1])
+    #expect(mailbox.rouse() == .queued)
+    #expect(!mailbox.maySleep())
+    mailbox.take(&batch, staysAwake: true)
+    #expect(batch.isEmpty)
+    #expect(mailbox.maySleep())
+    #expect(mailbox.post(2) == .mustWake)
+    _ = mailbox.close()
+    #expect(mailbox.rouse() == .closed)
+  }
+
   @Test("a closed mailbox gives back what was not taken, and refuses the rest")
   func closing() {
     let mailbox = Mailbox<Int>()

@@ -55,4 +55,53 @@ struct EngineLaneTests {
     #expect(turned.wait(timeout: .now() + 10) == .success)
     #expect(batches.withLock { $0 } == [0, 0, 50])
   }
+
+  @Test("steps on the threads that bring events run one after the other, and no event is lost")
+  func stepsInPlace() {
+    let spec = CallSpec(
+      url: "http://127.0.0.1:9", method: "GET", headers: [], target: "t", policy: RetryPolicy(), captureLimit: 100)
+    @Sendable func submission(_ number: Int) -> EngineEvent {
+      let descriptor = CallDescriptor(spec: spec, body: [], start: .after(.seconds(3600)))
+      return .submit(descriptor, ReplyToken(rawValue: UInt64(number)))
+    }
+    let (threads, each) = (8, 500)
+    let written = Mutex(0)
+    let inside = Mutex(false)
+    let done = DispatchSemaphore(value: 0)
+    let lane = EngineLane(engine: Engine(seed: 1), clock: Clock()) { effects in
+      #expect(
+        inside.withLock { inside in
+          defer { inside = true }
+          return !inside
+        })
+      let writes = effects.store.reduce(0) { count, request in
+        if case .commit(let writes, _) = request.body { count + writes.count } else { count }
+      }
+      inside.withLock { $0 = false }
+      let all = written.withLock { written in
+        written += writes
+        return written
+      }
+      if all == threads * each { done.signal() }
+    }
+    let start = { (thread: Int) in
+      DispatchQueue.global().async {
+        for number in 0..<each {
+          let event = submission(thread * each + number)
+          switch (thread + number) % 3 {
+          case 0: lane.post(event)
+          case 1: lane.postInPlace([event])
+          default:
+            lane.leave(event)
+            lane.wake()
+          }
+        }
+      }
+    }
+    // Some come before it has begun.
+    for thread in 0..<4 { start(thread) }
+    lane.begin(with: RecoveredState())
+    for thread in 4..<threads { start(thread) }
+    #expect(done.wait(timeout: .now() + 60) == .success)
+  }
 }

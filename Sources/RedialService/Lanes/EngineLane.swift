@@ -8,10 +8,17 @@ internal import Synchronization
 /// The lane of the engine. It collects events, runs a step of the engine, passes its effects on, and wakes it at the
 /// time that it requested.
 ///
-/// `@unchecked Sendable`: all mutable state is used only on `queue`, which is serial.
+/// A step for a few events runs on the thread that brings them: to wake another thread costs more than the step does
+/// when calls come one by one. Larger batches, and what comes during a step, are left to the lane's own queue, so that
+/// no event loop works for all others.
+///
+/// `@unchecked Sendable`: all mutable state is used only by the one thread that the mailbox has told to wake the lane,
+/// from then until ``Mailbox/maySleep()`` lets the next one; and in ``begin(with:awaitsLease:)``, before any.
 final class EngineLane: @unchecked Sendable {
   private let queue = DispatchQueue(label: "redial.engine", qos: .userInitiated, attributes: .initiallyInactive)
   private var hasBegun = false
+  /// Whether steps may run on other threads than the queue's: the engine has its state.
+  private let isOpen = Atomic(false)
   private let mailbox = Mailbox<EngineEvent>()
   /// The events of the current step. Their memory is used again.
   private var batch: [EngineEvent] = []
@@ -23,6 +30,8 @@ final class EngineLane: @unchecked Sendable {
   private let perform: @Sendable (Effects) -> Void
   private var engine: Engine
   private var timer: (any DispatchSourceTimer)?
+  /// Whether the timer has fired since the last step.
+  private let hasFired = Atomic(false)
   /// When the timer fires; nil for never.
   private var armedFor: Timestamp?
 
@@ -47,40 +56,76 @@ final class EngineLane: @unchecked Sendable {
     if awaitsLease { early = [] }
     perform(engine.handle([.recovered(state)], at: clock.now))
     hasBegun = true
+    isOpen.store(true, ordering: .releasing)
     queue.activate()
     // The time of the engine's next step.
-    queue.async { self.step() }
+    if mailbox.rouse() == .mustWake { queue.async { self.run() } }
   }
 
   /// Sends events to the engine, from any thread.
   func post(_ events: [EngineEvent]) {
-    if mailbox.post(contentsOf: events) == .mustWake { queue.async { self.step() } }
+    if mailbox.post(contentsOf: events) == .mustWake { queue.async { self.run() } }
   }
 
   /// Sends an event to the engine, from any thread.
   func post(_ event: EngineEvent) {
-    if mailbox.post(event) == .mustWake { queue.async { self.step() } }
+    if mailbox.post(event) == .mustWake { queue.async { self.run() } }
+  }
+
+  /// Sends events to the engine, and runs its step on this thread if they are few. Nobody may hold a lock that a step's
+  /// effects need.
+  func postInPlace(_ events: [EngineEvent]) {
+    if mailbox.post(contentsOf: events) == .mustWake { runInPlace() }
   }
 
   /// Leaves an event until somebody calls ``wake()``, which must be soon: events that others post meanwhile wait with
   /// it.
   ///
-  /// An event loop so submits all calls of one iteration as one batch, with one wake-up. Otherwise the first would
-  /// start the engine, and then the store, with a batch of one.
+  /// An event loop so submits all calls of one iteration as one batch. Otherwise the first would start the engine, and
+  /// then the store, with a batch of one.
   func leave(_ event: EngineEvent) {
     if mailbox.post(event) == .mustWake { isToBeWoken.store(true, ordering: .releasing) }
   }
 
-  /// Wakes the lane if an event was left for it.
+  /// Wakes the lane if an event was left for it, and runs the step on this thread if the events are few.
   func wake() {
     guard isToBeWoken.load(ordering: .relaxed), isToBeWoken.exchange(false, ordering: .acquiringAndReleasing) else {
       return
     }
-    queue.async { self.step() }
+    runInPlace()
+  }
+
+  // MARK: Steps
+
+  /// The maximum number of events of a step that runs on the thread which brings them.
+  private static let mostInPlace = 32
+
+  /// Runs a step here, unless it is for many events. Whatever comes meanwhile is left to the queue.
+  private func runInPlace() {
+    guard isOpen.load(ordering: .acquiring) else { return queue.async { self.run() } }
+    mailbox.take(&batch, staysAwake: true)
+    guard batch.count <= Self.mostInPlace else {
+      return queue.async {
+        self.step()
+        self.run(unless: self.mailbox.maySleep())
+      }
+    }
+    step()
+    if !mailbox.maySleep() { queue.async { self.run() } }
+  }
+
+  /// Runs steps on the queue, until nothing waits.
+  private func run(unless isDone: Bool = false) {
+    var isDone = isDone
+    while !isDone {
+      mailbox.take(&batch, staysAwake: true)
+      step()
+      isDone = mailbox.maySleep()
+    }
   }
 
   private func step() {
-    mailbox.take(&batch)
+    if hasFired.load(ordering: .relaxed), hasFired.exchange(false, ordering: .acquiringAndReleasing) { armedFor = nil }
     holdBack()
     let effects = engine.handle(batch, at: clock.now)
     batch.removeAll(keepingCapacity: true)
@@ -125,8 +170,8 @@ final class EngineLane: @unchecked Sendable {
     // Weak: the timer's queue outlives the lane, and the timer may fire while the lane's calls are being freed.
     timer.setEventHandler { [weak self] in
       guard let self else { return }
-      armedFor = nil
-      step()
+      hasFired.store(true, ordering: .releasing)
+      if mailbox.rouse() == .mustWake { run() }
     }
     timer.activate()
     return timer

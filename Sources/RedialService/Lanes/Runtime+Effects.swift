@@ -69,6 +69,6 @@ extension Runtime {
       }
     }
     act(on: endpoints.ended(ended.results, at: clock.now))
-    post(ended.events)
+    postInPlace(ended.events)
   }
 }

@@ -144,6 +144,11 @@ final class Runtime: @unchecked Sendable {
     engineLane?.post(events)
   }
 
+  /// Sends events to the engine, whose step may run on this thread.
+  func postInPlace(_ events: [EngineEvent]) {
+    engineLane?.postInPlace(events)
+  }
+
   /// Leaves an event for the engine, on an event loop, until ``wakeEngine()`` at the end of the loop's iteration.
   func leave(_ event: EngineEvent) {
     engineLane?.leave(event)
