@@ -2,6 +2,7 @@
 
 import pytest
 
+import client_packages
 import databases
 import processes
 
@@ -79,6 +80,12 @@ def instances(made, tmp_path, database):
         return [int(row[0]) for row in cluster.query(
             "SELECT count(l.shard) FROM redial.sessions s LEFT JOIN redial.leases l ON l.owner = s.id GROUP BY s.id", "redial")]
     return start
+
+
+@pytest.fixture(scope="session")
+def packages(tmp_path_factory):
+    """The packages of the clients, built once."""
+    return client_packages.Packages(tmp_path_factory.mktemp("packages")).build()
 
 
 @pytest.hookimpl(wrapper=True)

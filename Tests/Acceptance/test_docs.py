@@ -14,7 +14,8 @@ import yaml
 from processes import BINARY, ROOT, environment
 
 PAGES = sorted((ROOT / "docs").glob("*.md"))
-DOOR = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")]
+DOOR = [ROOT / name for name in (
+    "README.md", "CONTRIBUTING.md", "SECURITY.md", "clients/python/README.md", "clients/typescript/README.md")]
 LONGEST_DOOR, LONGEST_PAGE = 8192, 15 * 1024
 
 
@@ -33,7 +34,7 @@ def test_the_door_and_the_pages_are_short():
         assert page.stat().st_size <= LONGEST_PAGE, page.name
 
 
-@pytest.mark.parametrize("page", DOOR + PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", DOOR + PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_link_leads_somewhere(page):
     for target in re.findall(r"\]\(([^)\s]+)\)", without_code(page.read_text())):
         if re.match(r"https?:|mailto:", target):
@@ -84,7 +85,7 @@ def hard(text):
         for phrase, better in HARD.items() for match in re.finditer(phrase, flat, re.I)]
 
 
-@pytest.mark.parametrize("page", DOOR + PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", DOOR + PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_pages_are_in_plain_words(page):
     assert hard(without_code(page.read_text())) == []
 
@@ -175,6 +176,7 @@ def paragraphs(comments):
 def commented_files():
     """Every source file of the repository that has comments, with the function that finds them."""
     readers = {".swift": swift_comments, ".c": swift_comments, ".h": swift_comments, ".py": python_comments}
+    readers |= {".ts": swift_comments, ".mjs": swift_comments}
     for folder in ("Sources", "Tests", "Integrations", "Benchmarks", "Scripts", "clients"):
         for file in sorted((ROOT / folder).rglob("*")):
             if not file.is_file() or {".build", "Generated", "node_modules"} & set(file.parts) or file == Path(__file__):

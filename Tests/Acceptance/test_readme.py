@@ -65,7 +65,7 @@ def test_the_outage_is_thought_through_to_the_same_end():
 
 def test_the_receivers_example_verifies_a_webhook(redial, flaky, receiver):
     scope = {}
-    exec(blocks("python")[0], scope)
+    exec(blocks("python", (ROOT / "docs/webhooks.md").read_text())[0], scope)
     service, target, hook = redial(), flaky(), receiver()
     secret = subprocess.run(
         [BINARY, "webhook-secret", "--store", f"sqlite:{service.store}"], capture_output=True, text=True,

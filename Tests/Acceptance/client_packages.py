@@ -1,0 +1,96 @@
+"""The clients as their users get them: Python's wheel, installed; TypeScript's package, compiled; and processes of both."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+
+from processes import BOUND, ROOT
+
+CLIENTS = ROOT / "clients"
+ADAPTERS = ROOT / "Tests/Acceptance/clients"
+KINDS = ["python", "python-async", "typescript"]
+
+
+def checked(*arguments, **options):
+    """Runs a command that must succeed, and returns its output."""
+    done = subprocess.run(
+        [str(a) for a in arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300, **options)
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+class Packages:
+    """Both packages, built in a folder."""
+
+    def __init__(self, folder):
+        self.python = folder / "python"
+        self.typescript = folder / "typescript"
+
+    def build(self):
+        checked(
+            sys.executable, "-m", "pip", "wheel", "-q", "--disable-pip-version-check", "--no-deps", "--no-build-isolation",
+            "--wheel-dir", self.python, CLIENTS / "python")
+        (self.wheel,) = self.python.glob("*.whl")
+        with zipfile.ZipFile(self.wheel) as wheel:
+            wheel.extractall(self.python / "site")
+        package = self.typescript / "node_modules/redial-client"
+        package.mkdir(parents=True)
+        shutil.copy(CLIENTS / "typescript/package.json", package)
+        checked("tsc", "--project", CLIENTS / "typescript", "--outDir", package / "dist")
+        # A program finds the package in the folder of modules above it.
+        shutil.copy(ADAPTERS / "adapter.mjs", self.typescript)
+        return self
+
+    def environment(self, **more):
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("REDIAL_")}
+        return clean | {"PYTHONPATH": str(self.python / "site")} | more
+
+    def command(self, kind):
+        """The command that starts the adapter of a client."""
+        if kind == "typescript":
+            return ["node", self.typescript / "adapter.mjs"]
+        return [sys.executable, ADAPTERS / "adapter.py", {"python": "sync", "python-async": "async"}[kind]]
+
+
+class ClientError(Exception):
+    """An error of a client, with its kind and its members."""
+
+    def __init__(self, members):
+        super().__init__(members["message"])
+        self.__dict__.update(members)
+
+
+class ClientProcess:
+    """A client in one of the languages. A method here is the method of the client, with the names of TypeScript."""
+
+    def __init__(self, packages, kind, **options):
+        self.process = subprocess.Popen(
+            [str(part) for part in [*packages.command(kind), json.dumps(options)]], stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, text=True, env=packages.environment())
+
+    def begin(self, method, *arguments, **options):
+        """Calls a method, and returns before it does."""
+        self.process.stdin.write(json.dumps([method, arguments, options]) + "\n")
+        self.process.stdin.flush()
+
+    def finish(self):
+        """The result of the method that began first."""
+        line = self.process.stdout.readline()
+        assert line, "the client has ended"
+        answer = json.loads(line)
+        if "error" in answer:
+            raise ClientError(answer["error"])
+        return answer["result"]
+
+    def __getattr__(self, method):
+        def call(*arguments, **options):
+            self.begin(method, *arguments, **options)
+            return self.finish()
+        return call
+
+    def end(self):
+        self.process.kill()
+        self.process.wait(BOUND)

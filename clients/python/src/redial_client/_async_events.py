@@ -1,0 +1,116 @@
+"""The asynchronous event stream. The synchronous one is made from this file; see clients/generate."""
+
+from __future__ import annotations
+
+from collections import deque
+from types import TracebackType
+from typing import AsyncIterator, Deque, Mapping
+
+import anyio
+import httpx
+
+from ._errors import RedialConnectionError
+from ._requests import Request
+from ._retrying import Retrying, RetryLimits, backoff
+from ._server_sent_events import ServerSentEvents
+from .models import Event
+
+# The service sends something every 15 seconds; after three times as long a connection is dead.
+_SILENCE = 45.0
+
+
+class AsyncEventStream:
+    """Events of a service, one after the other.
+
+    The first connection is made as other requests are. After that, the stream reconnects for as long as it takes.
+    """
+
+    def __init__(
+        self, http: httpx.AsyncClient, url: str, headers: Mapping[str, str], timeout: float, limits: RetryLimits,
+        last_event_id: str | None,
+    ) -> None:
+        self._http = http
+        self._url = url
+        self._headers = headers
+        self._timeout = timeout
+        self._limits = limits
+        self._parser = ServerSentEvents(last_event_id)
+        self._ready: Deque[Event] = deque()
+        self._response: httpx.Response | None = None
+        self._bytes: AsyncIterator[bytes] | None = None
+        self._has_connected = False
+        self._losses = 0
+
+    @property
+    def last_event_id(self) -> str | None:
+        """The id from which another stream can go on, after all events that this one has read."""
+        return self._parser.last_id
+
+    async def __aenter__(self) -> AsyncEventStream:
+        """Connects, so that no later event is missed."""
+        if self._bytes is None:
+            await self._connect()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Ends the stream."""
+        response, self._response, self._bytes = self._response, None, None
+        if response is not None:
+            await response.aclose()
+
+    def __aiter__(self) -> AsyncEventStream:
+        return self
+
+    async def __anext__(self) -> Event:
+        while not self._ready:
+            if self._bytes is None:
+                await self._connect()
+            await self._read()
+        return self._ready.popleft()
+
+    async def _read(self) -> None:
+        assert self._bytes is not None
+        try:
+            self._ready.extend(self._parser.feed(await self._bytes.__anext__()))
+            self._losses = 0
+        except (StopAsyncIteration, httpx.TransportError):
+            # The service stops, or the connection is lost; the next one goes on after the last event.
+            await self.aclose()
+            self._parser = ServerSentEvents(self._parser.last_id)
+            await anyio.sleep(backoff(self._losses))
+            self._losses += 1
+
+    async def _connect(self) -> None:
+        retrying = self._retrying()
+        while True:
+            headers = {**self._headers, "Accept": "text/event-stream"}
+            if self._parser.last_id is not None:
+                headers["Last-Event-ID"] = self._parser.last_id
+            try:
+                response = await self._http.send(
+                    self._http.build_request(
+                        "GET", self._url, headers=headers, timeout=httpx.Timeout(self._timeout, read=_SILENCE)),
+                    stream=True, follow_redirects=False)
+                if response.is_success:
+                    self._response, self._bytes, self._has_connected = response, response.aiter_bytes(), True
+                    return
+                await response.aread()
+                await response.aclose()
+                wait = retrying.after_answer(response)
+            except httpx.TransportError as error:
+                try:
+                    wait = retrying.after_error(error)
+                except RedialConnectionError:
+                    if not self._has_connected:
+                        raise
+                    retrying = self._retrying()
+                    continue
+            await anyio.sleep(wait)
+
+    def _retrying(self) -> Retrying:
+        return Retrying(self._limits, Request("GET", "/v1/events"))

@@ -1,0 +1,163 @@
+"""The requests of the client, as values: what is sent does not depend on how."""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from typing import List, Mapping, Sequence, Tuple
+from urllib.parse import quote, urlencode
+
+from .models import CallDescriptor
+
+# The parts of a batch. A part is written as a whole before its answers are read, and the service stops reading while its
+# answers are not read. 64 KiB fit into the buffers of a connection, so neither side ever waits for the other.
+PART_LINES = 1000
+PART_BYTES = 64 * 1024
+
+Params = Tuple[Tuple[str, str], ...]
+
+_BARE_KEY = re.compile(r"[!#-+\--~]{1,255}")
+_ANY_KEY = re.compile(r"[ -~]{1,255}")
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request to the service."""
+
+    method: str
+    path: str
+    params: Params = ()
+    content: bytes | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    # Whether it may be sent again although the service may have done it already.
+    is_repeatable: bool = True
+    # Seconds for which the service may hold its answer back.
+    hold: float = 0
+
+
+def new_key() -> str:
+    """A new idempotency key, with 128 random bits."""
+    return secrets.token_hex(16)
+
+
+def key_field(key: str) -> str:
+    """A key as a header field's value: as it is, or as a quoted string (RFC 8941)."""
+    if _BARE_KEY.fullmatch(key):
+        return key
+    if not _ANY_KEY.fullmatch(key):
+        raise ValueError(f"an idempotency key has 1 to 255 printable ASCII characters, unlike {key!r}")
+    return '"' + key.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def encoded(value: object) -> bytes:
+    """A value as JSON on one line."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
+def submission(call: CallDescriptor, key: str | None, wait: float | None) -> Request:
+    headers = {"Content-Type": "application/json", "Idempotency-Key": key_field(key or new_key())}
+    if wait:
+        headers["Prefer"] = f"wait={max(1, round(wait))}"
+    return Request("POST", "/v1/calls", content=encoded(call), headers=headers, hold=wait or 0)
+
+
+def call_path(call_id: str, *rest: str) -> str:
+    return "/".join(["/v1/calls", quote(call_id, safe=""), *rest])
+
+
+def reading(call_id: str, *, hold: float = 0, with_request: bool = False) -> Request:
+    params: Params = (("wait", f"{max(1, round(hold * 1000))}ms"),) if hold else ()
+    return Request("GET", call_path(call_id), params + ((("include", "request"),) if with_request else ()), hold=hold)
+
+
+def attempts(call_id: str, with_body: bool) -> Request:
+    return Request("GET", call_path(call_id, "attempts"), (("include", "body"),) if with_body else ())
+
+
+def cancellation(call_id: str) -> Request:
+    # A call that is cancelled already is answered like one that is cancelled now.
+    return Request("POST", call_path(call_id, "cancel"))
+
+
+def manual_retry(call_id: str, by: str | None, reason: str | None) -> Request:
+    words = {name: text for name, text in (("by", by), ("reason", reason)) if text is not None}
+    return Request(
+        "POST", call_path(call_id, "retry"), content=encoded(words), headers={"Content-Type": "application/json"},
+        is_repeatable=False)
+
+
+def filters(
+    *, labels: Mapping[str, str] | None = None, created_after: datetime | str | None = None,
+    created_before: datetime | str | None = None, **others: str | Sequence[str] | int | None,
+) -> Params:
+    """The parameters of a list or of the event stream, without those that are not given."""
+    params: List[Tuple[str, str]] = []
+    for name, value in others.items():
+        if value is not None:
+            params.append((name, str(value) if isinstance(value, (str, int)) else ",".join(value)))
+    for name, moment in (("createdAfter", created_after), ("createdBefore", created_before)):
+        if moment is not None:
+            params.append((name, moment if isinstance(moment, str) else timestamp(moment)))
+    params += [(f"label.{name}", value) for name, value in (labels or {}).items()]
+    return tuple(params)
+
+
+def timestamp(moment: datetime) -> str:
+    """A time as the service writes it. A time without a time zone is local, as elsewhere in Python."""
+    return moment.astimezone(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def page(params: Params, cursor: str | None) -> Request:
+    return Request("GET", "/v1/calls", params + ((("cursor", cursor),) if cursor else ()))
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some lines of a batch, which are sent in one request."""
+
+    first: int
+    lines: Tuple[bytes, ...]
+
+    def request(self, key: str) -> Request:
+        """The same part has the same key each time, so that sending it again submits nothing twice."""
+        return Request(
+            "POST", "/v1/calls/batch", content=b"\n".join(self.lines) + b"\n",
+            headers={
+                "Content-Type": "application/x-ndjson", "Prefer": "return=minimal",
+                "Idempotency-Key": key_field(f"{key}/{self.first}")})
+
+
+class Parts:
+    """Cuts a batch into parts, line by line."""
+
+    def __init__(self) -> None:
+        self._first = 0
+        self._lines: List[bytes] = []
+        self._size = 0
+
+    def add(self, call: CallDescriptor) -> Part | None:
+        """The part that is complete before this call, if there is one."""
+        line = encoded(call)
+        is_full = len(self._lines) == PART_LINES or self._size + len(line) + 1 > PART_BYTES
+        done = self.rest() if is_full else None
+        self._lines.append(line)
+        self._size += len(line) + 1
+        return done
+
+    def rest(self) -> Part | None:
+        """The part with the lines that are in no part yet."""
+        if not self._lines:
+            return None
+        part = Part(self._first, tuple(self._lines))
+        self._first += len(self._lines)
+        self._lines, self._size = [], 0
+        return part
+
+
+def joined(base: str, path: str, params: Params = ()) -> str:
+    """A URL of the service, which may have a path before the service's own paths. A space is `%20`, not `+`."""
+    query = urlencode(params, quote_via=quote)
+    return base.rstrip("/") + path + (("&" if "?" in path else "?") + query if query else "")

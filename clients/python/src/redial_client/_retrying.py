@@ -1,0 +1,85 @@
+"""Whether and when a request of the client is sent again. Decisions only: nothing is sent and nothing sleeps here."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+import httpx
+
+from ._answers import refusal
+from ._errors import RedialConnectionError, RedialError, RedialProblem
+from ._requests import Request
+
+# These answers mean that the service did nothing, except with one of the codes below.
+_REFUSALS = {429, 503, 507}
+_UNCERTAIN = {"outcomeUnknown", "leaseLost", "leaderUnreachable"}
+# A proxy gives these when it has lost the service.
+_LOST = {502, 504}
+_NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+_PERMANENT = (httpx.UnsupportedProtocol, httpx.LocalProtocolError)
+_FIRST_WAIT, _LONGEST_WAIT = 0.25, 8.0
+
+
+@dataclass(frozen=True)
+class RetryLimits:
+    """How often the client sends a request, and the longest `Retry-After` that it waits for, in seconds."""
+
+    attempts: int
+    longest_retry_after: float
+
+
+class Retrying:
+    """The attempts of one request: each method returns the seconds to wait before the next one, or raises."""
+
+    def __init__(self, limits: RetryLimits, request: Request) -> None:
+        self._limits = limits
+        self._request = request
+        self._failures = 0
+        self._may_have_been_accepted = False
+
+    def after_error(self, error: httpx.TransportError) -> float:
+        """The wait after an attempt without an answer."""
+        was_sent = not isinstance(error, _NEVER_SENT + _PERMANENT)
+        self._may_have_been_accepted |= was_sent
+        final = RedialConnectionError(
+            f"{self._request.method} {self._request.path}: {str(error) or type(error).__name__}", self._may_have_been_accepted)
+        if isinstance(error, _PERMANENT) or (was_sent and not self._request.is_repeatable):
+            raise final from error
+        return self._wait(final, error)
+
+    def after_answer(self, response: httpx.Response) -> float:
+        """The wait after an attempt that was answered with something else than a success."""
+        error = refusal(response.status_code, response.headers, response.content)
+        if isinstance(error, RedialProblem):
+            return self.after_problem(error)
+        self._may_have_been_accepted = True
+        if response.status_code in _LOST and self._request.is_repeatable:
+            return self._wait(error)
+        raise error
+
+    def after_problem(self, problem: RedialProblem) -> float:
+        """The wait after a refusal by the service."""
+        is_certain = problem.code not in _UNCERTAIN
+        if problem.status not in _REFUSALS or not (is_certain or self._request.is_repeatable):
+            raise problem
+        asked = problem.retry_after or 0
+        if asked > self._limits.longest_retry_after:
+            raise problem
+        # Those who were refused together do not come back together.
+        return max(self._wait(problem), asked * random.uniform(1, 1.25))
+
+    def progressed(self) -> None:
+        """The attempts are counted from the start again."""
+        self._failures = 0
+
+    def _wait(self, final: RedialError, cause: Exception | None = None) -> float:
+        self._failures += 1
+        if self._failures >= self._limits.attempts:
+            raise final from cause
+        return backoff(self._failures - 1)
+
+
+def backoff(retry: int) -> float:
+    """The wait before a retry, counted from 0: exponential, with jitter of a half."""
+    return min(_LONGEST_WAIT, _FIRST_WAIT * 2.0 ** min(retry, 30)) * random.uniform(0.5, 1)

@@ -1,0 +1,39 @@
+"""How to wait for the end of a call by long polls. Decisions only."""
+
+from __future__ import annotations
+
+from ._errors import CallUnfinished, RedialProblem
+from .models import Call
+
+ENDED = ("succeeded", "failed", "cancelled")
+_LONGEST_HOLD = 20.0
+_PAUSE = 1.0
+
+
+class Waiting:
+    """The polls of one wait. Times are seconds of a clock that does not go back."""
+
+    def __init__(self, timeout: float | None, now: float) -> None:
+        self._timeout = timeout
+        self._deadline = None if timeout is None else now + timeout
+        self._longest = _LONGEST_HOLD
+        self._asked = now
+
+    def hold(self, now: float) -> float:
+        """How long the service may hold the next answer back."""
+        self._asked = now
+        return self._longest if self._deadline is None else max(0.0, min(self._longest, self._deadline - now))
+
+    def refused(self, problem: RedialProblem) -> None:
+        """The service limits waits to less (`maxWaitTime`): ask for less."""
+        if self._longest < 0.01 or not any(error.get("pointer") == "wait" for error in problem.errors):
+            raise problem
+        self._longest /= 2
+
+    def pause(self, call: Call, now: float) -> float:
+        """How long to sleep before the next poll, because the service may answer at once when too many wait."""
+        left = None if self._deadline is None else self._deadline - now
+        if self._timeout is not None and left is not None and left <= 0:
+            raise CallUnfinished(call, self._timeout)
+        pause = max(0.0, min(_PAUSE, self._longest) - (now - self._asked))
+        return pause if left is None else min(pause, left)

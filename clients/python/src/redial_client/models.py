@@ -1,0 +1,664 @@
+"""Made by clients/generate from api/openapi.yaml."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias, TypedDict
+
+from typing_extensions import NotRequired
+
+CallID: TypeAlias = str
+"""The id of a call. Ids sort by the time of acceptance."""
+
+
+CallKind: TypeAlias = Literal['call', 'webhook']
+
+
+CallState: TypeAlias = Literal['scheduled', 'running', 'succeeded', 'failed', 'cancelled']
+
+
+FailureReason: TypeAlias = Literal['attemptsExhausted', 'deadlineExceeded', 'notRetryable', 'tripped', 'blocked']
+"""
+Why a call failed. `attemptsExhausted`: it used up `maxAttempts`. `deadlineExceeded`: the next attempt would
+begin after the deadline. `notRetryable`: the policy does not retry the last outcome, or it is not safe to.
+`tripped`: the target's breaker opened and `onTrip` is `fail`. `blocked`: the egress policy refused the
+address; or, without an attempt, the call was accepted by an older version and names a target of webhooks.
+
+"""
+
+
+WaitReason: TypeAlias = Literal['startTime', 'backoff', 'retryAfter', 'breaker', 'concurrency', 'rateLimit', 'retryBudget', 'ordering', 'paused', 'pace']
+"""
+Why a scheduled call is not running; if there are several reasons, the one that lasts longest. `startTime`:
+its own start. `backoff`: the wait between attempts. `retryAfter`: the target asked for a pause. `breaker`:
+the target's breaker is open. `concurrency`: the target has its maximum of attempts in flight. `rateLimit`,
+`retryBudget`: the target has had its maximum of attempts, or retries, for now. `ordering`: an earlier call
+with the same ordering key has not ended. `paused`: somebody has paused the target. `pace`: the target gets no
+more requests per second than it can take.
+
+"""
+
+
+Timestamp: TypeAlias = str
+
+
+Duration: TypeAlias = str
+"""
+A number and a unit (`us`, `ms`, `s`, `m`, `h`, `d`, `w`), several of them from large to small (`1h30m`), or ISO
+8601 (`PT5M`).
+
+"""
+
+
+Statuses: TypeAlias = list[str | int]
+"""Statuses and ranges of them."""
+
+
+RedactHeader: TypeAlias = str
+
+
+class Capture(TypedDict):
+    maxBytes: NotRequired[int]
+    """How much of each response's body is kept, in bytes."""
+    redactHeaders: NotRequired[list[RedactHeader]]
+    """
+    Response header fields whose values are not kept, in addition to the setting `redactHeaders`:
+    `REDACTED` replaces them. Fields about retries still take effect.
+
+    """
+
+
+class Redirects(TypedDict):
+    max: NotRequired[int]
+    """Maximum number of redirects; the one after them is the attempt's response."""
+
+
+class Backoff(TypedDict):
+    """
+    The wait between attempts: before retry i (counted from 0), `initial` times `multiplier` to the power of
+    i, spread by the jitter. No wait is longer than `max`, and waits stay spread there.
+
+    """
+
+    strategy: NotRequired[Literal['exponential', 'constant', 'linear', 'polynomial', 'fibonacci', 'power', 'doublingsThenLinear', 'schedule', 'decorrelated', 'decorrelatedSmooth']]
+    """
+    How the base grows with the retries i, counted from 0. `exponential` b·m^i, `constant` b, `linear` b +
+    i·increment, `polynomial` offset + b·(i + 1)^exponent, `fibonacci` b·F(i + 1), `power` b^(i + 1) in
+    seconds, `doublingsThenLinear` b·2^i for the given doublings and then the same increase each time,
+    `schedule` a list, `decorrelated` uniform between b and three times the wait before,
+    `decorrelatedSmooth` growth by 2 from a median of b, spread without peaks. b is `initial`. The default
+    is `schedule` if a schedule is given.
+
+    """
+    initial: NotRequired[Duration]
+    multiplier: NotRequired[float]
+    increment: NotRequired[Duration]
+    """With `linear`; by default equal to `initial`."""
+    exponent: NotRequired[float]
+    first: NotRequired[int]
+    """With `polynomial`: the number of the first retry in the formula."""
+    offset: NotRequired[Duration]
+    doublings: NotRequired[int]
+    schedule: NotRequired[list[Duration]]
+    then: NotRequired[Literal['repeatLast', 'stop']]
+    """What follows the last wait of a schedule."""
+    max: NotRequired[Duration]
+    """
+    The longest wait; no limit for a schedule unless given. No wait is shorter than 10 ms from the 101st retry
+    on, nor than 1 ms if `maxAttempts` sets no limit, whatever the backoff is.
+
+    """
+    jitter: NotRequired[Literal['none', 'full', 'equal', 'proportional', 'additive', 'additivePerRetry']]
+    """
+    With d the computed wait and r uniform in [0, 1): `none` d, `full` r·d, `equal` d/2 + r·d/2,
+    `proportional` d·(1 − f + 2·f·r) with the `factor` f, `additive` d + r·spread, `additivePerRetry`
+    d + r·spread·(i + 1).
+
+    """
+    factor: NotRequired[float]
+    spread: NotRequired[Duration]
+    cap: NotRequired[Literal['keepingSpread', 'afterJitter', 'beforeJitter']]
+    """
+    How `max` limits the jittered wait. `keepingSpread`: the base is limited so that the longest jittered
+    wait is `max`. `afterJitter`: the jittered wait is limited. `beforeJitter`: the base is limited, and
+    jitter may exceed it.
+
+    """
+
+
+class RetryOn(TypedDict):
+    """
+    What to retry. By default every network failure, 408, 425, 429 and every 5xx except 501, 505 and 511; and
+    409, 413 and 423 with `Retry-After`. With `"idempotent": false`: failures before the request was sent, and
+    408, 425, 429. Members that are left out keep their defaults.
+
+    """
+
+    network: NotRequired[bool | Literal['always', 'notSent', 'never']]
+    """
+    Network failures: `true` or `always`, `false` or `never`, or `notSent` for those where the request
+    certainly was not sent.
+
+    """
+    statuses: NotRequired[Statuses]
+    statusesWithRetryAfter: NotRequired[Statuses]
+    """Statuses to retry only if the response has `Retry-After`."""
+
+
+class StopOn(TypedDict):
+    """Statuses that end the call, even if `retryOn` has them."""
+
+    statuses: NotRequired[Statuses]
+
+
+class RetryAfter(TypedDict):
+    """
+    Whether to wait for the `Retry-After` of a response that is retried. It counts for the `statuses`, for the
+    statuses in `retryOn.statusesWithRetryAfter`, and for a response with `Redial-Retry: retry`. With 429 and
+    503, `RateLimit` fields that report an exhausted quota count as one. The wait is the longer of the backoff and what the
+    target asks for. `beyond` says what to do if the target asks for more than `max`: `stop` ends the call,
+    because an earlier attempt would ignore the target's wish; `park` waits that long, up to the deadline;
+    `clamp` waits only `max`. `spread` lengthens the wait that the target asks for by up to this share of it, at
+    random, so that calls that got the same answer do not return together.
+
+    """
+
+    mode: NotRequired[Literal['respect', 'ignore']]
+    max: NotRequired[Duration]
+    beyond: NotRequired[Literal['stop', 'park', 'clamp']]
+    spread: NotRequired[float]
+    statuses: NotRequired[Statuses]
+
+
+class Policy(TypedDict):
+    """How to retry. Members that are left out have their defaults."""
+
+    maxAttempts: NotRequired[int | None]
+    """Maximum number of attempts, including the first; null for as many as the deadline allows."""
+    deadline: NotRequired[Duration]
+    """How long after the call's start an attempt may begin."""
+    lastAttempt: NotRequired[Literal['endEarly', 'pullForward']]
+    """
+    What happens to a retry that would be too late for the deadline: `endEarly` ends the call now;
+    `pullForward` makes the attempt at the last possible moment, unless the target asked for the wait.
+
+    """
+    minimumAttemptTime: NotRequired[Duration]
+    """How much time an attempt must have before the deadline; up to an hour."""
+    attemptTimeout: NotRequired[Duration]
+    """How long one attempt may take; up to an hour."""
+    backoff: NotRequired[Backoff]
+    """
+    The wait between attempts: before retry i (counted from 0), `initial` times `multiplier` to the power of
+    i, spread by the jitter. No wait is longer than `max`, and waits stay spread there.
+
+    """
+    retryOn: NotRequired[RetryOn]
+    """
+    What to retry. By default every network failure, 408, 425, 429 and every 5xx except 501, 505 and 511; and
+    409, 413 and 423 with `Retry-After`. With `"idempotent": false`: failures before the request was sent, and
+    408, 425, 429. Members that are left out keep their defaults.
+
+    """
+    stopOn: NotRequired[StopOn]
+    """Statuses that end the call, even if `retryOn` has them."""
+    retryAfter: NotRequired[RetryAfter]
+    """
+    Whether to wait for the `Retry-After` of a response that is retried. It counts for the `statuses`, for the
+    statuses in `retryOn.statusesWithRetryAfter`, and for a response with `Redial-Retry: retry`. With 429 and
+    503, `RateLimit` fields that report an exhausted quota count as one. The wait is the longer of the backoff and what the
+    target asks for. `beyond` says what to do if the target asks for more than `max`: `stop` ends the call,
+    because an earlier attempt would ignore the target's wish; `park` waits that long, up to the deadline;
+    `clamp` waits only `max`. `spread` lengthens the wait that the target asks for by up to this share of it, at
+    random, so that calls that got the same answer do not return together.
+
+    """
+    onExhausted: NotRequired[Literal['fail']]
+    onTrip: NotRequired[Literal['wait', 'fail']]
+    """When the target's breaker opens: wait until it closes, or fail as `tripped`."""
+
+
+PolicyOrName: TypeAlias = Policy | str
+"""
+How to retry: an object, or the name of a stored policy, in its current version (`patient`) or in exactly one
+(`patient@3`). `default` is the policy of a call that names none.
+
+"""
+
+
+class PolicyWarning(TypedDict):
+    code: str
+    """A stable word for programs."""
+    detail: str
+    """A sentence for people."""
+
+
+PolicyWarnings: TypeAlias = list[PolicyWarning]
+
+
+class CallBase(TypedDict):
+    """The members that a call always has."""
+
+    id: CallID
+    kind: CallKind
+    state: CallState
+    failureReason: FailureReason | None
+    waitingOn: WaitReason | None
+    """Why it is not running; null unless it is scheduled."""
+    nextAttemptAt: str | None
+    """When it can run at the earliest; null unless it is scheduled and that is known."""
+    url: str
+    """Without the values of secret parameters, such as `token`."""
+    method: str
+    target: str
+    redirects: NotRequired[Redirects]
+    """How many redirects an attempt follows; left out if 0."""
+    replayOf: NotRequired[CallID]
+    """The call that it repeats, perhaps with changes; left out if it repeats none."""
+    policy: str | None
+    """
+    The policy that it was accepted with, `default` or a stored one such as `patient@3`; null if it was given
+    as an object.
+
+    """
+    labels: dict[str, str]
+    createdAt: Timestamp
+    finishedAt: str | None
+    deadlineAt: str | None
+    """After this time no attempt begins; null once the call has ended."""
+    attemptCount: int
+    """Attempts that have begun, including those that Redial itself cut off."""
+    maxAttempts: int | None
+    """Maximum number of attempts; null if only the deadline limits them."""
+    contentErasedAt: str | None
+    """When its payloads were erased; null if they were not."""
+
+
+class CallSummary(CallBase):
+    """A call without its attempts and its response."""
+
+
+class Request(TypedDict):
+    """
+    The request of a call, as the client gave it; shown with `include=request`. Values of secret header fields and
+    URL parameters are `REDACTED`. If the content was erased, there are no header fields and no body.
+
+    """
+
+    method: str
+    url: str
+    headers: dict[str, list[str]]
+    body: str | None
+    """The body, or its first mebibyte; null if it was erased."""
+    encoding: Literal['utf8', 'base64'] | None
+    """Whether `body` is text or base 64; null if it was erased."""
+    size: int | None
+    """The size of the whole body, in bytes; null if it was erased."""
+    truncated: bool
+    """Whether the body is longer than shown."""
+    erasedAt: str | None
+    """When the content was erased; null if it was not."""
+
+
+Outcome: TypeAlias = Literal['answered', 'notSent', 'maybeSent', 'unusable', 'localFault', 'interrupted', 'cancelled', 'blocked']
+"""
+How far the attempt got. `answered`: a response came. `notSent`: the request certainly was not sent.
+`maybeSent`: it was sent, at least in part, and no usable response came. `unusable`: it cannot succeed as it
+is. `localFault`: Redial's side failed. `interrupted`: Redial stopped or died meanwhile. `cancelled`: the call
+was cancelled. `blocked`: the egress policy refused the address, and no connection was made.
+
+"""
+
+
+class Attribution(TypedDict):
+    """Who wants an action, and why, in their own words."""
+
+    by: NotRequired[str]
+    reason: NotRequired[str]
+
+
+class ManualRetry(TypedDict):
+    at: Timestamp
+    afterAttempt: int
+    """Attempts that had begun before it."""
+    by: str | None
+    reason: str | None
+
+
+ExchangePhase: TypeAlias = Literal['setup', 'resolve', 'connect', 'tls', 'request', 'response']
+"""The phase that an attempt reached, or in which it failed."""
+
+
+class Exchange(TypedDict):
+    """
+    The phases of an attempt's request and response. Times count from its start; phases that did not happen, such
+    as the name lookup on a kept connection, are left out. After redirects, everything except `redirects` is about
+    the last request.
+
+    """
+
+    phase: ExchangePhase
+    resolved: NotRequired[Duration]
+    """When the name was resolved."""
+    connected: NotRequired[Duration]
+    """When the connection was made."""
+    secured: NotRequired[Duration]
+    """When the TLS session was made."""
+    firstByte: NotRequired[Duration]
+    """When the first byte of the response arrived."""
+    bytesSent: int
+    bytesReceived: int
+    """Before decompression."""
+    redirects: NotRequired[int]
+    remoteAddress: NotRequired[str]
+    httpVersion: NotRequired[Literal['1.0', '1.1', '2']]
+    connectionReused: bool
+
+
+class Decision(TypedDict):
+    """The decision after an attempt, and its reason."""
+
+    action: Literal['succeed', 'retry', 'park', 'stop']
+    reason: NotRequired[FailureReason]
+    after: NotRequired[Duration]
+    """The wait."""
+    until: NotRequired[Timestamp]
+    """When the parked call is tried again."""
+    because: NotRequired[str]
+    computed: NotRequired[Duration]
+    """The backoff before jitter."""
+    jitter: NotRequired[float]
+    """The factor of the jitter."""
+    clampedBy: NotRequired[list[Literal['max', 'deadline', 'min']]]
+    """What limited the wait."""
+
+
+class Response(TypedDict):
+    status: int | None
+    headers: dict[str, list[str]]
+    """Header fields, their names in lower case."""
+    body: str
+    """The first bytes of the body."""
+    encoding: Literal['utf8', 'base64']
+    truncated: bool
+    """
+    Whether the body was longer. It is also true for an old attempt whose body is not kept any more
+    (`keptResponses`); the body is then empty.
+
+    """
+
+
+class AttemptResponse(TypedDict):
+    """The stored part of a response, with its body if requested."""
+
+    status: int | None
+    headers: dict[str, list[str]]
+    """Header fields, their names in lower case."""
+    body: NotRequired[str]
+    """The first bytes of the body."""
+    encoding: NotRequired[Literal['utf8', 'base64']]
+    truncated: bool
+    """
+    Whether the body was longer. It is also true for an old attempt whose body is not kept any more
+    (`keptResponses`); the body is then empty.
+
+    """
+
+
+CallEvent: TypeAlias = Literal['call.succeeded', 'call.failed', 'call.tripped']
+
+
+class Data(TypedDict):
+    """The call as lists show it, the target's breaker, the endpoint, or why events were missed."""
+
+    reason: Literal['restarted', 'tooOld', 'tooSlow', 'overflow', 'instanceChanged']
+
+
+class Breaker(TypedDict):
+    state: Literal['closed', 'open', 'halfOpen']
+    openUntil: str | None
+    """When probes are let through."""
+    trips: int | None
+    """Openings since the breaker last closed; only of an open one."""
+
+
+class TargetEvent(TypedDict):
+    """A target whose breaker has changed."""
+
+    key: str
+    breaker: Breaker
+
+
+WebhookEventType: TypeAlias = Literal['call.succeeded', 'call.failed', 'call.tripped', 'call.cancelled', 'target.opened', 'target.halfOpened', 'target.closed', 'endpoint.disabled']
+"""The events that an endpoint can get."""
+
+
+class Secret(TypedDict):
+    id: str
+    createdAt: Timestamp
+    expiresAt: str | None
+    """Until when it signs; null for the newest."""
+
+
+class WebhookEndpoint(TypedDict):
+    id: str
+    url: str
+    description: str
+    events: list[WebhookEventType]
+    targets: list[str]
+    createdAt: Timestamp
+    enabled: bool
+    disabledReason: Literal['byRequest', 'failing', 'gone'] | None
+    """Why it gets no webhooks."""
+    disabledAt: str | None
+    failingSince: str | None
+    """Since when all deliveries have failed."""
+    secrets: list[Secret]
+    """The secrets that sign its webhooks, newest first."""
+
+
+class CallPage(TypedDict):
+    data: list[CallSummary]
+    nextCursor: CallID | None
+    """The cursor of the next page; null on the last page."""
+
+
+class Error1(TypedDict):
+    pointer: str
+    """A JSON Pointer into the request body, or the name of a query parameter."""
+    detail: str
+
+
+class Problem(TypedDict):
+    """An error (RFC 9457)."""
+
+    type: str
+    title: str
+    status: int
+    code: str
+    """A stable word that programs can match."""
+    detail: str
+    """What happened this time, and what to do."""
+    errors: NotRequired[list[Error1]]
+    """The places in the input that are at fault."""
+
+
+class Callback(TypedDict):
+    """Where to send the webhook when the call ends."""
+
+    url: str
+    events: NotRequired[list[CallEvent]]
+    """The events that cause a webhook; all by default."""
+
+
+class CallDescriptor(TypedDict):
+    """The call to make, and how to retry it. Give at most one of `body`, `json` and `bodyBase64`."""
+
+    url: str
+    """
+    An absolute `http` or `https` URL, without user information. The egress policy must allow it. Loopback
+    addresses are allowed only under `egress=private` while Redial itself listens on loopback or a Unix domain
+    socket, or if `egressAllow` names them.
+
+    """
+    method: NotRequired[str]
+    """
+    Any method except `CONNECT`. By default `GET`, or `POST` for a call with a body. `HEAD` and `TRACE` have
+    no body.
+
+    """
+    headers: NotRequired[dict[str, str | list[str]]]
+    """
+    Header fields, with a list for repeated ones; up to 100 fields and 16 KiB. Fields of the connection or of
+    the framing (`Connection`, `Content-Length`, `Expect`, `Keep-Alive`, `Proxy-Authorization`,
+    `Proxy-Connection`, `TE`, `Trailer`, `Transfer-Encoding`, `Upgrade`) are refused; so are `Redial-Call-Id`
+    and `Redial-Attempt`, which Redial sets on every attempt.
+
+    """
+    body: NotRequired[str]
+    """The request body, as text that is sent in UTF-8."""
+    json: NotRequired[Any]
+    """
+    The request body, as JSON, sent byte for byte as you wrote it, with `Content-Type: application/json`
+    unless the headers say otherwise.
+
+    """
+    bodyBase64: NotRequired[str]
+    """The request body, in base 64 with padding (RFC 4648)."""
+    policy: NotRequired[PolicyOrName]
+    idempotent: NotRequired[bool]
+    """
+    Whether the request may be repeated once it may have been executed. By default it may, whatever its
+    method, because each attempt carries the same `Idempotency-Key`. `false` is for a target that must not get
+    it twice: then only failures before the request was sent, and 408, 425 and 429, are retried. If Redial
+    crashes during an attempt, the attempt is repeated in any case.
+
+    """
+    delay: NotRequired[Duration]
+    """How long after its acceptance the call starts; up to 366 days."""
+    startAt: NotRequired[Timestamp]
+    """When the call starts; at once if that time has passed. In UTC, its year is 0 to 9999."""
+    target: NotRequired[str]
+    """
+    Calls of one target share a breaker, limits and ordering. By default it is the URL's origin. The setting
+    `targetNaming` says who may name another: by default keys with the scope `operate`, and everybody while
+    there are no keys. Names that begin with `webhook:` are reserved. It must be in
+    the Unicode normalization form NFC.
+
+    """
+    priority: NotRequired[int]
+    """
+    Of the due calls of a target, the highest priority starts first. Every tenth to start is the one that has
+    been due longest.
+
+    """
+    orderingKey: NotRequired[str]
+    """
+    Calls of one target with the same ordering key run one at a time, in the order in which they were
+    accepted. The next one starts when the one before has ended. It must be in the Unicode normalization form NFC.
+
+    """
+    labels: NotRequired[dict[str, str]]
+    """
+    Names and values that are shown with the call, and by which it can be found. Names must be in the Unicode
+    normalization form NFC.
+
+    """
+    callback: NotRequired[Callback]
+    """Where to send the webhook when the call ends."""
+    capture: NotRequired[Capture]
+    redirects: NotRequired[Redirects]
+    """
+    Whether an attempt follows redirects: 301, 302, 303, 307 and 308. All of them share the attempt's timeout;
+    method and body follow RFC 9110. When the origin changes, credentials are not sent on: `Authorization`,
+    `Cookie`, fields with a word for a credential in their name, such as `X-Api-Key`, `X-Auth` or `X-Session-Id`
+    (but not `Idempotency-Key`), and the fields in `capture.redactHeaders` and in the setting `redactHeaders`.
+    The egress policy is checked for each. Without this member, a redirect is the response.
+
+    """
+
+
+class Error(TypedDict):
+    """What went wrong, if there was no response."""
+
+    code: str
+    """A stable word."""
+    phase: NotRequired[ExchangePhase]
+    message: str
+
+
+class AttemptBase(TypedDict):
+    number: int
+    startedAt: Timestamp
+    outcome: Outcome
+    status: int | None
+    duration: Duration
+    error: NotRequired[Error]
+    """What went wrong, if there was no response."""
+    decision: Decision | None
+
+
+class Attempt(AttemptBase):
+    pass
+
+
+class AttemptWithResponse(AttemptBase):
+    exchange: Exchange | None
+    response: AttemptResponse | None
+
+
+class Event(TypedDict):
+    """An event of the event stream."""
+
+    type: Literal['call.accepted', 'call.attempted', 'call.succeeded', 'call.failed', 'call.tripped', 'call.cancelled', 'target.opened', 'target.halfOpened', 'target.closed', 'endpoint.disabled', 'reset']
+    timestamp: str
+    data: CallSummary | TargetEvent | WebhookEndpoint | Data
+    """The call as lists show it, the target's breaker, the endpoint, or why events were missed."""
+    attempt: NotRequired[Attempt]
+    """The attempt that has ended; only in `call.attempted`."""
+
+
+class Call(CallBase):
+    warnings: NotRequired[PolicyWarnings]
+    """
+    Warnings: settings that are allowed but rarely intended. Only in the answer that accepts the call.
+
+    """
+    retries: list[ManualRetry]
+    """The manual retries, latest last; at most the latest 100."""
+    attempts: list[Attempt]
+    """The attempts that have ended, oldest first."""
+    response: Response | None
+    """The stored part of the last attempt's response."""
+    request: NotRequired[Request]
+
+
+class WebhookPayload(TypedDict):
+    type: CallEvent
+    timestamp: Timestamp
+    """When the call ended."""
+    data: Call
+
+
+class BatchItem(TypedDict):
+    """The result of one descriptor of a batch."""
+
+    status: int
+    """The status that a single submission would have been answered with."""
+    line: NotRequired[int | None]
+    """
+    In a stream, the number of its line, from 1, with blank lines counted; null for the last line of a stream
+    that ended early.
+
+    """
+    replayed: NotRequired[bool]
+    """Present if it was accepted before under the same key; the call is then shown as in lists."""
+    id: NotRequired[CallID]
+    """In a stream with `return=minimal`, in place of the call."""
+    call: NotRequired[Call | CallSummary]
+    problem: NotRequired[Problem]
+    headers: NotRequired[dict[str, str]]
+    """
+    In a stream that ends early because the quota is used up: the fields `retry-after`, `ratelimit` and
+    `ratelimit-policy`.
+
+    """

@@ -1,0 +1,284 @@
+import { Parts, batchItems, partRequest } from "./batches.js";
+import type { Part } from "./batches.js";
+import { UnexpectedAnswer } from "./errors.js";
+import { EventStream } from "./events.js";
+import type {
+  AttemptWithResponse, BatchItem, Call, CallDescriptor, CallKind, CallPage, CallState, CallSummary, FailureReason, Outcome,
+} from "./models.js";
+import { callPath, filters, joined, newKey, reading, submission } from "./requests.js";
+import type { Request } from "./requests.js";
+import { Retrying } from "./retrying.js";
+import type { RetryLimits } from "./retrying.js";
+import { Patience, isConnectionError, now, sleep } from "./time.js";
+import { Waiting, hasEnded } from "./waiting.js";
+
+/** How to reach a service. */
+export interface RedialOptions {
+  /** Where the service is; by default the environment's `REDIAL_SERVER`, or http://127.0.0.1:8080. */
+  url?: string;
+  /** The API key; by default the environment's `REDIAL_API_KEY`, if it is set. */
+  apiKey?: string;
+  /** The namespace to act in, for a key that may choose one. */
+  namespace?: string;
+  /** How long the service may be silent, in seconds; by default 30. */
+  timeout?: number;
+  /** How often a request is sent, the first time included; by default 5. */
+  attempts?: number;
+  /** The longest `Retry-After` that is waited for, in seconds; by default 60. After a longer one the refusal is thrown. */
+  maxRetryAfter?: number;
+  /** A `fetch` of your own, for proxies, certificates and the like. */
+  fetch?: typeof fetch;
+}
+
+export interface SubmitOptions {
+  /**
+   * The same key and call submitted again within a day return the first call. By default a new one, so that retries of
+   * this request submit one call.
+   */
+  idempotencyKey?: string;
+  /** Return only when the call has ended, or after this many seconds. */
+  wait?: number;
+  signal?: AbortSignal;
+}
+
+export interface BatchOptions {
+  /** The same key and calls submitted again within a day return the first calls. At most 230 characters. */
+  idempotencyKey?: string;
+  signal?: AbortSignal;
+}
+
+export interface WaitOptions {
+  /** The longest time to wait, in seconds; by default there is no limit. */
+  timeout?: number;
+  signal?: AbortSignal;
+}
+
+/** Conditions of a list; all must hold. */
+export interface ListFilter {
+  state?: CallState | readonly CallState[];
+  target?: string;
+  labels?: Readonly<Record<string, string>>;
+  createdAfter?: Date | string;
+  createdBefore?: Date | string;
+  /** A status, or a range such as `500-599`, of the last attempt. */
+  status?: string;
+  outcome?: Outcome;
+  failureReason?: FailureReason;
+  url?: string;
+  idempotencyKey?: string;
+  kind?: CallKind;
+  /** How many calls a request fetches, 1 to 250; by default 250. */
+  pageSize?: number;
+  signal?: AbortSignal;
+}
+
+/** Conditions of the event stream; all must hold. */
+export interface EventFilter {
+  /** Only events of this type, or of these. */
+  type?: string | readonly string[];
+  target?: string;
+  /** Only events of the call with this id. */
+  call?: string;
+  /** Only events of calls with this label, as `NAME:VALUE`. */
+  label?: string;
+  kind?: CallKind;
+  /** Begin after this event: the `lastEventId` of an earlier stream. */
+  lastEventId?: string;
+  signal?: AbortSignal;
+}
+
+/**
+ * A client of a Redial service.
+ *
+ * It sends its own requests again after errors of the connection and after 429, 503 and 507, as far as that is safe:
+ * requests that read, cancellations, and submissions, because each has an idempotency key. `retry` is sent again only if the
+ * service certainly did nothing.
+ *
+ * Every method throws `RedialProblem` if the service refuses, `RedialConnectionError` if no answer came, and
+ * `UnexpectedAnswer` if something else answers.
+ */
+export class Redial {
+  private readonly url: string;
+  private readonly headers: Record<string, string> = {};
+  private readonly timeout: number;
+  private readonly limits: RetryLimits;
+  private readonly fetch: typeof fetch;
+
+  constructor(options: RedialOptions = {}) {
+    const environment = (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env ?? {};
+    this.url = options.url || environment["REDIAL_SERVER"] || environment["REDIAL_URL"] || "http://127.0.0.1:8080";
+    const key = options.apiKey || environment["REDIAL_API_KEY"];
+    if (key) this.headers["Authorization"] = `Bearer ${key.trim()}`;
+    if (options.namespace) this.headers["Redial-Namespace"] = options.namespace;
+    this.timeout = options.timeout ?? 30;
+    this.limits = { attempts: Math.max(1, options.attempts ?? 5), maxRetryAfter: options.maxRetryAfter ?? 60 };
+    this.fetch = options.fetch ?? ((input, init) => fetch(input, init));
+  }
+
+  /** Submits a call, which is on the service's disk when this returns. */
+  async submit(call: CallDescriptor, options: SubmitOptions = {}): Promise<Call> {
+    const key = options.idempotencyKey ?? (await newKey());
+    return this.json(submission(call, key, options.wait), options.signal);
+  }
+
+  /**
+   * Submits any number of calls, and yields the result of each, in order; nothing is sent before you iterate.
+   *
+   * A result has the `status` that a single submission would have been answered with, `line` (its number, from 1), and
+   * `id` or `problem`. A call that is refused stops nothing. The calls are taken one by one, and sent in parts of at most
+   * 1,000 calls and 64 KiB.
+   */
+  async *batch(
+    calls: Iterable<CallDescriptor> | AsyncIterable<CallDescriptor>, options: BatchOptions = {},
+  ): AsyncGenerator<BatchItem, void, undefined> {
+    const key = options.idempotencyKey ?? (await newKey());
+    const parts = new Parts();
+    for await (const call of calls) {
+      const part = parts.add(call);
+      if (part) yield* await this.part(part, key, options.signal);
+    }
+    const part = parts.rest();
+    if (part) yield* await this.part(part, key, options.signal);
+  }
+
+  /** A call in its current state; with its request, if the API key has the scope `payloads`. */
+  async get(id: string, options: { withRequest?: boolean; signal?: AbortSignal } = {}): Promise<Call> {
+    return this.json(reading(id, 0, options.withRequest), options.signal);
+  }
+
+  /**
+   * Waits for the end of a call, by long polls. A failed call is a result, too, and not an error.
+   *
+   * @throws CallUnfinished The call has not ended within the timeout.
+   */
+  async wait(id: string, options: WaitOptions = {}): Promise<Call> {
+    const waiting = new Waiting(options.timeout ?? Infinity, now());
+    for (;;) {
+      let call: Call;
+      try {
+        call = await this.json(reading(id, waiting.hold(now())), options.signal);
+      } catch (error) {
+        waiting.refused(error);
+        continue;
+      }
+      if (hasEnded(call)) return call;
+      await sleep(waiting.pause(call, now()), options.signal);
+    }
+  }
+
+  /** The attempts of a call with their responses, oldest first; with the bodies of the responses if you want. */
+  async attempts(id: string, options: { withBody?: boolean; signal?: AbortSignal } = {}): Promise<AttemptWithResponse[]> {
+    const params: [string, string][] = options.withBody ? [["include", "body"]] : [];
+    const request: Request = { method: "GET", path: callPath(id, "/attempts"), params, isRepeatable: true };
+    return (await this.json<{ data: AttemptWithResponse[] }>(request, options.signal)).data;
+  }
+
+  /** Cancels a call. If it has ended already, the problem has the code `callEnded`. */
+  async cancel(id: string, options: { signal?: AbortSignal } = {}): Promise<Call> {
+    return this.json({ method: "POST", path: callPath(id, "/cancel"), isRepeatable: true }, options.signal);
+  }
+
+  /** Runs a call now, or again if it has ended. Who wants it, and why, is recorded. */
+  async retry(id: string, options: { by?: string; reason?: string; signal?: AbortSignal } = {}): Promise<Call> {
+    const { by, reason, signal } = options;
+    const body = JSON.stringify({ by, reason });
+    const headers = { "Content-Type": "application/json" };
+    return this.json({ method: "POST", path: callPath(id, "/retry"), body, headers, isRepeatable: false }, signal);
+  }
+
+  /** The calls that meet all conditions, newest first, fetched page by page while you iterate. */
+  async *list(filter: ListFilter = {}): AsyncGenerator<CallSummary, void, undefined> {
+    const { labels, pageSize, signal, ...conditions } = filter;
+    const params = filters({ ...conditions, limit: pageSize ?? 250, labels });
+    let cursor: string | null = null;
+    do {
+      const more: [string, string][] = cursor ? [...params, ["cursor", cursor]] : params;
+      const page: CallPage = await this.json({ method: "GET", path: "/v1/calls", params: more, isRepeatable: true }, signal);
+      yield* page.data;
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+  }
+
+  /**
+   * Events as they happen, until you close the stream. It reconnects by itself, without missing events.
+   *
+   * An event `reset` says that events were missed: read the calls that you need again.
+   */
+  events(filter: EventFilter = {}): EventStream {
+    const { lastEventId, signal, ...conditions } = filter;
+    return new EventStream({
+      fetch: this.fetch, url: joined(this.url, "/v1/events", filters(conditions)), headers: this.headers,
+      limits: this.limits, lastEventId, signal,
+    });
+  }
+
+  /**
+   * Any other request of the API, such as `request("POST", "/v1/targets/billing/pause")`; its JSON, if any.
+   *
+   * A GET is sent again after errors, anything else only if the service certainly did nothing.
+   */
+  async request<Result = unknown>(
+    method: string, path: string, options: { params?: Record<string, string>; json?: unknown; signal?: AbortSignal } = {},
+  ): Promise<Result> {
+    const request: Request = {
+      method, path, params: Object.entries(options.params ?? {}), isRepeatable: method === "GET" || method === "HEAD",
+    };
+    if (options.json !== undefined) {
+      request.body = JSON.stringify(options.json);
+      request.headers = { "Content-Type": "application/json" };
+    }
+    return this.json(request, options.signal);
+  }
+
+  /** The results of one part of a batch. */
+  private async part(part: Part, key: string, signal?: AbortSignal): Promise<BatchItem[]> {
+    const request = partRequest(part, key);
+    const retrying = new Retrying(this.limits, request);
+    let most = 0;
+    for (;;) {
+      const { status, text } = await this.send(request, signal);
+      const { items, end } = batchItems(status, text, part.lines.length);
+      if (!end) return items.map((item) => ({ ...item, line: (item.line ?? 0) + part.first }));
+      // Calls that were accepted are recognized by their keys when the part is sent again.
+      if (items.length > most) {
+        most = items.length;
+        retrying.progressed();
+      }
+      await sleep(retrying.afterProblem(end), signal);
+    }
+  }
+
+  private async json<Result>(request: Request, signal?: AbortSignal): Promise<Result> {
+    const { status, text } = await this.send(request, signal);
+    try {
+      return (text ? JSON.parse(text) : undefined) as Result;
+    } catch {
+      throw new UnexpectedAnswer(status, text.slice(0, 1000));
+    }
+  }
+
+  /** Sends a request until it is answered with a success, or must not be sent again. */
+  private async send(request: Request, signal?: AbortSignal): Promise<{ status: number; text: string }> {
+    const retrying = new Retrying(this.limits, request);
+    for (;;) {
+      const patience = new Patience(this.timeout + (request.hold ?? 0), signal);
+      let wait: number;
+      try {
+        const response = await this.fetch(joined(this.url, request.path, request.params), {
+          method: request.method, body: request.body ?? null, headers: { ...this.headers, ...request.headers },
+          redirect: "error", signal: patience.signal,
+        });
+        patience.heard();
+        const text = await response.text();
+        if (response.ok) return { status: response.status, text };
+        wait = retrying.afterAnswer(response.status, response.headers, text);
+      } catch (error) {
+        if (signal?.aborted || !isConnectionError(error)) throw error;
+        wait = retrying.afterError(error);
+      } finally {
+        patience.end();
+      }
+      await sleep(wait, signal);
+    }
+  }
+}

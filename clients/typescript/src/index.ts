@@ -1,0 +1,10 @@
+/** Client of Redial, retry as a service. */
+
+export { Redial } from "./client.js";
+export type { BatchOptions, EventFilter, ListFilter, RedialOptions, SubmitOptions, WaitOptions } from "./client.js";
+export { CallUnfinished, RedialConnectionError, RedialError, RedialProblem, UnexpectedAnswer, WebhookVerificationError }
+  from "./errors.js";
+export type { EventStream } from "./events.js";
+export { WebhookVerifier } from "./webhooks.js";
+export type { WebhookHeaders } from "./webhooks.js";
+export * from "./models.js";

@@ -1,0 +1,536 @@
+// Made by clients/generate from api/openapi.yaml.
+
+/** The id of a call. Ids sort by the time of acceptance. */
+export type CallID = string;
+
+export type CallKind = "call" | "webhook";
+
+export type CallState = "scheduled" | "running" | "succeeded" | "failed" | "cancelled";
+
+/**
+ * Why a call failed. `attemptsExhausted`: it used up `maxAttempts`. `deadlineExceeded`: the next attempt would
+ * begin after the deadline. `notRetryable`: the policy does not retry the last outcome, or it is not safe to.
+ * `tripped`: the target's breaker opened and `onTrip` is `fail`. `blocked`: the egress policy refused the
+ * address; or, without an attempt, the call was accepted by an older version and names a target of webhooks.
+ */
+export type FailureReason = "attemptsExhausted" | "deadlineExceeded" | "notRetryable" | "tripped" | "blocked";
+
+/**
+ * Why a scheduled call is not running; if there are several reasons, the one that lasts longest. `startTime`:
+ * its own start. `backoff`: the wait between attempts. `retryAfter`: the target asked for a pause. `breaker`:
+ * the target's breaker is open. `concurrency`: the target has its maximum of attempts in flight. `rateLimit`,
+ * `retryBudget`: the target has had its maximum of attempts, or retries, for now. `ordering`: an earlier call
+ * with the same ordering key has not ended. `paused`: somebody has paused the target. `pace`: the target gets no
+ * more requests per second than it can take.
+ */
+export type WaitReason = "startTime" | "backoff" | "retryAfter" | "breaker" | "concurrency" | "rateLimit" | "retryBudget" | "ordering" | "paused" | "pace";
+
+export type Timestamp = string;
+
+/**
+ * A number and a unit (`us`, `ms`, `s`, `m`, `h`, `d`, `w`), several of them from large to small (`1h30m`), or ISO
+ * 8601 (`PT5M`).
+ */
+export type Duration = string;
+
+/** Statuses and ranges of them. */
+export type Statuses = (string | number)[];
+
+/** The call to make, and how to retry it. Give at most one of `body`, `json` and `bodyBase64`. */
+export type CallDescriptor = {
+  /**
+   * An absolute `http` or `https` URL, without user information. The egress policy must allow it. Loopback
+   * addresses are allowed only under `egress=private` while Redial itself listens on loopback or a Unix domain
+   * socket, or if `egressAllow` names them.
+   */
+  url: string;
+  /**
+   * Any method except `CONNECT`. By default `GET`, or `POST` for a call with a body. `HEAD` and `TRACE` have
+   * no body.
+   */
+  method?: string;
+  /**
+   * Header fields, with a list for repeated ones; up to 100 fields and 16 KiB. Fields of the connection or of
+   * the framing (`Connection`, `Content-Length`, `Expect`, `Keep-Alive`, `Proxy-Authorization`,
+   * `Proxy-Connection`, `TE`, `Trailer`, `Transfer-Encoding`, `Upgrade`) are refused; so are `Redial-Call-Id`
+   * and `Redial-Attempt`, which Redial sets on every attempt.
+   */
+  headers?: Record<string, string | string[]>;
+  /** The request body, as text that is sent in UTF-8. */
+  body?: string;
+  /**
+   * The request body, as JSON, sent byte for byte as you wrote it, with `Content-Type: application/json`
+   * unless the headers say otherwise.
+   */
+  json?: unknown;
+  /** The request body, in base 64 with padding (RFC 4648). */
+  bodyBase64?: string;
+  policy?: PolicyOrName;
+  /**
+   * Whether the request may be repeated once it may have been executed. By default it may, whatever its
+   * method, because each attempt carries the same `Idempotency-Key`. `false` is for a target that must not get
+   * it twice: then only failures before the request was sent, and 408, 425 and 429, are retried. If Redial
+   * crashes during an attempt, the attempt is repeated in any case.
+   */
+  idempotent?: boolean;
+  /** How long after its acceptance the call starts; up to 366 days. */
+  delay?: Duration;
+  /** When the call starts; at once if that time has passed. In UTC, its year is 0 to 9999. */
+  startAt?: Timestamp;
+  /**
+   * Calls of one target share a breaker, limits and ordering. By default it is the URL's origin. The setting
+   * `targetNaming` says who may name another: by default keys with the scope `operate`, and everybody while
+   * there are no keys. Names that begin with `webhook:` are reserved. It must be in
+   * the Unicode normalization form NFC.
+   */
+  target?: string;
+  /**
+   * Of the due calls of a target, the highest priority starts first. Every tenth to start is the one that has
+   * been due longest.
+   */
+  priority?: number;
+  /**
+   * Calls of one target with the same ordering key run one at a time, in the order in which they were
+   * accepted. The next one starts when the one before has ended. It must be in the Unicode normalization form NFC.
+   */
+  orderingKey?: string;
+  /**
+   * Names and values that are shown with the call, and by which it can be found. Names must be in the Unicode
+   * normalization form NFC.
+   */
+  labels?: Record<string, string>;
+  /** Where to send the webhook when the call ends. */
+  callback?: {
+    url: string;
+    /** The events that cause a webhook; all by default. */
+    events?: CallEvent[];
+  };
+  capture?: {
+    /** How much of each response's body is kept, in bytes. */
+    maxBytes?: number;
+    /**
+     * Response header fields whose values are not kept, in addition to the setting `redactHeaders`:
+     * `REDACTED` replaces them. Fields about retries still take effect.
+     */
+    redactHeaders?: string[];
+  };
+  /**
+   * Whether an attempt follows redirects: 301, 302, 303, 307 and 308. All of them share the attempt's timeout;
+   * method and body follow RFC 9110. When the origin changes, credentials are not sent on: `Authorization`,
+   * `Cookie`, fields with a word for a credential in their name, such as `X-Api-Key`, `X-Auth` or `X-Session-Id`
+   * (but not `Idempotency-Key`), and the fields in `capture.redactHeaders` and in the setting `redactHeaders`.
+   * The egress policy is checked for each. Without this member, a redirect is the response.
+   */
+  redirects?: Redirects;
+};
+
+export type Redirects = {
+  /** Maximum number of redirects; the one after them is the attempt's response. */
+  max?: number;
+};
+
+/** How to retry. Members that are left out have their defaults. */
+export type Policy = {
+  /** Maximum number of attempts, including the first; null for as many as the deadline allows. */
+  maxAttempts?: number | null;
+  /** How long after the call's start an attempt may begin. */
+  deadline?: Duration;
+  /**
+   * What happens to a retry that would be too late for the deadline: `endEarly` ends the call now;
+   * `pullForward` makes the attempt at the last possible moment, unless the target asked for the wait.
+   */
+  lastAttempt?: "endEarly" | "pullForward";
+  /** How much time an attempt must have before the deadline; up to an hour. */
+  minimumAttemptTime?: Duration;
+  /** How long one attempt may take; up to an hour. */
+  attemptTimeout?: Duration;
+  /**
+   * The wait between attempts: before retry i (counted from 0), `initial` times `multiplier` to the power of
+   * i, spread by the jitter. No wait is longer than `max`, and waits stay spread there.
+   */
+  backoff?: {
+    /**
+     * How the base grows with the retries i, counted from 0. `exponential` b·m^i, `constant` b, `linear` b +
+     * i·increment, `polynomial` offset + b·(i + 1)^exponent, `fibonacci` b·F(i + 1), `power` b^(i + 1) in
+     * seconds, `doublingsThenLinear` b·2^i for the given doublings and then the same increase each time,
+     * `schedule` a list, `decorrelated` uniform between b and three times the wait before,
+     * `decorrelatedSmooth` growth by 2 from a median of b, spread without peaks. b is `initial`. The default
+     * is `schedule` if a schedule is given.
+     */
+    strategy?: "exponential" | "constant" | "linear" | "polynomial" | "fibonacci" | "power" | "doublingsThenLinear" | "schedule" | "decorrelated" | "decorrelatedSmooth";
+    initial?: Duration;
+    multiplier?: number;
+    /** With `linear`; by default equal to `initial`. */
+    increment?: Duration;
+    exponent?: number;
+    /** With `polynomial`: the number of the first retry in the formula. */
+    first?: number;
+    offset?: Duration;
+    doublings?: number;
+    schedule?: Duration[];
+    /** What follows the last wait of a schedule. */
+    then?: "repeatLast" | "stop";
+    /**
+     * The longest wait; no limit for a schedule unless given. No wait is shorter than 10 ms from the 101st retry
+     * on, nor than 1 ms if `maxAttempts` sets no limit, whatever the backoff is.
+     */
+    max?: Duration;
+    /**
+     * With d the computed wait and r uniform in [0, 1): `none` d, `full` r·d, `equal` d/2 + r·d/2,
+     * `proportional` d·(1 − f + 2·f·r) with the `factor` f, `additive` d + r·spread, `additivePerRetry`
+     * d + r·spread·(i + 1).
+     */
+    jitter?: "none" | "full" | "equal" | "proportional" | "additive" | "additivePerRetry";
+    factor?: number;
+    spread?: Duration;
+    /**
+     * How `max` limits the jittered wait. `keepingSpread`: the base is limited so that the longest jittered
+     * wait is `max`. `afterJitter`: the jittered wait is limited. `beforeJitter`: the base is limited, and
+     * jitter may exceed it.
+     */
+    cap?: "keepingSpread" | "afterJitter" | "beforeJitter";
+  };
+  /**
+   * What to retry. By default every network failure, 408, 425, 429 and every 5xx except 501, 505 and 511; and
+   * 409, 413 and 423 with `Retry-After`. With `"idempotent": false`: failures before the request was sent, and
+   * 408, 425, 429. Members that are left out keep their defaults.
+   */
+  retryOn?: {
+    /**
+     * Network failures: `true` or `always`, `false` or `never`, or `notSent` for those where the request
+     * certainly was not sent.
+     */
+    network?: boolean | "always" | "notSent" | "never";
+    statuses?: Statuses;
+    /** Statuses to retry only if the response has `Retry-After`. */
+    statusesWithRetryAfter?: Statuses;
+  };
+  /** Statuses that end the call, even if `retryOn` has them. */
+  stopOn?: {
+    statuses?: Statuses;
+  };
+  /**
+   * Whether to wait for the `Retry-After` of a response that is retried. It counts for the `statuses`, for the
+   * statuses in `retryOn.statusesWithRetryAfter`, and for a response with `Redial-Retry: retry`. With 429 and
+   * 503, `RateLimit` fields that report an exhausted quota count as one. The wait is the longer of the backoff and what the
+   * target asks for. `beyond` says what to do if the target asks for more than `max`: `stop` ends the call,
+   * because an earlier attempt would ignore the target's wish; `park` waits that long, up to the deadline;
+   * `clamp` waits only `max`. `spread` lengthens the wait that the target asks for by up to this share of it, at
+   * random, so that calls that got the same answer do not return together.
+   */
+  retryAfter?: {
+    mode?: "respect" | "ignore";
+    max?: Duration;
+    beyond?: "stop" | "park" | "clamp";
+    spread?: number;
+    statuses?: Statuses;
+  };
+  onExhausted?: "fail";
+  /** When the target's breaker opens: wait until it closes, or fail as `tripped`. */
+  onTrip?: "wait" | "fail";
+};
+
+/**
+ * How to retry: an object, or the name of a stored policy, in its current version (`patient`) or in exactly one
+ * (`patient@3`). `default` is the policy of a call that names none.
+ */
+export type PolicyOrName = Policy | string;
+
+export type PolicyWarnings = {
+  /** A stable word for programs. */
+  code: string;
+  /** A sentence for people. */
+  detail: string;
+}[];
+
+/** The result of one descriptor of a batch. */
+export type BatchItem = {
+  /** The status that a single submission would have been answered with. */
+  status: number;
+  /**
+   * In a stream, the number of its line, from 1, with blank lines counted; null for the last line of a stream
+   * that ended early.
+   */
+  line?: number | null;
+  /** Present if it was accepted before under the same key; the call is then shown as in lists. */
+  replayed?: boolean;
+  /** In a stream with `return=minimal`, in place of the call. */
+  id?: CallID;
+  call?: Call | CallSummary;
+  problem?: Problem;
+  /**
+   * In a stream that ends early because the quota is used up: the fields `retry-after`, `ratelimit` and
+   * `ratelimit-policy`.
+   */
+  headers?: Record<string, string>;
+};
+
+/** The members that a call always has. */
+export type CallBase = {
+  id: CallID;
+  kind: CallKind;
+  state: CallState;
+  failureReason: FailureReason | null;
+  /** Why it is not running; null unless it is scheduled. */
+  waitingOn: WaitReason | null;
+  /** When it can run at the earliest; null unless it is scheduled and that is known. */
+  nextAttemptAt: string | null;
+  /** Without the values of secret parameters, such as `token`. */
+  url: string;
+  method: string;
+  target: string;
+  /** How many redirects an attempt follows; left out if 0. */
+  redirects?: Redirects;
+  /** The call that it repeats, perhaps with changes; left out if it repeats none. */
+  replayOf?: CallID;
+  /**
+   * The policy that it was accepted with, `default` or a stored one such as `patient@3`; null if it was given
+   * as an object.
+   */
+  policy: string | null;
+  labels: Record<string, string>;
+  createdAt: Timestamp;
+  finishedAt: string | null;
+  /** After this time no attempt begins; null once the call has ended. */
+  deadlineAt: string | null;
+  /** Attempts that have begun, including those that Redial itself cut off. */
+  attemptCount: number;
+  /** Maximum number of attempts; null if only the deadline limits them. */
+  maxAttempts: number | null;
+  /** When its payloads were erased; null if they were not. */
+  contentErasedAt: string | null;
+};
+
+/** A call without its attempts and its response. */
+export type CallSummary = CallBase;
+
+export type Call = CallBase & {
+  /** Warnings: settings that are allowed but rarely intended. Only in the answer that accepts the call. */
+  warnings?: PolicyWarnings;
+  /** The manual retries, latest last; at most the latest 100. */
+  retries: ManualRetry[];
+  /** The attempts that have ended, oldest first. */
+  attempts: Attempt[];
+  /** The stored part of the last attempt's response. */
+  response: Response | null;
+  request?: Request;
+};
+
+/**
+ * The request of a call, as the client gave it; shown with `include=request`. Values of secret header fields and
+ * URL parameters are `REDACTED`. If the content was erased, there are no header fields and no body.
+ */
+export type Request = {
+  method: string;
+  url: string;
+  headers: Record<string, string[]>;
+  /** The body, or its first mebibyte; null if it was erased. */
+  body: string | null;
+  /** Whether `body` is text or base 64; null if it was erased. */
+  encoding: "utf8" | "base64" | null;
+  /** The size of the whole body, in bytes; null if it was erased. */
+  size: number | null;
+  /** Whether the body is longer than shown. */
+  truncated: boolean;
+  /** When the content was erased; null if it was not. */
+  erasedAt: string | null;
+};
+
+/**
+ * How far the attempt got. `answered`: a response came. `notSent`: the request certainly was not sent.
+ * `maybeSent`: it was sent, at least in part, and no usable response came. `unusable`: it cannot succeed as it
+ * is. `localFault`: Redial's side failed. `interrupted`: Redial stopped or died meanwhile. `cancelled`: the call
+ * was cancelled. `blocked`: the egress policy refused the address, and no connection was made.
+ */
+export type Outcome = "answered" | "notSent" | "maybeSent" | "unusable" | "localFault" | "interrupted" | "cancelled" | "blocked";
+
+/** Who wants an action, and why, in their own words. */
+export type Attribution = {
+  by?: string;
+  reason?: string;
+};
+
+export type ManualRetry = {
+  at: Timestamp;
+  /** Attempts that had begun before it. */
+  afterAttempt: number;
+  by: string | null;
+  reason: string | null;
+};
+
+export type AttemptBase = {
+  number: number;
+  startedAt: Timestamp;
+  outcome: Outcome;
+  status: number | null;
+  duration: Duration;
+  /** What went wrong, if there was no response. */
+  error?: {
+    /** A stable word. */
+    code: string;
+    phase?: ExchangePhase;
+    message: string;
+  };
+  decision: Decision | null;
+};
+
+export type Attempt = AttemptBase;
+
+export type AttemptWithResponse = AttemptBase & {
+  exchange: Exchange | null;
+  response: AttemptResponse | null;
+};
+
+/** The phase that an attempt reached, or in which it failed. */
+export type ExchangePhase = "setup" | "resolve" | "connect" | "tls" | "request" | "response";
+
+/**
+ * The phases of an attempt's request and response. Times count from its start; phases that did not happen, such
+ * as the name lookup on a kept connection, are left out. After redirects, everything except `redirects` is about
+ * the last request.
+ */
+export type Exchange = {
+  phase: ExchangePhase;
+  /** When the name was resolved. */
+  resolved?: Duration;
+  /** When the connection was made. */
+  connected?: Duration;
+  /** When the TLS session was made. */
+  secured?: Duration;
+  /** When the first byte of the response arrived. */
+  firstByte?: Duration;
+  bytesSent: number;
+  /** Before decompression. */
+  bytesReceived: number;
+  redirects?: number;
+  remoteAddress?: string;
+  httpVersion?: "1.0" | "1.1" | "2";
+  connectionReused: boolean;
+};
+
+/** The decision after an attempt, and its reason. */
+export type Decision = {
+  action: "succeed" | "retry" | "park" | "stop";
+  reason?: FailureReason;
+  /** The wait. */
+  after?: Duration;
+  /** When the parked call is tried again. */
+  until?: Timestamp;
+  because?: string;
+  /** The backoff before jitter. */
+  computed?: Duration;
+  /** The factor of the jitter. */
+  jitter?: number;
+  /** What limited the wait. */
+  clampedBy?: ("max" | "deadline" | "min")[];
+};
+
+export type Response = {
+  status: number | null;
+  /** Header fields, their names in lower case. */
+  headers: Record<string, string[]>;
+  /** The first bytes of the body. */
+  body: string;
+  encoding: "utf8" | "base64";
+  /**
+   * Whether the body was longer. It is also true for an old attempt whose body is not kept any more
+   * (`keptResponses`); the body is then empty.
+   */
+  truncated: boolean;
+};
+
+/** The stored part of a response, with its body if requested. */
+export type AttemptResponse = {
+  status: number | null;
+  /** Header fields, their names in lower case. */
+  headers: Record<string, string[]>;
+  /** The first bytes of the body. */
+  body?: string;
+  encoding?: "utf8" | "base64";
+  /**
+   * Whether the body was longer. It is also true for an old attempt whose body is not kept any more
+   * (`keptResponses`); the body is then empty.
+   */
+  truncated: boolean;
+};
+
+export type CallEvent = "call.succeeded" | "call.failed" | "call.tripped";
+
+/** An event of the event stream. */
+export type Event = {
+  type: "call.accepted" | "call.attempted" | "call.succeeded" | "call.failed" | "call.tripped" | "call.cancelled" | "target.opened" | "target.halfOpened" | "target.closed" | "endpoint.disabled" | "reset";
+  timestamp: string;
+  /** The call as lists show it, the target's breaker, the endpoint, or why events were missed. */
+  data: CallSummary | TargetEvent | WebhookEndpoint | {
+    reason: "restarted" | "tooOld" | "tooSlow" | "overflow" | "instanceChanged";
+  };
+  /** The attempt that has ended; only in `call.attempted`. */
+  attempt?: Attempt;
+};
+
+/** A target whose breaker has changed. */
+export type TargetEvent = {
+  key: string;
+  breaker: {
+    state: "closed" | "open" | "halfOpen";
+    /** When probes are let through. */
+    openUntil: string | null;
+    /** Openings since the breaker last closed; only of an open one. */
+    trips: number | null;
+  };
+};
+
+/** The events that an endpoint can get. */
+export type WebhookEventType = "call.succeeded" | "call.failed" | "call.tripped" | "call.cancelled" | "target.opened" | "target.halfOpened" | "target.closed" | "endpoint.disabled";
+
+export type WebhookEndpoint = {
+  id: string;
+  url: string;
+  description: string;
+  events: WebhookEventType[];
+  targets: string[];
+  createdAt: Timestamp;
+  enabled: boolean;
+  /** Why it gets no webhooks. */
+  disabledReason: "byRequest" | "failing" | "gone" | null;
+  disabledAt: string | null;
+  /** Since when all deliveries have failed. */
+  failingSince: string | null;
+  /** The secrets that sign its webhooks, newest first. */
+  secrets: ({
+    id: string;
+    createdAt: Timestamp;
+    /** Until when it signs; null for the newest. */
+    expiresAt: string | null;
+  })[];
+};
+
+export type CallPage = {
+  data: CallSummary[];
+  /** The cursor of the next page; null on the last page. */
+  nextCursor: CallID | null;
+};
+
+export type WebhookPayload = {
+  type: CallEvent;
+  /** When the call ended. */
+  timestamp: Timestamp;
+  data: Call;
+};
+
+/** An error (RFC 9457). */
+export type Problem = {
+  type: string;
+  title: string;
+  status: number;
+  /** A stable word that programs can match. */
+  code: string;
+  /** What happened this time, and what to do. */
+  detail: string;
+  /** The places in the input that are at fault. */
+  errors?: {
+    /** A JSON Pointer into the request body, or the name of a query parameter. */
+    pointer: string;
+    detail: string;
+  }[];
+};

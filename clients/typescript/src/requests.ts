@@ -1,0 +1,68 @@
+import { webCrypto } from "./crypto.js";
+import type { CallDescriptor } from "./models.js";
+
+/** A request to the service, as a value. */
+export interface Request {
+  method: string;
+  path: string;
+  params?: [string, string][];
+  body?: string;
+  headers?: Record<string, string>;
+  /** Whether it may be sent again although the service may have done it already. */
+  isRepeatable: boolean;
+  /** Seconds for which the service may hold its answer back. */
+  hold?: number;
+}
+
+/** A new idempotency key, with 128 random bits. */
+export async function newKey(): Promise<string> {
+  const bytes = (await webCrypto()).getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** A key as a header field's value: as it is, or as a quoted string (RFC 8941). */
+export function keyField(key: string): string {
+  if (/^[!#-+\--~]{1,255}$/.test(key)) return key;
+  if (!/^[ -~]{1,255}$/.test(key)) {
+    throw new RangeError(`an idempotency key has 1 to 255 printable ASCII characters, unlike ${JSON.stringify(key)}`);
+  }
+  return `"${key.replace(/["\\]/g, "\\$&")}"`;
+}
+
+export function callPath(id: string, rest = ""): string {
+  return `/v1/calls/${encodeURIComponent(id)}${rest}`;
+}
+
+export function submission(call: CallDescriptor, key: string, wait: number | undefined): Request {
+  const headers: Record<string, string> = { "Content-Type": "application/json", "Idempotency-Key": keyField(key) };
+  if (wait) headers["Prefer"] = `wait=${Math.max(1, Math.round(wait))}`;
+  return { method: "POST", path: "/v1/calls", body: JSON.stringify(call), headers, isRepeatable: true, hold: wait ?? 0 };
+}
+
+export function reading(id: string, hold = 0, withRequest = false): Request {
+  const params: [string, string][] = hold > 0 ? [["wait", `${Math.max(1, Math.round(hold * 1000))}ms`]] : [];
+  if (withRequest) params.push(["include", "request"]);
+  return { method: "GET", path: callPath(id), params, isRepeatable: true, hold };
+}
+
+type FilterValue = string | readonly string[] | number | Date | Readonly<Record<string, string>> | undefined;
+
+/** The parameters of a list or of the event stream, without those that are not given. */
+export function filters(values: { [name: string]: FilterValue }): [string, string][] {
+  const params: [string, string][] = [];
+  for (const [name, value] of Object.entries(values)) {
+    if (value === undefined) continue;
+    if (value instanceof Date) params.push([name, value.toISOString()]);
+    else if (Array.isArray(value)) params.push([name, value.join(",")]);
+    else if (typeof value === "object") {
+      for (const [label, text] of Object.entries(value)) params.push([`label.${label}`, text]);
+    } else params.push([name, String(value)]);
+  }
+  return params;
+}
+
+/** A URL of the service, which may have a path before the service's own paths. A space is `%20`, not `+`. */
+export function joined(base: string, path: string, params: [string, string][] = []): string {
+  const query = new URLSearchParams(params).toString().replace(/\+/g, "%20");
+  return base.replace(/\/+$/, "") + path + (query ? (path.includes("?") ? "&" : "?") + query : "");
+}

@@ -1,0 +1,93 @@
+import { RedialConnectionError, RedialError, RedialProblem, UnexpectedAnswer } from "./errors.js";
+import type { Request } from "./requests.js";
+
+/** How often the client sends a request, and the longest `Retry-After` that it waits for, in seconds. */
+export interface RetryLimits {
+  attempts: number;
+  maxRetryAfter: number;
+}
+
+// These answers mean that the service did nothing, except with one of the codes below.
+const refusals = [429, 503, 507];
+const uncertain = ["outcomeUnknown", "leaseLost", "leaderUnreachable"];
+// A proxy gives these when it has lost the service.
+const lost = [502, 504];
+// Codes of Node.js. Where there are none, such as in browsers, every error may come after the request was sent.
+const neverSent = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"];
+const firstWait = 0.25;
+const longestWait = 8;
+
+/** The attempts of one request: each method returns the seconds to wait before the next one, or throws. Nothing is sent here. */
+export class Retrying {
+  private failures = 0;
+  private mayHaveBeenAccepted = false;
+
+  constructor(private readonly limits: RetryLimits, private readonly request: Request) {}
+
+  /** The wait after an attempt without an answer. */
+  afterError(error: unknown): number {
+    const wasSent = !neverSent.includes(codeOf(error));
+    this.mayHaveBeenAccepted ||= wasSent;
+    const text = `${this.request.method} ${this.request.path}: ${codeOf(error) || String(error)}`;
+    const final = new RedialConnectionError(text, this.mayHaveBeenAccepted, error);
+    if (wasSent && !this.request.isRepeatable) throw final;
+    return this.wait(final);
+  }
+
+  /** The wait after an attempt that was answered with something else than a success. */
+  afterAnswer(status: number, headers: Headers, text: string): number {
+    const error = refusal(status, headers, text);
+    if (error instanceof RedialProblem) return this.afterProblem(error);
+    this.mayHaveBeenAccepted = true;
+    if (lost.includes(status) && this.request.isRepeatable) return this.wait(error);
+    throw error;
+  }
+
+  /** The wait after a refusal by the service. */
+  afterProblem(problem: RedialProblem): number {
+    const isCertain = !uncertain.includes(problem.code);
+    if (!refusals.includes(problem.status) || !(isCertain || this.request.isRepeatable)) throw problem;
+    const asked = problem.retryAfter ?? 0;
+    if (asked > this.limits.maxRetryAfter) throw problem;
+    // Those who were refused together do not come back together.
+    return Math.max(this.wait(problem), asked * (1 + Math.random() / 4));
+  }
+
+  /** The attempts are counted from the start again. */
+  progressed(): void {
+    this.failures = 0;
+  }
+
+  private wait(final: RedialError): number {
+    this.failures += 1;
+    if (this.failures >= this.limits.attempts) throw final;
+    return backoff(this.failures - 1);
+  }
+}
+
+/** The wait before a retry, counted from 0: exponential, with jitter of a half. */
+export function backoff(retry: number): number {
+  return Math.min(longestWait, firstWait * 2 ** retry) * (0.5 + Math.random() / 2);
+}
+
+/** The error for an answer that is not a success. */
+function refusal(status: number, headers: Headers, text: string): RedialError {
+  if (headers.get("content-type")?.startsWith("application/problem+json")) {
+    try {
+      return new RedialProblem(JSON.parse(text), status, seconds(headers.get("retry-after")));
+    } catch {
+      // It is not what it says.
+    }
+  }
+  return new UnexpectedAnswer(status, text.slice(0, 1000));
+}
+
+/** A `Retry-After`; the service gives it in seconds. */
+export function seconds(field: string | null): number | null {
+  return field !== null && /^[0-9]+$/.test(field) ? Number(field) : null;
+}
+
+function codeOf(error: unknown): string {
+  const cause = (error as { cause?: { code?: unknown } } | null)?.cause;
+  return typeof cause?.code === "string" ? cause.code : "";
+}
