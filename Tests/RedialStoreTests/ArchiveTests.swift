@@ -80,6 +80,31 @@ struct ArchiveTests {
     #expect(try store.find(key: "a \"key\"", at: Sample.start)?.call == Sample.id(3))
   }
 
+  @Test("calls that only the log of the store has are known to an import, with their keys")
+  func importBesideTheLog() throws {
+    let store = try filledStore()
+    defer { store.close() }
+    var call = Sample.call(90, .running)
+    let key = KeyRecord(
+      key: IdempotencyKey("logged", fingerprint: [1]), call: call.id, createdAt: Sample.start,
+      expiresAt: Sample.time(60))
+    try store.commit([.insert(call), .key(key)])
+    call.progress.state = .succeeded
+    call.progress.attempts = 1
+    call.progress.finishedAt = Sample.time(1)
+    try store.commit([.update(call.id, call.progress, Sample.attempt(1))])
+    #expect(store.log?.call(call.id) != nil)
+    let copy = folder.file("copy.db")
+    _ = try StoreBackup.copy(from: path, to: copy)
+    let lines = try exported(path)
+    let tally = try importing(lines, into: copy)
+    #expect((tally.imported, tally.known) == (0, lines.count))
+    #expect(try exported(copy) == lines)
+    let restored = try SQLiteStore(path: copy)
+    defer { restored.close() }
+    #expect(try restored.find(key: "logged", at: Sample.start)?.call == call.id)
+  }
+
   @Test("an export has the calls of the requested state, and continues after a damaged one")
   func filter() throws {
     let store = try filledStore()

@@ -34,6 +34,9 @@ public final class StoreImport {
   public init(path: String, payloads: PayloadRule = PayloadRule(), at now: Timestamp) throws(StoreError) {
     self.now = now
     store = try SQLiteStore(path: path, payloads: payloads)
+    // A copy of a running service's store, and a killed service's store, have calls that only the log knows. Archived calls
+    // go to the tables, and are looked for there.
+    try store.fold()
   }
 
   /// Adds a call, at the latest when the import finishes.
