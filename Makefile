@@ -109,6 +109,7 @@ bench:
 	@python3 Benchmarks/backlog.py
 	@python3 Benchmarks/retention.py
 	@python3 Benchmarks/starvation.py
+	@python3 Benchmarks/sizing.py
 	@python3 Benchmarks/recovery.py
 	@"$$(swift build -c release --show-bin-path)/policy-benchmark"
 	@"$$(swift build -c release --show-bin-path)/transport-benchmark" </dev/null

@@ -1,0 +1,189 @@
+"""docs/upgrading.md, walked through as it is written. This binary is the newer version on a store of schema 22, and the older one
+on a store that says that a newer version made it."""
+
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import textwrap
+
+import databases
+from processes import BINARY, ROOT, run
+
+PAGE = (ROOT / "docs/upgrading.md").read_text()
+OLDEST, NEWEST = 22, int(re.search(r"\(schema (\d+)\)", (ROOT / "CHANGELOG.md").read_text())[1])
+
+
+def commands(section):
+    text = re.search(rf"^## {section}\n(.*?)(?=^## |\Z)", PAGE, re.M | re.S)[1]
+    for block in re.findall(r"^ *```sh\n(.*?)^ *```$", text, re.M | re.S):
+        yield from textwrap.dedent(block).splitlines()
+
+
+def schema(store):
+    with sqlite3.connect(store) as database:
+        return database.execute("PRAGMA user_version").fetchone()[0]
+
+
+def make_older(store):
+    """What a version with the oldest schema would have left: without the tables and columns that came later."""
+    with sqlite3.connect(store) as database:
+        assert database.execute("SELECT count(*) FROM call_log").fetchone() == (0,), "a stop empties the log"
+        database.execute("DROP TABLE call_log")
+        for column in ("pace_delivered", "pace_limited", "pace_at"):
+            database.execute(f"ALTER TABLE targets DROP COLUMN {column}")
+        database.execute(f"PRAGMA user_version = {OLDEST}")
+
+
+class Machine:
+    """Where the page's commands run: with folders in the place of the system's, and a service in that of systemd's."""
+
+    def __init__(self, service, folder):
+        self.service, self.folder = service, folder
+        self.stopped = self.starting = lambda: None
+        for name in ("bin", "new", "old", "backups"):
+            (folder / name).mkdir()
+        for name in ("new", "old", "bin"):
+            shutil.copy(BINARY, folder / name / "redial")
+
+    def run(self, command):
+        if command == "systemctl stop redial":
+            assert self.service.terminate() == 0
+            self.stopped()
+        elif command == "systemctl start redial":
+            self.starting()
+            self.service.start()
+        else:
+            for written, real in (("/var/lib/redial", self.service.store.parent), ("/var/backups", self.folder / "backups"),
+                                  ("/usr/local/bin", self.folder / "bin")):
+                command = command.replace(written, str(real))
+            clean = {name: value for name, value in os.environ.items() if not name.startswith("REDIAL_")}
+            clean |= {"PATH": f"{self.folder}/bin:{clean['PATH']}", "REDIAL_SERVER": self.service.url}
+            key = self.service.credentials["authorization"].removeprefix("Bearer ")
+            done = subprocess.run(
+                ["bash", "-c", command], cwd=self.folder, env=clean | {"REDIAL_API_KEY": key}, capture_output=True, text=True,
+                timeout=60)
+            assert done.returncode == 0, (command, done.stdout, done.stderr)
+
+
+def new_key(service, name):
+    answer = service("POST", "/v1/keys", {"name": name, "scopes": ["admin"]})
+    assert answer.status == 201, answer.body
+    return {"authorization": f"Bearer {answer.json['key']}"}
+
+
+def test_the_steps_with_sqlite_lose_nothing_and_lead_back(redial, receiver, tmp_path):
+    target, folder = receiver(), tmp_path / "service"
+    folder.mkdir()
+    service = redial(folder=folder)
+    service.credentials = new_key(service, "before")
+    machine = Machine(service, tmp_path)
+    assert service("PUT", "/v1/targets/billing", {"maxInFlight": 3}).status == 200
+    ended = service.submit(url=target.url, target="billing")
+    service.ended(ended)
+    waiting = service.submit(url=target.url, target="billing", delay="1h")
+
+    machine.stopped = lambda: make_older(service.store)
+    machine.starting = lambda: schema(service.store) == OLDEST or exit("it is not older")
+    steps = list(commands("Upgrade with SQLite"))
+    assert {"systemctl stop redial", "systemctl start redial"} <= set(steps)
+    for step in steps:
+        machine.run(step)
+    assert service.get(ended)["state"] == "succeeded" and service.get(waiting)["state"] == "scheduled"
+    assert service.target("billing")["settings"]["maxInFlight"] == 3
+    since = service.submit(url=target.url, target="billing")
+    assert service.ended(since)["state"] == "succeeded"
+    # What waited in the copy ends, and a key is made that is not in the copy.
+    assert service("POST", f"/v1/calls/{waiting}/retry").status == 200
+    assert service.ended(waiting)["state"] == "succeeded"
+    later = new_key(service, "after")
+    assert len(target.requests) == 3
+
+    # With another version it is tried before anything is restored, and changes nothing.
+    machine.stopped = machine.starting = lambda: None
+    steps = list(commands("Roll back"))
+    done = steps.index("systemctl stop redial")
+    machine.run(steps[done])
+    assert schema(service.store) == NEWEST
+    content = None
+
+    def newer(version):
+        nonlocal content
+        with sqlite3.connect(service.store) as database:
+            database.execute(f"PRAGMA user_version = {version}")
+            database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        content = service.store.read_bytes()
+
+    newer(NEWEST + 1)
+    refused = run("serve", "--store", f"sqlite:{service.store}", "--listen", "127.0.0.1:0")
+    assert refused.returncode == 3 and "newer version" in refused.stderr, refused
+    assert service.store.read_bytes() == content
+    # The newer version itself can read it.
+    newer(NEWEST)
+    for step in steps[done + 1:]:
+        machine.run(step)
+    assert service.get(ended)["state"] == "succeeded" and service.get(since)["state"] == "succeeded"
+    assert service.get(waiting)["state"] == "scheduled", "it waits again, as in the copy"
+    assert service.target("billing")["settings"]["maxInFlight"] == 3
+    assert service("GET", "/v1/calls", headers=later).status == 401
+    assert len(target.requests) == 3 and schema(service.store) == NEWEST
+    assert (tmp_path / "backups/newer/redial.db").exists()
+
+
+def test_the_third_way_changes_no_call_and_brings_nothing_else(redial, receiver, tmp_path):
+    target, folder = receiver(), tmp_path / "newer"
+    folder.mkdir()
+    service = redial(folder=folder)
+    service.credentials = new_key(service, "before")
+    ended = service.submit(url=target.url)
+    service.ended(ended)
+    waiting = service.submit(url=target.url, delay="1h")
+    assert service("PUT", "/v1/policies/patient", {"maxAttempts": 3}).status == 201
+    assert service.terminate() == 0
+    assert run("export", "--store", f"sqlite:{service.store}", "--output", tmp_path / "calls.jsonl").returncode == 0
+    assert run("import", "--store", f"sqlite:{tmp_path}/redial.db", tmp_path / "calls.jsonl").returncode == 0
+    older = redial()
+    # Without a key: it is gone, too.
+    assert older.get(ended)["state"] == "succeeded" and older.get(waiting)["state"] == "scheduled"
+    assert older("GET", "/v1/policies/patient").status == 404
+    assert len(target.requests) == 1
+
+
+def test_the_steps_with_postgresql_lead_back(instances, receiver, tmp_path):
+    target = receiver()
+    cluster, services = instances(2)
+    ended, waiting = (services[0].submit(url=target.url, **more) for more in ({}, {"delay": "1h"}))
+    services[0].ended(ended)
+    for service in services:
+        assert service.terminate() == 0
+    here = {
+        "PATH": f"{databases.PROGRAMS[0]}:{os.environ['PATH']}", "PGHOST": str(cluster.folder), "PGUSER": "postgres"}
+    (tmp_path / "redial").symlink_to(BINARY)
+
+    def walk(command):
+        done = subprocess.run(
+            ["bash", "-c", command.replace("/var/backups", str(tmp_path)).replace("redial doctor", f"{tmp_path}/redial doctor")],
+            env=here, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, (command, done.stdout, done.stderr)
+
+    steps = list(commands("Several instances on PostgreSQL"))
+    assert [step.split()[0] for step in steps] == ["pg_dump", "createdb", "pg_restore", "redial"]
+    walk(steps[0])
+    # A newer version has changed the tables, and has accepted a call.
+    services[0].start()
+    since = services[0].submit(url=target.url)
+    services[0].ended(since)
+    assert services[0].terminate() == 0
+    version = int(cluster.query("SELECT version FROM redial.schema_version", "redial")[0][0])
+    cluster.query(f"UPDATE redial.schema_version SET version = {version + 1}", "redial")
+    refused = run("serve", "--store", cluster.url, "--listen", "127.0.0.1:0")
+    assert refused.returncode == 3 and "newer" in refused.stderr and "Nothing was changed" in refused.stderr, refused
+    for step in steps[1:]:
+        walk(step)
+    older = services[0]
+    older.arguments[older.arguments.index(cluster.url)] = cluster.url.replace("/redial?", "/redial_before?")
+    older.start()
+    assert older.get(ended)["state"] == "succeeded" and older.get(waiting)["state"] == "scheduled"
+    assert older("GET", f"/v1/calls/{since}").status == 404
+    assert older.ended(older.submit(url=target.url))["state"] == "succeeded"
