@@ -277,6 +277,7 @@ def test_events_go_on_after_a_lost_connection_without_a_gap(redial, flaky, clien
     service.ended(later)
     redial.openEvents(label="team:a", lastEventId=last)
     assert redial.nextEvent()["data"]["id"] == later
+    redial.closeEvents()
 
 
 def test_events_go_on_after_a_restart_and_say_what_was_missed(redial, flaky, client):
@@ -293,9 +294,17 @@ def test_events_go_on_after_a_restart_and_say_what_was_missed(redial, flaky, cli
         kinds.append(redial.nextEvent()["type"])
     second = service.submit(url=target.url)
     assert redial.nextEvent()["data"]["id"] == second
+    redial.closeEvents()
     with pytest.raises(ClientError) as wrong:
         redial.openEvents(type="call.danced")
     assert wrong.value.status == 400
+
+
+def test_typescript_stops_waiting_when_its_signal_says_so(redial, packages, made):
+    made.append(client := ClientProcess(packages, "typescript", url=redial().url))
+    with pytest.raises(ClientError) as stopped:
+        client.abortEvents()
+    assert stopped.value.message == "enough"
 
 
 def altered(body):

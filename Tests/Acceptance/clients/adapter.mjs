@@ -16,6 +16,13 @@ async function perform(method, args, options) {
       return stream.connect();
     case "nextEvent":
       return (await stream.next()).value;
+    case "abortEvents": {
+      const abort = new AbortController();
+      const aborted = client.events({ ...options, signal: abort.signal });
+      await aborted.connect();
+      abort.abort(new Error("enough"));
+      return aborted.next();
+    }
     case "closeEvents":
       stream.close();
       return stream.lastEventId;

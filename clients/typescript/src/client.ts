@@ -107,6 +107,9 @@ export class Redial {
   constructor(options: RedialOptions = {}) {
     const environment = (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env ?? {};
     this.url = options.url || environment["REDIAL_SERVER"] || environment["REDIAL_URL"] || "http://127.0.0.1:8080";
+    if (!/^https?:\/\//i.test(this.url)) {
+      throw new TypeError(`the URL of a service begins with http:// or https://, unlike ${JSON.stringify(this.url)}`);
+    }
     const key = options.apiKey || environment["REDIAL_API_KEY"];
     if (key) this.headers["Authorization"] = `Bearer ${key.trim()}`;
     if (options.namespace) this.headers["Redial-Namespace"] = options.namespace;

@@ -93,6 +93,8 @@ export class EventStream implements AsyncIterableIterator<Event> {
         await this.connect();
         await this.read();
       } catch (error) {
+        // No timer of the connection keeps the program from its end.
+        this.drop();
         if (!this.isClosed) throw error;
       }
     }

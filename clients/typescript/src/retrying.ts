@@ -28,7 +28,7 @@ export class Retrying {
   afterError(error: unknown): number {
     const wasSent = !neverSent.includes(codeOf(error));
     this.mayHaveBeenAccepted ||= wasSent;
-    const text = `${this.request.method} ${this.request.path}: ${codeOf(error) || String(error)}`;
+    const text = `${this.request.method} ${this.request.path}: ${codeOf(error) || causeOf(error)?.message || String(error)}`;
     const final = new RedialConnectionError(text, this.mayHaveBeenAccepted, error);
     if (wasSent && !this.request.isRepeatable) throw final;
     return this.wait(final);
@@ -87,7 +87,11 @@ export function seconds(field: string | null): number | null {
   return field !== null && /^[0-9]+$/.test(field) ? Number(field) : null;
 }
 
+function causeOf(error: unknown): { code?: unknown; message?: string } | undefined {
+  return (error as { cause?: { code?: unknown; message?: string } } | null)?.cause;
+}
+
 function codeOf(error: unknown): string {
-  const cause = (error as { cause?: { code?: unknown } } | null)?.cause;
-  return typeof cause?.code === "string" ? cause.code : "";
+  const code = causeOf(error)?.code;
+  return typeof code === "string" ? code : "";
 }

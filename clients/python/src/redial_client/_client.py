@@ -47,6 +47,8 @@ class Redial:
     ) -> None:
         environment = os.environ
         self._url = url or environment.get("REDIAL_SERVER") or environment.get("REDIAL_URL") or "http://127.0.0.1:8080"
+        if not self._url.lower().startswith(("http://", "https://")):
+            raise ValueError(f"the URL of a service begins with http:// or https://, unlike {self._url!r}")
         self._headers = {"User-Agent": f"redial-client-python/{version('redial-client')}"}
         key = api_key or environment.get("REDIAL_API_KEY")
         if key:
