@@ -13,7 +13,7 @@ from pathlib import Path
 
 import yaml
 
-from processes import ROOT, Server, wait_until
+from processes import ROOT, Server, free_port, wait_until
 
 FOLDER = ROOT / "docker/kubernetes"
 # Both programs come with packages of requirements.txt.
@@ -81,31 +81,49 @@ class Image:
         return self.values(instruction)[-1]
 
 
+class PodNetwork:
+    """Addresses for pods, from a part of the loopback network that others hardly use at the same time, and one port for all of
+    them in the place of the manifests', which another program of this machine may have.
+    """
+
+    def __init__(self):
+        self.network = f"127.{random.randint(1, 254)}.{random.randint(1, 254)}"
+        self.count, self.port = 0, free_port()
+
+    def new_address(self):
+        self.count += 1
+        return f"{self.network}.{self.count}"
+
+
 class Pod(Server):
     """The container of a workload as a process.
 
-    A pod has a network and folders of its own. Here it has an address of the loopback network, on which alone it listens,
+    A pod has a network and folders of its own. Here it has an address and a port of a `PodNetwork`, on which alone it listens,
     and a folder for each of its volumes; nothing else differs from its manifest.
     """
 
-    def __init__(self, objects, folder, address, secrets, volumes):
+    def __init__(self, objects, folder, network, secrets, volumes):
         """`volumes` has the folder of each volume by its name."""
-        self.container, self.address = container(objects), address
+        self.container, self.address = container(objects), network.new_address()
+        self.endpoint = f"{self.address}:{network.port}"
         image = Image()
         assert yaml.safe_load(image.value("ENTRYPOINT")) == ["redial"] and "command" not in self.container
-        environment = image.environment | variables(self.container, secrets, address)
+        environment = image.environment | variables(self.container, secrets, self.address)
         for mount in self.container["volumeMounts"]:
             environment = {
                 name: value.replace(mount["mountPath"], str(volumes[mount["name"]])) for name, value in environment.items()}
-        assert environment["REDIAL_LISTEN"] == "0.0.0.0:8080"
-        environment["REDIAL_LISTEN"] = f"{address}:8080"
-        super().__init__(self.container["args"], folder / f"{address}.log", environment)
+        (ports,) = self.container["ports"]
+        written = ports["containerPort"]
+        assert environment["REDIAL_LISTEN"] == f"0.0.0.0:{written}"
+        environment["REDIAL_LISTEN"] = f"{self.address}:{written}"
+        environment = {name: value.replace(f"{self.address}:{written}", self.endpoint) for name, value in environment.items()}
+        super().__init__(self.container["args"], folder / f"{self.address}.log", environment)
 
     def probe(self, kind):
         """Whether a probe of the kubelet succeeds. It asks the pod's address, and sends no key."""
         request = self.container[kind]["httpGet"]
-        port = next(p["containerPort"] for p in self.container["ports"] if p["name"] == request["port"])
-        connection = http.client.HTTPConnection(self.address, port, timeout=self.container[kind]["timeoutSeconds"])
+        assert request["port"] == self.container["ports"][0]["name"]
+        connection = http.client.HTTPConnection(self.endpoint, timeout=self.container[kind]["timeoutSeconds"])
         try:
             connection.request("GET", request["path"], headers={"user-agent": "kube-probe/1.30"})
             return 200 <= connection.getresponse().status < 400
@@ -123,15 +141,13 @@ class Pod(Server):
 
     def run(self, *arguments):
         """What `kubectl exec POD -- redial …` runs. The network of a pod has its service at 127.0.0.1."""
-        server = {"REDIAL_SERVER": f"http://{self.address}:8080"}
         return subprocess.run(
-            [self.binary, *arguments], capture_output=True, text=True, timeout=60, env=self.env | server)
+            [self.binary, *arguments], capture_output=True, text=True, timeout=60, env=self.inside)
 
-
-def addresses():
-    """Addresses for pods, from a part of the loopback network that others hardly use at the same time."""
-    network = f"127.{random.randint(1, 254)}.{random.randint(1, 254)}"
-    return (f"{network}.{number}" for number in range(1, 255))
+    @property
+    def inside(self):
+        """The environment of a command in the pod."""
+        return self.env | {"REDIAL_SERVER": f"http://{self.endpoint}"}
 
 
 class Balancer:
@@ -153,7 +169,8 @@ class Balancer:
 
     def forward(self, client, pod):
         try:
-            service = socket.create_connection((pod.address, 8080), 30)
+            host, port = pod.endpoint.split(":")
+            service = socket.create_connection((host, int(port)), 30)
         except OSError as error:
             self.failures.append(f"{pod.address}: {error}")
             client.close()

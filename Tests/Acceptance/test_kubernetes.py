@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from crashes import Target
-from manifests import KUBECTL, Balancer, Image, Pod, addresses, build, container, of_kind, variables, workload
+from manifests import KUBECTL, Balancer, Image, Pod, PodNetwork, build, container, of_kind, variables, workload
 from processes import BINARY, BOUND, ROOT, Client, run, wait_until
 from replica_crashes import History, ReplicaCrashes, assert_nothing_lost
 from test_rolling_deploy import Upstreams
@@ -276,14 +276,14 @@ def test_the_service_monitor_finds_the_service(manifests):
 def test_a_single_pod_keeps_its_calls_on_its_volume(manifests, made, receiver, tmp_path):
     target, objects = receiver(), manifests["one"]
     (tmp_path / "data").mkdir()
-    keyless = Pod(objects, tmp_path, "127.0.0.1", {"redial": {"admin-key": ""}}, {"data": tmp_path / "data"})
+    keyless = Pod(objects, tmp_path, PodNetwork(), {"redial": {"admin-key": ""}}, {"data": tmp_path / "data"})
     refused = subprocess.run(
         [keyless.binary, *keyless.arguments], capture_output=True, text=True, timeout=BOUND,
         env=keyless.env | {"REDIAL_LISTEN": "0.0.0.0:0"})
     assert refused.returncode == 3 and "adminKey" in refused.stderr, refused
-    networks, calls = addresses(), []
+    network, calls = PodNetwork(), []
     for _ in range(2):
-        pod = Pod(objects, tmp_path, next(networks), SECRETS, {"data": tmp_path / "data"})
+        pod = Pod(objects, tmp_path, network, SECRETS, {"data": tmp_path / "data"})
         made.append(pod)
         pod.become_ready()
         assert pod.run("health").returncode == 0 and pod.run("doctor").returncode == 0
@@ -329,12 +329,12 @@ def test_a_rolling_update_of_several_pods_refuses_and_loses_nothing(manifests, m
     cluster.query("GRANT CREATE ON DATABASE redial TO redial")
     (cluster.data / "pg_hba.conf").write_text("local all postgres trust\nlocal all all scram-sha-256\n")
     cluster.run("pg_ctl", "-D", cluster.data, "reload")
-    secrets, networks = secrets_of(cluster), addresses()
+    secrets, network = secrets_of(cluster), PodNetwork()
     (tmp_path / "database").mkdir()
     (tmp_path / "database/password").write_text(secrets["redial-database"]["password"])
 
     def new_pod():
-        pod = Pod(objects, tmp_path, next(networks), secrets, {"database": tmp_path / "database"})
+        pod = Pod(objects, tmp_path, network, secrets, {"database": tmp_path / "database"})
         # The target fails at random; an open breaker would only make the test longer.
         pod.env |= {"REDIAL_BREAKER_FAILURE_RATE": "0", "REDIAL_BREAKER_CONSECUTIVE_FAILURES": "0"}
         made.append(pod)
@@ -367,7 +367,7 @@ def test_a_rolling_update_of_several_pods_refuses_and_loses_nothing(manifests, m
             assert old.process.wait(workload(objects)["spec"]["template"]["spec"]["terminationGracePeriodSeconds"]) == 0
             goes_on()
         reached = {instance["url"] for instance in front("GET", "/v1/instances").json["data"]}
-        assert reached == {f"http://{pod.address}:8080" for pod in balancer.pods}
+        assert reached == {f"http://{pod.endpoint}" for pod in balancer.pods}
     finally:
         load.stop()
     figures = checker.check(load)
@@ -377,7 +377,7 @@ def test_a_rolling_update_of_several_pods_refuses_and_loses_nothing(manifests, m
     assert balancer.failures == []
     checker.check_tables()
     listed = balancer.pods[0].run("instances")
-    assert listed.returncode == 0 and all(pod.address in listed.stdout for pod in balancer.pods), listed
+    assert listed.returncode == 0 and all(pod.endpoint in listed.stdout for pod in balancer.pods), listed
     most = int(re.search(r"A replica has at most (\d+) connections", PAGE)[1])
     held = cluster.query("SELECT count(*) FROM pg_stat_activity WHERE usename = 'redial'")
     assert replicas <= int(held[0][0]) <= most * replicas
@@ -486,10 +486,10 @@ def test_kubectl_understands_the_pages_commands_and_they_name_what_is_there(mani
 
 
 def test_the_pages_walk_through_one_replica_copies_and_restores_its_store(manifests, made, receiver, shell, tmp_path):
-    networks, pods = addresses(), []
+    network, pods = PodNetwork(), []
 
     def start():
-        pods.append(Pod(manifests["one"], tmp_path, next(networks), SECRETS, {"data": tmp_path / "data"}))
+        pods.append(Pod(manifests["one"], tmp_path, network, SECRETS, {"data": tmp_path / "data"}))
         made.append(pods[-1])
         pods[-1].become_ready()
 
@@ -508,7 +508,7 @@ def test_the_pages_walk_through_one_replica_copies_and_restores_its_store(manife
             (shut,) = pod_spec(manifests["maintenance"])["containers"]
             env = {"REDIAL_STORE": variables(shut, {}, "")["REDIAL_STORE"].replace("/var/lib/redial", str(tmp_path / "data"))}
         else:
-            env = pods[-1].env | {"REDIAL_SERVER": f"http://{pods[-1].address}:8080"}
+            env = pods[-1].inside
         done = shell(command, env)
         assert done.returncode == 0, (command, done.stdout, done.stderr)
         walked += 1

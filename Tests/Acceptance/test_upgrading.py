@@ -187,3 +187,23 @@ def test_the_steps_with_postgresql_lead_back(instances, receiver, tmp_path):
     assert older.get(ended)["state"] == "succeeded" and older.get(waiting)["state"] == "scheduled"
     assert older("GET", f"/v1/calls/{since}").status == 404
     assert older.ended(older.submit(url=target.url))["state"] == "succeeded"
+
+
+def test_tables_in_use_are_not_upgraded_and_the_first_new_instance_upgrades_them(instances, receiver):
+    target = receiver()
+    cluster, (old, new) = instances(2)
+    waiting = old.submit(url=target.url, delay="1h")
+    assert new.terminate() == 0
+    code = (ROOT / "Tests/RedialPostgresTests/UpgradeTests.swift").read_text()
+    undone = re.search(r"private static let first = \[\n(.*?)^  \]$", code, re.M | re.S)[1]
+    statements = [long or short for long, short in re.findall(r'"""\n(.*?)"""|"([^"]+)"', undone, re.S)]
+    # The older instance works with the tables of its version.
+    cluster.query("UPDATE redial.schema_version SET version = 1", "redial")
+    refused = run("serve", "--store", cluster.url, "--listen", "127.0.0.1:0")
+    assert refused.returncode == 3 and "Stop all of them" in refused.stderr, refused
+    assert old.terminate() == 0
+    cluster.query("SET search_path = redial; " + "; ".join(statements), "redial")
+    new.start()
+    assert cluster.query("SELECT version FROM redial.schema_version", "redial") == [["2"]]
+    assert new.get(waiting)["state"] == "scheduled"
+    assert new.ended(new.submit(url=target.url))["state"] == "succeeded"
