@@ -13,7 +13,7 @@ import yaml
 
 from processes import BINARY, ROOT, environment
 
-PAGES = sorted((ROOT / "docs").glob("*.md"))
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
 DOOR = [ROOT / name for name in (
     "README.md", "CONTRIBUTING.md", "SECURITY.md", "clients/python/README.md", "clients/typescript/README.md")]
 LONGEST_DOOR, LONGEST_PAGE = 8192, 15 * 1024
@@ -217,9 +217,10 @@ def test_hard_phrases_are_found():
 
 
 def test_every_page_is_in_the_contents():
-    contents = (ROOT / "docs/README.md").read_text()
+    """Those of the folder, if it has some, or those of the whole documentation."""
     for page in PAGES:
-        assert page.name == "README.md" or f"]({page.name})" in contents, page.name
+        contents = next(folder / "README.md" for folder in page.parents if (folder / "README.md").exists())
+        assert page == contents or f"]({page.relative_to(contents.parent)})" in contents.read_text(), page
 
 
 def test_what_the_pages_name_is_there():
