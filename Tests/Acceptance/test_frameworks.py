@@ -195,3 +195,66 @@ def test_cron(redial, receiver, tmp_path):
     ended = service.ended(call["id"])
     assert (ended["state"], ended["method"], ended["attemptCount"]) == ("succeeded", "POST", 2)
     assert [request.path for request in target.requests] == ["/nightly"] * 2
+
+
+def test_express(shop, packages, tmp_path, made):
+    service, target, port, env = shop
+    write_files("express.md", tmp_path, "js")
+    modules = tmp_path / "node_modules"
+    modules.mkdir()
+    (modules / "redial-client").symlink_to(packages.typescript / "node_modules/redial-client")
+    # Where Debian's packages are.
+    (modules / "express").symlink_to("/usr/share/nodejs/express")
+    env = env | {"PORT": str(port), "NODE_PATH": "/usr/share/nodejs"}
+    made.append(application := Application(tmp_path, ["node", "app.mjs"], env, port))
+
+    def charged():
+        answer = application("POST", "/orders/1/charge", {"amount": 100})
+        assert answer.status == 202
+        return answer.json["call"]
+
+    call = charged()
+    assert charged() == call
+    wait_until(lambda: application("GET", "/orders/1").json == {"state": "paid"}, "the order is paid")
+    assert [request.headers["idempotency-key"] for request in target.requests] == ["charge-1"] * 2
+    assert target.requests[0].body == b'{"order":"1","amount":100}'
+    assert forged(application) == 401
+    service.kill()
+    assert application("POST", "/orders/2/charge", {"amount": 1}).status == 500
+
+
+def test_sidekiq(shop, receiver, tmp_path):
+    service, target, _, env = shop
+    write_files("sidekiq.md", tmp_path, "ruby")
+    # Sidekiq itself is not here: without it, the job does at once what it would do later.
+    (tmp_path / "sidekiq.rb").write_text('''
+module Sidekiq
+  module Job
+    def self.included(job)
+      job.define_singleton_method(:sidekiq_options) { |**| }
+      job.define_singleton_method(:perform_in) { |_, *arguments| new.perform(*arguments) }
+    end
+  end
+end
+''')
+    target.answer = lambda request: (200, {}, b"done")
+    checked("ruby", "-I", tmp_path, "-e", 'require "before"; charge_later(7, 100)', env=env)
+    (before,) = [(r.method, r.path, r.headers["idempotency-key"], json.loads(r.body)) for r in target.requests]
+    target.requests.clear()
+    checked("ruby", "-I", tmp_path, "-e", 'require "after"; 2.times { charge_later(7, 100) }', env=env)
+    (call,) = service("GET", "/v1/calls").json["data"]
+    assert service.ended(call["id"])["state"] == "succeeded"
+    assert [(r.method, r.path, r.headers["idempotency-key"], json.loads(r.body)) for r in target.requests] == [before]
+    # Refusals are waited for, and faults are not.
+    answers = iter([(503, {"retry-after": "1"}, b"{}"), (202, {}, b'{"id": "call_1"}'), (422, {}, b"wrong")])
+    busy = receiver(lambda request: next(answers))
+    submits = 'require "after"; 2.times { puts Redial.submit({url: "http://a.example"}, key: "k")["id"] rescue puts $!.class }'
+    assert checked("ruby", "-I", tmp_path, "-e", submits, env=env | {"REDIAL_SERVER": busy.url}) == "call_1\nArgumentError\n"
+    assert busy.requests[1].at - busy.requests[0].at >= 1
+    hook = receiver()
+    service.submit(url=target.url, callback={"url": hook.url})
+    request = hook.next()
+    verify = 'require "webhook"; body = $stdin.read; p verified(*ARGV[0..0], body, *ARGV[1..3])&.fetch("type")'
+    fields = [request.headers[f"webhook-{name}"] for name in ("id", "timestamp", "signature")]
+    for body, result in ((request.body, '"call.succeeded"\n'), (request.body + b" ", "nil\n")):
+        assert checked("ruby", "-I", tmp_path, "-e", verify, SECRET, *fields, input=body.decode()) == result
