@@ -6,6 +6,8 @@
 # make crash-loop  kill and restart a loaded service ROUNDS (20) times, and account for every call
 # make address   run the HTTP server's tests under the address sanitizer
 # make fuzz   fuzz the parsers, each for SECONDS (10), or those of TARGETS
+# make packages   a tarball and a Debian package in .build/packages; make packages-check tests them and the images
+# make image  build the images of docker/Dockerfile; make reproducible: build the packages again and compare
 # make docs   write the libraries' documentation into .build/docs, and check it
 # make bench  measure, against a local nginx
 # make format bring the code into form; make lint checks that it is
@@ -15,7 +17,7 @@ VENV := .build/venv
 REQUIREMENTS := Tests/Acceptance/requirements.txt
 
 .PHONY: run build test unit embedded-check platforms embedding simulate simulate-planted acceptance crash-loop sanitize address fuzz docs
-.PHONY: bench lint format clean
+.PHONY: packages packages-check image reproducible bench lint format clean
 
 run: build
 	@Scripts/packages run
@@ -92,6 +94,23 @@ docs:
 	swift build --target RedialLegacy
 	Scripts/docs
 	Scripts/imports --check
+
+packages:
+	@Scripts/packages build
+	@Scripts/packages packaging
+	binary=$$(Scripts/binary) && packaging/build.py "$$binary"
+
+# Tests that are left out, because there is no root or no container engine, are named with the reason.
+packages-check: packages $(VENV)/done
+	$(VENV)/bin/python -m pytest -q -rs -p no:cacheprovider Tests/Packages
+
+# The images redial and redial:minimal, with docker or podman.
+image:
+	packaging/image
+
+# Builds the commit again in another folder, and compares the packages.
+reproducible: packages
+	packaging/reproduce
 
 bench:
 	@Scripts/packages build

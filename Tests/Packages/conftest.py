@@ -1,0 +1,38 @@
+"""The packages that `make packages` has made, and bare systems to install them in."""
+
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "Acceptance"))
+
+import systems  # noqa: E402  the folder above is needed to find what it imports
+from pages import FOLDER  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def packages():
+    """The paths of the packages by their kind: tarball, deb, bill."""
+    kinds = {"tarball": "*.tar.gz", "deb": "*.deb", "bill": "*.spdx.json"}
+    found = {kind: sorted(FOLDER.glob(pattern)) for kind, pattern in kinds.items()}
+    assert all(len(files) == 1 for files in found.values()), f"run `make packages` first: {found}"
+    return {kind: files[0] for kind, files in found.items()}
+
+
+@pytest.fixture(scope="session")
+def bare(tmp_path_factory):
+    """The folder of a minimal system of this machine's distribution, which is not changed."""
+    reason = systems.missing()
+    if reason:
+        pytest.skip(reason)
+    return systems.bootstrap(tmp_path_factory.mktemp("bare") / "system")
+
+
+@pytest.fixture
+def system(bare, tmp_path):
+    """A minimal system to install something in, with the packages in its folder /packages."""
+    copy = systems.System(bare, tmp_path / "system")
+    copy.add(FOLDER)
+    yield copy
+    copy.end()

@@ -1,0 +1,101 @@
+"""The bill of materials (SPDX 2.3): what is in the binary, and which libraries it needs."""
+
+import hashlib
+import json
+import re
+import subprocess
+from datetime import datetime, timezone
+
+# The licences of the Debian packages whose libraries are linked, in the names of SPDX.
+LICENSES = {
+    "libc6": "LGPL-2.1-or-later",
+    "libcurl4": "curl",
+    "libgcc-s1": "GPL-3.0-or-later WITH GCC-exception-3.1",
+    "libpq5": "PostgreSQL",
+    "libsqlite3-0": "blessing",
+    "libssl3": "Apache-2.0",
+    "libstdc++6": "GPL-3.0-or-later WITH GCC-exception-3.1",
+    "zlib1g": "Zlib",
+}
+RUN_TIME_LICENSE = "Apache-2.0 WITH Swift-exception"
+
+
+def output(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def libraries(binary):
+    """The Debian packages of the shared libraries that a binary names, with their versions."""
+    names = re.findall(r"NEEDED.*\[(.*)\]", output("readelf", "--dynamic", "--wide", binary))
+    paths = dict(re.findall(r"^\s*(\S+) => (\S+)", output("ldd", binary), re.M))
+    found = {}
+    for name in names:
+        # The C library's loader is named by its path.
+        if name.startswith("ld-linux"):
+            continue
+        package = owner(paths[name])
+        found[package] = output("dpkg-query", "-W", "-f", "${Version}", package)
+    return {package.partition(":")[0]: version for package, version in sorted(found.items())}
+
+
+def owner(path):
+    """The package of a file, which dpkg may know without /usr before it."""
+    for spelling in (path, f"/usr{path}", path.removeprefix("/usr")):
+        done = subprocess.run(["dpkg-query", "-S", spelling], capture_output=True, text=True)
+        if done.returncode == 0:
+            return done.stdout.partition(": ")[0].split(",")[0]
+    raise SystemExit(f"packages: {path} is in no Debian package; build with the libraries of the distribution")
+
+
+def package(identity, name, version, license, supplier, url=None, **more):
+    entry = {
+        "SPDXID": f"SPDXRef-{identity}", "name": name, "versionInfo": version, "supplier": supplier,
+        "downloadLocation": "NOASSERTION", "filesAnalyzed": False, "licenseConcluded": license,
+        "licenseDeclared": license, "copyrightText": "NOASSERTION"} | more
+    if url:
+        entry["externalRefs"] = [
+            {"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": url}]
+    return entry
+
+
+def bill(binary, version, architecture, epoch):
+    """The document, as JSON in bytes."""
+    with open(binary, "rb") as file:
+        content = file.read()
+    checksums = [
+        {"algorithm": name, "checksumValue": hashlib.new(name.lower(), content).hexdigest()}
+        for name in ("SHA1", "SHA256")]
+    swift = json.loads(output("swift", "-print-target-info"))["swiftCompilerTag"].split("-")[1]
+    packages = [
+        package("redial", "redial", version, "MIT", "Organization: The Redial authors",
+                f"pkg:generic/redial@{version}", primaryPackagePurpose="APPLICATION"),
+        package("swift-runtime", "swift-runtime", swift, RUN_TIME_LICENSE, "Organization: Swift project",
+                f"pkg:generic/swift@{swift}",
+                comment="Linked into the binary: the standard library, concurrency, string processing and Dispatch."),
+    ]
+    relations = [("DOCUMENT", "DESCRIBES", "redial"), ("redial", "GENERATES", "binary"),
+                 ("binary", "STATIC_LINK", "swift-runtime")]
+    for name, built_with in libraries(binary).items():
+        identity = f"debian-{name.replace('+', 'x')}"
+        packages.append(package(
+            identity, name, built_with, LICENSES[name], "Organization: Debian",
+            f"pkg:deb/debian/{name.replace('+', '%2B')}@{built_with.replace('+', '%2B')}?arch={architecture}",
+            comment="Not included: the system's library is used. The version is that of the build."))
+        relations.append(("binary", "DYNAMIC_LINK", identity))
+    document = {
+        "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT",
+        "name": f"redial-{version}-linux-{architecture}",
+        "documentNamespace": f"https://spdx.org/spdxdocs/redial-{version}-{checksums[1]['checksumValue']}",
+        "creationInfo": {
+            "created": datetime.fromtimestamp(epoch, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "creators": ["Organization: The Redial authors", f"Tool: redial-packaging-{version}"]},
+        "packages": packages,
+        "files": [{
+            "SPDXID": "SPDXRef-binary", "fileName": "./bin/redial", "fileTypes": ["BINARY"], "checksums": checksums,
+            "licenseConcluded": f"MIT AND ({RUN_TIME_LICENSE})", "licenseInfoInFiles": ["NOASSERTION"],
+            "copyrightText": "NOASSERTION"}],
+        "relationships": [
+            {"spdxElementId": f"SPDXRef-{one}", "relationshipType": kind, "relatedSpdxElement": f"SPDXRef-{other}"}
+            for one, kind, other in relations],
+    }
+    return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
