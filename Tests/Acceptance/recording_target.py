@@ -30,7 +30,7 @@ async def serve(reader, writer):
             # Webhooks are retried from 5 s on, which would make the test too long.
             status = fail_status if not is_hook and chance.random() < fail_rate else 200
             pause = 0.3 if chance.random() < 0.02 else chance.uniform(0, 0.02)
-            words = [f"{at:.6f}", lines[0].split(" ")[1], fields.get("redial-call-id", "-"),
+            words = [f"{at:.6f}", lines[0].split(" ")[1], fields.get("idempotency-key", "-"),
                      fields.get("redial-attempt", "-"), fields.get("webhook-id", "-"), str(status), f"{pause:.6f}"]
             os.write(record, (" ".join(words) + "\n").encode())
             await asyncio.sleep(pause)

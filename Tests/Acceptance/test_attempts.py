@@ -22,14 +22,15 @@ def test_method_headers_and_body_arrive_as_given(redial, receiver):
     request = target.next()
     assert (request.method, request.headers["content-type"]) == ("POST", "application/json")
     assert request.body == b'{"b": 1, "a": [1.0, null]}'
-    assert request.headers["idempotency-key"] == identity == request.headers["redial-call-id"]
+    assert request.headers["idempotency-key"] == identity and "redial-call-id" not in request.headers
     assert request.headers["redial-attempt"] == "1"
 
     every = bytes(range(256))
-    service.submit(url=target.url, method="PUT", bodyBase64=base64.b64encode(every).decode(),
-                   headers={"Idempotency-Key": "mine"})
+    identity = service.submit(url=target.url, method="PUT", bodyBase64=base64.b64encode(every).decode(),
+                              headers={"Idempotency-Key": "mine"})
     request = target.next()
     assert request.body == every and request.headers.get_all("idempotency-key") == ["mine"]
+    assert request.headers.get_all("redial-call-id") == [identity]
     service.submit(url=target.url, method="DELETE")
     assert target.next().method == "DELETE"
 
@@ -42,7 +43,7 @@ def test_an_attempt_is_named_by_redial_alone(redial, receiver):
             assert answer.status == 422 and answer.json["errors"][0]["pointer"] == f"/headers/{name}"
     identity = service.submit(url=target.url, headers={"Redial-Policy": "of the next Redial"})
     request = target.next()
-    assert request.headers.get_all("redial-call-id") == [identity]
+    assert request.headers.get_all("idempotency-key") == [identity]
     assert request.headers.get_all("redial-attempt") == ["1"]
     assert len(target.requests) == 1
 

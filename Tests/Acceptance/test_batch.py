@@ -72,7 +72,7 @@ def test_a_request_is_forwarded_as_it_is(redial, receiver):
     assert request.headers["x-one"] == "1" and request.headers["authorization"] == "Bearer t"
     assert request.headers["content-type"] == "application/octet-stream"
     assert not request.headers["x-hop"] and not request.headers["redial-policy"]
-    assert request.headers["redial-call-id"] == answer.json["id"]
+    assert request.headers["idempotency-key"] == answer.json["id"]
 
 
 def test_what_cannot_be_forwarded_is_told(redial, flaky):

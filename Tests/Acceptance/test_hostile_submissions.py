@@ -127,7 +127,7 @@ def test_an_attempt_may_be_forwarded_by_another_service(redial, receiver):
     answer = service("POST", f"/v1/forward/{target.url}/x", b"y", {"Redial-Call-Id": "call_1", "Redial-Attempt": "2"})
     assert answer.status == 202, answer.body
     got = target.next()
-    assert got.headers["redial-hops"] == "2" and got.headers["redial-call-id"] == answer.json["id"]
+    assert got.headers["redial-hops"] == "2" and got.headers["idempotency-key"] == answer.json["id"]
     assert got.headers["redial-attempt"] == "1"
     for fields in ({"Redial-Hops": "4"}, {"Redial-Hops": "99999999999999999999", "Redial-Call-Id": "a"}):
         status = service("POST", "/v1/calls", {"url": URL, "delay": "1h"}, fields).status

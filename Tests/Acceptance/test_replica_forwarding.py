@@ -48,8 +48,8 @@ def claimed(cluster):
 def executed_once(target, services, identities, since):
     for identity in identities:
         assert services[0].ended(identity)["state"] == "succeeded"
-    paths = [request.headers["redial-call-id"] for request in target.requests[since:]]
-    assert sorted(paths) == sorted(identities)
+    executed = [request.headers["idempotency-key"] for request in target.requests[since:]]
+    assert sorted(executed) == sorted(identities)
 
 
 def test_the_owner_of_its_target_stores_a_call_in_one_write_and_its_client_sees_no_difference(instances, receiver):

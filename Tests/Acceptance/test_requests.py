@@ -120,7 +120,7 @@ def test_a_replay_is_a_new_call_that_names_the_old_and_has_its_content(redial, r
         assert again[name] == original[name], name
     got = target.next()
     assert (got.method, got.path, got.body) == (sent.method, sent.path, sent.body)
-    assert got.headers["authorization"] == "Bearer catfish" and got.headers["redial-call-id"] == again["id"]
+    assert got.headers["authorization"] == "Bearer catfish" and got.headers["idempotency-key"] == again["id"]
     assert got.headers["idempotency-key"] != sent.headers["idempotency-key"]
     # It is there after a restart, in lists, in the archive and after an import.
     service.kill()

@@ -140,7 +140,7 @@ def test_a_client_that_does_not_sample_is_heeded_and_so_is_the_share(redial, rec
     seen = {s.attributes["redial.call.id"] for s in spans(collector)}
     assert 10 <= len(seen - {marked}) <= 50 and seen - {marked} <= set(own)
     # The decision that targets receive is followed.
-    flags = {r.headers["redial-call-id"]: r.headers["traceparent"][-2:] for r in target.requests}
+    flags = {r.headers["idempotency-key"]: r.headers["traceparent"][-2:] for r in target.requests}
     assert {call for call in own if flags[call] == "01"} == seen - {marked}
 
 

@@ -37,7 +37,7 @@ struct Submission: Sendable {
   /// service, a call could submit itself again and again, forever.
   private func hops(of request: borrowing HTTPRequest) throws(Problem) -> Int {
     let field = request.header("redial-hops")
-    guard field != nil || request.header("redial-call-id") != nil else { return 0 }
+    guard field != nil || request.header("redial-attempt") != nil else { return 0 }
     let hops = field.flatMap { Int($0) }.map { max(1, $0) } ?? 1
     guard hops <= min(maxHops, CallDescriptor.Limits.mostHops) else {
       throw Problem(
