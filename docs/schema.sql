@@ -42,10 +42,11 @@ CREATE INDEX calls_queued ON calls (target_id, priority DESC) WHERE state = 1 AN
 -- their places are used again.
 CREATE TABLE call_log (place INTEGER PRIMARY KEY, changes BLOB NOT NULL) STRICT;
 
--- What was submitted. body_size is what the body inflates to, in bytes; NULL for one that is stored as it is.
-CREATE TABLE requests (id INTEGER PRIMARY KEY, spec BLOB NOT NULL, body BLOB, body_size INTEGER) STRICT;
+-- What was submitted. body_size is what the body inflates to, in bytes; NULL for one that is stored as it is. past: the attempts
+-- that the call had when it came from the log, packed; no later one of the call is among them.
+CREATE TABLE requests (id INTEGER PRIMARY KEY, spec BLOB NOT NULL, body BLOB, body_size INTEGER, past BLOB) STRICT;
 
--- Attempts and their answers. An ordinary table with an index beside it: rows of up to 64 KiB do not belong in the interior pages
+-- Attempts and their answers, without the packed ones. An ordinary table with an index beside it: rows of up to 64 KiB do not belong in the interior pages
 -- of a WITHOUT ROWID table (measured: bodies of 60 KB cost half as much again).
 CREATE TABLE attempts (
   id INTEGER PRIMARY KEY, call_id INTEGER NOT NULL, number INTEGER NOT NULL, started_at INTEGER NOT NULL,

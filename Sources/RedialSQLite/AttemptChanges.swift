@@ -12,6 +12,7 @@ struct AttemptChanges {
   private let eraseResponses: SQLiteStatement
   private let removeAll: SQLiteStatement
   private let exists: SQLiteStatement
+  private let past: PastChanges
 
   /// Prepares the statements.
   ///
@@ -20,6 +21,7 @@ struct AttemptChanges {
   init(on connection: SQLiteConnection, payloads: PayloadRule) throws(StoreError) {
     self.payloads = payloads
     batching = WriteBatching(keptResponses: payloads.keptResponses)
+    past = try PastChanges(on: connection)
     rows = try RowInsertion(
       on: connection, "store an attempt", into: "attempts",
       [
@@ -43,7 +45,7 @@ struct AttemptChanges {
     removeAll = try connection.prepare("remove a call's attempts", "DELETE FROM attempts WHERE call_id = ?1")
   }
 
-  /// Removes all attempts of a call.
+  /// Removes all attempts of a call that are rows; the packed ones are removed with its request.
   func remove(of id: CallID) throws(StoreError) {
     removeAll.bind(1, id.rawValue)
     try removeAll.run()
@@ -53,13 +55,15 @@ struct AttemptChanges {
   func erase(of id: CallID) throws(StoreError) {
     eraseResponses.bind(1, id.rawValue)
     try eraseResponses.run()
+    try past.erase(of: id)
   }
 
   /// Whether there is an attempt with a number.
   func contains(_ number: Int, of id: CallID) throws(StoreError) -> Bool {
     exists.bind(1, id.rawValue)
     exists.bind(2, Int64(number))
-    return try exists.first { row throws(StoreError) in row.integer(0) } != nil
+    if try exists.first({ row throws(StoreError) in row.integer(0) }) != nil { return true }
+    return try past.contains(number, of: id)
   }
 
   /// An attempt in the form in which it is stored.
@@ -85,7 +89,9 @@ struct AttemptChanges {
       forgetBody.bind(1, id.rawValue)
       forgetBody.bind(2, Int64(attempt.number - payloads.keptResponses))
       try forgetBody.run()
+      try past.forgetBody(attempt.number - payloads.keptResponses, of: id)
     }
+    if try past.contains(attempt.number, of: id) { throw alreadyThere(attempt.number, of: id) }
     let attempt = stored(attempt)
     let (head, body) = (attempt.response?.head ?? [], attempt.response?.body ?? [])
     try rows.insert { statement, run throws(StoreError) in
@@ -104,6 +110,10 @@ struct AttemptChanges {
         }
       }
     }
+  }
+
+  private func alreadyThere(_ number: Int, of id: CallID) -> StoreError {
+    StoreError(kind: .corrupt, message: "Could not store attempt \(number) of \(id): it is there already.")
   }
 
   /// Binds the columns that are not blobs.

@@ -14,12 +14,32 @@ struct AttemptRows {
     case all = 2
     /// Every attempt's, without the body.
     case heads = 3
+
+    /// An attempt with as much of its response as is read.
+    func shown(of attempt: StoredAttempt, isLast: Bool) -> StoredAttempt {
+      var shown = attempt
+      switch self {
+      case .all: break
+      case .last where isLast: break
+      case .none, .last: shown.response = nil
+      case .heads:
+        shown.response?.body = []
+        shown.response?.inflatedSize = nil
+      }
+      return shown
+    }
   }
 
+  private let past: PastColumn
   private let select: SQLiteStatement
+  private let selectLast: SQLiteStatement
 
   /// Prepares the query. A response that is not requested is not read from disk: CASE evaluates only the chosen branch.
   init(on connection: SQLiteConnection) throws(StoreError) {
+    past = try PastColumn(on: connection)
+    selectLast = try connection.prepare(
+      "read a call's last attempt",
+      "SELECT outcome, status FROM attempts WHERE call_id = ?1 ORDER BY number DESC LIMIT 1")
     let shown = "?2 >= 2 OR (?2 = 1 AND number = (SELECT max(number) FROM attempts WHERE call_id = ?1))"
     let wanted = "?2 <> 3 AND (\(shown))"
     select = try connection.prepare(
@@ -48,7 +68,40 @@ struct AttemptRows {
       }
     }
     if let damage { return .failure(damage) }
-    return .success(attempts.compactMap { $0 })
+    let rows = attempts.compactMap { $0 }
+    return try packed(of: id, responses, before: rows).map { $0 + rows }
+  }
+
+  /// The packed attempts of a call, which are before those that are rows.
+  private func packed(
+    of id: CallID, _ responses: Responses, before rows: [AttemptRecord]
+  ) throws(StoreError) -> Result<[AttemptRecord], DamagedCall> {
+    let found: [StoredAttempt]
+    switch try past.attempts(of: id) {
+    case .success(let attempts): found = attempts
+    case .failure(let damage): return .failure(damage)
+    }
+    var attempts: [AttemptRecord] = []
+    do throws(AttemptDamage) {
+      for (index, attempt) in found.enumerated() {
+        let isLast = rows.isEmpty && index == found.count - 1
+        attempts.append(try responses.shown(of: attempt, isLast: isLast).record())
+      }
+    } catch {
+      return .failure(DamagedCall(id: id, reason: error.reason))
+    }
+    return .success(attempts)
+  }
+
+  /// The numbers of the last attempt's outcome and status, as they are stored; nil if there is none, or if it cannot be
+  /// read.
+  func last(of id: CallID) throws(StoreError) -> (outcome: Int64, status: Int64?)? {
+    selectLast.bind(1, id.rawValue)
+    if let row = try selectLast.first({ row throws(StoreError) in (row.integer(0), row.integerIfPresent(1)) }) {
+      return row
+    }
+    guard case .success(let attempts) = try past.attempts(of: id), let last = attempts.last else { return nil }
+    return (last.outcome, last.status)
   }
 
   /// Why an attempt cannot be read, as a clause.

@@ -40,7 +40,8 @@ struct CallChanges {
         "failure", "previous_wait", "total_wait", "id", "kind", "target_id", "created_at", "priority", "namespace",
       ])
     requests = try RowInsertion(
-      on: connection, "store a call's request", into: "requests", ["id", "spec", "body", "body_size"])
+      on: connection, "store a call's request", into: "requests",
+      ["id", "spec", "body", "body_size", "past"])
     let others = """
       due = ?2, waiting = ?3, attempts = ?4, interruptions = ?5, attempts_before = ?6, round_started_at = ?7,
         failure = ?9, previous_wait = ?10, total_wait = ?11
@@ -122,10 +123,10 @@ struct CallChanges {
 
   /// Stores new calls, in order.
   ///
-  /// - Parameter logged: Their progress, if the log has later progress than that with which they were accepted.
-  func insert(_ new: [NewCall], _ logged: [CallProgress]? = nil) throws(StoreError) {
+  /// - Parameter logged: What the log has of them, if they come from there.
+  func insert(_ new: [NewCall], _ logged: [LoggedState]? = nil) throws(StoreError) {
     try calls.insert(Array(new.indices)) { index, statement in
-      let (new, progress) = (new[index], logged?[index] ?? new[index].call.progress)
+      let (new, progress) = (new[index], logged?[index].progress ?? new[index].call.progress)
       bind(progress, to: statement)
       statement.bind(12, new.call.id.rawValue)
       statement.bind(13, Int64(new.call.kind.rawValue))
@@ -135,13 +136,16 @@ struct CallChanges {
       statement.bind(17, new.namespace)
       counts.added(new, progress)
     }
-    let large = new.filter { $0.request.body.count > Self.mostCopied }
-    try requests.insert(large.isEmpty ? new : new.filter { $0.request.body.count <= Self.mostCopied }) {
-      new, statement in
+    // What the log has is never large.
+    let large = logged == nil ? new.filter { $0.request.body.count > Self.mostCopied } : []
+    let small = large.isEmpty ? new : new.filter { $0.request.body.count <= Self.mostCopied }
+    try requests.insert(Array(small.indices)) { index, statement in
+      let new = small[index]
       statement.bind(1, new.call.id.rawValue)
       statement.bind(2, copying: new.request.spec)
       statement.bind(3, copying: new.request.body)
       statement.bind(4, new.request.inflatedSize)
+      if let past = logged?[index].past { statement.bind(5, copying: past) } else { statement.bind(5, nil as Int64?) }
     }
     for new in large { try insertLargeRequest(of: new) }
   }
@@ -150,6 +154,7 @@ struct CallChanges {
     try requests.insert { statement, run throws(StoreError) in
       statement.bind(1, new.call.id.rawValue)
       statement.bind(4, new.request.inflatedSize)
+      statement.bind(5, nil as Int64?)
       try new.request.spec.withUnsafeBufferPointer { spec throws(StoreError) in
         try new.request.body.withUnsafeBufferPointer { body throws(StoreError) in
           statement.bind(2, bytes: spec)

@@ -7,6 +7,7 @@ struct CallMatching {
   private let redaction: Redaction
   private let matches: SQLiteStatement
   private let hasLabel: SQLiteStatement
+  private let attempts: AttemptRows
   private let spec: SQLiteStatement
 
   /// Prepares the queries.
@@ -15,16 +16,14 @@ struct CallMatching {
   ///   must not be able to guess it letter by letter.
   init(on connection: SQLiteConnection, redaction: Redaction) throws(StoreError) {
     self.redaction = redaction
+    attempts = try AttemptRows(on: connection)
     spec = try connection.prepare("judge a call's URL", "SELECT spec FROM requests WHERE id = ?1")
     matches = try connection.prepare(
       "judge a call",
       """
-      SELECT 1 FROM calls c LEFT JOIN attempts a ON a.call_id = c.id
-        AND a.number = (SELECT max(number) FROM attempts WHERE call_id = ?1)
-      WHERE c.id = ?1 AND c.kind = ?2 AND (?3 >> \(StateColumns.storedState("c"))) & 1
+      SELECT 1 FROM calls c WHERE c.id = ?1 AND c.kind = ?2 AND (?3 >> \(StateColumns.storedState("c"))) & 1
         AND (?4 IS NULL OR c.target_id = ?4) AND (?5 IS NULL OR c.finished_at <= ?5)
-        AND (?6 IS NULL OR c.failure = ?6) AND (?7 IS NULL OR a.outcome = ?7)
-        AND (?8 IS NULL OR a.status BETWEEN ?8 AND ?9)
+        AND (?6 IS NULL OR c.failure = ?6)
       """)
     hasLabel = try connection.prepare(
       "judge a call's labels", "SELECT 1 FROM labels WHERE name = ?1 AND value = ?2 AND call_id = ?3")
@@ -60,11 +59,19 @@ struct CallMatching {
     matches.bind(4, targetID)
     matches.bind(5, filter.endedBy?.microseconds)
     matches.bind(6, filter.failure.map { Int64($0.rawValue) })
-    matches.bind(7, filter.outcome.map { Int64($0.rawValue) })
-    matches.bind(8, filter.statuses.map { Int64($0.lowerBound) })
-    matches.bind(9, filter.statuses.map { Int64($0.upperBound) })
-    guard try matches.first({ row throws(StoreError) in row.integer(0) }) != nil else { return Verdict(fits: false) }
+    guard try matches.first({ row throws(StoreError) in row.integer(0) }) != nil, try fitsLastAttempt(id, filter) else {
+      return Verdict(fits: false)
+    }
     return try search.map { search throws(StoreError) in try judgeURL(of: id, by: search) } ?? Verdict(fits: true)
+  }
+
+  /// Checks how the last attempt went, if the filter asks for that.
+  private func fitsLastAttempt(_ id: CallID, _ filter: CallFilter) throws(StoreError) -> Bool {
+    guard filter.outcome != nil || filter.statuses != nil else { return true }
+    guard let last = try attempts.last(of: id) else { return false }
+    if let outcome = filter.outcome, last.outcome != Int64(outcome.rawValue) { return false }
+    guard let statuses = filter.statuses else { return true }
+    return last.status.map { (Int64(statuses.lowerBound)...Int64(statuses.upperBound)).contains($0) } ?? false
   }
 
   /// Searches the URL of a call, as it is shown.

@@ -87,8 +87,8 @@ final class CallTables {
 
   // MARK: Changing
 
-  /// Stores new calls, in order; with other progress than that with which they were accepted, if that is given.
-  func insert(_ calls: [NewCall], _ logged: [CallProgress]? = nil) throws(StoreError) {
+  /// Stores new calls, in order; with what the log has of them, if that is given.
+  func insert(_ calls: [NewCall], _ logged: [LoggedState]? = nil) throws(StoreError) {
     if calls.isEmpty { return }
     try changes.insert(calls, logged)
     try labels.insert(calls)
@@ -116,17 +116,27 @@ final class CallTables {
     _ logged: [(id: CallID, call: LoggedCalls.Call)], _ isWanted: (KeyRecord) -> Bool
   ) throws(StoreError) {
     var (new, attempts): ([NewCall], [(id: CallID, attempt: StoredAttempt)]) = ([], [])
-    var progress: [CallProgress] = []
+    var states: [LoggedState] = []
+    new.reserveCapacity(logged.count)
+    states.reserveCapacity(logged.count)
     for (id, call) in logged {
+      var past: [UInt8]?
+      do throws(AttemptDamage) {
+        if call.new != nil { past = try PastColumn.packed(call.attempts) }
+        if past == nil {
+          for attempt in call.attempts { attempts.append((id, try attempt.stored())) }
+        }
+      } catch {
+        throw DamagedCall(id: id, reason: error.reason).error
+      }
       if let one = call.new {
         new.append(one)
-        progress.append(call.progress)
+        states.append(LoggedState(progress: call.progress, past: past))
       } else {
         try changes.update(id, call.progress)
       }
-      for attempt in call.attempts { attempts.append((id, attempt)) }
     }
-    try insert(new, progress)
+    try insert(new, states)
     try self.attempts.insert(attempts)
     for (_, call) in logged {
       if let key = call.key, isWanted(key) { try keys.insert(key) }

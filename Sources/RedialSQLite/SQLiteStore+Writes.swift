@@ -43,8 +43,9 @@ extension SQLiteStore {
       if CallLog.takes(progress.state), log.hasRoom, attempt.map(calls.batching.canWait) != false {
         let known = log.call(id)
         let stored = known == nil ? try calls.kindInMemory(id) : nil
-        if known != nil || stored != nil, try isNew(attempt, of: id, known) {
-          log.update(id, known, stored: stored, progress, attempt.map(calls.stored))
+        let logged = attempt.flatMap { LoggedAttempt(calls.stored($0)) }
+        if known != nil || stored != nil, (logged == nil) == (attempt == nil), try isNew(attempt, of: id, known) {
+          log.update(id, known, stored: stored, progress, logged)
           return true
         }
       }

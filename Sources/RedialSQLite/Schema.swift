@@ -29,6 +29,10 @@ enum Schema {
     """
     CREATE TABLE call_log (place INTEGER PRIMARY KEY, changes BLOB NOT NULL) STRICT;
     """,
+    // 25: attempts that are packed with their call.
+    """
+    ALTER TABLE requests ADD COLUMN past BLOB;
+    """,
   ]
 
   /// The identification in a file's header.

@@ -1,6 +1,7 @@
 import RedialCore
 import RedialModel
 import StoreConformance
+import Testing
 
 @testable import RedialSQLite
 @testable import RedialStore
@@ -13,9 +14,6 @@ enum StoreRows {
       "calls": "SELECT t.key, c.id, c.kind, c.state, c.due, c.waiting, c.attempts, c.finished_at, c.failure, c.priority"
         + " FROM calls c JOIN targets t ON t.id = c.target_id",
       "requests": "SELECT id, spec, body, body_size FROM requests",
-      "attempts":
-        "SELECT call_id, number, started_at, outcome, status, decision, truncated, response_head, response_body,"
-        + " response_body_size, figures FROM attempts",
       "keys": "SELECT key, call_id, fingerprint FROM idempotency_keys",
       "labels": "SELECT name, value, call_id FROM labels",
       "turns": "SELECT t.key, u.call_id, u.key, u.has_turn FROM turns u JOIN targets t ON t.id = u.target_id",
@@ -24,7 +22,7 @@ enum StoreRows {
       "finished_counts": "SELECT kind, state, count FROM finished_counts WHERE count <> 0",
       "unfinished_counts": "SELECT shard, namespace, count FROM unfinished_counts WHERE count <> 0",
     ]
-    return try queries.mapValues { query in
+    var rows = try queries.mapValues { query in
       let names = query.dropFirst("SELECT ".count).split(separator: " FROM ")[0].split(separator: ", ")
       // No bytes are NULL or an empty value, which readers treat alike.
       let columns = names.map { "quote(ifnull(\($0), x''))" }.joined(separator: " || ' ' || ")
@@ -33,6 +31,22 @@ enum StoreRows {
       defer { statement.finalize() }
       return try statement.rows { row throws(StoreError) in row.text(0) }.sorted()
     }
+    rows["attempts"] = try attempts(on: store.file.connection)
+    return rows
+  }
+
+  /// All attempts as rows, whether they are packed or not. NULL and no bytes are the same to every reader.
+  static func attempts(on connection: SQLiteConnection) throws -> [String] {
+    let contents = try SQLiteContents(on: connection)
+    var all: [ContentRow] = []
+    while true {
+      let key = all.last.map { Array($0.prefix(ContentSection.attempts.keyCount)) }
+      let page = try contents.page(of: .attempts, after: key, PageLimit(rows: 100))
+      if page.isEmpty { break }
+      all += page
+    }
+    #expect(try contents.count(of: .attempts) == all.count)
+    return all.map { row in "\(row.map { $0 == .null ? .bytes([]) : $0 })" }
   }
 }
 

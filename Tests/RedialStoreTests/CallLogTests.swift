@@ -185,7 +185,7 @@ struct CallLogTests {
   @Test(
     "that cannot be read stops the start, and nothing is changed",
     arguments: [
-      ("UPDATE call_log SET changes = CAST(x'02' || substr(changes, 2) AS BLOB) WHERE place = 1", "place 1 is damaged"),
+      ("UPDATE call_log SET changes = CAST(x'01' || substr(changes, 2) AS BLOB) WHERE place = 1", "place 1 is damaged"),
       ("UPDATE call_log SET changes = substr(changes, 1, length(changes) - 1) WHERE place = 2", "place 2 is damaged"),
       ("DELETE FROM call_log WHERE place = 1", "row 2 is missing"),
     ])

@@ -103,7 +103,7 @@ struct SQLiteContentTests {
     let moved = ContentSection.allCases.flatMap { section in
       section.columns.map { "\(section.table).\(section.stored($0))" }
     }
-    #expect(stored == Set(moved).union(["attempts.id", "targets.shard"]))
+    #expect(stored == Set(moved).union(["attempts.id", "requests.past", "targets.shard"]))
   }
 
   @Test("a mark is read as it was written, whatever the key")

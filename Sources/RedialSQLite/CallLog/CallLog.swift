@@ -112,7 +112,7 @@ final class CallLog {
   ///   - known: What is logged of it.
   ///   - stored: Its kind, if nothing is logged of it, because the tables have it.
   func update(
-    _ id: CallID, _ known: LoggedCalls.Call?, stored: CallKind?, _ progress: CallProgress, _ attempt: StoredAttempt?
+    _ id: CallID, _ known: LoggedCalls.Call?, stored: CallKind?, _ progress: CallProgress, _ attempt: LoggedAttempt?
   ) {
     change { batch in
       LogRecords.add(id, stored: stored, progress, attempt, to: &batch.records)

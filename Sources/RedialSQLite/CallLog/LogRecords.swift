@@ -6,7 +6,7 @@ internal import RedialStore
 /// first row that is needed, and records. A record begins with its kind; numbers have seven bits a byte.
 enum LogRecords {
   /// The format of this version.
-  static let format: UInt8 = 1
+  static let format: UInt8 = 2
   private static let checksumBytes = 8
   /// Where the row's number is.
   private static let contentStart = 1 + checksumBytes
@@ -37,15 +37,13 @@ enum LogRecords {
   ///
   /// - Parameter stored: The call's kind, if nothing else is logged of it, because the tables have it.
   static func add(
-    _ id: CallID, stored: CallKind?, _ progress: CallProgress, _ attempt: StoredAttempt?, to writer: inout PackedWriter
+    _ id: CallID, stored: CallKind?, _ progress: CallProgress, _ attempt: LoggedAttempt?, to writer: inout PackedWriter
   ) {
     writer.add(byte: Kind.update.rawValue)
     writer.add(id.rawValue)
     writer.add(byte: stored.map { $0.rawValue + 1 } ?? 0)
     add(progress, to: &writer)
-    guard let attempt else { return writer.add(byte: 0) }
-    writer.add(byte: 1)
-    add(attempt, to: &writer)
+    writer.add(attempt?.packed ?? [])
   }
 
   /// The key of a call.
@@ -83,26 +81,6 @@ enum LogRecords {
     let sum = checksum(row)
     for place in 0..<checksumBytes { row[1 + place] = UInt8(truncatingIfNeeded: sum >> UInt64(56 - 8 * place)) }
     return row
-  }
-
-  private static func add(_ attempt: StoredAttempt, to writer: inout PackedWriter) {
-    writer.add(attempt.number)
-    writer.add(attempt.startedAt)
-    writer.add(attempt.duration)
-    writer.add(attempt.outcome)
-    writer.add(attempt.status)
-    writer.add(byte: attempt.failure == nil ? 0 : 1)
-    if let failure = attempt.failure {
-      writer.add(Array(failure.code.utf8))
-      writer.add(Array(failure.message.utf8))
-    }
-    writer.add(attempt.decision)
-    writer.add(attempt.figures)
-    guard let response = attempt.response else { return writer.add(byte: 0) }
-    writer.add(byte: response.isTruncated ? 2 : 1)
-    writer.add(response.head)
-    writer.add(response.body)
-    writer.add(response.inflatedSize)
   }
 
   private static func add(_ progress: CallProgress, to writer: inout PackedWriter) {
@@ -204,13 +182,10 @@ enum LogRecords {
     _ reader: inout PackedReader, into batch: inout LogBatch, after logged: LoggedCalls
   ) -> Bool {
     guard let id = reader.number().map({ CallID(rawValue: $0) }), let first = reader.byte(),
-      let progress = progress(&reader), let hasAttempt = reader.byte(), hasAttempt <= 1
+      let progress = progress(&reader), let packed = reader.string()
     else { return false }
-    var attempt: StoredAttempt?
-    if hasAttempt == 1 {
-      attempt = self.attempt(&reader)
-      if attempt == nil { return false }
-    }
+    let attempt = packed.isEmpty ? nil : LoggedAttempt(packed: packed)
+    guard packed.isEmpty || attempt != nil else { return false }
     let stored = first == 0 ? nil : CallKind(rawValue: first - 1)
     guard first == 0 || stored != nil else { return false }
     // If the first record of a call was in a row that is not needed any more, a later row says that it was folded.
@@ -241,29 +216,6 @@ enum LogRecords {
       batch.fold(CallID(rawValue: before))
     }
     return true
-  }
-
-  private static func attempt(_ reader: inout PackedReader) -> StoredAttempt? {
-    guard let number = reader.number(), let startedAt = reader.number(), let duration = reader.number(),
-      let outcome = reader.number(), let status = reader.optional(), let hasFailure = reader.byte()
-    else { return nil }
-    var failure: AttemptFailure?
-    if hasFailure != 0 {
-      guard let code = reader.string(), let message = reader.string() else { return nil }
-      failure = AttemptFailure(
-        code: String(decoding: code, as: UTF8.self), message: String(decoding: message, as: UTF8.self))
-    }
-    guard let decision = reader.string(), let figures = reader.string(), let kind = reader.byte(), kind <= 2 else {
-      return nil
-    }
-    var response: StoredAttempt.Response?
-    if kind != 0 {
-      guard let head = reader.string(), let body = reader.string(), let size = reader.optional() else { return nil }
-      response = StoredAttempt.Response(isTruncated: kind == 2, head: head, body: body, inflatedSize: size)
-    }
-    return StoredAttempt(
-      number: number, startedAt: startedAt, duration: duration, outcome: outcome, status: status, failure: failure,
-      decision: decision, figures: figures, response: response)
   }
 
   private static func progress(_ reader: inout PackedReader) -> CallProgress? {
@@ -305,7 +257,7 @@ extension LogBatch {
   ///   - known: What is logged of it.
   ///   - stored: Its kind, if nothing is logged of it, because the tables have it.
   mutating func update(
-    _ id: CallID, _ known: LoggedCalls.Call?, stored: CallKind?, _ progress: CallProgress, _ attempt: StoredAttempt?
+    _ id: CallID, _ known: LoggedCalls.Call?, stored: CallKind?, _ progress: CallProgress, _ attempt: LoggedAttempt?
   ) {
     let attempts = attempt.map { (known?.attempts ?? []) + [$0] } ?? known?.attempts ?? []
     calls[id] = .some(

@@ -32,16 +32,7 @@ extension LoggedCalls.Call {
       for index in shown.indices { shown[index].result.response = nil }
     }
     for (index, attempt) in attempts.enumerated() {
-      var attempt = attempt
-      switch responses {
-      case .all: break
-      case .last where index == attempts.count - 1: break
-      case .none, .last: attempt.response = nil
-      case .heads:
-        attempt.response?.body = []
-        attempt.response?.inflatedSize = nil
-      }
-      shown.append(try attempt.record())
+      shown.append(try responses.shown(of: attempt.stored(), isLast: index == attempts.count - 1).record())
     }
     return shown
   }

@@ -14,14 +14,14 @@ struct LoggedCalls: Sendable {
     /// Its latest progress.
     let progress: CallProgress
     /// The attempts that the tables lack, the newest last.
-    let attempts: [StoredAttempt]
+    let attempts: [LoggedAttempt]
     /// The key under which it was accepted, if the tables lack it.
     let key: KeyRecord?
     /// The first row that has something of it.
     let row: Int64
 
     init(
-      new: NewCall? = nil, stored: CallKind? = nil, progress: CallProgress, attempts: [StoredAttempt] = [],
+      new: NewCall? = nil, stored: CallKind? = nil, progress: CallProgress, attempts: [LoggedAttempt] = [],
       key: KeyRecord? = nil, row: Int64
     ) {
       self.new = new

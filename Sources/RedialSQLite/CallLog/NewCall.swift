@@ -21,6 +21,14 @@ final class NewCall: Sendable {
   }
 }
 
+/// What the log has of a new call besides.
+struct LoggedState: Sendable {
+  /// Its latest progress.
+  let progress: CallProgress
+  /// Its packed attempts; nil if it has none, or they are stored as rows.
+  let past: [UInt8]?
+}
+
 /// What was submitted, in the form in which it is stored.
 struct StoredRequest: Sendable {
   /// The spec, as canonical JSON.

@@ -3,19 +3,22 @@ internal import RedialStore
 /// Reads the rows of a store in the form that all stores have in common.
 final class SQLiteContents: ContentReader {
   private let connection: SQLiteConnection
+  private let packed: PackedContents
   private var firstPages: [ContentSection: SQLiteStatement] = [:]
   private var nextPages: [ContentSection: SQLiteStatement] = [:]
   private var lookups: [ContentSection: SQLiteStatement] = [:]
 
   /// Reads by a connection, which its owner closes.
-  init(on connection: SQLiteConnection) {
+  init(on connection: SQLiteConnection) throws(StoreError) {
     self.connection = connection
+    packed = try PackedContents(on: connection)
   }
 
   /// The number of rows of a section.
   func count(of section: ContentSection) throws(StoreError) -> Int {
     let sql = "SELECT count(*) FROM \(section.relation)"
-    return Int(try connection.value("count the rows", sql) { $0.integer(0) } ?? 0)
+    let rows = Int(try connection.value("count the rows", sql) { $0.integer(0) } ?? 0)
+    return section == .attempts ? try rows + packed.count() : rows
   }
 
   /// The first rows of a section by their key, after a key.
@@ -33,7 +36,9 @@ final class SQLiteContents: ContentReader {
       rows.append(values)
       return bytes < limit.bytes
     }
-    return rows
+    guard section == .attempts else { return rows }
+    let page = PackedPage(of: rows, after: key, limit)
+    return page.merged(with: try packed.calls(from: page.first, to: page.last, most: page.most))
   }
 
   /// The rows with some keys.
@@ -45,7 +50,10 @@ final class SQLiteContents: ContentReader {
       for (index, value) in key.enumerated() { statement.bind(Int32(index + 1), value) }
       if let row = try statement.first({ row throws(StoreError) in Self.row(row, of: section) }) { rows.append(row) }
     }
-    return rows
+    guard section == .attempts else { return rows }
+    var calls: [(id: Int64, attempts: [StoredAttempt])] = []
+    for id in Set(keys.compactMap { $0.first?.integer }) { calls.append(try packed.call(id)) }
+    return rows + PackedPage.rows(with: keys, of: calls)
   }
 
   // MARK: Statements

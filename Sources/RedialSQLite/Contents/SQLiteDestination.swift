@@ -19,7 +19,7 @@ package final class SQLiteDestination: StoreDestination {
     file = try SQLiteFile(
       path: path, isShared: false, reserveBytes: nil, notices: StoreNotices(), syncFailed: { _ in })
     let connection = file.connection
-    contents = SQLiteContents(on: connection)
+    contents = try SQLiteContents(on: connection)
     settings = try SettingTable(on: connection)
     removeMark = try connection.prepare("end the migration", "DELETE FROM settings WHERE name = ?1")
     var insertions: [ContentSection: SQLiteStatement] = [:]

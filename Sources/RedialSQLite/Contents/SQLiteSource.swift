@@ -21,7 +21,7 @@ package final class SQLiteSource: StoreSource {
     connection = try SQLiteConnection(path: lock.path, role: .reader)
     try Schema.openForReading(connection)
     connection.keepLogOnClose()
-    contents = SQLiteContents(on: connection)
+    contents = try SQLiteContents(on: connection)
     // All of it as of one moment, even if another program writes into the file.
     try connection.execute("begin to read", "BEGIN")
     if try SettingTable(on: connection).value(of: MigrationMark.settingName) != nil {
