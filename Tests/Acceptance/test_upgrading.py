@@ -33,6 +33,7 @@ def make_older(store):
         database.execute("DROP TABLE call_log")
         for column in ("pace_delivered", "pace_limited", "pace_at"):
             database.execute(f"ALTER TABLE targets DROP COLUMN {column}")
+        database.execute("ALTER TABLE requests DROP COLUMN past")
         database.execute(f"PRAGMA user_version = {OLDEST}")
 
 

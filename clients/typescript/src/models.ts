@@ -53,7 +53,7 @@ export type CallDescriptor = {
    * Header fields, with a list for repeated ones; up to 100 fields and 16 KiB. Fields of the connection or of
    * the framing (`Connection`, `Content-Length`, `Expect`, `Keep-Alive`, `Proxy-Authorization`,
    * `Proxy-Connection`, `TE`, `Trailer`, `Transfer-Encoding`, `Upgrade`) are refused; so are `Redial-Call-Id`
-   * and `Redial-Attempt`, which Redial sets on every attempt.
+   * and `Redial-Attempt`, which Redial sets itself.
    */
   headers?: Record<string, string | string[]>;
   /** The request body, as text that is sent in UTF-8. */
