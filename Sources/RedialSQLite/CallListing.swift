@@ -22,10 +22,12 @@ final class CallListing {
 
   /// A listing on a connection; each kind of query is prepared when it is first used.
   ///
-  /// - Parameter redaction: Hides parts of URLs, which are then not found by a search either.
-  init(on connection: SQLiteConnection, redaction: Redaction) throws(StoreError) {
+  /// - Parameters:
+  ///   - redaction: Hides parts of URLs, which are then not found by a search either.
+  ///   - attempts: Reads attempts on this connection.
+  init(on connection: SQLiteConnection, redaction: Redaction, attempts: AttemptRows) throws(StoreError) {
     self.connection = connection
-    matches = try CallMatching(on: connection, redaction: redaction)
+    matches = try CallMatching(on: connection, redaction: redaction, attempts: attempts)
   }
 
   /// The ids of the calls that a query selects.

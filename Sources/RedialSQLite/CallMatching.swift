@@ -12,11 +12,13 @@ struct CallMatching {
 
   /// Prepares the queries.
   ///
-  /// - Parameter redaction: Hides parts of URLs. Hidden parts are not found either: a client that may not see a secret
-  ///   must not be able to guess it letter by letter.
-  init(on connection: SQLiteConnection, redaction: Redaction) throws(StoreError) {
+  /// - Parameters:
+  ///   - redaction: Hides parts of URLs. Hidden parts are not found either: a client that may not see a secret must not
+  ///     be able to guess it letter by letter.
+  ///   - attempts: Reads attempts on this connection.
+  init(on connection: SQLiteConnection, redaction: Redaction, attempts: AttemptRows) throws(StoreError) {
     self.redaction = redaction
-    attempts = try AttemptRows(on: connection)
+    self.attempts = attempts
     spec = try connection.prepare("judge a call's URL", "SELECT spec FROM requests WHERE id = ?1")
     matches = try connection.prepare(
       "judge a call",

@@ -221,7 +221,7 @@ private final class ReadConnection: @unchecked Sendable {
     rowsWithoutBodies = try CallRows(on: connection, bodies: false)
     attempts = try AttemptRows(on: connection)
     retries = try RetryTable(on: connection)
-    listing = try CallListing(on: connection, redaction: redaction)
+    listing = try CallListing(on: connection, redaction: redaction, attempts: attempts)
     namespaces = try NamespaceTable(on: connection)
     findTarget = try connection.prepare("find a target", "SELECT id FROM targets WHERE key = ?1")
     pingStatement = try connection.prepare("reach the store", "SELECT max(id) FROM calls")

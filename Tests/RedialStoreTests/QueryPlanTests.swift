@@ -75,7 +75,10 @@ struct QueryPlanTests {
     expect(
       plans, "FROM labels WHERE name = ?5",
       uses: "SEARCH labels USING PRIMARY KEY (name=? AND value=? AND call_id>? AND call_id<?)")
-    expect(plans, "LEFT JOIN attempts a", uses: "SEARCH c USING INTEGER PRIMARY KEY (rowid=?)")
+    expect(plans, "SELECT 1 FROM calls c WHERE", uses: "SEARCH c USING INTEGER PRIMARY KEY (rowid=?)")
+    expect(
+      plans, "FROM attempts WHERE call_id = ?1 ORDER BY number DESC",
+      uses: "SEARCH attempts USING INDEX sqlite_autoindex_attempts_1 (call_id=?)")
     let lists = plans.filter { $0.sql.hasSuffix("ORDER BY id DESC LIMIT ?3") }
     #expect(lists.count == 12)
     // The stored counts are a row for each kind and final state; policies and operations are read once.

@@ -115,6 +115,7 @@ struct SQLiteFileTests {
       DROP TABLE later;
       CREATE INDEX targets_by_shard ON targets (shard);
       DROP TABLE call_log;
+      ALTER TABLE requests DROP COLUMN past;
       PRAGMA user_version = 22;
       """)
     older.close()
