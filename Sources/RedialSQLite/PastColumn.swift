@@ -64,7 +64,7 @@ struct PastChanges {
     try set(attempts, of: id)
   }
 
-  /// Erases the responses. Damaged attempts are removed: what they contain cannot be told.
+  /// Erases the responses. Damaged attempts are removed, because what they contain is unknown.
   func erase(of id: CallID) throws(StoreError) {
     switch try column.attempts(of: id) {
     case .success(var attempts):
