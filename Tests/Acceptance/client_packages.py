@@ -2,9 +2,11 @@
 
 import json
 import os
+import queue
 import shutil
 import subprocess
 import sys
+import threading
 import zipfile
 
 from processes import BOUND, ROOT
@@ -70,6 +72,13 @@ class ClientProcess:
         self.process = subprocess.Popen(
             [str(part) for part in [*packages.command(kind), json.dumps(options)]], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, text=True, env=packages.environment())
+        self.answers = queue.Queue()
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        for line in self.process.stdout:
+            self.answers.put(line)
+        self.answers.put(None)
 
     def begin(self, method, *arguments, **options):
         """Calls a method, and returns before it does."""
@@ -78,7 +87,7 @@ class ClientProcess:
 
     def finish(self):
         """The result of the method that began first."""
-        line = self.process.stdout.readline()
+        line = self.answers.get(timeout=BOUND)
         assert line, "the client has ended"
         answer = json.loads(line)
         if "error" in answer:
