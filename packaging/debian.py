@@ -44,10 +44,14 @@ def files(common, version, epoch, license, changes):
 def dependencies(binary):
     """The packages of the libraries, by dpkg's own records of which versions have the symbols that the binary uses."""
     with tempfile.TemporaryDirectory() as folder:
-        (pathlib.Path(folder) / "debian").mkdir()
-        (pathlib.Path(folder) / "debian/control").write_text("Source: redial\n\nPackage: redial\nArchitecture: any\n")
+        # It looks for the binary in the tree of a package.
+        tree = pathlib.Path(folder) / "debian/redial"
+        (tree / "DEBIAN").mkdir(parents=True)
+        (tree / "redial").symlink_to(binary)
+        (tree.parent / "control").write_text("Source: redial\n\nPackage: redial\nArchitecture: any\n")
         done = subprocess.run(
-            ["dpkg-shlibdeps", "-O", "-e", str(binary)], cwd=folder, check=True, stdout=subprocess.PIPE, text=True)
+            ["dpkg-shlibdeps", "-O", "-e", "debian/redial/redial"], cwd=folder, check=True, stdout=subprocess.PIPE,
+            text=True)
     return re.search(r"shlibs:Depends=(.*)", done.stdout)[1]
 
 

@@ -7,7 +7,8 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "Acceptance"))
 
-import systems  # noqa: E402  the folder above is needed to find what it imports
+import engines  # noqa: E402  the folder above is needed to find what these import
+import systems  # noqa: E402
 from pages import FOLDER  # noqa: E402
 
 
@@ -18,6 +19,14 @@ def packages():
     found = {kind: sorted(FOLDER.glob(pattern)) for kind, pattern in kinds.items()}
     assert all(len(files) == 1 for files in found.values()), f"run `make packages` first: {found}"
     return {kind: files[0] for kind, files in found.items()}
+
+
+@pytest.fixture(scope="session")
+def engine():
+    engine = engines.found()
+    if isinstance(engine, str):
+        pytest.skip(engine)
+    return engine
 
 
 @pytest.fixture(scope="session")

@@ -17,14 +17,6 @@ LABELS = {"VERSION": "9.8.7", "REVISION": "0123abc", "CREATED": "2001-02-03T04:0
 IMAGES = {"system": (engines.BASE, 40), "minimal": (None, 60)}
 
 
-@pytest.fixture(scope="session")
-def engine():
-    engine = engines.found()
-    if isinstance(engine, str):
-        pytest.skip(engine)
-    return engine
-
-
 @pytest.fixture(scope="session", params=IMAGES)
 def image(request, engine, packages, tmp_path_factory):
     """An image with its kind."""
