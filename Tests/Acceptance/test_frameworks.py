@@ -87,7 +87,8 @@ INSTALLED_APPS = ["shop"]
 ROOT_URLCONF = "shop.urls"
 ALLOWED_HOSTS = ["127.0.0.1"]
 USE_TZ = True
-DATABASES = {{"default": {{"ENGINE": "django.db.backends.sqlite3", "NAME": "{tmp_path}/shop.sqlite3"}}}}
+DATABASES = {{"default": {{
+    "ENGINE": "django.db.backends.sqlite3", "NAME": "{tmp_path}/shop.sqlite3", "OPTIONS": {{"transaction_mode": "IMMEDIATE"}}}}}}
 ''')
     env = env | {"DJANGO_SETTINGS_MODULE": "settings"}
 
@@ -96,7 +97,8 @@ DATABASES = {{"default": {{"ENGINE": "django.db.backends.sqlite3", "NAME": "{tmp
 
     manage("makemigrations", "shop")
     manage("migrate")
-    manage("shell", "-c", "from shop.models import Order; [Order.objects.create(amount=100) for _ in range(3)]")
+    manage("shell", "-c", "from shop.models import Order; "
+           "[Order.objects.create(amount=100, state=state) for state in ('new', 'paid', 'paid')]")
     made.append(application := Application(
         tmp_path, [sys.executable, "-m", "django", "runserver", "--noreload", f"127.0.0.1:{port}"], env, port))
 
@@ -111,6 +113,7 @@ DATABASES = {{"default": {{"ENGINE": "django.db.backends.sqlite3", "NAME": "{tmp
     for _ in range(2):
         assert application("POST", "/orders/1/charge").status == 202
     reaches(1, "paid")
+    assert application("POST", "/orders/1/charge").json == {"state": "paid"}
     assert [request.headers["idempotency-key"] for request in target.requests] == ["charge-1"] * 2
     assert target.requests[-1].body == b'{"kind":"charge","order":1,"amount":100}'
     assert application("POST", "/orders/9/charge").status == 404
@@ -140,6 +143,8 @@ def test_fastapi(shop, tmp_path, made):
         with sqlite3.connect(tmp_path / "shop.sqlite3") as database:
             return database.execute(query).fetchall()
 
+    rows("INSERT INTO orders (id, amount, state) VALUES (1, 100, 'new'), (2, 5, 'new')")
+
     def reaches(order, state):
         wait_until(lambda: rows(f"SELECT state FROM orders WHERE id = {order}") == [(state,)], f"{order} is {state}")
 
@@ -147,13 +152,17 @@ def test_fastapi(shop, tmp_path, made):
     assert mails[0].status == 202 and mails[0].json == mails[1].json
     assert service.ended(mails[0].json["call"])["attemptCount"] == 2
     for _ in range(2):
-        assert application("POST", "/orders/1/charge?amount=100").json == {"state": "charging"}
+        assert application("POST", "/orders/1/charge").status == 202
     reaches(1, "paid")
+    # A request that comes later charges nothing and leaves the order as it is.
+    assert application("POST", "/orders/1/charge").status == 202
+    assert rows("SELECT state FROM orders WHERE id = 1") == [("paid",)]
+    assert application("POST", "/orders/9/charge").status == 404
     assert [(request.path, request.headers["idempotency-key"]) for request in target.requests[2:]] == [("/charges", "charge-1")]
     assert forged(application) == 401
     # A process that starts sends what another has left.
     service.kill()
-    assert application("POST", "/orders/2/charge?amount=5").status == 202
+    assert application("POST", "/orders/2/charge").status == 202
     application.end()
     assert rows("SELECT key FROM outbox_calls") == [("charge-2",)]
     service.start()
