@@ -125,6 +125,7 @@ bench:
 	@python3 Benchmarks/service.py
 	@python3 Benchmarks/profile.py
 	@python3 Benchmarks/postgres.py
+	@python3 Benchmarks/field.py
 	@python3 Benchmarks/backlog.py
 	@python3 Benchmarks/retention.py
 	@python3 Benchmarks/starvation.py

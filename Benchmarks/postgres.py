@@ -22,7 +22,6 @@ import argparse
 import concurrent.futures
 import json
 import os
-import pathlib
 import re
 import shutil
 import statistics
@@ -51,27 +50,13 @@ class Cluster(databases.Database):
     def place(self, database):
         return f"host={self.folder} user=postgres dbname={database}"
 
+    @property
+    def postmaster(self):
+        return int((self.data / "postmaster.pid").read_text().split()[0])
+
     def cpu(self):
         """Seconds of CPU of all processes of the server so far, and of those that have ended."""
-        postmaster = int((self.data / "postmaster.pid").read_text().split()[0])
-        while True:
-            ended = self.times(postmaster)[2:]
-            ticks = sum(self.times(postmaster))
-            for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
-                try:
-                    fields = path.read_text().rsplit(")", 1)[1].split()
-                except OSError:
-                    continue  # It has ended since.
-                if int(fields[1]) == postmaster:
-                    ticks += int(fields[11]) + int(fields[12])
-            # A process that has ended meanwhile may be missing, or be counted twice.
-            if self.times(postmaster)[2:] == ended:
-                return ticks / service.TICKS
-
-    def times(self, process):
-        """Ticks of a process: its own and the kernel's for it, and both of its children that have ended."""
-        fields = pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
-        return [int(field) for field in fields[11:15]]
+        return service.family(self.postmaster)[0]
 
     def log_bytes(self):
         """Bytes of the server's log so far."""

@@ -90,6 +90,35 @@ def costs(pid, calls):
     }
 
 
+def times(process):
+    """Ticks of a process: its own and the kernel's for it, and both of its children that have ended."""
+    fields = pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+    return [int(field) for field in fields[11:15]]
+
+
+def written(process):
+    """Bytes that a process and its children that have ended have written, to files, pipes and, with write(), to sockets."""
+    return int(re.search(r"(?m)^wchar: (\d+)", pathlib.Path(f"/proc/{process}/io").read_text())[1])
+
+
+def family(process):
+    """Seconds of CPU, and bytes written, of a process and its children, also of those that have ended."""
+    while True:
+        ended = times(process)[2:]
+        ticks, size = sum(times(process)), written(process)
+        for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+            try:
+                fields = path.read_text().rsplit(")", 1)[1].split()
+                if int(fields[1]) == process:
+                    size += written(path.parent.name)
+                    ticks += int(fields[11]) + int(fields[12])
+            except OSError:
+                continue  # It has ended since.
+        # A process that has ended meanwhile may be missing, or be counted twice.
+        if times(process)[2:] == ended:
+            return ticks / TICKS, size
+
+
 def wait_for(port, process, name):
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
@@ -248,8 +277,10 @@ def paced_round(binary, script, options):
         return result
 
 
-def start_nginx(port):
-    (OUT / "nginx.conf").write_text(NGINX.format(out=OUT, port=port))
+def start_nginx(port, http="", server=""):
+    """Starts it on a port, maybe with more lines of configuration, of all servers and of this one."""
+    text = NGINX.format(out=OUT, port=port)
+    (OUT / "nginx.conf").write_text(text.replace("  server {\n", f"  {http}\n  server {{\n    {server}\n"))
     nginx = subprocess.Popen(["nginx", "-p", str(OUT), "-c", str(OUT / "nginx.conf")], stderr=subprocess.DEVNULL)
     wait_for(port, nginx, "nginx")
     return nginx
