@@ -100,6 +100,11 @@ enum Schema {
     return version
   }
 
+  /// Whether a file has no tables yet, as after a process was killed that had just made it.
+  static func isEmpty(_ connection: SQLiteConnection) throws(StoreError) -> Bool {
+    if case .empty = try identity(of: connection) { true } else { false }
+  }
+
   private static func identity(of connection: SQLiteConnection) throws(StoreError) -> Identity {
     let purpose: StaticString = "recognise the store"
     let application = try connection.value(purpose, "PRAGMA application_id") { $0.integer(0) } ?? 0

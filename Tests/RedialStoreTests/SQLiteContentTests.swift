@@ -1,3 +1,4 @@
+import Foundation
 import RedialModel
 import StoreConformance
 import Testing
@@ -32,6 +33,31 @@ struct SQLiteContentTests {
 
   @Test("other contents and another source are refused")
   func refusals() throws { try conformance.refusals() }
+
+  @Test("a file whose maker was killed is filled like a new one", arguments: [true, false])
+  func halfMade(hasJournal: Bool) throws {
+    let (made, path) = (folder.file("made.db"), folder.file("left.db"))
+    let maker = try SQLiteConnection(path: made, role: .writer)
+    if hasJournal {
+      // More than fits the cache: the first pages are in the file, and the journal can undo that.
+      try maker.execute(
+        "prepare the test",
+        """
+        PRAGMA cache_size = 1; BEGIN; CREATE TABLE pages (content BLOB);
+        WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
+          INSERT INTO pages SELECT randomblob(1000) FROM n;
+        """)
+      try FileManager.default.copyItem(atPath: made + "-journal", toPath: path + "-journal")
+    } else {
+      try maker.execute("prepare the test", "PRAGMA journal_mode = WAL")
+    }
+    try FileManager.default.copyItem(atPath: made, toPath: path)
+    maker.close()
+    #expect(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int != 0)
+    let destination = try SQLiteDestination(path: path)
+    defer { destination.close() }
+    #expect(try destination.reader.count(of: .calls) == 0)
+  }
 
   @Test("a store that is copied stays as it is, byte by byte, and no service starts on it")
   func source() throws {

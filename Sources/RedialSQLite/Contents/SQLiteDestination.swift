@@ -121,8 +121,13 @@ package final class SQLiteDestination: StoreDestination {
 
   /// Throws unless a file is a store of this version, before anything is changed in it.
   private static func checkVersion(_ path: String) throws(StoreError) {
-    let connection = try SQLiteConnection(path: path, role: .reader)
+    // A process that was killed while it made the file has left a journal. Only a writer can undo what that says, and then
+    // the file is as it was before.
+    let hasJournal = access(path + "-journal", F_OK) == 0
+    let connection = try SQLiteConnection(path: path, role: hasJournal ? .writer : .reader)
     defer { connection.close() }
+    connection.keepLogOnClose()
+    if try Schema.isEmpty(connection) { return }
     try Schema.openForReading(connection)
   }
 
