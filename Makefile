@@ -1,5 +1,6 @@
 # make run    install what is missing, build, and start the service on 127.0.0.1:8080
-# make test   install what the tests need, and pass them
+# make test   install what the tests need, and pass those that take minutes: units, and the service from outside
+# make check  pass all others: the rest of the service, campaigns, packages, sanitizers, fuzzing; acceptance: all of the service
 # make embedding  build the library in release, as its users do, and run the programs of Tests/Embedding
 # make sanitize  run the tests that use many threads under the thread sanitizer
 # make simulate  run SEEDS (3000) seeds of the simulation, from FIRST (0); make simulate-planted: plant bugs, see them found
@@ -16,7 +17,8 @@ SHELL := /bin/sh
 VENV := .build/venv
 REQUIREMENTS := Tests/Acceptance/requirements.txt
 
-.PHONY: run build test unit embedded-check platforms embedding simulate simulate-planted acceptance crash-loop sanitize address fuzz docs
+.PHONY: run build test check unit embedded-check platforms embedding simulate simulate-planted acceptance acceptance-first
+.PHONY: acceptance-rest crash-loop sanitize address fuzz docs
 .PHONY: packages packages-check image reproducible bench lint format clean
 
 run: build
@@ -27,7 +29,10 @@ build:
 	@Scripts/packages build
 	@swift build -c release --product redial
 
-test: unit embedded-check platforms embedding simulate simulate-planted acceptance
+test: unit acceptance-first
+
+check: embedded-check platforms embedding simulate simulate-planted acceptance-rest packages-check sanitize
+	$(MAKE) fuzz SECONDS=20 TARGETS="parser chunked gzip"
 
 unit:
 	@Scripts/packages build
@@ -60,6 +65,19 @@ acceptance: $(VENV)/done
 	@Scripts/packages build
 	swift build --product redial
 	$(VENV)/bin/python -m pytest -q -p no:cacheprovider Tests/Acceptance
+
+# The files of tests that `make test` runs; `make check` runs the others.
+FIRST := $(shell grep -v '^\#' Tests/Acceptance/first.txt)
+
+acceptance-first: $(VENV)/done
+	@Scripts/packages build
+	swift build --product redial
+	$(VENV)/bin/python -m pytest -q -p no:cacheprovider $(FIRST:%=Tests/Acceptance/%)
+
+acceptance-rest: $(VENV)/done
+	@Scripts/packages build
+	swift build --product redial
+	$(VENV)/bin/python -m pytest -q -p no:cacheprovider Tests/Acceptance $(FIRST:%=--ignore=Tests/Acceptance/%)
 
 crash-loop: $(VENV)/done
 	@Scripts/packages build

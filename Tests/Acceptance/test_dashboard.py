@@ -144,13 +144,13 @@ def test_a_policy_and_an_outage_can_be_played_with(page, redial):
     page.get_by_label("Policy", exact=True).fill("{}")
     expect(page.get_by_role("alert")).to_be_hidden()
     page.get_by_role("link", name="Outage").click()
-    expect(page.locator("#outage-sum")).to_contain_text("it recovers")
+    expect(page.locator("#outage-sum")).to_contain_text("it recovers", timeout=60_000)
     adaptive = page.locator("#outage-sum").inner_text()
     page.locator("#outage-form [name=pace]").select_option("fixed")
-    expect(page.locator("#outage-sum")).not_to_have_text(adaptive)
+    expect(page.locator("#outage-sum")).not_to_have_text(adaptive, timeout=60_000)
     fixed = page.locator("#outage-sum").inner_text()
     page.get_by_label("Slow start").fill("0s")
-    expect(page.locator("#outage-sum")).not_to_have_text(fixed)
+    expect(page.locator("#outage-sum")).not_to_have_text(fixed, timeout=60_000)
     wait_until(lambda: page.locator("#outage-chart").evaluate("i => i.complete && i.naturalWidth > 100"), "a chart shows")
 
 

@@ -66,7 +66,7 @@ def test_ends_and_attempts_are_counted_at_once_and_across_restarts(redial, recei
     assert "75.0 %" in shown and "24h" in shown and len(shown.splitlines()) == 4
     # Written counts survive a kill of the process.
     wait_until(lambda: stored(service) >= 1, "it is written", 25)
-    wait_until(lambda: written(service) == 6, "all of it is written", 25)
+    wait_until(lambda: written(service) == (6, 2, 2), "all of it is written", 25)
     service.kill()
     service.start()
     assert [ends(window) for window in windows(service).values()] == [(6, 2, 2)] * 3
@@ -86,7 +86,10 @@ def stored(service):
 
 
 def written(service):
-    return query(service, "SELECT sum(json_extract(counts, '$[0]')) FROM statistics WHERE step = 3600")
+    """How many calls have succeeded, failed and were cancelled, as it is stored."""
+    return tuple(
+        query(service, f"SELECT sum(json_extract(counts, '$[{place}]')) FROM statistics WHERE step = 3600")
+        for place in range(3))
 
 
 def test_statistics_are_of_a_namespace_and_take_the_scope_read(redial, receiver):
