@@ -1,5 +1,6 @@
 """Loads a service, kills it at random moments, and compares every call with the records of clients and the target."""
 
+import contextlib
 import http.client
 import os
 import pathlib
@@ -207,7 +208,8 @@ class CrashLoop:
     def check_store(self):
         """The store of the stopped service is sound."""
         assert self.service.terminate() == 0
-        with sqlite3.connect(f"file:{self.service.store}?mode=ro", uri=True) as database:
+        # Closed at once: it may be on a disk that is to be unmounted.
+        with contextlib.closing(sqlite3.connect(f"file:{self.service.store}?mode=ro", uri=True)) as database:
             assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         if run("doctor", "--help").returncode == 0:
             report = run("doctor", "--store", f"sqlite:{self.service.store}")
