@@ -187,6 +187,11 @@ struct CallLogTests {
     arguments: [
       ("UPDATE call_log SET changes = CAST(x'01' || substr(changes, 2) AS BLOB) WHERE place = 1", "place 1 is damaged"),
       ("UPDATE call_log SET changes = substr(changes, 1, length(changes) - 1) WHERE place = 2", "place 2 is damaged"),
+      // All of it could be read, and would be another call.
+      (
+        "UPDATE call_log SET changes = CAST(replace(CAST(changes AS TEXT), 'example', 'exemple') AS BLOB) WHERE place = 3",
+        "place 3 is damaged"
+      ),
       ("DELETE FROM call_log WHERE place = 1", "row 2 is missing"),
     ])
   func damage(sql: String, reason: String) throws {

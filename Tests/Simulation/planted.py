@@ -1,11 +1,10 @@
-"""Bugs to plant in a copy of the engine, to show that the simulation finds them. Each consists of a few edits: a piece
-of text that occurs once in a module, and its replacement; `PLANTED` is true if the bug is switched on. The text may be
-in any file of the module, with any line breaks and indentation, so code can move. A text that does not occur exactly
-once is an error: the bug must be planted again. `within` is the number of seeds, from 0, within which the simulation
-must find it.
+"""Bugs to plant in a copy of the engine, to show that the simulation finds them (see Scripts/planting.py). `within` is the number
+of seeds, from 0, within which the simulation must find it.
 """
 
 from dataclasses import dataclass
+
+from planting import only_unless, swap
 
 ENGINE = "Sources/RedialEngine"
 CORE = "Sources/RedialCore"
@@ -22,16 +21,6 @@ class Bug:
 
 def bug(name, within, *edits):
     return Bug(name, within, list(edits))
-
-
-def swap(module, old, new):
-    """Replaces one text with another if the bug is on."""
-    return module, old, f"if PLANTED {{ {new} }} else {{ {old} }}"
-
-
-def only_unless(module, old):
-    """A statement that the bug leaves out."""
-    return module, old, f"if !PLANTED {{ {old} }}"
 
 
 BUGS = [
