@@ -5,6 +5,9 @@
 # make sanitize  run the tests that use many threads under the thread sanitizer
 # make simulate  run SEEDS (3000) seeds of the simulation, from FIRST (0); make simulate-planted: plant bugs, see them found
 # make crash-loop  kill and restart a loaded service ROUNDS (20) times, and account for every call
+# make planted-faults  plant faults in the log of calls, and see that tests find each (FAULTS: some, by name)
+# make kill-points  open a store as a kill at each of its writes would leave it; STEP=n: at every n-th
+# make power-cuts  cut the power of a loaded service's disk CUTS (30) times, and account for every call; needs root
 # make address   run the HTTP server's tests under the address sanitizer
 # make fuzz   fuzz the parsers, each for SECONDS (10), or those of TARGETS
 # make packages   a tarball and a Debian package in .build/packages; make packages-check tests them and the images
@@ -18,7 +21,7 @@ VENV := .build/venv
 REQUIREMENTS := Tests/Acceptance/requirements.txt
 
 .PHONY: run build test check unit embedded-check platforms embedding simulate simulate-planted acceptance acceptance-first
-.PHONY: acceptance-rest crash-loop sanitize address fuzz docs
+.PHONY: acceptance-rest crash-loop planted-faults kill-points power-cuts sanitize address fuzz docs
 .PHONY: packages packages-check image reproducible bench lint format clean
 
 run: build
@@ -31,7 +34,7 @@ build:
 
 test: unit acceptance-first
 
-check: embedded-check platforms embedding simulate simulate-planted acceptance-rest packages-check sanitize
+check: embedded-check platforms embedding simulate simulate-planted planted-faults acceptance-rest packages-check sanitize
 	$(MAKE) fuzz SECONDS=20 TARGETS="parser chunked gzip"
 
 unit:
@@ -84,6 +87,21 @@ crash-loop: $(VENV)/done
 	swift build -c release --product redial
 	REDIAL_BINARY="$$(swift build -c release --show-bin-path)/redial" REDIAL_CRASH_ROUNDS=$(or $(ROUNDS),20) \
 		$(VENV)/bin/python -m pytest -q -s -p no:cacheprovider Tests/Acceptance/test_crash_loop.py
+
+planted-faults:
+	@Scripts/packages build
+	@Scripts/packages test
+	Scripts/plant $(FAULTS)
+
+kill-points: $(VENV)/done
+	@Scripts/packages build
+	swift build --build-tests
+	REDIAL_KILL_STEP=$(or $(STEP),1) $(VENV)/bin/python -m pytest -q -s -p no:cacheprovider Tests/Acceptance/test_kill_points.py
+
+power-cuts: $(VENV)/done
+	@Scripts/packages build
+	swift build --product redial
+	REDIAL_POWER_CUTS=$(or $(CUTS),30) $(VENV)/bin/python -m pytest -q -s -p no:cacheprovider Tests/Acceptance/test_power_cuts.py
 
 $(VENV)/done: $(REQUIREMENTS)
 	@Scripts/packages test
