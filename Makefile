@@ -70,17 +70,17 @@ acceptance: $(VENV)/done
 	$(VENV)/bin/python -m pytest -q -p no:cacheprovider Tests/Acceptance
 
 # The files of tests that `make test` runs; `make check` runs the others.
-FIRST := $(shell grep -v '^\#' Tests/Acceptance/first.txt)
+TEST_FILES := $(shell grep -v '^\#' Tests/Acceptance/first.txt)
 
 acceptance-first: $(VENV)/done
 	@Scripts/packages build
 	swift build --product redial
-	$(VENV)/bin/python -m pytest -q -p no:cacheprovider $(FIRST:%=Tests/Acceptance/%)
+	$(VENV)/bin/python -m pytest -q -p no:cacheprovider $(TEST_FILES:%=Tests/Acceptance/%)
 
 acceptance-rest: $(VENV)/done
 	@Scripts/packages build
 	swift build --product redial
-	$(VENV)/bin/python -m pytest -q -p no:cacheprovider Tests/Acceptance $(FIRST:%=--ignore=Tests/Acceptance/%)
+	$(VENV)/bin/python -m pytest -q -p no:cacheprovider Tests/Acceptance $(TEST_FILES:%=--ignore=Tests/Acceptance/%)
 
 crash-loop: $(VENV)/done
 	@Scripts/packages build
