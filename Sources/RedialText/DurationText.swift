@@ -12,11 +12,15 @@ public enum DurationText {
     let total = max(0, duration.wholeMicroseconds)
     if total == 0 { return "0s" }
     if total < microsecondsPerSecond { return decimal(total, per: 1000, digits: 3) + "ms" }
-    let units: [(Int64, String)] = [(86_400, "d"), (3600, "h"), (60, "m")]
-    for (seconds, unit) in units where total % (seconds * microsecondsPerSecond) == 0 {
-      return "\(total / (seconds * microsecondsPerSecond))\(unit)"
-    }
-    return decimal(total, per: microsecondsPerSecond, digits: 6) + "s"
+    // Not in a loop: from a loop the compiler makes one of two binaries, by chance, and builds are to be reproducible.
+    return whole(total, seconds: 86_400, "d") ?? whole(total, seconds: 3600, "h") ?? whole(total, seconds: 60, "m")
+      ?? decimal(total, per: microsecondsPerSecond, digits: 6) + "s"
+  }
+
+  /// The text of a duration that is a whole number of a unit; nil for others.
+  private static func whole(_ microseconds: Int64, seconds: Int64, _ unit: String) -> String? {
+    let (count, rest) = microseconds.quotientAndRemainder(dividingBy: seconds * microsecondsPerSecond)
+    return rest == 0 ? "\(count)\(unit)" : nil
   }
 
   /// Reads a duration: a number and a unit (`us`, `ms`, `s`, `m`, `h`, `d`, `w`), or several from large to small
