@@ -74,7 +74,7 @@ struct DurableStart {
   private func run() throws(StoreError) {
     // A file whose commits go to a rollback journal has no open log.
     guard let file = try pointer(SQLITE_FCNTL_FILE_POINTER), let log = try pointer(SQLITE_FCNTL_JOURNAL_POINTER),
-      file.pointee.pMethods.pointee.iVersion >= 2
+      file.pointee.pMethods.pointee.iVersion >= 2, try hasLog(file)
     else { return }
     try check(
       file.pointee.pMethods.pointee.xShmLock(
@@ -86,6 +86,19 @@ struct DurableStart {
     try rewrite(log, upTo: .max, "write the write-ahead log again")
     try invalidateIndex(file)
     try rewrite(file, upTo: Self.firstBytes, "write the first pages again")
+  }
+
+  /// Whether the file says that it has a write-ahead log. It has none, and may be empty again, if the process that made it
+  /// died before it was made: SQLite has just undone that from the rollback journal, which is then still open.
+  private func hasLog(_ file: UnsafeMutablePointer<sqlite3_file>) throws(StoreError) -> Bool {
+    // The version of the file format for writing, and that with a log (sqlite.org/fileformat.html).
+    let (place, withLog): (Int64, UInt8) = (18, 2)
+    var size: Int64 = 0
+    try check(file.pointee.pMethods.pointee.xFileSize(file, &size), "measure the store")
+    guard size > place else { return false }
+    var version: UInt8 = 0
+    try check(file.pointee.pMethods.pointee.xRead(file, &version, 1, place), "read the store's format")
+    return version == withLog
   }
 
   /// Writes the existing bytes of a file again, and syncs it.
