@@ -2,8 +2,9 @@
 extension AdaptivePace {
   /// Judges a round that is complete.
   mutating func review(at now: Timestamp) {
-    if round.isFlooded(beyond: baseline.refusedShare) {
-      // What the round before says is out of date.
+    if round.isFlooded(beyond: baseline.refusedShare), !trial.isHolding {
+      // What the round before says is out of date, except for its shortest response time.
+      if let ending { baseline.noteShortest(of: ending) }
       judge(round, at: now)
       begin(at: now)
     } else if let ending {
@@ -30,7 +31,8 @@ extension AdaptivePace {
 
   /// The starts that tell enough. Where many fail in any case, a few more of them are chance.
   private var enough: Int {
-    isRising && baseline.refusedShare < 0.05
+    if trial.isHolding || isReturning { return Self.searchingStarts }
+    return isRising && baseline.refusedShare < 0.05
       ? isSearching ? Self.searchingStarts : Self.risingStarts : Self.roundStarts
   }
 
@@ -55,11 +57,12 @@ extension AdaptivePace {
     let isOverloaded = isRefused || signs.isLongQueue
     let speed = ended.speed(until: now)
     let load = LoadBaseline.Load(requests: ended.started, rate: speed, flow: flow ?? 0)
-    if let before = baseline.rateBeforeUselessFall(ended, signs, isRefused: isRefused, load) {
+    if let before = baseline.rateBeforeUselessFall(ended, signs, load) {
       isRising = true
       full = 0
       return set(before, .notLoad, at: now)
     }
+    if settles(ended, signs, isRefused: isRefused, isLimited: isLimited, at: now) { return }
     if signs.isQueued, isOverloaded || isLimited || rate != nil && signs.queue > signs.allowedQueue, let flow {
       // Requests that fail in any case use the capacity too.
       let used = flow / (1 - baseline.refusedShare)
@@ -71,10 +74,40 @@ extension AdaptivePace {
     }
   }
 
+  /// Takes a round into account for the trial of its refusals. Returns whether the rate is settled by it.
+  private mutating func settles(
+    _ ended: PaceRound, _ signs: LoadBaseline.Signs, isRefused: Bool, isLimited: Bool, at now: Timestamp
+  ) -> Bool {
+    guard !signs.isLongQueue else {
+      trial = RefusalTrial()
+      return false
+    }
+    let speed = isLimited ? ended.speed(until: now) : ended.measuredSpeed(until: now)
+    let answers = RefusalAnswers(
+      requests: ended.started, refused: ended.refused, rate: min(speed, ended.trueSpeed(until: now)))
+    switch trial.note(answers, isRefused: isRefused, usual: baseline.refusedShare) {
+    case nil: return trial.isHolding
+    case .tryHigher(let rate), .tryLower(let rate): set(rate, .notLoad, at: now)
+    case .notLoad(let share, let rate, let origin):
+      self.origin = origin
+      baseline.isRefused(share)
+      isRising = true
+      isSearching = false
+      full = 0
+      set(rate, .notLoad, at: now)
+    case .load(let accepted):
+      fall(ended, signs)
+      isQueued = false
+      learnFull(accepted)
+      set(accepted, .refused, at: now)
+    }
+    return true
+  }
+
   private mutating func queued(
     _ ended: PaceRound, _ signs: LoadBaseline.Signs, speed: Double, flow: Double, isRefused: Bool, at now: Timestamp
   ) {
-    fall(ended)
+    fall(ended, signs)
     hasQueued = true
     var new: Double
     if isQueued {
@@ -98,23 +131,39 @@ extension AdaptivePace {
 
   /// The rate has been too high. If few requests showed it, how much too high is not known: then the rate goes on to
   /// rise from there, but slowly.
-  private mutating func fall(_ ended: PaceRound) {
+  private mutating func fall(_ ended: PaceRound, _ signs: LoadBaseline.Signs) {
     quietRounds = 0
+    if isReturning, signs.refused < Self.small {
+      // It may not get there.
+      origin *= Self.lessLikely
+      return
+    }
     isRising = isRising && !isSearching && ended.started < Self.roundStarts
     isSearching = isRising
   }
 
   private mutating func refused(_ ended: PaceRound, _ signs: LoadBaseline.Signs, speed: Double, at now: Timestamp) {
-    fall(ended)
+    fall(ended, signs)
     isQueued = false
     learnFull(speed * (1 - signs.refused))
     var new = speed * (1 - signs.refused) / (1 - Self.aim)
-    if let result = cycle.take(), signs.refused < 0.2, baseline.refusedShare < 0.05 {
+    if let result = cycle.take(), signs.refused < 0.2, baseline.refusedShare == 0 {
       capacity.learn(result.flow, of: result.count)
       new = min(new, capacity.rate * (1 + 2 * Self.aim))
     }
-    set(max(new, leastAfter(speed)), .refused, at: now)
+    set(max(new, leastAfter(speed), min(speed, trial.floor(usual: baseline.refusedShare))), .refused, at: now)
   }
+
+  /// Whether it rises to where it was before refusals made it fall that were not about the load.
+  private var isReturning: Bool {
+    guard isRising, let rate else { return false }
+    return rate < Self.nearOrigin * origin
+  }
+
+  private static let nearOrigin = 0.8
+  /// A share of refusals that does not end the return, but makes ``origin`` less likely to be reached.
+  private static let small = 0.2
+  private static let lessLikely = 0.7
 
   /// The target is overloaded, and processes so much.
   private mutating func learnFull(_ flow: Double) {
@@ -147,7 +196,7 @@ extension AdaptivePace {
     // What was measured at the lowest rate, with rounds of 40 s, is no capacity: it rises as after an outage.
     if speed <= Self.slowest { (isRising, isSearching) = (true, false) }
     if isRising {
-      set(speed * (isSearching ? 1.1 : speed < delivered ? 2 : 1.5), .grew, at: now)
+      set(speed * (isSearching ? 1.1 : speed < max(delivered, origin) ? 2 : 1.5), .grew, at: now)
     } else if hasQueued, quietRounds < Self.trust, capacity.rate > 0 {
       set(capacity.rate * (1 + correction(signs, loop: loop)), .grew, at: now)
     } else {

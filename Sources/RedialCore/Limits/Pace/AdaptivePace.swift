@@ -13,7 +13,9 @@
 /// - After an outage the rate begins at half of the usual one and doubles each round up to the usual one; beyond, it
 ///   grows by a half, until there is a sign of overload (as in slow start; RFC 5681, section 3.1). After a short outage
 ///   it begins at the usual one.
-/// - Signs that do not improve when the rate falls, while less is delivered, are not about the load, and count no longer.
+/// - Refusals that stay when the rate falls are about the load only if a higher rate delivers no more. Otherwise they are
+///   the share that is refused whatever the load, and count no longer (see `RefusalTrial`).
+/// - A queue that stays when the rate falls, while less is delivered, is not about the load, and counts no longer.
 ///
 /// Nothing is allocated. If the clock steps back, a request waits for one interval at most.
 public struct AdaptivePace: Sendable, Hashable {
@@ -55,7 +57,7 @@ public struct AdaptivePace: Sendable, Hashable {
     case refused
     /// Requests wait in a queue at the target.
     case queued
-    /// Fewer requests did not help, so the signs were not about the load.
+    /// Fewer requests did not help, so more are tried, or the signs were not about the load.
     case notLoad
   }
 
@@ -84,6 +86,9 @@ public struct AdaptivePace: Sendable, Hashable {
   var baseline = LoadBaseline()
   var capacity = CapacityEstimate()
   var cycle = RefusalCycle()
+  var trial = RefusalTrial()
+  /// The rate before refusals made it fall that were not about the load; 0 if unknown.
+  var origin = 0.0
   var isRising = false
   /// Whether it rises slowly, since there was too much once.
   var isSearching = false
@@ -212,6 +217,8 @@ public struct AdaptivePace: Sendable, Hashable {
     gate = StartGate()
     capacity = CapacityEstimate()
     cycle = RefusalCycle()
+    trial = RefusalTrial()
+    origin = 0
     baseline.forgetFalls()
     let isShort = delivered > 0 && now - suspendedAt <= Self.shortOutage
     set(max(Self.unknown, delivered) * (isShort ? 1 : Self.restart), .recovered, at: now)

@@ -6,10 +6,9 @@ struct LoadBaseline: Sendable, Hashable {
   private var shortest = 0.0
   /// The share of requests that fail whatever the load, 0..<1.
   private(set) var refusedShare = 0.0
-  /// What it was when fewer requests did not help.
-  private var found = 0.0
-  /// Falls of the rate because of refusals, and because of a queue.
-  private var refusing = Fall()
+  /// How far it may rise without another trial.
+  private var mostLikely = 0.0
+  /// A fall of the rate because of a queue.
   private var queueing = Fall()
 
   /// A fall of the rate because of one sign, from its beginning on.
@@ -87,6 +86,12 @@ struct LoadBaseline: Sendable, Hashable {
     usual = usual == 0 ? took : usual + (took - usual) * Self.weight
   }
 
+  /// Takes a round into account that is not judged.
+  mutating func noteShortest(of round: PaceRound) {
+    guard round.answered > 0 else { return }
+    shortest = shortest == 0 ? round.shortest : min(shortest, round.shortest)
+  }
+
   /// Compares a round with the baseline, which improves by it.
   mutating func signs(of round: PaceRound) -> Signs {
     let chance = learn(round)
@@ -94,7 +99,7 @@ struct LoadBaseline: Sendable, Hashable {
     if round.answered > 0 {
       // A mean of the past would make the rounds long.
       if round.answered >= 4, round.mean < usual / 2 { usual = round.mean }
-      shortest = shortest == 0 ? round.shortest : min(shortest, round.shortest)
+      noteShortest(of: round)
       // The shortest of a few differs by chance.
       let spread = 4 * max(0, usual - shortest) / Double(round.answered)
       queue = max(0, round.shortest - shortest - spread)
@@ -108,34 +113,23 @@ struct LoadBaseline: Sendable, Hashable {
   /// chance: by two standard deviations.
   private mutating func learn(_ round: PaceRound) -> Double {
     guard refusedShare > 0, round.started > 0 else { return 0 }
-    let chance = 2 * (refusedShare * (1 - refusedShare) / Double(round.started)).squareRoot()
+    let requests = Double(round.started)
+    let chance = 2 * ((refusedShare * (1 - refusedShare) + 0.5 / requests) / requests).squareRoot()
     let difference = round.refusedShare - refusedShare
-    let weight = min(1, Double(round.started) / 50)
     if difference < -chance {
-      refusedShare += difference * weight
+      refusedShare += difference * min(1, requests / 50)
     } else if difference <= chance {
-      // A share that followed every rise would hide an overload.
-      refusedShare = min(refusedShare + difference * weight / 4, max(refusedShare, found + Self.drift))
+      // It follows some ten refusals. A share that followed every rise would hide an overload.
+      let weight = min(requests / 200, requests * refusedShare / 10)
+      refusedShare = min(refusedShare + difference * min(1, weight), max(refusedShare, mostLikely))
     }
+    if refusedShare < Self.fewestRefused { refusedShare = 0 }
     return chance
   }
 
   /// The rate before it fell without any effect on the signs: then they are not about the load, and become the
   /// baseline. Otherwise nil.
-  mutating func rateBeforeUselessFall(_ round: PaceRound, _ signs: Signs, isRefused: Bool, _ load: Load) -> Double? {
-    if isRefused {
-      // It gets no more than it accepted before.
-      let enough = 1.1 * (1 - signs.refused)
-      if refusing.isUseless(signs.refused, in: load, enough: enough, after: 2) {
-        refusedShare = min(Self.mostRefused, round.refusedShare)
-        found = refusedShare
-        defer { refusing = Fall() }
-        return refusing.rate
-      }
-    } else {
-      // The fall has helped.
-      refusing = Fall()
-    }
+  mutating func rateBeforeUselessFall(_ round: PaceRound, _ signs: Signs, _ load: Load) -> Double? {
     if signs.isLongQueue {
       // A queue needs time to get shorter.
       if queueing.isUseless(signs.queue, in: load, enough: 0.5, after: 5) {
@@ -149,13 +143,20 @@ struct LoadBaseline: Sendable, Hashable {
     return nil
   }
 
+  /// A share of these answers was refused, whatever the load.
+  mutating func isRefused(_ answers: RefusalAnswers) {
+    refusedShare = min(Self.mostRefused, answers.share)
+    mostLikely = min(Self.mostRefused, refusedShare + max(Self.drift, 2 * answers.variance.squareRoot()))
+  }
+
   /// An outage has ended, or begun: what was before says nothing.
   mutating func forgetFalls() {
-    refusing = Fall()
     queueing = Fall()
   }
 
   private static let mostRefused = 0.9
-  /// How far the share may rise without another test.
-  private static let drift = 0.1
+  /// The share may rise by so much in any case.
+  private static let drift = 0.02
+  /// A smaller share is not worth following.
+  private static let fewestRefused = 0.002
 }

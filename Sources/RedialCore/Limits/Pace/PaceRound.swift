@@ -66,7 +66,16 @@ struct PaceRound: Sendable, Hashable {
   /// Requests per second at which it started. A burst counts as spread over the pause before it,
   /// or over a tenth of a second.
   func speed(until now: Timestamp) -> Double {
-    if let rate { return rate }
+    rate ?? measuredSpeed(until: now)
+  }
+
+  /// The same, with all pauses, such as for `Retry-After`.
+  func trueSpeed(until now: Timestamp) -> Double {
+    Double(started) / max(0.001, ((to > since ? to : now) - since).inSeconds)
+  }
+
+  /// The same, whatever the rate was.
+  func measuredSpeed(until now: Timestamp) -> Double {
     let length = max((now - from).inSeconds, min(0.1, (now - since).inSeconds))
     return Double(started) / max(0.001, length)
   }
