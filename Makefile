@@ -34,7 +34,7 @@ build:
 
 test: unit acceptance-first
 
-check: embedded-check platforms embedding simulate simulate-planted planted-faults acceptance-rest packages-check sanitize
+check: embedded-check platforms embedding simulate simulate-planted acceptance-rest packages-check sanitize
 	$(MAKE) fuzz SECONDS=20 TARGETS="parser chunked gzip"
 
 unit:
