@@ -426,11 +426,12 @@ def shell(tmp_path):
 
     def run_here(command, env=None):
         clean = {name: value for name, value in os.environ.items() if not name.startswith("REDIAL_")}
-        clean |= {"PATH": f"{programs}:{os.environ['PATH']}", "VOLUME": str(volume), "KUBECTL": str(KUBECTL),
-                  "KUBECONFIG": str(tmp_path / "config")}
+        # The image has a PATH of its own, which is not for what runs here.
+        here = {"PATH": f"{programs}:{os.environ['PATH']}", "VOLUME": str(volume), "KUBECTL": str(KUBECTL),
+                "KUBECONFIG": str(tmp_path / "config")}
         return subprocess.run(
             ["bash", "-c", command.replace("/var/lib/redial", str(volume))], cwd=tmp_path, text=True, timeout=60,
-            capture_output=True, env=clean | (env or {}))
+            capture_output=True, env=clean | (env or {}) | here)
     return run_here
 
 
