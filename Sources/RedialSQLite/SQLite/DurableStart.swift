@@ -66,9 +66,7 @@ struct DurableStart {
 
   private func isEmpty() throws(StoreError) -> Bool {
     guard let file = try pointer(SQLITE_FCNTL_FILE_POINTER) else { return true }
-    var size: Int64 = 0
-    try check(file.pointee.pMethods.pointee.xFileSize(file, &size), "measure the store")
-    return size == 0
+    return try size(of: file, "measure the store") == 0
   }
 
   private func run() throws(StoreError) {
@@ -93,12 +91,17 @@ struct DurableStart {
   private func hasLog(_ file: UnsafeMutablePointer<sqlite3_file>) throws(StoreError) -> Bool {
     // The version of the file format for writing, and that with a log (sqlite.org/fileformat.html).
     let (place, withLog): (Int64, UInt8) = (18, 2)
-    var size: Int64 = 0
-    try check(file.pointee.pMethods.pointee.xFileSize(file, &size), "measure the store")
-    guard size > place else { return false }
+    guard try size(of: file, "measure the store") > place else { return false }
     var version: UInt8 = 0
     try check(file.pointee.pMethods.pointee.xRead(file, &version, 1, place), "read the store's format")
     return version == withLog
+  }
+
+  /// The size of a file, in bytes.
+  private func size(of file: UnsafeMutablePointer<sqlite3_file>, _ purpose: String) throws(StoreError) -> Int64 {
+    var size: Int64 = 0
+    try check(file.pointee.pMethods.pointee.xFileSize(file, &size), purpose)
+    return size
   }
 
   /// Writes the existing bytes of a file again, and syncs it.
@@ -106,9 +109,7 @@ struct DurableStart {
     _ file: UnsafeMutablePointer<sqlite3_file>, upTo limit: Int64, _ purpose: String
   ) throws(StoreError) {
     let methods = file.pointee.pMethods.pointee
-    var size: Int64 = 0
-    try check(methods.xFileSize(file, &size), purpose)
-    let end = min(size, limit)
+    let end = min(try size(of: file, purpose), limit)
     if end == 0 { return }
     let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceBytes, alignment: 16)
     defer { piece.deallocate() }
