@@ -121,3 +121,10 @@ def test_the_build_file_names_both_architectures_and_the_version():
     assert "linux/amd64,linux/arm64" in DOCKERFILE and "TARGETARCH" in DOCKERFILE
     version = re.search(r'redialVersion = "(.*)"', (ROOT / "Sources/RedialCore/Version.swift").read_text())[1]
     assert f"ARG VERSION={version}\n" in DOCKERFILE
+
+
+def test_both_images_have_the_same_settings():
+    lines = [line for line in DOCKERFILE.splitlines() if not line.startswith("#")]
+    stages = "\n".join(lines).split("\nFROM ")[-2:]
+    smaller, larger = (stage[stage.index("ARG VERSION"):].strip() for stage in stages)
+    assert smaller == larger and "ENTRYPOINT" in larger
