@@ -8,14 +8,11 @@ extension Duration {
 
   /// Whole microseconds, rounded toward zero and clamped to 64 bits.
   public var wholeMicroseconds: Int64 {
-    // `components` divides 128 bits twice, and traps beyond 2^63 seconds; `attoseconds` needs macOS 15.
-    #if !canImport(Darwin) && !hasFeature(Embedded)
-      let (high, low) = (Int64(truncatingIfNeeded: attoseconds >> 64), UInt64(truncatingIfNeeded: attoseconds))
-      // Half of 10^12: the quotient is below 2^63.
-      if (0..<500_000_000_000).contains(high) {
-        return Int64((1_000_000_000_000 as UInt64).dividingFullWidth((UInt64(high), low)).quotient)
-      }
-    #endif
+    // `components` divides 128 bits twice, and traps beyond 2^63 seconds; `attoseconds` needs macOS 15. Its halves are
+    // there since there is `Duration`. The bound is half of 10^12, so the quotient is below 2^63.
+    if (0..<500_000_000_000).contains(_high) {
+      return Int64((1_000_000_000_000 as UInt64).dividingFullWidth((UInt64(_high), _low)).quotient)
+    }
     guard self < .longest else { return .max }
     guard self > Self.shortest else { return .min }
     let (seconds, attoseconds) = components
