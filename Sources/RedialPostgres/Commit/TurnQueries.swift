@@ -27,6 +27,9 @@ enum TurnQueries {
   /// Gives the free turns of the keys of these calls to the oldest calls that wait for them, and offers them to the
   /// owner if that is another instance; and schedules the calls that have the turn.
   ///
+  /// The owner may give the turn between the two moments at which this statement looks for a call and changes it: such a
+  /// call keeps it.
+  ///
   /// $3 are calls that have just begun to wait: one of them may have had the turn already.
   static let grant = PostgresQuery(
     "turns_grant", "give turns",
@@ -37,7 +40,7 @@ enum TurnQueries {
           AND NOT t.has_turn AND NOT (\(ended))) AS call_id, l.owner IS NOT DISTINCT FROM $4::int8 AS own
         FROM groups g JOIN leases l ON l.shard = g.shard WHERE \(isFree)),
       given AS (UPDATE turns t SET has_turn = next.own, offered = NOT next.own FROM next
-        WHERE \(Lookup.row("t.call_id", "next.call_id")) RETURNING t.call_id, t.has_turn)
+        WHERE \(Lookup.row("t.call_id", "next.call_id")) AND NOT t.has_turn RETURNING t.call_id, t.has_turn)
     UPDATE live SET \(scheduled) WHERE id = ANY(ARRAY(SELECT call_id FROM given WHERE has_turn
       UNION ALL SELECT call_id FROM turns WHERE call_id = ANY($3::int8[]) AND has_turn))
     """)
