@@ -88,4 +88,17 @@ extension Engine {
       becomeReady(record.id)
     }
   }
+
+  /// Puts a call that the store has marked as held back to where it was. One that is due soon stays in memory.
+  mutating func putBack(_ record: CallRecord) {
+    var progress = record.progress
+    let isQueued = progress.waiting == .breaker || progress.waiting == .concurrency
+    if isQueued || progress.due <= now + settings.holdWindow { return adopt(record) }
+    if progress.waiting == .ordering { return awaitTurn(record) }
+    progress.state = .scheduled
+    writes.append(.update(record.id, progress, nil))
+    desk.claims.stored(due: progress.due)
+    // Answers that the store has already sent show it as held.
+    desk.fetches.outdate(record.id)
+  }
 }

@@ -114,14 +114,17 @@ def test_only_an_ended_call_can_be_erased(redial, receiver):
     target = receiver(lambda request: (gate.wait(20) and 200, {}, b""))
     service = redial()
     running, waiting = service.submit(url=target.url), service.submit(url=target.url, delay="1h")
+    later = service.submit(url=target.url, delay="7s")
     wait_until(lambda: target.requests, "it runs")
-    for identity in (running, waiting):
+    for identity in (running, waiting, later):
         refused = service("DELETE", f"/v1/calls/{identity}/content")
         assert refused.status == 409 and refused.json["code"] == "callNotEnded"
     gate.set()
     service.ended(running)
+    # The refusal has changed nothing: the call goes out when it is due.
+    assert service.ended(later)["state"] == "succeeded"
     service("POST", f"/v1/calls/{waiting}/cancel")
-    for identity in (running, waiting):
+    for identity in (running, waiting, later):
         assert service("DELETE", f"/v1/calls/{identity}/content").status == 200
     assert service("DELETE", "/v1/calls/call_0000000000000/content").status == 404
 

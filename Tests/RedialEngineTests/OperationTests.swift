@@ -152,6 +152,41 @@ struct OperationTests {
     #expect(probe.record(id)?.deadline == probe.now + .seconds(60))
   }
 
+  // An erasure that was refused once left the call in memory without a timer, so that it never ran.
+  @Test(
+    "a call in the store that has not ended, and was to be erased or removed, stays as it was",
+    arguments: [CallCommand.Kind.erase, .purge], [4, 60])
+  func eraseStored(kind: CallCommand.Kind, seconds: Int) throws {
+    var probe = EngineProbe()
+    let id = probe.submit(after: .seconds(60))
+    probe.advance(.seconds(60 - seconds))
+    probe.requests = []
+    let reply = probe.command(kind, id)
+    answerFetches(&probe, with: [held(probe, id)])
+    #expect(probe.refusal(of: reply)?.code == "callNotEnded")
+    probe.advance(.seconds(seconds))
+    if seconds > 5 {
+      #expect(probe.state(id) == .scheduled)
+      let claims = probe.requests.contains { if case .claimDue = $0.body { true } else { false } }
+      #expect(claims, "it is claimed when it is due")
+    } else {
+      #expect(probe.starts(of: id) == 1)
+    }
+  }
+
+  @Test("a call that waits for its turn, and was to be erased, goes on waiting in the store")
+  func eraseOrdered() throws {
+    var probe = EngineProbe()
+    let id = probe.submit(orderingKey: "k")
+    var record = try #require(held(probe, id))
+    record.progress.waiting = .ordering
+    let reply = probe.command(.erase, id)
+    answerFetches(&probe, with: [record])
+    #expect(probe.refusal(of: reply)?.code == "callNotEnded")
+    #expect(probe.state(id) == .queued && probe.progress(id)?.waiting == .ordering)
+    #expect(probe.written.count { if case .awaitTurn(id, _, _) = $0 { true } else { false } } == 2)
+  }
+
   @Test("a call that cannot be read can only be removed, once it has ended; the store is in no trouble by it")
   func damaged() {
     var probe = EngineProbe()

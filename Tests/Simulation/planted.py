@@ -51,6 +51,8 @@ BUGS = [
     bug("a refused call left on disk", 200, (
         ENGINE, "refused.sorted().map(StoreWrite.discard)",
         "(PLANTED ? [] : refused.sorted()).map(StoreWrite.discard)")),
+    bug("an erasure that was refused leaves its call without a timer", 50, (
+        ENGINE, "putBack(record)\n", "if PLANTED { hold(record) } else { putBack(record) }\n")),
     # Attempts.
     bug("one attempt more than the policy has", 20, (
         CORE, "guard end.attempts < maxAttempts else",

@@ -46,11 +46,7 @@ extension Engine {
       if desk.putOff(.command(command)) { return }
       return refuse(command, trouble.problem)
     }
-    if !record.progress.state.isFinal {
-      // It is not adopted, because that might put it back into the store, to be fetched again.
-      hold(record)
-      return execute(command)
-    }
+    guard record.progress.state.isFinal else { return found(record, command) }
     switch command.kind {
     case .retry where record.spec.contentErasedAt != nil: refuse(command, Self.contentErased(record.id))
     case .retry: runAgain(record, command)
@@ -58,6 +54,23 @@ extension Engine {
     case .purge: purge(record, command)
     case .cancel where record.progress.state == .cancelled: done(command)
     case .cancel: refuse(command, Self.alreadyEnded(record.id, record.progress.state))
+    }
+  }
+
+  /// The call that a command is about has arrived, has not ended, and is held by this engine from now on.
+  private mutating func found(_ record: CallRecord, _ command: CallCommand) {
+    guard desk.leases.canWork else {
+      adopt(record)
+      return refuse(command, .leaseLost)
+    }
+    switch command.kind {
+    case .cancel, .retry:
+      // It is not adopted, because that might put it back into the store, to be fetched again.
+      hold(record)
+      execute(command)
+    case .erase, .purge:
+      putBack(record)
+      refuse(command, Self.notEnded(record.id))
     }
   }
 
