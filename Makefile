@@ -19,6 +19,10 @@
 SHELL := /bin/sh
 VENV := .build/venv
 REQUIREMENTS := Tests/Acceptance/requirements.txt
+PYTEST := $(VENV)/bin/python -m pytest -q -p no:cacheprovider
+# Tests of the service wait more than they compute, so one file more runs at once than there are cores.
+WORKERS ?= $(shell expr $$(nproc) + 1)
+PYTEST_AT_ONCE := $(PYTEST) -n $(WORKERS) --dist loadfile
 
 .PHONY: run build test check unit embedded-check platforms embedding simulate simulate-planted acceptance acceptance-first
 .PHONY: acceptance-rest crash-loop planted-faults kill-points power-cuts sanitize address fuzz docs
@@ -56,7 +60,7 @@ platforms:
 # Builds the library in release, as its users do, in a package of its own, and checks the output of that package's programs.
 embedding: $(VENV)/done
 	@Scripts/packages build
-	$(VENV)/bin/python -m pytest -q -p no:cacheprovider Tests/Acceptance/test_embedding.py
+	$(PYTEST) Tests/Acceptance/test_embedding.py
 
 simulate:
 	Scripts/simulate seeds $(or $(SEEDS),3000) $(or $(FIRST),0)
@@ -67,7 +71,7 @@ simulate-planted:
 acceptance: $(VENV)/done
 	@Scripts/packages build
 	swift build --product redial
-	$(VENV)/bin/python -m pytest -q -p no:cacheprovider Tests/Acceptance
+	$(PYTEST_AT_ONCE) Tests/Acceptance
 
 # The files of tests that `make test` runs; `make check` runs the others.
 TEST_FILES := $(shell grep -v '^\#' Tests/Acceptance/first.txt)
@@ -75,18 +79,18 @@ TEST_FILES := $(shell grep -v '^\#' Tests/Acceptance/first.txt)
 acceptance-first: $(VENV)/done
 	@Scripts/packages build
 	swift build --product redial
-	$(VENV)/bin/python -m pytest -q -p no:cacheprovider $(TEST_FILES:%=Tests/Acceptance/%)
+	$(PYTEST_AT_ONCE) $(TEST_FILES:%=Tests/Acceptance/%)
 
 acceptance-rest: $(VENV)/done
 	@Scripts/packages build
 	swift build --product redial
-	$(VENV)/bin/python -m pytest -q -p no:cacheprovider Tests/Acceptance $(TEST_FILES:%=--ignore=Tests/Acceptance/%)
+	$(PYTEST_AT_ONCE) Tests/Acceptance $(TEST_FILES:%=--ignore=Tests/Acceptance/%)
 
 crash-loop: $(VENV)/done
 	@Scripts/packages build
 	swift build -c release --product redial
 	REDIAL_BINARY="$$(swift build -c release --show-bin-path)/redial" REDIAL_CRASH_ROUNDS=$(or $(ROUNDS),20) \
-		$(VENV)/bin/python -m pytest -q -s -p no:cacheprovider Tests/Acceptance/test_crash_loop.py
+		$(PYTEST) -s Tests/Acceptance/test_crash_loop.py
 
 planted-faults:
 	@Scripts/packages build
@@ -96,12 +100,12 @@ planted-faults:
 kill-points: $(VENV)/done
 	@Scripts/packages build
 	swift build --build-tests
-	REDIAL_KILL_STEP=$(or $(STEP),1) $(VENV)/bin/python -m pytest -q -s -p no:cacheprovider Tests/Acceptance/test_kill_points.py
+	REDIAL_KILL_STEP=$(or $(STEP),1) $(PYTEST) -s Tests/Acceptance/test_kill_points.py
 
 power-cuts: $(VENV)/done
 	@Scripts/packages build
 	swift build --product redial
-	REDIAL_POWER_CUTS=$(or $(CUTS),30) $(VENV)/bin/python -m pytest -q -s -p no:cacheprovider Tests/Acceptance/test_power_cuts.py
+	REDIAL_POWER_CUTS=$(or $(CUTS),30) $(PYTEST) -s Tests/Acceptance/test_power_cuts.py
 
 $(VENV)/done: $(REQUIREMENTS)
 	@Scripts/packages test
@@ -138,7 +142,7 @@ packages:
 
 # Tests that are left out, because there is no root or no container engine, are named with the reason.
 packages-check: packages $(VENV)/done
-	$(VENV)/bin/python -m pytest -q -rs -p no:cacheprovider Tests/Packages
+	$(PYTEST) -rs Tests/Packages
 
 # The images redial and redial:minimal, with docker or podman.
 image:

@@ -47,7 +47,10 @@ struct TurnTests {
       }
       stored.signal()
     }
-    while try database.number("SELECT count(*) FROM pg_locks WHERE NOT granted") == 0 {}
+    let waiting = """
+      SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+      """
+    while try database.number(waiting) == 0 {}
     _ = try giving.run([PostgresStatement(LeaseQueries.commit)], within: .seconds(60))
     stored.wait()
     #expect(failure.withLock { $0 } == nil)

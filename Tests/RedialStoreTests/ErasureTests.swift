@@ -45,10 +45,22 @@ struct ErasureTests {
     }
   }
 
+  /// All that is written between `<` and `>` in a file. A search for each text takes a minute.
+  private func texts(in file: [UInt8]) -> Set<[UInt8]> {
+    let (open, close) = (UInt8(ascii: "<"), UInt8(ascii: ">"))
+    let longest = secret(Self.count, "request").count + 8
+    var found: Set<[UInt8]> = []
+    for start in file.indices where file[start] == open {
+      let rest = file[start...].prefix(longest)
+      if let end = rest.firstIndex(of: close) { found.insert(Array(rest[...end])) }
+    }
+    return found
+  }
+
   private func expectGone(_ erased: [Int], kept: [Int], from path: String) throws {
-    let file = try Data(contentsOf: URL(fileURLWithPath: path))
+    let found = texts(in: [UInt8](try Data(contentsOf: URL(fileURLWithPath: path))))
     for part in Self.parts {
-      func isThere(_ number: Int) -> Bool { file.range(of: Data(secret(number, part))) != nil }
+      func isThere(_ number: Int) -> Bool { found.contains(secret(number, part)) }
       #expect(erased.filter(isThere).isEmpty, "what can still be read of \(part) bodies")
       #expect(kept.allSatisfy(isThere), "\(part) bodies that were not erased")
     }
