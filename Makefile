@@ -164,6 +164,8 @@ bench:
 	@python3 Benchmarks/server.py
 	@python3 Benchmarks/service.py
 	@python3 Benchmarks/profile.py
+	@python3 Benchmarks/log_pages.py
+	@python3 Benchmarks/log_pages.py --paced
 	@python3 Benchmarks/postgres.py
 	@python3 Benchmarks/field.py
 	@python3 Benchmarks/backlog.py

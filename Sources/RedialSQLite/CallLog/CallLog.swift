@@ -27,7 +27,8 @@ final class CallLog {
   private let table: LogTable
   /// The changes of the current transaction.
   private var staged: LogBatch?
-  private var stagedBytes = 0
+  /// Where its row is; nil until that is written.
+  private var stagedPlace: LogPlaces.Place?
   private var willBeEmpty = false
   /// No call in the log or in the tables has a higher id.
   private(set) var highest: CallID
@@ -176,9 +177,11 @@ final class CallLog {
     guard staged != nil else { return }
     try foldWhatIsDue(into: tables)
     guard let staged else { return }
-    let row = LogRecords.row(staged)
-    try table.write(row, at: staged.place)
-    stagedBytes = row.count
+    let (row, place) = LogRecords.row(staged) { size in
+      willBeEmpty ? LogPlaces().next(for: size) : view.read { $0.nextPlace(for: size) }
+    }
+    try table.write(row, at: place.number)
+    stagedPlace = place
   }
 
   private func foldWhatIsDue(into tables: CallTables) throws(StoreError) {
@@ -197,9 +200,9 @@ final class CallLog {
   /// The transaction is committed.
   func didCommit() {
     if willBeEmpty || staged != nil {
-      view.change { [willBeEmpty, staged, stagedBytes] logged in
+      view.change { [willBeEmpty, staged, stagedPlace] logged in
         if willBeEmpty { logged = LoggedCalls(after: logged.last, folds: logged.folds + 1) }
-        if let staged { logged.apply(staged, bytes: stagedBytes) }
+        if let staged, let stagedPlace { logged.apply(staged, at: stagedPlace) }
       }
     }
     emptiedAt = willBeEmptiedAt ?? emptiedAt
@@ -209,6 +212,7 @@ final class CallLog {
   /// The transaction is rolled back.
   func didRollBack() {
     staged = nil
+    stagedPlace = nil
     willBeEmptiedAt = nil
     willBeEmpty = false
   }
@@ -218,9 +222,7 @@ final class CallLog {
       staged
       ?? view.read { [willBeEmpty] logged in
         let number = logged.last + 1
-        return willBeEmpty
-          ? LogBatch(number: number, place: 0, tail: number)
-          : LogBatch(number: number, place: logged.nextPlace, tail: logged.tail)
+        return LogBatch(number: number, tail: willBeEmpty ? number : logged.tail)
       }
     staged = nil
     body(&batch)

@@ -15,6 +15,8 @@ enum LogRecords {
   private enum Kind: UInt8 {
     case insert = 1
     case update, key, folded
+    /// Zeros up to the end of the row.
+    case padding
   }
 
   // MARK: Writing
@@ -67,20 +69,28 @@ enum LogRecords {
     }
   }
 
-  /// The bytes of a row.
-  static func row(_ batch: LogBatch) -> [UInt8] {
+  /// The bytes of a row, and where they go.
+  ///
+  /// - Parameter place: Gives the place for a row of a size, which may be padded there.
+  static func row(_ batch: LogBatch, _ place: (Int) -> LogPlaces.Place) -> (bytes: [UInt8], place: LogPlaces.Place) {
     var content = PackedWriter()
     content.add(batch.number)
     content.add(batch.tail)
+    let size = contentStart + content.bytes.count + batch.records.bytes.count
+    let place = place(size)
     var row: [UInt8] = []
-    row.reserveCapacity(contentStart + content.bytes.count + batch.records.bytes.count)
+    row.reserveCapacity(max(size, place.bytes))
     row.append(format)
     row.append(contentsOf: repeatElement(0, count: checksumBytes))
     row += content.bytes
     row += batch.records.bytes
+    if place.bytes > size {
+      row.append(Kind.padding.rawValue)
+      row.append(contentsOf: repeatElement(0, count: place.bytes - size - 1))
+    }
     let sum = checksum(row)
-    for place in 0..<checksumBytes { row[1 + place] = UInt8(truncatingIfNeeded: sum >> UInt64(56 - 8 * place)) }
-    return row
+    for index in 0..<checksumBytes { row[1 + index] = UInt8(truncatingIfNeeded: sum >> UInt64(56 - 8 * index)) }
+    return (row, place)
   }
 
   private static func add(_ progress: CallProgress, to writer: inout PackedWriter) {
@@ -138,11 +148,11 @@ enum LogRecords {
   /// What a row changes, after the rows before it; nil if it is damaged.
   ///
   /// - Parameter logged: What the rows before have left.
-  static func batch(in row: [UInt8], at place: Int64, after logged: LoggedCalls) -> LogBatch? {
+  static func batch(in row: [UInt8], after logged: LoggedCalls) -> LogBatch? {
     guard let (number, tail) = numbers(of: row) else { return nil }
     var reader = PackedReader(row, from: contentStart)
     _ = (reader.number(), reader.number())
-    var batch = LogBatch(number: number, place: place, tail: tail)
+    var batch = LogBatch(number: number, tail: tail)
     while !reader.isAtEnd {
       guard let byte = reader.byte(), let kind = Kind(rawValue: byte) else { return nil }
       let isRead =
@@ -151,6 +161,7 @@ enum LogRecords {
         case .update: update(&reader, into: &batch, after: logged)
         case .key: key(&reader, into: &batch, after: logged)
         case .folded: fold(&reader, into: &batch)
+        case .padding: reader.skipZeros()
         }
       guard isRead else { return nil }
     }

@@ -5,14 +5,17 @@ internal import RedialStore
 struct LogTable {
   private let connection: SQLiteConnection
   private let insert: SQLiteStatement
+  private let replace: SQLiteStatement
   private let select: SQLiteStatement
   private let removeAll: SQLiteStatement
 
   /// Prepares the statements.
   init(on connection: SQLiteConnection) throws(StoreError) {
     self.connection = connection
-    insert = try connection.prepare(
-      "write to the log", "INSERT OR REPLACE INTO call_log (place, changes) VALUES (?1, ?2)")
+    insert = try connection.prepare("write to the log", "INSERT INTO call_log (place, changes) VALUES (?1, ?2)")
+    // SQLite overwrites a row of the same size where it is only if it has looked at its size.
+    replace = try connection.prepare(
+      "write to the log", "UPDATE call_log SET changes = ?2 WHERE place = ?1 AND length(changes) >= 0")
     select = try connection.prepare("read the log", "SELECT place, changes FROM call_log")
     removeAll = try connection.prepare("empty the log", "DELETE FROM call_log")
   }
@@ -20,6 +23,10 @@ struct LogTable {
   /// Writes a row.
   func write(_ row: [UInt8], at place: Int64) throws(StoreError) {
     try row.withUnsafeBufferPointer { bytes throws(StoreError) in
+      replace.bind(1, place)
+      replace.bind(2, bytes: bytes)
+      try replace.run()
+      guard connection.changes == 0 else { return }
       insert.bind(1, place)
       insert.bind(2, bytes: bytes)
       try insert.run()
@@ -43,22 +50,22 @@ struct LogTable {
       return true
     }
     var logged = LoggedCalls()
+    let places = found.map { LogPlaces.Place(number: $0.place, bytes: $0.row.count) }
     guard let last = found.max(by: { $0.number < $1.number }) else { return logged }
     found = found.filter { $0.number >= last.tail }.sorted { $0.number < $1.number }
     var next = last.tail
     for (number, _, place, row) in found {
       guard number == next else { throw damage("row \(next) is missing") }
-      guard let batch = LogRecords.batch(in: row, at: place, after: logged) else {
+      guard let batch = LogRecords.batch(in: row, after: logged) else {
         throw damage("row \(number) has a record that cannot be read")
       }
-      logged.load(batch, bytes: row.count)
+      logged.load(batch, at: LogPlaces.Place(number: place, bytes: row.count))
       next += 1
     }
     if let id = logged.calls.first(where: { $0.value.new == nil && $0.value.stored == nil })?.key {
       throw damage("it has progress of \(id), and lacks the call")
     }
-    let places = try connection.value("read the log", "SELECT max(place) FROM call_log") { $0.integer(0) } ?? 0
-    logged.didLoad(places: places + 1)
+    logged.didLoad(places)
     return logged
   }
 

@@ -35,8 +35,7 @@ struct LoggedCalls: Sendable {
 
   /// A row of the log that is still needed, or stands behind one that is.
   private struct Row: Sendable {
-    var place: Int64
-    var bytes: Int
+    var place: LogPlaces.Place
     /// The calls whose first row it is.
     var calls: [CallID]
     /// How many of them are still logged.
@@ -49,9 +48,7 @@ struct LoggedCalls: Sendable {
   /// The rows from ``tail`` on.
   private var rows: [Row] = []
   private var dropped = 0
-  /// Places of rows that are not needed. The one that was freed last is used first, so that few pages are in use.
-  private var free: [Int64] = []
-  private var places: Int64 = 0
+  private var places = LogPlaces()
   /// Calls that have ended, in the order of their ends. Some may have been folded since, or gone on.
   private var endedCalls: [CallID] = []
   /// The size of all rows that are needed, in bytes.
@@ -78,8 +75,8 @@ struct LoggedCalls: Sendable {
   /// How many rows are needed.
   var rowCount: Int { rows.count - dropped }
 
-  /// Where the next row goes.
-  var nextPlace: Int64 { free.last ?? places }
+  /// Where the next row goes, by its size in bytes without padding.
+  func nextPlace(for bytes: Int) -> LogPlaces.Place { places.next(for: bytes) }
 
   /// The last key with this name that the tables lack.
   func key(_ name: IdempotencyName) -> KeyRecord? { keys[name].flatMap { calls[$0]?.key } }
@@ -88,7 +85,7 @@ struct LoggedCalls: Sendable {
   var isEmpty: Bool { calls.isEmpty }
 
   /// Whether the table has rows, needed or not.
-  var hasRows: Bool { places > 0 }
+  var hasRows: Bool { places.count > 0 }
 
   /// How many calls have ended, or a few more.
   var endedCount: Int { endedCalls.count }
@@ -106,27 +103,28 @@ struct LoggedCalls: Sendable {
   // MARK: Changing
 
   /// A row is in the log, with the changes that are in it.
-  mutating func apply(_ batch: LogBatch, bytes size: Int) {
-    if free.isEmpty { places += 1 } else { free.removeLast() }
-    append(batch, at: batch.place, bytes: size)
+  mutating func apply(_ batch: LogBatch, at place: LogPlaces.Place) {
+    places.take(place.number)
+    append(batch, at: place)
     trim()
   }
 
-  /// Takes rows that were found in the log, the oldest first. Every other place up to the last is free.
-  mutating func load(_ batch: LogBatch, bytes size: Int) {
+  /// Takes rows that were found in the log, the oldest first.
+  mutating func load(_ batch: LogBatch, at place: LogPlaces.Place) {
     if rows.isEmpty, last == 0 { last = batch.number - 1 }
-    append(batch, at: batch.place, bytes: size)
+    append(batch, at: place)
   }
 
   /// All rows were loaded.
-  mutating func didLoad(places count: Int64) {
-    places = count
-    let used = Set(rows.map(\.place))
-    free = (0..<count).reversed().filter { !used.contains($0) }
+  ///
+  /// - Parameter found: The places and sizes of all rows of the table, needed or not.
+  mutating func didLoad(_ found: [LogPlaces.Place]) {
+    let used = Set(rows.map(\.place.number))
+    places = LogPlaces(found.map { ($0.number, $0.bytes, used.contains($0.number)) })
     trim()
   }
 
-  private mutating func append(_ batch: LogBatch, at place: Int64, bytes size: Int) {
+  private mutating func append(_ batch: LogBatch, at place: LogPlaces.Place) {
     var begun: [CallID] = []
     for (id, call) in batch.calls {
       guard let call else {
@@ -139,9 +137,9 @@ struct LoggedCalls: Sendable {
     }
     for (name, id) in batch.keys where calls[id] != nil { keys[name] = id }
     endedCalls += batch.ended
-    rows.append(Row(place: place, bytes: size, calls: begun, remaining: begun.count))
+    rows.append(Row(place: place, calls: begun, remaining: begun.count))
     last = batch.number
-    bytes += size
+    bytes += place.bytes
     if !batch.folded.isEmpty {
       folds += 1
       endedCalls = ended()
@@ -163,8 +161,8 @@ struct LoggedCalls: Sendable {
   /// Frees the first rows, as far as no call needs them.
   private mutating func trim() {
     while dropped < rows.count, rows[dropped].remaining == 0 {
-      free.append(rows[dropped].place)
-      bytes -= rows[dropped].bytes
+      places.release(rows[dropped].place.number, bytes: rows[dropped].place.bytes)
+      bytes -= rows[dropped].place.bytes
       dropped += 1
     }
     if dropped > 64, dropped * 2 > rows.count {
@@ -178,8 +176,6 @@ struct LoggedCalls: Sendable {
 struct LogBatch: Sendable {
   /// Its number: one more than that of the row before.
   let number: Int64
-  /// Where it is.
-  let place: Int64
   /// The first row that was needed when it was written.
   let tail: Int64
   /// The calls that it changes, as they are then; nil for those that are in the tables from now on.

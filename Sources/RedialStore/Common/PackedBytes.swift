@@ -98,4 +98,10 @@ package struct PackedReader: Sendable {
     defer { place += Int(size) }
     return Array(bytes[place..<(place + Int(size))])
   }
+
+  /// Reads zeros up to the end. Returns false if there is anything else.
+  package mutating func skipZeros() -> Bool {
+    defer { place = bytes.count }
+    return bytes[place...].allSatisfy { $0 == 0 }
+  }
 }
