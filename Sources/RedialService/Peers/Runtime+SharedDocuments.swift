@@ -1,22 +1,66 @@
+internal import Dispatch
 internal import RedialEngine
 internal import RedialModel
 internal import RedialStore
+internal import Synchronization
+
+/// Which documents could not be read when they had changed, and have to be read again.
+final class UnreadDocuments: Sendable {
+  private let state = Mutex((kinds: Set<SharedDocuments>(), isWaiting: false))
+
+  /// These could not be read.
+  ///
+  /// - Returns: Whether this is news, and whether the caller has to ``take()`` them later.
+  func note(_ kinds: Set<SharedDocuments>) -> (isNew: Bool, mustTake: Bool) {
+    state.withLock { state in
+      let result = (!kinds.isSubset(of: state.kinds), !state.isWaiting)
+      state.kinds.formUnion(kinds)
+      state.isWaiting = true
+      return result
+    }
+  }
+
+  /// These were read.
+  func noteRead(_ kinds: Set<SharedDocuments>) {
+    state.withLock { $0.kinds.subtract(kinds) }
+  }
+
+  /// Those that have to be read now.
+  func take() -> Set<SharedDocuments> {
+    state.withLock { state in
+      state.isWaiting = false
+      return state.kinds
+    }
+  }
+}
 
 /// What all instances on one store read, and another may have changed: API keys, webhook endpoints, policies.
 extension Runtime {
-  /// Reads what may have changed, on the store's lane.
+  /// Reads what may have changed, on the store's lane. What cannot be read is read again each second until it can.
+  /// Nobody tells this instance a second time that a key was revoked.
   ///
   /// - Parameter then: Called on the lane, whether it could be read or not.
   func readDocuments(_ kinds: Set<SharedDocuments>, then: @escaping @Sendable () -> Void = {}) {
     storeLane?.afterwards { [weak self] store in
       do {
         try self?.read(kinds, in: store)
+        self?.shared?.unread.noteRead(kinds)
       } catch {
-        // What was read last stays, and the next change is another reason to read.
-        let reason = (error as? StoreError)?.message ?? (error as? Problem)?.detail ?? "\(error)"
-        self?.log.write(.error, "documentsNotRead", [("error", reason)])
+        // What was read last stays until then.
+        self?.readAgain(kinds, (error as? StoreError)?.message ?? (error as? Problem)?.detail ?? "\(error)")
       }
       then()
+    }
+  }
+
+  private func readAgain(_ kinds: Set<SharedDocuments>, _ reason: String) {
+    guard let unread = shared?.unread else { return }
+    let (isNew, mustTake) = unread.note(kinds)
+    if isNew { log.write(.error, "documentsNotRead", [("error", reason)]) }
+    guard mustTake else { return }
+    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in
+      let kinds = unread.take()
+      if !kinds.isEmpty { self?.readDocuments(kinds) }
     }
   }
 

@@ -10,4 +10,6 @@ struct SharedParts: Sendable {
   let keys: KeyRing
   /// The policies, which any instance may change.
   let policies: StoredPolicies
+  /// What could not be read when it had changed.
+  let unread = UnreadDocuments()
 }
