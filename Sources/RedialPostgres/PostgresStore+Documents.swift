@@ -19,6 +19,14 @@ extension PostgresStore: DocumentStore {
     INSERT INTO documents (kind, id, content) VALUES ($1::text, $2::text, $3::bytea)
     ON CONFLICT (kind, id) DO UPDATE SET content = excluded.content
     """)
+  private static let findDocument = PostgresQuery(
+    "find_document", "read a document of the service",
+    "SELECT content FROM documents WHERE kind = $1::text AND id = $2::text")
+  private static let replaceDocument = PostgresQuery(
+    "replace_document", "change a document of the service",
+    """
+    UPDATE documents SET content = $4::bytea WHERE kind = $1::text AND id = $2::text AND content = $3::bytea RETURNING 1
+    """)
   private static let deleteDocument = PostgresQuery(
     "delete_document", "remove a document of the service",
     "DELETE FROM documents WHERE kind = $1::text AND id = $2::text")
@@ -61,6 +69,27 @@ extension PostgresStore: DocumentStore {
     find.add(text: kind.rawValue)
     let rows = try side.run([find])[0]
     return rows.map { (rows.text($0, 0), rows.bytes($0, 1)) }
+  }
+
+  /// The document with an id; nil if there is none.
+  public func document(_ kind: DocumentKind, id: String) throws(StoreError) -> [UInt8]? {
+    var find = PostgresStatement(Self.findDocument)
+    find.add(text: kind.rawValue)
+    find.add(text: id)
+    let rows = try side.run([find])[0]
+    return rows.count == 0 ? nil : rows.bytes(0, 0)
+  }
+
+  /// Stores a document in place of the one with that id, if that is still as it was read.
+  public func replaceDocument(
+    _ kind: DocumentKind, id: String, _ old: [UInt8], with new: [UInt8]
+  ) throws(StoreError) -> Bool {
+    var replace = PostgresStatement(Self.replaceDocument)
+    replace.add(text: kind.rawValue)
+    replace.add(text: id)
+    replace.add(bytes: old)
+    replace.add(bytes: new)
+    return try side.run([replace, ServiceStatements.raise([kind.shared])])[0].count == 1
   }
 
   /// Stores a document in place of the one with that id.

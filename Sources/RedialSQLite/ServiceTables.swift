@@ -56,6 +56,16 @@ final class ServiceTables {
     try documents.all(kind)
   }
 
+  /// The document with an id; nil if there is none.
+  func document(_ kind: DocumentKind, _ id: String) throws(StoreError) -> [UInt8]? {
+    try documents.one(kind, id)
+  }
+
+  /// Stores a document in place of the one with that id, if that is still as it was; false if it is not.
+  func replace(_ kind: DocumentKind, _ id: String, _ old: [UInt8], with new: [UInt8]) throws(StoreError) -> Bool {
+    try documents.replace(kind, id, old, with: new)
+  }
+
   /// Stores a document in place of the one with that id.
   func put(_ kind: DocumentKind, _ id: String, _ content: [UInt8]) throws(StoreError) {
     try documents.put(kind, id, content)

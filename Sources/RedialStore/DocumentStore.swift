@@ -5,6 +5,16 @@ public protocol DocumentStore: AnyObject {
   /// All documents of a kind, by id.
   func documents(_ kind: DocumentKind) throws(StoreError) -> [(id: String, content: [UInt8])]
 
+  /// The document with an id; nil if there is none.
+  func document(_ kind: DocumentKind, id: String) throws(StoreError) -> [UInt8]?
+
+  /// Stores a document in place of the one with that id, if that is still as it was read; it is on disk on return.
+  ///
+  /// - Returns: False if it has changed or is gone; nothing is stored then.
+  func replaceDocument(
+    _ kind: DocumentKind, id: String, _ old: [UInt8], with new: [UInt8]
+  ) throws(StoreError) -> Bool
+
   /// Stores a document in place of the one with that id; it is on disk on return.
   func putDocument(_ kind: DocumentKind, id: String, _ content: [UInt8]) throws(StoreError)
 
@@ -14,6 +24,26 @@ public protocol DocumentStore: AnyObject {
   /// Makes changes of the service itself, such as policies and bulk operations; all of them are on disk on return, or
   /// none is made. They are not part of the sequence of ``CallStore/submit(_:as:)``.
   func commit(_ writes: [StoreWrite]) throws(StoreError)
+}
+
+extension DocumentStore {
+  /// Changes a document as it is in the store, where another instance may have changed or removed it: neither's change is
+  /// lost, and what was removed stays so.
+  ///
+  /// - Parameter change: Returns the new content, or nil to leave the document as it is. It is called again if the document
+  ///   changes meanwhile, so it should have no effects of its own.
+  /// - Returns: Whether there is such a document.
+  /// - Throws: A `StoreError`, or what `change` throws.
+  public func changeDocument(
+    _ kind: DocumentKind, id: String, _ change: ([UInt8]) throws -> [UInt8]?
+  ) throws -> Bool {
+    while let old = try document(kind, id: id) {
+      guard let new = try change(old) else { return true }
+      // If it was not replaced, another's change was made, so all together get on.
+      if try replaceDocument(kind, id: id, old, with: new) { return true }
+    }
+    return false
+  }
 }
 
 /// The store of a service: calls, and the documents of the service itself.

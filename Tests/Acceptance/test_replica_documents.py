@@ -1,6 +1,16 @@
 """Documents of the service that instances share: what one has changed reaches all, and nobody undoes it."""
 
+import json
+
 from processes import wait_until
+
+ENDPOINTS = "/v1/webhook-endpoints"
+
+
+def document(cluster, identity):
+    """A document as it is in the store; nothing if there is none."""
+    rows = cluster.query(f"SELECT convert_from(content, 'UTF8') FROM redial.documents WHERE id = '{identity}'", "redial")
+    return json.loads(rows[0][0]) if rows else None
 
 
 def test_a_revoked_key_is_refused_also_if_the_news_of_it_could_not_be_read_at_first(instances):
@@ -21,3 +31,38 @@ def test_a_revoked_key_is_refused_also_if_the_news_of_it_could_not_be_read_at_fi
     assert service("GET", "/v1/keys", None, admin).status == 200
     # It says so once, not each second.
     assert service.log.read_text().count("documentsNotRead") == 1
+
+
+def test_a_delivery_neither_undoes_a_change_of_its_endpoint_nor_brings_it_back(instances, receiver):
+    cluster, (service,) = instances(1)
+    hook, target = receiver(lambda request: (500, {}, b"")), receiver()
+    endpoint = service("POST", ENDPOINTS, {"url": hook.url, "description": "old"}).json["id"]
+    # As another instance does of whose change this one has not heard.
+    cluster.query(
+        "UPDATE redial.documents SET content = convert_to(replace(convert_from(content, 'UTF8'), '\"old\"', '\"new\"'), 'UTF8')"
+        f" WHERE id = '{endpoint}'", "redial")
+    service.submit(url=target.url)
+    stored = wait_until(
+        lambda: (document(cluster, endpoint) or {}).get("failingSince") and document(cluster, endpoint), "it is noted")
+    assert stored["description"] == "new"
+    assert service("GET", f"{ENDPOINTS}/{endpoint}").json["description"] == "new"
+    # What changes the endpoint knows the change, too.
+    cluster.query(
+        "UPDATE redial.documents SET content = convert_to(replace(convert_from(content, 'UTF8'), '\"new\"', '\"newer\"'), 'UTF8')"
+        f" WHERE id = '{endpoint}'", "redial")
+    assert service("POST", f"{ENDPOINTS}/{endpoint}/rotate-secret", {}).json["description"] == "newer"
+
+    cluster.query(f"DELETE FROM redial.documents WHERE id = '{endpoint}'", "redial")
+    hook.answer = lambda request: (200, {}, b"")
+    seen = len(hook.requests)
+    service.submit(url=target.url)
+
+    def succeeded():
+        deliveries = service("GET", f"{ENDPOINTS}/{endpoint}/deliveries").json["data"]
+        return any(d["state"] == "succeeded" for d in deliveries)
+    wait_until(lambda: len(hook.requests) > seen and succeeded(), "a delivery succeeds")
+    # The store makes this change after those that came before.
+    assert service("PUT", "/v1/policies/last", {"maxAttempts": 2}).status == 201
+    assert document(cluster, endpoint) is None
+    assert service("PUT", f"{ENDPOINTS}/{endpoint}", {"url": hook.url}).status == 404
+    assert service("POST", f"{ENDPOINTS}/{endpoint}/rotate-secret", {}).status == 404

@@ -31,6 +31,13 @@ struct PostgresConformanceTests {
   @Test("the attempt with which a call ended is erased and removed with it")
   func removedFirstAttempts() throws { try conformance.removedFirstAttempts() }
 
+  @Test("a document is changed as it is in the store, where another instance may change or remove it")
+  func documents() throws {
+    let (one, two) = (try Instance(database.settings, meets: false), try Instance(database.settings, meets: false))
+    defer { for instance in [one, two] { instance.kill() } }
+    try StoreConformance.documents(one.store, besides: two.store)
+  }
+
   @Test("a setting is kept under its name until another takes its place")
   func settings() throws { try conformance.settings() }
 

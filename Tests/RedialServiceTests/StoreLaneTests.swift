@@ -22,6 +22,10 @@ final class NotedStore: ServiceStore, @unchecked Sendable {
 
   var commits: [Int] { state.withLock { $0.commits } }
   func documents(_ kind: DocumentKind) throws(StoreError) -> [(id: String, content: [UInt8])] { [] }
+  func document(_ kind: DocumentKind, id: String) throws(StoreError) -> [UInt8]? { nil }
+  func replaceDocument(
+    _ kind: DocumentKind, id: String, _ old: [UInt8], with new: [UInt8]
+  ) throws(StoreError) -> Bool { false }
   func putDocument(_ kind: DocumentKind, id: String, _ content: [UInt8]) throws(StoreError) {}
   func removeDocument(_ kind: DocumentKind, id: String) throws(StoreError) {}
   func setUntidy(_ steps: Int) { state.withLock { $0.untidy = steps } }
@@ -95,6 +99,10 @@ final class LateStore: ServiceStore, @unchecked Sendable {
   }
 
   func documents(_ kind: DocumentKind) throws(StoreError) -> [(id: String, content: [UInt8])] { [] }
+  func document(_ kind: DocumentKind, id: String) throws(StoreError) -> [UInt8]? { nil }
+  func replaceDocument(
+    _ kind: DocumentKind, id: String, _ old: [UInt8], with new: [UInt8]
+  ) throws(StoreError) -> Bool { false }
   func putDocument(_ kind: DocumentKind, id: String, _ content: [UInt8]) throws(StoreError) {}
   func removeDocument(_ kind: DocumentKind, id: String) throws(StoreError) {}
   func commit(_ writes: [StoreWrite]) throws(StoreError) {}

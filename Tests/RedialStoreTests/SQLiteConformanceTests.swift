@@ -29,6 +29,13 @@ struct SQLiteConformanceTests {
   @Test("the attempt with which a call ended is erased and removed with it")
   func removedFirstAttempts() throws { try conformance.removedFirstAttempts() }
 
+  @Test("a document is changed as it is in the store")
+  func documents() throws {
+    let store = try SQLiteStore(path: folder.file("documents.db"))
+    defer { store.close() }
+    try StoreConformance.documents(store, besides: store)
+  }
+
   @Test("a setting is kept under its name until another takes its place")
   func settings() throws { try conformance.settings() }
 

@@ -32,9 +32,11 @@ extension Runtime {
     _ change: @escaping @Sendable (inout WebhookEndpoint, Timestamp) -> Void
   ) {
     keep(responder) { [self] (store: any DocumentStore) throws in
-      var endpoint = try Self.require(endpoints[id, in: namespace], id)
-      change(&endpoint, clock.now)
-      try store.putDocument(.webhookEndpoint, id: id, endpoint.document)
+      let changed = try endpoints.change(id, in: namespace, of: store) { endpoint in
+        change(&endpoint, clock.now)
+        return true
+      }
+      let endpoint = try Self.require(changed, id)
       adopt(endpoint)
       return Answer.endpoint(endpoint, now: clock.now)
     }
@@ -45,10 +47,12 @@ extension Runtime {
     of id: String, in namespace: Namespace, overlap: Duration, _ responder: HTTPResponder
   ) {
     keep(responder) { [self] (store: any DocumentStore) throws in
-      var endpoint = try Self.require(endpoints[id, in: namespace], id)
       let secret = try Self.newSecret()
-      endpoint.rotate(to: secret, overlap: overlap, at: clock.now)
-      try store.putDocument(.webhookEndpoint, id: id, endpoint.document)
+      let rotated = try endpoints.change(id, in: namespace, of: store) { endpoint in
+        endpoint.rotate(to: secret, overlap: overlap, at: clock.now)
+        return true
+      }
+      let endpoint = try Self.require(rotated, id)
       adopt(endpoint)
       return Answer.endpoint(endpoint, secret: secret, now: clock.now)
     }
@@ -114,18 +118,10 @@ extension Runtime {
       case .recovered(let id): note(id) { endpoint, _ in endpoint.failingSince = nil }
       case .failing(let id): note(id) { endpoint, now in endpoint.failingSince = endpoint.failingSince ?? now }
       case .unfit(let id, let why):
-        note(id) { [self] endpoint, now in
-          guard endpoint.disabled == nil else { return }
+        note(id) { endpoint, now in
+          // A client may have enabled it anew meanwhile.
+          guard endpoint.disabled == nil, why == .gone || endpoint.failingSince != nil else { return }
           endpoint.disabled = (now, why)
-          log.write(
-            .warning, "webhookEndpointDisabled",
-            [("id", id), ("url", redaction.url(endpoint.url)), ("reason", why.rawValue)])
-          var writer = JSONWriter(capacity: 512)
-          endpoint.write(to: &writer, now: now)
-          let data = writer.bytes
-          let announcement = Announcement(WebhookEndpointDraft.endpointDisabled, data: data, in: endpoint.namespace)
-          post(.announce(announcement))
-          events.noteDisabled(endpoint, data: data, at: now)
         }
       }
     }
@@ -133,16 +129,37 @@ extension Runtime {
 
   private func note(_ id: String, _ change: @escaping @Sendable (inout WebhookEndpoint, Timestamp) -> Void) {
     onStore { [self] store in
-      guard var endpoint = endpoints[id] else { return }
-      change(&endpoint, clock.now)
-      do throws(StoreError) {
-        try store.putDocument(.webhookEndpoint, id: id, endpoint.document)
+      let now = clock.now
+      var isNewlyDisabled = false
+      do {
+        let noted = try endpoints.change(id, of: store) { endpoint in
+          let before = endpoint
+          change(&endpoint, now)
+          isNewlyDisabled = before.disabled == nil && endpoint.disabled != nil
+          return isNewlyDisabled || endpoint.failingSince != before.failingSince
+        }
+        // Another instance may have removed it.
+        guard let noted else { return }
+        adopt(noted)
+        if isNewlyDisabled { announceDisabled(noted, at: now) }
       } catch {
-        // It still applies in this process; the next one finds out by itself.
-        log.write(.error, "webhookEndpointNotKept", [("id", id), ("error", error.message)])
+        // The next delivery finds the same.
+        let reason = (error as? StoreError)?.message ?? "\(error)"
+        log.write(.error, "webhookEndpointNotKept", [("id", id), ("error", reason)])
       }
-      adopt(endpoint)
     }
+  }
+
+  private func announceDisabled(_ endpoint: WebhookEndpoint, at now: Timestamp) {
+    let reason = endpoint.disabled?.why.rawValue ?? ""
+    log.write(
+      .warning, "webhookEndpointDisabled",
+      [("id", endpoint.id), ("url", redaction.url(endpoint.url)), ("reason", reason)])
+    var writer = JSONWriter(capacity: 512)
+    endpoint.write(to: &writer, now: now)
+    let data = writer.bytes
+    post(.announce(Announcement(WebhookEndpointDraft.endpointDisabled, data: data, in: endpoint.namespace)))
+    events.noteDisabled(endpoint, data: data, at: now)
   }
 
   // MARK: What the engine knows

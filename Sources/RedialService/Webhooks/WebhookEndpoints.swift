@@ -37,18 +37,39 @@ final class WebhookEndpoints: Sendable {
   @discardableResult
   func load(from store: any DocumentStore) throws(StoreError) -> [WebhookEndpoint] {
     var stored: [WebhookEndpoint] = []
-    for (id, content) in try store.documents(.webhookEndpoint) {
-      guard let endpoint = WebhookEndpoint(document: content) else {
-        throw StoreError(
-          kind: .corrupt, message: "The webhook endpoint \(id) in the store cannot be read; restore a backup.")
-      }
-      stored.append(endpoint)
-    }
+    for (id, content) in try store.documents(.webhookEndpoint) { stored.append(try Self.read(content, of: id)) }
     let known = Set(stored.map(\.id))
     let gone = all.filter { !known.contains($0.id) }
     for endpoint in gone { remove(endpoint.id) }
     for endpoint in stored { set(endpoint) }
     return gone
+  }
+
+  /// Changes an endpoint as it is in the store, where another instance may have changed or removed it since it was read.
+  ///
+  /// - Parameter change: Returns whether it has changed anything. It may be called again, with what is in the store then.
+  /// - Returns: The endpoint as it is in the store now; nil if there is none, or if it belongs to another namespace than
+  ///   `namespace`, unless that is nil.
+  /// - Throws: A `StoreError`.
+  func change(
+    _ id: String, in namespace: Namespace? = nil, of store: any DocumentStore, _ change: (inout WebhookEndpoint) -> Bool
+  ) throws -> WebhookEndpoint? {
+    var latest: WebhookEndpoint?
+    let exists = try store.changeDocument(.webhookEndpoint, id: id) { content in
+      var endpoint = try Self.read(content, of: id)
+      latest = nil
+      if let namespace, endpoint.namespace != namespace { return nil }
+      let isChanged = change(&endpoint)
+      latest = endpoint
+      return isChanged ? endpoint.document : nil
+    }
+    return exists ? latest : nil
+  }
+
+  private static func read(_ content: [UInt8], of id: String) throws(StoreError) -> WebhookEndpoint {
+    if let endpoint = WebhookEndpoint(document: content) { return endpoint }
+    throw StoreError(
+      kind: .corrupt, message: "The webhook endpoint \(id) in the store cannot be read; restore a backup.")
   }
 
   /// Whether a namespace has its maximum number.

@@ -1,0 +1,52 @@
+import RedialModel
+package import RedialStore
+import Testing
+
+extension StoreConformance {
+  /// A document is changed as it is in the store: what another has changed meanwhile stays, and what another has removed is not
+  /// there again.
+  ///
+  /// - Parameters:
+  ///   - store: The store through which documents are changed.
+  ///   - other: The same store, or another instance on the same database.
+  package static func documents(_ store: any DocumentStore, besides other: any DocumentStore) throws {
+    let kind = DocumentKind.webhookEndpoint
+    #expect(try store.document(kind, id: "a") == nil)
+    #expect(try !store.changeDocument(kind, id: "a") { _ in [9] })
+    #expect(try store.documents(kind).isEmpty)
+
+    try store.putDocument(kind, id: "a", [1])
+    try store.putDocument(.apiKey, id: "a", [7])
+    try store.putDocument(kind, id: "b", [8])
+    #expect(try other.document(kind, id: "a") == [1])
+    #expect(try !store.replaceDocument(kind, id: "a", [2], with: [3]))
+    #expect(try other.document(kind, id: "a") == [1])
+    #expect(try store.replaceDocument(kind, id: "a", [1], with: [2]))
+    #expect(try other.document(kind, id: "a") == [2])
+
+    // Another changes it between the read and the write.
+    var seen: [[UInt8]] = []
+    let isThere = try store.changeDocument(kind, id: "a") { content in
+      seen.append(content)
+      if seen.count == 1 { try other.putDocument(kind, id: "a", content + [4]) }
+      return content + [5]
+    }
+    #expect(isThere)
+    #expect(seen == [[2], [2, 4]])
+    #expect(try other.document(kind, id: "a") == [2, 4, 5])
+
+    // Nil leaves it as it is.
+    #expect(try store.changeDocument(kind, id: "a") { _ in nil })
+    #expect(try other.document(kind, id: "a") == [2, 4, 5])
+
+    // Another removes it between the read and the write.
+    let isStillThere = try store.changeDocument(kind, id: "a") { content in
+      try other.removeDocument(kind, id: "a")
+      return content + [6]
+    }
+    #expect(!isStillThere)
+    #expect(try store.document(kind, id: "a") == nil)
+    #expect(try store.document(.apiKey, id: "a") == [7])
+    #expect(try store.document(kind, id: "b") == [8])
+  }
+}
