@@ -258,7 +258,7 @@ BUGS = [
     bug("surplus shards kept", 200, (
         ENGINE, "if surplus > 0 { leave(", "if surplus > 0, !PLANTED { leave(")),
     # Forwarded submissions.
-    bug("a claim of a call that is being accepted", 3000, only_unless(
+    bug("a claim of a call that is being accepted", 9000, only_unless(
         ENGINE, "if record.mayBeStored { desk.claims.given(record.id) }")),
     bug("a refused call removed that another stored", 1000, only_unless(
         ENGINE, "if call.mayBeStored { kept.insert(call.id) }")),

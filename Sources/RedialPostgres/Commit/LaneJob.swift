@@ -60,13 +60,13 @@ struct LaneJob: Sendable {
   func statements(session: Int64, connection: Int64, start: Timestamp?) -> [PostgresStatement] {
     var all = statements
     if isThorough, let revival { all.insert(revival, at: 0) }
-    if isChange { all.insert(CommitStatements.fence, at: 0) }
-    if isChange, sequence % Self.trimming == 0 {
+    if trims {
       var trim = PostgresStatement(CommitQueries.trim)
       trim.addSession()
       trim.addSequence()
-      all.append(trim)
+      all.insert(trim, at: 0)
     }
+    if isChange { all.insert(CommitStatements.fence, at: 0) }
     for index in all.indices {
       all[index].fill(session: session, connection: connection, sequence: sequence)
       all[index].fill(start: start)
@@ -76,6 +76,11 @@ struct LaneJob: Sendable {
 
   /// After so many works the ledger is shortened.
   private static let trimming: Int64 = 1000
+
+  private var trims: Bool { isChange && sequence % Self.trimming == 0 }
+
+  /// How many statements come before those that the answer is read from.
+  var leading: Int { (isChange ? 1 : 0) + (trims ? 1 : 0) }
 
   // MARK: Claims
 
@@ -162,7 +167,7 @@ struct LaneJob: Sendable {
 }
 
 extension LaneJob {
-  /// The answer in the rows of its statements, without those of the fence; and the calls that cannot be read.
+  /// The answer in the rows of its statements, without those of the ``leading`` ones; and the calls that cannot be read.
   func answer(_ rows: [PostgresRows]) -> (answer: StoreAnswer, damaged: [DamagedCall]) {
     switch kind {
     case .claimDue:

@@ -80,7 +80,8 @@ struct LaneRun {
       guard let connection = try connected() else { return }
       try send(on: connection)
       try receive(on: connection)
-      guard self.connection != nil else { return }
+      // What had to wait for the answers can be sent now.
+      guard self.connection != nil, !batches.isEmpty || chain.links.isEmpty else { return }
       let deadline = batches.isEmpty ? ContinuousClock.now + Self.longestSleep : active + settings.answerTimeout
       let isAwake = try connection.wait(until: deadline, or: lane.bell.descriptor)
       if isAwake { try receive(on: connection) }
@@ -97,7 +98,8 @@ struct LaneRun {
 
   private mutating func send(on connection: PostgresConnection) throws(PostgresFailure) {
     if batches.isEmpty { active = .now }
-    while true {
+    // What sets damaged calls aside is no part of the chain: works that read their answers themselves would read its answer.
+    while batches.allSatisfy(\.isWork) {
       switch chain.next() {
       case .wait: return
       case .refuse: lane.report(.notMade(Self.consequence))
@@ -162,7 +164,7 @@ struct LaneRun {
   private mutating func end(_ batch: Batch, on connection: PostgresConnection) throws(PostgresFailure) {
     guard let failure = batch.failure else {
       guard let job = chain.didMake() else { return }
-      return try answer(job, Array(batch.rows.dropFirst(job.isChange ? 1 : 0)), on: connection)
+      return try answer(job, Array(batch.rows.dropFirst(job.leading)), on: connection)
     }
     floor.forget()
     guard let link = chain.oldest else { return }
