@@ -21,7 +21,23 @@ extension Engine {
 
   /// Due calls have arrived from the store.
   mutating func claimedDue(_ claim: Claim) {
-    for record in desk.claims.end(claim) { adopt(record) }
+    for record in desk.claims.end(claim) {
+      leaveQueue(record)
+      adopt(record)
+    }
+  }
+
+  /// A call has arrived from the store, and not by a refill. If it waited for its target, it was in the target's queue.
+  mutating func leaveQueue(_ record: CallRecord) {
+    guard isQueued(record), calls.place(of: record.id) == nil, owns(record.spec.target),
+      let place = roster.place(of: record.spec.target)
+    else { return }
+    roster[place].leaveQueue()
+  }
+
+  /// Whether a call of the store is one that waits in its target's queue.
+  private func isQueued(_ record: CallRecord) -> Bool {
+    record.progress.waiting == .breaker || record.progress.waiting == .concurrency
   }
 
   /// The store has ended calls that cannot be read. One of them may have had the turn of its ordering key.
@@ -82,7 +98,7 @@ extension Engine {
     hold(record)
     if record.progress.waiting == .ordering {
       calls.wait(record.id, until: record.lastStart)
-    } else if record.progress.due > now, record.progress.waiting != .breaker, record.progress.waiting != .concurrency {
+    } else if record.progress.due > now, !isQueued(record) {
       calls.wait(record.id, until: record.progress.due)
     } else {
       becomeReady(record.id)
@@ -92,8 +108,7 @@ extension Engine {
   /// Puts a call that the store has marked as held back to where it was. One that is due soon stays in memory.
   mutating func putBack(_ record: CallRecord) {
     var progress = record.progress
-    let isQueued = progress.waiting == .breaker || progress.waiting == .concurrency
-    if isQueued || progress.due <= now + settings.holdWindow { return adopt(record) }
+    if isQueued(record) || progress.due <= now + settings.holdWindow { return adopt(record) }
     if progress.waiting == .ordering { return awaitTurn(record) }
     progress.state = .scheduled
     writes.append(.update(record.id, progress, nil))

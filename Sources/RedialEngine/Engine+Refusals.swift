@@ -45,6 +45,11 @@ extension Engine {
       retryAfter: 5)
   }
 
+  /// The answer to a command for which the service stops too soon.
+  static let draining = Problem(
+    status: 503, code: "draining", title: "Redial is stopping",
+    detail: "The service stops, and does not change this any more. Try again later.", retryAfter: 5)
+
   /// Why a namespace may have no call to a target that is not remembered; nil if it may. Calls may go to twice as
   /// many targets as are remembered, because most can be forgotten soon. Beyond that, a namespace that has more than
   /// its equal part cannot add targets.

@@ -139,6 +139,8 @@ public struct Engine: Sendable {
   // MARK: Time
 
   private mutating func fireTimers() {
+    // What would end now could not be written any more.
+    guard !hasDrained else { return }
     while let subject = calls.nextFired(at: now) {
       switch subject {
       case .target(let place):
@@ -156,7 +158,7 @@ public struct Engine: Sendable {
   }
 
   private func nextWake() -> Timestamp? {
-    var wake = calls.earliest ?? .distantFuture
+    var wake = (hasDrained ? nil : calls.earliest) ?? .distantFuture
     if let trouble = desk.trouble, trouble.isComplete { wake = min(wake, trouble.until) }
     if let claim = nextClaim() { wake = min(wake, claim) }
     let canAsk = desk.trouble == nil && !(isDraining && !desk.leases.canWork) && !hasDrained

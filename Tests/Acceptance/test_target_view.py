@@ -5,6 +5,30 @@ import json
 from processes import run, wait_until
 
 
+def test_calls_of_a_paused_target_are_counted_once_whatever_happens(redial, receiver):
+    service, target = redial(), receiver()
+    path = "/v1/targets/held"
+    service("POST", path + "/pause")
+    batch = service("POST", "/v1/calls/batch", [{"url": target.url, "target": "held"}] * 60).json
+    identities = [item["call"]["id"] for item in batch["data"]]
+
+    def counted():
+        view = service("GET", path).json
+        return view["waiting"], view["backlog"]["total"]
+    wait_until(lambda: counted() == (60, 60), "all wait")
+    for end in (service.kill, service.terminate):
+        end()
+        service.start()
+        wait_until(lambda: counted() == (60, 60), "all wait, and each is counted once")
+    for identity in identities[:5]:
+        assert service("DELETE", f"/v1/calls/{identity}/content").status == 409
+        service("POST", f"/v1/calls/{identity}/retry")
+    assert counted() == (60, 60)
+    for identity in identities:
+        assert service("POST", f"/v1/calls/{identity}/cancel").status == 200
+    assert counted() == (0, 0)
+
+
 def test_a_target_tells_what_its_calls_wait_for_and_how_they_fared(redial, flaky):
     service, target = redial(), flaky()
     key = target.url

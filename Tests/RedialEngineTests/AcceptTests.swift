@@ -85,6 +85,23 @@ struct AcceptTests {
     #expect(probe.submit().rawValue > 0)
   }
 
+  // The store is closed then: calls were reported as failed, and failed again after the next start.
+  @Test("once it has drained, the engine ends no call, and changes nothing")
+  func drained() {
+    var probe = EngineProbe()
+    let id = probe.submit(after: .seconds(3))
+    probe.hear(.drain)
+    probe.commit()
+    #expect(probe.actions.contains { if case .drained = $0 { true } else { false } })
+    let written = probe.written.count
+    let replies = [probe.command(.cancel, id), probe.command(.retry, id)]
+    let pause = probe.control(.pause)
+    probe.advance(.seconds(3600))
+    #expect(replies.allSatisfy { probe.refusal(of: $0)?.code == "draining" })
+    #expect(probe.refusal(of: pause)?.code == "draining")
+    #expect(probe.written.count == written && probe.starts(of: id) == 0)
+  }
+
   @Test("while it drains, the engine starts nothing more, and says so when the last attempt is on disk")
   func draining() {
     var probe = EngineProbe()

@@ -187,6 +187,32 @@ struct OperationTests {
     #expect(probe.written.count { if case .awaitTurn(id, _, _) = $0 { true } else { false } } == 2)
   }
 
+  // Each refused erasure once added one to the calls that seem to wait, and a cancelled call stayed counted.
+  @Test("a call that leaves its target's queue by a command or at its deadline no longer counts there")
+  func countQueued() throws {
+    var probe = EngineProbe(.tripsAfterTwo(maxReadyPerTarget: 2))
+    _ = probe.control(.pause)
+    let ids = (0..<6).map { _ in probe.submit() }
+    let queued = ids.filter { probe.state($0) == .queued }
+    func counted() -> Int? { probe.report()?.targets.first { $0.key == EngineProbe.target }?.storedCalls }
+    #expect(queued.count == 4 && counted() == 4)
+    for kind in [CallCommand.Kind.erase, .retry] {
+      let reply = probe.command(kind, queued[0])
+      answerFetches(&probe, with: [held(probe, queued[0])])
+      #expect(kind == .retry ? probe.isDone(reply) : probe.refusal(of: reply)?.code == "callNotEnded")
+      #expect(counted() == 4)
+    }
+    _ = probe.command(.cancel, queued[1])
+    answerFetches(&probe, with: [held(probe, queued[1])])
+    #expect(probe.state(queued[1]) == .cancelled && counted() == 3)
+    let late = try #require(held(probe, queued[2]))
+    probe.advance(late.deadline - probe.now)
+    probe.requests = []
+    probe.hear(.claimedDue(Claim(calls: [late], nextDue: nil)))
+    probe.commit()
+    #expect(probe.state(queued[2])?.isFinal == true && counted() == 2)
+  }
+
   @Test("a call that cannot be read can only be removed, once it has ended; the store is in no trouble by it")
   func damaged() {
     var probe = EngineProbe()

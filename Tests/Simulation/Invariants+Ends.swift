@@ -92,6 +92,7 @@ extension Invariants {
     require(!report.storeFailing, "the engine believes that the store fails")
     for target in report.targets {
       require(target.inFlight == 0, "\(target.key) has \(target.inFlight) attempts in flight")
+      require(target.storedCalls == 0, "\(target.key) is believed to have \(target.storedCalls) calls in the store")
     }
   }
 }

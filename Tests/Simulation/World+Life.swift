@@ -135,7 +135,7 @@ extension World {
     case (.control, .targetCommand(_, let refused)):
       guard let problem = refused.refusal else { return }
       invariants.require(
-        ["storageFull", "storageUnavailable", "tooManyTargets"].contains(problem.code)
+        ["storageFull", "storageUnavailable", "tooManyTargets", "draining"].contains(problem.code)
           || isShared && ["ownedElsewhere", "leaseLost"].contains(problem.code),
         "an operator was refused for \(problem.code)")
     case (.report, .report(_, let report)):

@@ -5,6 +5,7 @@ internal import RedialModel
 extension Engine {
   /// Executes a command, or requests its call from the store.
   mutating func execute(_ command: CallCommand) {
+    if hasDrained { return refuse(command, Self.draining) }
     if let trouble = desk.trouble { return refuse(command, trouble.problem) }
     guard desk.leases.canWork else { return refuse(command, .leaseLost) }
     guard let call = calls[command.id], call.record.spec.namespace == command.namespace else {
@@ -40,6 +41,7 @@ extension Engine {
       effects.actions.append(.reply(.command(command.reply, .elsewhere(record.spec.target))))
       return
     }
+    if !record.progress.state.isFinal { leaveQueue(record) }
     if let trouble = desk.trouble {
       // The store has already marked it as held.
       if !record.progress.state.isFinal { adopt(record) }
@@ -122,11 +124,7 @@ extension Engine {
   /// A call that has ended starts again, with all attempts and the whole deadline.
   private mutating func runAgain(_ ended: CallRecord, _ command: CallCommand) {
     if isDraining {
-      return refuse(
-        command,
-        Problem(
-          status: 503, code: "draining", title: "Redial is stopping",
-          detail: "The call cannot be run again while the service stops; try again later.", retryAfter: 5))
+      return refuse(command, Self.draining)
     }
     // A call that runs again counts as one more unfinished call.
     if let problem = refusal(in: ended.spec.namespace) { return refuse(command, problem) }

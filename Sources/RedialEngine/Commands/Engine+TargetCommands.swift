@@ -5,6 +5,8 @@ internal import RedialModel
 extension Engine {
   /// Executes an operator's command.
   mutating func execute(_ command: TargetCommand) {
+    // The store may be closed by now.
+    if hasDrained { return refuse(command, Self.draining) }
     if let trouble = desk.trouble { return refuse(command, trouble.problem) }
     guard desk.leases.canWork else { return refuse(command, .leaseLost) }
     let key = command.target

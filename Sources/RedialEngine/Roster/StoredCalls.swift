@@ -27,6 +27,12 @@ struct StoredCalls: Sendable {
     if let since = sinceRefill { sinceRefill = since + 1 }
   }
 
+  /// One has left by another way than a refill. If a refill that is under way says that there are no more, one may be
+  /// counted that is gone: too many are counted then, never too few, until the next refill.
+  mutating func remove() {
+    count = max(0, count - 1)
+  }
+
   /// Some are requested.
   mutating func beginRefill(_ limit: Int) {
     sinceRefill = 0

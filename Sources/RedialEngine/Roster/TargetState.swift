@@ -291,6 +291,11 @@ struct TargetState: Sendable {
     stored.append(priority: priority)
   }
 
+  /// A call has left its queue in the store by another way than a refill.
+  mutating func leaveQueue() {
+    stored.remove()
+  }
+
   /// Some calls are requested from the store.
   mutating func beginRefill(_ limit: Int) {
     stored.beginRefill(limit)
