@@ -27,8 +27,8 @@ struct StoredCalls: Sendable {
     if let since = sinceRefill { sinceRefill = since + 1 }
   }
 
-  /// One has left by another way than a refill. If a refill that is under way says that there are no more, one may be
-  /// counted that is gone: too many are counted then, never too few, until the next refill.
+  /// One has left by another way than a refill. If some are requested at that time, too many may be counted until the
+  /// next refill, but never too few.
   mutating func remove() {
     count = max(0, count - 1)
   }
