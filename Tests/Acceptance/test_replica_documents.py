@@ -66,3 +66,45 @@ def test_a_delivery_neither_undoes_a_change_of_its_endpoint_nor_brings_it_back(i
     assert document(cluster, endpoint) is None
     assert service("PUT", f"{ENDPOINTS}/{endpoint}", {"url": hook.url}).status == 404
     assert service("POST", f"{ENDPOINTS}/{endpoint}/rotate-secret", {}).status == 404
+
+
+def paused(service, endpoint):
+    """Whether the target of an endpoint is paused."""
+    target = service.target(f"webhook:{endpoint}")
+    return bool(target and target["paused"])
+
+
+def test_the_target_of_an_endpoint_is_paused_and_resumed_by_the_instance_that_has_it(instances, receiver):
+    _, services = instances(2)
+    hook, target = receiver(), receiver()
+    made = [services[0]("POST", ENDPOINTS, {"url": f"{hook.url}/{n}"}).json["id"] for n in range(12)]
+    for enabled in (False, True):
+        for number, identity in enumerate(made):
+            answer = services[number % 2](
+                "PUT", f"{ENDPOINTS}/{identity}", {"url": f"{hook.url}/{number}", "enabled": enabled})
+            assert answer.status == 200 and answer.json["enabled"] == enabled
+        wait_until(lambda: all(paused(services[0], identity) is not enabled for identity in made), f"enabled: {enabled}")
+    services[0].submit(url=target.url)
+    wait_until(lambda: {r.path for r in hook.requests} == {f"/{n}" for n in range(12)}, "each gets its webhook")
+
+
+def test_an_endpoint_is_disabled_and_enabled_also_if_the_instance_is_killed_at_once(instances, receiver):
+    cluster, (service,) = instances(1)
+    hook, target = receiver(), receiver()
+    endpoint = service("POST", ENDPOINTS, {"url": hook.url}).json["id"]
+    for enabled in (False, True):
+        # The endpoint can be stored, but nothing about targets.
+        with cluster.session("redial") as locking:
+            locking("BEGIN")
+            locking("LOCK TABLE redial.targets IN EXCLUSIVE MODE")
+            answer = service("PUT", f"{ENDPOINTS}/{endpoint}", {"url": hook.url, "enabled": enabled})
+            assert answer.status == 200 and answer.json["enabled"] == enabled, answer.body
+            service.kill()
+            # What it has sent and the server has not made yet is lost, too.
+            locking("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'redial' AND pid <> pg_backend_pid()")
+            locking("ROLLBACK")
+        service.start()
+        wait_until(lambda: paused(service, endpoint) is not enabled, f"enabled: {enabled}")
+        assert service("GET", f"{ENDPOINTS}/{endpoint}").json["enabled"] == enabled
+    service.submit(url=target.url)
+    hook.next()

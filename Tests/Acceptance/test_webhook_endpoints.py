@@ -1,13 +1,16 @@
 """Registered endpoints receive events of calls and targets, signed, each through a target of its own."""
 
+import contextlib
 import json
 import re
+import sqlite3
 
 import jsonschema
 import pytest
 from standardwebhooks import Webhook
 from svix.webhooks import Webhook as SvixWebhook
 
+from faults import Faults
 from processes import ROOT, wait_until
 from test_contract import CONTRACT, check
 from test_events import Stream
@@ -235,6 +238,70 @@ def test_an_endpoint_that_is_gone_says_so_and_is_disabled(redial, flaky, receive
     endpoint = register(service, hook.url)
     service.submit(url=target.url)
     wait_until(lambda: show(service, endpoint["id"])["disabledReason"] == "gone", "it is disabled")
+
+
+@pytest.mark.parametrize("enabled", [False, True])
+def test_an_endpoint_is_disabled_and_enabled_also_while_the_engine_waits_for_the_store(
+        redial, tmp_path, receiver, enabled):
+    faults = Faults(tmp_path, tmp_path / "redial.db")
+    service = redial(env=faults.env)
+    hook, target = receiver(), receiver()
+    endpoint = register(service, hook.url)["id"]
+    path = f"{PATH}/{endpoint}"
+
+    def paused():
+        target = service.target(f"webhook:{endpoint}")
+        return bool(target and target["paused"])
+    if enabled:
+        service("PUT", path, {"url": hook.url, "enabled": False})
+        wait_until(paused, "it is paused at first")
+    # The store fails for a moment, so the engine refuses commands until it tries again, some time later.
+    faults.on("fail-write")
+    assert service("POST", "/v1/calls", {"url": target.url}).status == 503
+    faults.off("fail-write")
+    changed = service("PUT", path, {"url": hook.url, "enabled": enabled})
+    assert changed.status == 200 and changed.json["enabled"] == enabled, changed.body
+    wait_until(lambda: paused() is not enabled, "the target is as the endpoint")
+    wait_until(lambda: service("GET", "/readyz").status == 200, "the service is ready again")
+    service.ended(service.submit(url=target.url))
+    if enabled:
+        hook.next()
+
+
+def test_an_operator_may_pause_the_target_of_an_endpoint_until_it_is_enabled_the_next_time(redial, receiver):
+    service, hook = redial(), receiver()
+    endpoint = register(service, hook.url)["id"]
+    path, target = f"{PATH}/{endpoint}", f"/v1/targets/webhook%3A{endpoint}"
+
+    def paused():
+        # One that is as any other is forgotten at the end of the process.
+        return service("GET", target).json.get("paused", False)
+    assert service("POST", target + "/pause").json["paused"]
+    # Neither another change nor a start resumes it.
+    assert service("PUT", path, {"url": hook.url, "description": "x"}).json["enabled"]
+    service("POST", f"{path}/rotate-secret", {})
+    assert service.terminate() == 0
+    service.start()
+    service("PUT", "/v1/policies/later", {"maxAttempts": 2})
+    assert paused()
+    for enabled in (False, True):
+        service("PUT", path, {"url": hook.url, "enabled": enabled})
+    wait_until(lambda: not paused(), "enabling resumes it")
+    service("PUT", path, {"url": hook.url, "enabled": False})
+    wait_until(paused, "disabling pauses it")
+
+    def is_noted():
+        with contextlib.closing(sqlite3.connect(service.store)) as store:
+            document = json.loads(store.execute("SELECT content FROM documents WHERE kind = 'webhookEndpoint'").fetchone()[0])
+        return document["switches"] == document["settledSwitches"] == 3
+    wait_until(is_noted, "it is noted that this is done")
+    # Nor does anything pause again what an operator has resumed.
+    assert not service("POST", target + "/resume").json["paused"]
+    service("PUT", path, {"url": hook.url, "description": "y", "enabled": False})
+    service.kill()
+    service.start()
+    service("PUT", "/v1/policies/later", {"maxAttempts": 3})
+    assert not paused()
 
 
 def test_bad_receivers_delay_neither_calls_nor_each_other(redial, flaky, receiver):

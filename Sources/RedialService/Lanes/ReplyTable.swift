@@ -100,8 +100,10 @@ enum Commander: Sendable {
   case bulk(BulkBatch, ForwardableRequest?)
 }
 
-/// A client that has given a command about a target, and its request if another instance may have to serve it.
-struct TargetCommander: Sendable {
-  let responder: HTTPResponder
-  let request: ForwardableRequest?
+/// Whoever has given a command about a target.
+enum TargetCommander: Sendable {
+  /// A client, and its request if another instance may have to serve it.
+  case client(HTTPResponder, ForwardableRequest?)
+  /// A webhook endpoint that was disabled or enabled, as it was then.
+  case endpoint(WebhookEndpoint)
 }

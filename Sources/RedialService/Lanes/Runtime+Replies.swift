@@ -96,12 +96,13 @@ extension Runtime {
   }
 
   private func answer(_ commander: TargetCommander, _ reply: TargetCommand.Reply) {
-    let responder = commander.responder
-    switch reply {
-    case .done(let target): answer(responder, with: target)
+    switch (commander, reply) {
+    case (.client(let responder, _), .done(let target)): answer(responder, with: target)
     // It is just giving the target's shard back.
-    case .elsewhere(let target): forward(commander.request, toOwnerOf: target, responder)
-    case .refused(let problem): respond(responder, Answer.problem(problem))
+    case (.client(let responder, let request), .elsewhere(let target)): forward(request, toOwnerOf: target, responder)
+    case (.client(let responder, _), .refused(let problem)): respond(responder, Answer.problem(problem))
+    case (.endpoint(let endpoint), .done): settled(endpoint, isDone: true)
+    case (.endpoint(let endpoint), .elsewhere), (.endpoint(let endpoint), .refused): settled(endpoint, isDone: false)
     }
   }
 

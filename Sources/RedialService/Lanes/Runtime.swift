@@ -128,6 +128,7 @@ final class Runtime: @unchecked Sendable {
     standings.note(state)
     engineLane?.begin(with: state, awaitsLease: shared != nil)
     if !endpoints.subscriptions.isEmpty { post(.subscriptions(endpoints.subscriptions)) }
+    settleTargets()
     startStatistics()
     startForecasts()
     if let storeLane { housekeeping.start(on: storeLane) }
@@ -166,7 +167,7 @@ final class Runtime: @unchecked Sendable {
 
   /// Gives the engine a command of an operator about a target, and answers with the target.
   func perform(_ kind: TargetCommand.Kind, on target: TargetKey, _ exchange: Exchange) {
-    let commander = TargetCommander(responder: exchange.responder, request: exchange.forwardable)
+    let commander = TargetCommander.client(exchange.responder, exchange.forwardable)
     post(.targetCommand(TargetCommand(kind, target, reply: replies.targetCommands.add(commander))))
   }
 

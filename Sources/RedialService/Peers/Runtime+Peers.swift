@@ -45,7 +45,9 @@ extension Runtime {
   func noteShards(_ notice: Notice) {
     guard let peers, let bulk = leadersBulk.withLock({ $0 }) else { return }
     switch notice {
-    case .shardsGained(let shards): if peers.table.gain(shards) { lead(bulk, peers.table) }
+    case .shardsGained(let shards):
+      if peers.table.gain(shards) { lead(bulk, peers.table) }
+      settleTargets()
     case .shardsReleased(let shards): if peers.table.lose(shards) { bulk.drop() }
     case .leaseLost: if peers.table.lose(.all) { bulk.drop() }
     default: break

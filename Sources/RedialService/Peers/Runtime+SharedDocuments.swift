@@ -72,8 +72,10 @@ extension Runtime {
       events.dismissTheRefused()
     }
     if kinds.contains(.webhookEndpoints) {
-      for endpoint in try endpoints.load(from: store) { notifyEngine(pausing: endpoint) }
+      let removed = try endpoints.load(from: store)
       post(.subscriptions(endpoints.subscriptions))
+      for endpoint in removed { pauseTarget(ofRemoved: endpoint) }
+      settleTargets()
     }
     if kinds.contains(.policies) { try shared.policies.fill(from: try reader.policies()) }
   }

@@ -7,9 +7,6 @@ internal import RedialJSON
 
 /// Webhook endpoints: stored, known to the engine, and disabled if their deliveries fail for too long.
 extension Runtime {
-  /// No client waits for the engine's reply.
-  private static let nobody = ReplyToken<TargetCommand.Reply>(rawValue: 0)
-
   /// Adds an endpoint, with a secret that is shown only this once.
   func addEndpoint(_ draft: WebhookEndpointDraft, in namespace: Namespace, _ responder: HTTPResponder) {
     keep(responder) { [self] (store: any DocumentStore) throws in
@@ -64,7 +61,8 @@ extension Runtime {
       let endpoint = try Self.require(endpoints[id, in: namespace], id)
       try store.removeDocument(.webhookEndpoint, id: id)
       endpoints.remove(id)
-      notifyEngine(pausing: endpoint)
+      post(.subscriptions(endpoints.subscriptions))
+      pauseTarget(ofRemoved: endpoint)
       return HTTPResponse(status: 204, headers: [], body: [])
     }
   }
@@ -120,8 +118,7 @@ extension Runtime {
       case .unfit(let id, let why):
         note(id) { endpoint, now in
           // A client may have enabled it anew meanwhile.
-          guard endpoint.disabled == nil, why == .gone || endpoint.failingSince != nil else { return }
-          endpoint.disabled = (now, why)
+          if why == .gone || endpoint.failingSince != nil { endpoint.disable(why, at: now) }
         }
       }
     }
@@ -166,20 +163,9 @@ extension Runtime {
 
   /// Informs the engine of an endpoint's current state.
   private func adopt(_ endpoint: WebhookEndpoint) {
-    let wasDisabled = endpoints[endpoint.id]?.disabled != nil
     endpoints.set(endpoint)
-    notifyEngine(pausing: endpoint.disabled != nil && !wasDisabled ? endpoint : nil)
-    if endpoint.disabled == nil, wasDisabled {
-      post(.targetCommand(TargetCommand(.resume, endpoint.asSubscription.target, reply: Self.nobody)))
-    }
-  }
-
-  /// - Parameter pausing: An endpoint whose deliveries are paused from now on.
-  func notifyEngine(pausing endpoint: WebhookEndpoint?) {
     post(.subscriptions(endpoints.subscriptions))
-    if let endpoint {
-      post(.targetCommand(TargetCommand(.pause, endpoint.asSubscription.target, reply: Self.nobody)))
-    }
+    settleTarget(of: endpoint)
   }
 
   private static func newSecret() throws(Problem) -> WebhookSecret {

@@ -33,7 +33,9 @@ struct WebhookEndpoint: Sendable {
   /// The newest first; at least one.
   var secrets: [Secret]
   /// When, and why, it was disabled.
-  var disabled: (at: Timestamp, why: Disabled)?
+  private(set) var disabled: (at: Timestamp, why: Disabled)?
+  /// How often it was disabled or enabled again, and for how many of these its target was paused or resumed.
+  private var (switches, settledSwitches) = (0, 0)
   /// The time since which every delivery has failed.
   var failingSince: Timestamp?
 
@@ -50,18 +52,36 @@ struct WebhookEndpoint: Sendable {
     createdAt = now
     (url, description, events, targets) = (draft.url, draft.description, draft.events, draft.targets)
     secrets = [Secret(id: "1", secret: secret, createdAt: now)]
-    if !draft.isEnabled { disabled = (now, .byRequest) }
+    if !draft.isEnabled { disable(.byRequest, at: now) }
   }
 
   /// Applies a client's changes. An endpoint that is enabled starts without earlier failures.
   mutating func update(_ draft: WebhookEndpointDraft, at now: Timestamp) {
     (url, description, events, targets) = (draft.url, draft.description, draft.events, draft.targets)
-    if draft.isEnabled {
-      if disabled != nil { failingSince = nil }
-      disabled = nil
-    } else if disabled == nil {
-      disabled = (now, .byRequest)
-    }
+    guard draft.isEnabled else { return disable(.byRequest, at: now) }
+    guard disabled != nil else { return }
+    (disabled, failingSince) = (nil, nil)
+    switches += 1
+  }
+
+  /// Gets no webhooks from now on.
+  mutating func disable(_ why: Disabled, at now: Timestamp) {
+    guard disabled == nil else { return }
+    disabled = (now, why)
+    switches += 1
+  }
+
+  /// Whether its target has still to be paused, or resumed, because it was disabled or enabled.
+  var isUnsettled: Bool { switches != settledSwitches }
+
+  /// Its target was paused or resumed as an earlier state of it needs.
+  ///
+  /// - Returns: Whether that is news: another instance may have paused or resumed the target for a later state, or be of
+  ///   an earlier version, which counts nothing.
+  mutating func settle(_ earlier: WebhookEndpoint) -> Bool {
+    guard earlier.switches > settledSwitches, earlier.switches <= switches else { return false }
+    settledSwitches = earlier.switches
+    return true
   }
 
   /// Signs with a new secret from now on, and with the earlier ones for that much longer.
@@ -143,6 +163,10 @@ extension WebhookEndpoint {
       writer.field("disabledAt", disabled.at)
     }
     writer.field("failingSince", failingSince)
+    if switches > 0 {
+      writer.field("switches", switches)
+      writer.field("settledSwitches", settledSwitches)
+    }
     writer.key("secrets")
     writer.beginArray()
     for secret in secrets {
@@ -175,6 +199,8 @@ extension WebhookEndpoint {
     if let at = fields.time("disabledAt"), let why = fields.text("disabledReason").flatMap(Disabled.init) {
       disabled = (at, why)
     }
+    // Before there were such fields, nobody knew.
+    (switches, settledSwitches) = (fields.integer("switches") ?? 0, fields.integer("settledSwitches") ?? 0)
     secrets = []
     for element in fields.objects("secrets") {
       guard let id = element.text("id"), let secret = element.text("secret").flatMap({ WebhookSecret($0) }),

@@ -19,6 +19,8 @@ final class WebhookEndpoints: Sendable {
   private let endpoints = Mutex<[String: WebhookEndpoint]>([:])
   /// The endpoints of deliveries in flight, by call.
   private let inFlight = Mutex<[UInt64: String]>([:])
+  /// The endpoints whose targets are just being paused or resumed.
+  private let settling = Mutex<Set<String>>([])
   private let count = Atomic<Int>(0)
   private let limit: Int
   private let disableAfter: Duration
@@ -124,6 +126,19 @@ final class WebhookEndpoints: Sendable {
     let target = key.bare
     guard target.hasPrefix(WebhookSubscription.targetPrefix + WebhookEndpoint.prefix) else { return nil }
     return String(target.dropFirst(WebhookSubscription.targetPrefix.count))
+  }
+
+  // MARK: Targets to pause and resume
+
+  /// Those whose targets have still to be paused or resumed.
+  var unsettled: [WebhookEndpoint] { endpoints.withLock { $0.values.filter(\.isUnsettled) } }
+
+  /// Whether the caller has to pause or resume the target of an endpoint; false while another does.
+  func beginSettling(_ id: String) -> Bool { settling.withLock { $0.insert(id).inserted } }
+
+  /// The caller has done so, or has to try again.
+  func endSettling(_ id: String) {
+    settling.withLock { _ = $0.remove(id) }
   }
 
   // MARK: How deliveries come out
