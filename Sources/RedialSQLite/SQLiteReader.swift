@@ -84,6 +84,11 @@ public final class SQLiteReader: CallReader {
     try withLog { connection, logged throws(StoreError) in try connection.records(of: ids, logged) }
   }
 
+  /// The keys with these names that have not expired, in that order.
+  public func keys(_ names: [IdempotencyName], at now: Timestamp) throws(StoreError) -> [KeyRecord?] {
+    try withLog { connection, logged throws(StoreError) in try connection.keys(names, logged, at: now) }
+  }
+
   /// Those of some calls that have ended.
   public func ended(among ids: [CallID]) throws(StoreError) -> [CallID] {
     try records(of: ids).compactMap { found in
@@ -197,6 +202,7 @@ private final class ReadConnection: @unchecked Sendable {
   private let rowsWithoutBodies: CallRows
   private let attempts: AttemptRows
   private let retries: RetryTable
+  private let keys: KeyTable
   private let listing: CallListing
   private let redaction: Redaction
   private let namespaces: NamespaceTable
@@ -221,6 +227,7 @@ private final class ReadConnection: @unchecked Sendable {
     rowsWithoutBodies = try CallRows(on: connection, bodies: false)
     attempts = try AttemptRows(on: connection)
     retries = try RetryTable(on: connection)
+    keys = try KeyTable(on: connection)
     listing = try CallListing(on: connection, redaction: redaction, attempts: attempts)
     namespaces = try NamespaceTable(on: connection)
     findTarget = try connection.prepare("find a target", "SELECT id FROM targets WHERE key = ?1")
@@ -265,6 +272,23 @@ private final class ReadConnection: @unchecked Sendable {
         }
       }
       return records
+    }
+  }
+
+  func keys(
+    _ names: [IdempotencyName], _ logged: LoggedCalls, at now: Timestamp
+  ) throws(StoreError) -> [KeyRecord?] {
+    try inTransaction { () throws(StoreError) in
+      var found: [KeyRecord?] = []
+      found.reserveCapacity(names.count)
+      for name in names {
+        if let last = logged.key(name), last.expiresAt > now {
+          found.append(last)
+        } else {
+          found.append(try keys.find(name, at: now))
+        }
+      }
+      return found
     }
   }
 

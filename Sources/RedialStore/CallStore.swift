@@ -65,6 +65,9 @@ public protocol CallReader: Sendable {
   /// one that does not exist.
   func records(of ids: [CallID]) throws(StoreError) -> [Result<CallRecord, StoreError>?]
 
+  /// The keys with these names that have not expired, in that order; nil for one under which no call was accepted.
+  func keys(_ names: [IdempotencyName], at now: Timestamp) throws(StoreError) -> [KeyRecord?]
+
   /// Those of some calls that have ended.
   func ended(among ids: [CallID]) throws(StoreError) -> [CallID]
 

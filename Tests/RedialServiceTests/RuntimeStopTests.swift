@@ -13,6 +13,7 @@ struct EmptyReader: CallReader {
   func call(_ id: CallID, in namespace: Namespace?, allResponses: Bool) throws(StoreError) -> StoredCall? { nil }
   func attempts(of id: CallID, in namespace: Namespace, withBodies: Bool) throws(StoreError) -> [AttemptRecord]? { nil }
   func records(of ids: [CallID]) throws(StoreError) -> [Result<CallRecord, StoreError>?] { ids.map { _ in nil } }
+  func keys(_ names: [IdempotencyName], at now: Timestamp) throws(StoreError) -> [KeyRecord?] { names.map { _ in nil } }
   func calls(_ query: CallQuery) throws(StoreError) -> CallPage<StoredCall> { CallPage(calls: [], next: nil) }
   func ids(_ query: CallQuery) throws(StoreError) -> CallPage<CallID> { CallPage(calls: [], next: nil) }
   func usage() throws(StoreError) -> StoreUsage { StoreUsage(usedBytes: 0, freeBytes: 0, finished: []) }

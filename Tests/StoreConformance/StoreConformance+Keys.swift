@@ -20,6 +20,13 @@ extension StoreConformance {
     #expect(try store.find(key: first.key.name, at: Sample.time(59)) == first)
     #expect(try store.find(key: first.key.name, at: Sample.time(60)) == nil)
     #expect(try store.find(key: "c", at: Sample.start) == nil)
+    let names: [IdempotencyName] = ["c", first.key.name, "b", first.key.name]
+    let reader = try openReader(store)
+    let calls = [nil, Sample.id(1), Sample.id(2), Sample.id(1)]
+    #expect(try reader.keys(names, at: Sample.time(59)).map(\.?.call) == calls)
+    #expect(try reader.keys([first.key.name], at: Sample.time(59)) == [first])
+    #expect(try reader.keys(names, at: Sample.time(60)) == [nil, nil, nil, nil])
+    #expect(try reader.keys([], at: Sample.start).isEmpty)
     store.close()
     let next = try openStore()
     defer { next.close() }
@@ -47,6 +54,7 @@ extension StoreConformance {
     try store.commit([.discard(Sample.id(1)), .discard(Sample.id(9))])
     #expect(try reader.call(Sample.id(1), allResponses: true) == nil)
     #expect(try store.find(key: "k", at: Sample.start) == nil)
+    #expect(try reader.keys(["k"], at: Sample.start) == [nil])
     #expect(try reader.call(Sample.id(2), allResponses: true) != nil)
     try store.commit([.discard(Sample.id(1)), .insert(call)])
     #expect(try reader.call(Sample.id(1), allResponses: true)?.attempts.isEmpty == true)

@@ -99,6 +99,15 @@ public final class PostgresReader: CallReader {
     return ids.map { found[$0].map { $0.mapError(\.error) } }
   }
 
+  /// The keys with these names that have not expired, in that order.
+  public func keys(_ names: [IdempotencyName], at now: Timestamp) throws(StoreError) -> [KeyRecord?] {
+    guard !names.isEmpty else { return [] }
+    var find = PostgresStatement(ClaimQueries.keys)
+    find.add(texts: names.map(\.text))
+    find.add(now.microseconds)
+    return KeyRows.records(of: names, try run([find])[0])
+  }
+
   func results(of ids: [CallID]) throws(StoreError) -> [CallID: Result<CallRecord, DamagedCall>] {
     guard !ids.isEmpty else { return [:] }
     var select = PostgresStatement(ReadQueries.records)
