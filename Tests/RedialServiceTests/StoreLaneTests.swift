@@ -18,7 +18,10 @@ final class NotedStore: ServiceStore, @unchecked Sendable {
   /// Each commit waits for it, if it is set.
   let gate: DispatchSemaphore?
 
-  init(gate: DispatchSemaphore? = nil) { self.gate = gate }
+  /// The call that it finds under each key.
+  let known: KeyRecord?
+
+  init(gate: DispatchSemaphore? = nil, known: KeyRecord? = nil) { (self.gate, self.known) = (gate, known) }
 
   var commits: [Int] { state.withLock { $0.commits } }
   func documents(_ kind: DocumentKind) throws(StoreError) -> [(id: String, content: [UInt8])] { [] }
@@ -53,7 +56,7 @@ final class NotedStore: ServiceStore, @unchecked Sendable {
         return .made(
           .damaged(StoreError(kind: .corrupt, message: "damaged", damaged: .init(id: Self.damaged, hasEnded: true))))
       case .claim: return .made(.call(nil))
-      case .find(let keys, _): return .made(.keys(keys.map { _ in nil }))
+      case .find(let keys, _): return .made(.keys(keys.map { _ in known }))
       case .lease: throw StoreError(kind: .unavailable, message: "not shared")
       }
       return .made(.done)

@@ -1,13 +1,23 @@
 internal import RedialModel
 internal import Synchronization
 
-/// The items of one batch that repeat earlier submissions, until they are read: a page at a time, one after the other,
-/// so that a batch uses one place among the queries, whatever its size.
+/// The items of one batch that repeat earlier submissions, or may do so, until they are read: a page at a time, one after
+/// the other, so that a batch uses one place among the queries, whatever its size.
 final class ReplayQueue: Sendable {
-  /// An item, with its position in the batch, and the call that it repeats.
-  struct Item: Sendable, Equatable {
+  /// An item, with its position in the batch.
+  struct Item: Sendable {
+    enum Content: Sendable {
+      /// It repeats this call.
+      case repeats(CallID, Submitter)
+      /// It cannot be accepted as things are now, but was perhaps accepted before under this key.
+      case refused(Problem, IdempotencyKey)
+    }
+
     var index: Int
-    var id: CallID
+    var content: Content
+
+    /// The key that must be looked up.
+    var key: IdempotencyKey? { if case .refused(_, let key) = content { key } else { nil } }
   }
 
   private struct Waiting: Sendable {

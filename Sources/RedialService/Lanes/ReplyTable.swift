@@ -77,8 +77,19 @@ struct Submitter: Sendable {
     case forwarded(ForwardedAnswer, index: Int)
   }
 
+  /// What to do if its key has a call that is removed before it can be shown; the key is then removed, too.
+  enum Otherwise: Sendable {
+    /// There is no key.
+    case nothing
+    /// Submit the call again, so many times at most.
+    case submit(CallDescriptor, tries: Int)
+    /// Give the reason why it cannot be accepted as a new call.
+    case refuse(Problem)
+  }
+
   let kind: Kind
   let since: Timestamp
+  var otherwise = Otherwise.nothing
   /// Whether the call was forwarded to another instance, which may have stored it, so that a failure here does not mean
   /// that it is not accepted.
   var isInDoubt = false
@@ -89,6 +100,12 @@ struct Submitter: Sendable {
     case .client, .untilEnd, .item: true
     case .webhookTest, .forwarded: false
     }
+  }
+
+  /// Who submits the call again at a later time: a client waits only for what is left.
+  func kind(at now: Timestamp) -> Kind {
+    guard case .untilEnd(let responder, let bound) = kind else { return kind }
+    return .untilEnd(responder, within: max(.zero, bound - (now - since)))
   }
 }
 

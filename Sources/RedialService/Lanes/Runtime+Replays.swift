@@ -1,19 +1,99 @@
+internal import HTTPServer
+internal import RedialEngine
 internal import RedialModel
 internal import RedialStore
 
-/// Items of batches that repeat earlier submissions.
+/// Submissions that repeat earlier ones, and are answered with their calls.
+///
+/// Between the look-up of a key and the read of its call, a command or the retention may remove the call. Its key is gone
+/// in the same transaction, so the same submission is then a new one.
 extension Runtime {
+  /// Registers whoever submits a call, and returns the event for the engine.
+  func submission(_ descriptor: CallDescriptor, of kind: Submitter.Kind) -> EngineEvent {
+    .submit(descriptor, expect(kind, else: descriptor.key == nil ? .nothing : .submit(descriptor, tries: 2)))
+  }
+
+  /// Answers a repeated submission with the call that was accepted first, as it is now.
+  func answerWithReplay(_ id: CallID, _ submitter: Submitter) {
+    let replay = { @Sendable [self] () throws -> HTTPResponse? in
+      guard let stored = try reader.call(id, in: nil, allResponses: false) else {
+        do throws(Problem) {
+          try resubmit(submitter, after: id)
+        } catch {
+          metrics.count { $0.refused += 1 }
+          throw error
+        }
+        return nil
+      }
+      return Answer.replayed(stored, wait: standings.wait(of: stored.record, at: clock.now), redaction)
+    }
+    switch submitter.kind {
+    case .item(let batch, let index): add(.init(index: index, content: .repeats(id, submitter)), to: batch)
+    case .untilEnd(let responder, let bound):
+      answerWhenEnded(id, in: nil, responder, within: bound, applied: bound, isReplay: true, orElse: replay)
+    case .client(let responder), .webhookTest(let responder): query(responder, isOwed: true, replay)
+    case .forwarded: break
+    }
+  }
+
+  /// Refuses a submission that cannot be accepted as things are now, unless it repeats one that was accepted: the same
+  /// submission under the same key is answered with the same call, whatever else has changed since.
+  func refuse(_ problem: Problem, unlessRepeatedUnder key: IdempotencyKey, _ kind: Submitter.Kind) {
+    switch kind {
+    case .item(let batch, let index): add(.init(index: index, content: .refused(problem, key)), to: batch)
+    case .client(let responder), .untilEnd(let responder, _):
+      query(responder) { [self] in
+        guard let found = try reader.keys([key.name], at: clock.now)[0], found.key == key else {
+          metrics.count { $0.refused += 1 }
+          throw problem
+        }
+        answerWithReplay(found.call, Submitter(kind: kind, since: clock.now, otherwise: .refuse(problem)))
+        return nil
+      }
+    case .webhookTest, .forwarded: break
+    }
+  }
+
+  /// Does for a submission what is to be done without the call that it seemed to repeat.
+  ///
+  /// - Throws: The problem if it is refused.
+  private func resubmit(_ submitter: Submitter, after id: CallID) throws(Problem) {
+    switch submitter.otherwise {
+    case .submit(let descriptor, let tries) where tries > 0:
+      let token = expect(submitter.kind(at: clock.now), else: .submit(descriptor, tries: tries - 1))
+      post(.submit(descriptor, token))
+    case .submit, .nothing: throw Self.removedMeanwhile(id)
+    case .refuse(let problem): throw problem
+    }
+  }
+
+  private static func removedMeanwhile(_ id: CallID) -> Problem {
+    Problem(
+      status: 503, code: "callRemoved", title: "The repeated call was just removed",
+      detail: "\(id), which was accepted under the same Idempotency-Key, was removed while it was read. Submit again.",
+      retryAfter: 1)
+  }
+
+  // MARK: Batches
+
+  private func add(_ item: ReplayQueue.Item, to batch: any BatchAnswering) {
+    if batch.replays.add(item) { readReplays(of: batch) }
+  }
+
   /// Answers the items of a batch with the calls that they repeat, as they are now and as lists show them, because a
   /// batch has many items and each response may be large.
   ///
-  /// These calls are accepted, so this is not refused if too many queries wait. After each page other queries get
+  /// Most of these calls are accepted, so this is not refused if too many queries wait. After each page other queries get
   /// their chance.
-  func readReplays(of batch: any BatchAnswering) {
+  private func readReplays(of batch: any BatchAnswering) {
     queries.runOwed { [self] in
       let page = batch.replays.next()
       if page.isEmpty { return }
       do {
-        for (item, stored) in zip(page, try reader.records(of: page.map(\.id))) {
+        let (repeated, refused) = try sorted(page, of: batch)
+        let calls = try reader.records(of: repeated.map(\.id))
+        for (index, problem) in refused { refuse(index, of: batch, problem) }
+        for (item, stored) in zip(repeated, calls) {
           switch stored {
           case .success(let record):
             batch.answer(item.index, id: item.id, status: 202, replayed: true) {
@@ -22,7 +102,12 @@ extension Runtime {
                 redaction: redaction, to: &$0)
             }
           case .failure(let error): batch.answer(item.index, problem(of: error))
-          case nil: batch.answer(item.index, Answer.noSuchCall(item.id))
+          case nil:
+            do throws(Problem) {
+              try resubmit(item.submitter, after: item.id)
+            } catch {
+              refuse(item.index, of: batch, error)
+            }
           }
         }
       } catch {
@@ -31,5 +116,33 @@ extension Runtime {
       }
       readReplays(of: batch)
     }
+  }
+
+  /// The items of a page that repeat calls, and those that are refused because they do not.
+  private func sorted(
+    _ page: [ReplayQueue.Item], of batch: any BatchAnswering
+  ) throws(StoreError) -> (repeated: [(index: Int, id: CallID, submitter: Submitter)], refused: [(Int, Problem)]) {
+    let now = clock.now
+    var found = try reader.keys(page.compactMap { $0.key?.name }, at: now).makeIterator()
+    var repeated: [(index: Int, id: CallID, submitter: Submitter)] = []
+    var refused: [(Int, Problem)] = []
+    for item in page {
+      switch item.content {
+      case .repeats(let id, let submitter): repeated.append((item.index, id, submitter))
+      case .refused(let problem, let key):
+        if let record = found.next() ?? nil, record.key == key {
+          let kind = Submitter.Kind.item(batch, index: item.index)
+          repeated.append((item.index, record.call, Submitter(kind: kind, since: now, otherwise: .refuse(problem))))
+        } else {
+          refused.append((item.index, problem))
+        }
+      }
+    }
+    return (repeated, refused)
+  }
+
+  private func refuse(_ index: Int, of batch: any BatchAnswering, _ problem: Problem) {
+    metrics.count { $0.refused += 1 }
+    batch.answer(index, problem)
   }
 }

@@ -106,22 +106,6 @@ extension Runtime {
     }
   }
 
-  /// Answers a repeated submission with the call that was accepted first, as it is now.
-  private func answerWithReplay(_ id: CallID, _ submitter: Submitter) {
-    let replay = { @Sendable [self] () throws in
-      let stored = try storedCall(id, in: nil)
-      return Answer.replayed(stored, wait: standings.wait(of: stored.record, at: clock.now), redaction)
-    }
-    switch submitter.kind {
-    case .item(let batch, let index):
-      if batch.replays.add(.init(index: index, id: id)) { readReplays(of: batch) }
-    case .untilEnd(let responder, let bound):
-      answerWhenEnded(id, in: nil, responder, within: bound, applied: bound, orElse: replay)
-    case .client(let responder), .webhookTest(let responder): query(responder, isOwed: true, replay)
-    case .forwarded: break
-    }
-  }
-
   /// - Parameter namespace: The namespace that it must belong to; nil if that is known.
   private func storedCall(_ id: CallID, in namespace: Namespace?) throws -> StoredCall {
     guard let stored = try reader.call(id, in: namespace, allResponses: false) else { throw Answer.noSuchCall(id) }
@@ -134,31 +118,38 @@ extension Runtime {
   ///   - namespace: The namespace that it must belong to; nil if that is known.
   ///   - applied: The client's preference, which an answer in time fulfils; nil if there was none.
   ///   - withRequest: Whether the answer contains the request.
-  ///   - orElse: The answer if the call has not ended in time; nil for the call as it is.
+  ///   - isReplay: Whether the call was accepted before, under the same key.
+  ///   - orElse: The answer if the call has not ended in time, or was removed before it could be shown; nil for the call as
+  ///     it is.
   func answerWhenEnded(
     _ id: CallID, in namespace: Namespace?, _ responder: HTTPResponder, within bound: Duration,
-    applied: Duration? = nil, withRequest: Bool = false,
-    orElse: (@Sendable () throws -> HTTPResponse)? = nil
+    applied: Duration? = nil, withRequest: Bool = false, isReplay: Bool = false,
+    orElse: (@Sendable () throws -> HTTPResponse?)? = nil
   ) {
     let show = { @Sendable [self] (stored: StoredCall) throws in
       Answer.call(
         stored, wait: standings.wait(of: stored.record, at: clock.now), redaction, applied: applied,
-        request: withRequest ? try request(of: stored.record) : nil)
+        isReplay: isReplay, request: withRequest ? try request(of: stored.record) : nil)
+    }
+    let find = { @Sendable [self] () throws -> StoredCall? in
+      orElse == nil
+        ? try storedCall(id, in: namespace) : try reader.call(id, in: namespace, allResponses: false)
     }
     // `orElse` is given for a call that was just accepted; its client must not get another answer because many
     // queries wait.
     let isOwed = orElse != nil
     // The runtime's own table of waits retains this until the call ends, its time is up or the service stops.
     let finish = { @Sendable [self] (outcome: EndTable.Outcome) in
-      query(responder, isOwed: isOwed) { [self] in
+      query(responder, isOwed: isOwed) {
         if outcome == .timedOut, let orElse { return try orElse() }
-        return try show(try storedCall(id, in: namespace))
+        return try find().map(show) ?? orElse?()
       }
     }
     let ticket = ends.wait(for: id, until: clock.now + bound, finish)
     guard let ticket else {
-      return query(responder, isOwed: isOwed) { [self] in
-        try orElse?() ?? show(try storedCall(id, in: namespace))
+      return query(responder, isOwed: isOwed) {
+        if let orElse { return try orElse() }
+        return try find().map(show)
       }
     }
     // A client that disconnects frees its place. One that has only closed its sending side is answered as if its time
@@ -170,12 +161,12 @@ extension Runtime {
     // It may have ended before the wait began.
     query(responder, isOwed: isOwed) { [self] () -> HTTPResponse? in
       do {
-        let stored = try storedCall(id, in: namespace)
-        guard stored.record.progress.state.isFinal else {
+        let stored = try find()
+        if let stored, !stored.record.progress.state.isFinal {
           if let peers, !peers.table.owns(stored.record.spec.target) { endWatch?.watch([id]) }
           return nil
         }
-        return ends.giveUp(ticket) ? try show(stored) : nil
+        return ends.giveUp(ticket) ? try stored.map(show) ?? orElse?() : nil
       } catch {
         guard ends.giveUp(ticket) else { return nil }
         throw error

@@ -161,8 +161,10 @@ final class Runtime: @unchecked Sendable {
   }
 
   /// Registers whoever submits a call; the token is for an event that is posted later.
-  func expect(_ submitter: Submitter.Kind) -> ReplyToken<SubmissionReply> {
-    replies.submissions.add(Submitter(kind: submitter, since: clock.now))
+  func expect(
+    _ submitter: Submitter.Kind, else otherwise: Submitter.Otherwise = .nothing
+  ) -> ReplyToken<SubmissionReply> {
+    replies.submissions.add(Submitter(kind: submitter, since: clock.now, otherwise: otherwise))
   }
 
   /// Gives the engine a command of an operator about a target, and answers with the target.

@@ -29,17 +29,20 @@ enum Answer {
     CallView.write(stored.record, attempts: stored.attempts, wait: wait, redaction: redaction, to: &writer)
     return json(
       202, writer,
-      [HTTPHeader("location", "/v1/calls/\(stored.record.id)"), HTTPHeader("idempotency-replayed", "true")])
+      [HTTPHeader("location", "/v1/calls/\(stored.record.id)"), replayedField])
   }
+
+  private static let replayedField = HTTPHeader("idempotency-replayed", "true")
 
   /// 200: a call.
   ///
   /// - Parameters:
   ///   - applied: The client's preference to wait, which was fulfilled (RFC 7240 §3).
+  ///   - isReplay: Whether the call was accepted before, under the key of a submission.
   ///   - request: The call's request, if the client wants it.
   static func call(
     _ stored: StoredCall, wait: CallView.Wait?, _ redaction: Redaction, applied: Duration? = nil,
-    request: RequestView? = nil
+    isReplay: Bool = false, request: RequestView? = nil
   ) -> HTTPResponse {
     var writer = JSONWriter(capacity: 2048)
     CallView.write(
@@ -50,7 +53,7 @@ enum Answer {
       [
         HTTPHeader("preference-applied", "wait=\(applied.wholeMicroseconds / 1_000_000)"),
         HTTPHeader("content-location", "/v1/calls/\(stored.record.id)"),
-      ])
+      ] + (isReplay ? [replayedField] : []))
   }
 
   /// A validator of the shown data, from every byte of it: it changes exactly when the shown data changes.

@@ -199,14 +199,20 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
           status: 413, code: "bodyTooLarge", title: "The line is too long",
           detail: "A line may have at most \(limits.bytes) bytes."))
     case .whole(let text):
+      var key: IdempotencyKey?
       do throws(Problem) {
-        var descriptor = try CallDescriptor.read(text, limits: descriptorLimits)
-        if let key = options.key {
-          descriptor.key = try Self.key(key, item: place, of: UnsafeRawBufferPointer(text), options.caller)
+        if let prefix = options.key {
+          key = try Self.key(prefix, item: place, of: UnsafeRawBufferPointer(text), options.caller)
         }
-        events.append(.submit(descriptor, runtime.expect(.item(self, index: index))))
+        var descriptor = try CallDescriptor.read(text, limits: descriptorLimits)
+        descriptor.key = key
+        events.append(runtime.submission(descriptor, of: .item(self, index: index)))
       } catch {
-        refuse(index, error)
+        if let key {
+          runtime.refuse(error, unlessRepeatedUnder: key, .item(self, index: index))
+        } else {
+          refuse(index, error)
+        }
       }
     }
     return isWritable

@@ -25,15 +25,21 @@ struct ForwardRoutes: RouteGroup {
     let caller = exchange.caller
     var options = ForwardOptions()
     let text = try descriptor(of: url, request, &options)
-    let key = try request.idempotencyKey()
+    let keyText = try request.idempotencyKey()
     let limits = try submission.limits(for: caller, request)
-    var descriptor = try text.withUnsafeBufferPointer { bytes throws(Problem) in
-      try CallDescriptor.read(bytes, limits: limits)
-    }
-    descriptor.key = key.map {
+    let wait = submission.preferredWait(request)
+    let key = keyText.map {
       IdempotencyKey(caller.idempotencyName($0), fingerprint: Self.fingerprint(of: request, to: url, options))
     }
-    submission.submit(descriptor, waiting: submission.preferredWait(request), exchange.responder)
+    do throws(Problem) {
+      var descriptor = try text.withUnsafeBufferPointer { bytes throws(Problem) in
+        try CallDescriptor.read(bytes, limits: limits)
+      }
+      descriptor.key = key
+      submission.submit(descriptor, waiting: wait, exchange.responder)
+    } catch {
+      try submission.refuse(error, unlessRepeatedUnder: key, waiting: wait, exchange.responder)
+    }
   }
 
   /// The URL after the prefix. Clients generated from the contract encode it completely, as a parameter of a path.

@@ -39,6 +39,10 @@ struct ReplayRoutes: RouteGroup {
           submission.submit(keyed, waiting: wait, responder)
         }
         return nil
+      } catch let problem as Problem where key != nil && !isDryRun {
+        // The original may have been erased or removed since the first of these submissions.
+        try submission.refuse(problem, unlessRepeatedUnder: key, waiting: wait, responder)
+        return nil
       } catch {
         runtime.metrics.count { $0.refused += 1 }
         throw error

@@ -58,9 +58,24 @@ struct Submission: Sendable {
   func submit(
     _ descriptor: CallDescriptor, waiting wait: Duration?, _ responder: HTTPResponder, atEndOfIteration: Bool = false
   ) {
-    let token = runtime.expect(wait.map { .untilEnd(responder, within: $0) } ?? .client(responder))
-    let event = EngineEvent.submit(descriptor, token)
+    let event = runtime.submission(descriptor, of: Self.submitter(responder, waiting: wait))
     if atEndOfIteration { runtime.leave(event) } else { runtime.post(event) }
+  }
+
+  /// Refuses a submission that cannot be accepted as things are now, unless it repeats one that was.
+  ///
+  /// - Parameter key: The key under which it would have been submitted; nil without one.
+  /// - Throws: The problem, if there is no key.
+  func refuse(
+    _ problem: Problem, unlessRepeatedUnder key: IdempotencyKey?, waiting wait: Duration?, _ responder: HTTPResponder
+  ) throws(Problem) {
+    guard let key else { throw problem }
+    runtime.refuse(problem, unlessRepeatedUnder: key, Self.submitter(responder, waiting: wait))
+  }
+
+  /// The client of a submission, which waits for the end of the call or does not.
+  static func submitter(_ responder: HTTPResponder, waiting wait: Duration?) -> Submitter.Kind {
+    wait.map { .untilEnd(responder, within: $0) } ?? .client(responder)
   }
 
   /// How long the client of a submission waits for the result, if at all. A preference is limited, not refused.

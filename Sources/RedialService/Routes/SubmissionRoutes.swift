@@ -23,15 +23,23 @@ struct SubmissionRoutes: RouteGroup {
   private func submit(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     let isDryRun = try request.isDryRun()
     try request.checkJSON()
-    let key = try request.idempotencyKey()
-    var descriptor = try CallDescriptor.read(
-      request.content, limits: submission.limits(for: exchange.caller, request))
-    if isDryRun { return submission.showPlan(of: descriptor, exchange.responder, exchange.caller) }
-    descriptor.key = key.map {
+    let keyText = try request.idempotencyKey()
+    let limits = try submission.limits(for: exchange.caller, request)
+    if isDryRun {
+      let descriptor = try CallDescriptor.read(request.content, limits: limits)
+      return submission.showPlan(of: descriptor, exchange.responder, exchange.caller)
+    }
+    let key = keyText.map {
       IdempotencyKey(exchange.caller.idempotencyName($0), fingerprint: SHA256Digest.of(request.body))
     }
-    submission.submit(
-      descriptor, waiting: submission.preferredWait(request), exchange.responder, atEndOfIteration: true)
+    let wait = submission.preferredWait(request)
+    do throws(Problem) {
+      var descriptor = try CallDescriptor.read(request.content, limits: limits)
+      descriptor.key = key
+      submission.submit(descriptor, waiting: wait, exchange.responder, atEndOfIteration: true)
+    } catch {
+      try submission.refuse(error, unlessRepeatedUnder: key, waiting: wait, exchange.responder)
+    }
   }
 
   // MARK: Many calls. Each is accepted or refused on its own.
@@ -55,16 +63,22 @@ struct SubmissionRoutes: RouteGroup {
     var events: [EngineEvent] = []
     events.reserveCapacity(items.count)
     for (index, item) in items.enumerated() {
+      let text = UnsafeBufferPointer(rebasing: body[item])
+      var key: IdempotencyKey?
       do throws(Problem) {
-        let text = UnsafeBufferPointer(rebasing: body[item])
-        var descriptor = try CallDescriptor.read(text, limits: limits)
         if let keyText {
-          descriptor.key = try BatchStream.key(keyText, item: index, of: UnsafeRawBufferPointer(text), caller)
+          key = try BatchStream.key(keyText, item: index, of: UnsafeRawBufferPointer(text), caller)
         }
-        events.append(.submit(descriptor, runtime.expect(.item(answer, index: index))))
+        var descriptor = try CallDescriptor.read(text, limits: limits)
+        descriptor.key = key
+        events.append(runtime.submission(descriptor, of: .item(answer, index: index)))
       } catch {
-        runtime.metrics.count { $0.refused += 1 }
-        answer.answer(index, error)
+        if let key {
+          runtime.refuse(error, unlessRepeatedUnder: key, .item(answer, index: index))
+        } else {
+          runtime.metrics.count { $0.refused += 1 }
+          answer.answer(index, error)
+        }
       }
     }
     runtime.post(events)

@@ -19,7 +19,7 @@ struct ForwardedRoutes: RouteGroup {
     }
     let answer = ForwardedAnswer(count: descriptors.count, to: exchange.responder)
     for (index, descriptor) in descriptors.enumerated() {
-      runtime.leave(.submit(descriptor, runtime.expect(.forwarded(answer, index: index))))
+      runtime.leave(runtime.submission(descriptor, of: .forwarded(answer, index: index)))
     }
   }
 }
