@@ -136,13 +136,18 @@ extension Engine {
       roster.targets.lazy.filter { !$0.isForgotten && $0.occupancy.inFlight > 0 }.map { ShardSet.shard(of: $0.key) })
   }
 
-  /// The shards of this engine, those first that are easiest to give up.
+  /// Whoever has this shard makes the changes of what belongs to no target.
+  public static let leadersShard = 0
+
+  /// The shards of this engine, those first that are easiest to give up. The leader's is the last: bulk
+  /// operations run there.
   private func shardsByLoad() -> [Int] {
     var load = [Int](repeating: 0, count: ShardSet.count)
     for target in roster.targets where !target.isForgotten {
       load[ShardSet.shard(of: target.key)] +=
         target.occupancy.held + ShardSet.count * settings.maxHeld * target.occupancy.inFlight
     }
+    load[Self.leadersShard] = .max
     return desk.leases.held.shards.sorted { (load[$0], $0) < (load[$1], $1) }
   }
 

@@ -89,6 +89,14 @@ public struct CallCommand: Sendable, Hashable {
     case purge
   }
 
+  /// What must hold for the call when the command is executed, beside what its kind needs.
+  public enum Condition: Sendable, Hashable {
+    /// It has ended, at this time or before.
+    case ended(by: Timestamp)
+    /// It has not ended.
+    case unfinished
+  }
+
   /// The action.
   public var kind: Kind
   /// The call.
@@ -101,12 +109,15 @@ public struct CallCommand: Sendable, Hashable {
   public var attribution: Attribution
   /// Whether an erasure also removes the call's labels.
   public var erasesLabels: Bool
+  /// What must hold for the call; nil for nothing.
+  public var condition: Condition?
 
   /// Creates a command.
   public init(
     _ kind: Kind, _ id: CallID, in namespace: Namespace = .default, reply: ReplyToken<Reply>,
-    attribution: Attribution = Attribution(), erasesLabels: Bool = false
+    attribution: Attribution = Attribution(), erasesLabels: Bool = false, condition: Condition? = nil
   ) {
+    self.condition = condition
     self.erasesLabels = erasesLabels
     self.namespace = namespace
     self.kind = kind

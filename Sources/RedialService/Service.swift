@@ -70,7 +70,7 @@ public final class Service: Sendable {
     } catch {
       throw StartError(message: error.message)
     }
-    bulk = BulkRunner(BulkRunner.Surroundings(runtime))
+    bulk = BulkRunner(BulkRunner.Surroundings(runtime), isShared: opened.shared != nil)
     var limits = settings.descriptorLimits
     limits.policies = storedPolicies.policies
     server = HTTPServer(
@@ -125,7 +125,7 @@ public final class Service: Sendable {
       throw StartError(message: error.message)
     }
     // Of a store that is shared, the leader runs them.
-    if opened.shared == nil { bulk.take(opened.operations) }
+    if opened.shared == nil { bulk.take(opened.operations, in: bulk.term) }
     log.write(
       .info, "started",
       [("version", redialVersion), ("url", urls.joined(separator: " ")), ("store", opened.place)])
@@ -138,10 +138,13 @@ public final class Service: Sendable {
   /// How long a stop still accepts requests that had already arrived, before the engine refuses new calls.
   private static let arrivedTime = DispatchTimeInterval.seconds(1)
 
+  /// How long a stop waits at most for the page of calls that an operation is working on.
+  private static let pageTime = Duration.seconds(5)
+
   /// Accepts no more calls, waits for attempts in flight up to the configured time, and closes the store.
   public func stop() {
     log.write(.info, "stopping", [("drainTimeout", DurationText.format(settings.drainTimeout))])
-    bulk.stop()
+    bulk.stop(within: min(settings.drainTimeout, Self.pageTime))
     let closed = DispatchSemaphore(value: 0)
     server.drain(within: settings.drainTimeout) { closed.signal() }
     // Requests that have arrived are still accepted; a slow client delays nothing.

@@ -256,6 +256,16 @@ struct LeaseTests: LeaseScene {
     #expect(probe.notices.contains(.shardsReleased(ask.request.giveBack)))
   }
 
+  @Test("the leader's shard is given back last, because operations run there", arguments: [1, 0])
+  func givesBackTheLeadersLast(share: Int) throws {
+    var probe = member()
+    probe.advance(.seconds(1))
+    probe.grant(share: share)
+    let ask = try #require(probe.leaseAsks.last)
+    #expect(ask.request.giveBack.size == ShardSet.count - share)
+    #expect(ask.request.giveBack.contains(Engine.leadersShard) == (share == 0))
+  }
+
   @Test("a shard with an attempt in flight is given back when that has ended, and starts nothing until then")
   func givesBackWhenIdle() throws {
     var probe = member(shard())

@@ -370,4 +370,70 @@ struct OperationTests {
     let retries = probe.written.compactMap { if case .retried(id, let retry) = $0 { retry } else { nil } }
     #expect(retries == [ManualRetry(at: probe.now, afterAttempt: 0, attribution: why)])
   }
+
+  // MARK: Conditions
+
+  /// Gives a command of an operation on many calls, which the store answers with these records.
+  private func conditional(
+    _ probe: inout EngineProbe, _ kind: CallCommand.Kind, _ id: CallID, _ condition: CallCommand.Condition,
+    with record: CallRecord?
+  ) -> ReplyToken<CallCommand.Reply> {
+    let reply = probe.token(for: CallCommand.Reply.self)
+    probe.hear(.command(CallCommand(kind, id, reply: reply, condition: condition)))
+    answerFetches(&probe, with: [record])
+    return reply
+  }
+
+  private func retries(_ probe: EngineProbe, _ id: CallID) -> Int {
+    probe.written.count { if case .retried(id, _) = $0 { true } else { false } }
+  }
+
+  @Test("a call that an operation has run again is not run again by it, while it runs, waits or has ended again")
+  func runsAgainOnce() throws {
+    var probe = EngineProbe()
+    let id = probe.submit()
+    probe.end(id, status: 404)
+    probe.advance(.seconds(1))
+    let condition = CallCommand.Condition.ended(by: probe.now)
+    // Both were found before either was executed.
+    let ended = try #require(probe.record(id))
+    let replies = (0..<2).map { _ in probe.token(for: CallCommand.Reply.self) }
+    probe.hear(replies.map { .command(CallCommand(.retry, id, reply: $0, condition: condition)) })
+    answerFetches(&probe, with: [ended, ended])
+    #expect(probe.isDone(replies[0]) && probe.refusal(of: replies[1])?.code == "callNotEnded")
+    #expect(probe.starts(of: id) == 2 && retries(probe, id) == 1)
+    probe.advance(.seconds(1))
+    probe.end(id, status: 404)
+    let late = conditional(&probe, .retry, id, condition, with: probe.record(id))
+    #expect(probe.refusal(of: late)?.code == "callEnded")
+    let purge = conditional(&probe, .purge, id, condition, with: probe.record(id))
+    #expect(probe.refusal(of: purge)?.code == "callEnded")
+    #expect(probe.starts(of: id) == 2 && retries(probe, id) == 1)
+    // A client may.
+    let client = probe.token(for: CallCommand.Reply.self)
+    probe.hear(.command(CallCommand(.retry, id, reply: client)))
+    answerFetches(&probe, with: [probe.record(id)])
+    #expect(probe.isDone(client) && retries(probe, id) == 2)
+  }
+
+  @Test("a call in the store that is to run again only if it has ended goes on waiting there")
+  func storedIsNotEnded() {
+    var probe = EngineProbe()
+    let id = probe.submit(after: .seconds(60))
+    let reply = conditional(&probe, .retry, id, .ended(by: probe.now), with: held(probe, id))
+    #expect(probe.refusal(of: reply)?.code == "callNotEnded")
+    #expect(probe.state(id) == .scheduled && probe.starts(of: id) == 0 && retries(probe, id) == 0)
+  }
+
+  @Test("a call that is to run now only if it has not ended is not run again")
+  func unfinished() {
+    var probe = EngineProbe()
+    let id = probe.submit(after: .seconds(60))
+    let first = conditional(&probe, .retry, id, .unfinished, with: held(probe, id))
+    #expect(probe.isDone(first) && probe.starts(of: id) == 1)
+    probe.end(id, status: 200)
+    let second = conditional(&probe, .retry, id, .unfinished, with: probe.record(id))
+    #expect(probe.refusal(of: second)?.code == "callEnded")
+    #expect(probe.starts(of: id) == 1)
+  }
 }

@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import RedialCore
 import RedialEngine
 import RedialModel
@@ -44,7 +45,7 @@ struct BulkRunnerTests {
     let runner = BulkRunner(
       BulkRunner.Surroundings(
         page: { _ in calls.page() },
-        perform: { _, ids, _, _, finish in
+        perform: { _, ids, finish in
           calls.state.withLock { $0.looks += 1 }
           let batch = BulkBatch(size: ids.count, finish: finish)
           for id in ids { batch.note(calls.cancel(id)) }
@@ -58,7 +59,7 @@ struct BulkRunnerTests {
     }
     let operation = BulkOperation(
       id: BulkOperationID(rawValue: 1), request: request, createdAt: Timestamp(microseconds: 0))
-    runner.take([operation])
+    runner.take([operation], in: runner.term)
     #expect(over.wait(timeout: .now() + 30) == .success, "it does not end")
     return try #require(runner.operation(operation.id))
   }
@@ -75,5 +76,130 @@ struct BulkRunnerTests {
     let calls = Calls(foreign: [CallID(rawValue: 2), CallID(rawValue: 4)], settlesAfter: .max)
     let ended = try end(calls)
     #expect(ended.state == .completed && ended.done == 3 && ended.skipped == 2)
+  }
+
+  // MARK: Changes of the leader
+
+  /// A runner whose pages and writes end when the test says so.
+  private final class Stage: Sendable {
+    private struct State {
+      var finishes: [@Sendable (BulkBatch.Tally) -> Void] = []
+      var writes: [(current: @Sendable () -> BulkOperation?, then: @Sendable (Bool) -> Void)] = []
+      var ends = 0
+    }
+
+    private let state = Mutex(State())
+    /// Signalled by each page that begins, and by each write that is wanted.
+    private let (begun, wanted) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+
+    func runner(isShared: Bool = false) -> BulkRunner {
+      BulkRunner(
+        BulkRunner.Surroundings(
+          page: { _ in CallPage(calls: [CallID(rawValue: 1)], next: nil) },
+          perform: { [self] _, _, finish in
+            state.withLock { $0.finishes.append(finish) }
+            begun.signal()
+          },
+          store: { [self] current, then in
+            state.withLock { $0.writes.append((current, then)) }
+            wanted.signal()
+          },
+          log: { [self] _, _ in state.withLock { $0.ends += 1 } },
+          now: { Timestamp(microseconds: 0) }),
+        pause: .milliseconds(1), isShared: isShared)
+    }
+
+    var ends: Int { state.withLock { $0.ends } }
+    var pages: Int { state.withLock { $0.finishes.count } }
+
+    /// Waits for a page, and returns what ends it.
+    func page() throws -> @Sendable (BulkBatch.Tally) -> Void {
+      try #require(begun.wait(timeout: .now() + 30) == .success)
+      return try #require(state.withLock { $0.finishes.last })
+    }
+
+    /// Waits for a write, and returns what it would write and what ends it.
+    func write() throws -> (operation: BulkOperation?, then: @Sendable (Bool) -> Void) {
+      try #require(wanted.wait(timeout: .now() + 30) == .success)
+      let write = try #require(state.withLock { $0.writes.last })
+      return (write.current(), write.then)
+    }
+  }
+
+  private static let done = BulkBatch.Tally(done: 1)
+
+  private func operation(_ state: BulkOperation.State = .running) throws -> BulkOperation {
+    let request = try Array("{\"action\": \"cancel\", \"all\": true}".utf8).withUnsafeBufferPointer { bytes in
+      try BulkRequest.read(bytes, rate: BulkOperation.rates.upperBound)
+    }
+    var operation = BulkOperation(
+      id: BulkOperationID(rawValue: 1), request: request, createdAt: Timestamp(microseconds: 0))
+    operation.state = state
+    return operation
+  }
+
+  @Test("a page of a leader that was replaced and leads again is void, and one goes on, not two")
+  func terms() throws {
+    let (stage, operation) = (Stage(), try operation())
+    let runner = stage.runner(isShared: true)
+    #expect(runner.leadsIn == nil)
+    let first = runner.term
+    #expect(runner.take([operation], in: first) && runner.leadsIn == first)
+    let old = try stage.page()
+    runner.drop()
+    #expect(runner.leadsIn == nil && runner.all.isEmpty)
+    #expect(!runner.take([operation], in: first), "what was read in an earlier term is not taken")
+    #expect(runner.take([operation], in: runner.term))
+    // Read twice in one term.
+    #expect(runner.take([operation], in: runner.term))
+    let new = try stage.page()
+    old(Self.done)
+    let void = try stage.write()
+    #expect(void.operation == nil, "nothing is written")
+    void.then(true)
+    new(Self.done)
+    let last = try stage.write()
+    #expect(last.operation?.state == .completed && last.operation?.done == 1)
+    last.then(true)
+    #expect(stage.pages == 2 && stage.ends == 1)
+  }
+
+  @Test("a stop waits until the page is counted on disk, and begins no other")
+  func stops() throws {
+    let (stage, operation) = (Stage(), try operation())
+    let runner = stage.runner()
+    runner.take([operation], in: runner.term)
+    let finish = try stage.page()
+    let (stopping, hasStopped) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    Thread.detachNewThread {
+      stopping.signal()
+      runner.stop(within: .seconds(60))
+      hasStopped.signal()
+    }
+    stopping.wait()
+    #expect(hasStopped.wait(timeout: .now() + .milliseconds(50)) == .timedOut)
+    finish(BulkBatch.Tally(done: 1, unavailable: 1))
+    let write = try stage.write()
+    #expect(write.operation?.done == 1)
+    #expect(hasStopped.wait(timeout: .now() + .milliseconds(50)) == .timedOut)
+    write.then(true)
+    #expect(hasStopped.wait(timeout: .now() + 30) == .success)
+    #expect(stage.pages == 1)
+    // Nothing is running now.
+    runner.stop(within: .seconds(60))
+  }
+
+  @Test("an operation that was completed while its cancellation was written stays completed")
+  func cancelledTooLate() throws {
+    let (stage, operation) = (Stage(), try operation())
+    let runner = stage.runner()
+    runner.take([operation], in: runner.term)
+    try stage.page()(Self.done)
+    let write = try stage.write()
+    var cancelled = operation
+    cancelled.state = .cancelled
+    #expect(runner.didCancel(cancelled).state == .completed)
+    write.then(true)
+    #expect(runner.operation(operation.id)?.state == .completed && runner.operation(operation.id)?.done == 1)
   }
 }

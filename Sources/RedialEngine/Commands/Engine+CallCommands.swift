@@ -13,8 +13,8 @@ extension Engine {
     }
     switch command.kind {
     case .cancel: cancel(call, command)
-    case .retry: retryNow(call, command)
-    case .erase, .purge: refuse(command, Self.notEnded(command.id))
+    case .retry where !command.isForEnded: retryNow(call, command)
+    case .retry, .erase, .purge: refuse(command, Self.notEnded(command.id))
     }
   }
 
@@ -49,6 +49,7 @@ extension Engine {
       return refuse(command, trouble.problem)
     }
     guard record.progress.state.isFinal else { return found(record, command) }
+    if let problem = command.refusal(ofEnded: record) { return refuse(command, problem) }
     switch command.kind {
     case .retry where record.spec.contentErasedAt != nil: refuse(command, Self.contentErased(record.id))
     case .retry: runAgain(record, command)
@@ -66,11 +67,12 @@ extension Engine {
       return refuse(command, .leaseLost)
     }
     switch command.kind {
-    case .cancel, .retry:
+    case .cancel,
+      .retry where !command.isForEnded:
       // It is not adopted, because that might put it back into the store, to be fetched again.
       hold(record)
       execute(command)
-    case .erase, .purge:
+    case .retry, .erase, .purge:
       putBack(record)
       refuse(command, Self.notEnded(record.id))
     }

@@ -62,6 +62,8 @@ struct BulkOperations: Sendable {
 
   /// Accepts an operation, on the store's lane.
   func begin(_ request: BulkRequest, in store: any ServiceStore, at now: Timestamp) throws -> HTTPResponse {
+    // A later change of the leader voids this: the next one reads what is on disk.
+    guard let term = runner.leadsIn else { throw Runtime.leaderSilent }
     guard runner.unfinished(in: request.filter.namespace) < limit else {
       throw Problem(
         status: 409, code: "tooManyOperations", title: "Too many bulk operations run",
@@ -70,7 +72,7 @@ struct BulkOperations: Sendable {
     let (id, forgotten) = runner.nextID(at: now, in: request.filter.namespace)
     let operation = BulkOperation(id: id, request: request, createdAt: now)
     try store.commit(forgotten.map { .removeOperation($0) } + [.operation(operation)])
-    runner.take([operation], forgetting: forgotten)
+    runner.take([operation], forgetting: forgotten, in: term)
     return answer(202, operation)
   }
 
@@ -79,18 +81,19 @@ struct BulkOperations: Sendable {
     _ id: BulkOperationID, _ namespace: Namespace, in store: any ServiceStore, at now: Timestamp
   ) throws -> HTTPResponse {
     guard var operation = runner.operation(id), operation.namespace == namespace else { throw Self.noSuchOperation(id) }
-    guard operation.state != .completed else {
+    if !operation.state.isFinal {
+      operation.state = .cancelled
+      operation.finishedAt = now
+      try store.commit([.operation(operation)])
+      // If its last page has ended meanwhile, that end is written next.
+      operation = runner.didCancel(operation)
+    }
+    guard operation.state == .cancelled else {
       throw Problem(
         status: 409, code: "operationEnded", title: "The operation has ended",
         detail: "\(id) is completed and cannot be cancelled any more.")
     }
-    if operation.state != .cancelled {
-      operation.state = .cancelled
-      operation.finishedAt = now
-      try store.commit([.operation(operation)])
-      runner.didCancel(operation)
-    }
-    return answer(200, runner.operation(id) ?? operation)
+    return answer(200, operation)
   }
 
   private func answer(_ status: Int, _ operation: BulkOperation) -> HTTPResponse {

@@ -6,8 +6,8 @@ extension BulkRunner.Surroundings {
   init(_ runtime: Runtime) {
     self.init(
       page: { [reader = runtime.reader] query throws(StoreError) in try reader.ids(query) },
-      perform: { [weak runtime] kind, calls, namespace, attribution, finish in
-        runtime?.perform(kind, on: calls, in: namespace, attribution, finish: finish)
+      perform: { [weak runtime] operation, calls, finish in
+        runtime?.perform(operation, on: calls, finish: finish)
       },
       store: { [weak runtime] current, then in runtime?.keep({ current().map { .operation($0) } }, then: then) },
       log: { [log = runtime.log] event, operation in

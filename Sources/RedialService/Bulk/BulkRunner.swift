@@ -8,17 +8,16 @@ internal import Synchronization
 /// Runs bulk operations: a page of calls at a time, each through the engine as if a client had sent the command, at the
 /// operation's rate. Its progress is stored after each page.
 ///
-/// If the process dies between a page and its progress, the page is found again but its calls no longer match: an
-/// operation never retries a call twice.
+/// If the process dies between a page and its progress, the page is found again but its calls no longer match. If
+/// commands of that page have still to be executed then, the owner of a call executes one of two: an operation never
+/// retries a call twice.
 final class BulkRunner: Sendable {
   /// The parts of the service that it uses.
   struct Surroundings: Sendable {
     /// A page of calls.
     var page: @Sendable (CallQuery) throws(StoreError) -> CallPage<CallID>
     /// Has the engine apply an action to these calls; the tally is passed on any thread.
-    var perform:
-      @Sendable (CallCommand.Kind, [CallID], Namespace, Attribution, @escaping @Sendable (BulkBatch.Tally) -> Void) ->
-        Void
+    var perform: @Sendable (BulkOperation, [CallID], @escaping @Sendable (BulkBatch.Tally) -> Void) -> Void
     /// Stores an operation's progress, read when the store writes it. Calls back on any thread with whether it is on
     /// disk.
     var store:
@@ -32,6 +31,11 @@ final class BulkRunner: Sendable {
     var operations: [BulkOperationID: BulkOperation] = [:]
     /// How often an operation has met calls that other instances run.
     var metOthers: [BulkOperationID: Int] = [:]
+    /// How often other instances have taken the operations over. Steps of an earlier term are void.
+    var term: UInt64 = 0
+    var isLeading: Bool
+    /// Steps whose progress is not stored.
+    var open = 0
     var isStopping = false
   }
 
@@ -51,12 +55,16 @@ final class BulkRunner: Sendable {
   /// Ended operations that stay in memory.
   static let maximumEnded = 1000
 
-  private let table = Mutex(Table())
+  private let table: Mutex<Table>
+  /// Signalled when it is stopping and no step is open.
+  private let rested = DispatchSemaphore(value: 0)
   private let queue = DispatchQueue(label: "redial.bulk", qos: .utility)
   private let surroundings: Surroundings
   private let pause: Duration
 
-  init(_ surroundings: Surroundings, pause: Duration = BulkRunner.pause) {
+  /// - Parameter isShared: Whether it runs operations only while this instance leads others.
+  init(_ surroundings: Surroundings, pause: Duration = BulkRunner.pause, isShared: Bool = false) {
+    table = Mutex(Table(isLeading: !isShared))
     self.surroundings = surroundings
     self.pause = pause
   }
@@ -89,21 +97,45 @@ final class BulkRunner: Sendable {
     }
   }
 
-  /// Takes the operations from the store, and continues those that have not ended.
-  func take(_ operations: [BulkOperation], forgetting forgotten: [BulkOperationID] = []) {
-    table.withLock { table in
-      for operation in operations { table.operations[operation.id] = operation }
+  /// The number of the time between two changes of the leader.
+  var term: UInt64 { table.withLock { $0.term } }
+
+  /// The term, if this instance leads in it.
+  var leadsIn: UInt64? { table.withLock { $0.isLeading ? $0.term : nil } }
+
+  /// Takes operations that are in the store, and continues those that have not ended. From now on this instance leads.
+  ///
+  /// - Parameter term: The term at a time before the operations were read or written.
+  /// - Returns: False, and nothing is done, if that term is over.
+  @discardableResult
+  func take(
+    _ operations: [BulkOperation], forgetting forgotten: [BulkOperationID] = [], in term: UInt64
+  ) -> Bool {
+    let new = table.withLock { table -> [BulkOperation]? in
+      guard table.term == term else { return nil }
+      table.isLeading = true
+      let new = operations.filter { table.operations[$0.id] == nil }
+      for operation in new { table.operations[operation.id] = operation }
       for id in forgotten { table.operations[id] = nil }
+      return new
     }
-    for operation in operations where !operation.state.isFinal { go(on: operation.id, after: .zero) }
+    for operation in new ?? [] where !operation.state.isFinal { go(on: operation.id, in: term) }
+    return new != nil
   }
 
   /// Records, on the store's lane, that a bulk operation is cancelled and that this is on disk. The current page is
   /// finished.
-  func didCancel(_ operation: BulkOperation) {
-    change(operation.id) { current in
-      current.state = .cancelled
-      current.finishedAt = operation.finishedAt
+  ///
+  /// - Returns: The operation, which may have been completed meanwhile, and stays so.
+  func didCancel(_ operation: BulkOperation) -> BulkOperation {
+    table.withLock { table in
+      guard var current = table.operations[operation.id] else { return operation }
+      if !current.state.isFinal {
+        current.state = .cancelled
+        current.finishedAt = operation.finishedAt
+        table.operations[operation.id] = current
+      }
+      return current
     }
   }
 
@@ -112,62 +144,91 @@ final class BulkRunner: Sendable {
     table.withLock {
       $0.operations = [:]
       $0.metOthers = [:]
+      $0.term += 1
+      $0.isLeading = false
     }
   }
 
-  /// Begins no more pages.
-  func stop() {
-    table.withLock { $0.isStopping = true }
+  /// Begins no more pages, and waits until those that have begun are finished and counted, so that whoever continues
+  /// finds the right counts.
+  ///
+  /// - Parameter bound: How long it waits at most.
+  func stop(within bound: Duration) {
+    let isBusy = table.withLock { table in
+      table.isStopping = true
+      return table.open > 0
+    }
+    if isBusy { _ = rested.wait(timeout: .now() + .microseconds(Int(bound.wholeMicroseconds))) }
   }
 
   // MARK: Steps
 
-  private func go(on id: BulkOperationID, after wait: Duration) {
-    queue.asyncAfter(deadline: .now() + .microseconds(Int(wait.wholeMicroseconds))) { [weak self] in self?.step(id) }
-  }
-
-  private func step(_ id: BulkOperationID) {
-    let operation = table.withLock { $0.isStopping ? nil : $0.operations[id] }
-    guard let operation, !operation.state.isFinal else { return }
-    do throws(StoreError) {
-      if operation.state == .counting { try count(operation) } else { try work(operation) }
-    } catch {
-      go(on: id, after: pause)
+  private func go(on id: BulkOperationID, in term: UInt64, after wait: Duration = .zero) {
+    queue.asyncAfter(deadline: .now() + .microseconds(Int(wait.wholeMicroseconds))) { [weak self] in
+      self?.step(id, in: term)
     }
   }
 
+  private func step(_ id: BulkOperationID, in term: UInt64) {
+    let operation = table.withLock { table -> BulkOperation? in
+      guard table.term == term, !table.isStopping, let operation = table.operations[id], !operation.state.isFinal
+      else { return nil }
+      table.open += 1
+      return operation
+    }
+    guard let operation else { return }
+    do throws(StoreError) {
+      if operation.state == .counting { try count(operation, in: term) } else { try work(operation, in: term) }
+    } catch {
+      close()
+      go(on: id, in: term, after: pause)
+    }
+  }
+
+  /// A step is over.
+  private func close() {
+    let hasRested = table.withLock { table in
+      table.open -= 1
+      return table.isStopping && table.open == 0
+    }
+    if hasRested { rested.signal() }
+  }
+
   /// Counts more of the matching calls. A count that was interrupted begins again.
-  private func count(_ operation: BulkOperation) throws(StoreError) {
+  private func count(_ operation: BulkOperation, in term: UInt64) throws(StoreError) {
     let query = CallQuery(
       operation.filter, before: operation.cursor, limit: Self.countSize, scanLimit: Self.scanLimit)
     let page = try surroundings.page(query)
-    change(operation.id) { current in
+    change(operation.id, in: term) { current in
       current.matched += page.calls.count
       current.cursor = page.next
       if page.next == nil, !current.state.isFinal { current.state = .running }
     }
-    if page.next == nil { keep(operation.id) } else { go(on: operation.id, after: .zero) }
+    if page.next == nil { return keep(operation.id, in: term) }
+    close()
+    go(on: operation.id, in: term)
   }
 
   /// Applies the action to the next few calls.
-  private func work(_ operation: BulkOperation) throws(StoreError) {
-    let request = operation.request
-    let size = min(Self.pageSize, max(1, request.ratePerSecond / Self.pagesPerSecond))
+  private func work(_ operation: BulkOperation, in term: UInt64) throws(StoreError) {
+    let size = min(Self.pageSize, max(1, operation.request.ratePerSecond / Self.pagesPerSecond))
     let query = CallQuery(operation.filter, before: operation.cursor, limit: size, scanLimit: Self.scanLimit)
     let page = try surroundings.page(query)
     let began = surroundings.now()
     let finish = { @Sendable [weak self] (tally: BulkBatch.Tally) in
       guard let self else { return }
-      queue.async { self.note(tally, page, of: operation.id, since: began) }
+      queue.async { self.note(tally, page, of: operation.id, in: term, since: began) }
     }
     guard !page.calls.isEmpty else { return finish(BulkBatch.Tally()) }
-    surroundings.perform(request.action.kind, page.calls, operation.namespace, request.attribution, finish)
+    surroundings.perform(operation, page.calls, finish)
   }
 
-  private func note(_ tally: BulkBatch.Tally, _ page: CallPage<CallID>, of id: BulkOperationID, since: Timestamp) {
+  private func note(
+    _ tally: BulkBatch.Tally, _ page: CallPage<CallID>, of id: BulkOperationID, in term: UInt64, since: Timestamp
+  ) {
     var rate = BulkOperation.rates.lowerBound
-    let isPassed = tally.unavailable == 0 && (tally.elsewhere == 0 || !waitsForOthers(id))
-    change(id) { current in
+    let isPassed = tally.unavailable == 0 && (tally.elsewhere == 0 || !waitsForOthers(id, in: term))
+    change(id, in: term) { current in
       rate = current.request.ratePerSecond
       current.done += tally.done
       // If a page is examined again, calls that were changed no longer match; the others are tried again.
@@ -179,48 +240,45 @@ final class BulkRunner: Sendable {
       current.finishedAt = surroundings.now()
     }
     let due = Duration.microseconds(Int64(tally.count) * 1_000_000 / Int64(rate)) - (surroundings.now() - since)
-    keep(id, after: isPassed ? max(.zero, due) : pause)
+    keep(id, in: term, after: isPassed ? max(.zero, due) : pause)
   }
 
   /// Whether to wait for calls that other instances run; counts how often that was asked.
-  private func waitsForOthers(_ id: BulkOperationID) -> Bool {
+  private func waitsForOthers(_ id: BulkOperationID, in term: UInt64) -> Bool {
     table.withLock { table in
+      guard table.term == term else { return false }
       table.metOthers[id, default: 0] += 1
       return table.metOthers[id, default: 0] <= Self.looksForOthers
     }
   }
 
-  /// Stores the progress, and continues when it is on disk.
-  private func keep(_ id: BulkOperationID, after wait: Duration = .zero) {
-    surroundings.store({ [weak self] in self?.operation(id) }) { [weak self] isStored in
-      guard let self, let operation = operation(id) else { return }
-      if operation.state.isFinal, isStored {
-        table.withLock { $0.metOthers[id] = nil }
-        return surroundings.log("bulkOperationEnded", operation)
-      }
-      if isStored { return go(on: id, after: wait) }
+  /// Stores the progress, which ends the step, and continues when it is on disk.
+  private func keep(_ id: BulkOperationID, in term: UInt64, after wait: Duration = .zero) {
+    surroundings.store({ [weak self] in self?.operation(id, in: term) }) { [weak self] isStored in
+      guard let self else { return }
+      guard let operation = operation(id, in: term) else { return close() }
       // An end that is not on disk does not count: it is written again.
-      guard !table.withLock({ $0.isStopping }) else { return }
-      queue.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in self?.keep(id, after: wait) }
+      if !isStored, !table.withLock({ $0.isStopping }) {
+        return queue.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in self?.keep(id, in: term, after: wait) }
+      }
+      close()
+      guard isStored else { return }
+      guard operation.state.isFinal else { return go(on: id, in: term, after: wait) }
+      table.withLock { $0.metOthers[id] = nil }
+      surroundings.log("bulkOperationEnded", operation)
     }
   }
 
-  private func change(_ id: BulkOperationID, _ change: (inout BulkOperation) -> Void) {
+  /// An operation; nil if another instance has taken it over.
+  private func operation(_ id: BulkOperationID, in term: UInt64) -> BulkOperation? {
+    table.withLock { $0.term == term ? $0.operations[id] : nil }
+  }
+
+  private func change(_ id: BulkOperationID, in term: UInt64, _ change: (inout BulkOperation) -> Void) {
     table.withLock { table in
-      guard var operation = table.operations[id] else { return }
+      guard table.term == term, var operation = table.operations[id] else { return }
       change(&operation)
       table.operations[id] = operation
-    }
-  }
-}
-
-extension BulkOperation.Action {
-  /// The engine's command for the action.
-  fileprivate var kind: CallCommand.Kind {
-    switch self {
-    case .retry, .release: .retry
-    case .cancel: .cancel
-    case .purge: .purge
     }
   }
 }

@@ -39,7 +39,7 @@ struct OperationRoutes: RouteGroup {
         try operations.count(wanted, runtime.reader, unless: departure)
       }
     }
-    runtime.change(exchange.responder) { [runtime, operations, wanted] store in
+    runtime.change(exchange) { [runtime, operations, wanted] store in
       try operations.begin(wanted, in: store, at: runtime.clock.now)
     }
   }
@@ -47,7 +47,7 @@ struct OperationRoutes: RouteGroup {
   private func cancel(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     let (id, namespace) = (try exchange.operationID(), exchange.caller.namespace)
     try request.checkNoParameters()
-    runtime.change(exchange.responder) { [runtime, operations] store in
+    runtime.change(exchange) { [runtime, operations] store in
       try operations.cancel(id, namespace, in: store, at: runtime.clock.now)
     }
   }

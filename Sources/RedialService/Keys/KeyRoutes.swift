@@ -40,7 +40,7 @@ struct KeyRoutes: RouteGroup {
         status: 403, code: "otherNamespace", title: "The API key is of another namespace",
         detail: "A key of the namespace \(caller.namespace) makes keys of that namespace only.")
     }
-    runtime.keep(exchange.responder) { [keys, runtime] (store: any DocumentStore) throws in
+    runtime.keep(exchange) { [keys, runtime] (store: any DocumentStore) throws in
       // If two clients make the first key, the store's lane runs one first; the other then needs a key.
       if let problem = keys.refusal(of: caller) ?? keys.refusal(of: caller, lacking: .admin)?.0 { throw problem }
       let now = runtime.clock.now
@@ -74,7 +74,7 @@ struct KeyRoutes: RouteGroup {
   private func revoke(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
     let (id, caller) = (String(exchange.part), exchange.caller)
-    runtime.keep(exchange.responder) { [keys, runtime] (store: any DocumentStore) throws in
+    runtime.keep(exchange) { [keys, runtime] (store: any DocumentStore) throws in
       guard var key = keys[id], KeyRing.isManaged(key, by: caller) else {
         throw Problem(
           status: 404, code: "apiKeyNotFound", title: "There is no such API key",

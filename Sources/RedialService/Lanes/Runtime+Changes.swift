@@ -8,16 +8,18 @@ internal import RedialStore
 /// runtime.
 extension Runtime {
   /// Makes a change that does not concern a call, on the store's lane after all earlier requests, and answers with the
-  /// result.
+  /// result. An instance that does not lead any more by then leaves it to the leader.
   ///
   /// - Parameters:
   ///   - event: The name of a failure of the store in the log.
   ///   - body: Throws a `Problem`, or a `StoreError`, which becomes one.
   func change(
-    _ responder: HTTPResponder, noting event: StaticString = "changeFailed",
+    _ exchange: Exchange, noting event: StaticString = "changeFailed",
     _ body: @escaping @Sendable (any ServiceStore) throws -> HTTPResponse
   ) {
     storeLane?.afterwards { [self] store in
+      guard peers?.table.isLeading ?? true else { return leaveToLeader(exchange) }
+      let responder = exchange.responder
       do {
         respond(responder, try body(store))
       } catch let problem as Problem {
@@ -49,9 +51,9 @@ extension Runtime {
 
   /// Runs a change of the store's documents on its lane, and answers with the result.
   func keep(
-    _ responder: HTTPResponder, _ body: @escaping @Sendable (any DocumentStore) throws -> HTTPResponse
+    _ exchange: Exchange, _ body: @escaping @Sendable (any DocumentStore) throws -> HTTPResponse
   ) {
-    change(responder, noting: "documentNotKept") { try body($0) }
+    change(exchange, noting: "documentNotKept") { try body($0) }
   }
 
   /// Runs something with the store's documents on its lane.

@@ -173,19 +173,21 @@ final class Runtime: @unchecked Sendable {
     post(.targetCommand(TargetCommand(kind, target, reply: replies.targetCommands.add(commander))))
   }
 
-  /// Gives the engine the same command for several calls, as if clients had sent it.
+  /// Gives the engine the command of an operation for several calls, as if clients had sent it.
   ///
   /// - Parameter finish: Called once, from any thread, when all replies are there.
   func perform(
-    _ kind: CallCommand.Kind, on calls: [CallID], in namespace: Namespace, _ attribution: Attribution,
-    finish: @escaping @Sendable (BulkBatch.Tally) -> Void
+    _ operation: BulkOperation, on calls: [CallID], finish: @escaping @Sendable (BulkBatch.Tally) -> Void
   ) {
+    let (kind, condition) = (operation.commandKind, operation.condition)
+    let (namespace, attribution) = (operation.namespace, operation.request.attribution)
     let batch = BulkBatch(size: calls.count, finish: finish)
     post(
       calls.map {
-        let request = peers == nil ? nil : ForwardableRequest(kind, $0, in: namespace, attribution)
+        let request = peers == nil ? nil : ForwardableRequest(kind, $0, in: namespace, attribution, if: condition)
         let token = replies.commands.add(.bulk(batch, request))
-        return .command(CallCommand(kind, $0, in: namespace, reply: token, attribution: attribution))
+        return .command(
+          CallCommand(kind, $0, in: namespace, reply: token, attribution: attribution, condition: condition))
       })
   }
 }

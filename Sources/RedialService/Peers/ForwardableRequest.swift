@@ -18,9 +18,13 @@ struct ForwardableRequest: Sendable {
   ])
 
   /// A command of a bulk operation about one call, in the form in which a client would give it.
-  init(_ kind: CallCommand.Kind, _ call: CallID, in namespace: Namespace, _ attribution: Attribution) {
+  init(
+    _ kind: CallCommand.Kind, _ call: CallID, in namespace: Namespace, _ attribution: Attribution,
+    if condition: CallCommand.Condition?
+  ) {
     method = kind.method
-    target = "/v1/calls/\(call)/\(kind.pathName)"
+    let query = condition.map { "?\(CallCommand.Condition.parameter)=\($0.text)" }
+    target = "/v1/calls/\(call)/\(kind.pathName)\(query ?? "")"
     caller = Caller(namespace: namespace)
     var writer = JSONWriter()
     writer.beginObject()

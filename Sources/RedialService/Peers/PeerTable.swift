@@ -1,3 +1,4 @@
+internal import RedialEngine
 internal import RedialModel
 internal import RedialStore
 internal import Synchronization
@@ -5,7 +6,7 @@ internal import Synchronization
 /// Who has which shards: of this instance as its engine knows it, of the others as was last learned.
 final class PeerTable: Sendable {
   /// Whoever has this shard is the leader: it makes the changes of what belongs to no target.
-  static let leadersShard = 0
+  static let leadersShard = Engine.leadersShard
 
   private struct State: Sendable {
     var peers: [Peer] = []
@@ -20,9 +21,6 @@ final class PeerTable: Sendable {
   var all: [Peer] { state.withLock { $0.peers } }
   /// Whether this instance is the leader, and has read what it needs for that.
   var isLeading: Bool { state.withLock { $0.isLeading && $0.own.contains(Self.leadersShard) } }
-
-  /// Whether this instance has the leader's shard.
-  var hasLeadersShard: Bool { state.withLock { $0.own.contains(Self.leadersShard) } }
 
   /// Takes what was learned of the instances.
   func set(_ peers: [Peer]) {

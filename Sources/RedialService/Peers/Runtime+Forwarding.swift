@@ -55,8 +55,17 @@ extension Runtime {
     detail: "Each instance lists the targets whose calls it runs, and one of them could not be asked. Try again.",
     retryAfter: 1)
 
+  /// Leaves a request to the leader, because this instance is not.
+  func leaveToLeader(_ exchange: Exchange) {
+    if let request = exchange.forwardable {
+      forwardToLeader(request, exchange.responder)
+    } else {
+      answerNotLeader(exchange.responder)
+    }
+  }
+
   /// Has the leader serve a request.
-  func forwardToLeader(_ request: ForwardableRequest, _ responder: HTTPResponder) {
+  private func forwardToLeader(_ request: ForwardableRequest, _ responder: HTTPResponder) {
     guard let peers else { return }
     peers.forward(request, toOwnerOf: PeerTable.leadersShard) { [self] answer in
       guard let answer else {
@@ -68,13 +77,13 @@ extension Runtime {
     }
   }
 
-  private static let leaderSilent = Problem(
+  static let leaderSilent = Problem(
     status: 503, code: "leaderUnreachable", title: "Another instance has to do this",
     detail: "Changes of what belongs to no target are made by one of the instances, which did not answer. "
       + "It may have made the change. Look whether it has, or try again.", retryAfter: 1)
 
   /// Refuses a request that another instance has sent to the leader, because this one is not.
-  func answerNotLeader(_ responder: HTTPResponder) {
+  private func answerNotLeader(_ responder: HTTPResponder) {
     let field = HTTPHeader("\(PeerLink.notOwnerField)", "1")
     respond(responder, Answer.problem(Self.leaderSilent, [field]))
   }

@@ -46,7 +46,7 @@ extension Runtime {
     guard let peers, let bulk = leadersBulk.withLock({ $0 }) else { return }
     switch notice {
     case .shardsGained(let shards):
-      if peers.table.gain(shards) { lead(bulk, peers.table) }
+      if peers.table.gain(shards) { lead(bulk, peers.table, in: bulk.term) }
       settleTargets()
     case .shardsReleased(let shards): if peers.table.lose(shards) { bulk.drop() }
     case .leaseLost: if peers.table.lose(.all) { bulk.drop() }
@@ -56,17 +56,16 @@ extension Runtime {
 
   /// Takes the bulk operations over, as the new leader. Tries again until the store can be read, or it is not the leader
   /// any more.
-  private func lead(_ bulk: BulkRunner, _ table: PeerTable) {
+  private func lead(_ bulk: BulkRunner, _ table: PeerTable, in term: UInt64) {
     query(isOwed: true) { [weak self] in
       guard let self else { return }
-      bulk.take(try reader.operations())
       // What was read may be of a time before another instance led.
-      guard table.lead() else { return bulk.drop() }
+      guard bulk.take(try reader.operations(), in: term), table.lead() else { return }
       log.write(.info, "leading")
     } failure: { [weak self] _ in
       guard let self else { return }
       DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in
-        if table.hasLeadersShard { self?.lead(bulk, table) }
+        if bulk.term == term { self?.lead(bulk, table, in: term) }
       }
     }
   }

@@ -32,7 +32,7 @@ struct PolicyRoutes: RouteGroup {
     try request.checkJSON()
     try StoredPolicy.check(request.content)
     let (text, conditions) = (Array(request.content), request.preconditions)
-    runtime.change(exchange.responder) { [policies, runtime] store in
+    runtime.change(exchange) { [policies, runtime] store in
       try policies.put(name, text, namespace, under: conditions, in: store, at: runtime.clock.now)
     }
   }
@@ -41,7 +41,7 @@ struct PolicyRoutes: RouteGroup {
     let (name, namespace) = (try exchange.policyName(), exchange.caller.namespace)
     try request.checkNoParameters()
     let conditions = request.preconditions
-    runtime.change(exchange.responder) { [policies, runtime] store in
+    runtime.change(exchange) { [policies, runtime] store in
       try policies.remove(name, namespace, under: conditions, in: store, at: runtime.clock.now)
     }
   }

@@ -24,14 +24,8 @@ struct API: HTTPHandler {
     var exchange = Exchange(responder: responder, caller: caller, parts: parts)
     if let peers = runtime.peers, route.server != .any {
       exchange.isForwarded = PeerTrust.isForwarded(request)
-      let isMisled = route.server == .leader && !peers.table.isLeading
-      if exchange.isForwarded {
-        if isMisled { return runtime.answerNotLeader(responder) }
-      } else {
-        let copy = ForwardableRequest(request, of: caller)
-        if isMisled { return runtime.forwardToLeader(copy, responder) }
-        exchange.forwardable = copy
-      }
+      if !exchange.isForwarded { exchange.forwardable = ForwardableRequest(request, of: caller) }
+      if route.server == .leader, !peers.table.isLeading { return runtime.leaveToLeader(exchange) }
     }
     do throws(Problem) {
       try route.serve(request, exchange)

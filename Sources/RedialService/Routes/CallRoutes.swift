@@ -81,13 +81,24 @@ struct CallRoutes: RouteGroup {
       let (id, namespace) = (try exchange.callID(), exchange.caller.namespace)
       var parameters = try QueryParameters(request.query)
       let erasesLabels = kind == .erase ? try parameters.takeFlag("labels") : false
+      let condition = exchange.isForwarded ? try parameters.takeCondition() : nil
       try parameters.finish()
       let attribution = try request.attribution()
       let command = CallCommand(
         kind, id, in: namespace, reply: runtime.replies.commands.add(.client(exchange.responder, exchange.forwardable)),
-        attribution: attribution, erasesLabels: erasesLabels)
+        attribution: attribution, erasesLabels: erasesLabels, condition: condition)
       runtime.post(.command(command))
     }
+  }
+}
+
+extension QueryParameters {
+  /// Removes the condition of a command that another instance has sent; nil if there is none.
+  fileprivate mutating func takeCondition() throws(Problem) -> CallCommand.Condition? {
+    let name = CallCommand.Condition.parameter
+    guard let text = take(name) else { return nil }
+    guard let condition = CallCommand.Condition(text: text) else { throw Self.problem(name, "is not a condition") }
+    return condition
   }
 }
 

@@ -8,8 +8,9 @@ internal import RedialJSON
 /// Webhook endpoints: stored, known to the engine, and disabled if their deliveries fail for too long.
 extension Runtime {
   /// Adds an endpoint, with a secret that is shown only this once.
-  func addEndpoint(_ draft: WebhookEndpointDraft, in namespace: Namespace, _ responder: HTTPResponder) {
-    keep(responder) { [self] (store: any DocumentStore) throws in
+  func addEndpoint(_ draft: WebhookEndpointDraft, _ exchange: Exchange) {
+    let namespace = exchange.caller.namespace
+    keep(exchange) { [self] (store: any DocumentStore) throws in
       guard !endpoints.isFull(namespace) else {
         throw Problem(
           status: 409, code: "tooManyWebhookEndpoints", title: "There are too many webhook endpoints",
@@ -25,10 +26,11 @@ extension Runtime {
 
   /// Changes an endpoint.
   func changeEndpoint(
-    _ id: String, in namespace: Namespace, _ responder: HTTPResponder,
+    _ id: String, _ exchange: Exchange,
     _ change: @escaping @Sendable (inout WebhookEndpoint, Timestamp) -> Void
   ) {
-    keep(responder) { [self] (store: any DocumentStore) throws in
+    let namespace = exchange.caller.namespace
+    keep(exchange) { [self] (store: any DocumentStore) throws in
       let changed = try endpoints.change(id, in: namespace, of: store) { endpoint in
         change(&endpoint, clock.now)
         return true
@@ -41,9 +43,10 @@ extension Runtime {
 
   /// Gives an endpoint a new secret, which is shown only this once.
   func rotateSecret(
-    of id: String, in namespace: Namespace, overlap: Duration, _ responder: HTTPResponder
+    of id: String, overlap: Duration, _ exchange: Exchange
   ) {
-    keep(responder) { [self] (store: any DocumentStore) throws in
+    let namespace = exchange.caller.namespace
+    keep(exchange) { [self] (store: any DocumentStore) throws in
       let secret = try Self.newSecret()
       let rotated = try endpoints.change(id, in: namespace, of: store) { endpoint in
         endpoint.rotate(to: secret, overlap: overlap, at: clock.now)
@@ -56,8 +59,9 @@ extension Runtime {
   }
 
   /// Removes an endpoint. Its remaining deliveries are paused, and end at their deadlines.
-  func removeEndpoint(_ id: String, in namespace: Namespace, _ responder: HTTPResponder) {
-    keep(responder) { [self] (store: any DocumentStore) throws in
+  func removeEndpoint(_ id: String, _ exchange: Exchange) {
+    let namespace = exchange.caller.namespace
+    keep(exchange) { [self] (store: any DocumentStore) throws in
       let endpoint = try Self.require(endpoints[id, in: namespace], id)
       try store.removeDocument(.webhookEndpoint, id: id)
       endpoints.remove(id)

@@ -36,7 +36,7 @@ struct WebhookRoutes: RouteGroup {
 
   private func create(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
-    runtime.addEndpoint(try draft(request), in: exchange.caller.namespace, exchange.responder)
+    runtime.addEndpoint(try draft(request), exchange)
   }
 
   private func show(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
@@ -47,22 +47,21 @@ struct WebhookRoutes: RouteGroup {
   private func replace(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
     let draft = try draft(request)
-    runtime.changeEndpoint(String(exchange.part), in: exchange.caller.namespace, exchange.responder) {
+    runtime.changeEndpoint(String(exchange.part), exchange) {
       $0.update(draft, at: $1)
     }
   }
 
   private func remove(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
-    runtime.removeEndpoint(String(exchange.part), in: exchange.caller.namespace, exchange.responder)
+    runtime.removeEndpoint(String(exchange.part), exchange)
   }
 
   private func rotate(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
     if !request.body.isEmpty { try request.checkJSON() }
     let overlap = try SecretRotation.readOverlap(request.content)
-    runtime.rotateSecret(
-      of: String(exchange.part), in: exchange.caller.namespace, overlap: overlap, exchange.responder)
+    runtime.rotateSecret(of: String(exchange.part), overlap: overlap, exchange)
   }
 
   private func test(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
