@@ -78,7 +78,9 @@ struct Submitter: Sendable {
   }
 
   /// What to do if its key has a call that is removed before it can be shown; the key is then removed, too.
-  enum Otherwise: Sendable {
+  ///
+  /// Indirect, because most submissions have no key, and the table of those who wait would be many times as large.
+  indirect enum Otherwise: Sendable {
     /// There is no key.
     case nothing
     /// Submit the call again, so many times at most.
