@@ -222,7 +222,8 @@ final class CallLog {
       staged
       ?? view.read { [willBeEmpty] logged in
         let number = logged.last + 1
-        return LogBatch(number: number, tail: willBeEmpty ? number : logged.tail)
+        let tail = logged.tail
+        return LogBatch(number: number, tail: willBeEmpty ? number : tail)
       }
     staged = nil
     body(&batch)
