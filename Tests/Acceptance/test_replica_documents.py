@@ -109,6 +109,12 @@ def test_an_endpoint_is_disabled_and_enabled_also_if_the_instance_is_killed_at_o
             locking("ROLLBACK")
         service.start()
         wait_until(lambda: paused(service, endpoint) is not enabled, f"enabled: {enabled}")
+
+        def is_noted():
+            stored = document(cluster, endpoint)
+            return stored["switches"] == stored["settledSwitches"]
+        # The next lock must find nothing about targets that is still to be written: the endpoint would have to wait for it.
+        wait_until(is_noted, "it is noted that this is done")
         assert service("GET", f"{ENDPOINTS}/{endpoint}").json["enabled"] == enabled
     service.submit(url=target.url)
     hook.next()
