@@ -16,6 +16,10 @@ struct HoldWatch {
   /// pace learns nothing.
   private var stopped: Set<TargetKey> = []
   private var released: [TargetKey: Timestamp] = [:]
+  /// Since when the pace holds calls of a target back, with pauses up to `longestPause`, and when it last did. A target
+  /// that gets a call now and then shows nothing about what it can take.
+  private var held: [TargetKey: (since: Timestamp, last: Timestamp)] = [:]
+  private static let longestPause = Duration.seconds(20)
 
   /// Before a step.
   mutating func willHear(_ events: [EngineEvent], _ engine: Engine, at now: Timestamp) {
@@ -49,7 +53,9 @@ struct HoldWatch {
         return "\(target.key) has accepted everything, and its pace of \(rate)/s holds calls until \(until.text)"
       }
       guard let healedAt, !slow.contains(target.key) else { continue }
-      let last = max(healedAt, trouble ?? healedAt, released[target.key] ?? healedAt)
+      let before = held[target.key].flatMap { now - $0.last <= Self.longestPause ? $0.since : nil } ?? now
+      held[target.key] = (before, now)
+      let last = max(healedAt, trouble ?? healedAt, released[target.key] ?? healedAt, before)
       if now > last + Self.recovery {
         return "nothing has failed since \(last.text), and the pace of \(target.key), \(rate)/s, holds calls until "
           + until.text

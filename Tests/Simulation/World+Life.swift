@@ -157,7 +157,9 @@ extension World {
       let time = now + random.duration(0...(random.chance(0.5) ? 2000 : 60_000))
       let victim = random.chance(0.8) ? id : random.pick(known)
       for _ in 0..<(random.chance(0.3) ? 2 : 1) {
-        agenda.add(.command(random.pick([.cancel, .cancel, .retry, .retry, .erase]), victim), at: time)
+        let kind: CallCommand.Kind =
+          erases ? random.pick([.cancel, .cancel, .retry, .retry, .erase]) : random.chance(0.5) ? .cancel : .retry
+        agenda.add(.command(kind, victim), at: time)
       }
     }
   }

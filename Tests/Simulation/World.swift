@@ -67,6 +67,8 @@ final class World {
   var failoverRandom: RandomSource
   /// The same for forwarded submissions.
   var forwardRandom: RandomSource
+  /// Whether clients erase calls, too. Other runs stay as they were.
+  let erases: Bool
   /// What the next server will have at a failover, by the number of the failover.
   var copies: [Int: SimulatedStore] = [:]
   /// When the server is ready that has taken over.
@@ -108,6 +110,7 @@ final class World {
     var settings = Workload.settings(&random)
     let count = Workload.share(&settings, &sharedRandom)
     forwardRandom = RandomSource(seed: seed ^ 0x666f_7277_6172_64)
+    erases = seed % 7 == 3
     Workload.forward(&settings, &forwardRandom)
     crowd = Crowd(seed: seed, &settings)
     self.settings = settings

@@ -51,7 +51,7 @@ BUGS = [
     bug("a refused call left on disk", 200, (
         ENGINE, "refused.sorted().map(StoreWrite.discard)",
         "(PLANTED ? [] : refused.sorted()).map(StoreWrite.discard)")),
-    bug("an erasure that was refused leaves its call without a timer", 50, (
+    bug("an erasure that was refused leaves its call without a timer", 200, (
         ENGINE, "putBack(record)\n", "if PLANTED { hold(record) } else { putBack(record) }\n")),
     # Attempts.
     bug("one attempt more than the policy has", 20, (
@@ -258,7 +258,7 @@ BUGS = [
     bug("surplus shards kept", 200, (
         ENGINE, "if surplus > 0 { leave(", "if surplus > 0, !PLANTED { leave(")),
     # Forwarded submissions.
-    bug("a claim of a call that is being accepted", 9000, only_unless(
+    bug("a claim of a call that is being accepted", 3000, only_unless(
         ENGINE, "if record.mayBeStored { desk.claims.given(record.id) }")),
     bug("a refused call removed that another stored", 1000, only_unless(
         ENGINE, "if call.mayBeStored { kept.insert(call.id) }")),
