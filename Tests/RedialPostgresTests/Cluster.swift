@@ -176,6 +176,14 @@ final class TestDatabase {
     return try new.run([statement], within: .seconds(60))[0]
   }
 
+  /// Waits until a statement in this database waits for a lock.
+  func awaitBlockedStatement() throws {
+    let blocked = """
+      SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+      """
+    while try number(blocked) == 0 {}
+  }
+
   /// The number in the first row of a query.
   func number(_ sql: String) throws -> Int64 {
     let rows = try rows(sql)

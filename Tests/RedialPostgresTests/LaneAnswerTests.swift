@@ -57,10 +57,7 @@ struct LaneAnswerTests {
       return
     }
     #expect(claim.calls.map(\.id) == [Sample.id(2)])
-    let waiting = """
-      SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
-      """
-    while try database.number(waiting) == 0 {}
+    try database.awaitBlockedStatement()
     _ = store.submit(.lease(request, renewing: grant.session.id), as: 4)
     try other.execute(["COMMIT"], purpose: "prepare the test", within: .seconds(60))
     guard case .made(.leased(let again)) = outcome() else {

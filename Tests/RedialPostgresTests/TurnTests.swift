@@ -47,10 +47,7 @@ struct TurnTests {
       }
       stored.signal()
     }
-    let waiting = """
-      SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
-      """
-    while try database.number(waiting) == 0 {}
+    try database.awaitBlockedStatement()
     _ = try giving.run([PostgresStatement(LeaseQueries.commit)], within: .seconds(60))
     stored.wait()
     #expect(failure.withLock { $0 } == nil)
