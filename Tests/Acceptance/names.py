@@ -14,7 +14,7 @@ import time
 import rebinding
 
 FIRST, SECOND, PORT = "93.184.216.34", "93.184.216.35", rebinding.PORT
-DEAD = "2a00:1::dead"
+DEAD, NEIGHBOUR = "2a00:1::dead", "2a00:1::1"
 CACHE_TIME = 4  # seconds
 
 
@@ -59,17 +59,14 @@ def serve_target(reached):
         connection.close()
 
 
-def fill(listener):
-    """Fills the backlog of a server that accepts no connection: the kernel silently drops further ones."""
-    held = [listener]
-    while True:
-        client = socket.socket(socket.AF_INET6)
-        client.settimeout(0.3)
-        held.append(client)
-        try:
-            client.connect((DEAD, PORT))
-        except TimeoutError:
-            return held
+def silence():
+    """Makes an address that never answers: packets to it reach the other end of a wire, where no device has them."""
+    for command in [
+        "link add near type veth peer name far", "link set near up", "link set far up",
+        f"-6 addr add {NEIGHBOUR}/64 dev near nodad",
+        f"-6 neigh add {DEAD} lladdr 02:00:00:00:de:ad dev near nud permanent",
+    ]:
+        subprocess.run(["ip", *command.split()], check=True)
 
 
 def ended(url, policy):
@@ -87,8 +84,7 @@ def main(binary, folder):
     rebinding.configure(b"lo", None)
     for number, address in enumerate([FIRST, SECOND]):
         rebinding.configure(b"lo:%d" % number, address)
-    subprocess.run(f"ip -6 addr add {DEAD}/128 dev lo nodad".split(), check=True, capture_output=True)
-    silence = fill(socket.create_server((DEAD, PORT), family=socket.AF_INET6, backlog=0))
+    silence()
     for name, text in [("resolv.conf", "nameserver 127.0.0.1\n"), ("nsswitch.conf", "hosts: dns\n")]:
         (folder / name).write_text(text)
         subprocess.run(["mount", "--bind", str(folder / name), f"/etc/{name}"], check=True)
@@ -125,8 +121,6 @@ def main(binary, folder):
         finally:
             service.kill()
             service.wait()
-    for held in silence:
-        held.close()
     print(json.dumps(seen))
 
 

@@ -106,7 +106,7 @@ def test_names_are_remembered_as_long_as_is_set_and_a_dead_address_costs_a_delay
     # Only IPv6 is tried for this long; then also IPv4, which answers.
     for delay in [300, 1500]:
         attempt = seen[f"twofold{delay}"]
-        assert (attempt["outcome"], attempt["status"]) == ("answered", 503), attempt
+        assert (attempt["outcome"], attempt["status"]) == ("answered", 503), json.dumps(attempt)
         took = attempt["duration"]
         took = float(took[:-2]) if took.endswith("ms") else 1000 * float(took[:-1])
         # A busy machine may take longer; but the connect timeout is not used up for the dead address.
