@@ -109,6 +109,7 @@ public struct Engine: Sendable {
     case .glance(let keys, let token): effects.actions.append(.reply(.glance(token, glance(keys))))
     case .longestBacklogs(let limit, let token):
       effects.actions.append(.reply(.glance(token, longestBacklogs(limit))))
+    case .audit(let held, let token): effects.actions.append(.reply(.audit(token, missing(among: held))))
     case .tally(let token): effects.actions.append(.reply(.tally(token, roster.takeTallies())))
     case .report(let token): effects.actions.append(.reply(.report(token, report())))
     case .readiness(let token): effects.actions.append(.reply(.readiness(token, !desk.isFailing)))

@@ -20,6 +20,8 @@ public enum EngineEvent: Sendable {
   /// Describe this many targets, those with the most due calls, with estimates of how many of these will miss their
   /// deadlines.
   case longestBacklogs(Int, ReplyToken<[TargetSnapshot]>)
+  /// The store shows these calls in an engine's memory. The reply has those that should be in this engine's, and are not.
+  case audit([HeldCall], ReplyToken<[HeldCall]>)
   /// The service asks for the counts of each namespace since the last request for them.
   case tally(ReplyToken<[NamespaceTally]>)
   /// A client asks for a target. The reply is nil if the target is not known.
@@ -87,6 +89,8 @@ public struct CallCommand: Sendable, Hashable {
     case erase
     /// Remove it, once it has ended.
     case purge
+    /// Take it into memory if the store shows it there and it is not. Of the service alone, see ``EngineEvent/audit(_:_:)``.
+    case reclaim
   }
 
   /// What must hold for the call when the command is executed, beside what its kind needs.

@@ -30,6 +30,8 @@ public enum Reply: Sendable {
   case report(ReplyToken<EngineReport>, EngineReport)
   /// Whether new calls are accepted.
   case readiness(ReplyToken<Bool>, Bool)
+  /// Those of some calls that should be in this engine's memory, and are not.
+  case audit(ReplyToken<[HeldCall]>, [HeldCall])
   /// The counts of each namespace since the last request for them.
   case tally(ReplyToken<[NamespaceTally]>, [NamespaceTally])
 
@@ -39,7 +41,7 @@ public enum Reply: Sendable {
     case .submission(_, .refused(let problem)): problem
     case .command(_, let reply): reply.refusal
     case .targetCommand(_, let reply): reply.refusal
-    case .submission, .target, .targets, .glance, .report, .readiness, .tally: nil
+    case .submission, .target, .targets, .glance, .report, .readiness, .audit, .tally: nil
     }
   }
 
@@ -49,7 +51,7 @@ public enum Reply: Sendable {
     case .submission(let token, _): .submission(token, .refused(problem))
     case .command(let token, _): .command(token, .refused(problem))
     case .targetCommand(let token, _): .targetCommand(token, .refused(problem))
-    case .target, .targets, .glance, .report, .readiness, .tally: nil
+    case .target, .targets, .glance, .report, .readiness, .audit, .tally: nil
     }
   }
 }

@@ -155,7 +155,7 @@ public final class SQLiteReader: CallReader {
   }
 
   /// Overdue work.
-  public func lateness(at now: Timestamp) throws(StoreError) -> [StoreFinding] {
+  public func lateness(at now: Timestamp) throws(StoreError) -> LateCalls {
     try withLog { connection, logged throws(StoreError) in try connection.lateness(at: now, logged) }
   }
 
@@ -357,8 +357,8 @@ private final class ReadConnection: @unchecked Sendable {
     }
   }
 
-  func lateness(at now: Timestamp, _ logged: LoggedCalls) throws(StoreError) -> [StoreFinding] {
-    try inTransaction { () throws(StoreError) in try timely.findings(at: now, logged) }
+  func lateness(at now: Timestamp, _ logged: LoggedCalls) throws(StoreError) -> LateCalls {
+    try inTransaction { () throws(StoreError) in try timely.late(at: now, logged) }
   }
 
   func ping() throws(StoreError) {

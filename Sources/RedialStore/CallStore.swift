@@ -99,7 +99,7 @@ public protocol CallReader: Sendable {
 
   /// Calls that are overdue or stuck, by the wall clock. The cost depends on the number of late calls and of calls in
   /// memory.
-  func lateness(at now: Timestamp) throws(StoreError) -> [StoreFinding]
+  func lateness(at now: Timestamp) throws(StoreError) -> LateCalls
 
   /// Throws if the store does not work.
   func ping() throws(StoreError)

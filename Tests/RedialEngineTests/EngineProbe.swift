@@ -283,6 +283,7 @@ extension Reply {
     case .report(let token, let answer): own(token, answer)
     case .glance(let token, let answer): own(token, answer)
     case .readiness(let token, let answer): own(token, answer)
+    case .audit(let token, let answer): own(token, answer)
     case .tally(let token, let answer): own(token, answer)
     }
   }

@@ -65,7 +65,7 @@ struct Invariants {
       stories[operation.id, default: Story()].retriesAsked += 1
       // It may run at once now.
       stories[operation.id]?.notBefore = .epoch
-    case .erase, .purge: break
+    case .erase, .purge, .reclaim: break
     }
   }
 

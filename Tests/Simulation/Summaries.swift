@@ -14,6 +14,7 @@ extension EngineEvent {
     case .command(let operation): "\(operation.kind) \(operation.id)"
     case .report: "report"
     case .readiness: "readiness"
+    case .audit(let calls, _): "audit of \(calls.count)"
     case .glance(let targets, _): "glance at \(targets.count)"
     case .longestBacklogs(let limit, _): "the \(limit) longest backlogs"
     case .describePage(let query, _): "describe targets of \(query.namespace)"
@@ -60,6 +61,7 @@ extension Reply {
     case .targets(let token, _): token.rawValue
     case .report(let token, _): token.rawValue
     case .readiness(let token, _): token.rawValue
+    case .audit(let token, _): token.rawValue
     case .glance(let token, _): token.rawValue
     case .tally(let token, _): token.rawValue
     }
@@ -122,7 +124,7 @@ extension Action {
       case .submission(let token, .replayed(let id)): "reply \(token.rawValue) replayed \(id)"
       case .command(let token, _): "reply \(token.rawValue) done"
       case .targetCommand(let token, _): "reply \(token.rawValue) controlled"
-      case .submission, .target, .targets, .report, .readiness: "reply \(reply.number) report"
+      case .submission, .target, .targets, .report, .readiness, .audit: "reply \(reply.number) report"
       case .glance(let token, _): "reply \(token.rawValue) glanced"
       case .tally(let token, _): "reply \(token.rawValue) tallied"
       }

@@ -157,11 +157,15 @@ extension World {
       let time = now + random.duration(0...(random.chance(0.5) ? 2000 : 60_000))
       let victim = random.chance(0.8) ? id : random.pick(known)
       for _ in 0..<(random.chance(0.3) ? 2 : 1) {
-        let kind: CallCommand.Kind =
-          erases ? random.pick([.cancel, .cancel, .retry, .retry, .erase]) : random.chance(0.5) ? .cancel : .retry
-        agenda.add(.command(kind, victim), at: time)
+        agenda.add(.command(commandKind(), victim), at: time)
       }
     }
+  }
+
+  private func commandKind() -> CallCommand.Kind {
+    if erases { return random.pick([.cancel, .cancel, .retry, .retry, .erase]) }
+    if reclaims { return random.pick([.cancel, .retry, .reclaim, .reclaim]) }
+    return random.chance(0.5) ? .cancel : .retry
   }
 
   // MARK: Crashes

@@ -69,6 +69,8 @@ final class World {
   var forwardRandom: RandomSource
   /// Whether clients erase calls, too. Other runs stay as they were.
   let erases: Bool
+  /// Whether the service reclaims calls. Other runs stay as they were.
+  let reclaims: Bool
   /// What the next server will have at a failover, by the number of the failover.
   var copies: [Int: SimulatedStore] = [:]
   /// When the server is ready that has taken over.
@@ -111,6 +113,7 @@ final class World {
     let count = Workload.share(&settings, &sharedRandom)
     forwardRandom = RandomSource(seed: seed ^ 0x666f_7277_6172_64)
     erases = seed % 7 == 3
+    reclaims = seed % 7 == 5
     Workload.forward(&settings, &forwardRandom)
     crowd = Crowd(seed: seed, &settings)
     self.settings = settings

@@ -15,6 +15,7 @@ extension Engine {
     case .cancel: cancel(call, command)
     case .retry where !command.isForEnded: retryNow(call, command)
     case .retry, .erase, .purge: refuse(command, Self.notEnded(command.id))
+    case .reclaim: refuse(command, Self.inMemory(command.id))
     }
   }
 
@@ -56,7 +57,7 @@ extension Engine {
     case .erase: erase(record, command)
     case .purge: purge(record, command)
     case .cancel where record.progress.state == .cancelled: done(command)
-    case .cancel: refuse(command, Self.alreadyEnded(record.id, record.progress.state))
+    case .cancel, .reclaim: refuse(command, Self.alreadyEnded(record.id, record.progress.state))
     }
   }
 
@@ -75,6 +76,9 @@ extension Engine {
     case .retry, .erase, .purge:
       putBack(record)
       refuse(command, Self.notEnded(record.id))
+    case .reclaim:
+      putBack(record)
+      done(command)
     }
   }
 

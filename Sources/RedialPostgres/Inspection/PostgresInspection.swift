@@ -72,7 +72,7 @@ public final class PostgresInspection: StoreInspection {
     var late: [StoreFinding] = []
     if let lateness {
       try check("late calls") { () throws(PostgresFailure) in
-        late = LatenessQueries.findings(try snapshots.rows(LatenessQueries.statements(lateness)), lateness)
+        late = LatenessQueries.late(try snapshots.rows(LatenessQueries.statements(lateness)), lateness).findings
       }
     }
     var (turns, counts) = (StoreFinding(check: .turns), StoreFinding(check: .keptCounts))

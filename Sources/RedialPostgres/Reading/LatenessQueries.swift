@@ -19,7 +19,7 @@ enum LatenessQueries {
     WHERE c.shard BETWEEN 0 AND 63 AND c.state = \(StoredPlace.inMemory) AND c.at < $1::int8 LIMIT \(Lateness.most)
     """)
 
-  /// The statements, in the order in which ``findings(_:_:)`` reads their rows.
+  /// The statements, in the order in which ``late(_:_:)`` reads their rows.
   static func statements(_ lateness: Lateness) -> [PostgresStatement] {
     [overdue, inMemory].map { query in
       var statement = PostgresStatement(query)
@@ -28,10 +28,10 @@ enum LatenessQueries {
     }
   }
 
-  /// Both findings, from the rows of the statements.
-  static func findings(_ rows: [PostgresRows], _ lateness: Lateness) -> [StoreFinding] {
+  /// What is late, from the rows of the statements.
+  static func late(_ rows: [PostgresRows], _ lateness: Lateness) -> LateCalls {
     let held = rows[1].map { row in try? CallColumns.read(rows[1], row).get() }
     let overdue = rows[0].map { row in CallID(rawValue: rows[0].integer(row, 0)) }
-    return [lateness.overdue(overdue), lateness.stuck(held.compactMap { $0 })]
+    return lateness.calls(overdue: overdue, inMemory: held.compactMap { $0 })
   }
 }

@@ -184,9 +184,9 @@ public final class PostgresReader: CallReader {
   }
 
   /// Overdue work.
-  public func lateness(at now: Timestamp) throws(StoreError) -> [StoreFinding] {
+  public func lateness(at now: Timestamp) throws(StoreError) -> LateCalls {
     let lateness = Lateness(at: now)
-    return LatenessQueries.findings(try run(LatenessQueries.statements(lateness)), lateness)
+    return LatenessQueries.late(try run(LatenessQueries.statements(lateness)), lateness)
   }
 
   /// Throws if the store does not work.

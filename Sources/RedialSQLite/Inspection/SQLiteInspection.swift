@@ -60,7 +60,7 @@ public final class SQLiteInspection: StoreInspection {
     findings.append(calls.damaged)
     if isLive {
       try check { () throws(StoreError) in
-        try inTransaction { () throws(StoreError) in findings += try timely.findings(at: now, log.read()) }
+        try inTransaction { () throws(StoreError) in findings += try timely.late(at: now, log.read()).findings }
       }
     }
     try check { () throws(StoreError) in findings.append(try orphaned()) }

@@ -25,10 +25,10 @@ struct TimelinessQueries {
     rows = try CallRows(on: connection, bodies: false)
   }
 
-  /// Both findings about time.
+  /// What is late.
   ///
   /// - Parameter logged: What the log has, if the tables may lack something.
-  func findings(at now: Timestamp, _ logged: LoggedCalls = LoggedCalls()) throws(StoreError) -> [StoreFinding] {
+  func late(at now: Timestamp, _ logged: LoggedCalls = LoggedCalls()) throws(StoreError) -> LateCalls {
     let lateness = Lateness(at: now)
     let overdueCalls = try ids(overdue, before: lateness.limit)
     let isInMemory = { (call: LoggedCalls.Call) in !call.progress.state.isFinal && call.progress.due < lateness.limit }
@@ -36,7 +36,7 @@ struct TimelinessQueries {
     for id in logged.page(after: .min, try ids(inMemory, before: lateness.limit), isLast: true, isInMemory) {
       if case .intact(let call) = try logged.find(id, in: rows) { held.append(call) }
     }
-    return [lateness.overdue(overdueCalls), lateness.stuck(held)]
+    return lateness.calls(overdue: overdueCalls, inMemory: held)
   }
 
   private func ids(_ statement: SQLiteStatement, before time: Timestamp) throws(StoreError) -> [CallID] {

@@ -22,7 +22,9 @@ final class Housekeeping: Sendable {
   }
 
   /// Starts to work.
-  func start(on lane: StoreLane) {
+  ///
+  /// - Parameter audit: Called with the due calls that the store shows in an engine's memory.
+  func start(on lane: StoreLane, audit: @escaping @Sendable ([HeldCall]) -> Void) {
     lane.tidy(retention, now: { [clock] in clock.now }) { [log, metrics] result in
       switch result {
       case .success(let step): metrics.count { $0.removed += step.removed }
@@ -30,7 +32,7 @@ final class Housekeeping: Sendable {
       }
     }
     heap.start()
-    watch.start(every: watchInterval, now: { [clock] in clock.now }) { [log] result in
+    watch.start(every: watchInterval, now: { [clock] in clock.now }, audit: audit) { [log] result in
       switch result {
       case .success(let finding):
         log.write(

@@ -59,6 +59,7 @@ struct ReplyTables: Sendable {
   let glances = Questions<[TargetSnapshot]>()
   let report = Questions<EngineReport>()
   let readiness = Questions<Bool>()
+  let audits = Questions<[HeldCall]>()
   let tally = Questions<[NamespaceTally]>()
 }
 
@@ -117,6 +118,8 @@ enum Commander: Sendable {
   case client(HTTPResponder, ForwardableRequest?)
   /// A bulk operation, for one of the calls of a batch; and its command, if another instance may have to execute it.
   case bulk(BulkBatch, ForwardableRequest?)
+  /// The service itself, for a call that only the store has in memory.
+  case audit(HeldCall)
 }
 
 /// Whoever has given a command about a target.

@@ -21,6 +21,7 @@ extension Runtime {
     case .glance(let token, let targets): replies.glances.take(token)?(targets)
     case .report(let token, let report): replies.report.take(token)?(report)
     case .readiness(let token, let isReady): replies.readiness.take(token)?(isReady)
+    case .audit(let token, let missing): replies.audits.take(token)?(missing)
     case .tally(let token, let tallies): replies.tally.take(token)?(tallies)
     }
   }
@@ -92,6 +93,9 @@ extension Runtime {
     case (.client(let responder, _), .refused(let problem)): respond(responder, Answer.problem(problem))
     // It belongs to the client's namespace, or the engine would have refused.
     case (.client(let responder, _), .done(let id)): answerWithCall(id, in: nil, responder)
+    case (.audit(let call), .done): reclaimed(call)
+    // It is in memory now, has ended, or the next audit finds it.
+    case (.audit, _): break
     }
   }
 

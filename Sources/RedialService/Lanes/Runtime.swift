@@ -34,6 +34,7 @@ final class Runtime: @unchecked Sendable {
   /// The directory of the files that a target's TLS settings may name; nil if they may name none.
   let tlsDirectory: String?
   let housekeeping: Housekeeping
+  let auditFindings = Mutex(AuditFindings())
   let deadlines: DeadlineWatch
   let statistics = CallStatistics()
   let spans: SpanExporter?
@@ -131,7 +132,7 @@ final class Runtime: @unchecked Sendable {
     settleTargets()
     startStatistics()
     startForecasts()
-    if let storeLane { housekeeping.start(on: storeLane) }
+    if let storeLane { housekeeping.start(on: storeLane) { [weak self] in self?.audit($0) } }
     startDeadlines()
   }
 

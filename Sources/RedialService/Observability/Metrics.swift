@@ -15,6 +15,7 @@ final class Metrics: Sendable {
     var writes = 0
     var removed = 0
     var damaged = 0
+    var reclaimed = 0
     var isCheckpointFailing = false
     var accept = Histogram()
     var attempt = Histogram()
@@ -102,6 +103,10 @@ final class Metrics: Sendable {
     family(
       "redial_calls_damaged_total", "counter", "Stored calls that could not be read and have failed.",
       [" \(counts.damaged)"])
+    family(
+      "redial_calls_reclaimed_total", "counter",
+      "Calls that no engine had in memory though the store said so, and that go on again; must be 0.",
+      [" \(counts.reclaimed)"])
     family(
       "redial_http_responses_total", "counter", "Answers of the API, by class of status.",
       (1...5).map { "{class=\"\($0)xx\"} \(counts.requests[$0])" })

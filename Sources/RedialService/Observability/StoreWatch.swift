@@ -27,13 +27,15 @@ final class StoreWatch: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - now: The clock of the calls' due times.
+  ///   - audit: Called with the due calls that the store shows in an engine's memory.
   ///   - report: Called with a problem if the previous examination did not find it.
   func start(
     every interval: Duration, now: @escaping @Sendable () -> Timestamp,
+    audit: @escaping @Sendable ([HeldCall]) -> Void,
     report: @escaping @Sendable (Result<StoreFinding, StoreError>) -> Void
   ) {
     let timer = DispatchSource.makeTimerSource(queue: queue)
-    timer.setEventHandler { [weak self] in self?.look(at: now(), report) }
+    timer.setEventHandler { [weak self] in self?.look(at: now(), audit, report) }
     timer.schedule(deadline: .now(), repeating: .microseconds(Int(interval.wholeMicroseconds)))
     self.timer = timer
     timer.activate()
@@ -44,9 +46,14 @@ final class StoreWatch: @unchecked Sendable {
     timer?.cancel()
   }
 
-  private func look(at now: Timestamp, _ report: (Result<StoreFinding, StoreError>) -> Void) {
+  private func look(
+    at now: Timestamp, _ audit: ([HeldCall]) -> Void, _ report: (Result<StoreFinding, StoreError>) -> Void
+  ) {
     do throws(StoreError) {
-      let figures = Figures(usage: try reader.usage(), findings: try reader.lateness(at: now))
+      let usage = try reader.usage()
+      let late = try reader.lateness(at: now)
+      audit(late.held)
+      let figures = Figures(usage: usage, findings: late.findings)
       let before = latest.withLock { latest in
         defer { latest = figures }
         return latest

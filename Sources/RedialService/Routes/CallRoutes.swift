@@ -113,6 +113,8 @@ extension CallCommand.Kind {
     case .retry: "retry"
     case .erase: "content"
     case .purge: "purge"
+    // No route has it, and it is not sent on.
+    case .reclaim: "reclaim"
     }
   }
 }

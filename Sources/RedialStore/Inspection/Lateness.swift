@@ -1,6 +1,21 @@
 package import RedialCore
-package import RedialModel
+public import RedialModel
 internal import RedialText
+
+/// What is late in a store.
+public struct LateCalls: Sendable {
+  /// Calls that are overdue or stuck.
+  public var findings: [StoreFinding]
+  /// Due calls that the store shows as ones in an engine's memory, without an attempt in flight; not all if there are very
+  /// many.
+  public var held: [HeldCall]
+
+  /// Creates a result.
+  public init(findings: [StoreFinding] = [], held: [HeldCall] = []) {
+    self.findings = findings
+    self.held = held
+  }
+}
 
 /// What is late in a store of a running service.
 package struct Lateness: Sendable {
@@ -17,15 +32,25 @@ package struct Lateness: Sendable {
     limit = Timestamp(microseconds: now.microseconds &- Self.grace.wholeMicroseconds)
   }
 
-  /// The calls in no engine's memory that were due before the limit.
-  package func overdue(_ ids: [CallID]) -> StoreFinding {
+  /// What is late.
+  ///
+  /// - Parameters:
+  ///   - overdue: The calls in no engine's memory that were due before the limit.
+  ///   - inMemory: The calls in an engine's memory that were due before the limit.
+  package func calls(overdue ids: [CallID], inMemory calls: [CallRecord]) -> LateCalls {
+    LateCalls(
+      findings: [overdue(ids), stuck(calls)],
+      held: calls.compactMap { $0.progress.state == .held ? HeldCall($0.id, at: $0.spec.target) : nil })
+  }
+
+  private func overdue(_ ids: [CallID]) -> StoreFinding {
     var finding = StoreFinding(check: .overdue)
     for id in ids { finding.add("\(id)") }
     return finding
   }
 
   /// Those of some calls in memory whose attempt or deadline should have ended before the limit.
-  package func stuck(_ calls: some Sequence<CallRecord>) -> StoreFinding {
+  private func stuck(_ calls: some Sequence<CallRecord>) -> StoreFinding {
     var finding = StoreFinding(check: .stuck)
     for call in calls {
       let isRunning = call.progress.state == .running
