@@ -36,10 +36,12 @@ def test_clients_see_no_failure_when_an_instance_is_killed_and_503_when_the_data
 
     submit(6)
     services[1].kill()
+    early = len(calls)
     submit(12)
     for identity in calls:
         wait_until(lambda: front("GET", f"/v1/calls/{identity}").json["finishedAt"], "a call ends")
-    assert len(target.requests) == len(calls)
+    # An attempt that the killed instance had in flight is made again.
+    assert len(calls) <= len(target.requests) <= len(calls) + early
     cluster.stop("immediate")
     for service in (services[0], services[2]):
         wait_until(lambda: service("GET", "/readyz").status == 503, "it has noticed")
