@@ -1,4 +1,4 @@
-"""docs/upgrading.md, walked through as it is written. This binary is the newer version on a store of schema 22, and the older one
+"""docs/upgrading.md, and how docs/operating.md restores a backup, walked through as they are written. This binary is the newer version on a store of schema 22, and the older one
 on a store that says that a newer version made it."""
 
 import os
@@ -13,11 +13,15 @@ import databases
 from processes import BINARY, ROOT, run
 
 PAGE = (ROOT / "docs/upgrading.md").read_text()
+OPERATING = (ROOT / "docs/operating.md").read_text()
 OLDEST = 22
+# The socket too: otherwise the next connection would start the service.
+STOP, START = ("systemctl stop redial.socket redial.service", "systemctl start redial.socket redial.service")
+RESTART = "systemctl restart redial"
 
 
-def commands(section):
-    text = re.search(rf"^## {section}\n(.*?)(?=^## |\Z)", PAGE, re.M | re.S)[1]
+def commands(section, page=PAGE):
+    text = re.search(rf"^## {section}\n(.*?)(?=^## |\Z)", page, re.M | re.S)[1]
     for block in re.findall(r"^ *```sh\n(.*?)^ *```$", text, re.M | re.S):
         yield from textwrap.dedent(block).splitlines()
 
@@ -60,15 +64,16 @@ class Machine:
             shutil.copy(BINARY, folder / name / "redial")
 
     def run(self, command):
-        if command == "systemctl stop redial":
+        if command in (STOP, RESTART):
             assert self.service.terminate() == 0
             self.stopped()
-        elif command == "systemctl start redial":
+        if command in (START, RESTART):
             self.starting()
             self.service.start()
-        else:
+        if not command.startswith("systemctl "):
             for written, real in (("/var/lib/redial", self.service.store.parent), ("/var/backups", self.folder / "backups"),
-                                  ("/usr/local/bin", self.folder / "bin")):
+                                  ("/usr/local/bin", self.folder / "bin"),
+                                  ("-o redial -g redial", f"-o {os.getuid()} -g {os.getgid()}")):
                 command = command.replace(written, str(real))
             clean = {name: value for name, value in os.environ.items() if not name.startswith("REDIAL_")}
             clean |= {"PATH": f"{self.folder}/bin:{clean['PATH']}", "REDIAL_SERVER": self.service.url}
@@ -101,7 +106,7 @@ def test_the_steps_with_sqlite_lose_nothing_and_lead_back(redial, receiver, tmp_
     before = []
     machine.starting = lambda: before.append(schema(service.store))
     steps = list(commands("Upgrade with SQLite"))
-    assert {"systemctl stop redial", "systemctl start redial"} <= set(steps)
+    assert RESTART in steps and not {STOP, START} & set(steps)
     for step in steps:
         machine.run(step)
     assert (before, schema(service.store)) == ([OLDEST], newest)
@@ -118,7 +123,8 @@ def test_the_steps_with_sqlite_lose_nothing_and_lead_back(redial, receiver, tmp_
     # With another version it is tried before anything is restored, and changes nothing.
     machine.stopped = machine.starting = lambda: None
     steps = list(commands("Roll back"))
-    done = steps.index("systemctl stop redial")
+    assert START in steps
+    done = steps.index(STOP)
     machine.run(steps[done])
     assert schema(service.store) == newest
     content = None
@@ -144,6 +150,24 @@ def test_the_steps_with_sqlite_lose_nothing_and_lead_back(redial, receiver, tmp_
     assert service("GET", "/v1/calls", headers=later).status == 401
     assert len(target.requests) == 3 and schema(service.store) == newest
     assert (tmp_path / "backups/newer/redial.db").exists()
+
+
+def test_a_backup_is_restored_as_the_page_about_operating_says(redial, receiver, tmp_path):
+    target, folder = receiver(), tmp_path / "service"
+    folder.mkdir()
+    service = redial(folder=folder)
+    machine = Machine(service, tmp_path)
+    service.credentials = new_key(service, "operator")
+    before = service.submit(url=target.url, delay="1h")
+    machine.run(f"redial backup /var/backups/copy.db --store sqlite:{service.store}")
+    since = service.submit(url=target.url, delay="1h")
+    steps = list(commands("Backup and restore", OPERATING))
+    assert (steps[0], steps[-1]) == (STOP, START)
+    for step in steps:
+        machine.run(step)
+    assert service.get(before)["state"] == "scheduled" and service("GET", f"/v1/calls/{since}").status == 404
+    assert service.store.stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / "backups/before/redial.db").exists()
 
 
 def test_the_third_way_changes_no_call_and_brings_nothing_else(redial, receiver, tmp_path):
