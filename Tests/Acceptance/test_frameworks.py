@@ -13,6 +13,7 @@ from client_packages import checked
 from processes import BOUND, ROOT, Client, free_port, wait_until
 
 PAGES = ROOT / "docs/frameworks"
+KEY = "0123456789abcdef"
 SECRET = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
 
 
@@ -191,7 +192,8 @@ def test_celery(shop, tmp_path):
 
 
 def test_cron(redial, receiver, tmp_path):
-    service, target = redial(), receiver(busy_once())
+    service, target = redial(env={"REDIAL_ADMIN_KEY": KEY}), receiver(busy_once())
+    service.credentials = {"authorization": f"Bearer {KEY}"}
     write_files("cron.md", tmp_path, "sh")
     write_files("cron.md", tmp_path, "ini")
     script = tmp_path / "submit-nightly"
@@ -199,11 +201,16 @@ def test_cron(redial, receiver, tmp_path):
     assert script.read_text().startswith("#!/bin/sh\n")
     # Cron runs it on two machines.
     for _ in range(2):
-        checked("sh", script, env=os.environ | {"REDIAL_SERVER": service.url})
+        checked("sh", script, env=os.environ | {"REDIAL_SERVER": service.url, "REDIAL_API_KEY": KEY})
     (call,) = service("GET", "/v1/calls?label=job:nightly").json["data"]
     ended = service.ended(call["id"])
     assert (ended["state"], ended["method"], ended["attemptCount"]) == ("succeeded", "POST", 2)
     assert [request.path for request in target.requests] == ["/nightly"] * 2
+    # A service without keys needs none.
+    (tmp_path / "other").mkdir()
+    other = redial(folder=tmp_path / "other")
+    checked("sh", script, env=os.environ | {"REDIAL_SERVER": other.url})
+    assert other("GET", "/v1/calls?label=job:nightly").json["data"]
 
 
 def test_express(shop, packages, tmp_path, made):
@@ -258,7 +265,9 @@ end
     answers = iter([(503, {"retry-after": "1"}, b"{}"), (202, {}, b'{"id": "call_1"}'), (422, {}, b"wrong")])
     busy = receiver(lambda request: next(answers))
     submits = 'require "after"; 2.times { puts Redial.submit({url: "http://a.example"}, key: "k")["id"] rescue puts $!.class }'
-    assert checked("ruby", "-I", tmp_path, "-e", submits, env=env | {"REDIAL_SERVER": busy.url}) == "call_1\nArgumentError\n"
+    keyed = env | {"REDIAL_SERVER": busy.url, "REDIAL_API_KEY": KEY}
+    assert checked("ruby", "-I", tmp_path, "-e", submits, env=keyed) == "call_1\nArgumentError\n"
+    assert {request.headers["authorization"] for request in busy.requests} == {f"Bearer {KEY}"}
     assert busy.requests[1].at - busy.requests[0].at >= 1
     hook = receiver()
     service.submit(url=target.url, callback={"url": hook.url})
