@@ -2,7 +2,9 @@
 
 import concurrent.futures
 import json
+import os
 import pathlib
+import pwd
 import re
 import socket
 import subprocess
@@ -11,6 +13,7 @@ import time
 import pytest
 import yaml
 
+import databases
 from processes import BINARY, ROOT, Client, environment, free_port, run, wait_until
 
 WAIT = {"prefer": "wait=20"}
@@ -188,13 +191,19 @@ def test_the_readmes_instances_answer_as_it_says(database, flaky, made):
     script = re.search(r"```bash\n(.*?)```", section, re.S)[1]
     first, second = free_port(), free_port()
     for old, new in {
-            "/run/postgresql": str(cluster.folder), ":9090": f":{server.port}", ":8081": f":{first}", ":8082": f":{second}",
+            "sudo -u postgres ": f"{databases.PROGRAMS[0]}/", "/run/postgresql": str(cluster.folder), ":9090": f":{server.port}", ":8081": f":{first}", ":8082": f":{second}",
             "redial serve": f"{BINARY} serve"}.items():
         assert old in script, f"{old} is not in the README any more; so must this test change"
         script = script.replace(old, new)
-    start, call = script.split("curl ")
+    cluster.query("DROP DATABASE redial")
+    # As a user of the machine, whose name is also that of a role. The test's own server trusts everybody.
+    user = pwd.getpwuid(os.getuid()).pw_name
+    env = environment({"PGHOST": str(cluster.folder), "USER": user})
+    made_by, instances = script.split("export ")
+    subprocess.run(["bash", "-ec", made_by], env=env | {"PGUSER": "postgres"}, capture_output=True, timeout=60, check=True)
+    start, call = f"export {instances}".split("curl ")
     shell = subprocess.Popen(
-        ["bash", "-c", start + "trap 'kill $(jobs -p); wait' TERM\nwait\n"], env=environment(), cwd=cluster.folder,
+        ["bash", "-c", start + "trap 'kill $(jobs -p); wait' TERM\nwait\n"], env=env, cwd=cluster.folder,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         for port in (first, second):
@@ -206,6 +215,39 @@ def test_the_readmes_instances_answer_as_it_says(database, flaky, made):
     finally:
         shell.terminate()
         shell.wait(30)
+
+
+def test_the_first_commands_of_the_page_start_an_instance_that_asks_for_the_key(database, made):
+    cluster, port = database(), free_port()
+    cluster.query("DROP DATABASE redial")
+    cluster.query("CREATE ROLE redial LOGIN CREATEDB")
+    section = (ROOT / "docs/replicas.md").read_text().split("## Start")[1].split("\n## ")[0]
+    script = re.search(r"```bash\n(.*?)```", section, re.S)[1]
+    for old, new in {
+            "createdb -h db.example.com": f"{databases.PROGRAMS[0]}/createdb -h {cluster.folder}",
+            "redial@db.example.com/redial": f"redial@/redial?host={cluster.folder}", ":8080": f":{port}",
+            "redial keys": f"{BINARY} keys", "redial serve": f"exec {BINARY} serve"}.items():
+        assert old in script, f"{old} is not in the page any more; so must this test change"
+        script = script.replace(old, new)
+    # The commands before the last, which goes on.
+    prepare, serve = script.strip().rsplit("\n", 1)
+    key = subprocess.run(
+        ["bash", "-ec", prepare], env=environment(), capture_output=True, text=True, timeout=60, check=True).stdout.strip()
+    assert key.startswith("rdl_") and "--listen 0.0.0.0:" in serve
+    service = subprocess.Popen(["bash", "-c", serve], env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_until(lambda: is_ready(port), "the instance is ready")
+        client = Client(port)
+        assert client("GET", "/v1/calls").status == 401
+        assert client("GET", "/v1/calls", headers={"authorization": f"Bearer {key}"}).status == 200
+        # While an instance works, keys are made in the database too, and it knows them soon.
+        more = run("keys", "create", "--name", "more", "--store", f"postgresql://redial@/redial?host={cluster.folder}")
+        assert more.returncode == 0, more
+        fresh = {"authorization": f"Bearer {more.stdout.strip()}"}
+        wait_until(lambda: client("GET", "/v1/calls", headers=fresh).status == 200, "the instance knows the new key")
+    finally:
+        service.terminate()
+        service.wait(30)
 
 
 def is_ready(port):
