@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import socket
+import ssl
 import subprocess
 from urllib.parse import quote
 
@@ -15,6 +16,7 @@ from playwright.sync_api import expect
 from processes import BINARY, BOUND, ROOT, Redial, environment, free_port, wait_until
 from test_contract import CONTRACT
 from test_dashboard import chromium, page  # noqa: F401 (fixtures)
+from test_target_tls import issuer
 
 PAGE = (ROOT / "docs/proxies.md").read_text()
 KEY = "k" * 32
@@ -60,8 +62,8 @@ class Nginx:
 @pytest.fixture
 def nginx(made, tmp_path):
     """The page's nginx, in front of a service."""
-    def start(upstream):
-        configuration = blocks("nginx")[0]
+    def start(upstream, tls=""):
+        configuration = blocks("nginx")[0].replace("listen 80;", f"listen 80;\n{tls}")
         for shown, real in (("listen 80;", f"listen 127.0.0.1:{free_port()};"), ("127.0.0.1:8080", upstream)):
             assert configuration.count(shown) == 1, shown
             configuration = configuration.replace(shown, real)
@@ -259,6 +261,25 @@ def test_the_nginx_of_the_page_serves_the_api_below_a_path(redial, nginx, receiv
     assert status == 200 and body.count(b'"status":202') == 2000
     moved = ask(front.port, "GET", "/redial")
     assert moved[0] == 301 and moved[1]["location"] == front.url + "/"
+
+
+def test_with_the_pages_lines_for_tls_nginx_serves_https_and_links_lead_there(redial, nginx, tmp_path):
+    service = redial("--trusted-proxies", "127.0.0.1", env={"REDIAL_ADMIN_KEY": KEY})
+    issuer(tmp_path, "redial")
+    port = free_port()
+    tls = blocks("nginx")[1]
+    for shown, real in (("listen 443 ssl;", f"listen 127.0.0.1:{port} ssl;"), ("/etc/ssl/redial.pem", tmp_path / "redial.pem"),
+                        ("/etc/ssl/private/redial.key", tmp_path / "redial.key")):
+        assert tls.count(shown) == 1, shown
+        tls = tls.replace(shown, str(real))
+    nginx(f"127.0.0.1:{service.port}", tls)
+    trust = ssl.create_default_context(cafile=tmp_path / "redial.pem")
+    connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=BOUND, context=trust)
+    status, headers, body = ask(
+        connection, "POST", "/redial/v1/calls", {"url": "http://127.0.0.1:9", "delay": "1h"},
+        {"authorization": f"Bearer {KEY}"})
+    assert status == 202, body
+    assert headers["location"] == f"https://127.0.0.1:{port}/redial/v1/calls/{json.loads(body)['id']}"
 
 
 def test_the_nginx_of_the_page_does_not_send_a_submission_again(nginx, receiver):
