@@ -91,7 +91,8 @@ export type CallDescriptor = {
   priority?: number;
   /**
    * Calls of one target with the same ordering key run one at a time, in the order in which they were
-   * accepted. The next one starts when the one before has ended. It must be in the Unicode normalization form NFC.
+   * accepted. The next one starts when the one before has ended, also if that one failed. It must be in the
+   * Unicode normalization form NFC.
    */
   orderingKey?: string;
   /**
@@ -133,7 +134,7 @@ export type Redirects = {
 export type Policy = {
   /** Maximum number of attempts, including the first; null for as many as the deadline allows. */
   maxAttempts?: number | null;
-  /** How long after the call's start an attempt may begin. */
+  /** How long the call may take from its start. An attempt in flight is cut off then. */
   deadline?: Duration;
   /**
    * What happens to a retry that would be too late for the deadline: `endEarly` ends the call now;
@@ -291,7 +292,10 @@ export type CallBase = {
   labels: Record<string, string>;
   createdAt: Timestamp;
   finishedAt: string | null;
-  /** After this time no attempt begins; null once the call has ended. */
+  /**
+   * At this time the call ends: no attempt begins later, and one in flight is cut off. Null once the call has
+   * ended.
+   */
   deadlineAt: string | null;
   /** Attempts that have begun, including those that Redial itself cut off. */
   attemptCount: number;

@@ -175,7 +175,7 @@ class Policy(TypedDict):
     maxAttempts: NotRequired[int | None]
     """Maximum number of attempts, including the first; null for as many as the deadline allows."""
     deadline: NotRequired[Duration]
-    """How long after the call's start an attempt may begin."""
+    """How long the call may take from its start. An attempt in flight is cut off then."""
     lastAttempt: NotRequired[Literal['endEarly', 'pullForward']]
     """
     What happens to a retry that would be too late for the deadline: `endEarly` ends the call now;
@@ -264,7 +264,11 @@ class CallBase(TypedDict):
     createdAt: Timestamp
     finishedAt: str | None
     deadlineAt: str | None
-    """After this time no attempt begins; null once the call has ended."""
+    """
+    At this time the call ends: no attempt begins later, and one in flight is cut off. Null once the call has
+    ended.
+
+    """
     attemptCount: int
     """Attempts that have begun, including those that Redial itself cut off."""
     maxAttempts: int | None
@@ -554,7 +558,8 @@ class CallDescriptor(TypedDict):
     orderingKey: NotRequired[str]
     """
     Calls of one target with the same ordering key run one at a time, in the order in which they were
-    accepted. The next one starts when the one before has ended. It must be in the Unicode normalization form NFC.
+    accepted. The next one starts when the one before has ended, also if that one failed. It must be in the
+    Unicode normalization form NFC.
 
     """
     labels: NotRequired[dict[str, str]]
