@@ -1,6 +1,7 @@
 """Documents of the service that instances share: what one has changed reaches all, and nobody undoes it."""
 
 import json
+import threading
 
 from processes import wait_until
 
@@ -67,6 +68,30 @@ def test_a_delivery_neither_undoes_a_change_of_its_endpoint_nor_brings_it_back(i
     assert document(cluster, endpoint) is None
     assert service("PUT", f"{ENDPOINTS}/{endpoint}", {"url": hook.url}).status == 404
     assert service("POST", f"{ENDPOINTS}/{endpoint}/rotate-secret", {}).status == 404
+
+
+def test_an_answer_of_an_earlier_url_does_not_disable_an_endpoint_that_another_instance_has_changed(instances, receiver):
+    cluster, (service,) = instances(1)
+    held = threading.Event()
+    def hang(request):
+        held.wait(60)
+        return 410, {}, b""
+    hook, target = receiver(hang), receiver()
+    endpoint = service("POST", ENDPOINTS, {"url": hook.url + "/old"}).json["id"]
+    service.submit(url=target.url)
+    assert hook.next().path == "/old"
+    # As another instance does of whose change this one has not heard.
+    cluster.query(
+        "UPDATE redial.documents SET content = convert_to(replace(convert_from(content, 'UTF8'), '/old', '/new'), 'UTF8')"
+        f" WHERE id = '{endpoint}'", "redial")
+    held.set()
+    # The answer brings the news of it.
+    wait_until(lambda: service("GET", f"{ENDPOINTS}/{endpoint}").json["url"].endswith("/new"), "it knows the change")
+    assert service("PUT", "/v1/policies/last", {"maxAttempts": 2}).status == 201
+    assert service("GET", f"{ENDPOINTS}/{endpoint}").json["enabled"]
+    hook.answer = lambda request: (200, {}, b"")
+    service.submit(url=target.url)
+    assert hook.next().path == "/new"
 
 
 def paused(service, endpoint):

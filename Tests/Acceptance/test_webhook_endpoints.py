@@ -4,6 +4,7 @@ import contextlib
 import json
 import re
 import sqlite3
+import threading
 
 import jsonschema
 import pytest
@@ -240,6 +241,66 @@ def test_an_endpoint_that_is_gone_says_so_and_is_disabled(redial, flaky, receive
     wait_until(lambda: show(service, endpoint["id"])["disabledReason"] == "gone", "it is disabled")
 
 
+def test_webhooks_that_were_held_back_go_to_the_url_that_the_endpoint_was_given(redial, flaky, receiver):
+    old, new, target = receiver(lambda request: (503, {"retry-after": "3600"}, b"")), receiver(), flaky()
+    service = redial()
+    endpoint = register(service, old.url + "/old?token=hunter2")
+    path, waiting = f"{PATH}/{endpoint['id']}", f"{PATH}/{endpoint['id']}/deliveries?state=scheduled"
+    calls = [service.submit(url=target.url) for _ in range(3)]
+    deliveries = wait_until(
+        lambda: (page := service("GET", waiting).json["data"]) and len(page) == 3 and page, "all are held back")
+    # One is delivered again, and the answer disables the endpoint.
+    old.answer = lambda request: (410, {}, b"")
+    def is_gone():
+        service("POST", f"/v1/targets/webhook%3A{endpoint['id']}/release")
+        service("POST", f"/v1/calls/{deliveries[0]['id']}/retry")
+        return show(service, endpoint["id"])["disabledReason"] == "gone"
+    wait_until(is_gone, "it is disabled")
+    wait_until(lambda: service.target("webhook:" + endpoint["id"])["inFlight"] == 0, "nothing is under way")
+    seen = len(old.requests)
+    assert service("PUT", path, {"url": new.url + "/new"}).json["enabled"]
+    def got():
+        service("POST", f"/v1/targets/webhook%3A{endpoint['id']}/release")
+        for delivery in service("GET", path + "/deliveries").json["data"]:
+            if delivery["state"] != "succeeded":
+                service("POST", f"/v1/calls/{delivery['id']}/retry")
+        return {json.loads(r.body)["data"]["id"] for r in new.requests} == set(calls)
+    wait_until(got, "all arrive at the new URL")
+    assert {r.path for r in new.requests} == {"/new"} and len(old.requests) == seen
+    verified(new.requests[0], endpoint["secret"])
+    shown = show(service, endpoint["id"])
+    assert shown["enabled"] and shown["failingSince"] is None
+    # What is shown of a webhook is how it was made.
+    assert service.get(deliveries[0]["id"])["url"] == old.url + "/old?token=REDACTED"
+
+
+@pytest.mark.parametrize("status", [200, 410, 500])
+def test_an_answer_of_an_earlier_url_says_nothing_about_the_endpoint(redial, flaky, receiver, status):
+    held = threading.Event()
+    def hang(request):
+        held.wait(60)
+        return status, {}, b""
+    service, old, target = redial(), receiver(hang), flaky()
+    new = receiver(lambda request: (500 if status == 200 else 200, {}, b""))
+    endpoint = register(service, old.url)["id"]
+    service.submit(url=target.url)
+    old.next()
+    [first] = service("GET", f"{PATH}/{endpoint}/deliveries").json["data"]
+    changed = service("PUT", f"{PATH}/{endpoint}", {"url": new.url}).json
+    assert changed["enabled"] and changed["failingSince"] is None
+    if status == 200:
+        # It must not clear what the current URL has done.
+        service.submit(url=target.url)
+        new.next()
+        changed = wait_until(
+            lambda: (shown := show(service, endpoint))["failingSince"] and shown, "the failure is noted")
+    held.set()
+    wait_until(lambda: service.get(first["id"])["attempts"], "the answer has arrived")
+    # The store makes this change after those that came before.
+    assert service("PUT", "/v1/policies/last", {"maxAttempts": 2}).status == 201
+    assert show(service, endpoint) == changed
+
+
 @pytest.mark.parametrize("enabled", [False, True])
 def test_an_endpoint_is_disabled_and_enabled_also_while_the_engine_waits_for_the_store(
         redial, tmp_path, receiver, enabled):
@@ -305,7 +366,6 @@ def test_an_operator_may_pause_the_target_of_an_endpoint_until_it_is_enabled_the
 
 
 def test_bad_receivers_delay_neither_calls_nor_each_other(redial, flaky, receiver):
-    import threading
     hold = threading.Event()
     def hang(request):
         hold.wait(20)

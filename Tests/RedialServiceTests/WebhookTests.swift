@@ -49,7 +49,7 @@ struct WebhookTests {
     let headers = AttemptHeaders(
       secret: try #require(WebhookSecret(Self.text)),
       endpoints: WebhookEndpoints(limit: 1, disableAfter: .seconds(1)), sampling: sampling)
-    let fields = try #require(headers.fields(of: start, at: Timestamp(microseconds: 1_614_265_330_999_999)))
+    let fields = try #require(headers.head(of: start, at: Timestamp(microseconds: 1_614_265_330_999_999))).fields
     return Dictionary(fields.map { ($0.name, $0.value) }) { "\($0), \($1)" }
   }
 
@@ -130,8 +130,8 @@ struct WebhookTests {
       secret: try #require(WebhookSecret(Self.text)), endpoints: WebhookEndpoints(limit: 1, disableAfter: .seconds(1)))
     let target: TargetKey = "\(WebhookSubscription.targetPrefix)\(WebhookEndpoint.prefix)0000000000001"
     let start = start(.webhook, target: target)
-    #expect(headers.fields(of: start, at: Timestamp(microseconds: 1)) == nil)
-    #expect(headers.fields(of: self.start(.call, target: target), at: Timestamp(microseconds: 1)) != nil)
+    #expect(headers.head(of: start, at: Timestamp(microseconds: 1)) == nil)
+    #expect(headers.head(of: self.start(.call, target: target), at: Timestamp(microseconds: 1)) != nil)
     let result = AttemptResult.endpointGone
     #expect(result.outcome == .localFault && result.failure?.code == "webhookEndpointGone")
   }

@@ -75,8 +75,8 @@ final class AttemptLane: @unchecked Sendable {
     for case .start(let start) in actions {
       if let bound = start.startBefore, bound <= now {
         refused.append(.attemptTooLate(start.call.id, number: start.number))
-      } else if let fields = headers.fields(of: start, at: time) {
-        requests.append(request(of: start, fields))
+      } else if let head = headers.head(of: start, at: time) {
+        requests.append(request(of: start, head))
         started.append(start.number)
         if tracer != nil { traced.append(start) }
       } else {
@@ -91,14 +91,14 @@ final class AttemptLane: @unchecked Sendable {
     return requests
   }
 
-  private func request(of start: AttemptStart, _ fields: [HeaderField]) -> TransportRequest {
+  private func request(of start: AttemptStart, _ head: AttemptHead) -> TransportRequest {
     let (call, spec) = (start.call, start.call.spec)
     var request = TransportRequest(
-      id: UInt64(call.id.rawValue), url: spec.url, method: spec.method, headers: fields, body: call.body,
+      id: UInt64(call.id.rawValue), url: head.url, method: spec.method, headers: head.fields, body: call.body,
       source: bodies.source(of: call), timeout: start.timeout, captureLimit: spec.captureLimit,
       maxRedirects: spec.maxRedirects, tls: start.tls)
     if spec.maxRedirects > 0 { request.secretHeaders = redaction.headers + spec.redactedHeaders }
-    if call.kind == .webhook { endpoints.began(request.id, to: spec.target) }
+    if call.kind == .webhook { endpoints.began(request.id, to: spec.target, at: head.url) }
     return request
   }
 

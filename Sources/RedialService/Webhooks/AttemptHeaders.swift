@@ -2,6 +2,12 @@ internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
 
+/// Where an attempt goes, and the header fields that it has.
+struct AttemptHead: Sendable {
+  var url: String
+  var fields: [HeaderField]
+}
+
 /// The header fields that an attempt has besides its client's.
 struct AttemptHeaders: Sendable {
   /// Signs the callbacks of calls in the default namespace; the secrets of other namespaces are derived from it.
@@ -10,18 +16,22 @@ struct AttemptHeaders: Sendable {
   /// The sampling of traces that begin here, as sent to targets; nil if none does.
   var sampling: TraceSampling?
 
-  /// All header fields of an attempt: the client's, and those with the ids of the call and the attempt; for a webhook
-  /// those of Standard Webhooks, signed with the time of the attempt.
+  /// The URL and all header fields of an attempt: the client's, and those with the ids of the call and the attempt; for a
+  /// webhook those of Standard Webhooks, signed with the time of the attempt.
+  ///
+  /// A webhook goes to the URL that its endpoint has now: the one that it had when the event happened may be the fault
+  /// that somebody has corrected since.
   ///
   /// - Returns: Nil for the delivery to a deleted endpoint: no secret can sign it, so it must not be sent.
-  func fields(of start: AttemptStart, at now: Timestamp) -> [HeaderField]? {
+  func head(of start: AttemptStart, at now: Timestamp) -> AttemptHead? {
+    var url = start.call.spec.url
     var fields = start.call.spec.headers
     fields.reserveCapacity(fields.count + 4)
     switch start.call.kind {
     case .webhook:
       let secrets: [WebhookSecret]
-      switch endpoints.signers(ofTarget: start.call.spec.target, at: now) {
-      case .endpoint(let own): secrets = own
+      switch endpoints.receiver(ofTarget: start.call.spec.target, at: now) {
+      case .endpoint(let current, let own): (url, secrets) = (current, own)
       case .gone: return nil
       case .callback: secrets = [secret.derived(for: start.call.spec.namespace)]
       }
@@ -46,7 +56,7 @@ struct AttemptHeaders: Sendable {
       if start.call.spec.hops > 0 { fields.append(HeaderField("Redial-Hops", "\(start.call.spec.hops + 1)")) }
       addTrace(of: start, to: &fields)
     }
-    return fields
+    return AttemptHead(url: url, fields: fields)
   }
 
   /// A span of the attempt's own in the client's trace; or in the call's, if calls are traced.

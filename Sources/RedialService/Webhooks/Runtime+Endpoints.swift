@@ -117,10 +117,11 @@ extension Runtime {
   func act(on findings: [WebhookEndpoints.Finding]) {
     for finding in findings {
       switch finding {
-      case .recovered(let id): note(id) { endpoint, _ in endpoint.failingSince = nil }
-      case .failing(let id): note(id) { endpoint, now in endpoint.failingSince = endpoint.failingSince ?? now }
-      case .unfit(let id, let why):
-        note(id) { endpoint, now in
+      case .recovered(let delivery): note(delivery) { endpoint, _ in endpoint.failingSince = nil }
+      case .failing(let delivery):
+        note(delivery) { endpoint, now in endpoint.failingSince = endpoint.failingSince ?? now }
+      case .unfit(let delivery, let why):
+        note(delivery) { endpoint, now in
           // A client may have enabled it anew meanwhile.
           if why == .gone || endpoint.failingSince != nil { endpoint.disable(why, at: now) }
         }
@@ -128,12 +129,17 @@ extension Runtime {
     }
   }
 
-  private func note(_ id: String, _ change: @escaping @Sendable (inout WebhookEndpoint, Timestamp) -> Void) {
+  private func note(
+    _ delivery: WebhookEndpoints.Delivery, _ change: @escaping @Sendable (inout WebhookEndpoint, Timestamp) -> Void
+  ) {
     onStore { [self] store in
       let now = clock.now
       var isNewlyDisabled = false
       do {
-        let noted = try endpoints.change(id, of: store) { endpoint in
+        let noted = try endpoints.change(delivery.endpoint, of: store) { endpoint in
+          isNewlyDisabled = false
+          // It may have got another URL meanwhile, perhaps at another instance.
+          guard endpoint.url == delivery.url else { return false }
           let before = endpoint
           change(&endpoint, now)
           isNewlyDisabled = before.disabled == nil && endpoint.disabled != nil
@@ -146,7 +152,7 @@ extension Runtime {
       } catch {
         // The next delivery finds the same.
         let reason = (error as? StoreError)?.message ?? "\(error)"
-        log.write(.error, "webhookEndpointNotKept", [("id", id), ("error", reason)])
+        log.write(.error, "webhookEndpointNotKept", [("id", delivery.endpoint), ("error", reason)])
       }
     }
   }

@@ -55,8 +55,9 @@ struct WebhookEndpoint: Sendable {
     if !draft.isEnabled { disable(.byRequest, at: now) }
   }
 
-  /// Applies a client's changes. An endpoint that is enabled starts without earlier failures.
+  /// Applies a client's changes. An endpoint that is enabled, or gets another URL, starts without earlier failures.
   mutating func update(_ draft: WebhookEndpointDraft, at now: Timestamp) {
+    if draft.url != url { failingSince = nil }
     (url, description, events, targets) = (draft.url, draft.description, draft.events, draft.targets)
     guard draft.isEnabled else { return disable(.byRequest, at: now) }
     guard disabled != nil else { return }

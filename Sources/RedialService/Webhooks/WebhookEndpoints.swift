@@ -6,19 +6,25 @@ internal import Synchronization
 
 /// The webhook endpoints in the store, and the results of their deliveries.
 final class WebhookEndpoints: Sendable {
+  /// An attempt to deliver: the endpoint's id, and the URL that the attempt goes to.
+  struct Delivery: Sendable {
+    let endpoint: String
+    let url: String
+  }
+
   /// The consequence of a delivery's end.
   enum Finding: Sendable {
     /// A delivery succeeded after others had failed.
-    case recovered(String)
+    case recovered(Delivery)
     /// A delivery failed after others had succeeded.
-    case failing(String)
+    case failing(Delivery)
     /// All its deliveries have failed for too long, or it has answered 410.
-    case unfit(String, WebhookEndpoint.Disabled)
+    case unfit(Delivery, WebhookEndpoint.Disabled)
   }
 
   private let endpoints = Mutex<[String: WebhookEndpoint]>([:])
-  /// The endpoints of deliveries in flight, by call.
-  private let inFlight = Mutex<[UInt64: String]>([:])
+  /// The deliveries in flight, by call.
+  private let inFlight = Mutex<[UInt64: Delivery]>([:])
   /// The endpoints whose targets are just being paused or resumed.
   private let settling = Mutex<Set<String>>([])
   private let count = Atomic<Int>(0)
@@ -106,20 +112,20 @@ final class WebhookEndpoints: Sendable {
       }, ordering: .relaxed)
   }
 
-  /// Which secrets sign a webhook.
-  enum Signers: Sendable {
-    /// An endpoint's own.
-    case endpoint([WebhookSecret])
-    /// None: its endpoint was deleted.
+  /// Who receives a webhook, and whose secrets sign it.
+  enum Receiver: Sendable {
+    /// An endpoint, with its current URL and its own secrets.
+    case endpoint(url: String, [WebhookSecret])
+    /// Nobody: its endpoint was deleted.
     case gone
-    /// The namespace's: it is the callback of a call.
+    /// The URL in the webhook itself, with the namespace's secret: it is the callback of a call.
     case callback
   }
 
-  /// Which secrets sign a webhook to a target.
-  func signers(ofTarget target: TargetKey, at now: Timestamp) -> Signers {
+  /// Who receives the webhooks of a target.
+  func receiver(ofTarget target: TargetKey, at now: Timestamp) -> Receiver {
     guard let id = Self.endpoint(ofTarget: target) else { return .callback }
-    return self[id].map { .endpoint($0.signing(at: now)) } ?? .gone
+    return self[id].map { .endpoint(url: $0.url, $0.signing(at: now)) } ?? .gone
   }
 
   private static func endpoint(ofTarget key: TargetKey) -> String? {
@@ -144,9 +150,9 @@ final class WebhookEndpoints: Sendable {
   // MARK: How deliveries come out
 
   /// Records that a webhook's attempt begins.
-  func began(_ call: UInt64, to target: TargetKey) {
+  func began(_ call: UInt64, to target: TargetKey, at url: String) {
     guard count.load(ordering: .relaxed) > 0, let id = Self.endpoint(ofTarget: target) else { return }
-    inFlight.withLock { $0[call] = id }
+    inFlight.withLock { $0[call] = Delivery(endpoint: id, url: url) }
   }
 
   /// Records the ends of attempts, if they are deliveries.
@@ -156,19 +162,19 @@ final class WebhookEndpoints: Sendable {
       inFlight.isEmpty
         ? [] : results.compactMap { ended in inFlight.removeValue(forKey: ended.id).map { (ended.result, $0) } }
     }
-    return deliveries.compactMap { result, id in finding(result, of: id, at: now) }
+    return deliveries.compactMap { result, delivery in finding(result, of: delivery, at: now) }
   }
 
-  private func finding(_ result: AttemptResult, of id: String, at now: Timestamp) -> Finding? {
-    // An attempt that this side interrupted says nothing about the endpoint.
-    guard let endpoint = self[id], endpoint.disabled == nil,
+  private func finding(_ result: AttemptResult, of delivery: Delivery, at now: Timestamp) -> Finding? {
+    // An attempt that this side interrupted says nothing about the endpoint, nor does one at a URL that it no longer has.
+    guard let endpoint = self[delivery.endpoint], endpoint.url == delivery.url, endpoint.disabled == nil,
       ![.interrupted, .cancelled, .localFault].contains(result.outcome)
     else { return nil }
     if let status = result.status, (200...299).contains(status) {
-      return endpoint.failingSince == nil ? nil : .recovered(id)
+      return endpoint.failingSince == nil ? nil : .recovered(delivery)
     }
-    if result.status == 410 { return .unfit(id, .gone) }
-    guard let since = endpoint.failingSince else { return .failing(id) }
-    return now - since >= disableAfter ? .unfit(id, .failing) : nil
+    if result.status == 410 { return .unfit(delivery, .gone) }
+    guard let since = endpoint.failingSince else { return .failing(delivery) }
+    return now - since >= disableAfter ? .unfit(delivery, .failing) : nil
   }
 }
