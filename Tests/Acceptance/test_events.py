@@ -219,17 +219,22 @@ def test_the_command_follows_filters_and_comes_back(redial, flaky, tmp_path):
 
     def follow(*arguments):
         return subprocess.Popen(
-            [BINARY, "events", "--url", service.url, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            [BINARY, "events", "--server", service.url, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             text=True, env=environment())
 
     followers = [follow("--json", "--count", "3"), follow("--type", "call.attempted", "--count", "1")]
+    # Labels in both forms; the value has a sign of each.
+    followers += [follow("--json", "--count", "1", "--label", label) for label in ("link=http://x/?q=1", "link:http://x/?q=1")]
+    labelled = []
     kept = follow("--follow", "--json", "--type", "call.succeeded", "--count", "9")
     try:
         def heard():
             service.ended(service.submit(url=target.url))
+            labelled.append(service.submit(url=target.url, labels={"link": "http://x/?q=1"}))
             return all(f.poll() is not None for f in followers) and select.select([kept.stdout], [], [], 0)[0]
         wait_until(heard, "they end, and the one that goes on has heard of a call")
-        first, second = (f.communicate(timeout=BOUND)[0] for f in followers)
+        first, second, *selected = (f.communicate(timeout=BOUND)[0] for f in followers)
+        assert all(json.loads(text)["data"]["id"] in labelled for text in selected), selected
         assert all(json.loads(line)["data"]["id"].startswith("call_") for line in first.splitlines())
         assert len(first.splitlines()) == 3
         assert "call.attempted" in second and "attempt 1: status 200" in second

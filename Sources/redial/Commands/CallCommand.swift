@@ -39,10 +39,19 @@ extension Command {
       name: "--data", short: "-d", form: "TEXT",
       summary: "Request body; @FILE reads it from a file. If it is JSON, it is sent as application/json."),
     Option(name: "--not-idempotent", summary: "Do not repeat the request once it may have been executed."),
-    Option(name: "--policy", form: "JSON", summary: "The policy, as in a call descriptor."),
+    Option(name: "--policy", form: "JSON|NAME", summary: "The policy, as in a call descriptor, or a stored one."),
     Option(name: "--delay", form: "DURATION", summary: "Wait this long before the first attempt."),
+    Option(name: "--start-at", form: "TIME", summary: "When to make the first attempt, such as 2026-12-01T09:00:00Z."),
     Option(
       name: "--target", form: "KEY", summary: "Target whose breaker and limits the call shares [the URL's origin]."),
+    Option(
+      name: "--priority", form: "NUMBER",
+      summary: "0 to 9; of the due calls of a target the highest goes first [\(CallSpec.defaultPriority)]."),
+    Option(
+      name: "--ordering-key", form: "KEY",
+      summary: "Run one at a time, in their order, with the target's other calls of this key."),
+    Option(
+      name: "--idempotency-key", form: "KEY", summary: "For a day, the same call under the same key is submitted once."),
     Option(name: "--label", form: "NAME=VALUE", summary: "A label of the call.", repeats: true),
     Option(name: "--callback", form: "URL", summary: "URL that gets a webhook when the call ends."),
   ]
@@ -74,7 +83,8 @@ struct CallCommand {
   ///   - url: Its URL; nil for that of the replayed call.
   func run(_ path: String, url: String?) throws(CommandError) -> ExitCode {
     let limit = try Self.timeout(arguments)
-    let accepted = try client.request("POST", path, json: try descriptor(url))
+    let key = arguments.value("--idempotency-key").map { [HeaderField("idempotency-key", $0)] } ?? []
+    let accepted = try client.request("POST", path, json: try descriptor(url), headers: key)
     guard let id = accepted.json["id"].escapedText else {
       throw CommandError(code: .unreachable, message: "\(client.base) does not answer like Redial")
     }
@@ -143,17 +153,13 @@ struct CallCommand {
       }
     }
     if arguments.has("--not-idempotent") { writer.field("idempotent", false) }
-    if let policy = arguments.value("--policy") {
-      let bytes = Array(policy.utf8)
-      guard (try? JSONValue(parsing: bytes)) != nil else {
-        throw CommandError(code: .usage, message: "--policy is not JSON")
-      }
-      writer.key("policy")
-      writer.raw(Array(bytes))
-    }
+    try writePolicy(&writer)
     if let delay = arguments.value("--delay") { writer.field("delay", delay) }
+    if let time = arguments.value("--start-at") { writer.field("startAt", time) }
     if let target = arguments.value("--target") { writer.field("target", target) }
-    try writeLabels(&writer)
+    if let priority = try arguments.number("--priority", in: CallSpec.priorities) { writer.field("priority", priority) }
+    if let key = arguments.value("--ordering-key") { writer.field("orderingKey", key) }
+    try arguments.writeLabels(to: &writer)
     if let callback = arguments.value("--callback") {
       writer.key("callback")
       writer.beginObject()
@@ -188,19 +194,22 @@ struct CallCommand {
     writer.endObject()
   }
 
-  private func writeLabels(_ writer: inout JSONWriter) throws(CommandError) {
-    guard arguments.has("--label") else { return }
-    writer.key("labels")
-    writer.beginObject()
-    for text in arguments.all("--label") {
-      let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard parts.count == 2 else {
-        throw CommandError(code: .usage, message: "--label: \"\(text)\" is not NAME=VALUE")
+  /// A policy in JSON, or the bare name of a stored one.
+  private func writePolicy(_ writer: inout JSONWriter) throws(CommandError) {
+    guard let policy = arguments.value("--policy") else { return }
+    let bytes = Array(policy.utf8)
+    do throws(JSONError) {
+      _ = try JSONValue(parsing: bytes)
+      writer.key("policy")
+      writer.raw(bytes)
+    } catch {
+      guard let first = policy.first, first.isLetter || first.isNumber else {
+        throw CommandError(
+          code: .usage,
+          message: "--policy is neither JSON nor the name of a stored policy: at byte \(error.offset): \(error.reason)")
       }
-      writer.key(String(parts[0]))
-      writer.string(String(parts[1]))
+      writer.field("policy", policy)
     }
-    writer.endObject()
   }
 
   private func body(_ data: String) throws(CommandError) -> [UInt8] {

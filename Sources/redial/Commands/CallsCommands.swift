@@ -88,7 +88,7 @@ extension Command {
         name: "--state", form: "STATE",
         summary: "Only scheduled, running, succeeded, failed or cancelled ones; or several, as failed,cancelled."),
       Option(name: "--target", form: "KEY", summary: "Only those of this target."),
-      Option(name: "--label", form: "NAME:VALUE", summary: "Only those with this label."),
+      Option(name: "--label", form: "NAME=VALUE", summary: "Only those with this label."),
       Option(name: "--created-after", form: "TIME", summary: "Only those accepted then or later."),
       Option(name: "--created-before", form: "TIME", summary: "Only those accepted earlier."),
       Option(name: "--status", form: "STATUS", summary: "Only those whose last answer was this, or such as 500-599."),
@@ -102,12 +102,12 @@ extension Command {
       asJSON,
     ] + APIClient.options
   ) { arguments throws(CommandError) in
-    let query = arguments.query([
-      "--state": "state", "--target": "target", "--label": "label", "--created-after": "createdAfter",
-      "--created-before": "createdBefore", "--status": "status", "--outcome": "outcome",
-      "--failure-reason": "failureReason", "--in-url": "url", "--idempotency-key": "idempotencyKey", "--kind": "kind",
-      "--limit": "limit", "--cursor": "cursor",
+    var query = arguments.query([
+      "--state": "state", "--target": "target", "--created-after": "createdAfter", "--created-before": "createdBefore",
+      "--status": "status", "--outcome": "outcome", "--failure-reason": "failureReason", "--in-url": "url",
+      "--idempotency-key": "idempotencyKey", "--kind": "kind", "--limit": "limit", "--cursor": "cursor",
     ])
+    if let label = try arguments.labelParameter() { query += (query.isEmpty ? "?" : "&") + label }
     arguments.show(try APIClient(arguments).request("GET", "/v1/calls" + query), CallText.list)
     return .success
   }

@@ -11,7 +11,7 @@ extension Command {
       Option(name: "--type", form: "TYPE,...", summary: "Only these, such as call.failed,target.opened."),
       Option(name: "--target", form: "KEY", summary: "Only those of this target."),
       Option(name: "--call", form: "ID", summary: "Only those of this call."),
-      Option(name: "--label", form: "NAME:VALUE", summary: "Only those of calls with this label."),
+      Option(name: "--label", form: "NAME=VALUE", summary: "Only those of calls with this label."),
       Option(name: "--kind", form: "KIND", summary: "Only those of calls of this kind: call or webhook [call]."),
       Option(name: "--after", form: "ID", summary: "Start after the event with this id, if the service still has it."),
       Option(name: "--count", form: "COUNT", summary: "Exit after this many events."),
@@ -30,9 +30,10 @@ extension Command {
       left = count
     }
     var query: [String] = []
-    for name in ["type", "target", "call", "label", "kind"] {
+    for name in ["type", "target", "call", "kind"] {
       if let value = arguments.value("--\(name)") { query.append("\(name)=\(PercentCoding.encode(value))") }
     }
+    if let label = try arguments.labelParameter() { query.append(label) }
     let path = "/v1/events" + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
     return try EventsCommand.follow(
       APIClient(arguments), path, after: arguments.value("--after"), count: left, asJSON: arguments.has("--json"),

@@ -122,18 +122,7 @@ struct OperationsCommand {
     for (option, name) in conditions {
       if let value = arguments.value(option) { writer.field(name, value) }
     }
-    if arguments.has("--label") {
-      writer.key("labels")
-      writer.beginObject()
-      for text in arguments.all("--label") {
-        guard let sign = text.firstIndex(where: { $0 == "=" || $0 == ":" }) else {
-          throw CommandError(code: .usage, message: "--label: \"\(text)\" is not NAME=VALUE")
-        }
-        writer.key(String(text[..<sign]))
-        writer.string(String(text[text.index(after: sign)...]))
-      }
-      writer.endObject()
-    }
+    try arguments.writeLabels(to: &writer)
     writer.endObject()
     if let rate = try arguments.number("--rate", in: BulkOperation.rates) { writer.field("ratePerSecond", rate) }
     if let by = arguments.value("--by") { writer.field("by", by) }

@@ -1,0 +1,81 @@
+"""What `redial call` can say about a call, and the forms of policies and labels in all commands."""
+
+import json
+
+from processes import run
+
+LATER = "2999-01-01T00:00:00Z"
+
+
+def submitted(service, *arguments):
+    """The call that the command submits, as the service shows it with its request."""
+    answer = run("call", "--server", service.url, "--no-wait", *arguments)
+    assert answer.returncode == 0, answer
+    shown = service("GET", f"/v1/calls/{answer.stdout.strip()}?include=request")
+    assert shown.status == 200, shown.body
+    return shown.json
+
+
+def test_order_priority_and_start_reach_the_service_also_with_a_replay(redial, receiver):
+    # The service does not show all of them, so the requests are recorded.
+    peer = receiver(lambda request: (202, {}, b'{"id": "call_0000000000001"}'))
+    options = ("--priority", "9", "--ordering-key", "customer-7", "--start-at", LATER, "--idempotency-key", "order-17")
+    members = {"priority": 9, "orderingKey": "customer-7", "startAt": LATER}
+    for command, operand, more in (("call", "http://127.0.0.1:1/", {"url": "http://127.0.0.1:1/"}),
+                                   ("replay", "call_0000000000001", {})):
+        answer = run(command, operand, *options, "--no-wait", "--server", peer.url)
+        assert answer.returncode == 0, answer
+        request = peer.next()
+        assert json.loads(request.body) == members | more
+        assert request.headers["idempotency-key"] == "order-17"
+    service = redial()
+    call = submitted(service, *options, "http://127.0.0.1:1/")
+    assert call["state"] == "scheduled" and call["nextAttemptAt"].startswith("2999-01-01T00:00:00"), call
+    again = run("replay", call["id"], "--priority", "0", "--delay", "1h", "--no-wait", "--server", service.url)
+    assert again.returncode == 0 and service.get(again.stdout.strip())["replayOf"] == call["id"], again
+    for wrong in ("10", "-1", "high"):
+        answer = run("call", "--priority", wrong, "http://127.0.0.1:1/", "--server", service.url)
+        assert answer.returncode == 2 and "from 0 to 9" in answer.stderr, answer
+    both = run("call", "--delay", "1h", "--start-at", LATER, "http://127.0.0.1:1/", "--server", service.url)
+    assert both.returncode == 4 and "startAt" in both.stderr, both
+
+
+def test_the_same_call_under_the_same_key_is_submitted_once(redial):
+    service = redial()
+    options = ("--idempotency-key", "order-17", "--start-at", LATER, "http://127.0.0.1:1/")
+    first, second = submitted(service, *options), submitted(service, *options)
+    assert first["id"] == second["id"]
+    assert first["id"] in run("list", "--idempotency-key", "order-17", "--server", service.url).stdout
+    reused = run("call", "--no-wait", "--priority", "9", *options, "--server", service.url)
+    assert reused.returncode == 4 and 'under the key "order-17"' in reused.stderr, reused
+
+
+def test_a_policy_is_json_or_the_name_of_a_stored_one(redial):
+    service = redial()
+    assert service("PUT", "/v1/policies/patient", {"maxAttempts": 7}).status == 201
+    for policy, most, name in (("patient", 7, "patient@1"), ("patient@1", 7, "patient@1"), ('"patient"', 7, "patient@1"),
+                               ('{"maxAttempts": 3}', 3, None)):
+        call = submitted(service, "--policy", policy, "--delay", "1h", "http://127.0.0.1:1/")
+        assert (call["maxAttempts"], call["policy"]) == (most, name), policy
+    for wrong in ('{"maxAttempts": ', '"patient', "", "[1"):
+        answer = run("call", "--policy", wrong, "http://127.0.0.1:1/", "--server", service.url)
+        assert answer.returncode == 2 and "neither JSON nor the name" in answer.stderr, answer
+    unknown = run("call", "--policy", "hasty", "http://127.0.0.1:1/", "--server", service.url)
+    assert unknown.returncode == 4 and '"hasty", which does not exist' in unknown.stderr, unknown
+
+
+def test_a_label_has_the_same_forms_in_every_command(redial, receiver):
+    service, target = redial(), receiver()
+    url = ("--server", service.url)
+    call = submitted(service, "--label", "team=a", "--label", "link:http://x/?q=1", "--label", "sum=1:2", target.url)
+    assert call["labels"] == {"team": "a", "link": "http://x/?q=1", "sum": "1:2"}
+    service.ended(call["id"])
+    for label in ("team=a", "team:a", "link=http://x/?q=1", "link:http://x/?q=1", "sum:1:2"):
+        assert call["id"] in run("list", "--state", "succeeded", "--label", label, *url).stdout, label
+        counted = run("ops", "create", "retry", "--dry-run", "--state", "succeeded", "--label", label, "--json", *url)
+        assert json.loads(counted.stdout)["matched"] == 1, label
+    assert call["id"] not in run("list", "--label", "team=b", *url).stdout
+    for command in (["list"], ["events"], ["call", target.url], ["replay", call["id"]], ["ops", "create", "retry"]):
+        answer = run(*command, "--label", "team", *url)
+        assert answer.returncode == 2 and '"team" is not NAME=VALUE' in answer.stderr, (command, answer)
+        assert "--label NAME=VALUE" in run(command[0], "--help").stdout, command
