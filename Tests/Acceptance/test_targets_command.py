@@ -19,6 +19,21 @@ def test_targets_are_listed_shown_set_and_controlled(redial, flaky):
         assert answer.returncode == 0 and shown in answer.stdout, (control, answer)
     assert json.loads(ask(target.url, "--set", '{"maxInFlight": 3}', "--json").stdout)["settings"]["maxInFlight"] == 3
     assert json.loads(ask(target.url, "--json").stdout)["settings"]["maxInFlight"] == 3
+    # It shows the limits in effect, and which of them are of this target alone.
+    shown = ask(target.url).stdout
+    assert "in flight at most: 3\nattempt timeout: 1h\nrate: no limit\n" in shown, shown
+    assert "set for this target: maxInFlight\n" in shown, shown
+    # Each change replaces all of them; what overrides has can be set again.
+    limits = {"rate": {"perSecond": 2.5, "burst": 4}, "attemptTimeout": "5s"}
+    shown = ask(target.url, "--set", json.dumps(limits)).stdout
+    assert "in flight at most: 64\nattempt timeout: 5s\nrate: 2.5 per second\n" in shown, shown
+    assert "set for this target: attemptTimeout, rate\n" in shown, shown
+    overrides = json.loads(ask(target.url, "--json").stdout)["overrides"]
+    shown = ask(target.url, "--set", json.dumps(overrides | {"maxInFlight": 3})).stdout
+    assert "in flight at most: 3\n" in shown and "set for this target: attemptTimeout, maxInFlight, rate\n" in shown, shown
+    shown = ask(target.url, "--set", "{}").stdout
+    assert "in flight at most: 64\n" in shown and "set for this target" not in shown, shown
+    assert "Replaces all settings of this target" in run("targets", "--help").stdout
     for arguments, code in (
         ((target.url, "explode"), 2), (("--set", "{}"), 2), ((target.url, "--set", "{"), 2), (("nobody",), 4),
         ((target.url, "--set", '{"maxInFlite": 1}'), 4)):

@@ -13,7 +13,8 @@ extension Command {
     words: [[], controls + ["forecast"]],
     options: [
       Option(
-        name: "--set", form: "JSON", summary: "Settings for this target, as in the API; {} removes them."),
+        name: "--set", form: "JSON",
+        summary: "Replaces all settings of this target, as in the API; {} removes them."),
       Option(name: "--active", summary: "List only targets with waiting or running calls, paused or not closed."),
       Option(name: "--limit", form: "COUNT", summary: "How many targets to list, from 1 to 250 [100]."),
       Option(name: "--cursor", form: "CURSOR", summary: "Where the list goes on; the end of a list shows it."),
@@ -82,9 +83,11 @@ extension Command {
     return try client.request("PUT", path, json: bytes)
   }
 
-  /// The pace, the backlog, the results of the last minutes, and the drain estimate.
+  /// The limits, the pace, the backlog, the results of the last minutes, and the drain estimate.
   private static func details(_ target: JSONValue) -> String {
-    var text = pace(target["pace"])
+    var text = limits(target["settings"]) + pace(target["pace"])
+    let own = target["overrides"].members.map { PlainText.escaped($0.name) }
+    if !own.isEmpty { text += "set for this target: \(own.joined(separator: ", "))\n" }
     let reasons = target["backlog"]["byReason"].members.map { "\($0.value.integer ?? 0) \(PlainText.escaped($0.name))" }
     if !reasons.isEmpty { text += "waiting: \(reasons.joined(separator: ", "))\n" }
     let missing = target["backlog"]["missesDeadline"]
@@ -106,6 +109,17 @@ extension Command {
     if let drain = target["drainEstimate"].escapedText { text += "the due calls would take about \(drain)\n" }
     if let pattern = target["pattern"].escapedText { text += "rule: \(pattern)\n" }
     return text + tls(target["settings"]["tls"])
+  }
+
+  /// The limits in effect that operators change most.
+  private static func limits(_ settings: JSONValue) -> String {
+    var text = ""
+    if let most = settings["maxInFlight"].integer { text += "in flight at most: \(most)\n" }
+    if let longest = settings["attemptTimeout"].escapedText { text += "attempt timeout: \(longest)\n" }
+    if let rate = settings["rate"]["perSecond"].number {
+      text += rate > 0 ? "rate: \(settings["rate"]["perSecond"].indented()) per second\n" : "rate: no limit\n"
+    }
+    return text
   }
 
   /// How fast attempts start, and why; nothing for a service of an older version.
