@@ -16,6 +16,8 @@ public final class Service: Sendable {
   private let settings: ServiceSettings
   /// Where the store is: the absolute path of its file, or the URL of its database without credentials.
   public let dataPath: String
+  /// Whether only this machine reaches the service, and at its start no request needed an API key.
+  public let isForThisMachine: Bool
   /// The log of the service.
   public let log: Log
 
@@ -90,7 +92,9 @@ public final class Service: Sendable {
       runtime.abandon()
       throw error
     }
-    if settings.allowUnauthenticated, !keys.isRequired, !settings.egress.knowing(server.urls).reachesLoopback {
+    let isLocal = settings.egress.knowing(server.urls).reachesLoopback
+    isForThisMachine = isLocal && !keys.isRequired
+    if settings.allowUnauthenticated, !keys.isRequired, !isLocal {
       log.write(
         .warning, "unauthenticated",
         [

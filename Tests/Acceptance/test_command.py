@@ -81,7 +81,7 @@ def test_the_service_and_the_key_have_one_name_each_in_the_help(redial):
     for flag in ("--api-key", "--key"):
         assert run("list", "--server", service.url, flag, key).returncode == 0, flag
     refused = run("list", "--server", service.url)
-    assert refused.returncode == 4 and "redial --api-key" in refused.stderr
+    assert refused.returncode == 4 and "For `redial`, set REDIAL_API_KEY" in refused.stderr
 
 
 def test_data_that_is_json_is_sent_as_json(redial, receiver, tmp_path):
@@ -130,6 +130,15 @@ def test_the_webhook_secret_is_read_or_asked_for_and_no_store_is_made(redial, tm
     reader = run("keys", "create", "--name", "r", "--scope", "read", "--server", service.url, "--api-key", key)
     assert run(*asked, "--api-key", reader.stdout.strip()).returncode == 4
     assert run(*asked, "--store", f"sqlite:{service.store}").returncode == 2
+    # The service of the environment is asked too, unless a store is named.
+    theirs = {"REDIAL_SERVER": service.url, "REDIAL_API_KEY": key}
+    assert run("webhook-secret", env=theirs).stdout == kept
+    (tmp_path / "another").mkdir()
+    another = redial(folder=tmp_path / "another")
+    mine = run("webhook-secret", "--store", f"sqlite:{another.store}", env=theirs).stdout
+    assert mine.startswith("whsec_") and mine != kept
+    (tmp_path / "redial.json").write_text(json.dumps({"store": f"sqlite:{another.store}"}))
+    assert run("webhook-secret", "--config", tmp_path / "redial.json", env=theirs).stdout == mine
     # A store that no service has used has no secret, and the question does not create one.
     fresh = tmp_path / "fresh.db"
     assert run("keys", "create", "--name", "a", "--store", f"sqlite:{fresh}").returncode == 0
@@ -256,7 +265,8 @@ def test_settings_that_cannot_be_are_told(tmp_path, redial):
     for arguments, env, words in (
         (["--listen", "nowhere"], {}, "nowhere"), (["--max-in-flight", "0"], {}, "maxInFlight"),
         ([], {"REDIAL_LSTEN": "x"}, "REDIAL_LSTEN"), (["--config", "/no/such/file"], {}, "/no/such/file"),
-        (["--store", "mysql://x"], {}, "mysql://x"), (["--webhook-secret", "abc"], {}, "webhookSecret")):
+        (["--store", "mysql://x"], {}, "mysql://x"), (["--webhook-secret", "abc"], {}, "webhookSecret"),
+        (["--drain-timeout", "3 days"], {}, '"3 days" (flag --drain-timeout) is not valid; expected duration, such as 500ms, 15m')):
         answer = run("serve", *arguments, env=env)
         assert answer.returncode in (2, 3) and words in answer.stderr, answer
     service = redial()
@@ -264,6 +274,24 @@ def test_settings_that_cannot_be_are_told(tmp_path, redial):
     assert answer.returncode == 3 and "already in use" in answer.stderr.lower()
     answer = run("serve", "--listen", "127.0.0.1:0", "--store", "sqlite:/proc/nowhere/redial.db")
     assert answer.returncode == 3 and "/proc/nowhere" in answer.stderr
+
+
+def test_the_greeting_shows_commands_to_try_only_where_they_work(tmp_path, made):
+    from processes import Redial
+    hint, key = "Try, in another terminal", {"REDIAL_ADMIN_KEY": "0123456789abcdef"}
+    for number, (listen, flags, env, shown) in enumerate((
+            ("127.0.0.1:0", [], {}, True), (f"unix:{tmp_path}/redial.sock", [], {}, True), ("127.0.0.1:0", [], key, False),
+            ("0.0.0.0:0", ["--allow-unauthenticated", "true"], {}, False), ("0.0.0.0:0", [], key, False))):
+        (folder := tmp_path / str(number)).mkdir()
+        service = Redial(folder, *flags, env=env)
+        service.arguments[service.arguments.index("--listen") + 1] = listen
+        made.append(service)
+        service.spawn()
+        # The greeting is one write, so with the place of the data all of it is there.
+        text = wait_until(lambda: "Data is in" in (text := service.log.read_text()) and text, "it has started")
+        assert (hint in text, "redial flaky" in text) == (shown, shown), text
+        assert ("The dashboard is at" in text) == ("unix:" not in listen), text
+        service.terminate()
 
 
 def test_flaky_misbehaves_as_told(flaky):

@@ -238,6 +238,7 @@ def test_a_service_for_other_machines_wants_a_key_or_to_be_told_so(tmp_path, mad
     service = serve()
     assert service("GET", "/v1/calls").status == 401
     assert service("GET", "/v1/calls", headers=bearer(made_key)).status == 200
+    assert "postgresql://" in run("keys", "--help").stdout
 
 
 def test_the_command_makes_lists_revokes_and_shows_keys(redial, flaky):

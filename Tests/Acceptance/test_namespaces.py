@@ -290,7 +290,9 @@ def test_who_acts_where_and_who_manages_whose_keys(operated, redial, flaky, tmp_
     for tenant in (operator, plain, a):
         for other in ("b", "nobodys"):
             answer = tenant("GET", "/v1/calls", headers={"redial-namespace": other})
-            assert answer.status == 403 and check(answer, "get", "/v1/calls")["code"] == "otherNamespace"
+            problem = check(answer, "get", "/v1/calls")
+            assert answer.status == 403 and problem["code"] == "otherNamespace"
+            assert f"this one's is {tenant.namespace}. Use a key of {other}, or the adminKey." in problem["detail"]
         assert tenant("GET", "/v1/calls", headers={"redial-namespace": tenant.namespace}).status == 200
     for wrong in ("A", "a b", "", "x" * 64):
         answer = service("GET", "/v1/calls", headers={"redial-namespace": wrong})

@@ -67,7 +67,8 @@ struct SettingsTests {
     let fault = #expect(throws: SettingsFault.self) { try load(flags: [key: value]) }
     let message = try #require(fault?.message)
     let setting = try #require(Setting.all.first { $0.key == key })
-    #expect(message == "\(key): \"\(value)\" (flag \(setting.flag)) is not valid; expected \(setting.form)")
+    let example = key == "drainTimeout" ? ", such as 500ms, 15m or 3d" : ""
+    #expect(message == "\(key): \"\(value)\" (flag \(setting.flag)) is not valid; expected \(setting.form)\(example)")
   }
 
   @Test("consecutive capitals are one word of a flag and a variable")

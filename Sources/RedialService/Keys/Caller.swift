@@ -50,7 +50,8 @@ struct Caller: Sendable {
     guard keyID == nil else {
       throw Problem(
         status: 403, code: "otherNamespace", title: "The API key is of another namespace",
-        detail: "A key acts in its own namespace only; this one's is \(namespace.name).")
+        detail: "A key acts in its own namespace only; this one's is \(namespace.name). "
+          + "Use a key of \(wanted.name), or the adminKey.")
     }
     var caller = self
     caller.namespace = wanted

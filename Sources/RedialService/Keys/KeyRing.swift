@@ -204,7 +204,7 @@ final class KeyRing: Sendable {
         title: isKnown ? "The API key is not valid" : "An API key is needed",
         detail: isKnown
           ? "There is no such key, or it was revoked."
-          : "Send one: Authorization: Bearer rdl_… (redial --api-key does)."),
+          : "Send one: Authorization: Bearer rdl_… For `redial`, set REDIAL_API_KEY."),
       [HTTPHeader("www-authenticate", "Bearer realm=\"redial\"" + (isKnown ? ", error=\"invalid_token\"" : ""))])
   }
 

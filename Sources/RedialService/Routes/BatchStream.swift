@@ -390,7 +390,7 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
 }
 
 extension BatchStream {
-  /// A key of its own for each item, so that a repetition of the batch is recognised call by call.
+  /// A key of its own for each item, so that a repetition of the batch is recognized call by call.
   static func key(
     _ text: String, item: Int, of bytes: UnsafeRawBufferPointer, _ caller: Caller
   ) throws(Problem) -> IdempotencyKey {

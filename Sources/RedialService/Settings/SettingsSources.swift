@@ -58,7 +58,8 @@ public struct LoadedSettings: Sendable {
         throw SettingsFault("\(setting.key) (\(origin), line \(line + fault.line - 1)): \(fault.message)")
       }
       let shown = setting.isSecret ? "the value" : "\"\(setting.displayed(value))\""
-      throw SettingsFault("\(setting.key): \(shown) (\(origin)) is not valid; expected \(setting.form)")
+      let example = setting.form == "duration" ? ", such as 500ms, 15m or 3d" : ""
+      throw SettingsFault("\(setting.key): \(shown) (\(origin)) is not valid; expected \(setting.form)\(example)")
     }
     origins[setting.key] = origin
   }

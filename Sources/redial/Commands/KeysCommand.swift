@@ -13,8 +13,8 @@ extension Command {
       Option(name: "--quota", form: "COUNT", summary: "Maximum number of requests per minute [no limit]."),
       Option(name: "--json", summary: "Show the answer as JSON."),
       Option(
-        name: "--store", form: "sqlite:PATH",
-        summary: "Work on the store directly, while no service is running on it."),
+        name: "--store", form: "STORE",
+        summary: "Work on the store directly: sqlite:PATH while no service runs on it, or postgresql://…"),
     ] + APIClient.options,
     notes: """
       A key is shown once, when it is created. As soon as there is a key, every request needs one, except /healthz,

@@ -41,12 +41,14 @@ extension Command {
     name: "webhook-secret", summary: "Show the secret that the callbacks of calls are signed with.",
     options: StoreOption.options + APIClient.options,
     notes: """
-      With --server it asks a running service, which takes an admin key once there are keys. Otherwise it reads the store,
-      whether a service is running on it or not, and never makes one. Each namespace has its own secret.
+      With --server or REDIAL_SERVER it asks a running service, which takes an admin key once there are keys. With --store or
+      --config, or without any of these, it reads the store, whether a service is running on it or not, and never makes one.
+      Each namespace has its own secret.
       """
   ) { arguments throws(CommandError) in
-    if arguments.has("--server") {
-      guard !arguments.has("--store"), !arguments.has("--config") else {
+    let namesStore = arguments.has("--store") || arguments.has("--config")
+    if arguments.has("--server") || (!namesStore && APIClient.serverOfEnvironment != nil) {
+      guard !namesStore else {
         throw CommandError(
           code: .usage, message: "--server asks a service, --store and --config read a store; give one of them")
       }
@@ -123,24 +125,29 @@ enum ServeCommand {
     } catch {
       throw CommandError(code: .unreachable, message: error.message)
     }
-    Terminal.announce(greeting(service.urls, service.dataPath))
+    Terminal.announce(greeting(service))
     stop.wait()
     service.stop()
     return .success
   }
 
-  private static func greeting(_ urls: [String], _ dataPath: String) -> String {
+  private static func greeting(_ service: Service) -> String {
     let redial = CommandLine.arguments.first ?? "redial"
-    let url = urls.first ?? APIClient.defaultURL
+    let url = service.urls.first ?? APIClient.defaultURL
     var curl = "\(url)/v1/calls"
     if case .unix(let path) = ListenAddress(url) { curl = "--unix-socket \(path) http://localhost/v1/calls" }
     let isHere = redial.contains("/") && !redial.hasPrefix("/")
     let dashboard = curl.hasPrefix("--unix") ? "" : "The dashboard is at \(url)/\n"
     let option = url == APIClient.defaultURL ? "" : " --server \(url)"
-    return """
-      Redial \(redialVersion) listens on \(urls.joined(separator: ", "))
-      Data is in \(dataPath)
-      \(dashboard)Try, in another terminal\(isHere ? ", in this folder" : ""):
+    let place = """
+      Redial \(redialVersion) listens on \(service.urls.joined(separator: ", "))
+      Data is in \(service.dataPath)
+      \(dashboard)
+      """
+    // Elsewhere the commands would be refused: because they need a key, or because calls to this machine are not allowed.
+    guard service.isForThisMachine else { return place }
+    return place + """
+      Try, in another terminal\(isHere ? ", in this folder" : ""):
         \(redial) flaky --quiet &
         \(redial) call\(option) 'http://127.0.0.1:9090/hello?fail=2'
         curl -s --json '{"url": "http://127.0.0.1:9090/hello?fail=2"}' \(curl)
