@@ -226,9 +226,18 @@ public struct AdaptivePace: Sendable, Hashable {
   }
 
   mutating func set(_ new: Double, _ reason: Reason, at now: Timestamp) {
-    rate = max(Self.slowest, new)
+    rate = max(rate == nil ? oneAtATime : Self.slowest, new)
     self.reason = reason
     changedAt = now
+  }
+
+  /// The rate of a client that sends one request after the other, but no more than is tried on an unknown target.
+  ///
+  /// A first limit is no lower. It comes from a rate that the clients have chosen, and where these sent a few requests in
+  /// half a minute, that is no capacity of the target.
+  private var oneAtATime: Double {
+    guard baseline.usual > 0 else { return Self.slowest }
+    return max(Self.slowest, min(Self.unknown * Self.restart, 1e6 / baseline.usual))
   }
 
   /// Begins a round.

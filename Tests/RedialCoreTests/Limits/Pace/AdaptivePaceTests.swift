@@ -72,6 +72,32 @@ struct AdaptivePaceTests {
     #expect(now < end, "\(pace.rate ?? 0)")
   }
 
+  // The first limit was what the clients had sent in half a minute: one request in ten seconds.
+  @Test(arguments: [0.5, 5.0, 30])
+  func `A few refusals of a target that gets little do not slow it down`(pause: Double) {
+    var now = Self.start
+    var pace = AdaptivePace()
+    func send(_ sign: AdaptivePace.Sign) {
+      if let later = pace.wait(at: now) { now = later + .microseconds(1) }
+      let ticket = pace.start(at: now)
+      now = now + .milliseconds(1)
+      pace.end(ticket, sign, at: now)
+      #expect(pace.rate ?? .infinity >= 1, "at \(now)")
+    }
+    for _ in 0..<2 {
+      // A call that is refused twice, and its retries.
+      send(.refused)
+      now = now + .milliseconds(500)
+      send(.refused)
+      now = now + .milliseconds(800)
+      send(.delivered(after: .milliseconds(1)))
+      for _ in 0..<4 {
+        now = now + .microseconds(Int64(pause * 1e6))
+        send(.delivered(after: .milliseconds(1)))
+      }
+    }
+  }
+
   @Test(arguments: [0.2, 0.5, 0.8])
   func `Refusals that do not depend on the load do not starve the target`(share: Double) {
     var run = PaceRun(capacity: 1000, kind: .tokens, offered: 100)
