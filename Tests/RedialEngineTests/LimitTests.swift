@@ -240,6 +240,21 @@ struct LimitTests {
     #expect(probe.starts(of: other) == 1)
   }
 
+  // The engine's time is that of the machine's clock at the start, which may have been hours off.
+  @Test(
+    "a time that a target names is one of its own clock",
+    arguments: [
+      "Date: Tue, 06 Nov 2035 08:49:30 GMT\r\nRetry-After: Tue, 06 Nov 2035 08:49:37 GMT\r\n",
+      "Retry-After: Tue, 06 Nov 2035 08:49:37 GMT\r\nAge: 5\r\nDate: Tue, 06 Nov 2035 08:49:25 GMT\r\n",
+      "Date: Tue, 06 Nov 2035 08:49:30 GMT\r\nX-RateLimit-Remaining: 0\r\nX-RateLimit-Reset: 2077951777\r\n",
+    ])
+  func targetTime(head: String) {
+    var probe = EngineProbe()
+    let told = probe.submit(patient())
+    probe.end(told, status: 429, head: head)
+    #expect(probe.wait(of: told) == CallView.Wait(reason: .retryAfter, until: probe.now + .seconds(7)))
+  }
+
   @Test("a target cannot hold others for longer than the told call's policy waits, nor where it is not respected")
   func retryAfterBounds() {
     var probe = EngineProbe()
