@@ -3,8 +3,8 @@ public import RedialModel
 
 /// How several engines share one store: each works only on the shards of its lease.
 ///
-/// With each heartbeat an engine renews its lease, gives back shards beyond its share, and gets shards without an
-/// owner. Attempts that were in flight when such an owner died are handled as after a crash. An engine stops on its
+/// With each heartbeat an engine renews its lease, gives back idle shards beyond its share, and gets shards without an
+/// owner. If too many of its shards are busy, it starts nothing in some of them for a short time, see ``YieldingShards``. Attempts that were in flight when such an owner died are handled as after a crash. An engine stops on its
 /// own before its lease ends by its own clock. The store makes sure that others wait until then, and that nothing is
 /// written under a lease that has ended. A call for a target of another engine is written into the store, where that
 /// engine finds it.
@@ -27,7 +27,7 @@ extension Engine {
     case .alone, .evicted: return
     case .joining: if isDraining || !desk.leases.aborting.isEmpty { return }
     case .member:
-      if isDraining { leave(desk.leases.held) }
+      if isDraining { leave(desk.leases.held) } else { tendYielding() }
       if !desk.leases.leaving.isEmpty { idle = desk.leases.leaving.subtracting(busyShards()) }
     }
     guard now >= desk.leases.nextAsk || !idle.isEmpty else { return }
@@ -51,8 +51,38 @@ extension Engine {
       effects.actions.append(.notice(.shardsGained(grant.gained)))
       takeOver(grant.state)
     }
-    let surplus = desk.leases.held.size - grant.share
-    if surplus > 0 { leave(ShardSet(shardsByLoad().prefix(surplus))) }
+    let surplus = desk.leases.surplus(over: grant.share)
+    if surplus > 0 { shed(surplus) } else if surplus < 0 { goOn(with: desk.leases.keepYielding()) }
+  }
+
+  /// Gives idle shards back, and tries to give back busy ones if these are too few.
+  private mutating func shed(_ surplus: Int) {
+    let (busy, yielding) = (busyShards(), desk.leases.yielding.shards)
+    let shards = shardsByLoad().filter { !yielding.contains($0) }
+    let idle = shards.filter { !busy.contains($0) }.prefix(surplus)
+    leave(ShardSet(idle))
+    let tried = desk.leases.yield(shards.filter(busy.contains), surplus - idle.count, at: now)
+    guard !tried.isEmpty else { return }
+    for place in roster.places where tried.contains(target: roster.targets[place].key) {
+      roster[place].leaveEngine(at: now)
+    }
+  }
+
+  /// Gives back those of the yielding shards that are idle, and goes on with the others after a time.
+  private mutating func tendYielding() {
+    let yielding = desk.leases.yielding.shards
+    guard !yielding.isEmpty else { return }
+    leave(yielding.subtracting(busyShards()))
+    goOn(with: desk.leases.giveUpYielding(at: now))
+  }
+
+  /// Starts calls of these shards again.
+  private mutating func goOn(with shards: ShardSet) {
+    guard !shards.isEmpty else { return }
+    for place in roster.places where shards.contains(target: roster.targets[place].key) {
+      roster[place].stayInEngine(at: now)
+      roster.enterRotation(place)
+    }
   }
 
   /// Other instances may own everything that this engine has. It drops all of it and requests another lease. What it

@@ -7,7 +7,9 @@ extension Engine {
   mutating func target(_ key: TargetKey) -> Int {
     if let place = roster.place(of: key) { return place }
     if roster.count >= settings.maxTargets { forgetIdleTargets() }
-    return roster.add(key)
+    let place = roster.add(key)
+    if desk.leases.yielding.shards.contains(target: key) { roster[place].leaveEngine(at: now) }
+    return place
   }
 
   /// Forgets targets that are idle and healthy. This examines all targets.

@@ -284,6 +284,51 @@ struct LeaseTests: LeaseScene {
     #expect(probe.report()?.held == 0)
   }
 
+  // A long attempt once stopped all targets of its shard until its end, even if the other instances were gone again.
+  @Test("a shard whose attempt lasts goes on after some seconds, or at once if it is within the share", arguments: [0, 64])
+  func keepsBusy(share: Int) {
+    var probe = member(shard())
+    let running = probe.submit()
+    probe.advance(.seconds(1))
+    probe.grant(share: 0)
+    let behind = probe.submit()
+    #expect(probe.starts(of: behind) == 0)
+    for command in [TargetCommand.Kind.pause, .resume] {
+      let reply = probe.control(command)
+      #expect(probe.reply(to: reply) != nil && probe.reply(to: reply)?.refusal == nil)
+    }
+    if share > 0 {
+      probe.advance(.seconds(1))
+      probe.grant(share: share)
+      probe.advance(.milliseconds(1))
+    } else {
+      for _ in 0..<4 {
+        #expect(probe.starts(of: behind) == 0)
+        probe.advance(.seconds(1))
+        probe.grant(share: 0)
+      }
+      probe.advance(.milliseconds(1))
+    }
+    #expect(probe.starts(of: behind) == 1)
+    #expect(probe.leaseAsks.allSatisfy { $0.request.giveBack.isEmpty })
+    probe.end(running, status: 200)
+  }
+
+  @Test("after a trial that was of no use other shards are tried")
+  func triesOthers() {
+    var yielding = YieldingShards()
+    let (busy, start) = (Array(0..<12), Timestamp(microseconds: 0))
+    #expect(yielding.choose(among: busy, 12, for: .seconds(4), at: start) == ShardSet(0..<8))
+    #expect(yielding.choose(among: busy, 12, for: .seconds(4), at: start).isEmpty, "some are being tried")
+    yielding.leave(ShardSet([3]))
+    #expect(yielding.giveUp(pause: .seconds(4), at: start + .seconds(3)).isEmpty)
+    #expect(yielding.giveUp(pause: .seconds(4), at: start + .seconds(4)) == ShardSet([0, 1, 2, 4, 5, 6, 7]))
+    #expect(yielding.choose(among: busy, 12, for: .seconds(4), at: start + .seconds(7)).isEmpty)
+    let second = yielding.choose(among: busy.filter { $0 != 3 }, 12, for: .seconds(4), at: start + .seconds(8))
+    #expect(second == ShardSet(8..<12))
+    #expect(yielding.keep() == second && yielding.shards.isEmpty)
+  }
+
   @Test("shards whose giving back failed are given back with the next request")
   func givesBackAgain() throws {
     var probe = member()

@@ -39,7 +39,7 @@ struct TargetLimits: Sendable {
   private(set) var retryAfterUntil: Timestamp?
   /// When its retry budget, which is used up, allows the next retry.
   private(set) var retriesUntil: Timestamp?
-  /// Whether it is about to belong to another instance, so that no attempt starts any more.
+  /// Whether it is about to belong to another instance, or may be, so that no attempt starts any more.
   private(set) var isLeaving = false
   /// Whether an attempt needs more checks than the number of attempts in flight.
   private var isLimited: Bool
@@ -185,6 +185,12 @@ struct TargetLimits: Sendable {
   /// The target is about to belong to another instance.
   mutating func leave(at now: Timestamp) {
     isLeaving = true
+    note(at: now)
+  }
+
+  /// It does not belong to another instance yet.
+  mutating func stay(at now: Timestamp) {
+    isLeaving = false
     note(at: now)
   }
 

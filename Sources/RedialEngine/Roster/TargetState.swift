@@ -141,6 +141,11 @@ struct TargetState: Sendable {
     limits.leave(at: now)
   }
 
+  /// It does not belong to another instance yet.
+  mutating func stayInEngine(at now: Timestamp) {
+    limits.stay(at: now)
+  }
+
   /// Applies what operators have set.
   mutating func apply(
     _ controls: TargetControls, _ settings: TargetSettings, most: Int, in calls: CallTable, at now: Timestamp

@@ -27,6 +27,8 @@ extension LeaseSettings {
 
   /// How long a lease is relied upon.
   var validity: Duration { duration - margin }
+  /// How long the ends of a busy shard's attempts are waited for, to give the shard back.
+  var patience: Duration { validity / 2 }
   /// How long after it has asked an instance asks again.
   var pause: Duration { min(interval, validity / 3) }
 }

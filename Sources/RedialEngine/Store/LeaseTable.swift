@@ -25,6 +25,8 @@ struct LeaseTable: Sendable {
   private(set) var standing: Standing
   /// Its shards.
   private(set) var held: ShardSet
+  /// Those of them that it would give back if they were idle, and in which it starts nothing for the moment.
+  private(set) var yielding = YieldingShards()
   /// Shards of its lease in which it starts nothing any more, to give them back.
   private(set) var leaving = ShardSet.none
   /// Shards that the current request gives back.
@@ -140,8 +142,27 @@ struct LeaseTable: Sendable {
 
   // MARK: Leaving
 
+  /// How many shards it has beyond a share, without those that are yielding.
+  func surplus(over share: Int) -> Int { held.size - yielding.shards.size - share }
+
+  /// Chooses busy shards to try to give back, see ``YieldingShards/choose(among:_:for:at:)``.
+  mutating func yield(_ busy: [Int], _ count: Int, at now: Timestamp) -> ShardSet {
+    guard let settings else { return .none }
+    return yielding.choose(among: busy, count, for: settings.patience, at: now)
+  }
+
+  /// Those of the yielding shards that have not become idle in time.
+  mutating func giveUpYielding(at now: Timestamp) -> ShardSet {
+    guard let settings else { return .none }
+    return yielding.giveUp(pause: settings.patience, at: now)
+  }
+
+  /// Goes on with all shards.
+  mutating func keepYielding() -> ShardSet { yielding.keep() }
+
   /// Stops working on these shards.
   mutating func leave(_ shards: ShardSet) {
+    yielding.leave(shards)
     held = held.subtracting(shards)
     leaving = leaving.union(shards)
   }
@@ -160,6 +181,7 @@ struct LeaseTable: Sendable {
   mutating func lose(at now: Timestamp, epoch: UInt64) {
     standing = settings == nil ? .evicted : .joining
     held = .none
+    yielding = YieldingShards()
     leaving = .none
     returning = .none
     validUntil = .distantFuture
