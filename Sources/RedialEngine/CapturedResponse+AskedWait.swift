@@ -8,9 +8,9 @@ extension CapturedResponse {
   /// A time in them is one of the target's clock. So it is compared with that (``targetTime(at:)``): the engine's may be
   /// hours off, if the machine's clock was set only after the start.
   func askedWait(status: Int, at now: Timestamp) -> Duration? {
-    if let field = head.first("retry-after"), let wait = RetryAfter.parse(field, at: targetTime(at: now)) { return wait }
-    guard status == 429 || status == 503 else { return nil }
     let time = targetTime(at: now)
+    if let field = head.first("retry-after"), let wait = RetryAfter.parse(field, at: time) { return wait }
+    guard status == 429 || status == 503 else { return nil }
     var fields = RateLimitFields()
     head.forEach { fields.note($0, $1, at: time) }
     return fields.wait

@@ -285,7 +285,8 @@ struct LeaseTests: LeaseScene {
   }
 
   // A long attempt once stopped all targets of its shard until its end, even if the other instances were gone again.
-  @Test("a shard whose attempt lasts goes on after some seconds, or at once if it is within the share", arguments: [0, 64])
+  @Test(
+    "a shard whose attempt lasts goes on after some seconds, or at once if it is within the share", arguments: [0, 64])
   func keepsBusy(share: Int) {
     var probe = member(shard())
     let running = probe.submit()
