@@ -185,14 +185,15 @@ def test_what_an_instance_leaves_is_taken_over(instances, receiver, signal):
     assert len(target.requests) == len(calls)
 
 
-def test_the_readmes_instances_answer_as_it_says(database, flaky, made):
-    cluster, server = database(), flaky()
+def test_the_readmes_instances_answer_as_it_says(database, made):
+    cluster, target = database(), free_port()
     section = (ROOT / "README.md").read_text().split("## More than one machine")[1].split("\n## ")[0]
     script = re.search(r"```bash\n(.*?)```", section, re.S)[1]
     first, second = free_port(), free_port()
     for old, new in {
-            "sudo -u postgres ": f"{databases.PROGRAMS[0]}/", "/run/postgresql": str(cluster.folder), ":9090": f":{server.port}", ":8081": f":{first}", ":8082": f":{second}",
-            "redial serve": f"{BINARY} serve"}.items():
+            "sudo -u postgres ": f"{databases.PROGRAMS[0]}/", "/run/postgresql": str(cluster.folder), ":9090": f":{target}",
+            ":8081": f":{first}", ":8082": f":{second}", "redial serve": f"{BINARY} serve",
+            "redial flaky": f"{BINARY} flaky --listen 127.0.0.1:{target}"}.items():
         assert old in script, f"{old} is not in the README any more; so must this test change"
         script = script.replace(old, new)
     cluster.query("DROP DATABASE redial")
