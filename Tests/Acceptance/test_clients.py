@@ -2,6 +2,8 @@
 
 import base64
 import json
+import re
+import sys
 import time
 
 import pytest
@@ -249,13 +251,36 @@ def test_a_manual_retry_is_sent_again_only_if_nothing_was_done(receiver, client)
 
 
 def test_no_service_at_all(receiver, client):
-    with pytest.raises(ClientError) as refused:
-        client(f"http://127.0.0.1:{free_port()}", attempts=2).submit({"url": "https://a.example"})
-    assert (refused.value.kind, refused.value.mayHaveBeenAccepted) == ("RedialConnectionError", False)
+    nowhere = f"http://127.0.0.1:{free_port()}"
+    redial = client(nowhere, attempts=2)
+    for request in (lambda: redial.submit({"url": "https://a.example"}), lambda: redial.openEvents()):
+        with pytest.raises(ClientError) as refused:
+            request()
+        assert (refused.value.kind, refused.value.mayHaveBeenAccepted) == ("RedialConnectionError", False)
+        assert re.match(f"no answer from {nowhere} to (POST /v1/calls|GET /v1/events): .", refused.value.message)
     other = receiver(lambda request: (200, {"content-type": "text/html"}, b"<h1>Hello</h1>"))
     with pytest.raises(ClientError) as unexpected:
         client(other.url).get("call_1")
     assert (unexpected.value.kind, unexpected.value.status) == ("UnexpectedAnswer", 200)
+
+
+def test_a_password_in_the_url_is_shown_nowhere(packages):
+    url = f"http://ada:secret@127.0.0.1:{free_port()}/redial/"
+    python = (
+        "import redial_client, sys\n"
+        "redial = redial_client.Redial(sys.argv[1], attempts=1)\n"
+        "print(repr(redial))\n"
+        "try: redial.get('call_1')\n"
+        "except redial_client.RedialConnectionError as error: print(error)\n")
+    shown = client_packages.checked(sys.executable, "-c", python, url, env=packages.environment())
+    assert re.match(r"Redial\('(.*?)'\)\nno answer from \1 to GET /v1/calls/call_1: .", shown), shown
+    typescript = (
+        "import { Redial } from 'redial-client';\n"
+        "try { new Redial({ url: process.argv[1] }); } catch (error) { console.log(error.message); }")
+    said = client_packages.checked(
+        "node", "--input-type=module", "-e", typescript, url, env=packages.environment(), cwd=packages.typescript)
+    assert "no password" in said
+    assert "secret" not in shown + said and "ada" not in shown + said
 
 
 def test_events_go_on_after_a_lost_connection_without_a_gap(redial, flaky, client, made):

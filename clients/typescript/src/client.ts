@@ -5,7 +5,7 @@ import { EventStream } from "./events.js";
 import type {
   AttemptWithResponse, BatchItem, Call, CallDescriptor, CallKind, CallPage, CallState, CallSummary, FailureReason, Outcome,
 } from "./models.js";
-import { callPath, filters, joined, newKey, reading, submission } from "./requests.js";
+import { callPath, filters, joined, newKey, reading, shown, submission } from "./requests.js";
 import type { Request } from "./requests.js";
 import { Retrying } from "./retrying.js";
 import type { RetryLimits } from "./retrying.js";
@@ -99,6 +99,7 @@ export interface EventFilter {
  */
 export class Redial {
   private readonly url: string;
+  private readonly service: string;
   private readonly headers: Record<string, string> = {};
   private readonly timeout: number;
   private readonly limits: RetryLimits;
@@ -106,10 +107,11 @@ export class Redial {
 
   constructor(options: RedialOptions = {}) {
     const environment = (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env ?? {};
-    this.url = options.url || environment["REDIAL_SERVER"] || environment["REDIAL_URL"] || "http://127.0.0.1:8080";
+    this.url = options.url || environment["REDIAL_SERVER"] || "http://127.0.0.1:8080";
     if (!/^https?:\/\//i.test(this.url)) {
       throw new TypeError(`the URL of a service begins with http:// or https://, unlike ${JSON.stringify(this.url)}`);
     }
+    this.service = shown(this.url);
     const key = options.apiKey || environment["REDIAL_API_KEY"];
     if (key) this.headers["Authorization"] = `Bearer ${key.trim()}`;
     if (options.namespace) this.headers["Redial-Namespace"] = options.namespace;
@@ -210,8 +212,8 @@ export class Redial {
   events(filter: EventFilter = {}): EventStream {
     const { lastEventId, signal, ...conditions } = filter;
     return new EventStream({
-      fetch: this.fetch, url: joined(this.url, "/v1/events", filters(conditions)), headers: this.headers,
-      limits: this.limits, lastEventId, signal,
+      fetch: this.fetch, url: joined(this.url, "/v1/events", filters(conditions)), service: this.service,
+      headers: this.headers, limits: this.limits, lastEventId, signal,
     });
   }
 
@@ -236,7 +238,7 @@ export class Redial {
   /** The results of one part of a batch. */
   private async part(part: Part, key: string, signal?: AbortSignal): Promise<BatchItem[]> {
     const request = partRequest(part, key);
-    const retrying = new Retrying(this.limits, request);
+    const retrying = new Retrying(this.limits, request, this.service);
     let most = 0;
     for (;;) {
       const { status, text } = await this.send(request, signal);
@@ -262,7 +264,7 @@ export class Redial {
 
   /** Sends a request until it is answered with a success, or must not be sent again. */
   private async send(request: Request, signal?: AbortSignal): Promise<{ status: number; text: string }> {
-    const retrying = new Retrying(this.limits, request);
+    const retrying = new Retrying(this.limits, request, this.service);
     for (;;) {
       const patience = new Patience(this.timeout + (request.hold ?? 0), signal);
       let wait: number;

@@ -1,5 +1,6 @@
 import { RedialConnectionError } from "./errors.js";
 import type { Event } from "./models.js";
+import type { Request } from "./requests.js";
 import { Retrying, backoff } from "./retrying.js";
 import type { RetryLimits } from "./retrying.js";
 import { ServerSentEvents } from "./server-sent-events.js";
@@ -12,6 +13,8 @@ const silence = 45;
 export interface EventSource {
   fetch: typeof fetch;
   url: string;
+  /** The URL of the service, for errors. */
+  service: string;
   headers: Record<string, string>;
   limits: RetryLimits;
   lastEventId: string | undefined;
@@ -50,7 +53,8 @@ export class EventStream implements AsyncIterableIterator<Event> {
 
   /** Connects, so that no later event is missed. Without it, the first `next` connects. */
   async connect(): Promise<void> {
-    const retrying = () => new Retrying(this.source.limits, { method: "GET", path: "/v1/events", isRepeatable: true });
+    const request: Request = { method: "GET", path: "/v1/events", isRepeatable: true };
+    const retrying = () => new Retrying(this.source.limits, request, this.source.service);
     let attempts = retrying();
     while (!this.reader) {
       const headers: Record<string, string> = { ...this.source.headers, "Accept": "text/event-stream" };

@@ -61,6 +61,15 @@ export function filters(values: { [name: string]: FilterValue }): [string, strin
   return params;
 }
 
+/** The URL of a service, for errors: without a query. `fetch` takes no URL with a name or a password in it. */
+export function shown(base: string): string {
+  const url = new URL(base);
+  if (url.username || url.password) {
+    throw new TypeError("the URL of a service has no name and no password in it; a `fetch` of your own can send them");
+  }
+  return `${url.protocol}//${url.host}${url.pathname.replace(/\/+$/, "")}`;
+}
+
 /** A URL of the service, which may have a path before the service's own paths. A space is `%20`, not `+`. */
 export function joined(base: string, path: string, params: [string, string][] = []): string {
   const query = new URLSearchParams(params).toString().replace(/\+/g, "%20");

@@ -22,13 +22,17 @@ export class Retrying {
   private failures = 0;
   private mayHaveBeenAccepted = false;
 
-  constructor(private readonly limits: RetryLimits, private readonly request: Request) {}
+  /** @param service Where the request goes, for the error that says that no answer came. */
+  constructor(
+    private readonly limits: RetryLimits, private readonly request: Request, private readonly service: string,
+  ) {}
 
   /** The wait after an attempt without an answer. */
   afterError(error: unknown): number {
     const wasSent = !neverSent.includes(codeOf(error));
     this.mayHaveBeenAccepted ||= wasSent;
-    const text = `${this.request.method} ${this.request.path}: ${codeOf(error) || causeOf(error)?.message || String(error)}`;
+    const what = codeOf(error) || causeOf(error)?.message || String(error);
+    const text = `no answer from ${this.service} to ${this.request.method} ${this.request.path}: ${what}`;
     const final = new RedialConnectionError(text, this.mayHaveBeenAccepted, error);
     if (wasSent && !this.request.isRepeatable) throw final;
     return this.wait(final);

@@ -47,9 +47,10 @@ class AsyncRedial:
         attempts: int = 5, max_retry_after: float = 60, http: httpx.AsyncClient | None = None,
     ) -> None:
         environment = os.environ
-        self._url = url or environment.get("REDIAL_SERVER") or environment.get("REDIAL_URL") or "http://127.0.0.1:8080"
+        self._url = url or environment.get("REDIAL_SERVER") or "http://127.0.0.1:8080"
         if not self._url.lower().startswith(("http://", "https://")):
             raise ValueError(f"the URL of a service begins with http:// or https://, unlike {self._url!r}")
+        self._service = requests.shown(self._url)
         self._headers = {"User-Agent": f"redial-client-python/{version('redial-client')}"}
         key = api_key or environment.get("REDIAL_API_KEY")
         if key:
@@ -62,7 +63,7 @@ class AsyncRedial:
         self._http = http or httpx.AsyncClient()
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._url!r})"
+        return f"{type(self).__name__}({self._service!r})"
 
     async def __aenter__(self) -> AsyncRedial:
         return self
@@ -184,8 +185,8 @@ class AsyncRedial:
         """
         params = requests.filters(type=type, target=target, call=call, label=label, kind=kind)
         return AsyncEventStream(
-            self._http, requests.joined(self._url, "/v1/events", params), self._headers, self._timeout, self._limits,
-            last_event_id)
+            self._http, requests.joined(self._url, "/v1/events", params), self._service, self._headers, self._timeout,
+            self._limits, last_event_id)
 
     async def request(
         self, method: str, path: str, *, params: Mapping[str, str] | None = None, json: Any = None
@@ -204,7 +205,7 @@ class AsyncRedial:
     async def _part(self, part: Part, key: str) -> List[BatchItem]:
         """The results of one part of a batch."""
         request = part.request(key)
-        retrying = Retrying(self._limits, request)
+        retrying = Retrying(self._limits, request, self._service)
         most = 0
         while True:
             items = batch_items(await self._send(request), len(part.lines))
@@ -228,7 +229,7 @@ class AsyncRedial:
 
     async def _send(self, request: Request) -> httpx.Response:
         """Sends a request until it is answered with a success, or must not be sent again."""
-        retrying = Retrying(self._limits, request)
+        retrying = Retrying(self._limits, request, self._service)
         while True:
             try:
                 response = await self._http.request(

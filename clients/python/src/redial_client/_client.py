@@ -46,9 +46,10 @@ class Redial:
         attempts: int = 5, max_retry_after: float = 60, http: httpx.Client | None = None,
     ) -> None:
         environment = os.environ
-        self._url = url or environment.get("REDIAL_SERVER") or environment.get("REDIAL_URL") or "http://127.0.0.1:8080"
+        self._url = url or environment.get("REDIAL_SERVER") or "http://127.0.0.1:8080"
         if not self._url.lower().startswith(("http://", "https://")):
             raise ValueError(f"the URL of a service begins with http:// or https://, unlike {self._url!r}")
+        self._service = requests.shown(self._url)
         self._headers = {"User-Agent": f"redial-client-python/{version('redial-client')}"}
         key = api_key or environment.get("REDIAL_API_KEY")
         if key:
@@ -61,7 +62,7 @@ class Redial:
         self._http = http or httpx.Client()
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._url!r})"
+        return f"{type(self).__name__}({self._service!r})"
 
     def __enter__(self) -> Redial:
         return self
@@ -183,8 +184,8 @@ class Redial:
         """
         params = requests.filters(type=type, target=target, call=call, label=label, kind=kind)
         return EventStream(
-            self._http, requests.joined(self._url, "/v1/events", params), self._headers, self._timeout, self._limits,
-            last_event_id)
+            self._http, requests.joined(self._url, "/v1/events", params), self._service, self._headers, self._timeout,
+            self._limits, last_event_id)
 
     def request(
         self, method: str, path: str, *, params: Mapping[str, str] | None = None, json: Any = None
@@ -203,7 +204,7 @@ class Redial:
     def _part(self, part: Part, key: str) -> List[BatchItem]:
         """The results of one part of a batch."""
         request = part.request(key)
-        retrying = Retrying(self._limits, request)
+        retrying = Retrying(self._limits, request, self._service)
         most = 0
         while True:
             items = batch_items(self._send(request), len(part.lines))
@@ -227,7 +228,7 @@ class Redial:
 
     def _send(self, request: Request) -> httpx.Response:
         """Sends a request until it is answered with a success, or must not be sent again."""
-        retrying = Retrying(self._limits, request)
+        retrying = Retrying(self._limits, request, self._service)
         while True:
             try:
                 response = self._http.request(

@@ -26,11 +26,12 @@ class EventStream:
     """
 
     def __init__(
-        self, http: httpx.Client, url: str, headers: Mapping[str, str], timeout: float, limits: RetryLimits,
-        last_event_id: str | None,
+        self, http: httpx.Client, url: str, service: str, headers: Mapping[str, str], timeout: float,
+        limits: RetryLimits, last_event_id: str | None,
     ) -> None:
         self._http = http
         self._url = url
+        self._service = service
         self._headers = headers
         self._timeout = timeout
         self._limits = limits
@@ -113,4 +114,4 @@ class EventStream:
             time.sleep(wait)
 
     def _retrying(self) -> Retrying:
-        return Retrying(self._limits, Request("GET", "/v1/events"))
+        return Retrying(self._limits, Request("GET", "/v1/events"), self._service)

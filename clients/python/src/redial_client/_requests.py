@@ -8,7 +8,7 @@ import secrets
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import List, Mapping, Sequence, Tuple
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
 
 from .models import CallDescriptor
 
@@ -155,6 +155,12 @@ class Parts:
         self._first += len(self._lines)
         self._lines, self._size = [], 0
         return part
+
+
+def shown(base: str) -> str:
+    """The URL of a service, for errors and logs: without the name and the password in it, and without a query."""
+    parts = urlsplit(base)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
 
 
 def joined(base: str, path: str, params: Params = ()) -> str:

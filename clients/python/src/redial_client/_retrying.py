@@ -32,8 +32,10 @@ class RetryLimits:
 class Retrying:
     """The attempts of one request: each method returns the seconds to wait before the next one, or raises."""
 
-    def __init__(self, limits: RetryLimits, request: Request) -> None:
+    def __init__(self, limits: RetryLimits, request: Request, service: str) -> None:
+        """:param service: Where the request goes, for the error that says that no answer came."""
         self._limits = limits
+        self._service = service
         self._request = request
         self._failures = 0
         self._may_have_been_accepted = False
@@ -43,7 +45,8 @@ class Retrying:
         was_sent = not isinstance(error, _NEVER_SENT + _PERMANENT)
         self._may_have_been_accepted |= was_sent
         final = RedialConnectionError(
-            f"{self._request.method} {self._request.path}: {str(error) or type(error).__name__}", self._may_have_been_accepted)
+            f"no answer from {self._service} to {self._request.method} {self._request.path}: "
+            f"{str(error) or type(error).__name__}", self._may_have_been_accepted)
         if isinstance(error, _PERMANENT) or (was_sent and not self._request.is_repeatable):
             raise final from error
         return self._wait(final, error)
