@@ -18,7 +18,7 @@ private struct WireCall: Encodable {
 
   private enum Key: String, CodingKey {
     case url, method, headers, body, json, bodyBase64, policy, delay, startAt, target, idempotent, labels, callback
-    case capture
+    case capture, orderingKey, priority, redirects
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -37,12 +37,7 @@ private struct WireCall: Encodable {
     case .now: break
     case .after(let delay):
       try members.encode(WireDuration.text(delay, in: .zero...WireDuration.longest, part: "start"), forKey: .delay)
-    case .at(let date):
-      guard let text = WireTime.text(date) else {
-        // Not as a date: Foundation's description of some of these traps.
-        throw UnsupportedByService("start", "\(date.timeIntervalSince1970) s from 1970 is not in the years 0 to 9999")
-      }
-      try members.encode(text, forKey: .startAt)
+    case .at(let date): try members.encode(WireTime.text(date, part: "start"), forKey: .startAt)
     }
     try members.encodeIfPresent(call.target, forKey: .target)
     if !call.isIdempotent { try members.encode(false, forKey: .idempotent) }
@@ -52,7 +47,20 @@ private struct WireCall: Encodable {
         WireCallback(url: callback.url.absoluteString, events: callback.events.map(\.rawValue).sorted()),
         forKey: .callback)
     }
-    if let bytes = call.captureBytes { try members.encode(["maxBytes": bytes], forKey: .capture) }
+    if call.captureBytes != nil || !call.redactedHeaders.isEmpty {
+      try members.encode(
+        WireCapture(
+          maxBytes: call.captureBytes, redactHeaders: call.redactedHeaders.isEmpty ? nil : call.redactedHeaders),
+        forKey: .capture)
+    }
+    try members.encodeIfPresent(call.orderingKey, forKey: .orderingKey)
+    try members.encodeIfPresent(call.priority, forKey: .priority)
+    if let redirects = call.maxRedirects { try members.encode(["max": redirects], forKey: .redirects) }
+  }
+
+  private struct WireCapture: Encodable {
+    var maxBytes: Int?
+    var redactHeaders: [String]?
   }
 
   private struct WireCallback: Encodable {

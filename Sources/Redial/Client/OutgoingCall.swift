@@ -34,12 +34,23 @@ public struct OutgoingCall: Sendable {
   public var callback: Callback?
   /// How much of each response's body is captured, in bytes, 0...1048576; nil for 65536.
   public var captureBytes: Int?
+  /// Orders calls: those of one target with the same key run one at a time, in the order in which they were accepted; 1
+  /// to 255 bytes. A call that has failed lets the next one go. Nil for no order.
+  public var orderingKey: String?
+  /// Which due calls of a target start first, 0...9, the highest first; nil for 5. Every tenth to start is the one that
+  /// has been due longest.
+  public var priority: Int?
+  /// How many redirects an attempt follows, 0...20; the one after them is its response. Nil for 0.
+  public var maxRedirects: Int?
+  /// Response header fields whose values the service does not keep, up to 100 names, besides those of its own settings.
+  public var redactedHeaders: [String]
 
   /// Creates a call; omitted arguments have the service's defaults.
   public init(
     _ url: URL, method: String? = nil, headers: [String: String] = [:], body: Body? = nil, policy: CallPolicy? = nil,
     start: Start = .now, target: String? = nil, isIdempotent: Bool = true, labels: [String: String] = [:],
-    callback: Callback? = nil, captureBytes: Int? = nil
+    callback: Callback? = nil, captureBytes: Int? = nil, orderingKey: String? = nil, priority: Int? = nil,
+    maxRedirects: Int? = nil, redactedHeaders: [String] = []
   ) {
     self.url = url
     self.method = method
@@ -52,6 +63,10 @@ public struct OutgoingCall: Sendable {
     self.labels = labels
     self.callback = callback
     self.captureBytes = captureBytes
+    self.orderingKey = orderingKey
+    self.priority = priority
+    self.maxRedirects = maxRedirects
+    self.redactedHeaders = redactedHeaders
   }
 
   /// A request body.

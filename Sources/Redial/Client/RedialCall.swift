@@ -6,6 +6,8 @@ public import Foundation
 public struct RedialCall: Sendable, Hashable, Identifiable {
   /// Its id; ids sort by the time of acceptance.
   public var id: String
+  /// Whether a client submitted it, or the service made it to deliver a webhook.
+  public var kind = Kind.call
   /// Its state.
   public var state: State
   /// Why it failed; nil unless it did.
@@ -20,6 +22,13 @@ public struct RedialCall: Sendable, Hashable, Identifiable {
   public var method: String
   /// The target, with which it shares a circuit breaker and limits.
   public var target: String
+  /// How many redirects an attempt follows.
+  public var maxRedirects = 0
+  /// The call that it repeats, perhaps with changes; nil if it repeats none.
+  public var replayOf: String?
+  /// The policy that it was accepted with: `default`, or a stored one such as `patient@3`; nil if the call brought its
+  /// own.
+  public var policy: String?
   /// The labels that its client gave it.
   public var labels: [String: String]
   /// When it was accepted.
@@ -32,22 +41,42 @@ public struct RedialCall: Sendable, Hashable, Identifiable {
   public var attemptCount: Int
   /// The maximum number of attempts; nil if only the deadline limits them.
   public var maxAttempts: Int?
+  /// When its payloads were erased; nil if they were not.
+  public var contentErasedAt: Date?
+  /// The policy's settings that are allowed but rarely intended. Only the answer to its submission has them.
+  public var warnings: [Warning] = []
+  /// Who has run it again, the latest last, at most the latest 100. Lists leave them out.
+  public var retries: [ManualRetry] = []
   /// The attempts that have ended, the oldest first, without their responses. Lists leave them out.
   public var attempts: [RedialCallAttempt]
   /// The captured part of the last attempt's response; nil when it had none. Lists leave it out.
   public var response: RedialCallResponse?
+
+  /// A setting of a policy that is allowed but rarely intended.
+  public struct Warning: Sendable, Hashable, Codable {
+    /// A stable word that programs can match.
+    public var code: String
+    /// A sentence for people.
+    public var detail: String
+  }
 }
 
 extension RedialCall: Codable {
   private enum Key: String, CodingKey {
-    case id, state, failureReason, waitingOn, nextAttemptAt, url, method, target, labels, createdAt, finishedAt
-    case deadlineAt, attemptCount, maxAttempts, attempts, response
+    case id, kind, state, failureReason, waitingOn, nextAttemptAt, url, method, target, redirects, replayOf, policy
+    case labels, createdAt, finishedAt, deadlineAt, attemptCount, maxAttempts, contentErasedAt, warnings, retries
+    case attempts, response
+  }
+
+  private struct Redirects: Codable {
+    var max: Int
   }
 
   /// Reads a call from the service's JSON; unknown members are ignored.
   public init(from decoder: any Decoder) throws {
     let members = try decoder.container(keyedBy: Key.self)
     id = try members.decode(String.self, forKey: .id)
+    kind = try members.decodeIfPresent(Kind.self, forKey: .kind) ?? .call
     state = try members.decode(State.self, forKey: .state)
     failureReason = try members.decodeIfPresent(FailureReason.self, forKey: .failureReason)
     waitingOn = try members.decodeIfPresent(WaitReason.self, forKey: .waitingOn)
@@ -55,12 +84,18 @@ extension RedialCall: Codable {
     url = try members.decode(String.self, forKey: .url)
     method = try members.decode(String.self, forKey: .method)
     target = try members.decode(String.self, forKey: .target)
+    maxRedirects = try members.decodeIfPresent(Redirects.self, forKey: .redirects)?.max ?? 0
+    replayOf = try members.decodeIfPresent(String.self, forKey: .replayOf)
+    policy = try members.decodeIfPresent(String.self, forKey: .policy)
     labels = try members.decode([String: String].self, forKey: .labels)
     createdAt = try members.time(forKey: .createdAt)
     finishedAt = try members.timeIfPresent(forKey: .finishedAt)
     deadlineAt = try members.timeIfPresent(forKey: .deadlineAt)
     attemptCount = try members.decode(Int.self, forKey: .attemptCount)
     maxAttempts = try members.decodeIfPresent(Int.self, forKey: .maxAttempts)
+    contentErasedAt = try members.timeIfPresent(forKey: .contentErasedAt)
+    warnings = try members.decodeIfPresent([Warning].self, forKey: .warnings) ?? []
+    retries = try members.decodeIfPresent([ManualRetry].self, forKey: .retries) ?? []
     attempts = try members.decodeIfPresent([RedialCallAttempt].self, forKey: .attempts) ?? []
     response = try members.decodeIfPresent(RedialCallResponse.self, forKey: .response)
   }
@@ -69,6 +104,7 @@ extension RedialCall: Codable {
   public func encode(to encoder: any Encoder) throws {
     var members = encoder.container(keyedBy: Key.self)
     try members.encode(id, forKey: .id)
+    try members.encode(kind, forKey: .kind)
     try members.encode(state, forKey: .state)
     try members.encode(failureReason, forKey: .failureReason)
     try members.encode(waitingOn, forKey: .waitingOn)
@@ -76,12 +112,18 @@ extension RedialCall: Codable {
     try members.encode(url, forKey: .url)
     try members.encode(method, forKey: .method)
     try members.encode(target, forKey: .target)
+    if maxRedirects != 0 { try members.encode(Redirects(max: maxRedirects), forKey: .redirects) }
+    try members.encodeIfPresent(replayOf, forKey: .replayOf)
+    try members.encode(policy, forKey: .policy)
     try members.encode(labels, forKey: .labels)
     try members.encode(WireTime.text(createdAt), forKey: .createdAt)
     try members.encode(finishedAt.flatMap(WireTime.text), forKey: .finishedAt)
     try members.encode(deadlineAt.flatMap(WireTime.text), forKey: .deadlineAt)
     try members.encode(attemptCount, forKey: .attemptCount)
     try members.encode(maxAttempts, forKey: .maxAttempts)
+    try members.encode(contentErasedAt.flatMap(WireTime.text), forKey: .contentErasedAt)
+    if !warnings.isEmpty { try members.encode(warnings, forKey: .warnings) }
+    try members.encode(retries, forKey: .retries)
     try members.encode(attempts, forKey: .attempts)
     try members.encode(response, forKey: .response)
   }

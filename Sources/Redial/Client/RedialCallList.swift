@@ -1,8 +1,7 @@
-/// The calls of a service, the newest first, a page at a time; see ``RedialClient/calls(state:target:pageSize:)``.
+/// The calls of a service, the newest first, a page at a time; see ``RedialClient/calls(_:pageSize:)``.
 public struct RedialCallList: AsyncSequence, Sendable {
   let client: RedialClient
-  let state: RedialCall.State?
-  let target: String?
+  let filter: CallFilter
   let pageSize: Int
 
   private static let pageSizes = 1...250
@@ -27,7 +26,8 @@ public struct RedialCallList: AsyncSequence, Sendable {
 
     /// The next call; nil after the last.
     ///
-    /// - Throws: The errors of every operation of ``RedialClient``. After an error the same call is next.
+    /// - Throws: ``UnsupportedByService`` for a time in the filter that the service cannot read; otherwise the errors of every
+    ///   operation of ``RedialClient``. After an error the same call is next.
     public mutating func next() async throws -> RedialCall? {
       while true {
         switch stage {
@@ -55,9 +55,7 @@ public struct RedialCallList: AsyncSequence, Sendable {
   fileprivate func page(_ cursor: String?) async throws -> Page {
     var request = ServiceRequest("GET", ["v1", "calls"])
     let limit = Swift.min(Swift.max(pageSize, Self.pageSizes.lowerBound), Self.pageSizes.upperBound)
-    request.query = [("limit", "\(limit)")]
-    if let state { request.query.append(("state", state.rawValue)) }
-    if let target { request.query.append(("target", target)) }
+    request.query = [("limit", "\(limit)")] + (try filter.query())
     if let cursor { request.query.append(("cursor", cursor)) }
     return try await client.exchange(request).decoded(Page.self)
   }

@@ -7,6 +7,8 @@ internal import Foundation
 extension RedialClient {
   /// Statuses that say that nothing was accepted (see the service's contract), so that any read may be repeated.
   private static let refusals = [429, 503, 507]
+  /// With these codes the change may have been made all the same.
+  private static let uncertain: Set = ["outcomeUnknown", "leaseLost", "leaderUnreachable"]
 
   /// Sends a request to the service, and retries it as far as that is safe, until it succeeds.
   ///
@@ -25,6 +27,12 @@ extension RedialClient {
     retrier.clock = clock
     retrier.seed = seed
     retrier.log = log
+    if !request.isRepeatable {
+      retrier.outcome = { error in
+        if let problem = error as? RedialProblem, Self.uncertain.contains(problem.code) { return .maybeSent }
+        return Retrier.outcome(of: error)
+      }
+    }
     do {
       return try await retrier.run { _ in try await attempt(request) }
     } catch let error as RetryError {
@@ -43,7 +51,7 @@ extension RedialClient {
     do {
       let urlRequest = try request.urlRequest(to: self)
       (body, response) =
-        request.body == nil && !request.isHeld
+        request.isRepeatable && request.body == nil && !request.isHeld
         ? try await Transmission.perform(urlRequest, on: session)
         : try await Transmission.performOnce(urlRequest, like: session)
     } catch let failure as Transmission.Failure {

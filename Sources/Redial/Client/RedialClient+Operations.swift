@@ -34,7 +34,7 @@ extension RedialClient {
   /// Submits many calls. Each is accepted or refused by itself; accepted calls are on the service's disk on return.
   ///
   /// They are sent in requests of up to ``batchSize``, one after the other. If one of these fails, the earlier ones
-  /// were accepted: submit all again with the same key, and they are recognised.
+  /// were accepted: submit all again with the same key, and they are recognized.
   ///
   /// - Parameters:
   ///   - calls: The calls.
@@ -97,30 +97,34 @@ extension RedialClient {
 
   /// Runs a call at once if it waits, and again, with all its attempts, if it has ended.
   ///
+  /// - Parameters:
+  ///   - id: The call.
+  ///   - by: Who wants it, 1 to 255 characters; recorded in ``RedialCall/retries``.
+  ///   - reason: Why, 1 to 1024 characters; recorded, too.
   /// - Returns: The call, which will run.
   /// - Throws: ``RedialProblem`` with the code `callRunning` if an attempt is in flight.
   @discardableResult
-  public func retry(_ id: String) async throws -> RedialCall {
-    try await operate("retry", on: id)
+  public func retry(_ id: String, by: String? = nil, reason: String? = nil) async throws -> RedialCall {
+    var words: [String: String] = [:]
+    words["by"] = by
+    words["reason"] = reason
+    return try await operate("retry", on: id, JSONEncoder().encode(words))
   }
 
   /// The calls of the service, the newest first, fetched page by page on demand.
   ///
   /// ```swift
   /// let client = RedialClient(serviceURL)
-  /// for try await call in client.calls(state: .failed) { print(call.id, call.url) }
+  /// for try await call in client.calls(CallFilter(states: [.failed])) { print(call.id, call.url) }
   /// ```
   ///
   /// Pages do not shift when calls arrive. Attempts and responses are left out.
   ///
   /// - Parameters:
-  ///   - state: Only calls in this state.
-  ///   - target: Only calls of this target.
+  ///   - filter: Selects calls.
   ///   - pageSize: How many a request fetches, 1...250; for a number outside, the nearest one in that range is used.
-  public func calls(
-    state: RedialCall.State? = nil, target: String? = nil, pageSize: Int = 50
-  ) -> RedialCallList {
-    RedialCallList(client: self, state: state, target: target, pageSize: pageSize)
+  public func calls(_ filter: CallFilter = CallFilter(), pageSize: Int = 50) -> RedialCallList {
+    RedialCallList(client: self, filter: filter, pageSize: pageSize)
   }
 
   // MARK: Targets
@@ -154,11 +158,10 @@ extension RedialClient {
   /// The maximum time for which the service holds an answer back, so that an attempt does not time out because of it.
   var longestHold: Duration { max(.zero, min(longestWait, policy.attemptTimeout * 2 / 3)) }
 
-  /// The service reads no body here. One is sent all the same, because a body that was never begun proves that the
-  /// request was not sent.
-  private func operate(_ operation: String, on id: String) async throws -> RedialCall {
-    try await exchange(ServiceRequest("POST", ["v1", "calls", id, operation], body: Data("{}".utf8)))
-      .decoded(RedialCall.self)
+  private func operate(
+    _ operation: String, on id: String, _ body: Data = ServiceRequest.nothing
+  ) async throws -> RedialCall {
+    try await exchange(ServiceRequest("POST", ["v1", "calls", id, operation], body: body)).decoded(RedialCall.self)
   }
 }
 

@@ -1,3 +1,5 @@
+public import Foundation
+
 extension RedialClient {
   /// Waits for a call's end. The service holds each answer back until the call has ended, for at most ``longestWait``;
   /// then the request is repeated.
@@ -73,7 +75,7 @@ extension RedialProblem {
 }
 
 /// A call has not ended within the limit of the wait. It continues.
-public struct CallUnfinished: Error, Hashable, CustomStringConvertible {
+public struct CallUnfinished: LocalizedError, Hashable, CustomStringConvertible {
   /// The last known state of the call.
   public var call: RedialCall
   /// The length of the wait.
@@ -82,4 +84,6 @@ public struct CallUnfinished: Error, Hashable, CustomStringConvertible {
   public var description: String {
     "\(call.id) is still \(call.state) after \(limit), with \(call.attemptCount) attempts so far; it goes on"
   }
+  /// The same.
+  public var errorDescription: String? { description }
 }

@@ -16,8 +16,9 @@ public import Foundation
 ///
 /// The client's own requests are retried too, by ``policy``, as far as that is safe. Queries are always retried, and so
 /// is a submission, because its key lets the service recognize a repetition (``idempotentSubmit``). Other changes
-/// (``cancel(_:)``, ``retry(_:)``) are retried only if the service certainly has not accepted them: the request was never
-/// sent, or the answer was 429, 503 or 507, which accept nothing.
+/// (``cancel(_:)``, ``retry(_:by:reason:)``, ``request(_:_:query:json:)``) are retried only if the service certainly has
+/// not accepted them: the request was never sent, or the answer was a 429, 503 or 507 whose code does not say that the
+/// result is unknown.
 ///
 /// A value; copies share the session and nothing else.
 ///
@@ -28,6 +29,8 @@ public struct RedialClient: Sendable {
   public var baseURL: URL
   /// Sent as `Authorization: Bearer …`, without surrounding white space; nil for a service without keys.
   public var apiKey: String?
+  /// The namespace to act in, for a key that may choose one; nil for the key's own, or `default`.
+  public var namespace: String?
   /// The session for reads. Each change is sent on a new session with the same configuration, so that no reused
   /// connection can make two requests of one. No redirect is followed, so that the key is sent nowhere else.
   public var session: URLSession
@@ -43,7 +46,7 @@ public struct RedialClient: Sendable {
   public var seed: @Sendable () -> UInt64 = Retrier().seed
   /// Receives log lines; nil for none. They contain paths and errors, but neither keys nor bodies.
   public var log: (@Sendable (String) -> Void)?
-  /// Whether a submission has an `Idempotency-Key`, the same for all its retries, by which the service recognises a
+  /// Whether a submission has an `Idempotency-Key`, the same for all its retries, by which the service recognizes a
   /// repetition; it is then retried after any failure.
   ///
   /// The service remembers keys for a day by default. With false, a submission whose answer was lost is not repeated,
@@ -67,11 +70,13 @@ public struct RedialClient: Sendable {
 
   /// Creates a client; omitted arguments have their defaults, and no request is sent.
   public init(
-    _ baseURL: URL, apiKey: String? = nil, session: URLSession = URLSession(configuration: .ephemeral),
-    policy: RetryPolicy = defaultPolicy, polling: Backoff = defaultPolling
+    _ baseURL: URL, apiKey: String? = nil, namespace: String? = nil,
+    session: URLSession = URLSession(configuration: .ephemeral), policy: RetryPolicy = defaultPolicy,
+    polling: Backoff = defaultPolling
   ) {
     self.baseURL = baseURL
     self.apiKey = apiKey
+    self.namespace = namespace
     self.session = session
     self.policy = policy
     self.polling = polling
@@ -80,9 +85,9 @@ public struct RedialClient: Sendable {
 
 extension RedialClient: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   /// The service's URL, without secrets.
-  public var description: String { "RedialClient(\(baseURL.absoluteString))" }
+  public var description: String { "RedialClient(\(baseURL.logText))" }
   /// The same.
   public var debugDescription: String { description }
   /// Without the key.
-  public var customMirror: Mirror { Mirror(self, children: ["baseURL": baseURL]) }
+  public var customMirror: Mirror { Mirror(self, children: ["baseURL": baseURL.logText]) }
 }

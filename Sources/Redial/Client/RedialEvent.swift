@@ -38,6 +38,8 @@ public struct RedialEvent: Sendable, Hashable {
     public static let targetHalfOpened = Kind(rawValue: "target.halfOpened")
     /// A target's breaker has closed.
     public static let targetClosed = Kind(rawValue: "target.closed")
+    /// A webhook endpoint gets no more webhooks.
+    public static let endpointDisabled = Kind(rawValue: "endpoint.disabled")
     /// Events were missed: read your data again.
     public static let reset = Kind(rawValue: "reset")
   }
@@ -48,6 +50,8 @@ public struct RedialEvent: Sendable, Hashable {
     case call(RedialCall)
     /// A target by its key, with the state of its breaker and when that becomes half-open.
     case target(key: String, state: RedialTarget.Breaker.State, openUntil: Date?)
+    /// A webhook endpoint by its id, its URL, and why it is disabled: `byRequest`, `failing` or `gone`.
+    case endpoint(id: String, url: String, disabledReason: String?)
     /// Why events were missed: `restarted`, `tooOld`, `tooSlow`, `overflow` or `instanceChanged`.
     case reset(reason: String)
     /// A subject that this version does not know.
@@ -74,6 +78,7 @@ extension RedialEvent {
 
     private enum Key: String, CodingKey { case type, timestamp, data, attempt }
     private enum TargetKey: String, CodingKey { case key, breaker, state, openUntil, reason }
+    private enum EndpointKey: String, CodingKey { case id, url, disabledReason }
 
     init(from decoder: any Decoder) throws {
       let members = try decoder.container(keyedBy: Key.self)
@@ -89,6 +94,11 @@ extension RedialEvent {
           key: try target.decode(String.self, forKey: .key),
           state: try breaker.decode(RedialTarget.Breaker.State.self, forKey: .state),
           openUntil: try breaker.timeIfPresent(forKey: .openUntil))
+      } else if type.rawValue.hasPrefix("endpoint.") {
+        let endpoint = try members.nestedContainer(keyedBy: EndpointKey.self, forKey: .data)
+        subject = .endpoint(
+          id: try endpoint.decode(String.self, forKey: .id), url: try endpoint.decode(String.self, forKey: .url),
+          disabledReason: try endpoint.decodeIfPresent(String.self, forKey: .disabledReason))
       } else if type == .reset {
         let reset = try members.nestedContainer(keyedBy: TargetKey.self, forKey: .data)
         subject = .reset(reason: try reset.decode(String.self, forKey: .reason))

@@ -35,6 +35,8 @@ public struct EventFilter: Sendable, Hashable {
   public var call: String?
   /// Only calls with this label.
   public var label: Label?
+  /// Calls of clients, or deliveries of webhooks; nil for calls of clients. Events of targets come in any case.
+  public var kind: RedialCall.Kind?
   /// The id of the event after which to begin; nil for now.
   public var lastEventID: String?
 
@@ -54,13 +56,14 @@ public struct EventFilter: Sendable, Hashable {
   /// Creates a filter.
   public init(
     types: [RedialEvent.Kind] = [], target: String? = nil, call: String? = nil, label: Label? = nil,
-    lastEventID: String? = nil
+    lastEventID: String? = nil, kind: RedialCall.Kind? = nil
   ) {
     self.types = types
     self.target = target
     self.call = call
     self.label = label
     self.lastEventID = lastEventID
+    self.kind = kind
   }
 
   var query: [(name: String, value: String)] {
@@ -69,6 +72,7 @@ public struct EventFilter: Sendable, Hashable {
     if let target { query.append(("target", target)) }
     if let call { query.append(("call", call)) }
     if let label { query.append(("label", "\(label.name):\(label.value)")) }
+    if let kind { query.append(("kind", kind.rawValue)) }
     return query
   }
 }

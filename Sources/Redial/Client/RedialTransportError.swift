@@ -24,7 +24,7 @@ extension RedialTransportError: CustomStringConvertible, LocalizedError, RetryOu
   public var description: String {
     let isQuestion = request.hasPrefix("GET ")
     let doubt = isQuestion ? "" : mayHaveBeenAccepted ? "; it may have been done all the same" : "; it was not done"
-    return "no answer from \(baseURL.absoluteString) to \(request): \(Self.words(underlying))\(doubt)"
+    return "no answer from \(baseURL.logText) to \(request): \(Self.words(underlying))\(doubt)"
   }
   /// The same.
   public var errorDescription: String? { description }
@@ -42,7 +42,7 @@ extension RedialTransportError: CustomStringConvertible, LocalizedError, RetryOu
 }
 
 /// A successful answer that is not from a Redial service, or from a version that this library does not know.
-public struct UnexpectedAnswer: Error, Sendable, CustomStringConvertible {
+public struct UnexpectedAnswer: LocalizedError, Sendable, CustomStringConvertible {
   /// The request, such as `POST /v1/calls`.
   public var request: String
   /// The HTTP status.
@@ -52,4 +52,6 @@ public struct UnexpectedAnswer: Error, Sendable, CustomStringConvertible {
 
   /// For people.
   public var description: String { "the answer of status \(status) to \(request) cannot be read: \(underlying)" }
+  /// The same.
+  public var errorDescription: String? { description }
 }

@@ -33,6 +33,19 @@ extension RedialCall {
     public var isFinal: Bool { [.succeeded, .failed, .cancelled].contains(self) }
   }
 
+  /// The kind of a call.
+  public struct Kind: RedialWord {
+    /// The word.
+    public let rawValue: String
+    /// A kind with that word.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// A client submitted it.
+    public static let call = Kind(rawValue: "call")
+    /// The service made it, to deliver a webhook.
+    public static let webhook = Kind(rawValue: "webhook")
+  }
+
   /// Why a call failed.
   public struct FailureReason: RedialWord {
     /// The word.
@@ -67,8 +80,16 @@ extension RedialCall {
     public static let retryAfter = WaitReason(rawValue: "retryAfter")
     /// The target's breaker is open.
     public static let breaker = WaitReason(rawValue: "breaker")
-    /// The maximum number of attempts is in flight.
+    /// A maximum of attempts in flight is reached.
     public static let concurrency = WaitReason(rawValue: "concurrency")
+    /// The rate that was set for the target allows no more attempts for now.
+    public static let rateLimit = WaitReason(rawValue: "rateLimit")
+    /// The target's budget of retries is used up for now.
+    public static let retryBudget = WaitReason(rawValue: "retryBudget")
+    /// An earlier call with the same ordering key has not ended.
+    public static let ordering = WaitReason(rawValue: "ordering")
+    /// Somebody has paused the target.
+    public static let paused = WaitReason(rawValue: "paused")
     /// The target gets no more requests per second than it can take.
     public static let pace = WaitReason(rawValue: "pace")
   }
@@ -96,6 +117,8 @@ extension RedialCallAttempt {
     public static let interrupted = Outcome(rawValue: "interrupted")
     /// Its call was cancelled.
     public static let cancelled = Outcome(rawValue: "cancelled")
+    /// The service may not call that address, and made no connection.
+    public static let blocked = Outcome(rawValue: "blocked")
   }
 
   /// The decision after an attempt.

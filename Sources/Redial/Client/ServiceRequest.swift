@@ -8,8 +8,8 @@ internal import RedialText
 /// One request to the service.
 struct ServiceRequest: Sendable {
   var method: String
-  /// The parts of the path, before percent-encoding.
-  var path: [String]
+  /// The path, percent-encoded; it begins with a slash, so that what follows the host is certainly the path.
+  var path: String
   var query: [(name: String, value: String)] = []
   var body: Data?
   var idempotencyKey: String?
@@ -21,23 +21,34 @@ struct ServiceRequest: Sendable {
   /// Whether it may be repeated even if the service may have executed it.
   var isRepeatable: Bool
 
-  init(_ method: String, _ path: [String], body: Data? = nil) {
-    self.method = method
-    self.path = path
-    self.body = body
-    isRepeatable = method == "GET"
+  /// A request for a path in parts, which are encoded here.
+  init(_ method: String, _ parts: [String], body: Data? = nil) {
+    self.init(method, path: parts.map { "/" + PercentCoding.encode($0) }.joined(), body: body)
   }
 
+  /// A request for a path that is encoded already, and may have a query.
+  init(_ method: String, path: String, body: Data? = nil) {
+    self.method = method
+    self.path = path.hasPrefix("/") ? path : "/" + path
+    self.body = body
+    isRepeatable = method == "GET" || method == "HEAD"
+  }
+
+  /// The body of a `POST` that needs none. One is sent all the same, because a body that was never begun proves that the
+  /// request was not sent.
+  static let nothing = Data("{}".utf8)
+
   /// A description for people and logs.
-  var name: String { "\(method) /\(path.joined(separator: "/"))" }
+  var name: String { "\(method) \(path)" }
 
   /// The request in Foundation's form.
   func urlRequest(to client: RedialClient) throws -> URLRequest {
     var text = client.baseURL.absoluteString
     while text.hasSuffix("/") { text.removeLast() }
-    for part in path { text += "/" + PercentCoding.encode(part) }
-    for (index, pair) in query.enumerated() {
-      text += (index == 0 ? "?" : "&") + pair.name + "=" + PercentCoding.encode(pair.value)
+    text += path
+    for pair in query {
+      text +=
+        (text.contains("?") ? "&" : "?") + PercentCoding.encode(pair.name) + "=" + PercentCoding.encode(pair.value)
     }
     guard let url = URL(string: text) else { throw URLError(.badURL) }
     var request = URLRequest(url: url)
@@ -53,9 +64,16 @@ struct ServiceRequest: Sendable {
     if let key = client.apiKey?.trimmingCharacters(in: .whitespacesAndNewlines) {
       request.setValue("Bearer \(key)", forHTTPHeaderField: "Authorization")
     }
+    if let namespace = client.namespace { request.setValue(namespace, forHTTPHeaderField: "Redial-Namespace") }
     if let preference { request.setValue(preference, forHTTPHeaderField: "Prefer") }
-    if let idempotencyKey { request.setValue(idempotencyKey, forHTTPHeaderField: "Idempotency-Key") }
+    if let idempotencyKey { request.setValue(Self.field(idempotencyKey), forHTTPHeaderField: "Idempotency-Key") }
     return request
+  }
+
+  /// A key as a header field's value: as it is, or as a quoted string (RFC 8941) if it has a space, a comma or a quote.
+  private static func field(_ key: String) -> String {
+    guard key.utf8.contains(where: { $0 == 0x20 || $0 == 0x22 || $0 == 0x2C }) else { return key }
+    return "\"" + key.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
   }
 }
 

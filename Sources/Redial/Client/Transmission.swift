@@ -21,12 +21,15 @@ final class Transmission: NSObject, URLSessionDataDelegate {
   }
 
   private let state = Guarded(State())
+  private let hasBody: Bool
+
+  private init(_ request: URLRequest) { hasBody = request.httpBody != nil }
 
   /// Sends a request that has no body and may be repeated, on any connection of the session.
   ///
   /// - Throws: ``Failure``.
   static func perform(_ request: URLRequest, on session: URLSession) async throws -> Answer {
-    let transmission = Transmission()
+    let transmission = Transmission(request)
     return try await transmission.run {
       let task = session.dataTask(with: request) { body, response, error in
         transmission.finish(body ?? Data(), response, error, bytesSent: nil)
@@ -44,7 +47,7 @@ final class Transmission: NSObject, URLSessionDataDelegate {
   ///
   /// - Throws: ``Failure``.
   static func performOnce(_ request: URLRequest, like session: URLSession) async throws -> Answer {
-    let transmission = Transmission()
+    let transmission = Transmission(request)
     let own = URLSession(configuration: session.configuration, delegate: transmission, delegateQueue: nil)
     defer { own.finishTasksAndInvalidate() }
     return try await transmission.run { own.dataTask(with: request) }
@@ -99,11 +102,12 @@ final class Transmission: NSObject, URLSessionDataDelegate {
   }
 
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-    finish(state.withLock { $0.body }, task.response, error, bytesSent: task.countOfBytesSent)
+    finish(state.withLock { $0.body }, task.response, error, bytesSent: hasBody ? task.countOfBytesSent : nil)
   }
 
   /// What an error shows about the request. A refused connection alone proves little: of a host with several addresses
-  /// one may refuse and the next accept the request. If no byte of the body was sent, that proves the rest.
+  /// one may refuse and the next accept the request. If no byte of the body was sent, that proves the rest; without a
+  /// body nothing does.
   private static func outcome(_ error: any Error, bytesSent: Int64?) -> AttemptOutcome {
     switch (error as? URLError)?.code {
     case .badURL, .unsupportedURL, .serverCertificateUntrusted, .serverCertificateHasBadDate,

@@ -1,5 +1,7 @@
-/// A part of a policy or a call that the service does not support. Nothing was sent.
-public struct UnsupportedByService: Error, Hashable, CustomStringConvertible {
+public import Foundation
+
+/// A part of a policy, a call or a filter that the service does not support. Nothing was sent.
+public struct UnsupportedByService: LocalizedError, Hashable, CustomStringConvertible {
   /// The part, such as `policy.throttlingBackoff`.
   public var part: String
   /// Why it cannot be sent.
@@ -12,6 +14,8 @@ public struct UnsupportedByService: Error, Hashable, CustomStringConvertible {
 
   /// For people.
   public var description: String { "the service does not support \(part): \(reason)" }
+  /// The same.
+  public var errorDescription: String? { description }
 
   /// Returns a number that is in the service's range.
   static func check<Value: Comparable>(_ value: Value, in range: ClosedRange<Value>, part: String) throws -> Value {

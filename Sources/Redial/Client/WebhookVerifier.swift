@@ -11,7 +11,7 @@ public import Foundation
 /// `redial webhook-secret` and the creation of an endpoint show the secret. A webhook may arrive more than once, always
 /// with the same ``RedialEvent/id``.
 public struct WebhookVerifier: Sendable {
-  private let key: [UInt8]
+  private let keys: [[UInt8]]
   /// How far the webhook's time may be from now, in both directions; a recorded webhook is refused after that. Default
   /// five minutes.
   public var tolerance = Duration.seconds(300)
@@ -23,9 +23,23 @@ public struct WebhookVerifier: Sendable {
   /// - Parameter secret: `whsec_` and base64, as the service shows it.
   /// - Throws: ``WebhookRejected/unusableSecret``.
   public init(secret: String) throws(WebhookRejected) {
-    let text = secret.hasPrefix("whsec_") ? String(secret.dropFirst(6)) : secret
-    guard let key = Data(base64Encoded: text), !key.isEmpty else { throw .unusableSecret }
-    self.key = Array(key)
+    try self.init(secrets: [secret])
+  }
+
+  /// Creates a verifier for several secrets, one of which must have signed: the old and the new one while a secret is
+  /// rotated.
+  ///
+  /// - Parameter secrets: Each `whsec_` and base64, as the service shows it; at least one.
+  /// - Throws: ``WebhookRejected/unusableSecret`` if one of them is something else, or if there is none.
+  public init(secrets: [String]) throws(WebhookRejected) {
+    guard !secrets.isEmpty else { throw .unusableSecret }
+    var keys: [[UInt8]] = []
+    for secret in secrets {
+      let text = secret.hasPrefix("whsec_") ? String(secret.dropFirst(6)) : secret
+      guard let key = Data(base64Encoded: text), !key.isEmpty else { throw .unusableSecret }
+      keys.append(Array(key))
+    }
+    self.keys = keys
   }
 
   /// Returns the event of a webhook, if it is authentic and fresh.
@@ -40,13 +54,14 @@ public struct WebhookVerifier: Sendable {
       let signatures = fields["webhook-signature"]
     else { throw .missingHeader }
     guard let seconds = Int64(time), seconds >= 0, seconds < 1 << 40 else { throw .missingHeader }
-    let code = SHA256.authenticationCode(of: Array("\(id).\(time).".utf8) + Array(body), key: key)
+    let message = Array("\(id).\(time).".utf8) + Array(body)
+    let codes = keys.map { SHA256.authenticationCode(of: message, key: $0) }
     // Several if the secret was changed recently.
     let isGenuine = signatures.split(separator: " ").contains { signature in
       guard signature.hasPrefix("v1,"), let given = Data(base64Encoded: String(signature.dropFirst(3))) else {
         return false
       }
-      return Self.isSame(Array(given), code)
+      return codes.contains { Self.isSame(Array(given), $0) }
     }
     guard isGenuine else { throw .wrongSignature }
     let sent = Timestamp.epoch + .seconds(seconds)
@@ -67,12 +82,12 @@ public struct WebhookVerifier: Sendable {
 }
 
 /// Why a webhook is refused.
-public enum WebhookRejected: Error, Sendable, CustomStringConvertible {
+public enum WebhookRejected: LocalizedError, Sendable, CustomStringConvertible {
   /// The secret is not `whsec_` and base64.
   case unusableSecret
   /// A header field of the standard is missing, or its time is not a number of seconds.
   case missingHeader
-  /// It was not signed with this secret, or was changed on its way.
+  /// It was not signed with any of the secrets, or was changed on its way.
   case wrongSignature
   /// Its time is too far from now; a negative age is in the future.
   case tooOld(age: Duration)
@@ -82,7 +97,8 @@ public enum WebhookRejected: Error, Sendable, CustomStringConvertible {
   /// For people.
   public var description: String {
     switch self {
-    case .unusableSecret: "the secret is not whsec_ and base64; ask the service for it: redial webhook-secret"
+    case .unusableSecret:
+      "a secret is not whsec_ and base64, or there is none; ask the service for it: redial webhook-secret"
     case .missingHeader: "webhook-id, webhook-timestamp or webhook-signature is missing or malformed"
     case .wrongSignature:
       "no signature matches: it is not the service's, its body was changed, or the secret is another"
@@ -90,4 +106,6 @@ public enum WebhookRejected: Error, Sendable, CustomStringConvertible {
     case .unreadable(let error): "it is genuine and cannot be read: \(error)"
     }
   }
+  /// The same.
+  public var errorDescription: String? { description }
 }

@@ -13,6 +13,17 @@ enum WireTime {
     return TimestampText.exact(time)
   }
 
+  /// The same for a part of a request.
+  ///
+  /// - Throws: ``UnsupportedByService`` outside the years 0 to 9999.
+  static func text(_ date: Date, part: String) throws -> String {
+    guard let text = text(date) else {
+      // Not as a date: Foundation's description of some of these traps.
+      throw UnsupportedByService(part, "\(date.timeIntervalSince1970) s from 1970 is not in the years 0 to 9999")
+    }
+    return text
+  }
+
   /// Reads an RFC 3339 time; nil for anything else.
   static func date(_ text: String) -> Date? {
     TimestampText.parse(text).map { Date(timeIntervalSince1970: Double($0.microseconds) / 1_000_000) }

@@ -1,3 +1,4 @@
+public import Foundation
 public import Redial
 
 /// Work that can be retried, as an object in place of a closure.
@@ -12,9 +13,11 @@ public protocol RetryableTask: Sendable {
 }
 
 /// The attempt has reported a failure, without an error of its own.
-public struct AttemptReportedFailure: Error, Hashable, CustomStringConvertible {
+public struct AttemptReportedFailure: LocalizedError, Hashable, CustomStringConvertible {
   /// For people.
   public var description: String { "the attempt reported failure" }
+  /// The same.
+  public var errorDescription: String? { description }
 
   /// Creates the error.
   public init() {}

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Many calls, and waiting for one", .timeLimit(.minutes(1)))
 struct BatchAndWaitTests {
-  @Test("a batch accepts what it can, refuses the rest by itself, and is recognised when it comes again")
+  @Test("a batch accepts what it can, refuses the rest by itself, and is recognized when it comes again")
   func batch() async throws {
     try await withService { client in
       let later = OutgoingCall.Start.after(.seconds(3600))

@@ -48,14 +48,31 @@ struct EventStreamTests {
     } body: { url, service in
       var client = RedialClient(url, apiKey: "secret")
       client.clock = TestClock()
-      var events = client.events(EventFilter(types: [.targetOpened], label: .init("a b", "c"))).makeAsyncIterator()
+      var events = client.events(EventFilter(types: [.targetOpened], label: .init("a b", "c"), kind: .webhook))
+        .makeAsyncIterator()
       var ids: [String] = []
       while ids.count < 3, let event = try await events.next() { ids.append(event.id) }
       #expect(ids == ["a-1", "a-2", "a-10"])
       let requests = service.requests
       #expect(requests.map { $0.headers["last-event-id"] } == [nil, nil, "a-9", "a-9"])
-      #expect(requests.allSatisfy { $0.query == "type=target.opened&label=a%20b%3Ac" && $0.path == "/v1/events" })
+      #expect(
+        requests.allSatisfy { $0.query == "type=target.opened&label=a%20b%3Ac&kind=webhook" && $0.path == "/v1/events" }
+      )
       #expect(requests.allSatisfy { $0.authorization == "Bearer secret" })
+    }
+  }
+
+  @Test("an endpoint that is disabled is named, with the reason")
+  func endpoint() async throws {
+    let data =
+      #"{"type":"endpoint.disabled","timestamp":"2026-12-01T09:00:00.000Z","data":{"id":"whe_1","url":"https://a/","description":"","disabledReason":"gone","enabled":false}}"#
+    try await ScriptedService.run { _, _ in
+      .answer(HTTPResponse(status: 200, text: "id: a-1\nevent: endpoint.disabled\ndata: \(data)\n\n"))
+    } body: { url, _ in
+      var events = RedialClient(url).events().makeAsyncIterator()
+      let event = try await events.next()
+      #expect(event?.type == .endpointDisabled)
+      #expect(event?.subject == .endpoint(id: "whe_1", url: "https://a/", disabledReason: "gone"))
     }
   }
 

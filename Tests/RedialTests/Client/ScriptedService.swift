@@ -68,7 +68,10 @@ final class ScriptedService: HTTPHandler {
 extension ScriptedService {
   private static func kept(_ request: borrowing HTTPRequest) -> [String: String] {
     var kept: [String: String] = [:]
-    let names: [StaticString] = ["webhook-id", "webhook-timestamp", "webhook-signature", "last-event-id", "prefer"]
+    let names: [StaticString] = [
+      "webhook-id", "webhook-timestamp", "webhook-signature", "last-event-id", "prefer",
+      "redial-namespace",
+    ]
     for name in names {
       if let value = request.header(name) { kept["\(name)"] = value }
     }

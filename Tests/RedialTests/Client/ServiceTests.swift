@@ -169,17 +169,18 @@ struct ServiceTests {
       let (log, lines) = AsyncStream.makeStream(of: String.self)
       var counting = client
       counting.log = { if $0.contains("succeeded") { lines.yield($0) } }
-      #expect(try await listed(counting.calls(target: name, pageSize: 3)) == ids.reversed())
+      #expect(try await listed(counting.calls(CallFilter(target: name), pageSize: 3)) == ids.reversed())
       lines.finish()
       var requests = 0
       for await _ in log { requests += 1 }
       #expect(requests == 3)
       #expect(try await listed(client.calls(pageSize: 0)) == [other] + ids.reversed())
-      #expect(try await listed(client.calls(state: .cancelled)) == [ids[2]])
-      #expect(try await listed(client.calls(state: .running)) == [])
-      #expect(try await listed(client.calls(state: .scheduled, target: name, pageSize: 6)).count == 6)
+      #expect(try await listed(client.calls(CallFilter(states: [.cancelled]))) == [ids[2]])
+      #expect(try await listed(client.calls(CallFilter(states: [.running]))) == [])
+      let either = CallFilter(states: [.scheduled, .cancelled], target: name)
+      #expect(try await listed(client.calls(either, pageSize: 6)) == ids.reversed())
       let problem = await #expect(throws: RedialProblem.self) {
-        try await listed(client.calls(state: RedialCall.State(rawValue: "done")))
+        try await listed(client.calls(CallFilter(states: [RedialCall.State(rawValue: "done")])))
       }
       #expect(problem?.errors.map(\.pointer) == ["state"])
     }

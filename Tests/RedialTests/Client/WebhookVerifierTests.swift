@@ -81,6 +81,24 @@ struct WebhookVerifierTests {
     #expect(try verifier.verify(Self.body, headers: headers) == event)
   }
 
+  @Test("while a secret is rotated, both are good, and no other")
+  func rotated() throws {
+    let other = "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+    func verifier(_ secrets: [String]) throws -> WebhookVerifier {
+      var verifier = try WebhookVerifier(secrets: secrets)
+      verifier.clock = TestClock(now: .epoch + .seconds(1_000_000))
+      return verifier
+    }
+    let headers = Self.signed(Self.body, at: 1_000_000)
+    for secrets in [[Self.secret, other], [other, Self.secret]] {
+      #expect(try verifier(secrets).verify(Self.body, headers: headers).id == "msg_1")
+    }
+    #expect(throws: WebhookRejected.self) { try verifier([other, other]).verify(Self.body, headers: headers) }
+    for unusable in [[], [Self.secret, "whsec_not base64"], [Self.secret, ""]] {
+      #expect(throws: WebhookRejected.self) { try verifier(unusable) }
+    }
+  }
+
   @Test("one that was changed, or is old, or lacks a field, is refused")
   func refused() throws {
     let verifier = try Self.verifier(at: 1_000_000)

@@ -228,7 +228,9 @@ struct WireTests {
       body: .text("grüße \"\\/\u{1}"), policy: CallPolicy(.svixWithin(.seconds(60))), start: .at(start),
       target: "billing",
       isIdempotent: false, labels: ["team": "payments", "ü": ""],
-      callback: OutgoingCall.Callback(hooks, events: [.tripped, .failed]), captureBytes: 0)
+      callback: OutgoingCall.Callback(hooks, events: [.tripped, .failed]), captureBytes: 0, orderingKey: "customer-7",
+      priority: 9,
+      maxRedirects: 3, redactedHeaders: ["X-Secret"])
     let read = try Self.read(call)
     #expect(read.spec.url == "http://127.0.0.1:1/%C3%BC")
     #expect(read.spec.method == "PATCH")
@@ -241,6 +243,10 @@ struct WireTests {
     #expect(read.spec.callback?.url == hooks.absoluteString)
     #expect(read.spec.callback.map { Set($0.events) } == [.failed, .tripped])
     #expect(read.spec.captureLimit == 0)
+    #expect(read.spec.orderingKey == "customer-7")
+    #expect(read.spec.priority == 9)
+    #expect(read.spec.maxRedirects == 3)
+    #expect(read.spec.redactedHeaders == ["x-secret"] || read.spec.redactedHeaders == ["X-Secret"])
   }
 
   private struct Charge: Encodable {

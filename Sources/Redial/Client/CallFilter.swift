@@ -1,0 +1,79 @@
+public import Foundation
+internal import RedialText
+
+/// Which calls to list: those for which all conditions hold.
+///
+/// ```swift
+/// let client = RedialClient(serviceURL)
+/// let filter = CallFilter(states: [.failed], labels: ["team": "payments"], status: 500...599)
+/// for try await call in client.calls(filter) { print(call.id, call.url) }
+/// ```
+///
+/// The service finds states, a target, a label, times and an idempotency key by an index. For the other conditions, and
+/// for a label together with others, it examines call after call, and such a list takes longer.
+public struct CallFilter: Sendable, Hashable {
+  /// Only calls in one of these states; empty for all.
+  public var states: [RedialCall.State]
+  /// Only calls of this target.
+  public var target: String?
+  /// Only calls with all of these labels.
+  public var labels: [String: String]
+  /// Only calls that were accepted then or later. Sent to the microsecond.
+  public var createdAfter: Date?
+  /// Only calls that were accepted earlier. Sent to the microsecond.
+  public var createdBefore: Date?
+  /// Only calls whose last attempt had a response with one of these statuses, within 100...599.
+  public var status: ClosedRange<Int>?
+  /// Only calls whose last attempt had this outcome.
+  public var outcome: RedialCallAttempt.Outcome?
+  /// Only calls that failed for this reason.
+  public var failureReason: RedialCall.FailureReason?
+  /// Only calls whose URL contains this text, in upper or lower case; 1 to 2048 bytes. Redacted values are not found.
+  public var urlText: String?
+  /// Only the call that was accepted under this key, while the service remembers the key.
+  public var idempotencyKey: String?
+  /// Calls of clients, or deliveries of webhooks; nil for calls of clients.
+  public var kind: RedialCall.Kind?
+
+  /// Creates a filter; omitted conditions hold for every call.
+  public init(
+    states: [RedialCall.State] = [], target: String? = nil, labels: [String: String] = [:], createdAfter: Date? = nil,
+    createdBefore: Date? = nil, status: ClosedRange<Int>? = nil, outcome: RedialCallAttempt.Outcome? = nil,
+    failureReason: RedialCall.FailureReason? = nil, urlText: String? = nil, idempotencyKey: String? = nil,
+    kind: RedialCall.Kind? = nil
+  ) {
+    self.states = states
+    self.target = target
+    self.labels = labels
+    self.createdAfter = createdAfter
+    self.createdBefore = createdBefore
+    self.status = status
+    self.outcome = outcome
+    self.failureReason = failureReason
+    self.urlText = urlText
+    self.idempotencyKey = idempotencyKey
+    self.kind = kind
+  }
+
+  /// The parameters of a list.
+  ///
+  /// - Throws: ``UnsupportedByService`` for a time that the service cannot read.
+  func query() throws -> [(name: String, value: String)] {
+    var query: [(name: String, value: String)] = []
+    func add(_ name: String, _ value: String?) {
+      if let value { query.append((name, value)) }
+    }
+    add("state", states.isEmpty ? nil : states.map(\.rawValue).joined(separator: ","))
+    add("target", target)
+    for (name, value) in labels.sorted(by: { $0.key < $1.key }) { add("label.\(name)", value) }
+    add("createdAfter", try createdAfter.map { try WireTime.text($0, part: "createdAfter") })
+    add("createdBefore", try createdBefore.map { try WireTime.text($0, part: "createdBefore") })
+    add("status", status.map(PolicyVocabulary.text))
+    add("outcome", outcome?.rawValue)
+    add("failureReason", failureReason?.rawValue)
+    add("url", urlText)
+    add("idempotencyKey", idempotencyKey)
+    add("kind", kind?.rawValue)
+    return query
+  }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import HTTPServer
+import Redial
+import Testing
+
+@Suite("Calls that are found by conditions", .timeLimit(.minutes(1)))
+struct FilterTests {
+  private static func listed(_ client: RedialClient, _ filter: CallFilter) async throws -> [String] {
+    var found: [String] = []
+    for try await call in client.calls(filter, pageSize: 1) { found.append(call.id) }
+    return found
+  }
+
+  @Test("each condition finds the calls for which it holds")
+  func conditions() async throws {
+    try await withService(webhookSecret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw") { client in
+      try await ScriptedService.run { request, _ in
+        .answer(HTTPResponse(status: request.path == "/missing" ? 404 : 200, text: "ok"))
+      } body: { url, _ in
+        var call = OutgoingCall(url, labels: ["team": "a&b=ü", "n:o": "1"])
+        call.callback = OutgoingCall.Callback(url)
+        let good = try await client.submitAndWait(call, idempotencyKey: #"order, 7 "\x""#)
+        let between = Date()
+        let bad = try await client.submitAndWait(
+          OutgoingCall(url.appendingPathComponent("missing"), labels: ["n:o": "1"]))
+        let lost = try await client.submitAndWait(
+          OutgoingCall(loopback(try unusedPort()), policy: CallPolicy(maxAttempts: 1)))
+        let expected: [(CallFilter, [RedialCall])] = [
+          (CallFilter(states: [.succeeded]), [good]), (CallFilter(states: [.failed]), [lost, bad]),
+          (CallFilter(labels: ["n:o": "1"]), [bad, good]), (CallFilter(labels: ["n:o": "1", "team": "a&b=ü"]), [good]),
+          (CallFilter(createdBefore: between), [good]), (CallFilter(createdAfter: between), [lost, bad]),
+          (CallFilter(status: 400...499), [bad]), (CallFilter(status: 200...200), [good]),
+          (CallFilter(outcome: .notSent), [lost]), (CallFilter(outcome: .answered), [bad, good]),
+          (CallFilter(failureReason: .notRetryable), [bad]), (CallFilter(urlText: "MISSING"), [bad]),
+          (CallFilter(idempotencyKey: #"order, 7 "\x""#), [good]), (CallFilter(kind: .call), [lost, bad, good]),
+        ]
+        for (filter, calls) in expected {
+          #expect(try await Self.listed(client, filter) == calls.map(\.id), "\(filter)")
+        }
+        var deliveries = client.calls(CallFilter(kind: .webhook)).makeAsyncIterator()
+        let delivery = try #require(try await deliveries.next())
+        #expect(delivery.kind == .webhook && good.kind == .call && delivery.url == url.absoluteString)
+      }
+    }
+  }
+
+  @Test("a time that the service cannot read is named, and nothing is sent")
+  func unsupported() async throws {
+    try await ScriptedService.run { _, _ in
+      .call(.running)
+    } body: { url, service in
+      for (part, filter) in [
+        ("createdAfter", CallFilter(createdAfter: Date(timeIntervalSince1970: .nan))),
+        ("createdBefore", CallFilter(createdBefore: .distantFuture.addingTimeInterval(1e12))),
+      ] {
+        let error = await #expect(throws: UnsupportedByService.self) {
+          try await Self.listed(RedialClient(url), filter)
+        }
+        #expect(error?.part == part)
+      }
+      #expect(service.requests.isEmpty)
+    }
+  }
+}
