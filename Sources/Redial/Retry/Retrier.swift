@@ -1,7 +1,7 @@
 /// Runs work again until it succeeds or its policy says to stop.
 ///
 /// ```swift
-/// var retrier = Retrier(.alley)
+/// var retrier = Retrier(.http)
 /// retrier.breaker = breakers["api.example.com"]
 /// let user = try await retrier.run { attempt in try await fetchUser() }
 /// ```

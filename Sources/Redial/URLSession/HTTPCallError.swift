@@ -8,7 +8,7 @@ public import Foundation
 ///
 /// ```swift
 /// do {
-///   let (data, _) = try await session.data(for: request, retrying: .alley)
+///   let (data, _) = try await session.data(for: request, retrying: .http)
 /// } catch .cancelled {
 ///   return
 /// } catch .endpoint(let response, let body) {

@@ -8,7 +8,7 @@
 /// How a session's call is retried, with the hooks around each attempt.
 ///
 /// ```swift
-/// var options = URLRetryOptions.alley
+/// var options = URLRetryOptions.http
 /// options.retrier.breaker = breakers["api.example.com"]
 /// options.authenticate = { request, _ in
 ///   var request = request

@@ -8,7 +8,7 @@ extension URLSession {
   /// Sends a request until it succeeds, and loads the content:
   ///
   /// ```swift
-  /// let (data, response) = try await session.data(for: request, retrying: .alley)
+  /// let (data, response) = try await session.data(for: request, retrying: .http)
   /// ```
   ///
   /// A body from `httpBodyStream` can be sent once, so such a request is not retried.
@@ -64,7 +64,7 @@ extension URLSession {
   /// Sends a request until a successful answer begins, and delivers its content as it arrives:
   ///
   /// ```swift
-  /// let (chunks, response) = try await session.stream(for: request, retrying: .alley)
+  /// let (chunks, response) = try await session.stream(for: request, retrying: .http)
   /// for try await chunk in chunks { file.write(chunk) }
   /// ```
   ///

@@ -56,7 +56,7 @@ public enum NetworkRetry: UInt8, Sendable, Hashable, CaseIterable {
 public enum Idempotency: UInt8, Sendable, Hashable, CaseIterable {
   /// Its method is idempotent (RFC 9110 §9.2.2).
   case method
-  /// It has a key by which the target recognises a repetition, or its sender says so.
+  /// It has a key by which the target recognizes a repetition, or its sender says so.
   case keyed
   /// Unknown.
   case unsafe

@@ -49,6 +49,7 @@ let client = CallbackClient()
 let connection = Connection()
 let breaker = SharedCircuitBreaker()
 let breakers = SharedRegistry { host in SharedCircuitBreaker(name: host) }
+let budgets = SharedRegistry<String, SharedRetryBudget> { _ in SharedRetryBudget(.finagle) }
 let now = Timestamp.epoch
 let elapsed = Duration.milliseconds(30)
 let queue = OperationQueue()
