@@ -103,9 +103,9 @@ extension Engine {
     let place = roster.place(of: record.spec.namespace)
     roster.countUnfinished(1, at: place)
     if record.mayBeStored { desk.claims.given(record.id) }
-    if let key = record.spec.orderingKey { return insertOrdered(record, key) }
     let index = target(record.spec.target)
     roster[index].noteArrival(at: now)
+    if let key = record.spec.orderingKey { return insertOrdered(record, key) }
     if record.progress.due > now {
       let soon = record.progress.due <= now + settings.holdWindow && mayWait(record, at: place)
       record.progress.state = soon ? .held : .scheduled

@@ -104,7 +104,9 @@ public struct Engine: Sendable {
     case .command(let command): execute(command)
     case .targetCommand(let command) where desk.isInDoubt: refuse(command, .unreachable)
     case .targetCommand(let command): execute(command)
-    case .describe(let key, let token): effects.actions.append(.reply(.target(token, describe(key))))
+    case .describe(let key, let hasCalls, let token):
+      if hasCalls, owns(key) { _ = target(key) }
+      effects.actions.append(.reply(.target(token, describe(key))))
     case .describePage(let query, let token): effects.actions.append(.reply(.targets(token, describe(query))))
     case .glance(let keys, let token): effects.actions.append(.reply(.glance(token, glance(keys))))
     case .longestBacklogs(let limit, let token):

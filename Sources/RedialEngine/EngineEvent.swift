@@ -24,8 +24,9 @@ public enum EngineEvent: Sendable {
   case audit([HeldCall], ReplyToken<[HeldCall]>)
   /// The service asks for the counts of each namespace since the last request for them.
   case tally(ReplyToken<[NamespaceTally]>)
-  /// A client asks for a target. The reply is nil if the target is not known.
-  case describe(TargetKey, ReplyToken<TargetSnapshot?>)
+  /// A client asks for a target. The reply is nil if the target is not known; `hasCalls` makes it known, because the store
+  /// has calls to it.
+  case describe(TargetKey, hasCalls: Bool = false, ReplyToken<TargetSnapshot?>)
   /// A client asks for a page of the targets of a namespace.
   indirect case describePage(TargetQuery, ReplyToken<TargetPage>)
   /// An attempt has ended.

@@ -126,3 +126,18 @@ def test_targets_are_listed_in_pages(redial, flaky):
     assert keys[6] in listed.stdout and keys[8] in listed.stdout and keys[9] not in listed.stdout
     assert f"more: --cursor {keys[8]}" in listed.stdout
     assert "t7" in run("targets", "--active", "--url", service.url).stdout
+
+
+def test_a_target_is_known_while_all_its_calls_wait_for_their_start(redial):
+    service = redial()
+    keys = {"plain": {}, "ordered": {"orderingKey": "k"}}
+    for key, more in keys.items():
+        service.submit(url="http://127.0.0.1:9/", target=key, delay="1h", **more)
+    for _ in range(2):
+        for key in keys:
+            answer = service("GET", f"/v1/targets/{key}")
+            assert answer.status == 200 and answer.json["backlog"]["total"] == 1, (key, answer.body)
+            assert service("GET", f"/v1/targets/{key}/forecast").status == 200, key
+        service.terminate()
+        service.start()
+    assert service("GET", "/v1/targets/unknown").status == 404

@@ -19,7 +19,7 @@ extension EngineEvent {
     case .longestBacklogs(let limit, _): "the \(limit) longest backlogs"
     case .describePage(let query, _): "describe targets of \(query.namespace)"
     case .tally: "tally"
-    case .describe(let target, _): "describe \(target.text)"
+    case .describe(let target, _, _): "describe \(target.text)"
     case .attemptEnded(let id, let number, let result):
       "end of \(id) #\(number): \(result.outcome) \(result.status.map { "\($0)" } ?? "")"
     case .attemptTooLate(let id, let number): "end of \(id) #\(number): localFault "

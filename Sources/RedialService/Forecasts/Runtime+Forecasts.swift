@@ -14,9 +14,8 @@ extension Runtime {
   func showForecast(
     _ question: ForecastQuestion, of key: TargetKey, for caller: Caller, _ responder: HTTPResponder
   ) {
-    let token = replies.target.add { [weak self] target in
+    withTarget(key, responder) { [weak self] target in
       guard let self else { return }
-      guard let target else { return respond(responder, Answer.problem(Answer.noSuchTarget(key.bare))) }
       query(responder) { [self] () -> HTTPResponse? in
         let prepared = try prepare(question, target)
         let most = min(Self.mostAttempts, forecastLimits.maxSimulationAttempts)
@@ -29,7 +28,6 @@ extension Runtime {
         return nil
       }
     }
-    post(.describe(key, token))
   }
 
   /// Makes forecasts from now on, to learn how right they are.

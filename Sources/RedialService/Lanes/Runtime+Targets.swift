@@ -27,12 +27,28 @@ extension Runtime {
 
   /// Answers with one target.
   func showTarget(_ key: TargetKey, _ responder: HTTPResponder) {
+    withTarget(key, responder) { [weak self] in self?.answer(responder, with: $0) }
+  }
+
+  /// Finds a target, or answers that there is none. After a start the engine knows a target from its first call that is
+  /// due; the store may have calls to it before.
+  ///
+  /// - Parameter then: Called with the target, on the engine's lane.
+  func withTarget(_ key: TargetKey, _ responder: HTTPResponder, then: @escaping @Sendable (TargetSnapshot) -> Void) {
     let token = replies.target.add { [weak self] target in
-      guard let target else {
-        self?.respond(responder, Answer.problem(Answer.noSuchTarget(key.bare)))
-        return
+      if let target { return then(target) }
+      self?.query(responder) { [weak self] () -> HTTPResponse? in
+        guard let self else { return nil }
+        guard try !reader.backlog(of: key, in: key.namespace, limit: 1).counts.isEmpty else {
+          return Answer.problem(Answer.noSuchTarget(key.bare))
+        }
+        let token = replies.target.add { [weak self] target in
+          if let target { return then(target) }
+          self?.respond(responder, Answer.problem(Answer.noSuchTarget(key.bare)))
+        }
+        post(.describe(key, hasCalls: true, token))
+        return nil
       }
-      self?.answer(responder, with: target)
     }
     post(.describe(key, token))
   }
