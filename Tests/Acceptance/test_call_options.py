@@ -17,7 +17,6 @@ def submitted(service, *arguments):
 
 
 def test_order_priority_and_start_reach_the_service_also_with_a_replay(redial, receiver):
-    # The service does not show all of them, so the requests are recorded.
     peer = receiver(lambda request: (202, {}, b'{"id": "call_0000000000001"}'))
     options = ("--priority", "9", "--ordering-key", "customer-7", "--start-at", LATER, "--idempotency-key", "order-17")
     members = {"priority": 9, "orderingKey": "customer-7", "startAt": LATER}
@@ -31,6 +30,7 @@ def test_order_priority_and_start_reach_the_service_also_with_a_replay(redial, r
     service = redial()
     call = submitted(service, *options, "http://127.0.0.1:1/")
     assert call["state"] == "scheduled" and call["nextAttemptAt"].startswith("2999-01-01T00:00:00"), call
+    assert (call["priority"], call["orderingKey"]) == (9, "customer-7")
     again = run("replay", call["id"], "--priority", "0", "--delay", "1h", "--no-wait", "--server", service.url)
     assert again.returncode == 0 and service.get(again.stdout.strip())["replayOf"] == call["id"], again
     for wrong in ("10", "-1", "high"):

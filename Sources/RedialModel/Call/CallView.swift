@@ -52,6 +52,8 @@ public struct CallView {
     if call.spec.maxRedirects > 0 { call.spec.writeRedirects(to: &writer) }
     writer.field("policy", call.spec.policyName)
     if let original = call.spec.replayOf { writer.field("replayOf", original) }
+    if call.spec.priority != CallSpec.defaultPriority { writer.field("priority", call.spec.priority) }
+    if let key = call.spec.orderingKey { writer.field("orderingKey", key) }
     call.spec.labels.write(to: &writer)
     writer.field("createdAt", call.createdAt)
     writer.field("finishedAt", progress.finishedAt)

@@ -284,6 +284,10 @@ export type CallBase = {
   redirects?: Redirects;
   /** The call that it repeats, perhaps with changes; left out if it repeats none. */
   replayOf?: CallID;
+  /** Its priority; only if it is not 5, the default. */
+  priority?: number;
+  /** Its ordering key, if it has one. */
+  orderingKey?: string;
   /**
    * The policy that it was accepted with, `default` or a stored one such as `patient@3`; null if it was given
    * as an object.

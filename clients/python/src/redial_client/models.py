@@ -254,6 +254,10 @@ class CallBase(TypedDict):
     """How many redirects an attempt follows; left out if 0."""
     replayOf: NotRequired[CallID]
     """The call that it repeats, perhaps with changes; left out if it repeats none."""
+    priority: NotRequired[int]
+    """Its priority; only if it is not 5, the default."""
+    orderingKey: NotRequired[str]
+    """Its ordering key, if it has one."""
     policy: str | None
     """
     The policy that it was accepted with, `default` or a stored one such as `patient@3`; null if it was given
