@@ -50,17 +50,6 @@ struct AcceptEncoding: Equatable {
     while index < end, ASCII.isBlank(value[index]) { index += 1 }
     guard end - index > 2, ASCII.lowercased(value[index]) == 0x71, value[index + 1] == 0x3D else { return 0 }
     index += 2
-    guard value[index] == 0x30 || value[index] == 0x31 else { return 0 }
-    var weight = Int(value[index] - 0x30) * 1000
-    index += 1
-    guard index < end else { return weight }
-    guard value[index] == 0x2E, end - index <= 4 else { return 0 }
-    var unit = 100
-    for position in index + 1..<end {
-      guard ASCII.isDigit(value[position]) else { return 0 }
-      weight += Int(value[position] - 0x30) * unit
-      unit /= 10
-    }
-    return weight <= 1000 ? weight : 0
+    return QualityValue.thousandths(UnsafeBufferPointer(start: value + index, count: end - index))
   }
 }

@@ -112,12 +112,14 @@ extension HTTPRequest {
   /// The conditions under which the client wants the request performed.
   public var preconditions: HTTPPreconditions {
     HTTPPreconditions(
-      ifMatch: joined("if-match"), ifNoneMatch: joined("if-none-match"), ifModifiedSince: only("if-modified-since"),
+      ifMatch: list("if-match"), ifNoneMatch: list("if-none-match"), ifModifiedSince: only("if-modified-since"),
       ifUnmodifiedSince: only("if-unmodified-since"))
   }
 
-  /// The lines of a list field as one list (RFC 9110 section 5.3).
-  private func joined(_ lowercaseName: StaticString) -> String? {
+  /// The lines of a list field as one list (RFC 9110 section 5.3); nil if there is none.
+  ///
+  /// - Parameter lowercaseName: The field's name in lower case; it matches any case.
+  public func list(_ lowercaseName: StaticString) -> String? {
     guard headerCount(lowercaseName) > 1 else { return header(lowercaseName) }
     var lines: [String] = []
     forEachHeader { name, value in

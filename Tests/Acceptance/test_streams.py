@@ -236,6 +236,8 @@ def test_all_calls_of_a_filter_are_listed_as_lines(redial, flaky):
     assert [json.loads(l)["id"] for l in half.body.splitlines()] == ids[1::2][::-1]
     assert service("GET", "/v1/calls?label=n:9", headers=wanted).body == b""
     assert service("GET", "/v1/calls?limit=0", headers=wanted).status == 400
+    json_rather = {"accept": "application/json, application/x-ndjson;q=0.1"}
+    assert service("GET", "/v1/calls?limit=1", headers=json_rather).headers["content-type"] == "application/json"
     # A stream that is not read delays no other, and ends when its client leaves.
     slow = socket.socket()
     slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

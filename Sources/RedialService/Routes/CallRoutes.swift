@@ -32,7 +32,7 @@ struct CallRoutes: RouteGroup {
     var wanted = try CallQuery(parameters: request.query)
     wanted.filter.namespace = caller.namespace
     wanted.scanLimit = maxScan
-    guard JSONLines.isWanted(request.header("accept")) else {
+    guard JSONLines.isWanted(request.list("accept")) else {
       return runtime.answerWithCalls(wanted, exchange.responder, caller)
     }
     CallExport.begin(

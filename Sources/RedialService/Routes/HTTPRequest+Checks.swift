@@ -44,11 +44,8 @@ extension HTTPRequest {
     return isDryRun
   }
 
-  /// Whether the client prefers SVG to JSON: it names SVG and not JSON.
-  var wantsPicture: Bool {
-    guard let accept = header("accept")?.lowercased() else { return false }
-    return accept.contains("image/svg+xml") && !accept.contains("application/json")
-  }
+  /// Whether the client prefers SVG to JSON.
+  var wantsPicture: Bool { AcceptedTypes(list("accept")).prefers(["image/svg+xml"]) }
 
   /// The person and the reason of a command: from the body, or the name from the field `Redial-Actor`.
   func attribution() throws(Problem) -> Attribution {
@@ -73,15 +70,14 @@ extension HTTPRequest {
 
 /// The media type of one JSON value per line (NDJSON).
 enum JSONLines {
+  private static let types = ["application/x-ndjson", "application/ndjson", "application/jsonl"]
+
   /// Whether a media type is that.
   static func isType(_ type: String?) -> Bool {
     let essence = type?.prefix { $0 != ";" }.lowercased().filter { $0 != " " } ?? ""
-    return ["application/x-ndjson", "application/ndjson", "application/jsonl"].contains(essence)
+    return types.contains(essence)
   }
 
   /// Whether a client prefers a list as lines.
-  static func isWanted(_ accept: String?) -> Bool {
-    guard let accept else { return false }
-    return accept.split(separator: ",").contains { isType(String($0)) }
-  }
+  static func isWanted(_ accept: String?) -> Bool { AcceptedTypes(accept).prefers(types, winsTies: true) }
 }
