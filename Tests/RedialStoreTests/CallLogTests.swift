@@ -156,6 +156,7 @@ struct CallLogTests {
     let report = try inspection.report(at: Sample.time(2))
     inspection.close()
     #expect(report.calls == 6 && report.findings.allSatisfy { $0.count == 0 }, "\(report.findings)")
+    #expect(report.usage.finished == [FinishedCount(kind: .call, state: .succeeded, count: 1)])
     let connection = try SQLiteConnection(path: path, role: .writer)
     try connection.execute("prepare the test", "DELETE FROM calls WHERE id = \(calls[0].id.rawValue)")
     connection.close()

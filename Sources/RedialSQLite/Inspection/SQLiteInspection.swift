@@ -74,14 +74,25 @@ public final class SQLiteInspection: StoreInspection {
     try check { () throws(StoreError) in try inTransaction { () throws(StoreError) in try turns.add(to: &order) } }
     findings.append(order)
     try check { () throws(StoreError) in findings.append(try keptCounts()) }
+    var size = try usage.usage()
+    try check { () throws(StoreError) in size = try usageWithLog() }
     return StoreReport(
-      place: connection.path, isLive: isLive, calls: calls.count, usage: try usage.usage(),
+      place: connection.path, isLive: isLive, calls: calls.count, usage: size,
       findings: [integrity] + findings)
   }
 
   /// Closes the file.
   public func close() {
     connection.close()
+  }
+
+  /// The size of the store, and the calls that have ended, also those whose end only the log has.
+  private func usageWithLog() throws(StoreError) -> StoreUsage {
+    try inTransaction { () throws(StoreError) in
+      var size = try usage.usage()
+      size.finished = try log.read().finished(with: size.finished)
+      return size
+    }
   }
 
   // MARK: Checks
