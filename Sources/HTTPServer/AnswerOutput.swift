@@ -33,7 +33,8 @@ struct AnswerOutput: ~Copyable {
   /// Writes the answer to the current request of a connection, after the request's conditions are applied; compressed
   /// if that is wanted, allowed and worthwhile.
   mutating func write(
-    _ response: HTTPResponse, for connection: Connection, _ persistence: ResponseWriter.Persistence
+    _ response: HTTPResponse, for connection: Connection, _ persistence: ResponseWriter.Persistence,
+    errorResponse: (Int, String) -> HTTPResponse
   ) {
     dateText.refresh()
     let isRequired = connection.codingPreference == .gzipOnly
@@ -43,7 +44,7 @@ struct AnswerOutput: ~Copyable {
     if let conditions = connection.exchange?.preconditions {
       let applied = response.applying(
         conditions, varies: isNegotiated && !response.variesByCoding,
-        mayBeCoded: isNegotiated && connection.codingPreference != .identity)
+        mayBeCoded: isNegotiated && connection.codingPreference != .identity, errorResponse: errorResponse)
       if applied.status != response.status {
         return ResponseWriter.append(
           applied, to: &bytes, dateLine: dateText.line, isHead: connection.isHead, persistence: persistence)

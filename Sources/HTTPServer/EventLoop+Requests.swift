@@ -167,7 +167,9 @@ extension EventLoop {
     // A request that is answered in pieces is not answered again.
     guard connection.phase == .handling else { return }
     let persists = persists(connection, after: response) && !connection.isBodyDue
-    output.write(response, for: connection, persists ? (connection.minorVersion == 0 ? .keepAlive : .implied) : .close)
+    output.write(
+      response, for: connection, persists ? (connection.minorVersion == 0 ? .keepAlive : .implied) : .close,
+      errorResponse: errorResponse)
     finish(connection, persists: persists)
   }
 

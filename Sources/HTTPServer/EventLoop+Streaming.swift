@@ -63,7 +63,8 @@ extension EventLoop {
   func begin(_ connection: Connection, _ response: HTTPResponse, _ backlog: StreamBacklog) {
     guard connection.phase == .handling else { return backlog.close() }
     if let conditions = connection.exchange?.preconditions {
-      let applied = response.applying(conditions, varies: false, mayBeCoded: false)
+      let applied = response.applying(
+        conditions, varies: false, mayBeCoded: false, errorResponse: errorResponse)
       if applied.status != response.status {
         answer(connection, applied)
         return backlog.close()

@@ -144,7 +144,10 @@ extension HTTPResponse {
   ///   - conditions: The client's.
   ///   - varies: Whether the full answer would say to caches that its coding was negotiated.
   ///   - mayBeCoded: Whether the answer might have been compressed, which makes its entity tag weak.
-  func applying(_ conditions: HTTPPreconditions, varies: Bool, mayBeCoded: Bool) -> HTTPResponse {
+  ///   - errorResponse: Renders the 412.
+  func applying(
+    _ conditions: HTTPPreconditions, varies: Bool, mayBeCoded: Bool, errorResponse: (Int, String) -> HTTPResponse
+  ) -> HTTPResponse {
     guard status == 200 else { return self }
     let tag = headers.first { $0.isNamed("etag") }?.value
     let modified = headers.first { $0.isNamed("last-modified") }?.value
@@ -152,7 +155,7 @@ extension HTTPResponse {
     switch conditions.outcome(entityTag: tag, lastModified: modified, isSafe: true) {
     case .proceed: return self
     case .failed:
-      response = HTTPResponse(status: 412, text: "The resource is not in the state that the request requires.\n")
+      response = errorResponse(412, "The resource is not in the state that the request requires.")
     case .notModified:
       response.status = 304
       response.body = []

@@ -35,8 +35,8 @@ public final class HTTPServer: Sendable {
   /// - Parameters:
   ///   - configuration: Where to listen, and the limits.
   ///   - handler: Answers requests.
-  ///   - errorResponse: Renders the errors of the protocol, from a status and a sentence with the reason. Called on an
-  ///     event loop; the connection is closed after it. By default, the sentence as plain text.
+  ///   - errorResponse: Renders the errors of the protocol, after which the connection is closed, and 412, from a status
+  ///     and a sentence with the reason. Called on an event loop. By default, the sentence as plain text.
   public init(
     configuration: HTTPServerConfiguration, handler: any HTTPHandler,
     errorResponse: (@Sendable (_ status: Int, _ reason: String) -> HTTPResponse)? = nil

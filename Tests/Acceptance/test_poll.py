@@ -183,6 +183,10 @@ def test_a_client_that_polls_is_told_when_nothing_has_changed(redial, receiver):
     tag = service("GET", path).headers["etag"]
     same = service("GET", path, headers={"if-none-match": f'"other", {tag}'})
     assert same.status == 304 and same.body == b"" and same.headers["etag"] == tag
+    for page in (path, "/", "/openapi.yaml"):
+        other = service("GET", page, headers={"if-match": '"other"'})
+        assert other.status == 412 and other.json["code"] == "preconditionFailed", other.body
+        assert other.headers["content-type"] == "application/problem+json"
     service.kill()
     service.start()
     assert service("GET", path, headers={"if-none-match": tag}).status == 304, "it is the call's, not the process's"

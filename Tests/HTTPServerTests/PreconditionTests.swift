@@ -81,6 +81,20 @@ struct PreconditionTests {
     #expect(try client.response().status == status)
   }
 
+  @Test("that fails is rendered by errorResponse, and the connection stays open")
+  func isRendered() throws {
+    let server = try TestServer(errorResponse: { HTTPResponse(status: $0, text: "refused: \($1)") }) { _, responder in
+      responder.respond(HTTPResponse(status: 200, headers: [HTTPHeader("ETag", "\"v1\"")], text: "content"))
+    }
+    let client = try server.connect()
+    for _ in 0..<2 {
+      try client.get("/", fields: "If-Match: \"v2\"\r\n")
+      let response = try client.response()
+      #expect(response.status == 412 && response["etag"] == nil && response["connection"] == nil)
+      #expect(response.text == "refused: The resource is not in the state that the request requires.")
+    }
+  }
+
   @Test("is answered as its conditions say, even if the answer would be a stream")
   func isStreamed() throws {
     let opened = Inbox<HTTPResponseStream>()

@@ -182,13 +182,14 @@ enum Answer {
 
   /// A refusal by the server itself, as a problem.
   static func refusal(_ status: Int, _ reason: String) -> HTTPResponse {
-    // The only content field that the server itself checks is the content coding.
-    status == 415
-      ? problem(
-        Problem(
-          status: status, code: "unsupportedContentCoding", title: "The content coding is not supported",
-          detail: reason))
-      : problem(Problem(status: status, code: "badRequest", title: "The request cannot be served", detail: reason))
+    let (code, title) =
+      switch status {
+      case 412: ("preconditionFailed", "The conditions of the request are not met")
+      // The only content field that the server itself checks is the content coding.
+      case 415: ("unsupportedContentCoding", "The content coding is not supported")
+      default: ("badRequest", "The request cannot be served")
+      }
+    return problem(Problem(status: status, code: code, title: title, detail: reason))
   }
 
   /// One JSON value.
