@@ -266,7 +266,7 @@ def test_settings_that_cannot_be_are_told(tmp_path, redial):
         (["--listen", "nowhere"], {}, "nowhere"), (["--max-in-flight", "0"], {}, "maxInFlight"),
         ([], {"REDIAL_LSTEN": "x"}, "REDIAL_LSTEN"), (["--config", "/no/such/file"], {}, "/no/such/file"),
         (["--store", "mysql://x"], {}, "mysql://x"), (["--webhook-secret", "abc"], {}, "webhookSecret"),
-        (["--drain-timeout", "3 days"], {}, '"3 days" (flag --drain-timeout) is not valid; expected duration, such as 500ms, 15m')):
+        (["--drain-timeout", "3 days"], {}, '"3 days" (flag --drain-timeout) is not valid; expected a duration above 0s, such as 500ms')):
         answer = run("serve", *arguments, env=env)
         assert answer.returncode in (2, 3) and words in answer.stderr, answer
     service = redial()

@@ -67,8 +67,15 @@ struct SettingsTests {
     let fault = #expect(throws: SettingsFault.self) { try load(flags: [key: value]) }
     let message = try #require(fault?.message)
     let setting = try #require(Setting.all.first { $0.key == key })
-    let example = key == "drainTimeout" ? ", such as 500ms, 15m or 3d" : ""
-    #expect(message == "\(key): \"\(value)\" (flag \(setting.flag)) is not valid; expected \(setting.form)\(example)")
+    let expected = setting.requirement ?? setting.form
+    #expect(message == "\(key): \"\(value)\" (flag \(setting.flag)) is not valid; expected \(expected)")
+  }
+
+  @Test("a duration of nothing is refused with what it has to be")
+  func noDuration() throws {
+    let fault = #expect(throws: SettingsFault.self) { try load(flags: ["retentionMinimumTime": "0s"]) }
+    let message = try #require(fault?.message)
+    #expect(message.hasSuffix(" is not valid; expected a duration above 0s, such as 500ms, 15m or 3d"), "\(message)")
   }
 
   @Test("consecutive capitals are one word of a flag and a variable")

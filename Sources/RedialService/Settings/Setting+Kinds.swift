@@ -55,7 +55,7 @@ extension Setting {
         guard let value = DurationText.parse(text), value > .zero else { return false }
         settings[keyPath: path] = value
         return true
-      })
+      }, requirement: "a duration above 0s, such as 500ms, 15m or 3d")
   }
 
   /// - Parameter range: The valid durations.

@@ -25,6 +25,9 @@ public struct Setting: Sendable {
   /// For a setting with parts: the wrong part of a text, and its line; nil if all are right.
   var fault: @Sendable (String) -> TargetRule.Fault? = { _ in nil }
 
+  /// What a value has to be, for people; nil if the form says it all.
+  var requirement: String?
+
   /// Whether it is a URL, or names a place like one, that may contain credentials.
   var isPlace = false
 

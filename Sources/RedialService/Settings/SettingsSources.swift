@@ -58,8 +58,8 @@ public struct LoadedSettings: Sendable {
         throw SettingsFault("\(setting.key) (\(origin), line \(line + fault.line - 1)): \(fault.message)")
       }
       let shown = setting.isSecret ? "the value" : "\"\(setting.displayed(value))\""
-      let example = setting.form == "duration" ? ", such as 500ms, 15m or 3d" : ""
-      throw SettingsFault("\(setting.key): \(shown) (\(origin)) is not valid; expected \(setting.form)\(example)")
+      let expected = setting.requirement ?? setting.form
+      throw SettingsFault("\(setting.key): \(shown) (\(origin)) is not valid; expected \(expected)")
     }
     origins[setting.key] = origin
   }
