@@ -54,6 +54,7 @@ BAD = [
     ({"url": "http://x/", "delay": "soon"}, "/delay"),
     ({"url": "http://x/", "delay": "1s", "startAt": "2030-01-01T00:00:00Z"}, "/startAt"),
     ({"url": "http://x/", "startAt": "tomorrow"}, "/startAt"),
+    ({"url": "http://x/", "startAt": "9999-12-31T23:59:59.999Z"}, "/startAt"),
     ({"url": "http://x/", "target": ""}, "/target"),
     ({"url": "http://x/", "labels": {"a": 1}}, "/labels/a"),
     ({"url": "http://x/", "callback": {}}, "/callback/url"),

@@ -1,4 +1,5 @@
 import RedialCore
+import RedialText
 import Testing
 
 @testable import RedialModel
@@ -255,6 +256,24 @@ struct DescriptorTests {
     let problem = #expect(throws: Problem.self) { try Self.read("{\(members)}") }
     #expect(problem?.status == 422 && problem?.code == "invalidDescriptor")
     #expect(problem?.errors.map(\.pointer) == [pointer], "\(members): \(problem?.errors ?? [])")
+  }
+
+  @Test("a time for the start is refused if it is later than the latest")
+  func latestStart() throws {
+    var limits = CallDescriptor.Limits()
+    limits.latestStart = TimestampText.parse("2027-01-01T00:00:00Z")
+    func read(_ time: String, _ limits: CallDescriptor.Limits) throws -> CallDescriptor.Start {
+      try Array(#"{"url": "http://x/", "startAt": "\#(time)"}"#.utf8).withUnsafeBufferPointer {
+        try CallDescriptor.read($0, limits: limits).start
+      }
+    }
+    let last = try #require(limits.latestStart)
+    #expect(try read("2027-01-01T00:00:00Z", limits) == .at(last))
+    let problem = #expect(throws: Problem.self) { try read("2027-01-01T00:00:00.001Z", limits) }
+    #expect(problem?.errors.map(\.pointer) == ["/startAt"])
+    #expect(problem?.errors.first?.detail.contains("366d") == true)
+    // A call that was accepted before is read as it is.
+    #expect(throws: Never.self) { try read("9999-01-01T00:00:00Z", .unlimited) }
   }
 
   @Test("priority and ordering key are kept, and read back as they were stored")

@@ -37,6 +37,8 @@ public struct CallDescriptor: Sendable {
     public var captureBytes: Int
     /// Maximum time until the start.
     public var delay: Duration
+    /// The latest time for the start; nil for any.
+    public var latestStart: Timestamp?
     /// Where calls and webhooks may go, as far as the URL shows; nil for everywhere.
     public var egress: EgressPolicy?
     /// The policies that a client may name; nil for none.

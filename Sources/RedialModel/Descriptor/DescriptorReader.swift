@@ -262,6 +262,9 @@ struct DescriptorReader: ~Copyable {
       guard let time = TimestampText.parse(text) else {
         return fault("/startAt", "must be an RFC 3339 time such as 2026-12-01T09:00:00Z")
       }
+      if let latest = limits.latestStart, time > latest {
+        return fault("/startAt", "is too far away; a call starts at most \(DurationText.format(limits.delay)) from now")
+      }
       start = .at(time)
     }
   }

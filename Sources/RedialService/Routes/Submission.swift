@@ -24,9 +24,10 @@ struct Submission: Sendable {
   ) throws(Problem) -> CallDescriptor.Limits {
     let mayNameTargets = targetNaming.allows(mayOperate: caller.mayOperate)
     let hops = try hops(of: request)
+    var limits = limits
+    limits.latestStart = runtime.clock.now + limits.delay
     // The usual case.
     if caller.namespace.isDefault, mayNameTargets, hops == 0 { return limits }
-    var limits = limits
     limits.hops = hops
     limits.namespace = caller.namespace
     limits.mayNameTargets = mayNameTargets
