@@ -94,7 +94,7 @@ extension EventLoop {
           if connection.parser.awaitsContinue {
             connection.parser.awaitsContinue = false
             // Refused before the client sends the body in vain (RFC 9110 section 10.1.1).
-            if input.refuses(connection.parser.head.contentCoding) { throw .unsupportedCoding }
+            if input.refuses(codingToRemove(connection, bytes + lower)) { throw .unsupportedCoding }
             output.writeContinue()
           }
           return lower..<upper
@@ -123,7 +123,7 @@ extension EventLoop {
 
   /// Passes a whole request to the handler.
   private func hand(_ connection: Connection, _ bytes: UnsafePointer<UInt8>, _ body: Range<Int>) {
-    let coding = connection.parser.head.contentCoding
+    let coding = codingToRemove(connection, bytes)
     begin(connection)
     defer { input.endRequest() }
     let content: UnsafeRawBufferPointer
@@ -140,6 +140,14 @@ extension EventLoop {
       request,
       HTTPResponder(loop: self, token: RequestToken(slot: Int32(connection.slot), serial: connection.serial)))
     current = nil
+  }
+
+  /// The coding in which the current request's body is decoded; absent if its handler wants it as it was sent.
+  private func codingToRemove(_ connection: Connection, _ bytes: UnsafePointer<UInt8>) -> ContentCoding {
+    let coding = connection.parser.head.contentCoding
+    guard coding != .absent, settings.decodesContent else { return coding }
+    let request = request(connection, bytes, body: UnsafeRawBufferPointer(start: nil, count: 0))
+    return handler.wantsCodedContent(of: request) ? .absent : coding
   }
 
   /// Gives the current request its serial, and keeps the parts of its head that the answer needs.

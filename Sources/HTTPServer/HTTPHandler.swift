@@ -21,6 +21,14 @@ public protocol HTTPHandler: Sendable {
   ///   ``handle(_:_:)`` with the request.
   func receiver(for request: borrowing HTTPRequest, _ responder: HTTPResponder) -> (any HTTPBodyReceiver)?
 
+  /// Whether the body of a request must reach ``handle(_:_:)`` as it was sent, with its `Content-Encoding` among the
+  /// fields, although the server decodes bodies (``HTTPServerConfiguration/decodesContent``). By default none must.
+  ///
+  /// Called on an event loop; it must not block. Only requests with such a field are asked about, perhaps twice.
+  ///
+  /// - Parameter request: The request, with an empty ``HTTPRequest/body``. Valid only during the call.
+  func wantsCodedContent(of request: borrowing HTTPRequest) -> Bool
+
   /// Called on an event loop after each of its iterations, before it sleeps: work that ``handle(_:_:)`` has collected
   /// can be passed on as one batch. By default does nothing.
   func turnEnded()
@@ -31,6 +39,9 @@ extension HTTPHandler {
   public func receiver(
     for request: borrowing HTTPRequest, _ responder: HTTPResponder
   ) -> (any HTTPBodyReceiver)? { nil }
+
+  /// Has every body decoded.
+  public func wantsCodedContent(of request: borrowing HTTPRequest) -> Bool { false }
 
   /// Does nothing.
   public func turnEnded() {}

@@ -59,7 +59,8 @@ public struct HTTPServerConfiguration: Sendable {
 
   /// Whether bodies with the content coding `gzip`, `x-gzip` or `deflate` (RFC 9110 section 8.4.1) are inflated before
   /// the handler gets them, without their `Content-Encoding`; another coding is then answered with 415, and a damaged
-  /// body with 400. If not, the handler gets bodies and fields as received. Default true.
+  /// body with 400. If not, the handler gets bodies and fields as received; so it does for requests of which
+  /// ``HTTPHandler/wantsCodedContent(of:)`` says so. Default true.
   public var decodesContent = true
   /// The maximum ratio of a body's inflated size to its received size; beyond it 413. ``maxBodyBytes`` limits its size
   /// too. Default 100: text seldom shrinks to less than a tenth, and deflate can shrink to a thousandth.

@@ -1,7 +1,10 @@
 """Many calls in one request, and requests that are forwarded as they are."""
 
+import gzip
 import http.client
 import json
+
+import pytest
 
 from processes import run
 
@@ -73,6 +76,23 @@ def test_a_request_is_forwarded_as_it_is(redial, receiver):
     assert request.headers["content-type"] == "application/octet-stream"
     assert not request.headers["x-hop"] and not request.headers["redial-policy"]
     assert request.headers["idempotency-key"] == answer.json["id"]
+
+
+@pytest.mark.parametrize("coding, body", [
+    ("gzip", gzip.compress(b"hello", mtime=0)), ("gzip", gzip.compress(b"a" * 300_000, mtime=0)), ("zstd", b"any"),
+    ("br", b"\x0b\x02\x80hello\x03"), ("aws-chunked", b"5\r\nhello\r\n0\r\n\r\n"), ("gzip", b"damaged"), ("gzip", b""), ("identity", b"x")])
+def test_a_forwarded_body_keeps_its_content_coding(redial, receiver, coding, body):
+    service, target = redial(), receiver()
+    answer = service("POST", f"/v1/forward/{target.url}", body, {
+        "content-type": "text/plain", "content-encoding": coding, "prefer": "wait=10"})
+    assert answer.status == 200 and answer.json["state"] == "succeeded", answer.body
+    request = target.next()
+    assert request.headers["content-encoding"] == coding and request.body == body
+    # A descriptor is decompressed as before.
+    plain = json.dumps({"url": target.url, "method": "POST", "body": "x"}).encode()
+    assert service("POST", "/v1/calls", gzip.compress(plain), JSON | {"content-encoding": "gzip"}).status == 202
+    request = target.next()
+    assert request.headers["content-encoding"] is None and request.body == b"x"
 
 
 def test_what_cannot_be_forwarded_is_told(redial, flaky):

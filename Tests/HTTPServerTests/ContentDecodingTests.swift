@@ -101,6 +101,38 @@ struct ContentDecodingTests {
     }
   }
 
+  @Test("reaches the handler unchanged if it wants that for this request")
+  func leavesSomeAlone() throws {
+    let server = try TestServer({ $0.maxBodyBytes = 100 }, codedPath: "/coded") { request, responder in
+      let coding = HTTPHeader("X-Coding", request.header("content-encoding") ?? "none")
+      responder.respond(HTTPResponse(status: 200, headers: [coding], body: Array(request.body)))
+    }
+    func head(_ coding: String, _ length: Int, _ fields: String = "") -> String {
+      "POST /coded HTTP/1.1\r\nHost: a\r\nContent-Encoding: \(coding)\r\n\(fields)Content-Length: \(length)\r\n\r\n"
+    }
+    let client = try server.connect()
+    // It would be over the limit if it were inflated.
+    let large = Coded.gzip([UInt8](repeating: 0, count: 20 << 10))
+    #expect(large.count <= 100)
+    for (coding, body) in [
+      ("gzip", Coded.helloGzip), ("br", Coded.helloGzip), ("gzip, br", large), ("identity", large), ("gzip", []),
+    ] {
+      try client.send(Array(head(coding, body.count).utf8) + body)
+      let response = try client.response()
+      #expect(response.status == 200 && response["x-coding"] == coding && response.body == body, "\(coding)")
+      // On the same connection, the body of another request is decoded.
+      try client.send(ContentCase("", ["gzip"], Coded.helloGzip, .handed("hello")).request())
+      let other = try client.response()
+      #expect(other["x-coding"] == "none" && other.text == "hello")
+    }
+    try client.send(head("br", 2, "Expect: 100-continue\r\n"))
+    #expect(try client.response().status == 100)
+    try client.send("hi")
+    #expect(try client.response().text == "hi")
+    try client.send(head("gzip", 101))
+    #expect(try client.response().status == 413)
+  }
+
   @Test("is requested by 100 Continue only in a supported coding (RFC 9110 section 10.1.1)")
   func answersExpectation() throws {
     let server = try makeServer()

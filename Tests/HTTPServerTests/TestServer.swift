@@ -14,13 +14,14 @@ final class TestServer {
 
   init(
     _ configure: (inout HTTPServerConfiguration) -> Void = { _ in },
-    errorResponse: (@Sendable (Int, String) -> HTTPResponse)? = nil,
+    errorResponse: (@Sendable (Int, String) -> HTTPResponse)? = nil, codedPath: String? = nil,
     _ handle: @escaping @Sendable (borrowing HTTPRequest, HTTPResponder) -> Void
   ) throws {
     var configuration = HTTPServerConfiguration()
     configure(&configuration)
     server = HTTPServer(
-      configuration: configuration, handler: ClosureHandler(handle: handle), errorResponse: errorResponse)
+      configuration: configuration, handler: ClosureHandler(codedPath: codedPath, handle: handle),
+      errorResponse: errorResponse)
     try server.start()
   }
 
@@ -39,9 +40,13 @@ final class TestServer {
 
 /// A handler that is one function.
 struct ClosureHandler: HTTPHandler {
+  /// The path whose bodies it wants as they were sent.
+  var codedPath: String?
   let handle: @Sendable (borrowing HTTPRequest, HTTPResponder) -> Void
 
   func handle(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) { handle(request, responder) }
+
+  func wantsCodedContent(of request: borrowing HTTPRequest) -> Bool { request.path == codedPath }
 }
 
 /// Values passed from the server's threads to the test, which waits for them.

@@ -49,6 +49,11 @@ struct API: HTTPHandler {
     }
   }
 
+  func wantsCodedContent(of request: borrowing HTTPRequest) -> Bool {
+    guard case .found(let route, _) = router.match(request.method, request.path) else { return false }
+    return route.takesCodedContent
+  }
+
   func turnEnded() {
     runtime.wakeEngine()
   }

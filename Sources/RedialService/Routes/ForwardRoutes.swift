@@ -16,7 +16,11 @@ struct ForwardRoutes: RouteGroup {
   let proxies: TrustedProxies
 
   var routes: [Route] {
-    [Route(nil, "/v1/forward/*", .scope(.submit), exposure: .acting, isSubmission: true, serve: forward)]
+    [
+      Route(
+        nil, "/v1/forward/*", .scope(.submit), exposure: .acting, isSubmission: true, takesCodedContent: true,
+        serve: forward)
+    ]
   }
 
   private func forward(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {

@@ -39,6 +39,8 @@ struct Route: Sendable {
   let isSubmission: Bool
   /// Which of the instances that share a store has to serve it.
   let server: Server
+  /// Whether a body reaches it as it was sent, with its content coding.
+  let takesCodedContent: Bool
   /// Only on a path without open parts.
   let receiving: Receiving?
   let serve: Serve
@@ -46,6 +48,7 @@ struct Route: Sendable {
   init(
     _ method: HTTPMethod?, _ path: String, _ access: Access, withoutKey accessWithoutKey: Access? = nil,
     exposure: PageGuard.Exposure = .own, isSubmission: Bool = false, server: Server = .any,
+    takesCodedContent: Bool = false,
     receiving: Receiving? = nil,
     serve: @escaping Serve
   ) {
@@ -56,6 +59,7 @@ struct Route: Sendable {
     self.exposure = exposure
     self.isSubmission = isSubmission
     self.server = server
+    self.takesCodedContent = takesCodedContent
     self.receiving = receiving
     self.serve = serve
   }
