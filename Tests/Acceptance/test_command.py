@@ -62,9 +62,8 @@ def test_get_list_cancel_and_retry(redial, flaky):
     assert service.ended(identity)["state"] in ("succeeded", "cancelled")
     unknown = run("get", *url, "call_0000000000000")
     assert unknown.returncode == 4 and "call_0000000000000" in unknown.stderr
-    # The environment can also have the service's URL; the flags and the variable have older names.
-    for name in ("REDIAL_SERVER", "REDIAL_URL"):
-        assert run("list", env={name: service.url}).returncode == 0, name
+    # The environment can also have the service's URL; the flags have older names.
+    assert run("list", env={"REDIAL_SERVER": service.url}).returncode == 0
     assert run("list", "--server", service.url, env={"REDIAL_SERVER": "http://127.0.0.1:1"}).returncode == 0
     both = run("list", "--server", service.url, "--url", service.url)
     assert both.returncode == 2 and "--server is given twice" in both.stderr
@@ -74,7 +73,7 @@ def test_the_service_and_the_key_have_one_name_each_in_the_help(redial):
     for command in ("call", "get", "list", "ops", "keys", "health", "webhook-secret"):
         text = run(command, "--help").stdout
         assert "--server URL" in text and "--api-key KEY" in text, command
-        assert not re.search(r"--url\b|--key\b|REDIAL_URL", text), command
+        assert not re.search(r"--url\b|--key\b", text), command
     assert not re.search(r"(--|-l )(url|key)\b", "".join(run("completion", shell).stdout for shell in ("bash", "zsh", "fish")))
     key = "0123456789abcdef"
     service = redial("--admin-key", key)
@@ -197,7 +196,7 @@ def test_the_help_of_serve_is_short_and_all_of_it_is_grouped():
 
 
 # Variables in the help and the pages that are not settings, with a value.
-OTHER_VARIABLES = {"REDIAL_CONFIG": "", "REDIAL_SERVER": "http://127.0.0.1:1", "REDIAL_URL": "http://127.0.0.1:1",
+OTHER_VARIABLES = {"REDIAL_CONFIG": "", "REDIAL_SERVER": "http://127.0.0.1:1",
                    "REDIAL_API_KEY": "rdl_0123456789abcdef", "REDIAL_NAMESPACE": "default"}
 
 

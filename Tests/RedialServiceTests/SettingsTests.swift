@@ -124,7 +124,7 @@ struct SettingsTests {
   @Test("a mistyped variable or key is an error, and not a default left in force")
   func mistyped() throws {
     #expect(throws: SettingsFault.self) { try load(environment: ["REDIAL_LISTN": "127.0.0.1:1"]) }
-    #expect(throws: Never.self) { try load(environment: ["REDIAL_URL": "http://x", "PATH": "/bin"]) }
+    #expect(throws: Never.self) { try load(environment: ["REDIAL_SERVER": "http://x", "PATH": "/bin"]) }
     try withFile(#"{"listn": "127.0.0.1:1"}"#) { file in
       let fault = #expect(throws: SettingsFault.self) { try load(file: file) }
       #expect(fault?.message.contains("listn") == true)

@@ -29,7 +29,7 @@ public struct RedialClient: Sendable {
   public var baseURL: URL
   /// Sent as `Authorization: Bearer …`, without surrounding white space; nil for a service without keys.
   public var apiKey: String?
-  /// The namespace to act in, for a key that may choose one; nil for the key's own, or `default`.
+  /// The namespace to act in, as only the `adminKey` may; nil for the key's own, or `default`.
   public var namespace: String?
   /// The session for reads. Each change is sent on a new session with the same configuration, so that no reused
   /// connection can make two requests of one. No redirect is followed, so that the key is sent nowhere else.

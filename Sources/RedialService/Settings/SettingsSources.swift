@@ -37,7 +37,7 @@ public struct LoadedSettings: Sendable {
 
   /// Variables that Redial reads besides its settings.
   public static let otherVariables: Set<String> = [
-    "REDIAL_CONFIG", "REDIAL_SERVER", "REDIAL_URL", "REDIAL_API_KEY", "REDIAL_NAMESPACE",
+    "REDIAL_CONFIG", "REDIAL_SERVER", "REDIAL_API_KEY", "REDIAL_NAMESPACE",
   ]
 
   /// One line per setting, in the order of the groups: its position in the config file, its value and its source.

@@ -31,12 +31,12 @@ struct APIClient: Sendable {
       oldName: "--key"),
     Command.Option(
       name: "--namespace", form: "NAME",
-      summary: "Namespace to act in, for a key that may choose one [REDIAL_NAMESPACE; the key's own]."),
+      summary: "Namespace to act in; only the adminKey may choose one, or anybody where no key is needed [REDIAL_NAMESPACE; the key's own]."),
   ]
 
-  /// The service's URL from the environment; `REDIAL_URL` is the older name.
+  /// The service's URL from the environment.
   static var serverOfEnvironment: String? {
-    ["REDIAL_SERVER", "REDIAL_URL"].lazy.compactMap(Environment.value).first { !$0.isEmpty }
+    Environment.value("REDIAL_SERVER").flatMap { $0.isEmpty ? nil : $0 }
   }
 
   /// - Parameter actsInNamespace: Whether the option selects the namespace of the request, and not its subject.
