@@ -86,7 +86,7 @@ public struct OutgoingCall: Sendable {
     case now
     /// A duration after its acceptance, up to 366 days.
     case after(Duration)
-    /// At that time, or at once if it has passed.
+    /// At that time, up to 366 days away, or at once if it has passed.
     case at(Date)
   }
 

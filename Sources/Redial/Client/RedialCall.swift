@@ -22,6 +22,10 @@ public struct RedialCall: Sendable, Hashable, Identifiable {
   public var method: String
   /// The target, with which it shares a circuit breaker and limits.
   public var target: String
+  /// Its priority among the due calls of its target, 0...9, the highest first.
+  public var priority = defaultPriority
+  /// Calls of one target with the same key run one at a time; nil for no order.
+  public var orderingKey: String?
   /// How many redirects an attempt follows.
   public var maxRedirects = 0
   /// The call that it repeats, perhaps with changes; nil if it repeats none.
@@ -52,6 +56,9 @@ public struct RedialCall: Sendable, Hashable, Identifiable {
   /// The captured part of the last attempt's response; nil when it had none. Lists leave it out.
   public var response: RedialCallResponse?
 
+  /// The priority of a call whose client names none.
+  public static let defaultPriority = 5
+
   /// A setting of a policy that is allowed but rarely intended.
   public struct Warning: Sendable, Hashable, Codable {
     /// A stable word that programs can match.
@@ -63,8 +70,9 @@ public struct RedialCall: Sendable, Hashable, Identifiable {
 
 extension RedialCall: Codable {
   private enum Key: String, CodingKey {
-    case id, kind, state, failureReason, waitingOn, nextAttemptAt, url, method, target, redirects, replayOf, policy
-    case labels, createdAt, finishedAt, deadlineAt, attemptCount, maxAttempts, contentErasedAt, warnings, retries
+    case id, kind, state, failureReason, waitingOn, nextAttemptAt, url, method, target, priority, orderingKey
+    case redirects, replayOf, policy, labels, createdAt, finishedAt, deadlineAt, attemptCount, maxAttempts,
+      contentErasedAt, warnings, retries
     case attempts, response
   }
 
@@ -84,6 +92,8 @@ extension RedialCall: Codable {
     url = try members.decode(String.self, forKey: .url)
     method = try members.decode(String.self, forKey: .method)
     target = try members.decode(String.self, forKey: .target)
+    priority = try members.decodeIfPresent(Int.self, forKey: .priority) ?? Self.defaultPriority
+    orderingKey = try members.decodeIfPresent(String.self, forKey: .orderingKey)
     maxRedirects = try members.decodeIfPresent(Redirects.self, forKey: .redirects)?.max ?? 0
     replayOf = try members.decodeIfPresent(String.self, forKey: .replayOf)
     policy = try members.decodeIfPresent(String.self, forKey: .policy)
@@ -112,6 +122,8 @@ extension RedialCall: Codable {
     try members.encode(url, forKey: .url)
     try members.encode(method, forKey: .method)
     try members.encode(target, forKey: .target)
+    if priority != Self.defaultPriority { try members.encode(priority, forKey: .priority) }
+    try members.encodeIfPresent(orderingKey, forKey: .orderingKey)
     if maxRedirects != 0 { try members.encode(Redirects(max: maxRedirects), forKey: .redirects) }
     try members.encodeIfPresent(replayOf, forKey: .replayOf)
     try members.encode(policy, forKey: .policy)

@@ -7,7 +7,7 @@ struct RedialCallTests {
   private static let text = """
     {"id":"call_01","kind":"webhook","state":"paused","failureReason":null,"waitingOn":"ordering",
      "nextAttemptAt":"2026-12-01T09:00:01.000Z","url":"http://a/","method":"GET","target":"http://a","labels":{"k":"v"},
-     "redirects":{"max":3},"replayOf":"call_00","policy":"patient@3","contentErasedAt":"2026-12-01T11:00:00.000Z",
+     "priority":9,"orderingKey":"customer-7","redirects":{"max":3},"replayOf":"call_00","policy":"patient@3","contentErasedAt":"2026-12-01T11:00:00.000Z",
      "warnings":[{"code":"c","detail":"d"}],
      "retries":[{"at":"2026-12-01T10:00:00.000Z","afterAttempt":1,"by":"Ada","reason":null}],
      "createdAt":"2026-12-01T09:00:00.123Z","finishedAt":null,"deadlineAt":null,"attemptCount":2,"maxAttempts":25,
@@ -29,6 +29,7 @@ struct RedialCallTests {
     #expect("\(try #require(call.waitingOn))" == "ordering")
     #expect(call.createdAt == Date(timeIntervalSince1970: 1_796_115_600.123))
     #expect(call.kind == .webhook && call.maxRedirects == 3 && call.replayOf == "call_00" && call.policy == "patient@3")
+    #expect(call.priority == 9 && call.orderingKey == "customer-7")
     #expect(call.contentErasedAt == Date(timeIntervalSince1970: 1_796_122_800))
     #expect(call.warnings == [RedialCall.Warning(code: "c", detail: "d")])
     #expect(call.retries.map(\.by) == ["Ada"] && call.retries.map(\.reason) == [nil])

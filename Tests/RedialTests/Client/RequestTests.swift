@@ -120,6 +120,7 @@ struct RequestTests {
         let done = try await client.submitAndWait(
           OutgoingCall(url, policy: .stored("patient"), orderingKey: "a", priority: 0, maxRedirects: 2))
         #expect(done.policy == "patient@1" && done.maxRedirects == 2 && done.retries.isEmpty && done.replayOf == nil)
+        #expect(done.orderingKey == "a" && done.priority == 0)
         let again = try await client.retry(done.id, by: "Ada", reason: "The target was repaired.")
         #expect(again.retries.map(\.by) == ["Ada"] && again.retries.map(\.afterAttempt) == [1])
         #expect(again.retries.map(\.reason) == ["The target was repaired."])
@@ -129,6 +130,7 @@ struct RequestTests {
         own.attemptTimeout = .seconds(3600)
         own.deadline = .seconds(1)
         let warned = try await client.submit(OutgoingCall(url, policy: own)).call
+        #expect(warned.priority == RedialCall.defaultPriority && warned.orderingKey == nil)
         #expect(warned.policy == nil && !warned.warnings.isEmpty)
         let wrong = await #expect(throws: RedialProblem.self) {
           try await client.submit(OutgoingCall(url, orderingKey: "", priority: 10, maxRedirects: 21))
