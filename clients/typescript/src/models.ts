@@ -75,7 +75,7 @@ export type CallDescriptor = {
   idempotent?: boolean;
   /** How long after its acceptance the call starts; up to 366 days. */
   delay?: Duration;
-  /** When the call starts; at once if that time has passed. In UTC, its year is 0 to 9999. */
+  /** When the call starts; at once if that time has passed. At most 366 days from now. */
   startAt?: Timestamp;
   /**
    * Calls of one target share a breaker, limits and ordering. By default it is the URL's origin. The setting

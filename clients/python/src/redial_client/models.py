@@ -544,7 +544,7 @@ class CallDescriptor(TypedDict):
     delay: NotRequired[Duration]
     """How long after its acceptance the call starts; up to 366 days."""
     startAt: NotRequired[Timestamp]
-    """When the call starts; at once if that time has passed. In UTC, its year is 0 to 9999."""
+    """When the call starts; at once if that time has passed. At most 366 days from now."""
     target: NotRequired[str]
     """
     Calls of one target share a breaker, limits and ordering. By default it is the URL's origin. The setting
