@@ -30,6 +30,9 @@ extension PostgresStore: DocumentStore {
   private static let deleteDocument = PostgresQuery(
     "delete_document", "remove a document of the service",
     "DELETE FROM documents WHERE kind = $1::text AND id = $2::text")
+  private static let withdrawDocument = PostgresQuery(
+    "withdraw_document", "remove a document that nobody knows",
+    "DELETE FROM documents WHERE kind = $1::text AND id = $2::text AND content = $3::bytea")
 
   /// A value of the service, stored under a name.
   public func setting(_ name: String) throws(StoreError) -> String? {
@@ -89,16 +92,33 @@ extension PostgresStore: DocumentStore {
     replace.add(text: id)
     replace.add(bytes: old)
     replace.add(bytes: new)
-    return try side.run([replace, ServiceStatements.raise([kind.shared])])[0].count == 1
+    if let rows = try side.change([replace, ServiceStatements.raise([kind.shared])]) { return rows[0].count == 1 }
+    return try document(kind, id: id) == new
   }
 
   /// Stores a document in place of the one with that id.
   public func putDocument(_ kind: DocumentKind, id: String, _ content: [UInt8]) throws(StoreError) {
-    var upsert = PostgresStatement(Self.upsertDocument)
-    upsert.add(text: kind.rawValue)
-    upsert.add(text: id)
-    upsert.add(bytes: content)
-    _ = try side.run([upsert, ServiceStatements.raise([kind.shared])])
+    _ = try side.change([
+      Self.statement(Self.upsertDocument, kind, id, content), ServiceStatements.raise([kind.shared]),
+    ])
+  }
+
+  /// Stores a new document; in doubt it is removed as soon as the database answers.
+  public func addDocument(_ kind: DocumentKind, id: String, _ content: [UInt8]) throws(StoreError) {
+    let raise = ServiceStatements.raise([kind.shared])
+    _ = try side.change(
+      [Self.statement(Self.upsertDocument, kind, id, content), raise],
+      inDoubt: [Self.statement(Self.withdrawDocument, kind, id, content), raise])
+  }
+
+  private static func statement(
+    _ query: PostgresQuery, _ kind: DocumentKind, _ id: String, _ content: [UInt8]
+  ) -> PostgresStatement {
+    var statement = PostgresStatement(query)
+    statement.add(text: kind.rawValue)
+    statement.add(text: id)
+    statement.add(bytes: content)
+    return statement
   }
 
   /// Removes a document, if it exists.
@@ -106,12 +126,12 @@ extension PostgresStore: DocumentStore {
     var delete = PostgresStatement(Self.deleteDocument)
     delete.add(text: kind.rawValue)
     delete.add(text: id)
-    _ = try side.run([delete, ServiceStatements.raise([kind.shared])])
+    _ = try side.change([delete, ServiceStatements.raise([kind.shared])])
   }
 
   /// Makes changes of the service itself, outside of the chain and of any lease: policies, bulk operations, statistics.
   ///
-  /// - Throws: `unavailable` if the connection is lost meanwhile. The changes may then be made or not.
+  /// - Throws: `outcomeUnknown` if the connection is lost meanwhile, and the database cannot be asked.
   public func commit(_ writes: [StoreWrite]) throws(StoreError) {
     if writes.isEmpty { return }
     let folded = FoldedWrites(writes)
@@ -122,7 +142,7 @@ extension PostgresStore: DocumentStore {
     let session = lane.standing.withLock { $0.session?.id } ?? 0
     var statements = try statements(folded)
     for index in statements.indices { statements[index].fill(session: session, connection: 0, sequence: 0) }
-    _ = try side.run(statements)
+    _ = try side.change(statements)
   }
 }
 

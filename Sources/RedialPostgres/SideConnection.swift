@@ -8,14 +8,22 @@ final class SideConnection: Sendable {
   let settings: PostgresSettings
   private let held = Mutex(Held())
   private let connected: @Sendable (_ server: Int64) -> Void
+  /// Under which the changes of this connection are in the ledger. No session has it.
+  private let ledger = LeaseQueries.randomID()
 
   private struct Held {
     var connection: PostgresConnection?
+    /// The number of the last change in the ledger.
+    var last: Int64 = 0
+    /// A change that may have been made. Nothing else is done until nobody can make it any more.
+    var doubt: DoubtedChange?
     var isClosed = false
     /// The last failure to connect, and until when it is believed.
     var failure: (error: StoreError, until: ContinuousClock.Instant)?
   }
 
+  /// How long the database may take to say whether a change was made.
+  private static let settling = Duration.seconds(5)
   /// After a failure to connect nobody waits for another one so soon.
   private static let pause = Duration.milliseconds(250)
 
@@ -51,6 +59,57 @@ final class SideConnection: Sendable {
     }
   }
 
+  /// Makes changes in one transaction. If the connection is lost meanwhile, the database is asked on another one whether
+  /// they were made.
+  ///
+  /// - Parameter remedy: Changes that are made as soon as the database answers, if the outcome stays unknown.
+  /// - Returns: The rows of each; nil if they were lost, and the changes were made.
+  /// - Throws: `outcomeUnknown` if the database cannot be asked. With another kind nothing was made.
+  func change(
+    _ statements: [PostgresStatement], inDoubt remedy: [PostgresStatement] = []
+  ) throws(StoreError) -> [PostgresRows]? {
+    try held.withLock { held throws(StoreError) in
+      guard !held.isClosed else { throw StoreError(kind: .unavailable, message: "The store is closed.") }
+      let connection = try connection(&held)
+      let doubt = DoubtedChange(
+        ledger: ledger, number: held.last + 1, server: connection.server, process: connection.process, remedy: remedy)
+      do throws(PostgresFailure) {
+        let rows = try connection.run(statements + [doubt.note], within: settings.answerTimeout).dropLast()
+        held.last = doubt.number
+        return Array(rows)
+      } catch {
+        var failure = error.error(at: settings.place)
+        guard error.isLost else { throw failure }
+        held.connection = nil
+        held.last = doubt.number
+        guard let isMade = isMade(doubt, &held) else {
+          failure.kind = .outcomeUnknown
+          throw failure
+        }
+        if isMade { return nil }
+        failure.message += " The change was not made."
+        throw failure
+      }
+    }
+  }
+
+  /// Whether a change was made; nil if the database does not say.
+  private func isMade(_ doubt: DoubtedChange, _ held: inout Held) -> Bool? {
+    held.failure = nil
+    guard let connection = try? connection(&held) else {
+      held.doubt = doubt
+      return nil
+    }
+    do throws(PostgresFailure) {
+      return try doubt.isMade(on: connection, within: Self.settling)
+    } catch {
+      // It may be settled now. Which way, only that answer would have said.
+      held.connection = nil
+      held.doubt = doubt
+      return nil
+    }
+  }
+
   /// Ends the connection.
   func close() {
     held.withLock { held in held = Held(isClosed: true) }
@@ -67,6 +126,10 @@ final class SideConnection: Sendable {
     if let failure = held.failure, ContinuousClock.now < failure.until { throw failure.error }
     do throws(PostgresFailure) {
       let connection = try PostgresConnection(settings)
+      if let doubt = held.doubt {
+        try doubt.end(on: connection, within: Self.settling)
+        held.doubt = nil
+      }
       held.connection = connection
       held.failure = nil
       connected(connection.server)

@@ -152,6 +152,8 @@ public struct StoreError: Error, Sendable, Hashable {
     case keyTaken
     /// Another instance has just stored some of the same calls, see ``StoreError/stored``.
     case callStored
+    /// The connection was lost during a change, and the store does not answer: the change may have been made or not.
+    case outcomeUnknown
   }
 
   /// What to do about it.

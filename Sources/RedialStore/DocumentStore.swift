@@ -18,15 +18,28 @@ public protocol DocumentStore: AnyObject {
   /// Stores a document in place of the one with that id; it is on disk on return.
   func putDocument(_ kind: DocumentKind, id: String, _ content: [UInt8]) throws(StoreError)
 
+  /// Stores a new document of which nobody knows unless this returns, such as a key with a secret; it is on disk on return.
+  ///
+  /// - Throws: A `StoreError`. With `outcomeUnknown` the store removes the document again when it can be reached, if it is
+  ///   there then.
+  func addDocument(_ kind: DocumentKind, id: String, _ content: [UInt8]) throws(StoreError)
+
   /// Removes a document, if it exists.
   func removeDocument(_ kind: DocumentKind, id: String) throws(StoreError)
 
   /// Makes changes of the service itself, such as policies and bulk operations; all of them are on disk on return, or
   /// none is made. They are not part of the sequence of ``CallStore/submit(_:as:)``.
+  ///
+  /// - Throws: `outcomeUnknown` if the changes may have been made; with another kind they were not.
   func commit(_ writes: [StoreWrite]) throws(StoreError)
 }
 
 extension DocumentStore {
+  /// Stores a new document. For stores that always know what they have stored.
+  public func addDocument(_ kind: DocumentKind, id: String, _ content: [UInt8]) throws(StoreError) {
+    try putDocument(kind, id: id, content)
+  }
+
   /// Changes a document as it is in the store, where another instance may have changed or removed it: neither's change is
   /// lost, and what was removed stays so.
   ///

@@ -9,6 +9,8 @@ Reads lines from its input. Its output is the same line for each, when it is don
     drop            all connections end, and new ones pass
     slow SECONDS    everything is that long on its way, in each direction
     lead SOCKET     new connections are to this server
+    lose TEXT       the answer to the next request with this text is lost, and its connection ends
+    last TEXT       the same, and then cut
 """
 
 import asyncio
@@ -18,13 +20,25 @@ passes = asyncio.Event()
 pairs = set()
 delay = 0.0
 server_socket = sys.argv[2]
+# The text in a request whose answer is lost, and whether everything is cut then.
+loss = None
 
 
-async def copy(reader, writer):
+async def copy(reader, writer, requests=None, answers=None):
+    """Copies one direction. `requests` is there for the way to the server, `answers` for the way back; both are one list of
+    the losses of this connection."""
+    global loss
     on_its_way = asyncio.Queue()
     arrival = asyncio.create_task(arrive(on_its_way, writer))
     try:
         while data := await reader.read(65536):
+            if requests is not None and loss and loss[0] in data:
+                requests.append(loss[1])
+                loss = None
+            if answers:
+                if answers[0]:
+                    passes.clear()
+                return writer.transport.abort()
             on_its_way.put_nowait((asyncio.get_running_loop().time() + delay, data))
     except OSError:
         pass
@@ -58,12 +72,14 @@ async def serve(reader, writer):
         return writer.close()
     pair = (writer, server_writer)
     pairs.add(pair)
-    await asyncio.gather(copy(reader, server_writer), copy(server_reader, writer), return_exceptions=True)
+    losses = []
+    await asyncio.gather(
+        copy(reader, server_writer, requests=losses), copy(server_reader, writer, answers=losses), return_exceptions=True)
     pairs.discard(pair)
 
 
 def obey(word, argument):
-    global delay, server_socket
+    global delay, server_socket, loss
     match word:
         case "cut":
             passes.clear()
@@ -78,6 +94,8 @@ def obey(word, argument):
             delay = float(argument)
         case "lead":
             server_socket = argument
+        case "lose" | "last":
+            loss = (argument.encode(), word == "last")
 
 
 async def main():

@@ -23,6 +23,10 @@ final class Proxy: Sendable {
   private struct State: Sendable {
     var mode = Mode.pass
     var cuts = 0
+    /// A text in a request whose answer is lost, and what follows.
+    var loss: (text: [UInt8], then: Mode)?
+    /// Texts in requests, each of which is answered late once, and how late.
+    var delays: [(text: [UInt8], seconds: UInt32)] = []
     var isClosed = false
   }
 
@@ -60,6 +64,33 @@ final class Proxy: Sendable {
     }
   }
 
+  /// The answer to the next request with a text is lost, and its connection ends, when the server has answered.
+  func loseAnswer(to text: String, then mode: Mode = .pass) {
+    state.withLock { $0.loss = (Array(text.utf8), mode) }
+  }
+
+  /// The answer to the next request with a text is late.
+  func delayAnswer(to text: String, seconds: UInt32) {
+    state.withLock { $0.delays.append((Array(text.utf8), seconds)) }
+  }
+
+  /// How late the answer to this request is to be; asked once.
+  private func delay(of request: [UInt8]) -> UInt32 {
+    state.withLock { state in
+      guard let place = state.delays.firstIndex(where: { request.contains($0.text) }) else { return 0 }
+      return state.delays.remove(at: place).seconds
+    }
+  }
+
+  /// Whether the answer to this request is to be lost; asked once.
+  private func losesAnswer(to request: [UInt8]) -> Mode? {
+    state.withLock { state in
+      guard let loss = state.loss, request.contains(loss.text) else { return nil }
+      state.loss = nil
+      return loss.then
+    }
+  }
+
   func close() {
     state.withLock { $0.isClosed = true }
     shutdown(listener, Int32(SHUT_RDWR))
@@ -87,6 +118,7 @@ final class Proxy: Sendable {
   private func carry(_ client: Int32, _ target: Int32) {
     let cuts = state.withLock { $0.cuts }
     var held: [UInt8] = []
+    var loss: Mode?
     while true {
       let now = state.withLock { $0 }
       if now.isClosed || now.cuts != cuts { return }
@@ -117,10 +149,17 @@ final class Proxy: Sendable {
           bytes = held + bytes
           held = []
         }
+        loss = loss ?? losesAnswer(to: bytes)
+        let delay = delay(of: bytes)
         guard Self.send(bytes, target) else { return }
+        sleep(delay)
       }
       if watched[1].revents != 0 {
         guard let bytes = Self.receive(target) else { return }
+        if let loss {
+          self.mode = loss
+          return
+        }
         if case .dropAnswers = mode { continue }
         guard Self.send(bytes, client) else { return }
       }

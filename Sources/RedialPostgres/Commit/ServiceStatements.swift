@@ -22,10 +22,12 @@ enum ServiceStatements {
     return statement
   }
 
-  /// The kind of documents that a change is of; nil for one of statistics.
+  /// The kind of documents that a change is of; nil for one that no other instance reads: of statistics, and of the progress
+  /// of an operation, which whoever runs it knows.
   static func kind(of write: StoreWrite) -> SharedDocuments? {
     switch write {
     case .policy: .policies
+    case .operation(let operation) where operation.state != .counting || operation.matched > 0: nil
     case .operation, .removeOperation: .operations
     default: nil
     }

@@ -55,6 +55,7 @@ extension StoreError {
     case .corrupt: "Keep a copy of the file and its -wal beside it before anything else, then restore a backup."
     case .inUse, .leaseLost, .keyTaken, .callStored:
       "Stop the other process first, or give this one a store of its own."
+    case .outcomeUnknown: "It may have been written."
     }
   }
 }

@@ -9,7 +9,9 @@ extension BulkRunner.Surroundings {
       perform: { [weak runtime] operation, calls, finish in
         runtime?.perform(operation, on: calls, finish: finish)
       },
-      store: { [weak runtime] current, then in runtime?.keep({ current().map { .operation($0) } }, then: then) },
+      store: { [weak runtime] current, then in
+        runtime?.keep({ current().map { .operation($0) } }, then: { then($0 == nil) })
+      },
       log: { [log = runtime.log] event, operation in
         log.write(
           .info, event,

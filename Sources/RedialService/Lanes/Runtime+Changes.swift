@@ -27,7 +27,7 @@ extension Runtime {
       } catch {
         let failure = error as? StoreError
         log.write(.error, event, [("error", failure?.message ?? "\(error)")])
-        respond(responder, Answer.problem(Answer.notStored(isFull: failure?.kind == .full)))
+        respond(responder, Answer.problem(Answer.notStored(failure?.kind)))
       }
     }
   }
@@ -36,15 +36,15 @@ extension Runtime {
   ///
   /// - Parameters:
   ///   - write: Returns the change when the store reaches it; nil for none.
-  ///   - then: Called on the lane with whether it is on disk.
-  func keep(_ write: @escaping @Sendable () -> StoreWrite?, then: @escaping @Sendable (Bool) -> Void) {
+  ///   - then: Called on the lane when it is on disk, or with the reason why it is not, or may not be.
+  func keep(_ write: @escaping @Sendable () -> StoreWrite?, then: @escaping @Sendable (StoreError?) -> Void) {
     storeLane?.afterwards { [weak self] store in
       do throws(StoreError) {
         try store.commit(write().map { [$0] } ?? [])
-        then(true)
+        then(nil)
       } catch {
         self?.log.write(.error, "changeFailed", [("error", error.message)])
-        then(false)
+        then(error)
       }
     }
   }

@@ -34,7 +34,8 @@ final class UnreadDocuments: Sendable {
   }
 }
 
-/// What all instances on one store read, and another may have changed: API keys, webhook endpoints, policies.
+/// What all instances on one store read, and another may have changed: API keys, webhook endpoints, policies; and the bulk
+/// operations, which the leader reads.
 extension Runtime {
   /// Reads what may have changed, on the store's lane. What cannot be read is read again each second until it can.
   /// Nobody tells this instance a second time that a key was revoked.
@@ -78,5 +79,9 @@ extension Runtime {
       settleTargets()
     }
     if kinds.contains(.policies) { try shared.policies.fill(from: try reader.policies()) }
+    // One whose storing was in doubt is known to nobody else.
+    if kinds.contains(.operations), let bulk = leadersBulk.withLock({ $0 }), let term = bulk.leadsIn {
+      bulk.take(try reader.operations(), in: term)
+    }
   }
 }

@@ -223,15 +223,25 @@ enum Answer {
     status: 503, code: "notReady", title: "The service is not ready",
     detail: "The store cannot be written; new calls are refused until it can. The log says why.", retryAfter: 2)
 
-  /// Why a change was not made.
-  static func notStored(isFull: Bool) -> Problem {
-    isFull
-      ? Problem(
+  /// Why a change was not made, or may not have been.
+  static func notStored(_ kind: StoreError.Kind?) -> Problem {
+    switch kind {
+    case .full:
+      Problem(
         status: 507, code: "storageFull", title: "The disk is full",
         detail: "The change could not be written, and was not made. Free some space and try again.", retryAfter: 5)
-      : Problem(
+    case .outcomeUnknown:
+      Problem(
+        status: 503, code: Runtime.outcomeUnknown.code, title: Runtime.outcomeUnknown.title,
+        detail:
+          "The connection to the store broke during the change, and the store cannot be reached. The change may have "
+          + "been made. Look whether it was, or try again. A new API key or webhook endpoint is removed again, because "
+          + "nobody has its secret.", retryAfter: 5)
+    default:
+      Problem(
         status: 503, code: "storageUnavailable", title: "The store cannot be written",
         detail: "The change was not made; the log says why. Try again.", retryAfter: 2)
+    }
   }
 
   static let storeUnreadable = Problem(

@@ -2,6 +2,7 @@ internal import Dispatch
 internal import HTTPServer
 internal import RedialEngine
 internal import RedialModel
+internal import RedialStore
 internal import RedialJSON
 
 /// How the engine's counts reach the store and clients.
@@ -52,7 +53,8 @@ extension Runtime {
     keep { [statistics] in
       statistics.beginWriting()
     } then: { [statistics] in
-      statistics.endWriting(isWritten: $0)
+      // Counts that may have been added are not added again: rather too few than too many.
+      statistics.endWriting(isWritten: $0.map { $0.kind == .outcomeUnknown } ?? true)
     }
   }
 }

@@ -18,7 +18,7 @@ extension Runtime {
       }
       let (secret, id) = (try Self.newSecret(), try Self.newID())
       let endpoint = WebhookEndpoint(id, draft, in: namespace, secret: secret, at: clock.now)
-      try store.putDocument(.webhookEndpoint, id: endpoint.id, endpoint.document)
+      try store.addDocument(.webhookEndpoint, id: endpoint.id, endpoint.document)
       adopt(endpoint)
       return Answer.endpoint(endpoint, status: 201, secret: secret, now: clock.now)
     }

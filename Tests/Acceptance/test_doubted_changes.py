@@ -1,0 +1,71 @@
+"""Changes of keys, webhook endpoints, bulk operations and statistics whose answer from the database is lost."""
+
+from networks import Network
+from processes import wait_until
+
+OPERATION = {"action": "cancel", "filter": {"labels": {"batch": "1"}}}
+ENDPOINT = {"url": "http://127.0.0.1:9/hook", "events": ["call.failed"]}
+KEY = {"name": "first", "scopes": ["admin"]}
+
+
+def served_through(made, instances, cluster):
+    """An instance, and its way to the database."""
+    way = Network(cluster)
+    made.append(way)
+    _, (service,) = instances(1, on=cluster, each=lambda _: {"location": way.url})
+    return service, way
+
+
+def test_a_change_whose_answer_is_lost_is_made_and_answered(made, instances, database, receiver):
+    target, cluster = receiver(), database()
+    service, way = served_through(made, instances, cluster)
+    for _ in range(5):
+        service.ended(service.submit(url=target.url))
+    counts = lambda: service("GET", "/v1/statistics").json["data"][0]["calls"]["succeeded"]
+    way.tell("lose", "add_tally")
+    stored = "SELECT count(*) FROM redial.statistics"
+    wait_until(lambda: cluster.query(stored, "redial") != [["0"]], "the counts are stored", 30)
+
+    way.tell("lose", "upsert_operation")
+    begun = service("POST", "/v1/operations", OPERATION)
+    assert begun.status == 202, begun.body
+    # The change came after the counts.
+    assert counts() == 5
+    listed = service("GET", "/v1/operations").json["data"]
+    assert [operation["id"] for operation in listed] == [begun.json["id"]]
+
+    way.tell("lose", "upsert_document")
+    endpoint = service("POST", "/v1/webhook-endpoints", ENDPOINT)
+    assert endpoint.status == 201 and endpoint.json["secret"], endpoint.body
+    way.tell("lose", "upsert_document")
+    key = service("POST", "/v1/keys", KEY)
+    assert key.status == 201, key.body
+    assert service("GET", "/v1/keys", headers={"authorization": f"Bearer {key.json['key']}"}).status == 200
+
+
+def test_a_change_in_doubt_is_said_to_be_and_leaves_no_key_that_nobody_has(made, instances, database, receiver):
+    target, cluster = receiver(), database()
+    service, way = served_through(made, instances, cluster)
+    for path, body, text in (("/v1/keys", KEY, "upsert_document"),
+                             ("/v1/webhook-endpoints", ENDPOINT, "upsert_document"),
+                             ("/v1/operations", OPERATION, "upsert_operation")):
+        way.tell("last", text)
+        answer = service("POST", path, body)
+        assert (answer.status, answer.json["code"]) == (503, "outcomeUnknown"), answer.body
+        assert int(answer.headers["retry-after"]) >= 1
+        way.tell("heal")
+        wait_until(lambda: service("GET", "/readyz").status == 200, "it is ready again", 30)
+        if path == "/v1/operations":
+            break
+        rows = "SELECT count(*) FROM redial.documents"
+        wait_until(lambda: cluster.query(rows, "redial") == [["0"]], "what nobody knows is removed", 30)
+        assert service("GET", path).json["data"] == []
+    assert cluster.query("SELECT count(*) FROM redial.operations", "redial") == [["1"]]
+    wait_until(lambda: len(service("GET", "/v1/operations").json.get("data", [])) == 1, "the operation can be seen", 30)
+    ended = lambda: service("GET", "/v1/operations").json["data"][0]["state"]
+    wait_until(lambda: ended() == "completed", "it runs, and not only after a restart", 30)
+    later = service.submit(url=target.url, delay="1h", labels={"batch": "1"})
+    service.terminate()
+    service.start()
+    wait_until(lambda: service("GET", "/readyz").status == 200, "it is ready again", 30)
+    assert service.get(later)["state"] == "scheduled"
