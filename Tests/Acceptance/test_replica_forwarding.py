@@ -6,10 +6,11 @@ import contextlib
 import hashlib
 import hmac
 import json
+import signal
 import struct
 import time
 
-from processes import wait_until
+from processes import Client, wait_until
 
 PATH = "/v1/calls/forwarded"
 NAMES = [f"target{number}" for number in range(12)]
@@ -181,3 +182,23 @@ def test_a_forwarded_request_that_is_sent_again_adds_nothing_and_nobody_else_can
     damaged = forwarded.fields(body) | {"redial-forwarded-signature": f"t={int(time.time())},v1,AAAA"}
     assert service("POST", PATH, body, damaged).status == 403
     assert service("POST", PATH, body[:-1], forwarded.fields(body[:-1])).status == 400
+
+
+def test_commands_for_an_instance_that_stands_still_do_not_delay_those_for_others(instances, receiver):
+    target = receiver()
+    cluster, services = instances(3, "--lease-duration", "1m")
+    frozen, healthy = [
+        [services[0].submit(url=target.url, target=name, delay="1h") for name in (names * 16)[:16]]
+        for names in owners(cluster, services, target.url)[1:]]
+    cancel = lambda identity: Client(services[0].port)("POST", f"/v1/calls/{identity}/cancel", {}).status
+    with concurrent.futures.ThreadPoolExecutor(len(frozen)) as pool:
+        services[1].process.send_signal(signal.SIGSTOP)
+        try:
+            waiting = [pool.submit(cancel, identity) for identity in frozen]
+            wait_until(lambda: all(one.running() for one in waiting), "all are on their way")
+            for identity in healthy:
+                assert cancel(identity) == 200
+            assert not any(one.done() for one in waiting), "they wait for the instance that stands still"
+        finally:
+            services[1].process.send_signal(signal.SIGCONT)
+        assert {one.result() for one in waiting} <= {200, 503}

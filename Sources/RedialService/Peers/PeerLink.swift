@@ -4,17 +4,24 @@ internal import RedialCore
 internal import RedialModel
 internal import RedialStore
 internal import RedialTransport
+internal import Synchronization
 
-/// Sends requests to the other instances on the same store, a few at a time.
+/// Sends requests to the other instances on the same store, a few at a time to each: one that stands still delays only what
+/// is for it.
 final class PeerLink: Sendable {
   /// The instances.
   let table = PeerTable()
   let trust: PeerTrust
   private let clock: Clock
-  private let lanes: QueryLanes
+  /// The lanes to each instance, by session; those for nobody in particular have the number 0.
+  private let lanes = Mutex<[Int64: QueryLanes]>([:])
+  /// The lanes of requests that go to all instances.
+  private let gatherers = QueryLanes(count: mostGathered)
 
-  /// How many requests are sent at a time; others wait.
+  /// How many requests are sent to one instance at a time; others wait.
   private static let mostAtATime = 8
+  /// How many requests are sent to all instances at a time; others wait.
+  private static let mostGathered = 4
   /// Maximum duration of a request.
   private static let timeout = Duration.seconds(10)
   /// How long an owner is looked for: while a shard changes hands, nobody has it.
@@ -27,7 +34,20 @@ final class PeerLink: Sendable {
   init(trust: PeerTrust, clock: Clock) {
     self.trust = trust
     self.clock = clock
-    lanes = QueryLanes(count: Self.mostAtATime)
+  }
+
+  /// The lanes to an instance; nil for one that nobody knows now.
+  private func lanes(to peer: Peer?) -> QueryLanes {
+    let known = Set(table.all.map(\.session.id))
+    return lanes.withLock { lanes in
+      let session = peer?.session.id ?? 0
+      if let existing = lanes[session] { return existing }
+      // Requests that are in lanes without an instance keep them until they are answered.
+      lanes = lanes.filter { $0.key == 0 || known.contains($0.key) }
+      let new = QueryLanes(count: Self.mostAtATime)
+      lanes[session] = new
+      return new
+    }
   }
 
   /// Has the owner of a shard serve a request, which may be this instance by now.
@@ -37,6 +57,7 @@ final class PeerLink: Sendable {
   func forward(
     _ request: ForwardableRequest, toOwnerOf shard: Int, finish: @escaping @Sendable (HTTPResponse?) -> Void
   ) {
+    let lanes = lanes(to: table.owner(ofShard: shard))
     let isTaken = lanes.run(of: request.caller.admission) { [self] in finish(answer(to: request, ofOwnerOf: shard)) }
     if !isTaken { finish(nil) }
   }
@@ -62,7 +83,7 @@ final class PeerLink: Sendable {
   ///
   /// - Parameter finish: Called once, on another thread or at once, with an answer of each; nil if one has not answered.
   func gather(_ request: ForwardableRequest, finish: @escaping @Sendable ([HTTPResponse]?) -> Void) {
-    let isTaken = lanes.run(of: request.caller.admission) { [self] in
+    let isTaken = gatherers.run(of: request.caller.admission) { [self] in
       var answers: [HTTPResponse] = []
       for peer in table.all {
         guard case .served(let answer) = answer(to: request, from: peer) else { return finish(nil) }
