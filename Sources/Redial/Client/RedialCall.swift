@@ -12,7 +12,7 @@ public struct RedialCall: Sendable, Hashable, Identifiable {
   public var state: State
   /// Why it failed; nil unless it did.
   public var failureReason: FailureReason?
-  /// Why it is not running; nil unless it is scheduled.
+  /// Why it is not running; nil unless it is scheduled, and where only another instance knows why.
   public var waitingOn: WaitReason?
   /// When it is expected to run; nil unless it is scheduled and that is known.
   public var nextAttemptAt: Date?

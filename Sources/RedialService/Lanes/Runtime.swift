@@ -17,7 +17,7 @@ final class Runtime: @unchecked Sendable {
   let clock: Clock
   let metrics: Metrics
   let replies = ReplyTables()
-  let standings = TargetStandings()
+  let standings: TargetStandings
   let ends: EndTable
   let events: EventFeed
   let endpoints: WebhookEndpoints
@@ -71,6 +71,7 @@ final class Runtime: @unchecked Sendable {
     self.log = log
     metrics = Metrics(namedTargets: settings.namedTargets)
     ends = EndTable(limit: settings.maxWaiting, clock: clock)
+    standings = TargetStandings(isShared: sharing != nil)
     events = EventFeed(
       settings: settings.events, reader: reader, standings: standings, clock: clock,
       redaction: settings.engine.redaction, trust: sharing?.trust)

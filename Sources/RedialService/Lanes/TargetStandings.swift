@@ -8,8 +8,15 @@ internal import Synchronization
 final class TargetStandings: Sendable {
   /// A target that takes calls may be missing.
   private let standings = Mutex<[TargetKey: TargetStanding]>([:])
+  /// The shards whose calls this instance runs.
+  private let own: Mutex<ShardSet>
   /// Beyond this number, expired entries are removed.
   private static let mostRemembered = 16_384
+
+  /// - Parameter isShared: Whether this instance runs only the calls of shards that it gains.
+  init(isShared: Bool = false) {
+    own = Mutex(isShared ? .none : .all)
+  }
 
   /// Records the state of an earlier process.
   func note(_ state: RecoveredState) {
@@ -28,14 +35,26 @@ final class TargetStandings: Sendable {
         guard standings.count > Self.mostRemembered else { return }
         standings = standings.filter { !$0.value.isClear(at: now) }
       }
+    case .shardsGained(let shards): own.withLock { $0 = $0.union(shards) }
+    case .shardsReleased(let shards): forget(shards)
+    case .leaseLost: forget(.all)
     default: break
     }
   }
 
-  /// Why a call waits, and until when; nil if it does not wait.
+  /// Another instance runs the calls of these shards, and only that one knows how their targets stand.
+  private func forget(_ shards: ShardSet) {
+    own.withLock { $0 = $0.subtracting(shards) }
+    standings.withLock { standings in standings = standings.filter { !shards.contains(target: $0.key) } }
+  }
+
+  /// Why a call waits, and until when; nil if it does not wait, or if only the instance that runs its target's calls knows.
   func wait(of call: CallRecord, at now: Timestamp) -> CallView.Wait? {
     let standing = standings.withLock { $0[call.spec.target] }
-    return CallView.Wait(of: call, for: standing ?? TargetStanding(), at: now)
+    let wait = CallView.Wait(of: call, for: standing ?? TargetStanding(), at: now)
+    // The store knows the call's own reasons; without one of them it waits for its target.
+    let isKnown = wait?.reason != .concurrency || own.withLock { $0.contains(target: call.spec.target) }
+    return isKnown ? wait : nil
   }
 
   private func set(_ target: TargetKey, _ change: (inout TargetStanding) -> Void) {

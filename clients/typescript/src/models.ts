@@ -272,7 +272,7 @@ export type CallBase = {
   kind: CallKind;
   state: CallState;
   failureReason: FailureReason | null;
-  /** Why it is not running; null unless it is scheduled. */
+  /** Why it is not running; null unless it is scheduled, and where only another instance knows why. */
   waitingOn: WaitReason | null;
   /** When it can run at the earliest; null unless it is scheduled and that is known. */
   nextAttemptAt: string | null;

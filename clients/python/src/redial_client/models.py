@@ -243,7 +243,7 @@ class CallBase(TypedDict):
     state: CallState
     failureReason: FailureReason | None
     waitingOn: WaitReason | None
-    """Why it is not running; null unless it is scheduled."""
+    """Why it is not running; null unless it is scheduled, and where only another instance knows why."""
     nextAttemptAt: str | None
     """When it can run at the earliest; null unless it is scheduled and that is known."""
     url: str

@@ -1,0 +1,50 @@
+import RedialCore
+import RedialEngine
+import RedialModel
+import Testing
+
+@testable import RedialService
+
+@Suite("The reasons of waiting calls")
+struct TargetStandingsTests {
+  private let now = Timestamp(microseconds: 1_000_000)
+  private let standings = TargetStandings()
+
+  private func waits(_ target: TargetKey) -> WaitReason? {
+    standings.wait(of: call(target, .concurrency, due: now), at: now)?.reason
+  }
+
+  private func call(_ target: TargetKey, _ waiting: WaitReason?, due: Timestamp) -> CallRecord {
+    CallRecord(
+      id: CallID(rawValue: 1), kind: .call,
+      spec: CallSpec(
+        url: "http://a", method: "GET", headers: [], target: target, policy: RetryPolicy(), captureLimit: 0), body: [],
+      createdAt: now, progress: CallProgress(state: .scheduled, due: due, waiting: waiting, roundStartedAt: now))
+  }
+
+  @Test("are forgotten when another instance gets the shards of their targets", arguments: [true, false])
+  func released(isAll: Bool) {
+    let targets: [TargetKey] = ["a", "b", "c", "d"]
+    for target in targets { standings.note(.targetStands(target: target, TargetStanding(isPaused: true)), at: now) }
+    #expect(targets.allSatisfy { waits($0) == .paused })
+    let given = ShardSet([ShardSet.shard(of: targets[0])])
+    standings.note(isAll ? .leaseLost(reason: "") : .shardsReleased(given), at: now)
+    for target in targets {
+      #expect(waits(target) == (isAll || given.contains(target: target) ? nil : .paused))
+    }
+    standings.note(.shardsGained(given), at: now)
+    #expect(waits(targets[0]) == .concurrency)
+  }
+
+  @Test("are left out for a target that another instance has")
+  func foreign() {
+    let shared = TargetStandings(isShared: true)
+    func reason(_ waiting: WaitReason?, due: Timestamp) -> WaitReason? {
+      shared.wait(of: call("a", waiting, due: due), at: now)?.reason
+    }
+    #expect(reason(.concurrency, due: now) == nil)
+    #expect(reason(.backoff, due: now + .seconds(5)) == .backoff && reason(.ordering, due: now) == .ordering)
+    shared.note(.shardsGained(.all), at: now)
+    #expect(reason(.concurrency, due: now) == .concurrency)
+  }
+}
