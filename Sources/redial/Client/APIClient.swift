@@ -31,7 +31,8 @@ struct APIClient: Sendable {
       oldName: "--key"),
     Command.Option(
       name: "--namespace", form: "NAME",
-      summary: "Namespace to act in; only the adminKey may choose one, or anybody where no key is needed [REDIAL_NAMESPACE; the key's own]."),
+      summary: "Namespace to act in; only the adminKey may choose one, or anybody where no key is needed "
+        + "[REDIAL_NAMESPACE; the key's own]."),
   ]
 
   /// The service's URL from the environment.
