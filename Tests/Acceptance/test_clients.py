@@ -201,6 +201,8 @@ def test_requests_have_the_key_and_the_namespace(redial, client):
 def test_any_other_request_can_be_made(redial, client):
     redial = client(redial().url)
     assert redial.request("POST", "/v1/targets/billing/pause")["paused"] is True
+    # Whatever the path is, it stays one of the service: the request has the key.
+    assert redial.request("GET", "v1/targets/billing")["paused"] is True
     target = redial.request("GET", "/v1/targets", params={"limit": "1"})["data"][0]
     assert (target["key"], target["paused"]) == ("billing", True)
     stored = redial.request("PUT", "/v1/policies/patient", json={"deadline": "7d"})

@@ -73,5 +73,6 @@ export function shown(base: string): string {
 /** A URL of the service, which may have a path before the service's own paths. A space is `%20`, not `+`. */
 export function joined(base: string, path: string, params: [string, string][] = []): string {
   const query = new URLSearchParams(params).toString().replace(/\+/g, "%20");
-  return base.replace(/\/+$/, "") + path + (query ? (path.includes("?") ? "&" : "?") + query : "");
+  // Without the slash, a path such as "@host" would send the key to another host.
+  return base.replace(/\/+$/, "") + (path.startsWith("/") ? "" : "/") + path + (query ? (path.includes("?") ? "&" : "?") + query : "");
 }

@@ -166,4 +166,6 @@ def shown(base: str) -> str:
 def joined(base: str, path: str, params: Params = ()) -> str:
     """A URL of the service, which may have a path before the service's own paths. A space is `%20`, not `+`."""
     query = urlencode(params, quote_via=quote)
+    # Without the slash, a path such as "@host" would send the key to another host.
+    path = path if path.startswith("/") else "/" + path
     return base.rstrip("/") + path + (("&" if "?" in path else "?") + query if query else "")
