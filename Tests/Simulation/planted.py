@@ -52,7 +52,11 @@ BUGS = [
         ENGINE, "refused.sorted().map(StoreWrite.discard)",
         "(PLANTED ? [] : refused.sorted()).map(StoreWrite.discard)")),
     bug("an erasure that was refused leaves its call without a timer", 200, (
-        ENGINE, "putBack(record)\n", "if PLANTED { hold(record) } else { putBack(record) }\n")),
+        ENGINE, "putBack(record)\n      refuse(",
+        "if PLANTED { hold(record) } else { putBack(record) }\n      refuse(")),
+    bug("a call that was reclaimed without a timer", 200, (
+        ENGINE, "putBack(record)\n      done(",
+        "if PLANTED { hold(record) } else { putBack(record) }\n      done(")),
     # Attempts.
     bug("one attempt more than the policy has", 20, (
         CORE, "guard end.attempts < maxAttempts else",
@@ -202,8 +206,8 @@ BUGS = [
         ENGINE, "if case .rejected(let until)? = rate?.peek(at: now) { return .at(until) } if",
         "if pace?.rate == nil || !PLANTED, case .rejected(let until)? = rate?.peek(at: now) { return .at(until) }\n    if")),
     bug("a pace that never grows", 2000, (
-        CORE, "rate = max(Self.slowest, new)",
-        "rate = max(Self.slowest, PLANTED ? min(rate ?? new, new) : new)")),
+        CORE, "rate = max(rate == nil ? oneAtATime : Self.slowest, new)",
+        "rate = max(rate == nil ? oneAtATime : Self.slowest, PLANTED ? min(rate ?? new, new) : new)")),
     # Order.
     bug("priorities in reverse order", 200, (
         ENGINE, "let place = levels[level].first(in: calls, isNewNext: share.isNewNext)",
@@ -256,7 +260,7 @@ BUGS = [
         ENGINE, "var startBefore: Timestamp? { settings == nil ?",
         "var startBefore: Timestamp? { settings == nil || PLANTED ?")),
     bug("surplus shards kept", 200, (
-        ENGINE, "if surplus > 0 { leave(", "if surplus > 0, !PLANTED { leave(")),
+        ENGINE, "if surplus > 0 { shed(", "if surplus > 0, !PLANTED { shed(")),
     # Forwarded submissions.
     bug("a claim of a call that is being accepted", 3000, only_unless(
         ENGINE, "if record.mayBeStored { desk.claims.given(record.id) }")),
