@@ -4,10 +4,11 @@ public import RedialModel
 /// How several engines share one store: each works only on the shards of its lease.
 ///
 /// With each heartbeat an engine renews its lease, gives back idle shards beyond its share, and gets shards without an
-/// owner. If too many of its shards are busy, it starts nothing in some of them for a short time, see ``YieldingShards``. Attempts that were in flight when such an owner died are handled as after a crash. An engine stops on its
-/// own before its lease ends by its own clock. The store makes sure that others wait until then, and that nothing is
-/// written under a lease that has ended. A call for a target of another engine is written into the store, where that
-/// engine finds it.
+/// owner. If too many of its shards are busy, it starts nothing in some of them for a short time, see
+/// ``YieldingShards``. Attempts that were in flight when such an owner died are handled as after a crash. An engine
+/// stops on its own before its lease ends by its own clock. The store makes sure that others wait until then, and that
+/// nothing is written under a lease that has ended. A call for a target of another engine is written into the store,
+/// where that engine finds it.
 extension Engine {
   /// Whether this engine runs the calls of a target.
   func owns(_ target: TargetKey) -> Bool { desk.leases.owns(target) }
@@ -62,10 +63,7 @@ extension Engine {
     let idle = shards.filter { !busy.contains($0) }.prefix(surplus)
     leave(ShardSet(idle))
     let tried = desk.leases.yield(shards.filter(busy.contains), surplus - idle.count, at: now)
-    guard !tried.isEmpty else { return }
-    for place in roster.places where tried.contains(target: roster.targets[place].key) {
-      roster[place].leaveEngine(at: now)
-    }
+    for place in roster.places(in: tried) { roster[place].leaveEngine(at: now) }
   }
 
   /// Gives back those of the yielding shards that are idle, and goes on with the others after a time.
@@ -78,8 +76,7 @@ extension Engine {
 
   /// Starts calls of these shards again.
   private mutating func goOn(with shards: ShardSet) {
-    guard !shards.isEmpty else { return }
-    for place in roster.places where shards.contains(target: roster.targets[place].key) {
+    for place in roster.places(in: shards) {
       roster[place].stayInEngine(at: now)
       roster.enterRotation(place)
     }
@@ -141,9 +138,7 @@ extension Engine {
     // When it stops, they were saved at the beginning.
     if !isDraining { savePaces(of: shards) }
     desk.leases.leave(shards)
-    for place in roster.places where shards.contains(target: roster.targets[place].key) {
-      roster[place].leaveEngine(at: now)
-    }
+    for place in roster.places(in: shards) { roster[place].leaveEngine(at: now) }
   }
 
   /// Drops the waiting calls of these shards. In the store they stay `held` until the next request gives the shards

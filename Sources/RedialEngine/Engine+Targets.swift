@@ -105,8 +105,7 @@ extension Engine {
 
   /// Writes what the paces of these shards' targets have learned, for their next owner.
   mutating func savePaces(of shards: ShardSet) {
-    for place in roster.places
-    where shards.contains(target: roster.targets[place].key) && roster.targets[place].isUsed(at: now) {
+    for place in roster.places(in: shards) where roster.targets[place].isUsed(at: now) {
       savePace(place, .change)
     }
   }

@@ -70,6 +70,11 @@ struct Roster: Sendable {
   /// The places of all targets, in an order that is the same in every process.
   var places: [Int] { targets.indices.filter { !targets[$0].isForgotten } }
 
+  /// Those of the targets of some shards, in the same order.
+  func places(in shards: ShardSet) -> [Int] {
+    shards.isEmpty ? [] : places.filter { shards.contains(target: targets[$0].key) }
+  }
+
   /// Adds a target. Returns its place.
   mutating func add(_ key: TargetKey) -> Int {
     let namespace = place(of: key.namespace)
@@ -138,7 +143,7 @@ struct Roster: Sendable {
   mutating func drop(_ shards: ShardSet) -> (keys: [TargetKey], expected: Int) {
     var keys: [TargetKey] = []
     var expected = 0
-    for place in places where shards.contains(target: targets[place].key) {
+    for place in places(in: shards) {
       keys.append(targets[place].key)
       expected += targets[place].stored.expected
       targets[place] = TargetState(
