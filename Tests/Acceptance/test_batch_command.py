@@ -98,3 +98,20 @@ def test_under_a_key_a_line_has_the_same_key_whenever_the_file_is_sent(redial, r
     assert run(*batch).stdout.split() == whole
     sized = run(*batch, "--size", "10")
     assert sized.returncode == 2 and "--size cannot be given with --idempotency-key" in sized.stderr
+
+
+def test_blank_lines_do_not_change_the_key_of_a_descriptor(redial, receiver, tmp_path):
+    service, target = redial(), receiver()
+    descriptors = [json.dumps({"url": target.url, "delay": "1h", "labels": {"n": str(n)}}) for n in range(600)]
+    file = tmp_path / "calls.ndjson"
+
+    def submitted(text):
+        file.write_text(text)
+        told = run("batch", file, "--server", service.url, "--idempotency-key", "night")
+        assert told.returncode == 0, told.stderr
+        return told.stdout.split()
+
+    first = submitted("\n".join(descriptors))
+    assert len(set(first)) == 600
+    assert submitted("\n\n" + "\n".join(descriptors)) == first
+    assert submitted("\n \n".join(descriptors)) == first

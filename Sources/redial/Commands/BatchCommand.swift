@@ -44,6 +44,8 @@ struct BatchCommand {
   private var refused = 0
   /// The last line of the file up to which each has an answer.
   private var answeredUpTo = 0
+  /// How many descriptors were in the requests before.
+  private var sent = 0
   /// Why the service accepts no more, as it said after the answers to all that it received.
   private var ending: CommandError?
 
@@ -112,6 +114,7 @@ struct BatchCommand {
       throw stopped(ending ?? unsaid, at: first)
     }
     answeredUpTo = numbers.last ?? answeredUpTo
+    sent += lines.count
     lines.removeAll(keepingCapacity: true)
     numbers.removeAll(keepingCapacity: true)
     progress.show("\(accepted) calls accepted, \(refused) refused")
@@ -147,7 +150,8 @@ struct BatchCommand {
   private func send() throws(CommandError) -> [JSONValue] {
     var headers = [HeaderField("content-type", "application/x-ndjson")]
     if let key = arguments.value("--idempotency-key") {
-      headers.append(HeaderField("idempotency-key", "\(key)/\(numbers[0])"))
+      // Not the number of the line, which blank lines change.
+      headers.append(HeaderField("idempotency-key", "\(key)/\(sent + 1)"))
     }
     let body = Array(lines.joined(separator: [UInt8(ascii: "\n")])) + [UInt8(ascii: "\n")]
     let answer = try client.request("POST", "/v1/calls/batch", json: body, headers: headers)
