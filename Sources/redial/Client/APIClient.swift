@@ -75,19 +75,32 @@ struct APIClient: Sendable {
   struct Answer: Sendable {
     var status: Int
     var body: [UInt8]
+    /// Where a redirect leads.
+    var location: String?
 
     /// The body as JSON; null if it is not JSON.
     var json: JSONValue { (try? JSONValue(parsing: body)) ?? .null }
 
-    /// - Throws: The text of a problem.
-    func requireSuccess() throws(CommandError) {
-      guard status >= 400 else { return }
+    /// - Throws: The text of a problem; or that something else than a service answered.
+    func requireSuccess(from base: String) throws(CommandError) {
+      guard status >= 400 else { return try requireService(at: base) }
       let problem = json
       var message = problem["detail"].escapedText ?? "the service answered with status \(status)"
       for fault in problem["errors"].elements {
         message += "\n  \(fault["pointer"].escapedText ?? ""): \(fault["detail"].escapedText ?? "")"
       }
-      throw CommandError(code: .refused, message: message, isPassing: status == 503)
+      // A proxy answers with 502 and 504 while the service restarts.
+      throw CommandError(code: .refused, message: message, isPassing: [502, 503, 504].contains(status))
+    }
+
+    /// The service answers with an object of JSON, several of them in lines, or nothing, and never with a redirect.
+    private func requireService(at base: String) throws(CommandError) {
+      let first = body.first { !" \t\r\n".utf8.contains($0) }
+      guard !(200...299).contains(status) || first ?? UInt8(ascii: "{") != UInt8(ascii: "{") else { return }
+      var message = "\(base) does not answer like Redial: status \(status)"
+      if let location { message += ", a redirect to \(PlainText.escaped(Redaction.place(location)))" }
+      throw CommandError(
+        code: .unreachable, message: message + "\nIs the URL right? A proxy or another program may have answered.")
     }
   }
 
@@ -95,48 +108,60 @@ struct APIClient: Sendable {
   ///
   /// - Throws: If the service cannot be reached, or answers with a problem.
   func request(
-    _ method: String, _ path: String, json: [UInt8]? = nil, headers: [HeaderField] = []
+    _ method: String, _ path: String, json: [UInt8]? = nil, headers: [HeaderField] = [], within limit: Duration? = nil
   ) throws(CommandError) -> Answer {
-    let answer = try exchange(method, path, json: json, headers: headers)
-    try answer.requireSuccess()
+    let answer = try exchange(method, path, json: json, headers: headers, within: limit)
+    try answer.requireSuccess(from: base)
     return answer
   }
 
   /// Requests content that arrives in pieces, until it ends.
   ///
-  /// - Parameter onPiece: Receives a piece, and returns whether to continue.
+  /// - Parameters:
+  ///   - silence: After that long without a byte the connection counts as broken, in whole seconds.
+  ///   - onPiece: Receives a piece, and returns whether to continue.
   /// - Returns: Whether the service ended it normally; false if `onPiece` did, or the connection broke.
   /// - Throws: If the service cannot be reached, or answers with a problem.
   func stream(
-    _ path: String, headers: [HeaderField], _ onPiece: @escaping (UnsafeRawBufferPointer) -> Bool
+    _ path: String, headers: [HeaderField], silence: Duration, _ onPiece: @escaping (UnsafeRawBufferPointer) -> Bool
   ) throws(CommandError) -> Bool {
     var hasBegun = false
     let result = BlockingHTTPClient.perform(
       TransportRequest(
         id: 0, url: origin + path, method: "GET", headers: headers + credentials, timeout: .seconds(1_000_000),
-        captureLimit: Self.maximumAnswer), unixSocket: unixSocket
+        captureLimit: Self.maximumAnswer), unixSocket: unixSocket, silence: silence
     ) { piece in
       hasBegun = true
       return onPiece(piece)
     }
     if hasBegun { return result.outcome == .answered }
-    try Answer(status: try status(of: result), body: result.response?.body ?? []).requireSuccess()
+    try answer(of: result, to: "GET").requireSuccess(from: base)
     return true
   }
 
-  private func status(of result: AttemptResult) throws(CommandError) -> Int {
-    if let status = result.status, result.outcome == .answered { return status }
+  private func answer(of result: AttemptResult, to method: String) throws(CommandError) -> Answer {
+    if let status = result.status, result.outcome == .answered {
+      return Answer(
+        status: status, body: result.response?.body ?? [],
+        location: result.response?.head.first("location").map { String(decoding: $0, as: UTF8.self) })
+    }
     let why = PlainText.escaped(result.failure?.message ?? "no answer")
+    guard result.outcome == .maybeSent, method != "GET" else {
+      throw CommandError(
+        code: .unreachable,
+        message: "cannot reach the service at \(base): \(why)\nIs it running? `redial serve` starts it.")
+    }
     throw CommandError(
-      code: .unreachable,
-      message: "cannot reach the service at \(base): \(why)\nIs it running? `redial serve` starts it.")
+      code: .unreachable, message: "no answer from the service at \(base): \(why)\nIt may have accepted the request.")
   }
 
   /// Sends a request to the service, whatever its answer is.
   ///
-  /// - Parameter headers: Further fields; a content type among them replaces JSON's.
+  /// - Parameters:
+  ///   - headers: Further fields; a content type among them replaces JSON's.
+  ///   - limit: The longest time to wait for the answer, if shorter than usual.
   func exchange(
-    _ method: String, _ path: String, json: [UInt8]? = nil, headers: [HeaderField] = []
+    _ method: String, _ path: String, json: [UInt8]? = nil, headers: [HeaderField] = [], within limit: Duration? = nil
   ) throws(CommandError) -> Answer {
     var headers = headers + credentials
     if json != nil, !headers.contains(where: { $0.name == "content-type" }) {
@@ -144,9 +169,9 @@ struct APIClient: Sendable {
     }
     let result = BlockingHTTPClient.perform(
       TransportRequest(
-        id: 0, url: origin + path, method: method, headers: headers, body: json ?? [], timeout: Self.timeout,
-        captureLimit: Self.maximumAnswer), unixSocket: unixSocket)
-    return Answer(status: try status(of: result), body: result.response?.body ?? [])
+        id: 0, url: origin + path, method: method, headers: headers, body: json ?? [],
+        timeout: min(Self.timeout, limit ?? Self.timeout), captureLimit: Self.maximumAnswer), unixSocket: unixSocket)
+    return try answer(of: result, to: method)
   }
 }
 

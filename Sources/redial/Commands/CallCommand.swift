@@ -69,8 +69,6 @@ struct CallCommand {
   private let arguments: Arguments
   private let client: APIClient
 
-  private static let pollMicroseconds: UInt32 = 150_000
-
   init(_ arguments: Arguments) {
     self.arguments = arguments
     client = APIClient(arguments)
@@ -106,31 +104,24 @@ struct CallCommand {
   }
 
   private func follow(_ id: String, within limit: Duration?) throws(CommandError) -> ExitCode {
-    let start = ContinuousClock.now
+    let isQuiet = arguments.has("--json")
     var shown = 0
-    while true {
-      let answer = try client.request("GET", "/v1/calls/\(id)")
-      let call = answer.json
-      if !arguments.has("--json") {
+    var following = Following(client, "/v1/calls/\(id)", id: id, within: limit)
+    let answer = try following.end { call in
+      if !isQuiet {
         let attempts = call["attempts"].elements
         for (index, attempt) in attempts.enumerated().dropFirst(shown) {
           Terminal.write(CallText.line(attempt, lastOf: index == attempts.count - 1 ? call : .null))
         }
-        shown = call["attempts"].elements.count
+        shown = attempts.count
       }
-      if CallText.hasEnded(call) {
-        if arguments.has("--json") {
-          Terminal.write(json: answer.body)
-        } else {
-          Terminal.write(CallText.summary(call))
-        }
-        return call["state"].text == "succeeded" ? .success : .unsuccessful
-      }
-      if let limit, ContinuousClock.now - start >= limit {
-        throw CommandError(code: .timedOut, message: "\(id) has not ended yet: \(CallText.summary(call))")
-      }
-      usleep(Self.pollMicroseconds)
+      return CallText.hasEnded(call)
+    } summary: {
+      CallText.summary($0)
     }
+    let call = answer.json
+    if isQuiet { Terminal.write(json: answer.body) } else { Terminal.write(CallText.summary(call)) }
+    return call["state"].text == "succeeded" ? .success : .unsuccessful
   }
 
   /// The call descriptor from the options; the service checks it.

@@ -51,6 +51,9 @@ enum EventsCommand {
     init(left: Int) { self.left = left }
   }
 
+  /// The service sends something every 15 seconds; after three times as long a connection is dead.
+  private static let silence = Duration.seconds(45)
+
   static func follow(
     _ client: APIClient, _ path: String, after: String?, count: Int, asJSON: Bool, reconnects: Bool
   ) throws(CommandError) -> ExitCode {
@@ -62,7 +65,7 @@ enum EventsCommand {
       if let last { headers.append(HeaderField("last-event-id", last)) }
       progress.events.begin()
       do throws(CommandError) {
-        _ = try client.stream(path, headers: headers) { piece in
+        _ = try client.stream(path, headers: headers, silence: silence) { piece in
           // The service sends heartbeats: so the end of a reader is also noticed soon.
           Terminal.endIfNobodyReads()
           for event in progress.events.take(piece) where progress.left > 0 {

@@ -47,7 +47,6 @@ extension Command {
 /// Bulk operations.
 struct OperationsCommand {
   private static let path = "/v1/operations"
-  private static let pollMicroseconds: UInt32 = 200_000
 
   private let arguments: Arguments
   private let client: APIClient
@@ -136,24 +135,19 @@ struct OperationsCommand {
   // MARK: Watching
 
   private func watch(_ id: String) throws(CommandError) -> ExitCode {
-    let limit = try CallCommand.timeout(arguments)
-    let start = ContinuousClock.now
     var progress = ProgressLine()
     defer { progress.end() }
-    while true {
-      let answer = try client.request("GET", try Self.path(id))
-      let operation = answer.json
-      if ["completed", "cancelled"].contains(operation["state"].text) {
-        progress.end()
-        arguments.show(answer, Self.line)
-        return operation["state"].text == "completed" ? .success : .unsuccessful
-      }
-      if let limit, ContinuousClock.now - start >= limit {
-        throw CommandError(code: .timedOut, message: "\(id) has not ended yet: \(Self.line(operation).dropLast())")
-      }
+    var following = Following(client, try Self.path(id), id: id, within: try CallCommand.timeout(arguments))
+    let answer = try following.end { operation in
+      guard !["completed", "cancelled"].contains(operation["state"].text) else { return true }
       progress.show(Self.progress(operation))
-      usleep(Self.pollMicroseconds)
+      return false
+    } summary: {
+      String(Self.line($0).dropLast())
     }
+    progress.end()
+    arguments.show(answer, Self.line)
+    return answer.json["state"].text == "completed" ? .success : .unsuccessful
   }
 
   private static func progress(_ operation: JSONValue) -> String {

@@ -85,6 +85,7 @@ extension Command {
       client = APIClient(listening: address)
     }
     let answer = try client.exchange("GET", "/healthz")
+    if (300...399).contains(answer.status) { try answer.requireSuccess(from: client.base) }
     Terminal.write(PlainText.escaped(String(decoding: answer.body, as: UTF8.self), keepsLines: true))
     return answer.status == 200 ? .success : .unsuccessful
   }
