@@ -115,6 +115,9 @@ def test_several_states_a_part_of_the_url_and_the_idempotency_key_find_calls(red
         # Redacted text cannot be guessed letter by letter.
         ("url=s3c", []), ("url=token=s", []), ("url=token=R", [good]),
         ("idempotencyKey=order%207", [keyed]), ("idempotencyKey=order", []),
+        # Most clients send a space as a plus sign. A time has none, and its offset has a plus sign.
+        ("idempotencyKey=order+7", [keyed]), ("idempotencyKey=order%2B7", []),
+        ("createdAfter=2020-01-01T00:00:00+01:00&state=failed", [lost]),
         ("idempotencyKey=order%207&state=failed", []), ("idempotencyKey=order%207&url=keyed&kind=call", [keyed]),
         ("idempotencyKey=order%207&kind=webhook", [])):
         assert listed(service, query) == expected, query

@@ -6,6 +6,8 @@ internal import RedialText
 struct QueryParameters {
   /// Parameters that may occur more than once: their values form one list, separated by commas.
   private static let lists = ["state"]
+  /// Parameters with a time, which never has a space: a plus sign of its offset means itself.
+  private static let times = ["createdAfter", "createdBefore", "returnsAt"]
 
   private var values: [String: String] = [:]
 
@@ -13,16 +15,21 @@ struct QueryParameters {
   init(_ query: String?) throws(Problem) {
     for pair in (query ?? "").split(separator: "&") {
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      // A plus sign is a space in a form, but itself in a URL; clients differ, and here it means itself.
-      guard let name = PercentCoding.decode(parts[0]),
-        let value = parts.count > 1 ? PercentCoding.decode(parts[1]) : ""
-      else { throw Self.problem(String(pair), "is not percent-encoded UTF-8") }
+      guard let name = Self.text(parts[0]), let value = parts.count > 1 ? Self.text(parts[1], of: name) : "" else {
+        throw Self.problem(String(pair), "is not percent-encoded UTF-8")
+      }
       if Self.lists.contains(name), let earlier = values[name] {
         values[name] = "\(earlier),\(value)"
       } else {
         guard values.updateValue(value, forKey: name) == nil else { throw Self.problem(name, "is given twice") }
       }
     }
+  }
+
+  /// A name or a value. A plus sign is a space, as most clients send it (application/x-www-form-urlencoded).
+  private static func text(_ part: Substring, of name: String = "") -> String? {
+    let isPlain = times.contains(name) || !part.utf8.contains(UInt8(ascii: "+"))
+    return PercentCoding.decode(isPlain ? part : part.replacing("+", with: " ")[...])
   }
 
   /// Removes a parameter.
