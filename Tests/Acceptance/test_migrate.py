@@ -1,6 +1,7 @@
 """`redial migrate` moves everything from a store into another one: from SQLite to PostgreSQL, and back."""
 
 import contextlib
+import json
 import random
 import re
 import signal
@@ -149,6 +150,55 @@ def test_all_goes_from_sqlite_to_postgresql_and_back(redial, instances, database
     again.start()
     assert shown(again, calls) == before
     check_life(again, again, target, calls)
+
+
+def test_an_export_of_postgresql_has_what_one_of_sqlite_has(redial, instances, database, receiver, tmp_path):
+    target, drain = receiver(by_path), ["--drain-timeout", "100ms", "--max-body-bytes", "8000000"]
+    service = redial(*drain)
+    calls = fill(service, target)
+    assert service.terminate() == 0
+    cluster = database()
+    migrate(place(service), cluster.url)
+    for state in ("scheduled", "running", "succeeded", "failed", "cancelled", None):
+        chosen = ["--state", state] if state else []
+        there, here = (run("export", "--store", store, *chosen) for store in (cluster.url, place(service)))
+        assert there.returncode == here.returncode == 0, (there.stderr, here.stderr)
+        assert sorted(there.stdout.splitlines()) == sorted(here.stdout.splitlines()), state
+    lines = there.stdout.splitlines()
+    assert len(lines) > len(calls) and [line[:40] for line in lines] == sorted(line[:40] for line in lines)
+
+    # Instances work on it meanwhile, and a file has all that was exported, packed attempts, too.
+    _, (one,) = instances(1, *drain, on=cluster)
+    one.credentials = service.credentials
+    ended = one.submit(url=target.url + "/down", target="new", policy={"maxAttempts": 3, "backoff": {"initial": "10ms"}})
+    one.ended(ended)
+    archive = tmp_path / "calls.jsonl"
+    answer = run("export", "--store", cluster.url, "-o", archive)
+    assert answer.returncode == 0 and f"wrote {len(lines) + 1} calls" in answer.stdout, answer
+    copy = f"sqlite:{tmp_path}/copy.db"
+    answer = run("import", "--store", copy, archive)
+    assert answer.returncode == 0 and f"imported {len(lines) + 1} calls" in answer.stdout, answer
+    answer = run("doctor", "--store", copy)
+    assert answer.returncode == 0, answer.stdout
+    again = {line[:40]: line for line in run("export", "--store", copy).stdout.splitlines()}
+    history = json.loads(next(line for start, line in again.items() if ended in start))["attempts"]
+    assert [attempt["status"] for attempt in history] == [503] * 3
+    assert all(attempt["responseBody"] for attempt in history)
+
+
+def test_an_export_reports_a_damaged_call_of_postgresql_and_goes_on(redial, database, receiver):
+    service = redial()
+    url = receiver().url
+    ids = [service.submit(url=url, delay="1h") for _ in range(3)]
+    many(service, url, 4500)
+    cluster = database()
+    migrate(place(service), cluster.url)
+    cluster.query("UPDATE redial.requests SET spec = 'nonsense' WHERE id = (SELECT min(id) FROM redial.live)", "redial")
+    answer = run("export", "--store", cluster.url)
+    assert answer.returncode == 1 and ids[0] in answer.stderr and "not readable" in answer.stderr, answer
+    exported = [json.loads(line)["id"] for line in answer.stdout.splitlines()]
+    # More than one page.
+    assert exported[:2] == ids[1:] and len(set(exported)) == 4502 and exported == sorted(exported)
 
 
 def check_life(one, two, target, calls):

@@ -73,6 +73,31 @@ enum CallColumns {
   }
 }
 
+extension CallColumns {
+  /// All attempts of the call in a row: the packed ones, and then the others.
+  static func attempts(
+    _ rows: PostgresRows, _ row: Int, then others: Result<[AttemptRecord], DamagedCall>
+  ) -> Result<[AttemptRecord], DamagedCall> {
+    do throws(DamagedCall) {
+      let packed = try PackedColumn.records(rows, row, past, withResponses: true)
+      return others.map { packed + $0 }
+    } catch {
+      return .failure(error)
+    }
+  }
+}
+
+extension Result<[AttemptRecord], DamagedCall> {
+  /// Adds an attempt. The first that cannot be read counts.
+  mutating func add(_ attempt: Result<AttemptRecord, DamagedCall>) {
+    switch (self, attempt) {
+    case (.success(let earlier), .success(let attempt)): self = .success(earlier + [attempt])
+    case (.success, .failure(let damage)): self = .failure(damage)
+    case (.failure, _): break
+    }
+  }
+}
+
 /// The columns from which an attempt is read, and the attempt in a row of them.
 enum AttemptColumns {
   /// The columns of an attempt `a`.

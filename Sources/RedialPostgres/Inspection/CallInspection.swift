@@ -107,11 +107,7 @@ struct CallInspection {
     var histories: [CallID: Result<[AttemptRecord], DamagedCall>] = [:]
     for row in 0..<attempts.count {
       let id = CallID(rawValue: attempts.integer(row, 0))
-      switch (histories[id, default: .success([])], AttemptColumns.read(attempts, row)) {
-      case (.success(let earlier), .success(let attempt)): histories[id] = .success(earlier + [attempt])
-      case (.success, .failure(let damage)): histories[id] = .failure(damage)
-      case (.failure, _): break
-      }
+      histories[id, default: .success([])].add(AttemptColumns.read(attempts, row))
     }
     var order: [CallID: CallTurn] = [:]
     for row in 0..<turns.count {
@@ -120,19 +116,8 @@ struct CallInspection {
     }
     for row in 0..<rows.count {
       let id = CallID(rawValue: rows.integer(row, 0))
-      calls.note(id, CallColumns.read(rows, row), Self.attempts(rows, row, histories[id] ?? .success([]))) { order[id] }
-    }
-  }
-
-  /// All attempts of the call in a row: the packed ones, and then the others.
-  private static func attempts(
-    _ rows: PostgresRows, _ row: Int, _ others: Result<[AttemptRecord], DamagedCall>
-  ) -> Result<[AttemptRecord], DamagedCall> {
-    do throws(DamagedCall) {
-      let packed = try PackedColumn.records(rows, row, CallColumns.past, withResponses: true)
-      return others.map { packed + $0 }
-    } catch {
-      return .failure(error)
+      calls.note(id, CallColumns.read(rows, row), CallColumns.attempts(rows, row, then: histories[id] ?? .success([])))
+      { order[id] }
     }
   }
 

@@ -5,7 +5,7 @@ public import RedialModel
 /// Reads the calls of a store that a service may be using, one after another by age.
 ///
 /// Each call is read as of one moment, but not all as of the same one: for that there is ``StoreBackup``.
-public final class StoreExport {
+public final class StoreExport: ExportedCalls {
   private static let batch: Int64 = 500
 
   private let connection: SQLiteConnection

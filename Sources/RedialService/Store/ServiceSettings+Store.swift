@@ -2,6 +2,7 @@ internal import Glibc
 internal import RedialEngine
 internal import RedialPostgres
 internal import RedialSQLite
+public import RedialModel
 public import RedialStore
 
 /// A store that was opened for a service, with its readers.
@@ -102,6 +103,20 @@ extension ServiceSettings {
     }
     defer { inspection.close() }
     return try ServiceStartError.of { () throws(StoreError) in try inspection.report(at: Clock.wallTime(), quick: quick)
+    }
+  }
+
+  /// Reads the store's calls, for a command that works without a service. It changes nothing.
+  ///
+  /// - Parameter state: Only calls in this state; nil for all.
+  /// - Throws: If the store cannot be opened.
+  public func exportedCalls(in state: CallState?) throws(ServiceStartError) -> any ExportedCalls {
+    switch try location() {
+    case .sqlite(let path):
+      return try ServiceStartError.of { () throws(StoreError) in try StoreExport(path: path, state: state) }
+    case .postgres(let url):
+      let database = try database(url)
+      return try ServiceStartError.of { () throws(StoreError) in try PostgresExport(database, state: state) }
     }
   }
 

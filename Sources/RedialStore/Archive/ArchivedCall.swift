@@ -1,7 +1,8 @@
 internal import RedialCore
 public import RedialModel
 
-/// All data of one call in a store: ``StoreExport`` writes it as a line of JSON, and ``StoreImport`` reads it.
+/// All data of one call in a store: ``ExportedCalls`` reads it, an archive has it as a line of JSON, and ``StoreImport`` puts it
+/// into another store.
 public struct ArchivedCall: Sendable {
   /// The call, with its manual retries.
   public var record: CallRecord

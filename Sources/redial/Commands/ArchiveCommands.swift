@@ -9,14 +9,14 @@ extension Command {
   /// `redial export`
   static let export = Command(
     name: "export", summary: "Write the calls of a store as JSON, one per line.",
-    options: StoreOption.options + [
+    options: StoreOption.any + [
       Option(
         name: "--state", form: "STATE", summary: "Only scheduled, running, succeeded, failed or cancelled ones."),
       Option(name: "--output", short: "-o", form: "FILE", summary: "Write to this new file [standard output]."),
     ],
     notes: """
-      A service can be running on the store. Each call is exported as it is at one moment, but calls differ in that moment;
-      `redial backup` copies all of them as of one moment. Bodies are in base 64, times and durations in microseconds.
+      A service can be running on the store. Each call is exported as it is at one moment, but calls differ in that moment; a
+      backup (of SQLite, `redial backup`) has all of them as of one moment. Bodies are in base 64, times and durations in microseconds.
       """
   ) { arguments throws(CommandError) in
     var state: CallState?
@@ -24,8 +24,8 @@ extension Command {
       state = CallState(rawValue: text)
       if state == nil { throw CommandError(code: .usage, message: "--state: \"\(text)\" is not the state of a call") }
     }
-    let path = try StoreOption.path(arguments)
-    return try ArchiveCommands.export(path, state, to: arguments.value("--output"))
+    let settings = try StoreOption.settings(arguments)
+    return try ArchiveCommands.export(settings, state, to: arguments.value("--output"))
   }
 
   /// `redial import`
@@ -48,7 +48,16 @@ enum ArchiveCommands {
   /// Maximum number of invalid lines that are reported one by one; the rest is counted.
   private static let maximumFaults = 100
 
-  static func export(_ path: String, _ state: CallState?, to output: String?) throws(CommandError) -> ExitCode {
+  static func export(
+    _ settings: ServiceSettings, _ state: CallState?, to output: String?
+  ) throws(CommandError) -> ExitCode {
+    let export: any ExportedCalls
+    do throws(Service.StartError) {
+      export = try settings.exportedCalls(in: state)
+    } catch {
+      throw CommandError(code: .unsuccessful, message: error.message)
+    }
+    defer { export.close() }
     var lines = try LineWriter(output)
     var failure: CommandError?
     var (written, damaged) = (0, 0)
@@ -56,8 +65,6 @@ enum ArchiveCommands {
     // Output to a terminal itself shows the progress.
     let showsProgress = output != nil || !Terminal.isTerminal(STDOUT_FILENO)
     do throws(StoreError) {
-      let export = try StoreExport(path: path, state: state)
-      defer { export.close() }
       try export.forEach { call in
         guard failure == nil else { return }
         do throws(CommandError) {

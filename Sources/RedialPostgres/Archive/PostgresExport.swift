@@ -1,0 +1,163 @@
+internal import RedialCore
+public import RedialModel
+public import RedialStore
+
+/// Reads the calls of a ``PostgresStore``'s database, some at a time, each time in a snapshot of its own: a long one would
+/// keep dead rows from being removed.
+public final class PostgresExport: ExportedCalls {
+  /// The maximum number of calls that are looked through in one snapshot.
+  private static let batch = 2000
+  /// About how many bytes of bodies and responses are read in one snapshot.
+  private static let batchBytes: Int64 = 16 << 20
+  /// What an attempt counts for, in bytes: as much of a response as is kept by default.
+  private static let attemptBytes: Int64 = 64 << 10
+  /// How long a statement may take.
+  private static let longest = Duration.seconds(60)
+
+  private let place: String
+  private let snapshots: Snapshots
+  private let state: CallState?
+
+  /// Connects.
+  ///
+  /// - Parameter state: Only calls in this state; nil for all.
+  /// - Throws: If the database cannot be reached, or has no tables of this version. None are made.
+  public init(_ settings: PostgresSettings, state: CallState?) throws(StoreError) {
+    try settings.check()
+    place = settings.place
+    self.state = state
+    let connection: PostgresConnection
+    do throws(PostgresFailure) {
+      connection = try PostgresConnection(settings)
+    } catch {
+      throw error.error(at: settings.place)
+    }
+    try PostgresSchema.openForReading(connection, schema: settings.schema)
+    snapshots = Snapshots(connection, longest: Self.longest)
+  }
+
+  /// Ends nothing: the connection ends with this object.
+  public func close() {}
+
+  /// Calls `body` with each call, and `damage` with the reason if one cannot be read, which does not stop the others.
+  public func forEach(_ body: (ArchivedCall) -> Void, damage: (StoreError) -> Void) throws(StoreError) {
+    var last: Int64? = Int64.min
+    while let after = last {
+      let found: [Result<ArchivedCall, DamagedCall>]
+      do throws(PostgresFailure) {
+        (found, last) = try readBatch(after: after)
+      } catch {
+        throw error.error(at: place)
+      }
+      for call in found {
+        switch call {
+        case .success(let call): body(call)
+        case .failure(let call): damage(call.error)
+        }
+      }
+    }
+  }
+
+  // MARK: Reading
+
+  private static let next = PostgresQuery(
+    "export_next", "read the calls",
+    """
+    SELECT c.id, c.state, c.waiting, c.attempts, coalesce(octet_length(r.body), 0)
+    FROM ((SELECT id, state, waiting, attempts FROM live WHERE id > $1::int8 ORDER BY id LIMIT \(batch))
+      UNION ALL (SELECT id, state, waiting, attempts FROM done WHERE id > $1::int8 ORDER BY id LIMIT \(batch))
+      ORDER BY id LIMIT \(batch)) c LEFT JOIN requests r ON \(Lookup.row("r.id", "c.id")) ORDER BY c.id
+    """)
+  private static let calls = PostgresQuery(
+    "export_calls", "read the calls",
+    """
+    SELECT \(CallColumns.list(bodies: true, past: "c.past")) FROM calls c JOIN requests r ON \(Lookup.row("r.id", "c.id"))
+    WHERE c.id = ANY($1::int8[]) ORDER BY c.id
+    """)
+  private static let attempts = PostgresQuery(
+    "export_attempts", "read the attempts",
+    """
+    SELECT \(AttemptColumns.list(head: "true", body: "true")) FROM attempts a WHERE a.call_id = ANY($1::int8[])
+    ORDER BY a.call_id, a.number
+    """)
+  private static let retries = PostgresQuery(
+    "export_retries", "read the retries",
+    "SELECT \(AttemptColumns.retries) FROM retries t WHERE t.call_id = ANY($1::int8[]) ORDER BY t.call_id, t.at")
+  private static let keys = PostgresQuery(
+    "export_keys", "read the keys",
+    "SELECT call_id, key, fingerprint, created_at, expires_at FROM keys WHERE call_id = ANY($1::int8[])")
+  private static let turns = PostgresQuery(
+    "export_turns", "read the turns", "SELECT call_id, has_turn FROM turns WHERE call_id = ANY($1::int8[])")
+
+  /// Reads some calls. Returns the last that was looked at, too; nil if there are no more.
+  private func readBatch(
+    after first: Int64
+  ) throws(PostgresFailure) -> (calls: [Result<ArchivedCall, DamagedCall>], last: Int64?) {
+    var (ids, last): ([Int64], Int64?) = ([], nil)
+    let rows = try snapshots.take { run throws(PostgresFailure) -> [PostgresRows] in
+      var next = PostgresStatement(Self.next)
+      next.add(first)
+      (ids, last) = selected(from: try run([next])[0])
+      if ids.isEmpty { return [] }
+      return try run(
+        [Self.calls, Self.attempts, Self.retries, Self.keys, Self.turns].map { query in
+          var statement = PostgresStatement(query)
+          statement.add(ids)
+          return statement
+        })
+    }
+    return (ids.isEmpty ? [] : Self.archived(ids, rows), last)
+  }
+
+  /// The calls to read next, by their size, and the last that was looked at; nil if there are no more.
+  private func selected(from rows: PostgresRows) -> (ids: [Int64], last: Int64?) {
+    var (ids, bytes): ([Int64], Int64) = ([], 0)
+    for row in 0..<rows.count {
+      let id = rows.integer(row, 0)
+      let stored = StoredPlace(state: rows.integer(row, 1), waiting: rows.integerIfPresent(row, 2)).progress
+      // A call whose state means nothing is damaged, and is reported.
+      guard state == nil || stored == nil || stored?.state.visible == state else { continue }
+      ids.append(id)
+      bytes += rows.integer(row, 4) + rows.integer(row, 3) * Self.attemptBytes
+      if bytes >= Self.batchBytes, row + 1 < rows.count { return (ids, id) }
+    }
+    return (ids, rows.count < Self.batch ? nil : rows.integer(rows.count - 1, 0))
+  }
+
+  /// The calls with these ids, in order.
+  private static func archived(_ ids: [Int64], _ rows: [PostgresRows]) -> [Result<ArchivedCall, DamagedCall>] {
+    var (attempts, retries): ([CallID: Result<[AttemptRecord], DamagedCall>], [CallID: [ManualRetry]]) = ([:], [:])
+    var (keys, turns): ([CallID: KeyRecord], [CallID: Bool]) = ([:], [:])
+    for row in 0..<rows[1].count {
+      let attempt = AttemptColumns.read(rows[1], row)
+      attempts[CallID(rawValue: rows[1].integer(row, 0)), default: .success([])].add(attempt)
+    }
+    for row in 0..<rows[2].count {
+      let (id, retry) = AttemptColumns.readRetry(rows[2], row)
+      retries[id, default: []].append(retry)
+    }
+    for row in 0..<rows[3].count {
+      let id = CallID(rawValue: rows[3].integer(row, 0))
+      keys[id] = KeyRecord(
+        key: IdempotencyKey(rows[3].key(row, 1), fingerprint: rows[3].bytes(row, 2)), call: id,
+        createdAt: Timestamp(microseconds: rows[3].integer(row, 3)),
+        expiresAt: Timestamp(microseconds: rows[3].integer(row, 4)))
+    }
+    for row in 0..<rows[4].count { turns[CallID(rawValue: rows[4].integer(row, 0))] = rows[4].integer(row, 1) == 1 }
+    var found: [CallID: Result<ArchivedCall, DamagedCall>] = [:]
+    for row in 0..<rows[0].count {
+      let id = CallID(rawValue: rows[0].integer(row, 0))
+      found[id] = CallColumns.read(rows[0], row).flatMap { record in
+        CallColumns.attempts(rows[0], row, then: attempts[id] ?? .success([])).map { attempts in
+          var call = ArchivedCall(record: record, attempts: attempts, key: keys[id])
+          call.record.retries = retries[id] ?? []
+          if call.orderingKey != nil { call.hasTurn = turns[id] }
+          return call
+        }
+      }
+    }
+    return ids.map { CallID(rawValue: $0) }.map { id in
+      found[id] ?? .failure(DamagedCall(id: id, reason: "its request is missing"))
+    }
+  }
+}
