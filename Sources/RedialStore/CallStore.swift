@@ -123,11 +123,14 @@ public struct StoredCall: Sendable {
   public var record: CallRecord
   /// Its attempts, newest last.
   public var attempts: [AttemptRecord]
+  /// How its target stands, for instances that do not run its calls; nil if the store has one instance alone.
+  public var standing: StoredStanding?
 
   /// Creates a stored call.
-  public init(record: CallRecord, attempts: [AttemptRecord]) {
+  public init(record: CallRecord, attempts: [AttemptRecord], standing: StoredStanding? = nil) {
     self.record = record
     self.attempts = attempts
+    self.standing = standing
   }
 }
 

@@ -101,9 +101,6 @@ def shown(service, calls):
         if name.startswith("narrow"):
             continue
         answers[name] = service.get(identity)
-        if name.startswith("paused"):
-            # Only the owner of the target knows that it is paused.
-            answers[name] |= {"waitingOn": None, "nextAttemptAt": None}
         answers[name + " attempts"] = service("GET", f"/v1/calls/{identity}/attempts").json
     for path in ("/v1/policies", "/v1/policies/gently", "/v1/webhook-endpoints", "/v1/keys", "/v1/operations",
                  "/v1/calls?label=team:payments", "/v1/calls?state=failed", "/v1/calls?label=zero:a%00b"):

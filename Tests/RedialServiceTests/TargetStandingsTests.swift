@@ -1,6 +1,7 @@
 import RedialCore
 import RedialEngine
 import RedialModel
+import RedialStore
 import Testing
 
 @testable import RedialService
@@ -46,5 +47,23 @@ struct TargetStandingsTests {
     #expect(reason(.backoff, due: now + .seconds(5)) == .backoff && reason(.ordering, due: now) == .ordering)
     shared.note(.shardsGained(.all), at: now)
     #expect(reason(.concurrency, due: now) == .concurrency)
+  }
+
+  @Test("of a target that another instance has are those that the store knows")
+  func stored() {
+    let shared = TargetStandings(isShared: true)
+    let backoff = call("a", .backoff, due: now + .seconds(5))
+    func wait(_ stored: StoredStanding, _ call: CallRecord? = nil) -> CallView.Wait? {
+      let call = call ?? self.call("a", .concurrency, due: now)
+      return shared.wait(of: StoredCall(record: call, attempts: [], standing: stored), at: now)
+    }
+    #expect(wait(StoredStanding()) == nil && wait(StoredStanding(), backoff)?.reason == .backoff)
+    #expect(wait(StoredStanding(isPaused: true), backoff) == CallView.Wait(reason: .paused, until: nil))
+    let open = StoredStanding(openUntil: now + .seconds(9))
+    #expect(wait(open) == CallView.Wait(reason: .breaker, until: now + .seconds(9)))
+    #expect(wait(open, backoff) == CallView.Wait(reason: .breaker, until: now + .seconds(9)))
+    // What this instance knows itself counts, when it has the target.
+    shared.note(.shardsGained(.all), at: now)
+    #expect(wait(open)?.reason == .concurrency && wait(open, backoff)?.reason == .backoff)
   }
 }

@@ -12,7 +12,7 @@ extension PostgresReader {
       // A call that was removed since is left out.
       guard let result = found[id] else { continue }
       switch result {
-      case .success(let record): calls.append(StoredCall(record: record, attempts: []))
+      case .success(let call): calls.append(call)
       case .failure(let damage): calls.append(StoredCall(record: damage.standIn(for: query.filter), attempts: []))
       }
     }

@@ -68,7 +68,7 @@ public final class PostgresReader: CallReader {
       case .success(let attempt): all.append(attempt)
       }
     }
-    return StoredCall(record: record, attempts: all)
+    return StoredCall(record: record, attempts: all, standing: StandingColumns.read(rows[0], 0))
   }
 
   /// The packed attempts of a call, which come before all others.
@@ -96,7 +96,7 @@ public final class PostgresReader: CallReader {
   /// Calls by their ids, in that order, without bodies and attempts.
   public func records(of ids: [CallID]) throws(StoreError) -> [Result<CallRecord, StoreError>?] {
     let found = try results(of: ids)
-    return ids.map { found[$0].map { $0.mapError(\.error) } }
+    return ids.map { found[$0].map { $0.map(\.record).mapError(\.error) } }
   }
 
   /// The keys with these names that have not expired, in that order.
@@ -108,13 +108,18 @@ public final class PostgresReader: CallReader {
     return KeyRows.records(of: names, try run([find])[0])
   }
 
-  func results(of ids: [CallID]) throws(StoreError) -> [CallID: Result<CallRecord, DamagedCall>] {
+  /// Calls by their ids, without bodies and attempts.
+  func results(of ids: [CallID]) throws(StoreError) -> [CallID: Result<StoredCall, DamagedCall>] {
     guard !ids.isEmpty else { return [:] }
     var select = PostgresStatement(ReadQueries.records)
     select.add(ids.map(\.rawValue))
     let rows = try run([select])[0]
-    var found: [CallID: Result<CallRecord, DamagedCall>] = [:]
-    for row in 0..<rows.count { found[CallID(rawValue: rows.integer(row, 0))] = CallColumns.read(rows, row) }
+    var found: [CallID: Result<StoredCall, DamagedCall>] = [:]
+    for row in 0..<rows.count {
+      found[CallID(rawValue: rows.integer(row, 0))] = CallColumns.read(rows, row).map {
+        StoredCall(record: $0, attempts: [], standing: StandingColumns.read(rows, row))
+      }
+    }
     return found
   }
 

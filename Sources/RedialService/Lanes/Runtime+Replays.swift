@@ -25,7 +25,7 @@ extension Runtime {
         }
         return nil
       }
-      return Answer.replayed(stored, wait: standings.wait(of: stored.record, at: clock.now), redaction)
+      return Answer.replayed(stored, wait: standings.wait(of: stored, at: clock.now), redaction)
     }
     switch submitter.kind {
     case .item(let batch, let index): add(.init(index: index, content: .repeats(id, submitter)), to: batch)

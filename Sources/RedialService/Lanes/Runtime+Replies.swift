@@ -132,7 +132,7 @@ extension Runtime {
   ) {
     let show = { @Sendable [self] (stored: StoredCall) throws in
       Answer.call(
-        stored, wait: standings.wait(of: stored.record, at: clock.now), redaction, applied: applied,
+        stored, wait: standings.wait(of: stored, at: clock.now), redaction, applied: applied,
         isReplay: isReplay, request: withRequest ? try request(of: stored.record) : nil)
     }
     let find = { @Sendable [self] () throws -> StoredCall? in
@@ -187,7 +187,7 @@ extension Runtime {
     query(responder) { [self] in
       let stored = try storedCall(id, in: namespace)
       return Answer.call(
-        stored, wait: standings.wait(of: stored.record, at: clock.now), redaction,
+        stored, wait: standings.wait(of: stored, at: clock.now), redaction,
         request: withRequest ? try request(of: stored.record) : nil)
     }
   }

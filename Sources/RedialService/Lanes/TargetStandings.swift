@@ -1,6 +1,7 @@
 internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
+internal import RedialStore
 internal import Synchronization
 
 /// Why the calls of each target wait, kept from the engine's notices, so that a query can show it without asking the
@@ -48,13 +49,22 @@ final class TargetStandings: Sendable {
     standings.withLock { standings in standings = standings.filter { !shards.contains(target: $0.key) } }
   }
 
+  /// Why a call waits, and until when, as ``wait(of:stored:at:)``.
+  func wait(of call: StoredCall, at now: Timestamp) -> CallView.Wait? {
+    wait(of: call.record, stored: call.standing, at: now)
+  }
+
   /// Why a call waits, and until when; nil if it does not wait, or if only the instance that runs its target's calls knows.
-  func wait(of call: CallRecord, at now: Timestamp) -> CallView.Wait? {
-    let standing = standings.withLock { $0[call.spec.target] }
-    let wait = CallView.Wait(of: call, for: standing ?? TargetStanding(), at: now)
-    // The store knows the call's own reasons; without one of them it waits for its target.
-    let isKnown = wait?.reason != .concurrency || own.withLock { $0.contains(target: call.spec.target) }
-    return isKnown ? wait : nil
+  ///
+  /// - Parameter stored: What the store knows of its target. This counts if another instance runs the target's calls.
+  func wait(of call: CallRecord, stored: StoredStanding? = nil, at now: Timestamp) -> CallView.Wait? {
+    if own.withLock({ $0.contains(target: call.spec.target) }) {
+      let standing = standings.withLock { $0[call.spec.target] }
+      return CallView.Wait(of: call, for: standing ?? TargetStanding(), at: now)
+    }
+    let wait = CallView.Wait(of: call, for: stored?.standing(at: now) ?? TargetStanding(), at: now)
+    // The store knows the call's own reasons, and some of its target's. Without one of them its owner has another.
+    return wait?.reason == .concurrency ? nil : wait
   }
 
   private func set(_ target: TargetKey, _ change: (inout TargetStanding) -> Void) {

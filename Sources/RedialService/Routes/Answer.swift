@@ -78,7 +78,7 @@ enum Answer {
 
   /// 200: a page of calls, and the start of the next.
   static func calls(
-    _ page: [StoredCall], next: CallID?, _ redaction: Redaction, wait: (CallRecord) -> CallView.Wait?
+    _ page: [StoredCall], next: CallID?, _ redaction: Redaction, wait: (StoredCall) -> CallView.Wait?
   ) -> HTTPResponse {
     var writer = JSONWriter(capacity: 16 * 1024)
     writer.beginObject()
@@ -86,7 +86,7 @@ enum Answer {
     writer.beginArray()
     for stored in page {
       CallView.write(
-        stored.record, attempts: [], wait: wait(stored.record), detail: .summary, redaction: redaction, to: &writer)
+        stored.record, attempts: [], wait: wait(stored), detail: .summary, redaction: redaction, to: &writer)
     }
     writer.endArray()
     writer.field("nextCursor", next?.description)

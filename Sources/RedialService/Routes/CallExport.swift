@@ -119,7 +119,7 @@ final class CallExport: Sendable {
     for stored in page.calls {
       var writer = JSONWriter(capacity: 768)
       CallView.write(
-        stored.record, attempts: [], wait: runtime.standings.wait(of: stored.record, at: now), detail: .summary,
+        stored.record, attempts: [], wait: runtime.standings.wait(of: stored, at: now), detail: .summary,
         redaction: runtime.redaction, to: &writer)
       lines += writer.bytes
       lines.append(UInt8(ascii: "\n"))

@@ -1,0 +1,43 @@
+"""Several instances: why a call waits for its target, told by one that does not run it."""
+
+from processes import wait_until
+from test_replica_forwarding import owners
+
+
+def reasons(services, identity):
+    return [(call["waitingOn"], call["nextAttemptAt"]) for call in (service.get(identity) for service in services)]
+
+
+def listed(service, name):
+    return {call["waitingOn"] for call in service("GET", f"/v1/calls?target={name}&state=scheduled").json["data"]}
+
+
+def test_every_instance_says_that_a_target_is_paused_or_tripped(instances, receiver):
+    target = receiver()
+    cluster, services = instances(2)
+    for own in owners(cluster, services, target.url):
+        name = own[0]
+        for command, back, reason in (("pause", "resume", "paused"), ("trip", "reset", "breaker")):
+            assert services[0]("POST", f"/v1/targets/{name}/{command}").status == 200
+            call = services[0].submit(url=target.url, target=name)
+            assert reasons(services, call) == [(reason, None)] * 2
+            assert [listed(service, name) for service in services] == [{reason}] * 2
+            assert services[1]("POST", f"/v1/targets/{name}/{back}").status == 200
+            assert services[1].ended(call)["state"] == "succeeded"
+            assert reasons(services, call) == [(None, None)] * 2
+
+
+def test_every_instance_says_until_when_a_breaker_is_open(instances, receiver):
+    target = receiver()
+    cluster, services = instances(2)
+    names = [own[0] for own in owners(cluster, services, target.url)]
+    target.answer = lambda request: (500, {}, b"")
+    for name in names:
+        breaker = {"consecutiveFailures": 2, "openInterval": "1h"}
+        assert services[0]("PUT", f"/v1/targets/{name}", {"breaker": breaker}).status == 200
+        for _ in range(2):
+            services[0].submit(url=target.url, target=name, policy={"maxAttempts": 1})
+        wait_until(lambda: services[0].target(name)["breaker"]["state"] == "open", "the breaker opens")
+        until = services[0].target(name)["breaker"]["openUntil"]
+        call = services[0].submit(url=target.url, target=name)
+        assert reasons(services, call) == [("breaker", until)] * 2
