@@ -5,6 +5,7 @@ import json
 import re
 import sqlite3
 import threading
+import time
 
 import jsonschema
 import pytest
@@ -399,6 +400,24 @@ def test_webhooks_and_their_event_are_committed_together(redial, flaky, receiver
     told = set()
     wait_until(lambda: told.update(json.loads(hook.next().body)["data"]["id"] for _ in "1") or told == set(calls),
                "each is told")
+
+
+def test_an_endpoint_is_told_of_a_call_that_ends_while_the_service_starts(redial, receiver):
+    hold = threading.Event()
+    service, hook = redial(), receiver()
+    target = receiver(lambda request: (200, {}, b"") if hold.wait(20) else None)
+    secret = register(service, hook.url)["secret"]
+    try:
+        identity = service.submit(url=target.url, policy={"deadline": "1s"})
+        target.next()
+        service.kill()
+        time.sleep(1)
+        service.start()
+        payload = verified(hook.next(), secret)
+        assert (payload["type"], payload["data"]["id"]) == ("call.failed", identity)
+        assert payload["data"]["failureReason"] == "deadlineExceeded"
+    finally:
+        hold.set()
 
 
 def test_the_schema_of_payloads_says_what_the_contract_says():

@@ -13,7 +13,7 @@ internal import Synchronization
 /// no event loop works for all others.
 ///
 /// `@unchecked Sendable`: all mutable state is used only by the one thread that the mailbox has told to wake the lane,
-/// from then until ``Mailbox/maySleep()`` lets the next one; and in ``begin(with:awaitsLease:)``, before any.
+/// from then until ``Mailbox/maySleep()`` lets the next one; and in ``begin(with:_:awaitsLease:)``, before any.
 final class EngineLane: @unchecked Sendable {
   private let queue = DispatchQueue(label: "redial.engine", qos: .userInitiated, attributes: .initiallyInactive)
   private var hasBegun = false
@@ -48,13 +48,17 @@ final class EngineLane: @unchecked Sendable {
     if !hasBegun { queue.activate() }
   }
 
-  /// Gives the engine the state in the store, as its first event. Events that were posted before wait.
+  /// Gives the engine the state in the store. Events that were posted before wait.
   ///
-  /// - Parameter awaitsLease: Whether the engine needs a lease before it may accept anything. What clients ask for until
-  ///   then waits for it, so that an instance refuses nothing because it is new.
-  func begin(with state: RecoveredState, awaitsLease: Bool = false) {
+  /// - Parameters:
+  ///   - state: The state.
+  ///   - subscriptions: The receivers of webhooks. The engine learns of them first, because calls may end at once whose
+  ///     attempts an earlier process left in flight.
+  ///   - awaitsLease: Whether the engine needs a lease before it may accept anything. What clients ask for until then
+  ///     waits for it, so that an instance refuses nothing because it is new.
+  func begin(with state: RecoveredState, _ subscriptions: [WebhookSubscription] = [], awaitsLease: Bool = false) {
     if awaitsLease { early = [] }
-    perform(engine.handle([.recovered(state)], at: clock.now))
+    perform(engine.handle([.subscriptions(subscriptions), .recovered(state)], at: clock.now))
     hasBegun = true
     isOpen.store(true, ordering: .releasing)
     queue.activate()

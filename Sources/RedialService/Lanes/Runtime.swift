@@ -128,8 +128,7 @@ final class Runtime: @unchecked Sendable {
   /// Takes the state from the store, and starts to work.
   func begin(with state: RecoveredState) {
     standings.note(state)
-    engineLane?.begin(with: state, awaitsLease: shared != nil)
-    if !endpoints.subscriptions.isEmpty { post(.subscriptions(endpoints.subscriptions)) }
+    engineLane?.begin(with: state, endpoints.subscriptions, awaitsLease: shared != nil)
     settleTargets()
     startStatistics()
     startForecasts()
