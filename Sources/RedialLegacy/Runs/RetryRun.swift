@@ -159,16 +159,15 @@ public final class RetryRun: Sendable {
   // MARK: The run
 
   private func drive(_ generation: UInt64) async {
-    do {
-      try await retrier.run { attempt in
-        guard self.begin(attempt, generation) else { throw CancellationError() }
-        try await self.work(attempt)
-      }
-      end(generation, .succeeded)
-    } catch let error as RetryError {
-      end(generation, .failed, error)
-    } catch {
-      end(generation, .stopped)
+    // Not `run`: what it throws depends on the retrier's `throwing`, and may not say whether the run was stopped.
+    let result = await retrier.result { attempt in
+      guard self.begin(attempt, generation) else { throw CancellationError() }
+      try await self.work(attempt)
+    }
+    switch result {
+    case .success: end(generation, .succeeded)
+    case .failure(let error) where error.reason == .cancelled: end(generation, .stopped)
+    case .failure(let error): end(generation, .failed, error)
     }
   }
 

@@ -58,6 +58,16 @@ struct RetryRunTests {
     #expect(failing.lastError?.attempts == 2 && !failing.stop() && failing.reset() && failing.lastError == nil)
   }
 
+  @Test("a run whose policy says to stop has failed, whatever its retrier throws", arguments: RetryThrowing.allCases)
+  func throwing(_ throwing: RetryThrowing) async {
+    var retrier = Retrier.test(RetryPolicy(maxAttempts: 2))
+    retrier.throwing = throwing
+    let run = RetryRun(retrier, registry: registry) { _ in throw Flop() }
+    run.start()
+    #expect(await run.ended() == .failed)
+    #expect(run.lastError?.reason == .attemptsExhausted && run.lastError?.lastError is Flop)
+  }
+
   @Test("stopped during a wait, a run ends at once, and later reports do not change that")
   func stopInWait() async {
     let clock = TestClock(.manual)
