@@ -86,6 +86,6 @@ extension Engine {
         AttemptStart(
           call: call, number: progress.attempts, timeout: min(longest, deadline - now),
           tls: originTLS.isEmpty ? nil : CallTLS(originTLS, target: call.spec.target),
-          startBefore: desk.leases.startBefore.map { min($0, deadline) })))
+          startBefore: desk.leases.startBefore.map { min($0, deadline) } ?? deadline)))
   }
 }

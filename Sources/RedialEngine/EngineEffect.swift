@@ -94,10 +94,10 @@ public struct AttemptStart: Sendable {
   public var timeout: Duration
   /// The TLS settings; nil if no target has any.
   public var tls: CallTLS?
-  /// The attempt must not start at or after this time, by the engine's clock, because another instance may have the
-  /// call then, or its deadline has passed; nil if nobody shares the store. Report an attempt that is too late as
+  /// The attempt must not start at or after this time, by the engine's clock, because its call's deadline has passed,
+  /// or another instance may have the call then. It can be too late if the store took long to count it. Report it as
   /// ``EngineEvent/attemptTooLate(_:number:)``.
-  public var startBefore: Timestamp?
+  public var startBefore: Timestamp
 }
 
 /// Something that a person should know.

@@ -153,9 +153,6 @@ struct LeaseTests: LeaseScene {
     hasty.deadline = .seconds(3)
     probe.submit(hasty)
     #expect(probe.starts.last?.startBefore == granted + .seconds(3))
-    var alone = EngineProbe()
-    alone.submit()
-    #expect(alone.starts.last.map { $0.startBefore == nil } == true)
   }
 
   @Test("an attempt that came too late to be begun is taken back, and costs its call nothing")

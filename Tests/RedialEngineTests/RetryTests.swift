@@ -123,6 +123,23 @@ struct RetryTests {
     #expect(probe.progress(id)?.failure == .deadlineExceeded)
   }
 
+  @Test("an attempt is not begun if the store needed until the deadline of its call to count it")
+  func deadlineWhileCounting() throws {
+    var probe = EngineProbe()
+    let accepted = probe.now
+    var hasty = RetryPolicy.test
+    hasty.deadline = .seconds(3)
+    let id = probe.submit(hasty)
+    let start = try #require(probe.starts.last)
+    #expect(start.startBefore == accepted + .seconds(3))
+    probe.now = accepted + .seconds(3)
+    probe.hear(.attemptTooLate(id, number: start.number))
+    probe.commit()
+    let progress = try #require(probe.progress(id))
+    #expect(progress.state == .failed && progress.failure == .deadlineExceeded && progress.attempts == 0)
+    #expect(probe.starts(of: id) == 1)
+  }
+
   @Test("a call that waits for room until its deadline ends there")
   func deadlineWhileReady() {
     var probe = EngineProbe(EngineSettings(maxInFlightPerTarget: 1))

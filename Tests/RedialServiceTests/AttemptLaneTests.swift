@@ -43,7 +43,7 @@ struct AttemptLaneTests {
 
   private func start(_ id: Int64, number: Int, _ kind: CallKind = .call, target: TargetKey = "t") -> Action {
     let now = Timestamp(microseconds: 1_790_000_000_000_000)
-    var start = AttemptStart(
+    let start = AttemptStart(
       call: CallRecord(
         id: CallID(rawValue: id), kind: kind,
         spec: CallSpec(
@@ -51,8 +51,7 @@ struct AttemptLaneTests {
           captureLimit: 0),
         body: Array("{}".utf8), createdAt: now,
         progress: CallProgress(state: .running, due: now, roundStartedAt: now)),
-      number: number, timeout: .seconds(10))
-    if number == 7 { start.startBefore = now }
+      number: number, timeout: .seconds(10), startBefore: number == 7 ? now : .distantFuture)
     return .start(start)
   }
 

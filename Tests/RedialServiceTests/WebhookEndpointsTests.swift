@@ -62,7 +62,8 @@ struct WebhookEndpointsTests {
       let call = CallRecord(
         id: CallID(rawValue: 7), kind: kind, spec: spec, body: [], createdAt: now,
         progress: CallProgress(state: .running, due: now, roundStartedAt: now))
-      return headers.head(of: AttemptStart(call: call, number: 1, timeout: .seconds(1)), at: now)?.url
+      let start = AttemptStart(call: call, number: 1, timeout: .seconds(1), startBefore: .distantFuture)
+      return headers.head(of: start, at: now)?.url
     }
     let target = endpoint.asSubscription.target
     endpoints.set(endpoint)

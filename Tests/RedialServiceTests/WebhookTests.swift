@@ -42,7 +42,8 @@ struct WebhookTests {
         spec: CallSpec(
           url: "http://127.0.0.1/", method: "POST", headers: headers, target: target, policy: RetryPolicy(),
           captureLimit: 0), body: Array("{}".utf8), createdAt: now,
-        progress: CallProgress(state: .running, due: now, roundStartedAt: now)), number: 3, timeout: .seconds(1))
+        progress: CallProgress(state: .running, due: now, roundStartedAt: now)), number: 3, timeout: .seconds(1),
+      startBefore: .distantFuture)
   }
 
   private func fields(_ start: AttemptStart, sampling: TraceSampling? = nil) throws -> [String: String] {

@@ -333,7 +333,7 @@ final class World {
 
   private func begin(_ start: AttemptStart, _ instance: Instance) {
     let time = instance.clock.reading(at: now)
-    if let bound = start.startBefore, time >= bound {
+    if time >= start.startBefore {
       note(instance, "  is too late to start \(start.call.id)")
       return post(.attemptTooLate(start.call.id, number: start.number), to: instance)
     }

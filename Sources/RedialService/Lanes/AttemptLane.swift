@@ -59,8 +59,9 @@ final class AttemptLane: @unchecked Sendable {
     transport?.start { [weak self] in self?.requests(for: actions) ?? [] }
   }
 
-  /// Makes the requests of attempts, without those that must not be made: this process may have been suspended while
-  /// another instance took over the call, or the secret that would sign it is gone.
+  /// Makes the requests of attempts, without those that must not be made: the call's deadline may have passed while the
+  /// store was slow, or another instance may have taken over the call while this process was suspended, or the secret
+  /// that would sign it is gone.
   private func requests(for actions: ArraySlice<Action>) -> [TransportRequest] {
     // The wall clock time, because receivers of webhooks compare it with their own.
     let (now, time) = (clock.now, Clock.wallTime())
@@ -73,7 +74,7 @@ final class AttemptLane: @unchecked Sendable {
     requests.reserveCapacity(actions.count)
     started.reserveCapacity(actions.count)
     for case .start(let start) in actions {
-      if let bound = start.startBefore, bound <= now {
+      if start.startBefore <= now {
         refused.append(.attemptTooLate(start.call.id, number: start.number))
       } else if let head = headers.head(of: start, at: time) {
         requests.append(request(of: start, head))
