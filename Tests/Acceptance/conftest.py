@@ -43,6 +43,16 @@ def receiver(made):
     return start
 
 
+@pytest.fixture(params=client_packages.KINDS)
+def client(request, packages, made):
+    """Starts a client in each of the languages: `client(url)`."""
+    def start(url, **options):
+        process = client_packages.ClientProcess(packages, request.param, url=url, **options)
+        made.append(process)
+        return process
+    return start
+
+
 @pytest.fixture
 def database(made):
     """Starts a PostgreSQL cluster of its own, with optional settings of the server."""

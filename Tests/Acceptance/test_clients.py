@@ -16,16 +16,6 @@ from processes import free_port, run, wait_until
 QUICK = {"backoff": {"initial": "10ms", "max": "20ms"}}
 
 
-@pytest.fixture(params=client_packages.KINDS)
-def client(request, packages, made):
-    """Starts a client: `client(url)`."""
-    def start(url, **options):
-        process = ClientProcess(packages, request.param, url=url, **options)
-        made.append(process)
-        return process
-    return start
-
-
 def test_a_call_from_its_submission_to_its_attempts(redial, flaky, client):
     service, target = redial(), flaky()
     redial = client(service.url)

@@ -5,12 +5,15 @@ import { EventStream } from "./events.js";
 import type {
   AttemptWithResponse, BatchItem, Call, CallDescriptor, CallKind, CallPage, CallState, CallSummary, FailureReason, Outcome,
 } from "./models.js";
-import { callPath, filters, joined, newKey, reading, shown, submission } from "./requests.js";
+import { callPath, filters, givenOrNew, joined, reading, requirePrintable, shown, submission } from "./requests.js";
 import type { Request } from "./requests.js";
 import { Retrying } from "./retrying.js";
 import type { RetryLimits } from "./retrying.js";
 import { Patience, isConnectionError, now, sleep } from "./time.js";
 import { Waiting, hasEnded } from "./waiting.js";
+
+// How much later than asked for an answer may come, in seconds.
+const lateAnswer = 5;
 
 /** How to reach a service. */
 export interface RedialOptions {
@@ -112,9 +115,16 @@ export class Redial {
       throw new TypeError(`the URL of a service begins with http:// or https://, unlike ${JSON.stringify(this.url)}`);
     }
     this.service = shown(this.url);
-    const key = options.apiKey || environment["REDIAL_API_KEY"];
-    if (key) this.headers["Authorization"] = `Bearer ${key.trim()}`;
-    if (options.namespace) this.headers["Redial-Namespace"] = options.namespace;
+    const key = (options.apiKey || environment["REDIAL_API_KEY"] || "").trim();
+    if (key) {
+      // An error of `fetch` would show the key.
+      requirePrintable("the API key", key);
+      this.headers["Authorization"] = `Bearer ${key}`;
+    }
+    if (options.namespace) {
+      requirePrintable("the namespace", options.namespace);
+      this.headers["Redial-Namespace"] = options.namespace;
+    }
     this.timeout = options.timeout ?? 30;
     this.limits = { attempts: Math.max(1, options.attempts ?? 5), maxRetryAfter: options.maxRetryAfter ?? 60 };
     this.fetch = options.fetch ?? ((input, init) => fetch(input, init));
@@ -122,7 +132,7 @@ export class Redial {
 
   /** Submits a call, which is on the service's disk when this returns. */
   async submit(call: CallDescriptor, options: SubmitOptions = {}): Promise<Call> {
-    const key = options.idempotencyKey ?? (await newKey());
+    const key = await givenOrNew(options.idempotencyKey);
     return this.json(submission(call, key, options.wait), options.signal);
   }
 
@@ -136,7 +146,7 @@ export class Redial {
   async *batch(
     calls: Iterable<CallDescriptor> | AsyncIterable<CallDescriptor>, options: BatchOptions = {},
   ): AsyncGenerator<BatchItem, void, undefined> {
-    const key = options.idempotencyKey ?? (await newKey());
+    const key = await givenOrNew(options.idempotencyKey);
     const parts = new Parts();
     for await (const call of calls) {
       const part = parts.add(call);
@@ -161,7 +171,7 @@ export class Redial {
     for (;;) {
       let call: Call;
       try {
-        call = await this.json(reading(id, waiting.hold(now())), options.signal);
+        call = await this.json(reading(id, waiting.hold(now())), options.signal, waiting.deadline);
       } catch (error) {
         waiting.refused(error);
         continue;
@@ -253,8 +263,8 @@ export class Redial {
     }
   }
 
-  private async json<Result>(request: Request, signal?: AbortSignal): Promise<Result> {
-    const { status, text } = await this.send(request, signal);
+  private async json<Result>(request: Request, signal?: AbortSignal, until = Infinity): Promise<Result> {
+    const { status, text } = await this.send(request, signal, until);
     try {
       return (text ? JSON.parse(text) : undefined) as Result;
     } catch {
@@ -262,28 +272,45 @@ export class Redial {
     }
   }
 
-  /** Sends a request until it is answered with a success, or must not be sent again. */
-  private async send(request: Request, signal?: AbortSignal): Promise<{ status: number; text: string }> {
+  /** Sends a request until it is answered with a success, must not be sent again, or its time has run out. */
+  private async send(
+    request: Request, signal?: AbortSignal, until = Infinity,
+  ): Promise<{ status: number; text: string }> {
     const retrying = new Retrying(this.limits, request, this.service);
     for (;;) {
-      const patience = new Patience(this.timeout + (request.hold ?? 0), signal);
+      const most = Math.max(0, until - now()) + lateAnswer;
+      const patience = new Patience(Math.min(this.timeout + (request.hold ?? 0), most), signal);
       let wait: number;
       try {
         const response = await this.fetch(joined(this.url, request.path, request.params), {
           method: request.method, body: request.body ?? null, headers: { ...this.headers, ...request.headers },
-          redirect: "error", signal: patience.signal,
+          redirect: "manual", signal: patience.signal,
         });
-        patience.heard();
-        const text = await response.text();
+        const text = await textOf(response, patience);
         if (response.ok) return { status: response.status, text };
-        wait = retrying.afterAnswer(response.status, response.headers, text);
+        wait = retrying.afterAnswer(response.status, response.headers, text, until - now());
       } catch (error) {
         if (signal?.aborted || !isConnectionError(error)) throw error;
-        wait = retrying.afterError(error);
+        wait = retrying.afterError(error, until - now());
       } finally {
         patience.end();
       }
       await sleep(wait, signal);
     }
+  }
+}
+
+/** The body of an answer. It may take long, as long as something comes. */
+async function textOf(response: Response, patience: Patience): Promise<string> {
+  patience.heard();
+  const reader = response.body?.getReader();
+  if (!reader) return response.text();
+  const decoder = new TextDecoder();
+  let text = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    patience.heard();
+    text += decoder.decode(value, { stream: true });
   }
 }

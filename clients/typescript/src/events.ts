@@ -1,13 +1,14 @@
-import { RedialConnectionError } from "./errors.js";
 import type { Event } from "./models.js";
 import type { Request } from "./requests.js";
-import { Retrying, backoff } from "./retrying.js";
+import { Retrying, backoff, isPassing } from "./retrying.js";
 import type { RetryLimits } from "./retrying.js";
 import { ServerSentEvents } from "./server-sent-events.js";
 import { Patience, isConnectionError, sleep } from "./time.js";
 
 // The service sends something every 15 seconds; after three times as long a connection is dead.
 const silence = 45;
+
+const stream: Request = { method: "GET", path: "/v1/events", isRepeatable: true };
 
 /** How the stream connects. */
 export interface EventSource {
@@ -53,38 +54,43 @@ export class EventStream implements AsyncIterableIterator<Event> {
 
   /** Connects, so that no later event is missed. Without it, the first `next` connects. */
   async connect(): Promise<void> {
-    const request: Request = { method: "GET", path: "/v1/events", isRepeatable: true };
-    const retrying = () => new Retrying(this.source.limits, request, this.source.service);
+    const retrying = () => new Retrying(this.source.limits, stream, this.source.service);
     let attempts = retrying();
     while (!this.reader) {
-      const headers: Record<string, string> = { ...this.source.headers, "Accept": "text/event-stream" };
-      if (this.parser.lastId !== null) headers["Last-Event-ID"] = this.parser.lastId;
-      const patience = new Patience(silence, this.closing.signal);
-      let wait: number;
+      let wait: number | null;
       try {
-        const response = await this.source.fetch(this.source.url, { headers, signal: patience.signal, redirect: "error" });
-        if (response.ok && response.body) {
-          this.reader = response.body.getReader();
-          this.patience = patience;
-          this.hasConnected = true;
-          return;
-        }
-        const text = await response.text();
-        patience.end();
-        wait = attempts.afterAnswer(response.status, response.headers, text);
-      } catch (error) {
-        patience.end();
-        if (this.closing.signal.aborted) throw this.closing.signal.reason;
-        if (!isConnectionError(error)) throw error;
-        try {
-          wait = attempts.afterError(error);
-        } catch (final) {
-          if (!this.hasConnected || !(final instanceof RedialConnectionError)) throw final;
-          attempts = retrying();
-          wait = backoff(10);
-        }
+        wait = await this.attempt(attempts);
+      } catch (final) {
+        // Once connected, it waits for a service that restarts, also behind a proxy, for as long as it takes.
+        if (!this.hasConnected || !isPassing(final)) throw final;
+        attempts = retrying();
+        wait = Math.max(backoff(10), (final as { retryAfter?: number | null }).retryAfter ?? 0);
       }
-      await sleep(wait, this.closing.signal);
+      if (wait !== null) await sleep(wait, this.closing.signal);
+    }
+  }
+
+  /** Connects; if that fails, the seconds to wait before the next attempt. */
+  private async attempt(attempts: Retrying): Promise<number | null> {
+    const headers: Record<string, string> = { ...this.source.headers, "Accept": "text/event-stream" };
+    if (this.parser.lastId !== null) headers["Last-Event-ID"] = this.parser.lastId;
+    const patience = new Patience(silence, this.closing.signal);
+    try {
+      const response = await this.source.fetch(this.source.url, { headers, signal: patience.signal, redirect: "manual" });
+      if (response.ok && response.body) {
+        this.reader = response.body.getReader();
+        this.patience = patience;
+        this.hasConnected = true;
+        return null;
+      }
+      const text = await response.text();
+      patience.end();
+      return attempts.afterAnswer(response.status, response.headers, text);
+    } catch (error) {
+      patience.end();
+      if (this.closing.signal.aborted) throw this.closing.signal.reason;
+      if (!isConnectionError(error)) throw error;
+      return attempts.afterError(error);
     }
   }
 

@@ -15,9 +15,20 @@ export interface Request {
 }
 
 /** A new idempotency key, with 128 random bits. */
-export async function newKey(): Promise<string> {
+async function newKey(): Promise<string> {
   const bytes = (await webCrypto()).getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** A key; an empty one is refused, because it is a mistake that would submit a call twice. */
+export async function givenOrNew(key: string | undefined): Promise<string> {
+  if (key === "") throw new RangeError('an idempotency key has 1 to 255 printable ASCII characters, unlike ""');
+  return key ?? newKey();
+}
+
+/** Refuses what no header field can have, without showing it. */
+export function requirePrintable(what: string, text: string): void {
+  if (!/^[ -~]+$/.test(text)) throw new RangeError(`${what} has characters that are not printable ASCII`);
 }
 
 /** A key as a header field's value: as it is, or as a quoted string (RFC 8941). */

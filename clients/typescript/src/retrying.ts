@@ -10,8 +10,8 @@ export interface RetryLimits {
 // These answers mean that the service did nothing, except with one of the codes below.
 const refusals = [429, 503, 507];
 const uncertain = ["outcomeUnknown", "leaseLost", "leaderUnreachable"];
-// A proxy gives these when it has lost the service.
-const lost = [502, 504];
+// A proxy gives these when it has lost the service, and 429 and 503 when it lets nobody through.
+const fromProxies = [429, 502, 503, 504];
 // Codes of Node.js. Where there are none, such as in browsers, every error may come after the request was sent.
 const neverSent = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH", "UND_ERR_CONNECT_TIMEOUT"];
 const firstWait = 0.25;
@@ -27,34 +27,37 @@ export class Retrying {
     private readonly limits: RetryLimits, private readonly request: Request, private readonly service: string,
   ) {}
 
-  /** The wait after an attempt without an answer. */
-  afterError(error: unknown): number {
+  /**
+   * The wait after an attempt without an answer.
+   *
+   * @param left The seconds that the caller has left; a longer wait is not begun.
+   */
+  afterError(error: unknown, left = Infinity): number {
     const wasSent = !neverSent.includes(codeOf(error));
     this.mayHaveBeenAccepted ||= wasSent;
     const what = codeOf(error) || causeOf(error)?.message || String(error);
     const text = `no answer from ${this.service} to ${this.request.method} ${this.request.path}: ${what}`;
     const final = new RedialConnectionError(text, this.mayHaveBeenAccepted, error);
     if (wasSent && !this.request.isRepeatable) throw final;
-    return this.wait(final);
+    return this.wait(final, left);
   }
 
   /** The wait after an attempt that was answered with something else than a success. */
-  afterAnswer(status: number, headers: Headers, text: string): number {
+  afterAnswer(status: number, headers: Headers, text: string, left = Infinity): number {
     const error = refusal(status, headers, text);
-    if (error instanceof RedialProblem) return this.afterProblem(error);
+    if (error instanceof RedialProblem) return this.afterProblem(error, left);
     this.mayHaveBeenAccepted = true;
-    if (lost.includes(status) && this.request.isRepeatable) return this.wait(error);
+    if (fromProxies.includes(status) && this.request.isRepeatable) {
+      return this.wait(error, left, seconds(headers.get("retry-after")));
+    }
     throw error;
   }
 
   /** The wait after a refusal by the service. */
-  afterProblem(problem: RedialProblem): number {
+  afterProblem(problem: RedialProblem, left = Infinity): number {
     const isCertain = !uncertain.includes(problem.code);
     if (!refusals.includes(problem.status) || !(isCertain || this.request.isRepeatable)) throw problem;
-    const asked = problem.retryAfter ?? 0;
-    if (asked > this.limits.maxRetryAfter) throw problem;
-    // Those who were refused together do not come back together.
-    return Math.max(this.wait(problem), asked * (1 + Math.random() / 4));
+    return this.wait(problem, left, problem.retryAfter);
   }
 
   /** The attempts are counted from the start again. */
@@ -62,11 +65,21 @@ export class Retrying {
     this.failures = 0;
   }
 
-  private wait(final: RedialError): number {
+  private wait(final: RedialError, left: number, retryAfter: number | null = null): number {
+    const asked = retryAfter ?? 0;
     this.failures += 1;
-    if (this.failures >= this.limits.attempts) throw final;
-    return backoff(this.failures - 1);
+    if (this.failures >= this.limits.attempts || asked > this.limits.maxRetryAfter) throw final;
+    // Those who were refused together do not come back together.
+    const wait = Math.max(backoff(this.failures - 1), asked * (1 + Math.random() / 4));
+    if (wait > left) throw final;
+    return wait;
   }
+}
+
+/** Whether it can help to ask again later, after all attempts ended with this error. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof RedialProblem) return refusals.includes(error.status);
+  return error instanceof RedialConnectionError || (error instanceof UnexpectedAnswer && fromProxies.includes(error.status));
 }
 
 /** The wait before a retry, counted from 0: exponential, with jitter of a half. */

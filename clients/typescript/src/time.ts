@@ -7,6 +7,9 @@ export function now(): number {
   return performance.now() / 1000;
 }
 
+// A longer timer would end at once.
+const longestTimer = 2 ** 31 - 1;
+
 /** Waits for some seconds; throws the signal's reason if it is aborted first. */
 export function sleep(seconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -18,7 +21,7 @@ export function sleep(seconds: number, signal?: AbortSignal): Promise<void> {
     const timer = setTimeout(() => {
       signal?.removeEventListener("abort", aborted);
       resolve();
-    }, seconds * 1000);
+    }, Math.min(seconds * 1000, longestTimer));
     signal?.addEventListener("abort", aborted, { once: true });
   });
 }
@@ -44,7 +47,8 @@ export class Patience {
   /** Something came: the silence begins again. */
   heard(): void {
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.controller.abort(new Silence(`nothing came for ${this.seconds} s`)), this.seconds * 1000);
+    const abort = () => this.controller.abort(new Silence(`nothing came for ${this.seconds} s`));
+    this.timer = setTimeout(abort, Math.min(this.seconds * 1000, longestTimer));
   }
 
   /** Aborts nothing any more. */

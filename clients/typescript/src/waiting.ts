@@ -13,7 +13,8 @@ export function hasEnded(call: Call): boolean {
 export class Waiting {
   private longest = longestHold;
   private asked: number;
-  private readonly deadline: number;
+  /** When the timeout has passed. */
+  readonly deadline: number;
 
   constructor(private readonly timeout: number, now: number) {
     this.deadline = now + timeout;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from datetime import datetime
@@ -52,15 +53,19 @@ class AsyncRedial:
             raise ValueError(f"the URL of a service begins with http:// or https://, unlike {self._url!r}")
         self._service = requests.shown(self._url)
         self._headers = {"User-Agent": f"redial-client-python/{version('redial-client')}"}
-        key = api_key or environment.get("REDIAL_API_KEY")
+        key = (api_key or environment.get("REDIAL_API_KEY") or "").strip()
         if key:
-            self._headers["Authorization"] = f"Bearer {key.strip()}"
+            # An error of the connection would show the key.
+            requests.require_printable("the API key", key)
+            self._headers["Authorization"] = f"Bearer {key}"
         if namespace:
+            requests.require_printable("the namespace", namespace)
             self._headers["Redial-Namespace"] = namespace
         self._timeout = timeout
         self._limits = RetryLimits(max(1, attempts), max_retry_after)
         self._owns_http = http is None
-        self._http = http or httpx.AsyncClient()
+        # Each `wait` keeps a connection; more connections than that could use up the file descriptors.
+        self._http = http or httpx.AsyncClient(limits=httpx.Limits(max_connections=500, max_keepalive_connections=100))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._service!r})"
@@ -102,7 +107,7 @@ class AsyncRedial:
         :param idempotency_key: The same key and calls submitted again within a day return the first calls. At most 230
             characters.
         """
-        key = idempotency_key or requests.new_key()
+        key = requests.given_or_new(idempotency_key)
         parts = requests.Parts()
         for call in calls:
             part = parts.add(call)
@@ -127,7 +132,8 @@ class AsyncRedial:
         waiting = Waiting(timeout, time.monotonic())
         while True:
             try:
-                call = await self._call(requests.reading(call_id, hold=waiting.hold(time.monotonic())))
+                hold = waiting.hold(time.monotonic())
+                call = await self._call(requests.reading(call_id, hold=hold), waiting.deadline)
             except RedialProblem as problem:
                 waiting.refused(problem)
                 continue
@@ -220,26 +226,27 @@ class AsyncRedial:
                 item["line"] = (item.get("line") or 0) + part.first
             return items
 
-    async def _call(self, request: Request) -> Call:
-        call: Call = await self._json(request)
+    async def _call(self, request: Request, until: float = math.inf) -> Call:
+        call: Call = await self._json(request, until)
         return call
 
-    async def _json(self, request: Request) -> Any:
-        return decoded(await self._send(request))
+    async def _json(self, request: Request, until: float = math.inf) -> Any:
+        return decoded(await self._send(request, until))
 
-    async def _send(self, request: Request) -> httpx.Response:
-        """Sends a request until it is answered with a success, or must not be sent again."""
+    async def _send(self, request: Request, until: float = math.inf) -> httpx.Response:
+        """Sends a request until it is answered with a success, must not be sent again, or its time has run out."""
         retrying = Retrying(self._limits, request, self._service)
         while True:
+            patience = requests.patience(self._timeout, request.hold, until - time.monotonic())
             try:
                 response = await self._http.request(
                     request.method, requests.joined(self._url, request.path, request.params), content=request.content,
                     headers={**self._headers, **request.headers}, follow_redirects=False,
-                    timeout=httpx.Timeout(self._timeout, read=self._timeout + request.hold))
+                    timeout=patience)
             except httpx.TransportError as error:
-                wait = retrying.after_error(error)
+                wait = retrying.after_error(error, until - time.monotonic())
             else:
                 if response.is_success:
                     return response
-                wait = retrying.after_answer(response)
+                wait = retrying.after_answer(response, until - time.monotonic())
             await anyio.sleep(wait)

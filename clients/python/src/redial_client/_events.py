@@ -9,9 +9,9 @@ from typing import Iterator, Deque, Mapping
 
 import httpx
 
-from ._errors import RedialConnectionError
+from ._errors import RedialError
 from ._requests import Request
-from ._retrying import Retrying, RetryLimits, backoff
+from ._retrying import Retrying, RetryLimits, backoff, is_passing
 from ._server_sent_events import ServerSentEvents
 from .models import Event
 
@@ -93,25 +93,32 @@ class EventStream:
             if self._parser.last_id is not None:
                 headers["Last-Event-ID"] = self._parser.last_id
             try:
-                response = self._http.send(
-                    self._http.build_request(
-                        "GET", self._url, headers=headers, timeout=httpx.Timeout(self._timeout, read=_SILENCE)),
-                    stream=True, follow_redirects=False)
-                if response.is_success:
-                    self._response, self._bytes, self._has_connected = response, response.iter_bytes(), True
-                    return
-                response.read()
-                response.close()
-                wait = retrying.after_answer(response)
-            except httpx.TransportError as error:
-                try:
-                    wait = retrying.after_error(error)
-                except RedialConnectionError:
-                    if not self._has_connected:
-                        raise
-                    retrying = self._retrying()
-                    continue
+                wait = self._attempt(headers, retrying)
+            except RedialError as final:
+                # Once connected, it waits for a service that restarts, also behind a proxy, for as long as it takes.
+                if not self._has_connected or not is_passing(final):
+                    raise
+                retrying = self._retrying()
+                wait = max(backoff(10), getattr(final, "retry_after", None) or 0)
+            if wait is None:
+                return
             time.sleep(wait)
+
+    def _attempt(self, headers: Mapping[str, str], retrying: Retrying) -> float | None:
+        """Connects; if that fails, the seconds to wait before the next attempt."""
+        try:
+            response = self._http.send(
+                self._http.build_request(
+                    "GET", self._url, headers=headers, timeout=httpx.Timeout(self._timeout, read=_SILENCE, pool=None)),
+                stream=True, follow_redirects=False)
+            if response.is_success:
+                self._response, self._bytes, self._has_connected = response, response.iter_bytes(), True
+                return None
+            response.read()
+            response.close()
+        except httpx.TransportError as error:
+            return retrying.after_error(error)
+        return retrying.after_answer(response)
 
     def _retrying(self) -> Retrying:
         return Retrying(self._limits, Request("GET", "/v1/events"), self._service)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import secrets
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import List, Mapping, Sequence, Tuple
 from urllib.parse import quote, urlencode, urlsplit
+
+import httpx
 
 from .models import CallDescriptor
 
@@ -17,9 +20,12 @@ from .models import CallDescriptor
 PART_LINES = 1000
 PART_BYTES = 64 * 1024
 
+_LATE_ANSWER = 5.0
+
 Params = Tuple[Tuple[str, str], ...]
 
 _BARE_KEY = re.compile(r"[!#-+\--~]{1,255}")
+_PRINTABLE = re.compile(r"[ -~]+")
 _ANY_KEY = re.compile(r"[ -~]{1,255}")
 
 
@@ -43,6 +49,30 @@ def new_key() -> str:
     return secrets.token_hex(16)
 
 
+def given_or_new(key: str | None) -> str:
+    """A key; an empty one is refused, because it is a mistake that would submit a call twice."""
+    if key == "":
+        raise ValueError("an idempotency key has 1 to 255 printable ASCII characters, unlike ''")
+    return new_key() if key is None else key
+
+
+def require_printable(what: str, text: str) -> None:
+    """Refuses what no header field can have, without showing it."""
+    if not _PRINTABLE.fullmatch(text):
+        raise ValueError(f"{what} has characters that are not printable ASCII")
+
+
+def patience(timeout: float, hold: float, left: float) -> httpx.Timeout:
+    """How long the phases of a request may take.
+
+    :param left: The seconds that the caller has left; an answer may come a little later.
+    """
+    most = max(0.0, left) + _LATE_ANSWER
+    # A request that queues for one of few connections has not failed.
+    queueing = None if most == math.inf else most
+    return httpx.Timeout(min(timeout, most), read=min(timeout + hold, most), pool=queueing)
+
+
 def key_field(key: str) -> str:
     """A key as a header field's value: as it is, or as a quoted string (RFC 8941)."""
     if _BARE_KEY.fullmatch(key):
@@ -58,7 +88,7 @@ def encoded(value: object) -> bytes:
 
 
 def submission(call: CallDescriptor, key: str | None, wait: float | None) -> Request:
-    headers = {"Content-Type": "application/json", "Idempotency-Key": key_field(key or new_key())}
+    headers = {"Content-Type": "application/json", "Idempotency-Key": key_field(given_or_new(key))}
     if wait:
         headers["Prefer"] = f"wait={max(1, round(wait))}"
     return Request("POST", "/v1/calls", content=encoded(call), headers=headers, hold=wait or 0)

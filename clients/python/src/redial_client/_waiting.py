@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ._errors import CallUnfinished, RedialProblem
 from .models import Call
 
@@ -15,14 +17,15 @@ class Waiting:
 
     def __init__(self, timeout: float | None, now: float) -> None:
         self._timeout = timeout
-        self._deadline = None if timeout is None else now + timeout
+        self.deadline = math.inf if timeout is None else now + timeout
+        """When the timeout has passed."""
         self._longest = _LONGEST_HOLD
         self._asked = now
 
     def hold(self, now: float) -> float:
         """How long the service may hold the next answer back."""
         self._asked = now
-        return self._longest if self._deadline is None else max(0.0, min(self._longest, self._deadline - now))
+        return max(0.0, min(self._longest, self.deadline - now))
 
     def refused(self, problem: RedialProblem) -> None:
         """The service limits waits to less (`maxWaitTime`): ask for less."""
@@ -32,8 +35,7 @@ class Waiting:
 
     def pause(self, call: Call, now: float) -> float:
         """How long to sleep before the next poll, because the service may answer at once when too many wait."""
-        left = None if self._deadline is None else self._deadline - now
-        if self._timeout is not None and left is not None and left <= 0:
+        left = self.deadline - now
+        if self._timeout is not None and left <= 0:
             raise CallUnfinished(call, self._timeout)
-        pause = max(0.0, min(_PAUSE, self._longest) - (now - self._asked))
-        return pause if left is None else min(pause, left)
+        return min(left, max(0.0, min(_PAUSE, self._longest) - (now - self._asked)))

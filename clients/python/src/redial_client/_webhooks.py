@@ -56,13 +56,15 @@ class WebhookVerifier:
                 fields[f"webhook-{name}"] for name in ("id", "timestamp", "signature"))
         except KeyError as missing:
             raise WebhookVerificationError(f"the header field {missing.args[0]} is missing") from None
-        if not (moment.isascii() and moment.isdigit()):
+        # A longer number is no time, and Python may refuse to read it.
+        if not (moment.isascii() and moment.isdigit() and len(moment) <= 12):
             raise WebhookVerificationError("webhook-timestamp is not a number of seconds")
         age = (time.time() if now is None else now) - int(moment)
         if abs(age) > self._tolerance:
             raise WebhookVerificationError(f"the webhook is too {'old' if age > 0 else 'new'}: {abs(age):.0f} s")
         content = body.encode() if isinstance(body, str) else bytes(body)
-        signed = f"{identity}.{moment}.".encode() + content
+        # Some frameworks give bytes that are not UTF-8 as surrogates.
+        signed = f"{identity}.{moment}.".encode(errors="surrogateescape") + content
         expected = [hmac.new(key, signed, hashlib.sha256).digest() for key in self._keys]
         if not any(hmac.compare_digest(found, wanted) for found in _signatures(signatures) for wanted in expected):
             raise WebhookVerificationError("no secret has signed this webhook")
