@@ -163,6 +163,7 @@ bench:
 	@swift build -c release --product recovery-benchmark
 	@python3 Benchmarks/server.py
 	@python3 Benchmarks/service.py
+	@python3 Benchmarks/waits.py
 	@python3 Benchmarks/profile.py
 	@python3 Benchmarks/log_pages.py
 	@python3 Benchmarks/log_pages.py --paced

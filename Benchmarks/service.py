@@ -224,9 +224,15 @@ class Redial:
         self.data = OUT / "data"
         shutil.rmtree(self.data, ignore_errors=True)
         self.port = free_port()
-        with open(OUT / "redial.log", "w") as log:
+        self.binary = binary
+        (OUT / "redial.log").unlink(missing_ok=True)
+        self.start()
+
+    def start(self):
+        """Starts it, on the store of a process before, if there was one."""
+        with open(OUT / "redial.log", "a") as log:
             self.process = subprocess.Popen(
-                [binary, "serve", "--listen", f"127.0.0.1:{self.port}", "--store", f"sqlite:{self.data}/redial.db"],
+                [self.binary, "serve", "--listen", f"127.0.0.1:{self.port}", "--store", f"sqlite:{self.data}/redial.db"],
                 stdout=log, stderr=log, env={"PATH": os.environ["PATH"]})
 
     def __enter__(self):
