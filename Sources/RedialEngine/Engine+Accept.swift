@@ -30,6 +30,12 @@ extension Engine {
       roster[index].recover(pace, at: now)
       reportStanding(index)
     }
+    for (key, until) in state.asked {
+      let index = target(key)
+      // The clock of the machine may have been set back since.
+      roster[index].recover(retryAfter: min(until, now + settings.maxRetryAfterPause), at: now)
+      reportStanding(index)
+    }
     for (key, count) in state.queued {
       let index = target(key)
       roster[index].recover(stored: count)

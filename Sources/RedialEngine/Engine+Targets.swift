@@ -71,13 +71,17 @@ extension Engine {
   /// must not stop all calls for hours. A policy that ignores `Retry-After`, for the status or at all, pauses nothing.
   ///
   /// Calls whose policy ignores `Retry-After` wait too: the policy is about the call's own retries, while the pause
-  /// protects an overloaded target from the first attempts of all calls. The pause is not stored: a new process finds
-  /// out with its first attempts, and each call that got the response keeps its own wait.
+  /// protects an overloaded target from the first attempts of all calls. A pause that is not short is stored, so that a
+  /// new process, or the next owner of the target, goes on with it.
   mutating func pauseTarget(_ place: Int, _ attempt: AttemptRecord, asked: Duration?, rule: RetryAfterRule) {
     guard let status = attempt.status, status == 429 || status == 503, let asked, asked > .zero, rule.isRespected
     else { return }
     let until = now + min(asked, rule.maximum, settings.maxRetryAfterPause)
-    if roster[place].pause(until: until, at: now) { reportStanding(place) }
+    guard roster[place].pause(until: until, at: now) else { return }
+    reportStanding(place)
+    if let until = roster[place].takeRetryAfter(at: now) {
+      writes.append(.asked(target: roster.targets[place].key, until: until))
+    }
   }
 
   /// Reports the reasons for which the target's calls wait, if they have changed.

@@ -2,7 +2,7 @@ extension PostgresSchema {
   /// The statements that bring the tables of a version to the next one, by version. Each has one transaction.
   ///
   /// They never change once they were released: what they make is the next version, and not the newest.
-  static let upgrades: [Int64: [String]] = [1: packedAttempts]
+  static let upgrades: [Int64: [String]] = [1: packedAttempts, 2: askedPauses]
 
   /// Packed attempts, arrays of rows, and claims that know which of their calls need their attempts.
   private static let packedAttempts = [
@@ -31,4 +31,7 @@ extension PostgresSchema {
     """,
     "ALTER TABLE claims ADD COLUMN callbacks int8[]",
   ]
+
+  /// Until when targets asked to be left alone.
+  private static let askedPauses = ["ALTER TABLE targets ADD COLUMN asked_until int8"]
 }

@@ -21,6 +21,7 @@ extension SQLiteStore {
         unfinished: unfinished.reduce(0) { $0 + $1.unfinished }, namespaces: unfinished,
         lastID: try search.lastID())
       state.paces = try targets.paces(at: now)
+      state.asked = try targets.asked(at: now)
       return state
     }
   }

@@ -62,7 +62,7 @@ extension SQLiteStore {
       // The log has copies of what is erased.
       try log.empty(into: calls)
       return false
-    case .breaker, .pace, .controls, .policy, .operation, .removeOperation, .tallied: return false
+    case .breaker, .pace, .asked, .controls, .policy, .operation, .removeOperation, .tallied: return false
     }
   }
 
@@ -133,6 +133,8 @@ extension SQLiteStore {
       try targets.set(breaker, of: target)
     case .pace(let target, let pace):
       try targets.set(pace, of: target)
+    case .asked(let target, let until):
+      try targets.set(askedUntil: until, of: target)
     case .controls(let target, let controls):
       try targets.set(controls, of: target)
     case .awaitTurn(let id, let target, let key):

@@ -33,6 +33,10 @@ enum Schema {
     """
     ALTER TABLE requests ADD COLUMN past BLOB;
     """,
+    // 26: until when targets asked to be left alone.
+    """
+    ALTER TABLE targets ADD COLUMN asked_until INTEGER;
+    """,
   ]
 
   /// The identification in a file's header.

@@ -14,6 +14,8 @@ final class TargetTable {
   private let selectBreakers: SQLiteStatement
   private let setPace: SQLiteStatement
   private let selectPaces: SQLiteStatement
+  private let setAsked: SQLiteStatement
+  private let selectAsked: SQLiteStatement
   private let setControls: SQLiteStatement
   private let selectControls: SQLiteStatement
   private var numbers = NumberCache<TargetKey>(limit: maximumRemembered)
@@ -36,6 +38,10 @@ final class TargetTable {
       SELECT key, pace_delivered, pace_limited, pace_at FROM targets
       WHERE pace_at >= ?1 OR pace_at IS NOT NULL AND breaker_until IS NOT NULL
       """)
+    setAsked = try connection.prepare(
+      "store a target's Retry-After", "UPDATE targets SET asked_until = ?2 WHERE id = ?1")
+    selectAsked = try connection.prepare(
+      "read the targets' Retry-After", "SELECT key, asked_until FROM targets WHERE asked_until > ?1")
     setControls = try connection.prepare(
       "store a target's settings", "UPDATE targets SET overrides = ?2, paused = ?3, tripped = ?4 WHERE id = ?1")
     selectControls = try connection.prepare(
@@ -110,6 +116,19 @@ final class TargetTable {
         row.key(0), SavedPace(delivered: Double(row.integer(1)) / 1000, isLimited: row.integer(2) != 0, at: at)
       )
     }
+  }
+
+  /// Stores until when a target asked to be left alone.
+  func set(askedUntil until: Timestamp?, of key: TargetKey) throws(StoreError) {
+    setAsked.bind(1, try intern(key))
+    setAsked.bind(2, until?.microseconds)
+    try setAsked.run()
+  }
+
+  /// The targets that ask to be left alone now.
+  func asked(at now: Timestamp) throws(StoreError) -> [(target: TargetKey, until: Timestamp)] {
+    selectAsked.bind(1, now.microseconds)
+    return try selectAsked.rows { row throws(StoreError) in (row.key(0), Timestamp(microseconds: row.integer(1))) }
   }
 
   /// Stores the settings that operators have given a target.

@@ -1,5 +1,7 @@
 """Several instances: why a call waits for its target, told by one that does not run it."""
 
+import pytest
+
 from processes import wait_until
 from test_replica_forwarding import owners
 
@@ -41,3 +43,27 @@ def test_every_instance_says_until_when_a_breaker_is_open(instances, receiver):
         until = services[0].target(name)["breaker"]["openUntil"]
         call = services[0].submit(url=target.url, target=name)
         assert reasons(services, call) == [("breaker", until)] * 2
+
+
+@pytest.mark.parametrize("end", ["kill", "terminate"])
+def test_a_target_that_asked_for_a_pause_has_it_from_its_next_owner_too(instances, receiver, end):
+    target = receiver()
+    cluster, services = instances(2)
+    name = owners(cluster, services, target.url)[1][0]
+    target.answer = lambda request: (503, {"retry-after": "60"}, b"")
+    told = services[0].submit(url=target.url, target=name)
+    wait_until(lambda: services[0].get(told)["attempts"], "the attempt is stored")
+    until = services[0]("GET", f"/v1/targets/{name}").json["heldUntil"]
+    waiting, before = services[0].submit(url=target.url, target=name), len(target.requests)
+    assert reasons(services, waiting) == [("retryAfter", until)] * 2
+    target.answer = lambda request: (200, {}, b"")
+    getattr(services[1], end)()
+    owned = "SELECT count(*) FROM redial.leases l JOIN redial.sessions s ON s.id = l.owner WHERE s.address LIKE '%:{}'"
+    wait_until(lambda: cluster.query(owned.format(services[0].port), "redial") == [["64"]], "the other has all shards")
+    wait_until(lambda: services[0]("GET", f"/v1/targets/{name}").status == 200, "the other knows the target")
+    last = services[0].submit(url=target.url, target=name)
+    assert services[0]("GET", f"/v1/targets/{name}").json["heldUntil"] == until
+    assert reasons(services[:1], last) == [("retryAfter", until)] and len(target.requests) == before
+    assert services[0]("POST", f"/v1/targets/{name}/release").json["heldUntil"] is None
+    for call in (waiting, last):
+        assert services[0].ended(call)["state"] == "succeeded"

@@ -3,6 +3,8 @@
 import time
 from urllib.parse import quote
 
+import pytest
+
 from processes import wait_until
 
 FAST = {"backoff": {"initial": "20ms", "max": "20ms", "jitter": "none"}}
@@ -87,6 +89,29 @@ def test_retry_after_holds_the_other_calls_and_a_release_lets_them_go(redial, re
     assert len(target.requests) == 1
     assert post(service, target.url, "release")["heldUntil"] is None
     assert service.ended(other)["state"] == "succeeded"
+
+
+@pytest.mark.parametrize("end", ["kill", "terminate"])
+def test_a_target_that_asked_for_a_pause_has_it_from_the_next_process_too(redial, receiver, end):
+    target = receiver(lambda request: (503, {"retry-after": "60"}, b""))
+    service = redial()
+    told = service.submit(url=target.url)
+    # The pause is on disk with the attempt that got it.
+    wait_until(lambda: service.get(told)["attempts"], "the first attempt is on disk")
+    until = service.target(target.url)["heldUntil"]
+    target.answer = lambda request: (200, {}, b"")
+    getattr(service, end)()
+    service.start()
+    other = service.submit(url=target.url)
+    waiting = service.get(other)
+    assert (waiting["waitingOn"], waiting["nextAttemptAt"]) == ("retryAfter", until)
+    assert service.target(target.url)["heldUntil"] == until and len(target.requests) == 1
+    assert post(service, target.url, "release")["heldUntil"] is None
+    assert service.ended(other)["state"] == "succeeded"
+    # The next process does not find it again.
+    getattr(service, end)()
+    service.start()
+    assert service.ended(service.submit(url=target.url))["state"] == "succeeded"
 
 
 def test_calls_of_one_ordering_key_run_one_at_a_time_in_order_also_over_a_kill(redial, receiver):

@@ -46,7 +46,7 @@ def make_older(store):
         database.executemany(f"INSERT INTO attempts VALUES ({', '.join('?' * len(attempts[0]))})", attempts)
         assert database.execute("SELECT count(*) FROM call_log").fetchone() == (0,), "a stop empties the log"
         database.execute("DROP TABLE call_log")
-        for column in ("pace_delivered", "pace_limited", "pace_at"):
+        for column in ("pace_delivered", "pace_limited", "pace_at", "asked_until"):
             database.execute(f"ALTER TABLE targets DROP COLUMN {column}")
         database.execute("ALTER TABLE requests DROP COLUMN past")
         database.execute(f"PRAGMA user_version = {OLDEST}")
@@ -243,6 +243,6 @@ def test_tables_in_use_are_not_upgraded_and_the_first_new_instance_upgrades_them
     assert old.terminate() == 0
     cluster.query("SET search_path = redial; " + "; ".join(statements), "redial")
     new.start()
-    assert cluster.query("SELECT version FROM redial.schema_version", "redial") == [["2"]]
+    assert cluster.query("SELECT version FROM redial.schema_version", "redial") == [["3"]]
     assert new.get(waiting)["state"] == "scheduled"
     assert new.ended(new.submit(url=target.url))["state"] == "succeeded"

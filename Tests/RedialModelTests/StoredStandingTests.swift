@@ -14,6 +14,7 @@ struct StoredStandingTests {
     stored.isTripped = true
     #expect(stored.standing(at: now).breaker == .tripped)
     #expect(StoredStanding().standing(at: now) == TargetStanding())
+    #expect(StoredStanding(askedUntil: now).standing(at: now) == TargetStanding(retryAfterUntil: now))
     #expect(StoredStanding(isPaused: true).standing(at: now) == TargetStanding(isPaused: true))
   }
 

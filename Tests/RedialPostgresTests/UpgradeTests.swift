@@ -13,6 +13,7 @@ struct UpgradeTests {
   /// What version 1 did not have, undone.
   private static let first = [
     "DROP VIEW calls", "ALTER TABLE live DROP COLUMN past", "ALTER TABLE done DROP COLUMN past",
+    "ALTER TABLE targets DROP COLUMN asked_until",
     "ALTER TABLE claims DROP COLUMN callbacks", "DROP TYPE new_call", "DROP TYPE call_progress",
     """
     CREATE VIEW calls AS

@@ -62,6 +62,8 @@ struct TargetStandingsTests {
     let open = StoredStanding(openUntil: now + .seconds(9))
     #expect(wait(open) == CallView.Wait(reason: .breaker, until: now + .seconds(9)))
     #expect(wait(open, backoff) == CallView.Wait(reason: .breaker, until: now + .seconds(9)))
+    let asked = StoredStanding(askedUntil: now + .seconds(9))
+    #expect(wait(asked) == CallView.Wait(reason: .retryAfter, until: now + .seconds(9)))
     // What this instance knows itself counts, when it has the target.
     shared.note(.shardsGained(.all), at: now)
     #expect(wait(open)?.reason == .concurrency && wait(open, backoff)?.reason == .backoff)

@@ -18,7 +18,7 @@ enum StoreRows {
       "labels": "SELECT name, value, call_id FROM labels",
       "turns": "SELECT t.key, u.call_id, u.key, u.has_turn FROM turns u JOIN targets t ON t.id = u.target_id",
       "retries": "SELECT call_id, at, after_attempt FROM retries",
-      "targets": "SELECT key, breaker_until, breaker_trips, paused, pace_at FROM targets",
+      "targets": "SELECT key, breaker_until, breaker_trips, paused, pace_at, asked_until FROM targets",
       "finished_counts": "SELECT kind, state, count FROM finished_counts WHERE count <> 0",
       "unfinished_counts": "SELECT shard, namespace, count FROM unfinished_counts WHERE count <> 0",
     ]

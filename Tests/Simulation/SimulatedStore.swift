@@ -30,6 +30,7 @@ struct SimulatedStore {
   private(set) var rows: [CallID: Row] = [:]
   private(set) var breakers: [TargetKey: OpenBreaker] = [:]
   private(set) var paces: [TargetKey: SavedPace] = [:]
+  private(set) var asked: [TargetKey: Timestamp] = [:]
   private(set) var keys: [IdempotencyName: KeyRecord] = [:]
   private(set) var controls: [TargetKey: TargetControls] = [:]
   /// Calls that have not ended and have an ordering key, and whether they have the turn.
@@ -93,6 +94,7 @@ struct SimulatedStore {
     case .breaker(let target, let breaker):
       breakers[target] = breaker
     case .pace(let target, let pace): paces[target] = pace
+    case .asked(let target, let until): asked[target] = until
     case .controls(let target, let new): controls[target] = new
     case .awaitTurn(let id, let target, let key):
       if turns[id] == nil { turns[id] = ("\(target) \(key)", false) }
@@ -243,6 +245,7 @@ struct SimulatedStore {
       unfinished: unfinished(for: session), namespaces: spaces.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
       lastID: rows.keys.max() ?? CallID(rawValue: 0))
     state.paces = paces.filter { shards.contains(target: $0.key) }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    state.asked = asked.filter { shards.contains(target: $0.key) }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     return state
   }
 

@@ -94,6 +94,7 @@ extension StoreWrite {
     case .discard(let id): "-\(id)"
     case .breaker(let target, let breaker): "\(target) \(breaker.map { "open until \($0.until.text)" } ?? "closed")"
     case .pace(let target, let pace): "\(target) \(pace.isLimited ? "limited" : "unlimited") \(pace.delivered)/s"
+    case .asked(let target, let until): "\(target) left alone until \(until?.text ?? "-")"
     case .controls(let target, let controls): "\(target) \(controls)"
     case .awaitTurn(let id, _, let key): "\(id) awaits its turn of \(key)"
     case .passTurn(let id): "\(id) passes its turn on"

@@ -86,15 +86,21 @@ struct TargetWatch {
   }
 
   /// The events of a step.
-  private mutating func takeOver(_ effects: Effects) {
+  private mutating func takeOver(_ effects: Effects, at now: Timestamp) {
     for case .tookOver(let shards, let state) in effects.actions {
       forget(shards)
-      let recovered = Self(settings: settings, recovered: state)
+      var recovered = Self(settings: settings, recovered: state)
+      recovered.leaveAlone(state, at: now)
       for (key, target) in recovered.targets {
         targets[key] = target
         before[key] = target
       }
     }
+  }
+
+  /// The pauses that targets had asked an earlier owner for. The clocks of two owners may differ.
+  private mutating func leaveAlone(_ state: RecoveredState, at now: Timestamp) {
+    for (key, until) in state.asked { self[key].retryAfterUntil = min(until, now + settings.maxRetryAfterPause) }
   }
 
   /// The effects of a step.
@@ -130,6 +136,7 @@ struct TargetWatch {
     storeFailed = false
     for event in events {
       switch event {
+      case .recovered(let state): leaveAlone(state, at: now)
       case .targetCommand(let control): heard.append(control)
       case .command(let operation), .fetched(let operation, _): operated.insert(operation.id)
       case .attemptEnded(let id, let number, let result): ended(Attempt(id: id, number: number), result, at: now)
@@ -177,7 +184,7 @@ struct TargetWatch {
   mutating func step(
     _ effects: Effects, _ engine: Engine, putOff: Set<ReplyToken<TargetCommand.Reply>>, at now: Timestamp
   ) -> String? {
-    takeOver(effects)
+    takeOver(effects, at: now)
     defer { letGo(effects) }
     obey(effects, putOff)
     let standings = targets.mapValues { ($0.told, $0.toldAt) }

@@ -257,7 +257,9 @@ final class World {
     instance.watch.willHear(heard, calls: instance.engine.calls.table, at: now)
     for event in events { note(instance, "  hears \(event.summary)") }
     for case .leased(let grant, _) in events { invariants.recovered(grant.state) }
-    let unsaved = instance.knows(store) ? PaceWatch.check(instance, events, store) : nil
+    let unsaved =
+      instance.knows(store)
+      ? PaceWatch.check(instance, events, store) ?? PauseWatch.check(instance, events, store, at: now) : nil
     let effects = instance.engine.handle(events, at: now)
     invariants.checkMemory(
       instance.engine.calls.count, inFlight: instance.engine.roster.occupancy.inFlight, clients: instance.waiting.count)

@@ -120,7 +120,7 @@ package struct LeaseConformance {
     let pace = SavedPace(delivered: 40, isLimited: true, at: Sample.time(1))
     try one.commit([
       .insert(running), .insert(held), .breaker(target: target, open), .controls(target: target, controls),
-      .pace(target: target, pace),
+      .pace(target: target, pace), .asked(target: target, until: Sample.time(60)),
     ])
     #expect(try lease(two, at: 9).gained.isEmpty)
     let session = try lease(two, at: 9).session.id
@@ -130,6 +130,7 @@ package struct LeaseConformance {
     #expect(grant.state.breakers.map(\.target) == [target] && grant.state.breakers.first?.breaker == open)
     #expect(grant.state.controls.first?.controls == controls)
     #expect(grant.state.paces.map(\.target) == [target] && grant.state.paces.first?.pace == pace)
+    #expect(grant.state.asked.map(\.target) == [target] && grant.state.asked.first?.until == Sample.time(60))
     #expect(grant.state.unfinished == 2 && grant.state.lastID == held.id)
     #expect(try two.claimDue(before: Sample.time(5), limit: 9).calls.map(\.id) == [held.id])
     // Until its interruption is written, the next owner finds it again.

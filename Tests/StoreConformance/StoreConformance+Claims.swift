@@ -135,11 +135,16 @@ extension StoreConformance {
       let pace = SavedPace(delivered: 12.345, isLimited: second != 51, at: Sample.time(second))
       writes.append(.pace(target: target, pace))
     }
+    // The last word counts, a time that has passed does not, and nil is a release.
+    for (target, second) in [("odd", 70), ("odd", 80), ("even", 50), ("unseen", 90), ("unseen", nil)] as [(_, Int?)] {
+      writes.append(.asked(target: TargetKey(target, in: .default), until: second.map { Sample.time($0) }))
+    }
     try store.commit(writes)
     store.close()
 
     let next = try openStore()
     let state = try next.recover(at: Sample.time(50))
+    #expect(state.asked.map(\.target) == ["odd"] && state.asked.first?.until == Sample.time(80))
     func numbers(_ state: StoredState) -> [Int] {
       (1...40).filter { StoredState.allCases[$0 % StoredState.allCases.count] == state }
     }

@@ -29,7 +29,7 @@ extension Engine {
     case .reset: controls.isTripped = false
     case .release:
       controls.isTripped = false
-      roster[index].release()
+      if roster[index].release() { writes.append(.asked(target: key, until: nil)) }
     }
     apply(controls, to: index)
     switch command.kind {

@@ -37,6 +37,8 @@ struct TargetLimits: Sendable {
   private var savedPace: SavedPace?
   /// The end of the target's Retry-After pause; nil or past if there is none.
   private(set) var retryAfterUntil: Timestamp?
+  /// The end of that pause as it is in the store; nil if it is not there.
+  private var savedRetryAfter: Timestamp?
   /// When its retry budget, which is used up, allows the next retry.
   private(set) var retriesUntil: Timestamp?
   /// Whether it is about to belong to another instance, or may be, so that no attempt starts any more.
@@ -129,9 +131,35 @@ struct TargetLimits: Sendable {
     return true
   }
 
-  /// Ends the Retry-After pause.
-  mutating func release() {
+  /// The end of the Retry-After pause, if that should be saved now; it then counts as saved.
+  ///
+  /// A short pause is over before another owner could ask. While many attempts get the same answer each makes the pause
+  /// a little longer, and only some of them cost a write.
+  mutating func takeRetryAfter(at now: Timestamp) -> Timestamp? {
+    guard let until = retryAfterUntil, until - now >= Self.leastSavedPause else { return nil }
+    if let saved = savedRetryAfter, until - saved < Self.leastExtension { return nil }
+    savedRetryAfter = until
+    return until
+  }
+
+  /// Pauses that are shorter are not saved.
+  static let leastSavedPause = Duration.seconds(5)
+  /// A saved pause that gets longer by less is not saved again.
+  static let leastExtension = Duration.seconds(1)
+
+  /// Goes on with the pause that the last owner has saved.
+  mutating func recover(retryAfter until: Timestamp, at now: Timestamp) {
+    savedRetryAfter = until
+    retryAfterUntil = until
+    note(at: now)
+  }
+
+  /// Ends the Retry-After pause. Returns whether the store has one.
+  mutating func release() -> Bool {
+    let isSaved = savedRetryAfter != nil
     retryAfterUntil = nil
+    savedRetryAfter = nil
+    return isSaved
   }
 
   // MARK: The pace

@@ -92,10 +92,16 @@ struct TargetState: Sendable {
     limits.pause(until: until, at: now)
   }
 
-  /// Ends its Retry-After pause.
-  mutating func release() {
-    limits.release()
+  /// The end of its Retry-After pause, if that should be saved now; it then counts as saved.
+  mutating func takeRetryAfter(at now: Timestamp) -> Timestamp? { limits.takeRetryAfter(at: now) }
+
+  /// Goes on with the Retry-After pause that its last owner has saved.
+  mutating func recover(retryAfter until: Timestamp, at now: Timestamp) {
+    limits.recover(retryAfter: until, at: now)
   }
+
+  /// Ends its Retry-After pause. Returns whether the store has one.
+  mutating func release() -> Bool { limits.release() }
 
   /// Whether its pace is limited to what it can take.
   var isPaced: Bool { limits.pace?.rate != nil }

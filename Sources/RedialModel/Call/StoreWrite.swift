@@ -14,6 +14,8 @@ public enum StoreWrite: Sendable {
   case breaker(target: TargetKey, OpenBreaker?)
   /// What a target's pace has learned.
   case pace(target: TargetKey, SavedPace)
+  /// Until when a target asked to be left alone; nil if an operator has ended that.
+  case asked(target: TargetKey, until: Timestamp?)
   /// The settings that operators have given a target.
   case controls(target: TargetKey, TargetControls)
   /// The call, which the write before made `queued` until its deadline, waits for the turn of its ordering key. If no
@@ -83,6 +85,8 @@ public struct RecoveredState: Sendable {
   public var breakers: [(target: TargetKey, breaker: OpenBreaker)]
   /// The paces of targets whose breaker is open, and those saved within ``SavedPace/memory``.
   public var paces: [(target: TargetKey, pace: SavedPace)] = []
+  /// Targets that asked to be left alone until a time that has not come.
+  public var asked: [(target: TargetKey, until: Timestamp)] = []
   /// Targets with settings of operators.
   public var controls: [(target: TargetKey, controls: TargetControls)]
   /// Calls that have not ended.

@@ -11,20 +11,24 @@ public struct StoredStanding: Sendable, Hashable {
   public var isTripped: Bool
   /// When its pace was last seen to be limited; nil if it was not.
   public var limitedAt: Timestamp?
+  /// Until when it asked to be left alone by `Retry-After`; nil if it did not, or only for a short time.
+  public var askedUntil: Timestamp?
 
   /// Creates what a store knows; by default of a target that takes calls.
   public init(
-    openUntil: Timestamp? = nil, isPaused: Bool = false, isTripped: Bool = false, limitedAt: Timestamp? = nil
+    openUntil: Timestamp? = nil, isPaused: Bool = false, isTripped: Bool = false, limitedAt: Timestamp? = nil,
+    askedUntil: Timestamp? = nil
   ) {
     self.openUntil = openUntil
     self.isPaused = isPaused
     self.isTripped = isTripped
     self.limitedAt = limitedAt
+    self.askedUntil = askedUntil
   }
 
   /// How the target stands now, as far as this tells.
   public func standing(at now: Timestamp) -> TargetStanding {
-    var standing = TargetStanding(isPaused: isPaused)
+    var standing = TargetStanding(isPaused: isPaused, retryAfterUntil: askedUntil)
     // The owner does not write when a breaker becomes half-open.
     if let openUntil { standing.breaker = openUntil > now ? .open(until: openUntil) : .halfOpen }
     if isTripped { standing.breaker = .tripped }

@@ -276,6 +276,13 @@ enum CommitQueries {
     WHERE \(Lookup.row("t.id", "u.id"))
     """)
 
+  static let setAsked = PostgresQuery(
+    "set_asked", "store the Retry-After of targets",
+    """
+    UPDATE targets t SET asked_until = u.until FROM unnest($1::int8[], $2::int8[]) AS u (id, until)
+    WHERE \(Lookup.row("t.id", "u.id"))
+    """)
+
   static let setControls = PostgresQuery(
     "set_controls", "store the settings of targets",
     """

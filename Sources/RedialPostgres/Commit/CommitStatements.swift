@@ -337,6 +337,13 @@ struct CommitStatements {
       statement.add(paces.map(\.pace.at.microseconds))
       all.append(statement)
     }
+    if !writes.asked.isEmpty {
+      let asked = writes.asked.map { (id: numbers.targets[$0.key] ?? 0, until: $0.value) }
+      var statement = PostgresStatement(CommitQueries.setAsked)
+      statement.add(asked.map(\.id))
+      statement.add(asked.map { $0.until?.microseconds })
+      all.append(statement)
+    }
     if !writes.controls.isEmpty {
       let controls = writes.controls.map { (id: numbers.targets[$0.key] ?? 0, controls: $0.value) }
       var statement = PostgresStatement(CommitQueries.setControls)

@@ -31,6 +31,7 @@ struct FoldedWrites {
   private(set) var keys: [KeyRecord] = []
   private(set) var breakers: [TargetKey: OpenBreaker?] = [:]
   private(set) var paces: [TargetKey: SavedPace] = [:]
+  private(set) var asked: [TargetKey: Timestamp?] = [:]
   private(set) var controls: [TargetKey: TargetControls] = [:]
   private(set) var awaited: [Awaited] = []
   private(set) var passed: [CallID] = []
@@ -82,6 +83,7 @@ struct FoldedWrites {
       discarded.append(id)
     case .breaker(let target, let breaker): breakers[target] = .some(breaker)
     case .pace(let target, let pace): paces[target] = pace
+    case .asked(let target, let until): asked[target] = .some(until)
     case .controls(let target, let settings): controls[target] = settings
     case .awaitTurn(let id, let target, let key): awaited.append(Awaited(id: id, target: target, key: key))
     case .passTurn(let id):

@@ -216,6 +216,10 @@ enum LeaseQueries {
         OR pace_at IS NOT NULL AND breaker_until IS NOT NULL)
     """)
 
+  static let asked = PostgresQuery(
+    "asked", "read the Retry-After of targets",
+    "SELECT key, asked_until FROM targets WHERE asked_until > \(now("$2")) AND shard = ANY($1::int8[])")
+
   static let controls = PostgresQuery(
     "controls", "read the settings of targets",
     """

@@ -30,6 +30,10 @@ struct Takeover {
       $0.add(shards)
       $0.add(now?.microseconds)
     }
+    add(LeaseQueries.asked) {
+      $0.add(shards)
+      $0.add(now?.microseconds)
+    }
     add(LeaseQueries.controls) { $0.add(shards) }
     add(ClaimQueries.running) {
       $0.add(Int64(largest))
@@ -62,7 +66,7 @@ struct Takeover {
     state.nextDue = rows[1].integerIfPresent(0, 0).map { Timestamp(microseconds: $0) }
     state.lastID = CallID(rawValue: rows[2].integer(0, 0))
     guard rows.count > 3 else { return }
-    let (queues, breakers, paces, controls) = (rows[3], rows[4], rows[5], rows[6])
+    let (queues, breakers, paces, asked, controls) = (rows[3], rows[4], rows[5], rows[6], rows[7])
     state.queued = queues.map { (queues.key($0, 0), Int(queues.integer($0, 1))) }
     state.breakers = breakers.map { row in
       let until = Timestamp(microseconds: breakers.integer(row, 1))
@@ -74,8 +78,9 @@ struct Takeover {
         delivered: Double(paces.integer(row, 1)) / 1000, isLimited: paces.integer(row, 2) != 0, at: at)
       return (paces.key(row, 0), pace)
     }
+    state.asked = asked.map { (asked.key($0, 0), Timestamp(microseconds: asked.integer($0, 1))) }
     for row in 0..<controls.count { state.controls.append(try Self.controls(controls, row, place)) }
-    let running = ClaimedCalls(rows[7], attempts: rows[8], retries: rows[9])
+    let running = ClaimedCalls(rows[8], attempts: rows[9], retries: rows[10])
     state.running = running.calls
     damaged = running.damaged
   }

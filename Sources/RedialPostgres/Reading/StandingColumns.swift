@@ -5,7 +5,7 @@ internal import RedialModel
 /// the call, so that a list of calls takes no query for each target.
 enum StandingColumns {
   /// The columns of a target `t`.
-  static let list = "t.breaker_until, t.paused, t.tripped, CASE WHEN t.pace_limited THEN t.pace_at END"
+  static let list = "t.breaker_until, t.paused, t.tripped, CASE WHEN t.pace_limited THEN t.pace_at END, t.asked_until"
 
   /// Adds the target `t` of a call `c`.
   static let join = "LEFT JOIN targets t ON \(Lookup.row("t.id", "c.target_id"))"
@@ -18,6 +18,6 @@ enum StandingColumns {
     }
     return StoredStanding(
       openUntil: time(0), isPaused: rows.integerIfPresent(row, first + 1) == 1,
-      isTripped: rows.integerIfPresent(row, first + 2) == 1, limitedAt: time(3))
+      isTripped: rows.integerIfPresent(row, first + 2) == 1, limitedAt: time(3), askedUntil: time(4))
   }
 }

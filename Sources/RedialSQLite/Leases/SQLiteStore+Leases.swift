@@ -30,6 +30,7 @@ extension SQLiteStore {
         unfinished: unfinished.reduce(0) { $0 + $1.own }, namespaces: unfinished.map { ($0.namespace, $0.own) },
         lastID: try search.lastID())
       state.paces = try targets.paces(at: now).filter { gained.contains(target: $0.target) }
+      state.asked = try targets.asked(at: now).filter { gained.contains(target: $0.target) }
       return LeaseGrant(
         session: own, shards: renewal.kept.union(gained), gained: gained, share: renewal.division.share, state: state,
         elsewhere: unfinished.map { ($0.namespace, $0.elsewhere) })

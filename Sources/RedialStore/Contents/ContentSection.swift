@@ -25,7 +25,8 @@ package enum ContentSection: String, Sendable, CaseIterable {
     case .namespaces: Self.integers("id") + Self.texts("name")
     case .targets:
       Self.integers("id") + Self.texts("key") + Self.integers("breaker_until", "breaker_trips")
-        + Self.bytes("overrides") + Self.integers("paused", "tripped", "pace_delivered", "pace_limited", "pace_at")
+        + Self.bytes("overrides")
+        + Self.integers("paused", "tripped", "pace_delivered", "pace_limited", "pace_at", "asked_until")
     case .requests: Self.integers("id") + Self.bytes("spec", "body") + Self.integers("body_size")
     case .attempts:
       Self.integers("call_id", "number", "started_at", "duration", "outcome", "status")
