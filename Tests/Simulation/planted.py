@@ -34,8 +34,8 @@ BUGS = [
         ENGINE, "afterCommit.append(.reply(.command(command.reply, .done(command.id))))",
         "effects.actions.append(.reply(.command(command.reply, .done(command.id))))")),
     bug("an attempt made before it is counted", 20, (
-        ENGINE, "min($0, deadline) })))\n",
-        "min($0, deadline) })))\n"
+        ENGINE, "min($0, deadline) } ?? deadline)))\n",
+        "min($0, deadline) } ?? deadline)))\n"
         "    if PLANTED, let start = afterCommit.popLast() { effects.actions.append(start) }\n")),
     # Lost writes.
     bug("the write of an end lost, one in eight", 50, (
@@ -187,7 +187,7 @@ BUGS = [
     bug("a retry that its budget does not pay for", 8000, (
         ENGINE, "if isRetry { withdrawal =", "if isRetry, PLANTED {\n    } else if isRetry {\n      withdrawal =")),
     bug("a Retry-After pause forgotten", 200, only_unless(
-        ENGINE, "retryAfterUntil = until\n")),
+        ENGINE, "retryAfterUntil = until\n    isLimited = true\n")),
     bug("a Retry-After pause without a maximum", 500, (
         ENGINE, "min(asked, rule.maximum, settings.maxRetryAfterPause)",
         "min(asked, rule.maximum, PLANTED ? .seconds(600) : settings.maxRetryAfterPause)")),
