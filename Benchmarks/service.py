@@ -308,15 +308,20 @@ def write_script(target):
     return script
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def parsed(description):
+    """The options of a benchmark of the service."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=int, default=5)
     parser.add_argument("--connections", type=int, default=64)
     parser.add_argument("--binary", default=str(ROOT / ".build/release/redial"))
     options = parser.parse_args()
     OUT.mkdir(parents=True, exist_ok=True)
+    return options
 
+
+def main():
+    options = parsed(__doc__)
     target = free_port()
     body = descriptor(target)
     script = write_script(target)

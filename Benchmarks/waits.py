@@ -10,7 +10,6 @@ until no call is left.
   python3 Benchmarks/waits.py [--rounds 3] [--seconds 5] [--connections 64] [--binary PATH]
 """
 
-import argparse
 import datetime
 import json
 import random
@@ -22,7 +21,7 @@ import time
 import urllib.request
 
 import service
-from service import OUT, ROOT, WRK, WRK_PACED
+from service import OUT, WRK, WRK_PACED
 
 RATE = 50
 ASKED_MS = 100
@@ -96,13 +95,7 @@ def round_of_kill(nginx, options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=int, default=5)
-    parser.add_argument("--connections", type=int, default=64)
-    parser.add_argument("--binary", default=str(ROOT / ".build/release/redial"))
-    options = parser.parse_args()
-    OUT.mkdir(parents=True, exist_ok=True)
+    options = service.parsed(__doc__)
     port = service.free_port()
     nginx = service.start_nginx(port, server=TWICE)
     try:
