@@ -5,6 +5,17 @@ public import RedialModel
 extension SQLiteStore {
   /// Takes the store over from a process that is gone.
   public func recover(at now: Timestamp) throws(StoreError) -> RecoveredState {
+    let wasShort = isShortOfRoom
+    do throws(StoreError) {
+      return try recovered(at: now)
+    } catch {
+      // Emptying the log needs space, of which the reserve may have left too little; it is released by now.
+      guard error.kind == .full, !wasShort, isShortOfRoom else { throw error }
+      return try recovered(at: now)
+    }
+  }
+
+  private func recovered(at now: Timestamp) throws(StoreError) -> RecoveredState {
     // The state that it returns counts only the calls that are unfinished after it.
     try claiming(countsDamaged: false) { damaged throws(StoreError) in
       try log?.empty(into: calls)

@@ -11,6 +11,7 @@ A line of the form
 is checked: the expression, as text, must be that value.
 """
 
+import fcntl
 import re
 import subprocess
 import textwrap
@@ -159,7 +160,11 @@ def generate():
 
 def swift(command, *arguments, package, seconds, env=None):
     """Runs a command of the package manager on a package that uses the library."""
-    return subprocess.run(
-        ["swift", command, "--package-path", package, "--scratch-path", SCRATCH, *arguments],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", timeout=seconds,
-        env=environment({"SWIFT_BACKTRACE": "enable=no"} | (env or {})))
+    SCRATCH.parent.mkdir(exist_ok=True)
+    # Packages that are built at once wait for each other, which is not part of the time that one may take.
+    with open(SCRATCH.with_suffix(".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return subprocess.run(
+            ["swift", command, "--package-path", package, "--scratch-path", SCRATCH, *arguments],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", timeout=seconds,
+            env=environment({"SWIFT_BACKTRACE": "enable=no"} | (env or {})))

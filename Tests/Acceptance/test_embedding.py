@@ -21,7 +21,7 @@ EXAMPLE = ROOT / "Tests/Embedding"
 @functools.cache
 def built():
     # The compiler has crashed over this library in release builds, never in debug builds.
-    built = samples.swift("build", "-q", "-c", "release", package=EXAMPLE, seconds=580)
+    built = samples.swift("build", "-q", "-c", "release", package=EXAMPLE, seconds=900)
     assert built.returncode == 0, built.stdout[-8000:]
 
 

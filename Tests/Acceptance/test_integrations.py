@@ -8,7 +8,7 @@ PACKAGE = ROOT / "Integrations"
 
 def test_the_observers_say_what_happens():
     env = {"REDIAL_STAND_INS": "1"}
-    built = samples.swift("build", "-q", "-c", "release", package=PACKAGE, seconds=580, env=env)
+    built = samples.swift("build", "-q", "-c", "release", package=PACKAGE, seconds=900, env=env)
     assert built.returncode == 0, built.stdout[-8000:]
     ran = samples.swift("run", "--skip-build", "-c", "release", "observe", package=PACKAGE, seconds=60, env=env)
     assert ran.returncode == 0, ran.stdout

@@ -65,8 +65,10 @@ def retries(service, calls):
 
 
 def ends(services, operation):
-    """How often it was said that the operation has ended."""
-    return sum(len(re.findall(f"bulkOperationEnded.*{operation}", s.log.read_text())) for s in services)
+    """How often it was said that the operation has ended, which is written a moment after anybody can see it."""
+    def said():
+        return sum(len(re.findall(f"bulkOperationEnded.*{operation}", s.log.read_text())) for s in services)
+    return wait_until(said, "the log says that it has ended")
 
 
 def test_an_operation_stays_with_its_leader_when_instances_come(failed, instances):

@@ -9,7 +9,7 @@ def test_every_sample_compiles_and_runs(redial, flaky):
     around = {"SAMPLES_SERVICE": redial().url, "SAMPLES_TARGET": flaky().url + "/charges?fail=1"}
     count = samples.generate()
     assert count > 0
-    built = samples.swift("build", "--build-tests", "-q", package=samples.PACKAGE, seconds=400)
+    built = samples.swift("build", "--build-tests", "-q", package=samples.PACKAGE, seconds=900)
     errors = dict.fromkeys(re.findall(r"^\S+:\d+:\d+: error: .*", built.stdout, re.M))
     assert built.returncode == 0, "these samples do not compile:\n" + ("\n".join(errors) or built.stdout[-4000:])
 
