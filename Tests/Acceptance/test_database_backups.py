@@ -86,7 +86,10 @@ def test_instances_go_on_with_what_a_restored_server_has(instances, receiver, ar
     assert second.ended(lost)["state"] == "succeeded"
     release.set()
     assert first.ended(slow)["state"] == "succeeded"
-    wait_until(lambda: len(hook.requests) >= 3, "the endpoint was told of all three")
+    # So many targets that each instance has some of them, and has committed what the restored server will lack.
+    more = [submit(second, url=f"{target.url}/more", target=f"more{number}") for number in range(16)]
+    assert {first.ended(call)["state"] for call in more} == {"succeeded"}
+    wait_until(lambda: len(hook.requests) >= 3 + len(more), "the endpoint was told of all")
     segment = archived.query("SELECT pg_walfile_name(pg_switch_wal())")[0][0]
     wait_until((archived.folder / "archive" / segment).exists, "the log is archived")
     second.kill()
