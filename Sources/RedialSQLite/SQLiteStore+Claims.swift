@@ -5,14 +5,8 @@ public import RedialModel
 extension SQLiteStore {
   /// Takes the store over from a process that is gone.
   public func recover(at now: Timestamp) throws(StoreError) -> RecoveredState {
-    let wasShort = isShortOfRoom
-    do throws(StoreError) {
-      return try recovered(at: now)
-    } catch {
-      // Emptying the log needs space, of which the reserve may have left too little; it is released by now.
-      guard error.kind == .full, !wasShort, isShortOfRoom else { throw error }
-      return try recovered(at: now)
-    }
+    // Emptying the log needs space, of which the reserve may have left too little.
+    try file.lending { () throws(StoreError) in try recovered(at: now) }
   }
 
   private func recovered(at now: Timestamp) throws(StoreError) -> RecoveredState {

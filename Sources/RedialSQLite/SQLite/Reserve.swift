@@ -59,10 +59,13 @@ final class Reserve {
 
   /// Runs a closure that may find no space, and again with the space of the reserve if it does.
   func lending<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+    let canLend = bytes > 0 && !isMissing
     do throws(StoreError) {
       return try body()
     } catch {
-      guard error.kind == .full, release() else { throw error }
+      guard error.kind == .full, canLend else { throw error }
+      // A transaction that was rolled back has released it already.
+      _ = release()
       return try body()
     }
   }

@@ -38,13 +38,18 @@ final class SQLiteFile {
 
   /// Runs the first transaction, after which all of the store's files exist.
   func begin<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
-    let result = try space.lending { () throws(StoreError) in try inTransaction(body) }
+    let result = try lending { () throws(StoreError) in try inTransaction(body) }
     // SQLite has made the log by now.
     place.begin(path: lock.path)
     // SQLite has synced the folder for its new log, but does not report a failure of that.
     try lock.syncFolder()
     space.begin()
     return result
+  }
+
+  /// Runs a closure that may find no space, and again with the space of the reserve if it does.
+  func lending<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+    try space.lending(body)
   }
 
   /// The path without links.
