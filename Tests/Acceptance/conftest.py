@@ -17,9 +17,12 @@ def made(tmp_path):
 
 @pytest.fixture
 def redial(made, tmp_path):
-    """Starts a service; the first is `redial()`, with optional flags and environment."""
-    def start(*flags, env=None, folder=tmp_path):
-        service = processes.Redial(folder, *flags, env=env)
+    """Starts a service; the first is `redial()`, with optional flags and environment.
+
+    With `clock=True` its time is the test's: `service.advance(3600)` lets an hour pass at once.
+    """
+    def start(*flags, env=None, folder=tmp_path, clock=False):
+        service = processes.Redial(folder, *flags, env=env, clock=clock)
         made.append(service)
         return service.start()
     return start
@@ -36,7 +39,7 @@ def flaky(made, tmp_path):
 
 @pytest.fixture
 def receiver(made):
-    def start(answer=None, port=0):
+    def start(answer=None, port=None):
         server = processes.Receiver(answer, port)
         made.append(server)
         return server

@@ -1,27 +1,69 @@
 """Processes and peers for the tests. Everything that is started is ended by its pid."""
 
+import fcntl
 import http.client
 import http.server
+import itertools
 import json
+import mmap
 import os
 import pathlib
 import queue
 import re
 import signal
 import socket
+import struct
 import subprocess
+import tempfile
 import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BINARY = os.environ.get("REDIAL_BINARY", str(ROOT / ".build/debug/redial"))
-BOUND = 30
+# How long anything is waited for, in seconds: nothing should take so long, even if the machine is busy with something else.
+BOUND = 60
+# Ports below those that the kernel gives to outgoing connections, so that a server finds its own again after a kill.
+PORTS = range(20000, 30000)
+PORT_SLICE = 100
+
+
+class Ports:
+    """A slice of the ports, which this process has alone until it ends."""
+
+    def __init__(self):
+        folder = pathlib.Path(tempfile.gettempdir()) / "redial-ports"
+        folder.mkdir(exist_ok=True)
+        for first in PORTS[::PORT_SLICE]:
+            self.lock = open(folder / str(first), "w")
+            try:
+                fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                self.lock.close()
+                continue
+            self.numbers = itertools.cycle(range(first, first + PORT_SLICE))
+            return
+        raise RuntimeError(f"all slices of the ports {PORTS[0]} to {PORTS[-1]} are in use; see {folder}")
+
+    def next(self):
+        """A port that nobody listens on; each other one of the slice comes before it is given again."""
+        for port in itertools.islice(self.numbers, PORT_SLICE):
+            with socket.socket() as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                try:
+                    probe.bind(("127.0.0.1", port))
+                except OSError:
+                    continue
+                return port
+        raise RuntimeError(f"no port of this process's slice is free, of those up to {port}")
+
+
+ports = None
 
 
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    global ports
+    ports = ports or Ports()
+    return ports.next()
 
 
 def wait_until(condition, what, seconds=BOUND):
@@ -132,14 +174,39 @@ class Server:
             self.kill()
 
 
+class TestClock:
+    """What is added to the time of a service, which has the same file in its memory; it stays over restarts."""
+
+    __test__ = False
+
+    def __init__(self, file):
+        self.file = pathlib.Path(file)
+        if not self.file.exists():
+            self.file.write_bytes(bytes(8))
+        with open(self.file, "r+b") as opened:
+            self.memory = mmap.mmap(opened.fileno(), 8)
+
+    @property
+    def seconds(self):
+        return struct.unpack("<q", self.memory)[0] / 1e6
+
+    def advance(self, seconds):
+        """Lets time pass at once. What falls due meanwhile happens within a few milliseconds."""
+        self.memory[:] = struct.pack("<q", round((self.seconds + seconds) * 1e6))
+
+
 class Redial(Server):
     """A service with its own store."""
 
     # Header fields of every request.
     credentials = {}
 
-    def __init__(self, folder, *flags, env=None, location=None):
+    def __init__(self, folder, *flags, env=None, location=None, clock=False):
+        """With `clock`, the service's time is moved by `advance`; it goes on by itself, too."""
         self.store = folder / "redial.db"
+        self.clock = TestClock(folder / "clock") if clock else None
+        if self.clock:
+            env = (env or {}) | {"REDIAL_TEST_CLOCK": str(self.clock.file)}
         super().__init__(
             ["serve", "--listen", f"127.0.0.1:{free_port()}", "--store", location or f"sqlite:{self.store}", *flags],
             folder / "redial.log", env)
@@ -154,6 +221,9 @@ class Redial(Server):
         if client is None:
             client = self.local.client = Client(self.port)
         return client(method, path, body, self.credentials | (headers or {}))
+
+    def advance(self, seconds):
+        self.clock.advance(seconds)
 
     def submit(self, **descriptor):
         answer = self("POST", "/v1/calls", descriptor)
@@ -202,7 +272,7 @@ class Request:
 class Receiver:
     """An HTTP server in Python: records requests, and answers as it is configured."""
 
-    def __init__(self, answer=None, port=0):
+    def __init__(self, answer=None, port=None):
         # Maps a request to (status, headers, body); None closes the connection without an answer.
         self.answer = answer or (lambda request: (200, {}, b"ok"))
         self.requests = []
@@ -246,8 +316,8 @@ class Receiver:
             def handle_error(self, *_):
                 pass
 
-        self.server = Threaded(("127.0.0.1", port), Handler)
-        self.port = self.server.server_address[1]
+        self.port = port or free_port()
+        self.server = Threaded(("127.0.0.1", self.port), Handler)
         self.url = f"http://127.0.0.1:{self.port}"
         threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
 

@@ -155,7 +155,7 @@ final class EngineLane: @unchecked Sendable {
 
   /// The maximum sleep of the timer. Dispatch's clock stops while the machine is suspended but the service's clock does
   /// not, so a call may be due long before its timer fires. It is at most this late.
-  private static let longestSleep = Duration.seconds(5)
+  private var longestSleep: Duration { clock.isShifted ? .milliseconds(10) : .seconds(5) }
 
   /// Sets the timer, unless it fires early enough anyway: an unneeded step costs less than setting the timer each time.
   private func arm(for wake: Timestamp?) {
@@ -164,7 +164,7 @@ final class EngineLane: @unchecked Sendable {
     let timer = self.timer ?? makeTimer()
     self.timer = timer
     let now = clock.now
-    let next = min(wake, now + Self.longestSleep)
+    let next = min(wake, now + longestSleep)
     armedFor = next
     timer.schedule(deadline: .now() + .microseconds(Int(max(0, (next - now).wholeMicroseconds))))
   }

@@ -7,19 +7,28 @@ public import RedialCore
 public struct Clock: Sendable {
   private let timeAtStart: Timestamp
   private let elapsedAtStart: Int64
+  private let shift: ClockShift?
 
   /// A clock that starts now.
   ///
   /// - Parameter time: The time now; nil for that of the wall clock.
-  public init(at time: Timestamp? = nil) {
+  public init(at time: Timestamp? = nil) { self.init(at: time, shift: nil) }
+
+  /// - Parameter shift: What a test adds to the time; nil in production.
+  init(at time: Timestamp? = nil, shift: ClockShift?) {
+    self.shift = shift
     timeAtStart = time ?? Self.wallTime()
     elapsedAtStart = Self.microseconds(CLOCK_BOOTTIME)
   }
 
   /// The time now; it never goes back.
   public var now: Timestamp {
-    Timestamp(microseconds: timeAtStart.microseconds + Self.microseconds(CLOCK_BOOTTIME) - elapsedAtStart)
+    let elapsed = Self.microseconds(CLOCK_BOOTTIME) - elapsedAtStart
+    return Timestamp(microseconds: timeAtStart.microseconds + elapsed + (shift?.microseconds ?? 0))
   }
+
+  /// Whether a test may move the time at any moment, so that no wait may be computed only once.
+  var isShifted: Bool { shift != nil }
 
   /// How far the wall clock is ahead of the service's time: because it was set after the start, or differs from the store's.
   public var offset: Duration { Self.wallTime() - now }

@@ -21,6 +21,8 @@ public struct ServiceSettings: Sendable {
   public var corsOrigins = CORSOrigins()
   /// An API key with all permissions, besides those in the store.
   public var adminKey: String?
+  /// The file by which a test moves the service's time; nil in production.
+  var testClock: String?
   /// Where calls are stored.
   public var store = "sqlite:data/redial.db"
   /// The file with the password for a PostgreSQL store; nil if there is none.

@@ -21,6 +21,7 @@ public struct LoadedSettings: Sendable {
     var loaded = LoadedSettings()
     let inFile = try file.map { path throws(SettingsFault) in try ConfigFile(path).entries } ?? [:]
     try checkVariables(environment)
+    loaded.settings.testClock = environment[ClockShift.variable]
     for setting in Setting.all {
       if let value = flags[setting.key] {
         try loaded.set(setting, value, origin: "flag \(setting.flag)")
@@ -37,7 +38,7 @@ public struct LoadedSettings: Sendable {
 
   /// Variables that Redial reads besides its settings.
   public static let otherVariables: Set<String> = [
-    "REDIAL_CONFIG", "REDIAL_SERVER", "REDIAL_API_KEY", "REDIAL_NAMESPACE",
+    "REDIAL_CONFIG", "REDIAL_SERVER", "REDIAL_API_KEY", "REDIAL_NAMESPACE", ClockShift.variable,
   ]
 
   /// One line per setting, in the order of the groups: its position in the config file, its value and its source.

@@ -32,8 +32,9 @@ struct OpenedStore {
     shared = opened.shared
     keys = KeyRing(adminKey: settings.adminKey)
     endpoints = WebhookEndpoints(limit: settings.maxWebhookEndpoints, disableAfter: settings.webhookDisableAfter)
+    let shift = try settings.testClock.map { path throws(ServiceStartError) in try ClockShift(path) }
     do throws(StoreError) {
-      clock = Clock(at: try shared?.time())
+      clock = Clock(at: try shared?.time(), shift: shift)
       policies = try reader.policies()
       operations = try reader.operations()
       try keys.load(from: store)
