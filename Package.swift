@@ -114,7 +114,8 @@ let package = Package(
       name: "transport-benchmark", dependencies: ["RedialTransport", "RedialModel", "RedialCore", "CCurl"],
       path: "Benchmarks/Transport", swiftSettings: strict),
 
-    tests("RedialCoreTests", ["RedialCore"]),
+    .target(name: "FuzzCorpus", path: "Tests/FuzzCorpus", swiftSettings: strict),
+    tests("RedialCoreTests", ["FuzzCorpus", "RedialCore"]),
     .target(
       name: "RedialTestSupport", dependencies: ["Redial", "RedialCore"], path: "Tests/RedialTestSupport",
       swiftSettings: strict),
@@ -126,7 +127,7 @@ let package = Package(
       ]),
     tests("RedialLegacyTests", ["RedialLegacy", "Redial", "RedialTestSupport", "RedialCore"]),
     tests("RedialTextTests", ["RedialText", "RedialCore"]),
-    tests("RedialModelTests", ["RedialModel", "RedialText", "RedialJSON", "RedialCore"]),
+    tests("RedialModelTests", ["FuzzCorpus", "RedialModel", "RedialText", "RedialJSON", "RedialCore"]),
     tests("RedialForecastTests", ["RedialForecast", "RedialModel", "RedialJSON", "RedialCore"]),
     tests("RedialEngineTests", ["RedialEngine", "RedialModel", "RedialCore"]),
     .target(
@@ -142,7 +143,7 @@ let package = Package(
       ]),
     tests("RedialLanesTests", ["RedialLanes", "CLinux"]),
     tests("RedialTransportTests", ["RedialTransport", "RedialModel", "RedialCore", "CCurl", "CZlib"]),
-    tests("HTTPServerTests", ["HTTPServer", "CLinux"]),
+    tests("HTTPServerTests", ["FuzzCorpus", "HTTPServer", "CLinux"]),
     tests(
       "RedialServiceTests",
       [

@@ -4,7 +4,20 @@ import pytest
 
 import client_packages
 import databases
+import parts
 import processes
+
+
+def pytest_addoption(parser):
+    parts.addoption(parser)
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "part(name): runs only with --part name, see parts.py")
+
+
+def pytest_collection_modifyitems(config, items):
+    parts.select(config, items)
 
 
 @pytest.fixture
@@ -108,4 +121,6 @@ def pytest_runtest_makereport(item, call):
     if folder:
         for log in sorted(folder.rglob("*.log")):
             report.sections.append((log.name, log.read_text(errors="replace")[-4000:]))
+    if report.failed:
+        parts.note_failure(item, report)
     return report

@@ -20,7 +20,7 @@ struct SimulationTests {
       #expect(violation == nil, "seed \(seed)")
       return
     }
-    let count = Self.number("REDIAL_SIMULATION_SEEDS") ?? 100
+    let count = Self.number("REDIAL_SIMULATION_SEEDS") ?? 20
     var failures = 0
     for seed in 0..<count where failures < 3 {
       if !Self.passes(seed) { failures += 1 }

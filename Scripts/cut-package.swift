@@ -1,0 +1,18 @@
+
+// Scripts/sanitize appends this to Package.swift: it leaves the suites named above, and what they need.
+
+for target in package.targets where target.name == "RedialTests" {
+  target.exclude = ["Client"]
+  target.dependencies = ["Redial", "RedialTestSupport", "RedialText", "RedialCore", "HTTPServer"]
+}
+var needed = suites
+var isComplete = false
+while !isComplete {
+  let names = package.targets.filter { needed.contains($0.name) }.flatMap(\.dependencies).compactMap { dependency in
+    if case .byNameItem(let name, _) = dependency { name } else { nil as String? }
+  }
+  isComplete = needed.isSuperset(of: names)
+  needed.formUnion(names)
+}
+package.products = []
+package.targets.removeAll { !needed.contains($0.name) }
