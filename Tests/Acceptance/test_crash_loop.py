@@ -11,6 +11,8 @@ import pytest
 
 from crashes import FLAGS, CrashLoop, Target, assert_nothing_lost, rounds_wanted
 
+pytestmark = pytest.mark.part("crashes")
+
 
 @pytest.fixture
 def target(made, tmp_path):

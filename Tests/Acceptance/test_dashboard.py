@@ -18,7 +18,7 @@ SECONDS = 1000
 def chromium():
     path = shutil.which("chromium") or shutil.which("google-chrome")
     if not path:
-        pytest.fail("chromium is missing; Scripts/packages test installs it")
+        pytest.fail("chromium is missing; Scripts/packages campaign installs it")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield browser

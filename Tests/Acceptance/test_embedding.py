@@ -15,6 +15,8 @@ import tenacity_uses
 import samples
 from processes import ROOT
 
+pytestmark = pytest.mark.part("builds")
+
 EXAMPLE = ROOT / "Tests/Embedding"
 
 

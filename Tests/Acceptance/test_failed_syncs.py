@@ -19,6 +19,8 @@ import pytest
 from faults import Faults
 from recording import Recording
 
+pytestmark = pytest.mark.part("power")
+
 # So many calls cause a checkpoint, after which the log starts again.
 PATIENCE = 600
 CUTS = int(os.environ.get("REDIAL_POWER_CUTS", 40))

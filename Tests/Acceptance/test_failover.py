@@ -13,6 +13,8 @@ from processes import Client, Redial, wait_until
 from replica_crashes import History, Load, ReplicaCrashes, assert_nothing_lost
 from test_replicas import spread
 
+pytestmark = pytest.mark.part("database")
+
 
 @pytest.fixture
 def servers(made, database):

@@ -12,6 +12,8 @@ import pytest
 from client_packages import checked
 from processes import BOUND, ROOT, Client, free_port, wait_until
 
+pytestmark = pytest.mark.part("clients")
+
 PAGES = ROOT / "docs/frameworks"
 KEY = "0123456789abcdef"
 SECRET = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="

@@ -1,7 +1,11 @@
 """The observers for swift-log and swift-metrics compile, with stand-ins for these two, and report events."""
 
+import pytest
+
 import samples
 from processes import ROOT
+
+pytestmark = pytest.mark.part("builds")
 
 PACKAGE = ROOT / "Integrations"
 

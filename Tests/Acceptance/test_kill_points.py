@@ -18,6 +18,8 @@ import pytest
 from faults import Faults
 from processes import ROOT
 
+pytestmark = pytest.mark.part("crashes")
+
 TESTS = ROOT / ".build/debug/redialPackageTests.xctest"
 
 

@@ -19,6 +19,8 @@ from processes import BINARY, BOUND, ROOT, Client, run, wait_until
 from replica_crashes import History, ReplicaCrashes, assert_nothing_lost
 from test_rolling_deploy import Upstreams
 
+pytestmark = pytest.mark.part("kubernetes")
+
 PAGE = (ROOT / "docs/kubernetes.md").read_text()
 OVERLAYS = ("one", "several")
 # The oldest version that knows everything in the manifests, and one that is as new as the validator.

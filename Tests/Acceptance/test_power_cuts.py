@@ -14,6 +14,8 @@ from crashes import FLAGS, CrashLoop, Target, assert_nothing_lost
 from processes import BOUND, run
 from volatile_disk import VolatileDisk
 
+pytestmark = pytest.mark.part("power")
+
 KINDS = ["torn", "lost", "kept"]
 
 

@@ -16,6 +16,8 @@ from crashes import CrashLoop, FLAGS, Target, assert_nothing_lost, rounds_wanted
 from faults import Faults
 from processes import wait_until
 
+pytestmark = pytest.mark.part("power")
+
 
 @pytest.fixture
 def target(made, tmp_path):

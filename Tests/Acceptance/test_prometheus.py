@@ -11,6 +11,8 @@ import yaml
 
 from processes import ROOT, free_port, wait_until
 
+pytestmark = pytest.mark.part("prometheus")
+
 RULES = ROOT / "docker/prometheus/rules.yml"
 DASHBOARD = json.loads((ROOT / "docker/grafana/redial.json").read_text())
 

@@ -9,11 +9,15 @@ import json
 import os
 import time
 
+import pytest
+
 from crashes import FLAGS, Target, rounds_wanted
 from databases import replicated
 from networks import Network
 from processes import Redial, wait_until
 from replica_crashes import History, ReplicaCrashes, assert_nothing_lost
+
+pytestmark = pytest.mark.part("crashes")
 
 INSTANCES = 3
 

@@ -8,6 +8,8 @@ import pytest
 from processes import ROOT, Client, free_port, wait_until
 from test_proxies import Nginx
 
+pytestmark = pytest.mark.part("database")
+
 
 @pytest.fixture
 def nginx(made, tmp_path):

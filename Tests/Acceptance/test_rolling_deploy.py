@@ -3,10 +3,14 @@
 import threading
 import time
 
+import pytest
+
 from crashes import FLAGS, Target
 from processes import Client, wait_until
 from replica_crashes import History, Load, ReplicaCrashes, assert_nothing_lost
 from test_replicas import spread
+
+pytestmark = pytest.mark.part("database")
 
 
 class Upstreams(Load):

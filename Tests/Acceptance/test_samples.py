@@ -2,7 +2,11 @@
 
 import re
 
+import pytest
+
 import samples
+
+pytestmark = pytest.mark.part("builds")
 
 
 def test_every_sample_compiles_and_runs(redial, flaky):

@@ -4,7 +4,11 @@ import pathlib
 import subprocess
 import sys
 
+import pytest
+
 from processes import ROOT, environment, free_port
+
+pytestmark = pytest.mark.part("schemathesis")
 
 # The maximum time of the whole run, in seconds; it stops by itself before (max-time).
 LIMIT = 110
