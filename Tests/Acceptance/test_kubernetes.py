@@ -19,8 +19,6 @@ from processes import BINARY, BOUND, ROOT, Client, run, wait_until
 from replica_crashes import History, ReplicaCrashes, assert_nothing_lost
 from test_rolling_deploy import Upstreams
 
-pytestmark = pytest.mark.part("kubernetes")
-
 PAGE = (ROOT / "docs/kubernetes.md").read_text()
 OVERLAYS = ("one", "several")
 # The oldest version that knows everything in the manifests, and one that is as new as the validator.
@@ -325,6 +323,7 @@ class Front:
             client.connection.close()
 
 
+@pytest.mark.part("kubernetes")
 def test_a_rolling_update_of_several_pods_refuses_and_loses_nothing(manifests, made, tmp_path, database):
     objects, cluster = manifests["several"], database()
     cluster.query("CREATE ROLE redial LOGIN PASSWORD 'pass/word'")
@@ -488,6 +487,7 @@ def test_kubectl_understands_the_pages_commands_and_they_name_what_is_there(mani
     assert inside <= {"redial", "cat", "rm", "sh"}
 
 
+@pytest.mark.part("kubernetes")
 def test_the_pages_walk_through_one_replica_copies_and_restores_its_store(manifests, made, receiver, shell, tmp_path):
     network, pods = PodNetwork(), []
 

@@ -11,8 +11,6 @@ import yaml
 
 from processes import ROOT, free_port, wait_until
 
-pytestmark = pytest.mark.part("prometheus")
-
 RULES = ROOT / "docker/prometheus/rules.yml"
 DASHBOARD = json.loads((ROOT / "docker/grafana/redial.json").read_text())
 
@@ -38,12 +36,14 @@ def configured(folder, key, **more):
     return configuration
 
 
+@pytest.mark.part("prometheus")
 def test_the_rules_and_the_configuration_are_valid(tools, tmp_path):
     promtool(tools, "check", "rules", str(RULES))
     (tmp_path / "prometheus.yml").write_text(yaml.safe_dump(configured(tmp_path, "key")))
     promtool(tools, "check", "config", str(tmp_path / "prometheus.yml"))
 
 
+@pytest.mark.part("prometheus")
 def test_each_alert_is_set_off_by_what_it_is_for_and_by_nothing_else(tools):
     promtool(tools, "test", "rules", str(ROOT / "docker/prometheus/rules.test.yml"))
     alerts = {rule["alert"] for group in yaml.safe_load(RULES.read_text())["groups"] for rule in group["rules"]
@@ -52,6 +52,18 @@ def test_each_alert_is_set_off_by_what_it_is_for_and_by_nothing_else(tools):
     checks = [check for test in tests for check in test["alert_rule_test"]]
     assert {check["alertname"] for check in checks if check["exp_alerts"]} == alerts
     assert {check["alertname"] for check in checks if not check["exp_alerts"]} == alerts
+
+
+def test_the_service_has_every_metric_that_a_panel_or_a_rule_names(redial, flaky):
+    service, target = redial("--otlp-endpoint", f"http://127.0.0.1:{free_port()}"), flaky()
+    service.ended(service.submit(url=target.url + "/?fail=1", policy={"backoff": {"initial": "10ms"}}))
+    text = service("GET", "/metrics").body.decode()
+    there = set(re.findall(r"^# TYPE (\w+)", text, re.M))
+    expressions = [target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"]]
+    expressions += [rule["expr"] for group in yaml.safe_load(RULES.read_text())["groups"] for rule in group["rules"]]
+    named = {re.sub(r"_(bucket|sum|count)$", "", name) if name not in there else name
+             for expression in expressions for name in re.findall(r"\bredial_\w+(?![\w:])", expression)}
+    assert len(named) > 20 and named <= there, named - there
 
 
 def test_prometheus_is_given_the_key_that_the_service_asks_for():
@@ -63,6 +75,7 @@ def test_prometheus_is_given_the_key_that_the_service_asks_for():
     assert f"${{{name}:-}}" == read("compose.yaml")["services"]["redial"]["environment"]["REDIAL_ADMIN_KEY"]
 
 
+@pytest.mark.part("prometheus")
 def test_the_metrics_keep_the_formats_rules(tools, redial, flaky):
     service, target = redial(), flaky()
     service.ended(service.submit(url=target.url + "/?fail=1"))
@@ -81,6 +94,7 @@ def test_only_the_busiest_targets_have_series_of_their_own(redial, flaky):
     wait_until(lambda: named() == {'t\\"4': "5", 't\\"3': "4", "(others)": "6"}, "the busiest are named")
 
 
+@pytest.mark.part("prometheus")
 def test_prometheus_scrapes_the_service_and_has_data_for_every_panel(tools, redial, flaky, made, tmp_path):
     service, target = redial(), flaky()
     admin = service("POST", "/v1/keys", {"name": "me", "scopes": ["admin"]}).json["key"]

@@ -103,7 +103,7 @@ final class Cluster: Sendable {
 
   /// The settings for a database.
   func settings(for database: String) -> PostgresSettings {
-    PostgresSettings("postgresql://redial@/\(database)?host=\(folder)")
+    PostgresSettings("postgresql://postgres@/\(database)?host=\(folder)")
   }
 
   // MARK: Programs
