@@ -21,7 +21,7 @@ def test_a_call_from_its_submission_to_its_attempts(redial, flaky, client):
     redial = client(service.url)
     call = redial.submit({"url": target.url + "/?fail=2", "json": {"amount": 100}, "policy": QUICK, "labels": {"team": "ä"}})
     assert call["method"] == "POST" and call["labels"] == {"team": "ä"}
-    ended = redial.wait(call["id"], timeout=20)
+    ended = redial.wait(call["id"], timeout=60)
     assert (ended["state"], ended["attemptCount"]) == ("succeeded", 3)
     assert redial.get(call["id"]) == ended == service.get(call["id"])
     assert redial.get(call["id"], withRequest=True)["request"]["body"] == '{"amount":100}'
@@ -71,7 +71,7 @@ def test_a_submission_whose_answer_is_lost_is_one_call(redial, flaky, client, ma
     redial = client(proxy.url)
     proxy.lose(2)
     call = redial.submit({"url": target.url})
-    assert redial.wait(call["id"], timeout=20)["state"] == "succeeded"
+    assert redial.wait(call["id"], timeout=60)["state"] == "succeeded"
     assert [entry["id"] for entry in redial.list()] == [call["id"]]
     assert proxy.losses == 0
 
@@ -152,9 +152,9 @@ def test_a_call_is_cancelled_and_retried_by_somebody(redial, flaky, client):
     assert redial.cancel(call)["state"] == "cancelled"
     retried = redial.retry(call, by="ada", reason="The target was repaired.")
     assert (retried["retries"][0]["by"], retried["retries"][0]["reason"]) == ("ada", "The target was repaired.")
-    assert redial.wait(call, timeout=20)["state"] == "succeeded"
+    assert redial.wait(call, timeout=60)["state"] == "succeeded"
     redial.retry(call)
-    assert redial.wait(call, timeout=20)["attemptCount"] == 2
+    assert redial.wait(call, timeout=60)["attemptCount"] == 2
     with pytest.raises(ClientError) as ended:
         redial.cancel(call)
     assert (ended.value.status, ended.value.code) == (409, "callEnded")

@@ -17,7 +17,7 @@ def shell(name):
 
 def ask(name, script, *arguments):
     answer = subprocess.run(
-        [shell(name), *arguments, "-c", script], capture_output=True, text=True, timeout=30)
+        [shell(name), *arguments, "-c", script], capture_output=True, text=True, timeout=60)
     assert answer.returncode == 0 and not answer.stderr, answer
     return answer.stdout.split("\n")
 

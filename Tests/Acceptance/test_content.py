@@ -5,7 +5,7 @@ import json
 import sqlite3
 import threading
 
-from processes import run, wait_until
+from processes import BOUND, run, wait_until
 from test_events import Stream
 
 FAST = {"maxAttempts": 2, "backoff": {"strategy": "constant", "initial": "10ms", "jitter": "none"},
@@ -111,10 +111,10 @@ def test_erased_content_is_gone_from_the_api_and_from_the_file(redial, receiver)
 
 def test_only_an_ended_call_can_be_erased(redial, receiver):
     gate = threading.Event()
-    target = receiver(lambda request: (gate.wait(20) and 200, {}, b""))
-    service = redial()
-    running, waiting = service.submit(url=target.url), service.submit(url=target.url, delay="1h")
-    later = service.submit(url=target.url, delay="7s")
+    target = receiver(lambda request: (gate.wait(BOUND) and 200, {}, b""))
+    service = redial(clock=True)
+    running, waiting = service.submit(url=target.url), service.submit(url=target.url, delay="2h")
+    later = service.submit(url=target.url, delay="1h")
     wait_until(lambda: target.requests, "it runs")
     for identity in (running, waiting, later):
         refused = service("DELETE", f"/v1/calls/{identity}/content")
@@ -122,6 +122,7 @@ def test_only_an_ended_call_can_be_erased(redial, receiver):
     gate.set()
     service.ended(running)
     # The refusal has changed nothing: the call goes out when it is due.
+    service.advance(3600)
     assert service.ended(later)["state"] == "succeeded"
     service("POST", f"/v1/calls/{waiting}/cancel")
     for identity in (running, waiting, later):

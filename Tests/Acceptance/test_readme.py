@@ -49,7 +49,7 @@ def test_the_try_in_thirty_seconds(redial, flaky):
             assert output.replace("listens", "listens") in server.log.read_text()
             continue
         answer = subprocess.run(
-            command, shell=True, capture_output=True, text=True, timeout=30, env=environment({"REDIAL_SERVER": service.url}))
+            command, shell=True, capture_output=True, text=True, timeout=60, env=environment({"REDIAL_SERVER": service.url}))
         assert answer.returncode == 0, answer
         assert shape(answer.stdout.strip()) == shape(output.strip()), command
 

@@ -80,7 +80,7 @@ def test_the_command_writes_a_request_as_a_curl_command_that_a_shell_takes_as_it
     sent = target.next()
     command = run("get", identity, "--curl", "--server", service.url)
     assert command.returncode == 0 and command.stderr == ""
-    subprocess.run(["sh", "-c", command.stdout], check=True, capture_output=True, timeout=20)
+    subprocess.run(["sh", "-c", command.stdout], check=True, capture_output=True, timeout=60)
     again = target.next()
     assert (again.method, again.path, again.body) == (sent.method, sent.path, sent.body) == (
         "PATCH", "/a[1-2]?q={x}&b=$HOME", nasty.encode())
@@ -91,7 +91,7 @@ def test_the_command_writes_a_request_as_a_curl_command_that_a_shell_takes_as_it
     target.next()
     command = run("get", binary, "--curl", "--server", service.url)
     assert "cookie" in command.stderr
-    subprocess.run(["sh", "-c", command.stdout], check=True, capture_output=True, timeout=20)
+    subprocess.run(["sh", "-c", command.stdout], check=True, capture_output=True, timeout=60)
     assert target.next().body == b"\x00\xff\xfe\n"
     text = run("get", identity, "--request", "--url", service.url).stdout
     assert "x-q: it's $(id)" in text and "second" in text

@@ -225,7 +225,7 @@ class VolatileDisk:
             if command:
                 subprocess.run(command, capture_output=True)
         self.process.stdin.close()
-        self.process.wait(30)
+        self.process.wait(60)
 
 
 if __name__ == "__main__":
