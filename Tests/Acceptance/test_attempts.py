@@ -4,6 +4,8 @@ import base64
 import email.utils
 import time
 
+from processes import wait_until
+
 QUICK = {"backoff": {"initial": "20ms", "max": "50ms"}}
 
 
@@ -83,19 +85,22 @@ def test_a_status_that_is_not_retryable_ends_the_call_at_once(redial, receiver):
 
 def test_attempts_and_deadline_end_a_call_whichever_comes_first(redial, receiver):
     target = receiver(lambda request: (503, {}, b""))
-    service = redial("--breaker-consecutive-failures", "0", "--breaker-failure-rate", "0")
-    call = service.ended(service.submit(url=target.url, policy=QUICK | {"maxAttempts": 3}))
+    service = redial("--breaker-consecutive-failures", "0", "--breaker-failure-rate", "0", clock=True)
+    call = service.ended(service.submit(url=target.url, policy=QUICK | {"deadline": "1h", "maxAttempts": 3}))
     assert (call["failureReason"], call["attemptCount"]) == ("attemptsExhausted", 3)
-    began = time.monotonic()
-    call = service.ended(service.submit(url=target.url, policy=QUICK | {"deadline": "400ms", "maxAttempts": 1000}))
-    assert call["failureReason"] == "deadlineExceeded" and call["attemptCount"] > 3
-    assert time.monotonic() - began < 3
+    more = {"backoff": {"initial": "20ms", "max": "10m"}, "deadline": "1h", "maxAttempts": 1000}
+    identity = service.submit(url=target.url, policy=more)
+    wait_until(lambda: service.get(identity)["attemptCount"] > 3, "it is attempted again and again")
+    service.advance(3600)
+    assert service.ended(identity)["failureReason"] == "deadlineExceeded"
 
 
 def test_an_attempt_that_takes_too_long_is_cut_off_and_may_have_been_sent(redial, flaky):
     service, target = redial(), flaky()
+    # There is a connection already, so that the request is sent in time on any machine.
+    service.ended(service.submit(url=target.url))
     call = service.ended(service.submit(
-        url=target.url + "/?delay=5s", policy={"maxAttempts": 1, "attemptTimeout": "100ms"}))
+        url=target.url + "/?delay=10m", policy={"maxAttempts": 1, "attemptTimeout": "500ms"}))
     assert call["attempts"][0]["outcome"] == "maybeSent"
     assert call["attempts"][0]["error"]["code"] == "timeout"
     call = service.ended(service.submit(
@@ -107,17 +112,24 @@ def test_retry_after_is_waited_for_in_seconds_and_as_a_date(redial, receiver):
     def answer(request):
         if request.headers["redial-attempt"] != "1":
             return (200, {}, b"")
-        wait = "1" if request.path == "/seconds" else email.utils.formatdate(time.time() + 2, usegmt=True)
+        wait = "1000" if request.path == "/seconds" else email.utils.formatdate(time.time() + 1000, usegmt=True)
         return (429, {"retry-after": wait}, b"")
 
     target = receiver(answer)
-    service = redial()
-    ids = {path: service.submit(url=target.url + path, policy=QUICK) for path in ("/seconds", "/date")}
-    call = service.get(ids["/seconds"])
-    for path, identity in ids.items():
+    service = redial(clock=True)
+    # Each has its own target, because an answer pauses the other calls of its target.
+    ids = {name: service.submit(url=f"{target.url}/{name}", target=name, policy=QUICK) for name in ("seconds", "date")}
+    for name, identity in ids.items():
+        call = wait_until(lambda: (c := service.get(identity))["attempts"] and c, f"the first attempt by {name} has ended")
+        assert call["waitingOn"] == "retryAfter"
+    service.advance(900)
+    # Whatever is due begins before the end of a call that is submitted now.
+    target.answer = lambda request: (200, {}, b"")
+    assert service.ended(service.submit(url=target.url, target="now"))["state"] == "succeeded"
+    assert [service.get(identity)["attemptCount"] for identity in ids.values()] == [1, 1]
+    service.advance(100)
+    for identity in ids.values():
         assert service.ended(identity)["attemptCount"] == 2
-        first, second = [r for r in target.requests if r.path == path]
-        assert 0.95 <= second.at - first.at <= 4, path
     # Beyond its maximum the call ends; it does not run too early.
     target.answer = lambda request: (503, {"retry-after": "7200"}, b"")
     call = service.ended(service.submit(url=target.url))
@@ -129,18 +141,27 @@ def test_retry_after_is_waited_for_in_seconds_and_as_a_date(redial, receiver):
 
 
 def test_delay_and_start_time_hold_a_call_back(redial, receiver):
-    service, target = redial(), receiver()
-    began = time.time()
-    start = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(began + 2))
+    service, target = redial(clock=True), receiver()
+    start = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 2 * 3600))
     at = service.submit(url=target.url + "/at", startAt=start)
-    delayed = service.submit(url=target.url + "/delay", delay="700ms")
+    delayed = service.submit(url=target.url + "/delay", delay="1h")
     call = service.get(delayed)
     assert (call["state"], call["waitingOn"], call["attemptCount"]) == ("scheduled", "startTime", 0)
     assert call["nextAttemptAt"] > call["createdAt"]
-    assert service.ended(delayed)["state"] == service.ended(at)["state"] == "succeeded"
-    arrived = {r.path: r.at for r in target.requests}
-    assert 0.7 <= arrived["/delay"] - began < 2
-    assert arrived["/at"] >= int(began + 2)
+
+    def have_run(*paths):
+        # Whatever is due begins before the end of a call that is submitted now.
+        assert service.ended(service.submit(url=target.url + "/now"))["state"] == "succeeded"
+        assert {request.path for request in target.requests} - {"/now"} == set(paths)
+
+    service.advance(3500)
+    have_run()
+    service.advance(100)
+    assert service.ended(delayed)["state"] == "succeeded"
+    service.advance(3500)
+    have_run("/delay")
+    service.advance(100)
+    assert service.ended(at)["state"] == "succeeded"
 
 
 def test_connections_to_a_target_are_kept(redial, receiver):
@@ -153,11 +174,10 @@ def test_connections_to_a_target_are_kept(redial, receiver):
 def test_one_slow_target_does_not_delay_another(redial, flaky, receiver):
     slow, quick = flaky(), receiver()
     service = redial("--max-in-flight-per-target", "4", "--max-in-flight", "16")
+    # These end long after the test; a call that waits for one of them does so, too.
     for _ in range(100):
-        service.submit(url=slow.url + "/?delay=10s")
-    began = time.monotonic()
+        service.submit(url=slow.url + "/?delay=10m", policy={"attemptTimeout": "10m"})
     for _ in range(20):
         assert service.ended(service.submit(url=quick.url))["state"] == "succeeded"
-    assert time.monotonic() - began < 5
     # It has not answered yet, so it may have fewer than its limit of four.
     assert 1 <= service.target(slow.url)["inFlight"] <= 4

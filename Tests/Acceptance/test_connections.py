@@ -3,11 +3,10 @@
 import http.client
 import resource
 import socket
-import time
 
 import pytest
 
-from processes import wait_until
+from processes import BOUND, wait_until
 
 
 def descriptors(count):
@@ -20,40 +19,39 @@ def descriptors(count):
 
 
 def health(port):
-    """The time and the status of /healthz on a new connection."""
-    began = time.monotonic()
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    """The status of /healthz on a new connection."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=BOUND)
     connection.request("GET", "/healthz")
     status = connection.getresponse().status
     connection.close()
-    return time.monotonic() - began, status
+    return status
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET /healthz HTTP/1.1\r\nHost:"], ids=["silent", "half a request"])
 def test_at_the_bound_of_connections_a_new_one_is_served_or_told_503_at_once(redial, sent):
     descriptors(4000)
-    service = redial("--max-connections", "2000")
+    # No connection ends by itself as long as a client waits here: a new one is not answered because another has timed out.
+    service = redial("--max-connections", "2000", "--header-timeout", "10m", "--idle-timeout", "10m")
     open_ones = []
     try:
         for _ in range(2500):
-            open_ones.append(socket.create_connection(("127.0.0.1", service.port), 20))
+            open_ones.append(socket.create_connection(("127.0.0.1", service.port), BOUND))
             if sent:
                 try:
                     open_ones[-1].sendall(sent)
                 except OSError:
                     pass  # It has been closed for another already.
-        took = [health(service.port) for _ in range(20)]
-        assert {status for _, status in took} <= ({200} if not sent else {200, 503}), took
-        assert max(seconds for seconds, _ in took) < 2, took
+        statuses = [health(service.port) for _ in range(20)]
+        assert set(statuses) <= ({200} if not sent else {200, 503}), statuses
     finally:
         for one in open_ones:
             one.close()
-    wait_until(lambda: health(service.port)[1] == 200, "there is room again")
+    wait_until(lambda: health(service.port) == 200, "there is room again")
 
 
 def test_memory_of_half_sent_bodies_is_given_back_when_they_have_gone(redial):
     descriptors(4000)
-    service = redial("--max-connections", "3000")
+    service = redial("--max-connections", "3000", "--body-timeout", "10m")
 
     def resident():
         return service.metrics()["process_resident_memory_bytes"]
@@ -61,10 +59,10 @@ def test_memory_of_half_sent_bodies_is_given_back_when_they_have_gone(redial):
     head = b"POST /v1/calls HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 60000\r\n\r\n"
     open_ones = []
     for _ in range(2000):
-        open_ones.append(socket.create_connection(("127.0.0.1", service.port), 20))
+        open_ones.append(socket.create_connection(("127.0.0.1", service.port), BOUND))
         open_ones[-1].sendall(head + b" " * 30000)
     wait_until(lambda: resident() > before + (40 << 20), "the bodies are held")
     for one in open_ones:
         one.close()
     # 16 MiB are kept, and the earlier connections use some.
-    wait_until(lambda: resident() < before + (28 << 20), "the memory is given back", 15)
+    wait_until(lambda: resident() < before + (28 << 20), "the memory is given back")

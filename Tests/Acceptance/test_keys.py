@@ -3,11 +3,13 @@
 import http.client
 import json
 import re
+import select
 import socket
+import threading
 
 import pytest
 
-from processes import Client, free_port, run, wait_until
+from processes import BOUND, Client, free_port, run, wait_until
 from test_contract import CONTRACT, check
 from test_events import Stream
 
@@ -271,7 +273,6 @@ def test_the_command_makes_lists_revokes_and_shows_keys(redial, flaky):
 
 
 def test_of_two_who_make_the_first_key_one_is_told_that_it_needs_one(redial):
-    import threading
     service = redial()
     for _ in range(5):
         answers, gate = [], threading.Barrier(8)
@@ -286,7 +287,7 @@ def test_of_two_who_make_the_first_key_one_is_told_that_it_needs_one(redial):
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join()
+            thread.join(BOUND)
         assert sorted(a.status for a in answers) == [201] + [401] * 7
         assert all(a.json["code"] == "missingAPIKey" for a in answers if a.status == 401)
         winner = next(a.json for a in answers if a.status == 201)
@@ -314,7 +315,7 @@ def test_the_command_warns_of_a_key_that_anybody_on_the_way_can_read():
 def test_what_was_begun_without_a_key_ends_when_the_first_is_made(redial, flaky):
     service, target = redial(), flaky()
     listener = Stream(service)
-    lines = http.client.HTTPConnection("127.0.0.1", service.port, timeout=30)
+    lines = http.client.HTTPConnection("127.0.0.1", service.port, timeout=BOUND)
     lines.putrequest("POST", "/v1/calls/batch")
     lines.putheader("content-type", "application/x-ndjson")
     lines.putheader("transfer-encoding", "chunked")
@@ -347,6 +348,7 @@ def test_a_list_by_lines_breaks_off_when_the_key_is_revoked(redial, flaky):
     key = make(service, "read")
     listing = socket.socket()
     listing.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    listing.settimeout(BOUND)
     listing.connect(("127.0.0.1", service.port))
     listing.sendall(
         f"GET /v1/calls?limit=50 HTTP/1.1\r\nhost: x\r\naccept: application/x-ndjson\r\n"
@@ -378,15 +380,17 @@ def test_a_stream_costs_what_it_would_without_one(redial, flaky):
     assert service.metrics()["redial_calls_accepted_total"] == 40
     # A list as lines pays for each page, and waits for quota; it does not end early.
     made = service("POST", "/v1/keys", {"name": "r", "scopes": ["read"], "requestsPerMinute": 2})
-    with socket.create_connection(("127.0.0.1", service.port)) as client:
-        client.settimeout(2)
+    reader = {"authorization": "Bearer " + made.json["key"]}
+    with socket.create_connection(("127.0.0.1", service.port), BOUND) as client:
         client.sendall((
             "GET /v1/calls?limit=10 HTTP/1.1\r\nhost: a\r\naccept: application/x-ndjson\r\n"
-            f"authorization: Bearer {made.json['key']}\r\n\r\n").encode())
+            f"authorization: {reader['authorization']}\r\n\r\n").encode())
         got = b""
-        try:
-            while piece := client.recv(65536):
-                got += piece
-        except socket.timeout:
-            pass
+        while got.count(b'"id":"call_') < 20:
+            piece = client.recv(65536)
+            assert piece, got
+            got += piece
+        assert service("GET", "/v1/calls", headers=reader).json["code"] == "quotaExceeded"
+        # There is neither more of it nor its end.
+        assert not select.select([client], [], [], 0)[0]
     assert got.startswith(b"HTTP/1.1 200") and got.count(b'"id":"call_') == 20

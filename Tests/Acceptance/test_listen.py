@@ -4,6 +4,7 @@ import fcntl
 import http.client
 import json
 import os
+import select
 import signal
 import socket
 import stat
@@ -210,25 +211,30 @@ def test_restarts_on_an_inherited_socket_refuse_and_reset_no_connection(serve, l
         while not stop.is_set():
             count += 1
             connection = http.client.HTTPConnection("127.0.0.1", port, timeout=BOUND)
+            began, sent = time.monotonic(), None
             try:
+                connection.connect()
                 if count % 3 == 0:
                     # Accepted, but its request is late.
-                    connection.connect()
                     time.sleep(0.02)
                 if count % 4:
-                    status, _ = ask(connection, "GET", "/healthz")
-                    good = status == 200
+                    connection.request("GET", "/healthz")
                 else:
-                    status, body = ask(connection, "POST", "/v1/calls", {"url": target.url})
-                    good = status == 202
-                    if good:
-                        accepted.append(json.loads(body)["id"])
-                if good:
+                    connection.request(
+                        "POST", "/v1/calls", json.dumps({"url": target.url}), {"content-type": "application/json"})
+                sent = time.monotonic()
+                answer = connection.getresponse()
+                status, body = answer.status, answer.read()
+                if status == 202:
+                    accepted.append(json.loads(body)["id"])
+                if status == (200 if count % 4 else 202):
                     answered[0] += 1
                 else:
                     faults.append(status)
             except (OSError, http.client.HTTPException) as error:
-                faults.append(repr(error))
+                # A stop waits half a second for a request. On a busy machine this thread may take longer to send one.
+                if (sent or time.monotonic()) - began < 0.4:
+                    faults.append(repr(error))
             finally:
                 connection.close()
             time.sleep(0.002)
@@ -269,23 +275,30 @@ def processor_seconds(process):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def test_a_stop_leaves_what_waits_to_the_next_and_does_not_spin_meanwhile(serve, listening):
-    web = listening()
-    service = serve(inherited=[web])
+def test_a_stop_leaves_what_waits_to_the_next_and_does_not_spin_meanwhile(serve, listening, receiver):
+    web, over = listening(), threading.Event()
+    target = receiver(lambda request: over.wait() and (200, {}, b""))
+    service = serve("--drain-timeout", "10m", inherited=[web])
     service.greeted()
-    with socket.create_connection(web.getsockname(), BOUND) as half:
-        half.sendall(b"POST /v1/calls HTTP/1.1\r\nHost: x\r\n")
-        ask(http.client.HTTPConnection(*web.getsockname(), timeout=BOUND), "GET", "/healthz")
-        service.process.send_signal(signal.SIGTERM)
-        wait_until(lambda: "stopping" in service.said, "it drains")
-        time.sleep(0.1)
-        waiting = http.client.HTTPConnection(*web.getsockname(), timeout=BOUND)
-        waiting.request("GET", "/healthz")
+    # An attempt that does not end keeps the process alive, and a client in the middle of its second request its loop.
+    client = http.client.HTTPConnection(*web.getsockname(), timeout=BOUND)
+    assert ask(client, "POST", "/v1/calls", {"url": target.url, "policy": {"attemptTimeout": "10m"}})[0] == 202
+    target.next()
+    client.sock.sendall(b"POST /v1/calls HTTP/1.1\r\nHost: x\r\n")
+    service.process.send_signal(signal.SIGTERM)
+    wait_until(lambda: "stopping" in service.said, "it drains")
+    waiting = http.client.HTTPConnection(*web.getsockname(), timeout=BOUND)
+    waiting.request("GET", "/healthz")
+
+    def rests():
         before = processor_seconds(service.process)
         time.sleep(0.5)
-        assert service.process.poll() is None
-        assert processor_seconds(service.process) - before < 0.2
-        assert service.process.wait(BOUND) == 0
+        return processor_seconds(service.process) - before < 0.1
+    wait_until(rests, "it uses little of the processor while a connection waits")
+    assert service.process.poll() is None
+    assert not select.select([waiting.sock], [], [], 0)[0], "it has answered"
+    over.set()
+    assert service.process.wait(BOUND) == 0
     serve(inherited=[web]).greeted()
     assert waiting.getresponse().read() == b"ok\n"
 

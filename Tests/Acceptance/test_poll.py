@@ -1,11 +1,15 @@
 """Polling, listing, cancelling and retrying."""
 
+import contextlib
+import http.client
+import json
 import re
+import select
 import sqlite3
 import threading
-import time
+from urllib.parse import quote
 
-from processes import wait_until
+from processes import BOUND, wait_until
 
 SHAPE = {
     "id", "kind", "state", "failureReason", "waitingOn", "nextAttemptAt", "url", "method", "target", "labels",
@@ -77,7 +81,7 @@ def test_cancelling_ends_a_call_in_any_state_but_the_last(redial, flaky):
     answer = service("POST", f"/v1/calls/{waiting}/cancel")
     assert answer.status == 200 and answer.json["state"] == "cancelled" and answer.json["finishedAt"]
 
-    running = service.submit(url=target.url + "/?delay=30s")
+    running = service.submit(url=target.url + "/?delay=10m", policy={"attemptTimeout": "10m"})
     wait_until(lambda: target.hits().get(running), "the attempt is under way")
     answer = service("POST", f"/v1/calls/{running}/cancel")
     assert answer.status == 200 and answer.json["state"] == "cancelled"
@@ -98,35 +102,37 @@ def test_cancelling_aborts_an_attempt_whose_start_was_written_with_it(redial, re
 
     def answer(request):
         if request.path == "/slow":
-            over.wait(20)
+            over.wait()
         return 200, {}, b""
 
-    service, target = redial(), receiver(answer)
+    service, target = redial(clock=True), receiver(answer)
+    rate = {"rate": {"perSecond": 0.001, "burst": 1}}
+    assert service("PUT", f"/v1/targets/{quote(target.url, safe='')}", rate).status == 200
     service.ended(service.submit(url=target.url))
-    slow = service.submit(url=f"{target.url}/slow", delay="700ms")
-    answers = {}
-
-    def ask(path, body=None):
-        answers[path] = service("POST", path, body)
-
-    asked = [threading.Thread(target=ask, args=("/v1/calls", {"url": target.url})),
-             threading.Thread(target=ask, args=(f"/v1/calls/{slow}/cancel",))]
-    with sqlite3.connect(service.store, isolation_level=None) as other:
-        # The next commit waits for this, and all later writes follow it in one commit.
+    # It waits in memory, for the rate, until the test lets its time come.
+    slow = service.submit(url=f"{target.url}/slow", policy={"attemptTimeout": "10m"})
+    asked = [http.client.HTTPConnection("127.0.0.1", service.port, timeout=BOUND) for _ in range(2)]
+    for connection in asked:
+        connection.request("GET", "/healthz")
+        assert connection.getresponse().read() == b"ok\n"
+    submission = json.dumps({"url": target.url, "delay": "1h"})
+    with contextlib.closing(sqlite3.connect(service.store, isolation_level=None)) as other:
+        # The next commit waits for this, five seconds at most, and all later writes follow it in one commit.
         other.execute("BEGIN IMMEDIATE")
-        asked[0].start()
-        time.sleep(1.2)
-        asked[1].start()
-        time.sleep(0.3)
-        assert not answers
+        asked[0].request("POST", "/v1/calls", submission, {"content-type": "application/json"})
+        wait_until(lambda: service.metrics()["redial_backlog_calls"] == 2, "the submission is to be written")
+        service.advance(1000)
+        wait_until(lambda: service.metrics()["redial_attempts_in_flight"] == 1, "the start is to be written")
+        asked[1].request("POST", f"/v1/calls/{slow}/cancel")
+        # The engine is asked for these behind the cancellation.
+        assert service.metrics()["redial_attempts_in_flight"] == 1
+        assert len(target.requests) == 1 and not select.select([c.sock for c in asked], [], [], 0)[0]
         other.execute("ROLLBACK")
-    asked[1].join(5)
-    was_aborted = not asked[1].is_alive()
+    # The target does not answer, so an attempt that was not aborted would go on longer than this may take.
+    assert [connection.getresponse().status for connection in asked] == [202, 200]
+    call = service.get(slow)
+    assert (call["state"], [a["outcome"] for a in call["attempts"]]) == ("cancelled", ["cancelled"])
     over.set()
-    for thread in asked:
-        thread.join()
-    assert was_aborted, "the attempt went on until its target answered"
-    assert service.get(slow)["state"] == "cancelled"
 
 
 def test_retrying_runs_a_call_now_or_again(redial, receiver):

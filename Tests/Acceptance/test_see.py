@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 
 import processes
 from processes import wait_until
@@ -147,8 +148,10 @@ def test_an_idle_service_costs_nothing(redial):
         fields = open(f"/proc/{service.process.pid}/stat").read().rsplit(")", 1)[1].split()
         return int(fields[11]) + int(fields[12])
 
-    import time
-    time.sleep(0.2)
-    before = ticks()
-    time.sleep(1.5)
-    assert ticks() - before <= 1
+    def costs_nothing():
+        before = ticks()
+        time.sleep(1.5)
+        return ticks() - before <= 1
+
+    # On a busy machine it may take a while until it has nothing to do after its start.
+    wait_until(costs_nothing, "it uses no more than a hundredth of a second in one and a half")

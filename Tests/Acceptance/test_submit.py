@@ -6,11 +6,10 @@ import json
 import random
 import socket
 import threading
-import time
 import zlib
 
 import pytest
-from processes import wait_until
+from processes import BOUND, wait_until
 
 
 def test_a_url_alone_is_a_call(redial, flaky):
@@ -166,7 +165,7 @@ def test_what_is_no_http_is_answered_and_the_connection_closed(redial):
                          (b"GET /" + b"x" * 20_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", b"414"),
                          (b"POST /v1/calls HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n"
                           b"Transfer-Encoding: chunked\r\n\r\n", b"400")):
-        with socket.create_connection(("127.0.0.1", service.port), 5) as connection:
+        with socket.create_connection(("127.0.0.1", service.port), BOUND) as connection:
             connection.sendall(text)
             answer = b""
             while more := connection.recv(65536):
@@ -191,9 +190,8 @@ def test_backpressure_refuses_new_calls_and_keeps_old_ones(redial):
     assert answer.status in (429, 503), answer.body
     assert int(answer.headers["retry-after"]) >= 1
     assert service("POST", f"/v1/calls/{kept[0]}/cancel").status == 200
-    deadline = time.monotonic() + 5
-    while service("POST", "/v1/calls", {"url": "http://127.0.0.1:1/", "delay": "1h"}).status != 202:
-        assert time.monotonic() < deadline
+    one = {"url": "http://127.0.0.1:1/", "delay": "1h"}
+    wait_until(lambda: service("POST", "/v1/calls", one).status == 202, "there is room for one more")
     assert all(service.get(k)["state"] == "scheduled" for k in kept[1:])
 
 
@@ -219,10 +217,13 @@ def test_a_submission_repeated_under_its_key_is_one_call(redial, receiver):
 
 
 def test_a_key_is_forgotten_in_time(redial):
-    service = redial("--idempotency-time", "300ms")
-    call, headers = json.dumps({"url": "http://127.0.0.1:1/", "delay": "1h"}), {
+    service = redial("--idempotency-time", "1h", clock=True)
+    call, headers = json.dumps({"url": "http://127.0.0.1:1/", "delay": "10h"}), {
         "content-type": "application/json", "idempotency-key": "k"}
     first = service("POST", "/v1/calls", call, headers).json["id"]
+    service.advance(3000)
+    assert service("POST", "/v1/calls", call, headers).json["id"] == first
+    service.advance(600)
     wait_until(lambda: service("POST", "/v1/calls", call, headers).json["id"] != first, "the key is forgotten")
 
 
@@ -232,32 +233,36 @@ def test_many_submissions_under_one_key_at_once_are_one_call_and_survive_kill_9(
     told = {key: set() for key in keys}
     lock = threading.Lock()
 
+    answers = []
+
+    def submitted(key):
+        try:
+            return service(
+                "POST", "/v1/calls", json.dumps({"url": f"{target.url}/{key}"}),
+                {"content-type": "application/json", "idempotency-key": key})
+        except (OSError, http.client.HTTPException):
+            return None
+
     def client(seed):
         order = list(keys)
         random.Random(seed).shuffle(order)
         for key in order:
-            while True:
-                try:
-                    answer = service(
-                        "POST", "/v1/calls", json.dumps({"url": f"{target.url}/{key}"}),
-                        {"content-type": "application/json", "idempotency-key": key})
-                except (OSError, http.client.HTTPException):
-                    time.sleep(0.01)
-                    continue
-                assert answer.status == 202, answer.body
-                with lock:
-                    told[key].add(answer.json["id"])
-                break
+            answer = wait_until(lambda: submitted(key), f"the submission under {key} is answered")
+            answers.append(answer.status)
+            with lock:
+                told[key].add(answer.json["id"])
 
     threads = [threading.Thread(target=client, args=(n,)) for n in range(8)]
     for thread in threads:
         thread.start()
-    for _ in range(3):
-        time.sleep(0.05)
+    # Each client submits 60; so three times some have been answered and others have not.
+    for count in (60, 160, 260):
+        wait_until(lambda: len(answers) >= count, f"{count} are answered")
         service.kill()
         service.start()
     for thread in threads:
         thread.join()
+    assert answers == [202] * 480
     assert all(len(ids) == 1 for ids in told.values()), told
     wait_until(lambda: service.metrics()["redial_backlog_calls"] == 0, "all calls end")
     assert len(service("GET", "/v1/calls?limit=200").json["data"]) == len(keys)

@@ -1,11 +1,11 @@
 """Operators' control of targets, over real sockets, with restarts in between."""
 
-import time
+import threading
 from urllib.parse import quote
 
 import pytest
 
-from processes import wait_until
+from processes import BOUND, wait_until
 
 FAST = {"backoff": {"initial": "20ms", "max": "20ms", "jitter": "none"}}
 
@@ -22,45 +22,56 @@ def post(service, target, what):
     return answer.json
 
 
+def settled(service, target, ran):
+    """Runs a call of another target, so that what may run has begun before; then only these paths were requested."""
+    assert service.ended(service.submit(url=f"{target.url}/other", target="other"))["state"] == "succeeded"
+    assert [request.path for request in target.requests if request.path != "/other"] == ran
+
+
 def test_settings_take_effect_at_once_and_outlive_the_process(redial, receiver):
     target = receiver()
-    service = redial()
-    shown = put(service, target.url, {"rate": {"perSecond": 20, "burst": 1}, "maxInFlight": 3})
-    assert shown["settings"]["rate"] == {"perSecond": 20, "burst": 1} and shown["settings"]["maxInFlight"] == 3
+    service = redial(clock=True)
+    shown = put(service, target.url, {"rate": {"perSecond": 0.001, "burst": 1}, "maxInFlight": 3})
+    assert shown["settings"]["rate"] == {"perSecond": 0.001, "burst": 1} and shown["settings"]["maxInFlight"] == 3
     assert shown["settings"]["breaker"]["openInterval"] == "500ms"
     service.kill()
     service.start()
     assert service.target(target.url)["settings"] == shown["settings"]
-    calls = [service.submit(url=target.url) for _ in range(11)]
-    waiting = service.get(calls[-1])
-    assert waiting["waitingOn"] in ("rateLimit", "concurrency"), waiting
-    for call in calls:
+    calls = [service.submit(url=f"{target.url}/{n}") for n in range(11)]
+    ran = []
+    for n, call in enumerate(calls):
+        if n:
+            assert service.get(call)["waitingOn"] == "rateLimit", service.get(call)
+            # The interval is 1000 s.
+            service.advance(900)
+            settled(service, target, ran)
+            service.advance(100)
         assert service.ended(call)["state"] == "succeeded"
-    times = [request.at for request in target.requests]
-    assert times[-1] - times[0] >= 0.45, "ten intervals of 50 ms"
+        ran.append(f"/{n}")
+        settled(service, target, ran)
     put(service, target.url, {})
     assert service.target(target.url)["settings"]["rate"]["perSecond"] == 0
 
 
 def test_a_paused_target_is_left_alone_over_a_restart_until_it_is_resumed(redial, receiver):
     target = receiver()
-    service = redial()
+    service = redial(clock=True)
     assert post(service, target.url, "pause")["paused"]
-    call = service.submit(url=target.url)
+    call = service.submit(url=f"{target.url}/early")
     assert service.get(call)["waitingOn"] == "paused" and service.get(call)["nextAttemptAt"] is None
     service.kill()
     service.start()
-    late = service.submit(url=target.url)
-    time.sleep(0.3)
-    assert not target.requests
-    assert service.get(call)["waitingOn"] == "paused"
+    late = service.submit(url=f"{target.url}/late")
+    service.advance(3600)
+    settled(service, target, [])
+    assert service.get(call)["waitingOn"] == service.get(late)["waitingOn"] == "paused"
     assert not post(service, target.url, "resume")["paused"]
     assert service.ended(call)["state"] == service.ended(late)["state"] == "succeeded"
 
 
 def test_a_tripped_target_is_left_alone_over_a_restart_until_it_is_reset(redial, receiver):
     target = receiver()
-    service = redial()
+    service = redial(clock=True)
     tripped = post(service, target.url, "trip")
     assert tripped["tripped"] and tripped["breaker"]["state"] == "open"
     call = service.submit(url=target.url)
@@ -70,8 +81,9 @@ def test_a_tripped_target_is_left_alone_over_a_restart_until_it_is_reset(redial,
     service.start()
     assert service.target(target.url)["tripped"]
     assert service.get(call)["waitingOn"] == "breaker"
-    time.sleep(0.2)
-    assert not target.requests
+    service.advance(3600)
+    settled(service, target, [])
+    assert service.get(call)["waitingOn"] == "breaker"
     assert post(service, target.url, "reset")["breaker"]["state"] == "closed"
     assert service.ended(call)["state"] == "succeeded"
 
@@ -115,8 +127,11 @@ def test_a_target_that_asked_for_a_pause_has_it_from_the_next_process_too(redial
 
 
 def test_calls_of_one_ordering_key_run_one_at_a_time_in_order_also_over_a_kill(redial, receiver):
+    over = threading.Event()
+
     def answer(request):
-        time.sleep(0.01)
+        if request.path == "/10":
+            over.wait(BOUND)
         # Every third call fails at first, and must not let the next one overtake it.
         seen = sum(other.path == request.path for other in target.requests)
         return (500 if int(request.path[1:]) % 3 == 0 and seen < 2 else 200, {}, b"")
@@ -126,9 +141,11 @@ def test_calls_of_one_ordering_key_run_one_at_a_time_in_order_also_over_a_kill(r
     calls = [service.submit(url=f"{target.url}/{n}", orderingKey="account", policy=FAST) for n in range(30)]
     free = service.submit(url=f"{target.url}/1000")
     assert service.get(calls[-1])["waitingOn"] == "ordering"
-    wait_until(lambda: len(target.requests) > 8, "some have run")
-    service("POST", f"/v1/calls/{calls[20]}/cancel")
+    # The process ends while one is under way, and others wait.
+    wait_until(lambda: any(request.path == "/10" for request in target.requests), "some have run")
+    assert service("POST", f"/v1/calls/{calls[20]}/cancel").status == 200
     service.kill()
+    over.set()
     service.start()
     for n, call in enumerate(calls):
         assert service.ended(call)["state"] == ("cancelled" if n == 20 else "succeeded"), n

@@ -6,7 +6,9 @@ internal import Foundation
 public enum FuzzCorpus {
   /// An input, and where it comes from.
   public struct Input: Sendable {
+    /// The file, and the number of the change.
     public let name: String
+    /// The input.
     public let bytes: [UInt8]
   }
 
