@@ -10,8 +10,7 @@ final class AddressPruning {
   private var last: ContinuousClock.Instant?
 
   /// Whether a transfer that is about to connect or to send may prune at its end.
-  func isDue() -> Bool {
-    let now = ContinuousClock.now
+  func isDue(at now: ContinuousClock.Instant = .now) -> Bool {
     if let last, now - last < Self.interval { return false }
     last = now
     return true

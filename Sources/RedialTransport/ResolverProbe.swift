@@ -9,9 +9,9 @@ internal import Synchronization
 /// that says anything else, or nothing in time, does not work. The question blocks, and has a thread of its own.
 final class ResolverProbe: Sendable {
   /// How long an answer is valid.
-  private static let memory = Duration.seconds(1)
+  private let memory: Duration
   /// The timeout of an answer: the resolver needs no other server for it.
-  private static let patience = Duration.seconds(2)
+  private let patience: Duration
 
   private struct State {
     var waiting: [@Sendable (Bool) -> Void] = []
@@ -31,7 +31,11 @@ final class ResolverProbe: Sendable {
   private let question: @Sendable () -> Bool
 
   /// - Parameter question: Whether names can be resolved; it may block.
-  init(question: @escaping @Sendable () -> Bool = ResolverProbe.isResolving) {
+  init(
+    memory: Duration = .seconds(1), patience: Duration = .seconds(2),
+    question: @escaping @Sendable () -> Bool = ResolverProbe.isResolving
+  ) {
+    (self.memory, self.patience) = (memory, patience)
     self.question = question
   }
 
@@ -39,9 +43,9 @@ final class ResolverProbe: Sendable {
   func ask(_ answer: @escaping @Sendable (_ isUp: Bool) -> Void) {
     let now = ContinuousClock.now
     let step = state.withLock { state -> Step in
-      if let last = state.last, now - last.at < Self.memory { return .known(last.isUp) }
+      if let last = state.last, now - last.at < memory { return .known(last.isUp) }
       // A question without an answer in time may still be running: there is never another beside it.
-      if let askedAt = state.askedAt, now - askedAt >= Self.patience { return .known(false) }
+      if let askedAt = state.askedAt, now - askedAt >= patience { return .known(false) }
       state.waiting.append(answer)
       guard state.askedAt == nil else { return .waits }
       state.askedAt = now
@@ -52,7 +56,7 @@ final class ResolverProbe: Sendable {
     case .known(let isUp): answer(isUp)
     case .waits: break
     case .asks(let number):
-      let patience = DispatchTimeInterval.microseconds(Int(Self.patience.wholeMicroseconds))
+      let patience = DispatchTimeInterval.microseconds(Int(self.patience.wholeMicroseconds))
       DispatchQueue.global().asyncAfter(deadline: .now() + patience) { self.giveUp(number) }
       DispatchQueue(label: "redial.resolver").async { self.tell(self.question()) }
     }

@@ -25,8 +25,8 @@ struct LifecycleTests {
     _ = try idle.response()
 
     let ends = Inbox<Void>()
-    server.server.drain(within: .seconds(30)) { ends.put(()) }
-    server.server.drain(within: .seconds(30)) { ends.put(()) }
+    server.server.drain(within: .seconds(3600)) { ends.put(()) }
+    server.server.drain(within: .seconds(3600)) { ends.put(()) }
     #expect(try idle.endsHere())
     #expect(try silent.endsHere())
     #expect(throws: RawConnection.Failure.system("connect", ECONNREFUSED)) { try server.connect() }
@@ -69,7 +69,7 @@ struct LifecycleTests {
     let fresh = try server.connect()
     try fresh.get("/fresh")
     let ends = Inbox<Void>()
-    server.server.drain(within: .seconds(30)) { ends.put(()) }
+    server.server.drain(within: .seconds(3600)) { ends.put(()) }
     proceed.put(())
     #expect(try waiting.response().text == "GET /unread ")
     #expect(try fresh.response().text == "GET /fresh ")
@@ -85,7 +85,7 @@ struct LifecycleTests {
     try client.get("/")
     try client.receive(atMost: 100)
     let ends = Inbox<Void>()
-    server.server.drain(within: .seconds(30)) { ends.put(()) }
+    server.server.drain(within: .seconds(3600)) { ends.put(()) }
     #expect(try client.response().body.count == body.count)
     #expect(try client.endsHere())
     try ends.take()
@@ -118,7 +118,7 @@ struct LifecycleTests {
     server.server.stop()
     for client in clients { #expect(try client.endsHere()) }
     let ends = Inbox<Void>()
-    server.server.drain(within: .seconds(30)) { ends.put(()) }
+    server.server.drain(within: .seconds(3600)) { ends.put(()) }
     try ends.take()
     #expect(throws: RawConnection.Failure.system("connect", ECONNREFUSED)) { try server.connect() }
   }

@@ -16,7 +16,7 @@ final class RawConnection {
   }
 
   /// Far more than any answer needs, for a busy machine.
-  private static let timeoutSeconds = 10
+  private static let timeoutSeconds = 60
 
   private let descriptor: Int32
   private var isOpen = true
@@ -76,8 +76,9 @@ final class RawConnection {
 
   /// Sends a text repeatedly until the server accepts no more of it.
   ///
+  /// - Parameter turn: Does something that takes the server's loop a turn, so that it is known to have run meanwhile.
   /// - Returns: Whether that happened before `count` bytes.
-  func stalls(sending text: String, before count: Int) throws -> Bool {
+  func stalls(sending text: String, before count: Int, turn: () throws -> Void) throws -> Bool {
     let bytes = Array(text.utf8)
     var sent = 0
     while sent < count {
@@ -89,7 +90,9 @@ final class RawConnection {
         sent += result
       } else if errno == EAGAIN {
         var item = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        if poll(&item, 1, 200) == 0 { return true }
+        guard poll(&item, 1, 100) == 0 else { continue }
+        try turn()
+        if poll(&item, 1, 0) == 0 { return true }
       } else {
         throw failure("send")
       }

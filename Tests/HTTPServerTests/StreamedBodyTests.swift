@@ -117,13 +117,18 @@ struct StreamedBodyTests {
     let server = try Running(handler) { $0.bodyPieceTimeout = .milliseconds(50) }
     let client = try RawConnection(port: server.server.port)
     let size = 200_000_000
-    try client.send(Self.head(size))
-    #expect(try client.stalls(sending: String(repeating: "x", count: 65_536), before: size))
+    try client.send(Self.head(size) + "x")
     let recorder = try handler.recorders.take()
+    _ = try recorder.pieces.take()
+    let other = try RawConnection(port: server.server.port)
+    let stalls = try client.stalls(sending: String(repeating: "x", count: 65_536), before: size - 1) {
+      try other.get("/turn")
+      _ = try other.response()
+    }
+    #expect(stalls)
     #expect(recorder.count <= RequestInput.scratchBytes)
     let before = recorder.count
     recorder.responder.resumeReceiving()
-    _ = try recorder.pieces.take()
     _ = try recorder.pieces.take()
     #expect(recorder.count > before && recorder.count <= before + 2 * RequestInput.scratchBytes)
     client.reset()
@@ -176,10 +181,8 @@ struct StreamedBodyTests {
   @Test("ends with the reason if it is incomplete, damaged, too large or too slow")
   func endsBadly() throws {
     let handler = Handler()
-    let server = try Running(handler) {
-      $0.maxStreamedBodyBytes = 10
-      $0.bodyPieceTimeout = .milliseconds(50)
-    }
+    let server = try Running(handler) { $0.maxStreamedBodyBytes = 10 }
+    let impatient = try Running(handler) { $0.bodyPieceTimeout = .milliseconds(50) }
     for goes in [{ (client: RawConnection) in client.endSending() }, { (client: RawConnection) in client.reset() }] {
       let client = try RawConnection(port: server.server.port)
       try client.send(Self.head(8) + "part")
@@ -189,10 +192,10 @@ struct StreamedBodyTests {
       #expect(try recorder.ends.take() == .gone)
     }
     let cases = [
-      (Self.chunkedHead + "zz", 400), (Self.head(11), 413), (Self.chunkedHead + "b\r\n", 413),
-      (Self.head(8) + "part", 408),
+      (server, Self.chunkedHead + "zz", 400), (server, Self.head(11), 413), (server, Self.chunkedHead + "b\r\n", 413),
+      (impatient, Self.head(8) + "part", 408),
     ]
-    for (text, status) in cases {
+    for (server, text, status) in cases {
       let client = try RawConnection(port: server.server.port)
       try client.send(text)
       let end = try handler.recorders.take().ends.take()

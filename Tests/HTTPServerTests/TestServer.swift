@@ -1,5 +1,7 @@
 import Dispatch
+import Glibc
 import Synchronization
+import Testing
 
 @testable import HTTPServer
 
@@ -61,10 +63,41 @@ final class Inbox<Element: Sendable>: Sendable {
 
   /// The oldest value; waits for one.
   func take() throws -> Element {
-    guard arrivals.wait(timeout: .now() + 10) == .success else { throw RawConnection.Failure.timedOut }
+    guard arrivals.wait(timeout: .now() + 60) == .success else { throw RawConnection.Failure.timedOut }
     return elements.withLock { $0.removeFirst() }
   }
 
   /// How many there are now.
   var count: Int { elements.withLock { $0.count } }
+}
+
+/// Waits until a condition holds; after a minute it fails with what was seen.
+func poll(
+  _ seen: @autoclosure () -> String = "it does not happen", sourceLocation: SourceLocation = #_sourceLocation,
+  until condition: () throws -> Bool
+) rethrows {
+  let end = ContinuousClock.now + .seconds(60)
+  while try !condition() {
+    guard ContinuousClock.now < end else {
+      Issue.record("for a minute: \(seen())", sourceLocation: sourceLocation)
+      return
+    }
+    usleep(1000)
+  }
+}
+
+/// A machine was too busy to do in a timeout what a test does in it.
+struct TooBusy: Error {}
+
+/// Runs a body with longer and longer timeouts until it does not throw: until a client is in time on a machine this busy.
+func patiently(from timeout: Duration, _ body: (Duration) throws -> Void) throws {
+  var timeout = timeout
+  while timeout < .seconds(10) {
+    do {
+      return try body(timeout)
+    } catch is RawConnection.Failure, is TooBusy {
+      timeout = timeout * 8
+    }
+  }
+  try body(timeout)
 }

@@ -196,7 +196,8 @@ struct EngineProbe {
   func starts(of id: CallID) -> Int { starts.count { $0.call.id == id } }
 
   func reply<Answer>(to token: ReplyToken<Answer>) -> Answer? {
-    for case .reply(let reply) in actions { if let answer = reply.answer(to: token) { return answer } }
+    // The latest first: a test asks for an answer soon after it.
+    for case .reply(let reply) in actions.reversed() { if let answer = reply.answer(to: token) { return answer } }
     return nil
   }
 

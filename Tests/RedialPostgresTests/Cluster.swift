@@ -109,8 +109,10 @@ final class Cluster: Sendable {
   // MARK: Programs
 
   /// Prints the folder of the empty cluster that is copied.
-  private static let template = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path + "/Scripts/database-template"
+  private static let template =
+    URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
+    + "/Scripts/database-template"
 
   private static func program(_ name: String) -> String {
     let versions =

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RedialPostgres
 
-@Suite("A change of the service itself is made once or not at all, and its outcome says which")
+@Suite("A change of the service itself is made once or not at all, and its outcome says which", .onThreads)
 struct DoubtedChangeTests {
   let database = TestDatabase()
 
@@ -18,11 +18,20 @@ struct DoubtedChangeTests {
     return .operation(BulkOperation(id: BulkOperationID(rawValue: id), request: request, createdAt: Sample.start))
   }
 
-  private func store(_ proxy: Proxy, answersWithin limit: Duration = .seconds(30)) throws -> PostgresStore {
+  private func store(
+    _ proxy: Proxy, connectsWithin patience: Duration = .seconds(60), answersWithin limit: Duration = .seconds(60)
+  ) throws -> PostgresStore {
+    // To make the tables may take longer than that.
+    try PostgresStore(database.settings).close()
     var settings = proxy.settings(for: database.settings, of: database.cluster)
-    settings.connectTimeout = .milliseconds(500)
+    settings.connectTimeout = patience
     settings.answerTimeout = limit
-    return try PostgresStore(settings)
+    var store: PostgresStore?
+    poll("no connection") {
+      store = store ?? (try? PostgresStore(settings))
+      return (try? store?.documents(.apiKey)) != nil
+    }
+    return try #require(store)
   }
 
   @Test("when the answer is lost: it was made, and that is known")
@@ -65,9 +74,9 @@ struct DoubtedChangeTests {
       SELECT count(*) FROM pg_stat_activity
       WHERE datname = current_database() AND state = 'active' AND pid <> pg_backend_pid()
       """
-    while try database.number(busy) > 0 {}
+    try poll { try database.number(busy) == 0 }
     #expect(try database.number("SELECT count(*) FROM operations") == 0)
-    try store.commit([Self.operation(2)])
+    poll("it is not made") { (try? store.commit([Self.operation(2)])) != nil }
     #expect(try database.number("SELECT sum(id)::int8 FROM operations") == 2)
   }
 
@@ -75,14 +84,14 @@ struct DoubtedChangeTests {
   func unknown() throws {
     let proxy = Proxy(database.cluster)
     defer { proxy.close() }
-    let store = try store(proxy)
+    let store = try store(proxy, connectsWithin: .milliseconds(500))
     defer { store.close() }
     proxy.loseAnswer(to: "upsert_operation", then: .freeze)
     var error = #expect(throws: StoreError.self) { try store.commit([Self.operation(1)]) }
     #expect(error?.kind == .outcomeUnknown)
     #expect(throws: StoreError.self) { try store.commit([Self.operation(2)]) }
     proxy.mode = .pass
-    while (try? store.commit([Self.operation(3)])) == nil {}
+    poll("it is not made") { (try? store.commit([Self.operation(3)])) != nil }
     #expect(try database.number("SELECT sum(id)::int8 FROM operations") == 4)
 
     proxy.loseAnswer(to: "upsert_document", then: .freeze)
@@ -90,7 +99,7 @@ struct DoubtedChangeTests {
     #expect(error?.kind == .outcomeUnknown)
     #expect(try database.number("SELECT count(*) FROM documents") == 1, "it was made")
     proxy.mode = .pass
-    while (try? store.documents(.apiKey)) == nil {}
+    poll("it cannot be read") { (try? store.documents(.apiKey)) != nil }
     #expect(try store.documents(.apiKey).isEmpty && database.number("SELECT count(*) FROM documents") == 0)
     try store.addDocument(.apiKey, id: "a", [1])
     #expect(try store.document(.apiKey, id: "a") == [1])

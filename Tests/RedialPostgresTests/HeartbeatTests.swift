@@ -8,7 +8,7 @@ import Testing
 
 @testable import RedialPostgres
 
-@Suite("Instances that meet in one database")
+@Suite("Instances that meet in one database", .onThreads)
 struct HeartbeatTests {
   let database = TestDatabase()
 

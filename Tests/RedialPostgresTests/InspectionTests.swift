@@ -7,7 +7,7 @@ import Testing
 
 @testable import RedialPostgres
 
-@Suite("The inspection of a store on PostgreSQL")
+@Suite("The inspection of a store on PostgreSQL", .onThreads)
 struct InspectionTests {
   let database = TestDatabase()
 
@@ -245,9 +245,14 @@ struct InspectionTests {
     defer { store.close() }
     let other = try PostgresConnection(database.settings)
     try other.execute(["BEGIN", "LOCK TABLE finished"], purpose: "prepare the test", within: .seconds(60))
-    let report = try inspection(longest: .milliseconds(200)).report(at: Sample.time(100))
-    #expect(report.isLive && report.isClean && report.calls == SoundStore.count, "\(report.findings)")
-    let unchecked = report.warnings.filter { $0.subject == .unchecked }.map(\.text)
+    var unchecked: [String] = []
+    // On a busy machine others may take as long.
+    for longest in [Duration.milliseconds(200), .seconds(2), .seconds(20)] where unchecked.count != 2 {
+      let report = try inspection(longest: longest).report(at: Sample.time(100))
+      unchecked = report.warnings.filter { $0.subject == .unchecked }.map(\.text)
+      if unchecked.count > 2, longest < .seconds(20) { continue }
+      #expect(report.isLive && report.isClean && report.calls == SoundStore.count, "\(report.findings)")
+    }
     #expect(unchecked.count == 2 && unchecked.last?.contains("count of calls that have ended") == true, "\(unchecked)")
   }
 
@@ -270,7 +275,7 @@ struct InspectionTests {
       within: .seconds(60))
     let report = try inspection(limits).report(at: Sample.time(100))
     let old = report.warnings.filter { $0.subject == .oldSnapshot }.map(\.text)
-    #expect(old.contains { $0.contains("process \(other.process) of role redial") }, "\(old)")
+    #expect(old.contains { $0.contains("process \(other.process) of role postgres") }, "\(old)")
     try other.execute(["COMMIT"], purpose: "end it", within: .seconds(60))
     limits = ServerInspection.Limits()
     try execute("ALTER TABLE statistics SET (autovacuum_enabled = off)")
@@ -278,7 +283,8 @@ struct InspectionTests {
     // The counts of a connection are there when it has ended.
     try execute(
       "INSERT INTO statistics SELECT 0, 0, n, 0, '{}' FROM generate_series(1, 1000) n", "DELETE FROM statistics")
-    while try database.number("SELECT n_dead_tup FROM pg_stat_user_tables WHERE relname = 'statistics'") < 1000 {}
+    let dead = "SELECT n_dead_tup FROM pg_stat_user_tables WHERE relname = 'statistics'"
+    try poll { try database.number(dead) >= 1000 }
     #expect(try subjects(limits) == [.autovacuum])
     limits = ServerInspection.Limits(deadRows: 1000)
     #expect(try subjects(limits) == [.autovacuum], "it may have been vacuumed lately, for all that is known")
@@ -307,9 +313,8 @@ struct InspectionTests {
       try connection.execute([statement], purpose: "prepare the test", within: .seconds(60))
     }
     cluster.reload(["synchronous_standby_names = 'other'"])
-    while try database.number(
-      "SELECT count(*) FROM pg_settings WHERE name = 'synchronous_standby_names' AND setting = ''") > 0
-    {}
+    let unset = "SELECT count(*) FROM pg_settings WHERE name = 'synchronous_standby_names' AND setting = ''"
+    try poll { try database.number(unset) == 0 }
     let inspection = try PostgresInspection(
       database.settings, limits: ServerInspection.Limits(snapshot: .zero), clock: { Sample.time(1) })
     let warnings = try inspection.report(at: Sample.time(1)).warnings

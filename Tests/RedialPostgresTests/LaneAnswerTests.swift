@@ -7,7 +7,7 @@ import Testing
 
 @testable import RedialPostgres
 
-@Suite("Each work of the lane gets its own answer")
+@Suite("Each work of the lane gets its own answer", .onThreads)
 struct LaneAnswerTests {
   let database = TestDatabase()
 

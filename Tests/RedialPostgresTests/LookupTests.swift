@@ -2,7 +2,7 @@ import Testing
 
 @testable import RedialPostgres
 
-@Suite("Looking rows up")
+@Suite("Looking rows up", .onThreads)
 struct LookupTests {
   let database = TestDatabase()
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import RedialPostgres
 
-@Suite("The contents of a store on PostgreSQL")
+@Suite("The contents of a store on PostgreSQL", .onThreads)
 struct PostgresContentTests {
   let from = TestDatabase()
   let to = TestDatabase()

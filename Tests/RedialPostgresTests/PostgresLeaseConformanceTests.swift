@@ -6,7 +6,7 @@ import Testing
 
 @testable import RedialPostgres
 
-@Suite("PostgreSQL shared by several instances fulfils the conformance suite")
+@Suite("PostgreSQL shared by several instances fulfils the conformance suite", .onThreads)
 struct PostgresLeaseConformanceTests {
   let database = TestDatabase()
 

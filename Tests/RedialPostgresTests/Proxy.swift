@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import RedialCore
 import Synchronization
 
 @testable import RedialPostgres
@@ -26,7 +27,11 @@ final class Proxy: Sendable {
     /// A text in a request whose answer is lost, and what follows.
     var loss: (text: [UInt8], then: Mode)?
     /// Texts in requests, each of which is answered late once, and how late.
-    var delays: [(text: [UInt8], seconds: UInt32)] = []
+    var delays: [(text: [UInt8], time: Duration)] = []
+    /// How often something arrived from clients.
+    var arrivals = 0
+    /// The connections that it carries, by the cuts before them.
+    var carried: [Int: Int] = [:]
     var isClosed = false
   }
 
@@ -64,21 +69,27 @@ final class Proxy: Sendable {
     }
   }
 
+  /// How often something arrived from clients.
+  var arrivals: Int { state.withLock { $0.arrivals } }
+
+  /// Whether all connections that it had at the last cut have ended.
+  var hasCut: Bool { state.withLock { state in state.carried.allSatisfy { $0.key >= state.cuts || $0.value == 0 } } }
+
   /// The answer to the next request with a text is lost, and its connection ends, when the server has answered.
   func loseAnswer(to text: String, then mode: Mode = .pass) {
     state.withLock { $0.loss = (Array(text.utf8), mode) }
   }
 
   /// The answer to the next request with a text is late.
-  func delayAnswer(to text: String, seconds: UInt32) {
-    state.withLock { $0.delays.append((Array(text.utf8), seconds)) }
+  func delayAnswer(to text: String, by time: Duration) {
+    state.withLock { $0.delays.append((Array(text.utf8), time)) }
   }
 
   /// How late the answer to this request is to be; asked once.
-  private func delay(of request: [UInt8]) -> UInt32 {
+  private func delay(of request: [UInt8]) -> Duration {
     state.withLock { state in
-      guard let place = state.delays.firstIndex(where: { request.contains($0.text) }) else { return 0 }
-      return state.delays.remove(at: place).seconds
+      guard let place = state.delays.firstIndex(where: { request.contains($0.text) }) else { return .zero }
+      return state.delays.remove(at: place).time
     }
   }
 
@@ -107,16 +118,20 @@ final class Proxy: Sendable {
         Glibc.close(target)
         continue
       }
-      Thread.detachNewThread { [self] in
-        carry(client, target)
-        Glibc.close(client)
-        Glibc.close(target)
-      }
+      Thread.detachNewThread { [self] in carry(client, target) }
     }
   }
 
   private func carry(_ client: Int32, _ target: Int32) {
-    let cuts = state.withLock { $0.cuts }
+    let cuts = state.withLock { state in
+      state.carried[state.cuts, default: 0] += 1
+      return state.cuts
+    }
+    defer {
+      Glibc.close(client)
+      Glibc.close(target)
+      state.withLock { $0.carried[cuts]? -= 1 }
+    }
     var held: [UInt8] = []
     var loss: Mode?
     while true {
@@ -138,6 +153,7 @@ final class Proxy: Sendable {
       if case .freeze = mode { continue }
       if watched[0].revents != 0 {
         guard var bytes = Self.receive(client) else { return }
+        state.withLock { $0.arrivals += 1 }
         switch mode {
         case .dropRequests: bytes = []
         case .holdSync:
@@ -152,7 +168,7 @@ final class Proxy: Sendable {
         loss = loss ?? losesAnswer(to: bytes)
         let delay = delay(of: bytes)
         guard Self.send(bytes, target) else { return }
-        sleep(delay)
+        usleep(UInt32(delay.wholeMicroseconds))
       }
       if watched[1].revents != 0 {
         guard let bytes = Self.receive(target) else { return }

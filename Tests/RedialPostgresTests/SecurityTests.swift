@@ -5,7 +5,7 @@ import Testing
 
 @testable import RedialPostgres
 
-@Suite("Connections that others could listen to", .serialized)
+@Suite("Connections that others could listen to", .serialized, .onThreads)
 struct SecurityTests {
   /// A cluster on a port of 127.0.0.1, with a certificate for `localhost` from an authority of the tests', and a role whose
   /// password has characters that a URL must encode.
@@ -36,7 +36,7 @@ struct SecurityTests {
         "-CAcreateserial", "-days", "2", "-out", "\(data)/server.crt")
       for file in ["ca.pem", "other.pem"] { chmod("\(folder)/\(file)", 0o644) }
       let admin = try PostgresConnection(
-        PostgresSettings("postgresql://redial@/postgres?host=\(folder)&port=\(port)"))
+        PostgresSettings("postgresql://postgres@/postgres?host=\(folder)&port=\(port)"))
       try admin.execute(
         ["CREATE ROLE me LOGIN SUPERUSER PASSWORD '\(Self.password)'"], purpose: "make a role",
         within: .seconds(60))
@@ -62,9 +62,12 @@ struct SecurityTests {
       }
     }
 
+    /// A port that nobody else gets: it stays bound until the process ends. PostgreSQL's sockets share addresses with those
+    /// that do not listen.
     private static func freePort() -> Int {
-      let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-      defer { close(descriptor) }
+      let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+      var one: Int32 = 1
+      setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
       var address = sockaddr_in()
       address.sin_family = sa_family_t(AF_INET)
       address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
@@ -145,7 +148,7 @@ struct SecurityTests {
       logfile = \(folder)/log
       """
     try configuration.write(toFile: folder + "/ini", atomically: false, encoding: .utf8)
-    try "\"redial\" \"\"\n".write(toFile: folder + "/users", atomically: false, encoding: .utf8)
+    try "\"postgres\" \"\"\n".write(toFile: folder + "/users", atomically: false, encoding: .utf8)
     Cluster.run("/usr/sbin/pgbouncer", ["-q", "-d", folder + "/ini"])
     defer {
       let pid = (try? String(contentsOfFile: folder + "/pid", encoding: .utf8)).flatMap {
@@ -160,9 +163,9 @@ struct SecurityTests {
     }
     // It returns before it listens.
     var error = refusal()
-    while let message = error?.message, message.contains("No such file") || message.contains("Connection refused") {
-      usleep(10_000)
+    poll(error?.message ?? "no error") {
       error = refusal()
+      return !["No such file", "Connection refused"].contains { error?.message.contains($0) == true }
     }
     #expect(
       error?.kind == .unavailable

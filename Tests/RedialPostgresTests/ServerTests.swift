@@ -8,7 +8,7 @@ import Testing
 
 @testable import RedialPostgres
 
-@Suite("A server and its database")
+@Suite("A server and its database", .onThreads)
 struct ServerTests {
   let database = TestDatabase()
 
@@ -24,7 +24,7 @@ struct ServerTests {
 
   /// The settings of the test's database for a role.
   private func settings(for role: String) -> PostgresSettings {
-    PostgresSettings(database.settings.location.replacing("redial@", with: "\(role)@"))
+    PostgresSettings(database.settings.location.replacing("postgres@", with: "\(role)@"))
   }
 
   @Test("five instances that start at once in an empty database make its tables once")

@@ -9,7 +9,7 @@ import Testing
 
 @testable import RedialPostgres
 
-@Suite("A shard has one owner, also when instances stall")
+@Suite("A shard has one owner, also when instances stall", .onThreads)
 struct StallTests {
   let database = TestDatabase()
 
@@ -25,7 +25,6 @@ struct StallTests {
       other.kill()
     }
     proxy.mode = .freeze
-    usleep(5000)
     try pipeline.commit([1])
     try pipeline.commit([2])
     clock.time = Sample.time(11)
@@ -53,15 +52,16 @@ struct StallTests {
     try pipeline.commit([1])
     let locked =
       "SELECT count(*) FROM pg_locks WHERE relation = 'sessions'::regclass AND mode = 'RowShareLock' AND granted"
-    while try database.number(locked) == 0 {}
+    try poll { try database.number(locked) > 0 }
     proxy.mode = .freeze
     clock.time = Sample.time(11)
     let joined = try other.lease(for: .seconds(1000))
     #expect(joined.shards.isEmpty, "the row of the session is locked by its commit")
     clock.time = Sample.time(13)
     var grant = try other.lease(joined.session, for: .seconds(1000))
-    for _ in 0..<1000 where grant.shards.isEmpty {
-      grant = try other.lease(joined.session, for: .seconds(1000))
+    try poll {
+      if grant.shards.isEmpty { grant = try other.lease(joined.session, for: .seconds(1000)) }
+      return !grant.shards.isEmpty
     }
     #expect(grant.shards == .all)
     proxy.mode = .pass
@@ -128,7 +128,10 @@ struct StallTests {
     #expect(joined.shards.isEmpty)
     // Nobody rolls its transaction back but the server, after two seconds.
     var shards = ShardSet.none
-    for _ in 0..<20_000 where shards.isEmpty { shards = try two.lease(joined.session).shards }
+    try poll {
+      shards = try two.lease(joined.session).shards
+      return !shards.isEmpty
+    }
     #expect(shards.size == 32)
     #expect(throws: PostgresFailure.self) {
       try stalled.run([PostgresStatement(LeaseQueries.rollBack)], within: .seconds(60))

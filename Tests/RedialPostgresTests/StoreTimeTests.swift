@@ -4,7 +4,7 @@ import Testing
 
 @testable import RedialPostgres
 
-@Suite("The time of the store")
+@Suite("The time of the store", .onThreads)
 struct StoreTimeTests {
   let database = TestDatabase()
 
@@ -12,15 +12,19 @@ struct StoreTimeTests {
   func slow(asked text: String) throws {
     let proxy = Proxy(database.cluster)
     defer { proxy.close() }
-    let store = try PostgresStore(proxy.settings(for: database.settings, of: database.cluster))
-    defer { store.close() }
-    proxy.delayAnswer(to: text, seconds: 4)
     let read = PostgresQuery("now", "read the time", "SELECT \(LeaseQueries.now("NULL"))")
-    let before = try database.number(read.sql)
-    let time = try store.time().microseconds
-    let after = try database.number(read.sql)
-    #expect(after - before >= 4_000_000, "it was late")
-    // The middle of all would be two seconds ahead, or behind.
-    #expect(abs(time - after) < 1_000_000, "\(time - after) us ahead")
+    var ahead: [Int64] = []
+    // The middle of all would be half a second ahead, or behind. A busy machine may bring one this far behind, but not all.
+    try poll("\(ahead) us ahead") {
+      let store = try PostgresStore(proxy.settings(for: database.settings, of: database.cluster))
+      defer { store.close() }
+      proxy.delayAnswer(to: text, by: .seconds(1))
+      let before = try database.number(read.sql)
+      let time = try store.time().microseconds
+      let after = try database.number(read.sql)
+      #expect(after - before >= 1_000_000, "it was late")
+      ahead.append(time - after)
+      return abs(time - after) < 250_000
+    }
   }
 }

@@ -9,7 +9,7 @@ import Testing
 
 @testable import RedialPostgres
 
-@Suite("Each commit is made once or not at all, and its outcome says which")
+@Suite("Each commit is made once or not at all, and its outcome says which", .onThreads)
 struct TroubleTests {
   let database = TestDatabase()
 
@@ -34,11 +34,11 @@ struct TroubleTests {
       for pause in pauses {
         usleep(pause)
         // A commit that is lost too often in a row is refused, which is another test's.
-        while kills == 8, commits.withLock({ $0 }) == seen { usleep(1000) }
+        if kills == 8 { poll("no commit") { commits.withLock { $0 } != seen } }
         let now = commits.withLock { $0 }
         (seen, kills) = (now, now == seen ? kills + 1 : 1)
         // Each has to hit a process: a new one is there a moment later.
-        while (try? killer.number(kill)) == 0 {}
+        poll("no process") { (try? killer.number(kill)) != 0 }
       }
       done.withLock { $0 = true }
     }
@@ -69,7 +69,7 @@ struct TroubleTests {
       let commits = Mutex(0)
       let ended = DispatchSemaphore(value: 0)
       DispatchQueue.global().async {
-        while commits.withLock({ $0 }) < 10 { usleep(1000) }
+        poll("\(commits.withLock { $0 }) commits") { commits.withLock { $0 } >= 10 }
         usleep(UInt32(7_000 * round))
         cluster.crash()
         cluster.start()
@@ -99,7 +99,7 @@ struct TroubleTests {
       proxy.mode = .dropAnswers
       try pipeline.commit([100 + 2 * round])
       try pipeline.commit([101 + 2 * round])
-      while try database.number("SELECT count(*) FROM live") < Int64(3 + 2 * round) {}
+      try poll { try database.number("SELECT count(*) FROM live") >= Int64(3 + 2 * round) }
       proxy.cut()
       try pipeline.waitForDoubt()
       #expect(pipeline.unknown == 2 * round + 2)
@@ -119,9 +119,10 @@ struct TroubleTests {
     for round in 0..<20 {
       // Nothing of them arrives, or all but their end.
       proxy.mode = round % 2 == 0 ? .dropRequests : .holdSync
+      let arrivals = proxy.arrivals
       try pipeline.commit([100 + 2 * round])
       try pipeline.commit([101 + 2 * round])
-      usleep(2000)
+      poll("no request") { proxy.arrivals > arrivals }
       proxy.cut()
       pipeline.settle()
       #expect(pipeline.made.count == 3 + 2 * round)
@@ -142,10 +143,10 @@ struct TroubleTests {
     try pipeline.commit([1])
     let locked =
       "SELECT count(*) FROM pg_locks WHERE relation = 'sessions'::regclass AND mode = 'RowShareLock' AND granted"
-    while try database.number(locked) == 0 {}
+    try poll { try database.number(locked) > 0 }
     proxy.cut(then: .dropRequests)
     try pipeline.waitForDoubt()
-    // For more than the patience there is no other outcome.
+    // For more than the patience there is no other outcome: nothing shows that it is over, so this lasts longer.
     usleep(400_000)
     #expect(pipeline.unknown == 1 && pipeline.made == [0] && pipeline.refused.isEmpty)
     proxy.cut()
@@ -153,7 +154,7 @@ struct TroubleTests {
     #expect(pipeline.made == [0, 1])
     // With nothing in doubt, work is refused after the patience.
     proxy.cut(then: .dropRequests)
-    usleep(20_000)
+    poll("connections are left") { proxy.hasCut }
     try pipeline.commit([3])
     pipeline.settle()
     if pipeline.refused.contains(3) {
@@ -189,7 +190,11 @@ struct TroubleTests {
     let pause = UInt32.random(in: 0..<20_000, using: &random)
     let instance = SendableInstance(other)
     DispatchQueue.global().async {
-      defer { ended.signal() }
+      defer {
+        // Without a take-over there is nothing to see, and the test ends.
+        isOver.withLock { $0 = $0 ?? [] }
+        ended.signal()
+      }
       let database = TestDatabase(settings, in: cluster)
       usleep(pause)
       clock.time = Sample.time(11)
@@ -309,7 +314,7 @@ struct TroubleTests {
     proxy.mode = .dropAnswers
     _ = store.submit(.claimDue(before: Sample.time(100), limit: 5), as: 3)
     _ = store.submit(.commit([.insert(Sample.call(2, target: "t"))]), as: 4)
-    while try database.number("SELECT count(*) FROM live") < 2 {}
+    try poll { try database.number("SELECT count(*) FROM live") >= 2 }
     clock.time = Sample.time(11)
     #expect(try other.lease(for: .seconds(1000)).shards == .all)
     proxy.cut()
@@ -333,6 +338,8 @@ struct TroubleTests {
     let cluster = Cluster()
     defer { cluster.remove() }
     let database = TestDatabase(cluster)
+    // To make the tables may take longer than a commit should.
+    try PostgresStore(database.settings).close()
     var settings = database.settings
     settings.answerTimeout = .milliseconds(500)
     let instance = try Instance(settings)

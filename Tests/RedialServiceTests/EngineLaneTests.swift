@@ -24,7 +24,7 @@ struct EngineLaneTests {
           let descriptor = CallDescriptor(spec: spec, body: [], start: .after(.microseconds(20_000 + 50 * number)))
           return .submit(descriptor, ReplyToken(rawValue: UInt64(number)))
         })
-      for _ in 0..<3 { #expect(turned.wait(timeout: .now() + 10) == .success) }
+      for _ in 0..<3 { #expect(turned.wait(timeout: .now() + 60) == .success) }
       let wait = Duration.milliseconds(20 + 2 * round)
       _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .microseconds(Int(wait.wholeMicroseconds)))
       lane = nil
@@ -44,7 +44,7 @@ struct EngineLaneTests {
     }
     lane.begin(with: RecoveredState())
     // The recovery itself, and the step that follows it: nothing else wakes the lane from here on.
-    for _ in 0..<2 { #expect(turned.wait(timeout: .now() + 10) == .success) }
+    for _ in 0..<2 { #expect(turned.wait(timeout: .now() + 60) == .success) }
     let spec = CallSpec(
       url: "http://127.0.0.1:9", method: "GET", headers: [], target: "t", policy: RetryPolicy(), captureLimit: 100)
     for number in 1...50 {
@@ -52,7 +52,7 @@ struct EngineLaneTests {
       lane.leave(.submit(descriptor, ReplyToken(rawValue: UInt64(number))))
     }
     lane.wake()
-    #expect(turned.wait(timeout: .now() + 10) == .success)
+    #expect(turned.wait(timeout: .now() + 60) == .success)
     #expect(batches.withLock { $0 } == [0, 0, 50])
   }
 

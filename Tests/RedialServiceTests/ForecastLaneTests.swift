@@ -31,9 +31,9 @@ struct ForecastLaneTests {
     for number in 1...2 { #expect(run("b", "b\(number)") == nil) }
     #expect(run("c", "c1") == .isFull)
     gate.signal()
-    for _ in 1...5 { #expect(done.wait(timeout: .now() + 10) == .success) }
+    for _ in 1...5 { #expect(done.wait(timeout: .now() + 60) == .success) }
     #expect(order.withLock { $0 } == ["a1", "b1", "a2", "b2", "a3"])
     #expect(run("a", "later") == nil)
-    #expect(done.wait(timeout: .now() + 10) == .success)
+    #expect(done.wait(timeout: .now() + 60) == .success)
   }
 }

@@ -82,9 +82,9 @@ struct QueryLanesTests {
           gate.wait()
         })
     }
-    for _ in 0..<2 { #expect(begun.wait(timeout: .now() + 10) == .success) }
+    for _ in 0..<2 { #expect(begun.wait(timeout: .now() + 60) == .success) }
     for _ in 0..<100 { #expect(lanes.run { done.signal() }) }
-    for _ in 0..<100 { #expect(done.wait(timeout: .now() + 10) == .success) }
+    for _ in 0..<100 { #expect(done.wait(timeout: .now() + 60) == .success) }
     for _ in 0..<2 { gate.signal() }
   }
 
@@ -103,7 +103,7 @@ struct QueryLanesTests {
         gate.wait()
         ran.withLock { $0.append("first") }
       })
-    #expect(begun.wait(timeout: .now() + 10) == .success)
+    #expect(begun.wait(timeout: .now() + 60) == .success)
     #expect(
       lanes.run(as: .scan, unless: second, drop: { ran.withLock { $0.append("second dropped") } }) {
         ran.withLock { $0.append("second") }
@@ -111,7 +111,7 @@ struct QueryLanesTests {
     #expect(lanes.run { done.signal() })
     second.note()
     gate.signal()
-    #expect(done.wait(timeout: .now() + 10) == .success)
+    #expect(done.wait(timeout: .now() + 60) == .success)
     #expect(ran.withLock { $0 } == ["first", "second dropped"])
   }
 }

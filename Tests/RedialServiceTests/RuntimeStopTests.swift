@@ -1,4 +1,3 @@
-import Glibc
 import Dispatch
 import RedialCore
 import RedialEngine
@@ -57,7 +56,7 @@ struct RuntimeStopTests {
         url: "http://127.0.0.1:9", method: "GET", headers: [], target: "t", policy: RetryPolicy(), captureLimit: 100)
       let descriptor = CallDescriptor(spec: spec, body: [], start: .after(.seconds(3600)))
       runtime.post(.submit(descriptor, ReplyToken(rawValue: 1)))
-      runtime.drain(within: .milliseconds(10))
+      runtime.drain(within: .milliseconds(10), storePatience: .milliseconds(10))
       left = runtime
     }
     #expect(left != nil)
@@ -70,12 +69,10 @@ struct RuntimeStopTests {
     weak var left: Runtime?
     do {
       let runtime = try Self.runtime(NotedStore())
-      runtime.drain(within: .seconds(60))
+      runtime.drain(within: .seconds(60), storePatience: .seconds(60))
       left = runtime
     }
     // A lane that has reported its last result may still be on its way out.
-    let end = ContinuousClock.now + .seconds(60)
-    while left != nil, ContinuousClock.now < end { usleep(1000) }
-    #expect(left == nil)
+    poll("the runtime is still there") { left == nil }
   }
 }

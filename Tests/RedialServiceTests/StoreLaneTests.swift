@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Glibc
 import RedialCore
 import RedialEngine
 import RedialModel
@@ -133,10 +134,12 @@ struct StoreLaneTests {
 
   /// Runs requests through a lane; returns their results, in words, in order.
   private func outcomes(
-    _ store: NotedStore, spacing: Duration = StoreLane.commitSpacing, _ body: (StoreLane) -> Void
+    _ store: NotedStore, spacing: Duration = StoreLane.commitSpacing,
+    wait: @escaping @Sendable (Duration) -> Void = { usleep(UInt32($0.wholeMicroseconds)) },
+    _ body: (StoreLane) -> Void
   ) -> [String] {
     let seen = Mutex<[String]>([])
-    let lane = StoreLane(store: store, spacing: spacing) { outcome in
+    let lane = StoreLane(store: store, spacing: spacing, wait: wait) { outcome in
       seen.withLock { $0 += Self.words(outcome) }
     }
     body(lane)
@@ -183,18 +186,28 @@ struct StoreLaneTests {
   @Test("a single commit does not wait, and those right after it share the next")
   func spacing() {
     let store = NotedStore()
-    let outcomes = outcomes(store, spacing: .milliseconds(300)) { lane in
-      let began = ContinuousClock.now
-      lane.post([Self.commit(0)])
-      while store.commits.isEmpty, ContinuousClock.now - began < .seconds(10) { sched_yield() }
-      #expect(ContinuousClock.now - began < .milliseconds(300))
-      for number in 1...20 {
-        lane.post([Self.commit(number)])
-        usleep(100)
+    let waits = Mutex<[Duration]>([])
+    let waiting = DispatchSemaphore(value: 0)
+    let mayProceed = DispatchSemaphore(value: 0)
+    let outcomes = outcomes(
+      store, spacing: .seconds(3600),
+      wait: { left in
+        waits.withLock { $0.append(left) }
+        waiting.signal()
+        mayProceed.wait()
       }
+    ) { lane in
+      lane.post([Self.commit(0)])
+      poll("\(store.commits), \(waits.withLock { $0 })") { store.commits == [1] }
+      #expect(waits.withLock { $0.isEmpty })
+      lane.post([Self.commit(1)])
+      #expect(waiting.wait(timeout: .now() + 60) == .success)
+      for number in 2...20 { lane.post([Self.commit(number)]) }
+      for _ in 0..<20 { mayProceed.signal() }
     }
     #expect(store.commits == [1, 20])
     #expect(outcomes == ["1 committed, 1 told", "20 committed, 20 told"])
+    #expect(waits.withLock { $0.allSatisfy { $0 > .zero && $0 < .seconds(3600) } })
   }
 
   @Test("a claim between two commits runs between them")
@@ -220,27 +233,42 @@ struct StoreLaneTests {
   func tidying() {
     let store = NotedStore()
     store.setUntidy(20)
-    let lane = StoreLane(store: store) { _ in }
+    let lane = StoreLane(store: store, tidyInterval: .milliseconds(1)) { _ in }
     let all = DispatchSemaphore(value: 0)
+    weak var left: Watcher?
     let began = ContinuousClock.now
-    lane.tidy(Retention(), now: { Timestamp(microseconds: 0) }) { result in
-      if case .success(let step) = result, step.isDone { all.signal() }
+    do {
+      let watcher = Watcher(all)
+      left = watcher
+      lane.tidy(Retention(), now: { Timestamp(microseconds: 0) }) { watcher.note($0) }
     }
-    #expect(all.wait(timeout: .now() + 20) == .success)
+    #expect(all.wait(timeout: .now() + 60) == .success)
     // Nineteen steps of a millisecond and more, each followed by a pause of four times as long.
     #expect(ContinuousClock.now - began > .milliseconds(19 * 5))
     lane.stopTidying()
-    store.setUntidy(20)
     let stopped = DispatchSemaphore(value: 0)
     lane.afterwards { _ in stopped.signal() }
     stopped.wait()
-    #expect(all.wait(timeout: .now() + .milliseconds(1200)) == .timedOut)
+    while all.wait(timeout: .now()) == .success {}
+    store.setUntidy(20)
+    poll("it still tidies") { left == nil }
+    #expect(all.wait(timeout: .now()) == .timedOut)
+  }
+
+  /// What a tidying lane reports to; it is released with the last look.
+  private final class Watcher: Sendable {
+    private let all: DispatchSemaphore
+    init(_ all: DispatchSemaphore) { self.all = all }
+
+    func note(_ result: Result<TidyStep, StoreError>) {
+      if case .success(let step) = result, step.isDone { all.signal() }
+    }
   }
 
   @Test("nothing is removed between a change that could not be written and the next that is")
   func tidyingInTrouble() {
     let store = NotedStore()
-    let lane = StoreLane(store: store) { _ in }
+    let lane = StoreLane(store: store, tidyInterval: .milliseconds(1)) { _ in }
     func awaiting(_ body: () -> Void) {
       body()
       let done = DispatchSemaphore(value: 0)
@@ -265,7 +293,7 @@ struct StoreLaneTests {
     }
     #expect(tidied.wait(timeout: .now()) == .timedOut)
     awaiting { lane.post([Self.commit(1, epoch: 1)]) }
-    #expect(tidied.wait(timeout: .now() + 20) == .success)
+    #expect(tidied.wait(timeout: .now() + 60) == .success)
     lane.stopTidying()
   }
 

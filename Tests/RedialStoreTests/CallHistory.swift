@@ -46,7 +46,16 @@ enum StoreRows {
       all += page
     }
     #expect(try contents.count(of: .attempts) == all.count)
-    return all.map { row in "\(row.map { $0 == .null ? .bytes([]) : $0 })" }
+    return all.map { row in row.map(Self.text).joined(separator: " ") }
+  }
+
+  private static func text(_ value: ContentValue) -> String {
+    switch value {
+    case .null: "''"
+    case .integer(let number): String(number)
+    case .text(let bytes): bytes.isEmpty ? "\"\"" : "\"\(bytes)\""
+    case .bytes(let bytes): bytes.isEmpty ? "''" : "'\(bytes)'"
+    }
   }
 }
 

@@ -5,7 +5,7 @@ final class TemporaryFolder: Sendable {
   let path: String
 
   init() {
-    let template = Array("/tmp/redial-store-XXXXXX".utf8CString)
+    let template = Array("\(Self.base)/redial-store-XXXXXX".utf8CString)
     path = template.withUnsafeBufferPointer { template in
       var name = Array(template)
       return name.withUnsafeMutableBufferPointer { name in
@@ -20,6 +20,13 @@ final class TemporaryFolder: Sendable {
   }
 
   func file(_ name: String) -> String { path + "/" + name }
+
+  /// Memory, if there is enough: the stores sync each commit, and what they do must not depend on how long that takes.
+  private static let base: String = {
+    var memory = statvfs()
+    let isLarge = statvfs("/dev/shm", &memory) == 0 && UInt64(memory.f_bavail) * UInt64(memory.f_frsize) > 4 << 30
+    return isLarge ? "/dev/shm" : "/tmp"
+  }()
 
   private static func remove(_ path: String) {
     if let folder = opendir(path) {

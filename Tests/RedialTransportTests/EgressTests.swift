@@ -4,7 +4,7 @@ import Testing
 
 @testable import RedialTransport
 
-@Suite("What may be dialled")
+@Suite("What may be dialled", .onThreads)
 struct EgressTests {
   private func probe(_ policy: EgressPolicy) throws -> TransportProbe { try TransportProbe { $0.egress = policy } }
 

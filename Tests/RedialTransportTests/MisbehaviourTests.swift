@@ -6,10 +6,10 @@ import Testing
 
 @testable import RedialTransport
 
-@Suite("Servers that misbehave")
+@Suite("Servers that misbehave", .onThreads)
 struct MisbehaviourTests {
   private func result(
-    method: String = "POST", body: String = "charge", timeout: Duration = .seconds(10), captureLimit: Int = 4096,
+    method: String = "POST", body: String = "charge", timeout: Duration = forever, captureLimit: Int = 4096,
     scheme: String = "http", adjust: (inout TransportConfiguration) -> Void = { _ in },
     script: @escaping @Sendable (ScriptedTarget.Connection) -> Void
   ) throws -> AttemptResult {
@@ -64,7 +64,7 @@ struct MisbehaviourTests {
       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "<html>", "HTTP/1.1 200 OK\r\n bad: fold\r\n\r\n",
     ])
   func garbage(_ text: String) throws {
-    let result = try result(timeout: .seconds(2)) { connection in
+    let result = try result { connection in
       _ = connection.readRequest()
       connection.send(text)
     }
@@ -95,9 +95,11 @@ struct MisbehaviourTests {
     let script: @Sendable (ScriptedTarget.Connection) -> Void = { connection in
       _ = connection.readRequest()
       connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
-      while connection.send("x") { Thread.pause(milliseconds: 20) }
+      while connection.send("x") { Thread.pause(.milliseconds(20)) }
     }
-    let timed = try result(timeout: .milliseconds(300), script: script)
+    let (timed, _) = try patiently(from: .milliseconds(200), until: { $0.figures?.phase == .response }) {
+      try self.result(timeout: $0, script: script)
+    }
     #expect(timed.outcome == .maybeSent && timed.failure?.code == "timeout")
     #expect(timed.figures?.phase == .response)
     let slow = try result(
@@ -110,17 +112,20 @@ struct MisbehaviourTests {
 
   @Test("a target that accepts the request and stays silent ends at the timeout for the first byte")
   func silence() throws {
-    let result = try result(adjust: { $0.firstByteTimeout = .milliseconds(100) }) { connection in
-      _ = connection.readRequest()
-      connection.waitForEnd()
+    let (silent, _) = try patiently(from: .milliseconds(100), until: { $0.outcome == .maybeSent }) { timeout in
+      try self.result(adjust: { $0.firstByteTimeout = timeout }) { connection in
+        _ = connection.readRequest()
+        connection.waitForEnd()
+      }
     }
-    #expect(result.outcome == .maybeSent && result.failure?.code == "firstByteTimeout")
-    #expect(result.duration < .seconds(5))
-    let begun = try self.result(adjust: { $0.firstByteTimeout = .milliseconds(100) }) { connection in
-      _ = connection.readRequest()
-      connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n")
-      Thread.pause(milliseconds: 300)
-      connection.send("ok")
+    #expect(silent.outcome == .maybeSent && silent.failure?.code == "firstByteTimeout")
+    let (begun, _) = try patiently(from: .milliseconds(100), until: { $0.outcome == .answered }) { timeout in
+      try self.result(adjust: { $0.firstByteTimeout = timeout }) { connection in
+        _ = connection.readRequest()
+        connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n")
+        Thread.pause(timeout * 2)
+        connection.send("ok")
+      }
     }
     #expect(begun.status == 200)
   }
@@ -190,7 +195,9 @@ struct MisbehaviourTests {
 
   @Test("a TLS handshake that does not come counts as a failed connection")
   func slowTLS() throws {
-    let result = try result(scheme: "https", adjust: { $0.connectTimeout = .milliseconds(200) }) { $0.waitForEnd() }
+    let (result, _) = try patiently(from: .milliseconds(100), until: { $0.figures?.phase == .tls }) { timeout in
+      try self.result(scheme: "https", adjust: { $0.connectTimeout = timeout }) { $0.waitForEnd() }
+    }
     #expect(result.outcome == .notSent && result.failure?.code == "connectTimeout")
     #expect(result.figures?.phase == .tls)
     let plain = try self.result(scheme: "https") { $0.send("HTTP/1.1 400 Bad Request\r\n\r\n") }
@@ -235,5 +242,5 @@ struct MisbehaviourTests {
 
 extension Thread {
   /// Blocks the thread for a while, like a slow server.
-  static func pause(milliseconds: UInt32) { usleep(milliseconds * 1000) }
+  static func pause(_ time: Duration) { usleep(UInt32(time.wholeMicroseconds)) }
 }

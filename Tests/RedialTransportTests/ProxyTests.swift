@@ -5,7 +5,7 @@ import Testing
 
 @testable import RedialTransport
 
-@Suite("A proxy")
+@Suite("A proxy", .onThreads)
 struct ProxyTests {
   /// A proxy that opens tunnels to a port of 127.0.0.1 for any host, and answers other requests itself.
   private func proxy(tunnelsTo port: Int = 0) -> ScriptedTarget {
@@ -93,9 +93,7 @@ struct ProxyTests {
 
   @Test("that cannot be reached is not the target's fault, and one that refuses is named")
   func faults() throws {
-    let gone = proxy()
-    gone.stop()
-    let lost = try TransportProbe { $0.proxy = gone.url }
+    let lost = try TransportProbe { $0.proxy = "http://127.0.0.1:\(ScriptedTarget.unusedPort())" }
     let unreachable = lost.perform("http://x.example/")
     #expect(unreachable?.outcome == .localFault && unreachable?.failure?.code == "proxyUnreachable")
     let proxy = proxy()

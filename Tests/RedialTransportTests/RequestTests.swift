@@ -4,7 +4,7 @@ import Testing
 
 @testable import RedialTransport
 
-@Suite("What a target receives")
+@Suite("What a target receives", .onThreads)
 struct RequestTests {
   private func lines(_ request: String) -> [String] { request.split(separator: "\r\n").map(String.init) }
 

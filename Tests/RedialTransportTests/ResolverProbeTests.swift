@@ -5,7 +5,7 @@ import Testing
 
 @testable import RedialTransport
 
-@Suite("Whether the name or the resolver is at fault")
+@Suite("Whether the name or the resolver is at fault", .onThreads)
 struct ResolverProbeTests {
   /// The answers of probes, and a way to wait for them.
   private final class Answers: Sendable {
@@ -20,7 +20,7 @@ struct ResolverProbeTests {
     }
 
     func wait(count: Int) -> [Bool] {
-      for _ in 0..<count { _ = signal.wait(timeout: .now() + .seconds(30)) }
+      for _ in 0..<count where signal.wait(timeout: .now() + .seconds(60)) == .timedOut { break }
       return answers.withLock { $0 }
     }
   }
@@ -29,7 +29,7 @@ struct ResolverProbeTests {
   func once() {
     let asked = Mutex(0)
     let gate = DispatchSemaphore(value: 0)
-    let probe = ResolverProbe {
+    let probe = ResolverProbe(memory: forever, patience: forever) {
       asked.withLock { $0 += 1 }
       gate.wait()
       return true
@@ -47,7 +47,7 @@ struct ResolverProbeTests {
   func silent() {
     let asked = Mutex(0)
     let gate = DispatchSemaphore(value: 0)
-    let probe = ResolverProbe {
+    let probe = ResolverProbe(memory: forever, patience: .milliseconds(20)) {
       asked.withLock { $0 += 1 }
       gate.wait()
       return true

@@ -78,7 +78,7 @@ final class ScriptedSource: BodySource {
 extension TransportProbe {
   /// Performs one request whose body comes from a source.
   func perform(
-    _ url: String, method: String = "POST", from source: ScriptedSource, timeout: Duration = .seconds(30),
+    _ url: String, method: String = "POST", from source: ScriptedSource, timeout: Duration = forever,
     maxRedirects: Int = 0
   ) -> AttemptResult? {
     perform(

@@ -19,17 +19,17 @@ final class ScriptedTarget: Sendable {
     let descriptor: Int32
     let target: ScriptedTarget
 
-    /// Reads one request, without chunked coding; nil if the client has left.
+    /// Reads one request, without chunked coding, and returns its header; nil if the client has left.
     func readRequest() -> String? {
       var bytes: [UInt8] = []
       var chunk = [UInt8](repeating: 0, count: 16 * 1024)
-      // The length of the whole request, once the header is there.
-      var whole: Int?
+      // The header, and the length of the whole request, once the header is there.
+      var (head, whole): (String, Int?) = ("", nil)
       while true {
         if whole == nil {
           whole = Self.end(ofHead: bytes).map { end in
-            let length = String(decoding: bytes[..<end], as: UTF8.self).lowercased().split(separator: "\r\n").compactMap
-            { line -> Int? in
+            head = String(decoding: bytes[..<end], as: UTF8.self)
+            let length = head.lowercased().split(separator: "\r\n").compactMap { line -> Int? in
               line.hasPrefix("content-length:") ? Int(line.dropFirst(15).filter { $0 != " " }) : nil
             }
             return end + (length.first ?? 0)
@@ -37,7 +37,7 @@ final class ScriptedTarget: Sendable {
         }
         if let whole, bytes.count >= whole {
           target.state.withLock { $0.requests.append(bytes) }
-          return String(decoding: bytes, as: UTF8.self)
+          return head
         }
         let count = recv(descriptor, &chunk, chunk.count, 0)
         if count <= 0 { return nil }
@@ -87,9 +87,6 @@ final class ScriptedTarget: Sendable {
       return max(0, recv(descriptor, &bytes, count, 0))
     }
 
-    /// Does nothing for a while.
-    func wait(milliseconds: UInt32) { usleep(milliseconds * 1000) }
-
     /// Waits, without reading, until the client has closed or reset the connection.
     func waitUntilAborted() {
       var poll = pollfd(fd: descriptor, events: 0x2000 /* POLLRDHUP */, revents: 0)
@@ -121,18 +118,30 @@ final class ScriptedTarget: Sendable {
   }
 
   private static func listen() -> (listener: Int32, port: Int) {
-    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    let (listener, port) = bound()
+    precondition(Glibc.listen(listener, 1024) == 0, "cannot listen")
+    return (listener, port)
+  }
+
+  /// A port on which nobody listens. It stays bound until the process ends, so that no other target gets it; a program whose
+  /// sockets share addresses, as those of servers do, may listen there all the same.
+  static func unusedPort() -> Int { bound(isShared: true).port }
+
+  private static func bound(isShared: Bool = false) -> (socket: Int32, port: Int) {
+    let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    var one: Int32 = 1
+    if isShared { setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size)) }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     withUnsafeMutablePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-        precondition(bind(listener, address, length) == 0 && Glibc.listen(listener, 1024) == 0, "cannot listen")
-        getsockname(listener, address, &length)
+        precondition(bind(socket, address, length) == 0, "cannot bind")
+        getsockname(socket, address, &length)
       }
     }
-    return (listener, Int(address.sin_port.bigEndian))
+    return (socket, Int(address.sin_port.bigEndian))
   }
 
   var url: String { "http://127.0.0.1:\(port)" }

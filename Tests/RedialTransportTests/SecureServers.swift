@@ -79,7 +79,7 @@ final class SecureServers: @unchecked Sendable {
   private func start() throws {
     var servers = ""
     for name in ["good", "expired", "other", "self", "client", "old"] {
-      let port = Self.freePort()
+      let port = ScriptedTarget.unusedPort()
       ports[name] = port
       let file = ["client", "old"].contains(name) ? "good" : name
       servers += """
@@ -120,7 +120,7 @@ final class SecureServers: @unchecked Sendable {
     nginx.standardOutput = FileHandle.nullDevice
     nginx.standardError = FileHandle.nullDevice
     try nginx.run()
-    let deadline = ContinuousClock.now + .seconds(10)
+    let deadline = ContinuousClock.now + .seconds(60)
     while !ports.values.allSatisfy(Self.accepts) {
       guard ContinuousClock.now < deadline, nginx.isRunning else {
         throw Failure(message: (try? String(contentsOfFile: path("error.log"), encoding: .utf8)) ?? "no nginx")
@@ -129,7 +129,7 @@ final class SecureServers: @unchecked Sendable {
     }
   }
 
-  private static func withSocket<Value>(port: Int, _ body: (Int32, UnsafeMutablePointer<sockaddr>) -> Value) -> Value {
+  private static func accepts(_ port: Int) -> Bool {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(descriptor) }
     var address = sockaddr_in()
@@ -137,20 +137,9 @@ final class SecureServers: @unchecked Sendable {
     address.sin_port = UInt16(port).bigEndian
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
     return withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body(descriptor, $0) }
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+      }
     }
-  }
-
-  private static func freePort() -> Int {
-    withSocket(port: 0) { descriptor, address in
-      var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-      bind(descriptor, address, length)
-      getsockname(descriptor, address, &length)
-      return Int(UnsafeRawPointer(address).loadUnaligned(fromByteOffset: 2, as: UInt16.self).bigEndian)
-    }
-  }
-
-  private static func accepts(_ port: Int) -> Bool {
-    withSocket(port: port) { connect($0, $1, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0 }
   }
 }

@@ -1,7 +1,9 @@
 import Dispatch
+import Glibc
 import RedialCore
 import RedialModel
 import Synchronization
+import Testing
 
 @testable import RedialTransport
 
@@ -47,7 +49,7 @@ final class TransportProbe: Sendable {
   /// Performs one request to a URL.
   func perform(
     _ url: String, method: String = "GET", headers: [HeaderField] = [], body: String = "",
-    timeout: Duration = .seconds(10), captureLimit: Int = 4096, tls: TargetTLS? = nil
+    timeout: Duration = forever, captureLimit: Int = 4096, tls: TargetTLS? = nil
   ) -> AttemptResult? {
     perform(
       TransportRequest(
@@ -58,11 +60,47 @@ final class TransportProbe: Sendable {
   /// The results so far.
   func results(of id: UInt64) -> [AttemptResult] { results.arrived.withLock { $0[id] ?? [] } }
 
-  /// Waits for that many more results and returns all that have arrived; fewer, if they do not arrive in a minute:
-  /// machines that run tests are loaded, and a test that takes too long fails by the requests' own timeouts.
+  /// Waits for that many more results and returns all that have arrived; fewer, if one does not arrive in a minute. So an
+  /// attempt that must not last until its timeout has one of many minutes.
   func wait(count: Int) -> [UInt64: [AttemptResult]] {
     for _ in 0..<count where results.signal.wait(timeout: .now() + .seconds(60)) == .timedOut { break }
     return results.arrived.withLock { $0 }
+  }
+}
+
+/// A time that no test waits for: what is to happen without it does so at once, or in a minute.
+let forever = Duration.seconds(3600)
+
+/// Waits until a condition holds; after a minute it fails with what was seen.
+func poll(
+  _ seen: @autoclosure () -> String = "it does not happen", sourceLocation: SourceLocation = #_sourceLocation,
+  until condition: () throws -> Bool
+) rethrows {
+  let end = ContinuousClock.now + .seconds(60)
+  while try !condition() {
+    guard ContinuousClock.now < end else {
+      Issue.record("for a minute: \(seen())", sourceLocation: sourceLocation)
+      return
+    }
+    usleep(1000)
+  }
+}
+
+/// The first result that is as wanted, of attempts with longer and longer timeouts, and its timeout. The shortest is
+/// enough, unless the machine is so busy that the attempt does not come far in that time.
+func patiently(
+  from timeout: Duration, sourceLocation: SourceLocation = #_sourceLocation,
+  until isWanted: (AttemptResult) -> Bool, _ perform: (Duration) throws -> AttemptResult?
+) throws -> (result: AttemptResult, timeout: Duration) {
+  var timeout = timeout
+  while true {
+    let result = try #require(try perform(timeout), sourceLocation: sourceLocation)
+    if isWanted(result) { return (result, timeout) }
+    guard timeout < .seconds(10) else {
+      Issue.record("with a timeout of \(timeout): \(result)", sourceLocation: sourceLocation)
+      return (result, timeout)
+    }
+    timeout = timeout * 4
   }
 }
 

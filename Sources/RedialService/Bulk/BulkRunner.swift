@@ -161,6 +161,9 @@ final class BulkRunner: Sendable {
     if isBusy { _ = rested.wait(timeout: .now() + .microseconds(Int(bound.wholeMicroseconds))) }
   }
 
+  /// Whether a stop has begun.
+  var isStopping: Bool { table.withLock { $0.isStopping } }
+
   // MARK: Steps
 
   private func go(on id: BulkOperationID, in term: UInt64, after wait: Duration = .zero) {

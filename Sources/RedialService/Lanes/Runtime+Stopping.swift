@@ -8,27 +8,29 @@ internal import Synchronization
 
 /// How the service ends.
 extension Runtime {
+  /// How long a stop waits for a store that does not answer, each time.
+  static let storePatience = Duration.seconds(2)
+
   /// Starts nothing more, waits for attempts in flight, aborts them after `bound`, and closes the store.
-  func drain(within bound: Duration) {
+  func drain(within bound: Duration, storePatience: Duration = Runtime.storePatience) {
     ends.close()
     events.close()
     forecastWatch.stop()
     post(.drain)
-    let microseconds = Int(bound.wholeMicroseconds)
     var isOver = true
-    if drained.wait(timeout: .now() + .microseconds(microseconds)) == .timedOut {
+    if drained.wait(timeout: .now() + .microseconds(Int(bound.wholeMicroseconds))) == .timedOut {
       let left = attemptLane?.inFlight ?? 0
       log.write(.warning, "drainTimedOut", [("interrupted", "\(left)")])
       attemptLane?.shutdown()
       // Aborted attempts are recorded as interrupted. A store that does not answer does not keep the process alive.
-      isOver = drained.wait(timeout: .now() + .seconds(2)) == .success
+      isOver = drained.wait(timeout: .now() + .microseconds(Int(storePatience.wholeMicroseconds))) == .success
     } else {
       attemptLane?.shutdown()
     }
     forwardLane?.shutdown()
     endStatistics()
     // A lane that did not end in time still uses this object when it does, perhaps just before the process exits.
-    if !closeStore(isDrained: isOver) || !isOver { _ = Unmanaged.passRetained(self) }
+    if !closeStore(isDrained: isOver, within: storePatience) || !isOver { _ = Unmanaged.passRetained(self) }
     spans?.close()
   }
 
@@ -42,7 +44,7 @@ extension Runtime {
   }
 
   /// Closes the store after all earlier requests; false if it does not get there in time.
-  private func closeStore(isDrained: Bool) -> Bool {
+  private func closeStore(isDrained: Bool, within patience: Duration = Runtime.storePatience) -> Bool {
     housekeeping.stop(on: storeLane)
     deadlines.stop()
     let closed = DispatchSemaphore(value: 0)
@@ -58,6 +60,6 @@ extension Runtime {
       store.close()
       closed.signal()
     }
-    return closed.wait(timeout: .now() + .seconds(2)) == .success
+    return closed.wait(timeout: .now() + .microseconds(Int(patience.wholeMicroseconds))) == .success
   }
 }

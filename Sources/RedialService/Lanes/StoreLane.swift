@@ -35,6 +35,7 @@ final class StoreLane: @unchecked Sendable {
   static let commitSpacing = Duration.milliseconds(2)
 
   private let spacing: Duration
+  private let wait: @Sendable (Duration) -> Void
   private var lastCommit: ContinuousClock.Instant?
 
   /// Maximum duration of a tidying step, besides its commit.
@@ -42,23 +43,30 @@ final class StoreLane: @unchecked Sendable {
   /// Tidying uses one part in this many of the lane's time, so that it hardly delays submissions.
   private static let tidyShare = 5
   /// The time after the last step until the lane checks again whether there is something to tidy.
-  private static let tidyInterval = Duration.seconds(1)
+  static let tidyInterval = Duration.seconds(1)
+  private let tidyInterval: Duration
   /// The same after a step that failed: the store probably has trouble, which the engine handles.
   private static let tidyRetry = Duration.seconds(10)
 
   /// - Parameters:
   ///   - spacing: The minimum time between the starts of two commits.
+  ///   - wait: Waits for the rest of it, on the lane.
+  ///   - tidyInterval: The time between two looks at whether there is something to tidy.
   ///   - adopt: Changes the state of shards that a lease has gained, before the engine gets it; called on the lane.
   ///   - doubtful: Called on the lane while outcomes are in doubt: first after ``doubtPatience``, then each second.
   ///   - outcome: Called on the lane.
   init(
     store: any ServiceStore, spacing: Duration = StoreLane.commitSpacing,
+    wait: @escaping @Sendable (Duration) -> Void = { usleep(UInt32(clamping: $0.wholeMicroseconds)) },
+    tidyInterval: Duration = StoreLane.tidyInterval,
     adopt: @escaping @Sendable (inout RecoveredState) -> Void = { _ in },
     doubtful: @escaping @Sendable () -> Void = {},
     outcome: @escaping @Sendable (StorePipeline.Result) -> Void
   ) {
     self.store = store
     self.spacing = spacing
+    self.wait = wait
+    self.tidyInterval = tidyInterval
     self.adopt = adopt
     self.doubtful = doubtful
     self.outcome = outcome
@@ -109,7 +117,7 @@ final class StoreLane: @unchecked Sendable {
   ) {
     guard isTidying else { return }
     let began = ContinuousClock.now
-    var pause = Self.tidyInterval
+    var pause = tidyInterval
     do throws(StoreError) {
       if !pipeline.owesChanges {
         let step = try store.tidy(retention, at: now(), within: Self.tidyBudget)
@@ -118,7 +126,7 @@ final class StoreLane: @unchecked Sendable {
       }
     } catch {
       // On a full disk the reserve has been released, exactly for this.
-      pause = error.kind == .full ? Self.tidyInterval : Self.tidyRetry
+      pause = error.kind == .full ? tidyInterval : Self.tidyRetry
       report(.failure(error))
     }
     queue.asyncAfter(deadline: .now() + .microseconds(Int(pause.wholeMicroseconds))) { [weak self] in
@@ -140,7 +148,7 @@ final class StoreLane: @unchecked Sendable {
   private func awaitOthers() {
     guard let lastCommit else { return }
     let left = spacing - (ContinuousClock.now - lastCommit)
-    if left > .zero { usleep(UInt32(clamping: left.wholeMicroseconds)) }
+    if left > .zero { wait(left) }
   }
 
   /// Sends what can be sent, and reports what is known.

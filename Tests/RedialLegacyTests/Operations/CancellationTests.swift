@@ -139,15 +139,18 @@ struct RetryingOperationCancellationTests {
 
   @Test("an operation does not finish while its cancel hook runs")
   func finishWaitsForHook() {
-    let states = Record<Bool>()
+    let (states, mayEnd) = (Record<Bool>(), Record<Void>())
     let operation = SynchronousProbe(
       onCancel: { probe in
         probe.baseOperationEnded()
-        // Time enough for the start, which has nothing left to do, to finish too early.
-        Thread.sleep(forTimeInterval: 0.003)
+        // The start has nothing left to do: it waits, or finishes too early.
+        poll("it does neither") { mayEnd.count > 0 && probe.kernelThreads.elements[0].isAsleep || probe.isFinished }
         states.append(probe.isFinished)
       },
-      body: { probe in while !probe.isCancelled || probe.cancellations.count == 0 { sched_yield() } })
+      body: { probe in
+        while !probe.isCancelled || probe.cancellations.count == 0 { sched_yield() }
+        mayEnd.append(())
+      })
     let returned = operation.startOnThread()
     #expect(operation.runs.wait(for: 1))
     operation.cancel()

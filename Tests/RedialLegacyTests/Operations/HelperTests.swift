@@ -124,9 +124,11 @@ struct RetryHelperTests {
       soon.cancel()
       return soon
     }
-    Thread.sleep(forTimeInterval: 0.002)
-    queue.sync {}
-    soon.cancel()
+    // This one is behind it in line.
+    let behind = Record<Void>()
+    let last = source.schedule(after: .milliseconds(1)) { behind.append(()) }
+    #expect(behind.wait(for: 1))
+    for timer in [soon, last] { timer.cancel() }
     #expect(fired.count == 0)
   }
 }

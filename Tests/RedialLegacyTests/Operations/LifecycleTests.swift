@@ -62,7 +62,7 @@ struct RetryingOperationLifecycleTests {
     queue.addOperation(first)
     queue.addOperation(second)
     #expect(first.runs.wait(for: 1))
-    while !first.retryNow() { Thread.sleep(forTimeInterval: 0.0005) }
+    poll { first.retryNow() }
     #expect(second.runs.count == 0)
     #expect(first.retryNow())
     #expect(second.finishes())
@@ -93,7 +93,7 @@ struct RetryingOperationLifecycleTests {
     let returned = operation.startOnThread()
     for run in 1...3 {
       #expect(operation.runs.wait(for: run))
-      while !operation.retryNow() { Thread.sleep(forTimeInterval: 0.0005) }
+      poll { operation.retryNow() }
       #expect(returned.count == 0 || run == 3)
     }
     #expect(returned.wait(for: 1))
@@ -106,7 +106,7 @@ struct RetryingOperationLifecycleTests {
   func sleepsWhileItWaits() async {
     await #expect(processExitsWith: .success) {
       // The first time warms up what is made on first use.
-      for delay in [Duration.milliseconds(1), .milliseconds(40)] {
+      for delay in [Duration.milliseconds(1), .milliseconds(200)] {
         let operation = SynchronousProbe(timers: DispatchTimerSource()) { probe in
           if probe.numberOfRetries == 1 {
             probe.baseOperationEnded()
@@ -118,7 +118,8 @@ struct RetryingOperationLifecycleTests {
         operation.start()
         let used = processorTime() - before
         #expect(operation.isFinished && operation.runs.count == 2)
-        #expect(used < 0.005 || delay == .milliseconds(1), "\(used) s")
+        // One that looks again and again uses most of it, or at least its share of a busy machine.
+        #expect(used < 0.02 || delay == .milliseconds(1), "\(used) s")
       }
     }
   }

@@ -1,6 +1,8 @@
 import Foundation
+import Glibc
 import Redial
 import RedialLegacy
+import Testing
 
 /// A list that threads share, and on which a test may wait.
 final class Record<Element: Sendable>: @unchecked Sendable {
@@ -19,7 +21,7 @@ final class Record<Element: Sendable>: @unchecked Sendable {
 
   /// Whether there are that many before the patience of a test is at its end.
   func wait(for count: Int) -> Bool {
-    let patience = Date(timeIntervalSinceNow: 30)
+    let patience = Date(timeIntervalSinceNow: 60)
     return condition.withLock {
       while list.count < count { guard condition.wait(until: patience) else { return list.count >= count } }
       return true
@@ -74,6 +76,7 @@ final class SynchronousProbe: RetryingOperation, @unchecked Sendable {
   let runs = Record<Bool>()
   let cancellations = Record<Void>()
   let threads = Record<ObjectIdentifier>()
+  let kernelThreads = Record<KernelThread>()
   private let body: @Sendable (SynchronousProbe) -> Void
   private let onCancel: @Sendable (SynchronousProbe) -> Void
 
@@ -89,6 +92,7 @@ final class SynchronousProbe: RetryingOperation, @unchecked Sendable {
 
   override func startBaseOperation(isRetry: Bool) {
     threads.append(ObjectIdentifier(Thread.current))
+    kernelThreads.append(KernelThread())
     runs.append(isRetry)
     body(self)
   }
@@ -128,6 +132,34 @@ final class HelperProbe: RetryHelper, @unchecked Sendable {
 
   func tearDown() {
     events.append("down")
+  }
+}
+
+/// Waits until a condition holds; after a minute it fails with what was seen.
+func poll(
+  _ seen: @autoclosure () -> String = "it does not happen", sourceLocation: SourceLocation = #_sourceLocation,
+  until condition: () -> Bool
+) {
+  let end = ContinuousClock.now + .seconds(60)
+  while !condition() {
+    guard ContinuousClock.now < end else {
+      Issue.record("for a minute: \(seen())", sourceLocation: sourceLocation)
+      return
+    }
+    usleep(500)
+  }
+}
+
+/// A thread of this process, as the kernel knows it.
+struct KernelThread: Sendable {
+  /// Its folder in `/proc`.
+  private let place = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")) ?? ""
+
+  /// Whether it sleeps: nothing comes from it before something else wakes it.
+  var isAsleep: Bool {
+    guard let line = try? String(contentsOfFile: "/proc/\(place)/stat", encoding: .utf8) else { return false }
+    // The state stands behind the name, which is in parentheses.
+    return line[(line.lastIndex(of: ")") ?? line.startIndex)...].dropFirst(2).first == "S"
   }
 }
 

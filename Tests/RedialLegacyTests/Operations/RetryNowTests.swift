@@ -87,8 +87,8 @@ struct RetryNowTests {
     }
     let returned = operation.startOnThread()
     #expect(helper.signals.wait(for: 1))
-    // The run that must not come would come from the thread that sleeps now; the cancellation is behind it in line.
-    Thread.sleep(forTimeInterval: 0.003)
+    // The run that must not come would come from the thread that waits now.
+    poll("it does not wait") { operation.kernelThreads.elements[0].isAsleep }
     #expect(answers.elements == [false, false, false])
     #expect(operation.runs.count == 1 && returned.count == 0)
     #expect(operation.retryNow())

@@ -41,17 +41,19 @@ struct SuccessTests {
     #expect(await eventually { third.isFinished && signals.waiting(for: "host") == 0 })
   }
 
-  @Test("that 10,000 stop waiting takes a moment: none is looked for among the others")
-  func manyLeave() {
+  @Test("that 200,000 stop waiting takes a moment: none is looked for among the others")
+  func manyLeave() throws {
     let signals = SuccessSignals()
-    let helpers = (0..<10_000).map { _ in RetryOnSuccess(signals.of("host")) }
+    let helpers = (0..<200_000).map { _ in RetryOnSuccess(signals.of("host")) }
     for helper in helpers { helper.setUp(RetrySignal { true }) }
-    #expect(signals.waiting(for: "host") == 10_000)
+    #expect(signals.waiting(for: "host") == helpers.count)
     let began = ContinuousClock.now
-    // The latest first: each stands behind all others.
-    for helper in helpers.reversed() { helper.tearDown() }
-    let took = ContinuousClock.now - began
-    #expect(signals.waiting(for: "host") == 0 && took < .seconds(1), "\(took)")
+    // The latest first: each stands behind all others, and looking for it among them would take many minutes for all.
+    for (number, helper) in helpers.reversed().enumerated() {
+      helper.tearDown()
+      if number % 1000 == 0 { try #require(ContinuousClock.now - began < .seconds(60), "\(number) have left") }
+    }
+    #expect(signals.waiting(for: "host") == 0)
   }
 
   @Test("who leaves late does not take another out of the queue that came after")

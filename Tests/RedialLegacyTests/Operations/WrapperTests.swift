@@ -162,7 +162,7 @@ struct RetryOperationWrapperTests {
       for operation in started.elements { operation.finish() }
       #expect(waits.wait(for: count))
       counts.append(threadCount())
-      for wrapper in wrappers { while !wrapper.retryNow() { sched_yield() } }
+      for wrapper in wrappers { poll { wrapper.retryNow() } }
       #expect(started.wait(for: 2 * count))
       counts.append(threadCount())
       for operation in started.elements.suffix(count) { operation.finish() }

@@ -198,16 +198,15 @@ struct RetryRunTests {
 
   @Test("a run that has ended is released")
   func released() async {
-    weak var seen: RetryRun?
-    do {
-      let run = RetryRun(.test(), registry: registry) { _ in }
-      seen = run
-      run.start()
-      _ = await run.ended()
-    }
-    let end = ContinuousClock.now + .seconds(180)
-    while seen != nil, ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(1)) }
-    #expect(seen == nil)
+    weak let seen = await endedRun()
+    #expect(await eventually { seen == nil })
+  }
+
+  private func endedRun() async -> RetryRun {
+    let run = RetryRun(.test(), registry: registry) { _ in }
+    run.start()
+    _ = await run.ended()
+    return run
   }
 
   @Test("the completion is called on the caller's queue")

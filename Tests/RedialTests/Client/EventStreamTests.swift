@@ -1,9 +1,10 @@
 import Foundation
 import HTTPServer
 @testable import Redial
+import RedialTestSupport
 import Testing
 
-@Suite("Events of the service", .timeLimit(.minutes(1)))
+@Suite("Events of the service", .timeLimit(.minutes(5)))
 struct EventStreamTests {
   private static func event(_ number: Int, _ type: String = "target.opened") -> String {
     """
@@ -127,8 +128,11 @@ struct EventStreamTests {
         #expect(heard.last?.type == .callSucceeded && heard.last?.attempt == nil)
         #expect(heard.contains { $0.type == .callAttempted && $0.attempt?.outcome == .answered })
 
-        let listening = Task { try await client.events().first { _ in false } }
-        try await Task.sleep(for: .milliseconds(100))
+        let heardLater = Notes<String>()
+        let listening = Task {
+          for try await event in client.events() { heardLater.add(event.id) }
+        }
+        while heardLater.count == 0 { _ = try await client.submitAndWait(OutgoingCall(url, policy: policy)) }
         listening.cancel()
         await #expect(throws: CancellationError.self) { try await listening.value }
       }

@@ -3,7 +3,7 @@ import HTTPServer
 @testable import Redial
 import Testing
 
-@Suite("Waiting for a result", .timeLimit(.minutes(1)))
+@Suite("Waiting for a result", .timeLimit(.minutes(5)))
 struct PollingTests {
   private static func client(_ url: URL, _ clock: TestClock, _ polling: Backoff) -> RedialClient {
     var client = RedialClient(url, polling: polling)

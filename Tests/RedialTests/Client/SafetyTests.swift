@@ -4,7 +4,7 @@ import HTTPServer
 import Synchronization
 import Testing
 
-@Suite("What the client repeats, and what it never does", .timeLimit(.minutes(1)))
+@Suite("What the client repeats, and what it never does", .timeLimit(.minutes(5)))
 struct SafetyTests {
   private static let call = OutgoingCall(loopback(1))
 
@@ -144,7 +144,7 @@ struct SafetyTests {
 
   @Test("a refused connection is retried until the service is there, or the attempts are used up")
   func refusedConnection() async throws {
-    let port = try unusedPort()
+    let port = unusedPort()
     let clock = TestClock()
     let client = Self.client(loopback(port), clock)
     for body: @Sendable () async throws -> Void in [
@@ -179,13 +179,21 @@ struct SafetyTests {
 
   @Test("a submission that is not answered in time ends and is not repeated")
   func timeout() async throws {
+    let (arrivals, arrived) = AsyncStream.makeStream(of: Void.self)
     try await ScriptedService.run { _, _ in
-      .silence
+      arrived.yield()
+      return .silence
     } body: { url, service in
-      var impatient = RedialClient(url, policy: RetryPolicy(attemptTimeout: .milliseconds(200)))
+      let clock = TestClock(.manual)
+      var impatient = RedialClient(url, policy: RetryPolicy(attemptTimeout: .seconds(200)))
       impatient.idempotentSubmit = false
+      impatient.clock = clock
       let client = impatient
-      let error = await #expect(throws: RedialTransportError.self) { try await client.submit(Self.call) }
+      let submitted = Task { try await client.submit(Self.call) }
+      for await _ in arrivals { break }
+      await clock.waitForSleepers(1, .timeout)
+      clock.advance(by: .seconds(200))
+      let error = await #expect(throws: RedialTransportError.self) { try await submitted.value }
       #expect(error?.underlying is AttemptTimeout)
       #expect(error?.mayHaveBeenAccepted == true)
       #expect(service.requests.count == 1)

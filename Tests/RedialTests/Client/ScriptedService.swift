@@ -85,17 +85,9 @@ func loopback(_ port: Int, _ path: String = "") -> URL {
   return url
 }
 
-/// A port that nothing listens on.
-func unusedPort() throws -> Int {
-  let server = HTTPServer(configuration: HTTPServerConfiguration(), handler: Nobody())
-  try server.start()
-  defer { server.stop() }
-  return server.port
-}
-
-private struct Nobody: HTTPHandler {
-  func handle(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) { responder.abort() }
-}
+/// A port that nothing listens on, and that no other test's server gets: it stays bound until the process ends. A server may
+/// listen there all the same, because sockets may share an address of which only one listens.
+func unusedPort() -> Int { ScriptedServer.bound(isShared: true).port }
 
 extension ScriptedService.Act {
   /// The answer of a service, with a call of that id in that state.

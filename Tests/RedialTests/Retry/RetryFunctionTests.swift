@@ -148,7 +148,7 @@ struct RetryFunctionTests {
     }
     #expect(error.reason == .attemptsExhausted && error.attempts == 2)
     let cancelled = Task {
-      await Retrier(RetryPolicy(backoff: .constant(.seconds(3600)))).result { _ in throw Broken() }
+      await Retrier(.waiting).result { _ in throw Broken() }
     }
     cancelled.cancel()
     guard case .failure(let error) = await cancelled.value else {
@@ -200,7 +200,7 @@ struct RetryFunctionTests {
       let (started, start) = AsyncStream.makeStream(of: Void.self)
       let began = ContinuousClock.now
       let task = Task {
-        try await retry(RetryPolicy(backoff: .constant(.seconds(3600)))) {
+        try await retry(.waiting) {
           start.yield()
           if isWaiting { throw Broken() }
           try await Task.sleep(for: .seconds(3600))
@@ -217,6 +217,8 @@ struct RetryFunctionTests {
 extension RetryPolicy {
   /// Without a wait.
   static let quick = RetryPolicy(backoff: .constant(.zero))
+  /// With waits that only a cancellation ends.
+  fileprivate static let waiting = RetryPolicy(deadline: .seconds(86_400), backoff: .constant(.seconds(3600)))
 }
 
 /// A clock as Swift packages for tests have it: time passes when the test says so, for waits and timeouts alike.
@@ -258,8 +260,9 @@ final class SteppedClock: Clock {
   }
 
   func waitForSleeper(of span: Duration) async {
-    while !state.withLock({ state in state.sleepers.contains { $0.until == state.now.advanced(by: span) } }) {
-      await Task.yield()
+    let sleeps = await eventually {
+      self.state.withLock { state in state.sleepers.contains { $0.until == state.now.advanced(by: span) } }
     }
+    #expect(sleeps, "nobody waits for \(span)")
   }
 }

@@ -126,7 +126,7 @@ struct BasicTests {
     #expect(server.count == 2)
   }
 
-  @Test("the inner session is released with its session", .timeLimit(.minutes(1)))
+  @Test("the inner session is released with its session", .timeLimit(.minutes(5)))
   func companions() async throws {
     let server = try LocalServer(.ok())
     let request = try server.request()

@@ -68,11 +68,12 @@ struct ConditionTests {
 
   @Test("a request that times out is retried and counts as possibly sent")
   func timedOut() async throws {
-    let server = try LocalServer(.silence, .ok())
+    let server = try LocalServer { $0.number == 1 ? .silence : .ok() }
     var request = try server.request()
     request.timeoutInterval = 1
-    _ = try await calls.session.data(for: request, retrying: calls.options())
-    #expect(server.count == 2)
+    // On a busy machine others may time out, too.
+    _ = try await calls.session.data(for: request, retrying: calls.options(60))
+    #expect(server.count >= 2)
     let silent = try LocalServer(.silence)
     request.url = try silent.url()
     let error = await calls.failure(of: request, calls.options(1))

@@ -49,7 +49,7 @@ struct DelegateTests {
     }
   }
 
-  @Test("one delegate receives the events of every attempt", .timeLimit(.minutes(1)), arguments: ["data", "stream"])
+  @Test("one delegate receives the events of every attempt", .timeLimit(.minutes(5)), arguments: ["data", "stream"])
   func everyAttempt(_ form: String) async throws {
     let server = try redirecting()
     let watcher = Watcher()
@@ -64,7 +64,7 @@ struct DelegateTests {
     #expect(watcher.redirections.withLock { $0 } == 3)
   }
 
-  @Test("the delegate's decisions are followed", .timeLimit(.minutes(1)), arguments: ["data", "stream"])
+  @Test("the delegate's decisions are followed", .timeLimit(.minutes(5)), arguments: ["data", "stream"])
   func decides(_ form: String) async throws {
     let server = try redirecting()
     let options = calls.options { $0.delegate = Watcher(follows: false) }
@@ -77,7 +77,7 @@ struct DelegateTests {
     #expect(server.count == 1)
   }
 
-  @Test("the delegate's credentials answer a challenge", .timeLimit(.minutes(1)))
+  @Test("the delegate's credentials answer a challenge", .timeLimit(.minutes(5)))
   func credentials() async throws {
     let server = try LocalServer { seen in
       seen.fields["authorization"] == "Basic bWU6c2VjcmV0"
@@ -90,7 +90,7 @@ struct DelegateTests {
     #expect(watcher.challenges.withLock { $0 } == 1)
   }
 
-  @Test("a call without a delegate uses the session's delegate", .timeLimit(.minutes(1)))
+  @Test("a call without a delegate uses the session's delegate", .timeLimit(.minutes(5)))
   func sessionDelegate() async throws {
     let server = try redirecting()
     let watcher = Watcher(follows: false)

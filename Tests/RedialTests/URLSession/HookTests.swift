@@ -71,7 +71,7 @@ struct HookTests {
     #expect(calls.clock.waits.isEmpty)
   }
 
-  @Test("a 401 that asks for a password also refreshes, and has its body", .timeLimit(.minutes(1)))
+  @Test("a 401 that asks for a password also refreshes, and has its body", .timeLimit(.minutes(5)))
   func basicChallenge() async throws {
     let server = try guarded([HTTPHeader("WWW-Authenticate", "Basic realm=\"here\"")])
     let token = Token()
@@ -85,7 +85,7 @@ struct HookTests {
     #expect(String(decoding: body, as: UTF8.self) == "who are you?")
   }
 
-  @Test("downloads and streams also end at a 401 that asks for a password", .timeLimit(.minutes(1)))
+  @Test("downloads and streams also end at a 401 that asks for a password", .timeLimit(.minutes(5)))
   func basicChallengeElsewhere() async throws {
     let server = try guarded([HTTPHeader("WWW-Authenticate", "Basic realm=\"here\"")])
     let request = try server.request()

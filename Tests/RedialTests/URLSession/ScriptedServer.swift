@@ -74,8 +74,11 @@ final class ScriptedServer: Sendable {
 
   var url: String { "http://127.0.0.1:\(port)" }
 
-  fileprivate static func bound() -> (Int32, Int) {
+  /// A socket that does not listen yet.
+  static func bound(isShared: Bool = false) -> (socket: Int32, port: Int) {
     let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var one: Int32 = 1
+    if isShared { setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size)) }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian

@@ -179,7 +179,7 @@ struct TransferTests {
     #expect(count <= 50_000)
   }
 
-  @Test("releasing a stream ends its exchange", .timeLimit(.minutes(1)))
+  @Test("releasing a stream ends its exchange", .timeLimit(.minutes(5)))
   func abandonedStream() async throws {
     let ended = AsyncStream<Void>.makeStream()
     let server = ScriptedServer { connection, _ in
@@ -200,7 +200,7 @@ struct TransferTests {
     for try await _ in chunks { break }
   }
 
-  @Test("a download that is interrupted or not used leaves no file", .timeLimit(.minutes(1)))
+  @Test("a download that is interrupted or not used leaves no file", .timeLimit(.minutes(5)))
   func noFilesLeft() async throws {
     let content = UUID().uuidString
     let server = ScriptedServer { connection, number in
