@@ -2,9 +2,8 @@
 
 import json
 import re
-import socket
 
-from processes import ROOT, run, wait_until
+from processes import ROOT, Client, Redial, free_port, run, wait_until
 
 COMMANDS = ["serve", "call", "get", "list", "cancel", "retry", "flaky", "webhook-secret", "health", "version"]
 
@@ -40,7 +39,7 @@ def test_call_shows_its_attempts_and_says_by_its_exit_code_how_it_ended(redial, 
     as_json = run("call", *quick, "--json", "-d", "hello", "-H", "x-a: b", "--label", "a=b", target.url)
     call = json.loads(as_json.stdout)
     assert (call["state"], call["method"], call["labels"]) == ("succeeded", "POST", {"a": "b"})
-    slow = run("call", *quick, "--timeout", "300ms", target.url + "/?delay=10s")
+    slow = run("call", *quick, "--timeout", "300ms", target.url + "/?delay=10m")
     assert slow.returncode == 5
     refused = run("call", *quick, "ftp://example.com")
     assert refused.returncode == 4 and "/url" in refused.stderr
@@ -147,9 +146,7 @@ def test_the_webhook_secret_is_read_or_asked_for_and_no_store_is_made(redial, tm
 
 
 def test_a_service_that_is_not_there_is_told(redial):
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{s.getsockname()[1]}"
+    url = f"http://127.0.0.1:{free_port()}"
     for arguments in (["list"], ["call", "http://x/"], ["health"]):
         answer = run(*arguments, "--url", url)
         assert answer.returncode == 3 and url in answer.stderr
@@ -276,7 +273,6 @@ def test_settings_that_cannot_be_are_told(tmp_path, redial):
 
 
 def test_the_greeting_shows_commands_to_try_only_where_they_work(tmp_path, made):
-    from processes import Redial
     hint, key = "Try, in another terminal", {"REDIAL_ADMIN_KEY": "0123456789abcdef"}
     for number, (listen, flags, env, shown) in enumerate((
             ("127.0.0.1:0", [], {}, True), (f"unix:{tmp_path}/redial.sock", [], {}, True), ("127.0.0.1:0", [], key, False),
@@ -294,7 +290,6 @@ def test_the_greeting_shows_commands_to_try_only_where_they_work(tmp_path, made)
 
 
 def test_flaky_misbehaves_as_told(flaky):
-    from processes import Client
     server = flaky("--fail-rate", "0.5", "--seed", "3")
     client = Client(server.port)
     first = [client("GET", f"/{n}").status for n in range(60)]

@@ -5,8 +5,9 @@ import json
 import os
 import re
 import select
+import struct
 import subprocess
-import time
+import termios
 
 import pytest
 
@@ -180,9 +181,10 @@ def test_all_is_written_where_the_output_does_not_block_and_its_reader_is_slow(r
         [BINARY, "list", "--json", "--url", service.url], stdout=writing, stderr=subprocess.PIPE, env=environment())
     os.close(writing)
     try:
-        wait_until(lambda: service.requests, "it asks")
-        # Until the pipe is full: the process then waits for its reader.
-        time.sleep(0.3)
+        def unread():
+            return struct.unpack("i", fcntl.ioctl(reading, termios.FIONREAD, bytes(4)))[0]
+        # A pipe has room for so much, and the process then waits for its reader.
+        wait_until(lambda: unread() > 60_000, "the pipe is full")
         assert process.poll() is None
         with open(reading, "rb") as pipe:
             assert pipe.read().decode() == whole + "\n"

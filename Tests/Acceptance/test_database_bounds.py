@@ -14,7 +14,9 @@ from faults import SmallDisk
 from networks import Network
 from processes import Client, run, wait_until
 from replica_crashes import History, Load, ReplicaCrashes, assert_nothing_lost
-from test_replicas import spread
+from test_replicas import LASTING, spread
+
+pytestmark = pytest.mark.part("database")
 
 ROOM = 16 << 10
 # How long a client waits for an answer, in seconds.
@@ -61,7 +63,7 @@ def test_while_the_databases_disk_is_full_calls_are_refused_and_none_is_lost(mad
             refusals.setdefault(service, []).append(answer.status)
         return all(len(refusals.get(service, ())) >= 20 for service in services)
 
-    wait_until(are_refused, "calls are refused", 60)
+    wait_until(are_refused, "calls are refused")
     if full == "files":
         # The server goes on, and says why.
         assert any(507 in statuses for statuses in refusals.values()), refusals
@@ -122,13 +124,14 @@ def test_a_database_that_is_far_away_makes_calls_slow_and_nothing_else(made, ins
     target, cluster = receiver(), database()
     ways = [Network(cluster) for _ in range(2)]
     made += ways
-    _, services = instances(2, *FLAGS, on=cluster, each=lambda number: {"location": ways[number].url})
-    sessions = "SELECT id FROM redial.sessions ORDER BY id"
+    _, services = instances(2, *FLAGS, *LASTING, on=cluster, each=lambda number: {"location": ways[number].url})
+    sessions, ends = "SELECT id FROM redial.sessions ORDER BY id", "SELECT max(expires_at), min(expires_at) FROM redial.beats"
     before = cluster.query(sessions, "redial")
     for way in ways:
         # 100 ms for a way and back.
         way.tell("slow", 0.05)
-    down = services[0].submit(url=f"{target.url}/later", delay="3s")
+    last_end = int(cluster.query(ends, "redial")[0][0])
+    down = services[0].submit(url=f"{target.url}/later", delay="1s")
     work = [(service, call) for call in spread(target.url, 8) for service in services]
     with concurrent.futures.ThreadPoolExecutor(len(work)) as pool:
         calls = list(pool.map(lambda pair: (pair[0], pair[0].submit(**pair[1])), work))
@@ -139,6 +142,7 @@ def test_a_database_that_is_far_away_makes_calls_slow_and_nothing_else(made, ins
         assert set(pool.map(change, work[:4])) == {200}
     assert services[1].ended(down)["state"] == "succeeded"
     assert len(target.requests) == len(work) + 1
+    wait_until(lambda: int(cluster.query(ends, "redial")[0][1]) > last_end, "both leases are renewed")
     assert cluster.query(sessions, "redial") == before
     assert not any("leaseLost" in service.log.read_text() for service in services)
 
@@ -147,7 +151,7 @@ def test_a_snapshot_that_is_held_and_tables_that_nobody_vacuums_break_nothing(ma
     cluster, target = database(), Target(tmp_path, seed=1)
     history = History(tmp_path / "history.jsonl")
     made += [target, history]
-    _, services = instances(2, *FLAGS, on=cluster)
+    _, services = instances(2, *FLAGS, *LASTING, on=cluster)
     for (table,) in cluster.query(
             "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'redial'::regnamespace", "redial"):
         cluster.query(f"ALTER TABLE redial.{table} SET (autovacuum_enabled = false)", "redial")

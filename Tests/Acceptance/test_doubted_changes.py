@@ -2,29 +2,30 @@
 
 from networks import Network
 from processes import wait_until
+from test_replicas import LASTING
 
 OPERATION = {"action": "cancel", "filter": {"labels": {"batch": "1"}}}
 ENDPOINT = {"url": "http://127.0.0.1:9/hook", "events": ["call.failed"]}
 KEY = {"name": "first", "scopes": ["admin"]}
 
 
-def served_through(made, instances, cluster):
+def served_through(made, instances, cluster, *flags):
     """An instance, and its way to the database."""
     way = Network(cluster)
     made.append(way)
-    _, (service,) = instances(1, on=cluster, each=lambda _: {"location": way.url})
+    _, (service,) = instances(1, *flags, on=cluster, each=lambda _: {"location": way.url})
     return service, way
 
 
 def test_a_change_whose_answer_is_lost_is_made_and_answered(made, instances, database, receiver):
     target, cluster = receiver(), database()
-    service, way = served_through(made, instances, cluster)
+    service, way = served_through(made, instances, cluster, *LASTING)
     for _ in range(5):
         service.ended(service.submit(url=target.url))
     counts = lambda: service("GET", "/v1/statistics").json["data"][0]["calls"]["succeeded"]
     way.tell("lose", "add_tally")
     stored = "SELECT count(*) FROM redial.statistics"
-    wait_until(lambda: cluster.query(stored, "redial") != [["0"]], "the counts are stored", 30)
+    wait_until(lambda: cluster.query(stored, "redial") != [["0"]], "the counts are stored")
 
     way.tell("lose", "upsert_operation")
     begun = service("POST", "/v1/operations", OPERATION)
@@ -54,18 +55,18 @@ def test_a_change_in_doubt_is_said_to_be_and_leaves_no_key_that_nobody_has(made,
         assert (answer.status, answer.json["code"]) == (503, "outcomeUnknown"), answer.body
         assert int(answer.headers["retry-after"]) >= 1
         way.tell("heal")
-        wait_until(lambda: service("GET", "/readyz").status == 200, "it is ready again", 30)
+        wait_until(lambda: service("GET", "/readyz").status == 200, "it is ready again")
         if path == "/v1/operations":
             break
         rows = "SELECT count(*) FROM redial.documents"
-        wait_until(lambda: cluster.query(rows, "redial") == [["0"]], "what nobody knows is removed", 30)
+        wait_until(lambda: cluster.query(rows, "redial") == [["0"]], "what nobody knows is removed")
         assert service("GET", path).json["data"] == []
     assert cluster.query("SELECT count(*) FROM redial.operations", "redial") == [["1"]]
-    wait_until(lambda: len(service("GET", "/v1/operations").json.get("data", [])) == 1, "the operation can be seen", 30)
+    wait_until(lambda: len(service("GET", "/v1/operations").json.get("data", [])) == 1, "the operation can be seen")
     ended = lambda: service("GET", "/v1/operations").json["data"][0]["state"]
-    wait_until(lambda: ended() == "completed", "it runs, and not only after a restart", 30)
+    wait_until(lambda: ended() == "completed", "it runs, and not only after a restart")
     later = service.submit(url=target.url, delay="1h", labels={"batch": "1"})
     service.terminate()
     service.start()
-    wait_until(lambda: service("GET", "/readyz").status == 200, "it is ready again", 30)
+    wait_until(lambda: service("GET", "/readyz").status == 200, "it is ready again")
     assert service.get(later)["state"] == "scheduled"

@@ -12,7 +12,8 @@ import threading
 import pytest
 
 import databases
-from processes import BINARY, Redial, environment, run, wait_until
+from processes import BINARY, BOUND, Redial, environment, run, wait_until
+from test_replicas import LASTING
 
 KEY = {"idempotency-key": "order-7"}
 HOURLY = {"initial": "1h", "max": "1h"}
@@ -127,7 +128,9 @@ def test_all_goes_from_sqlite_to_postgresql_and_back(redial, instances, database
     # What a killed service had only in its log is written to the tables before they are read.
     assert ending == "kill" or service.store.read_bytes() == stored
 
-    _, (one, two) = instances(2, *drain, on=cluster)
+    # Nobody takes away what is theirs, and a migration waits for the lease of an instance that was killed.
+    lease = LASTING if ending == "terminate" else []
+    _, (one, two) = instances(2, *drain, *lease, on=cluster)
     one.credentials = two.credentials = service.credentials
     assert shown(one, calls) == before
     assert shown(two, calls) == before
@@ -165,7 +168,7 @@ def test_an_export_of_postgresql_has_what_one_of_sqlite_has(redial, instances, d
     assert len(lines) > len(calls) and [line[:40] for line in lines] == sorted(line[:40] for line in lines)
 
     # Instances work on it meanwhile, and a file has all that was exported, packed attempts, too.
-    _, (one,) = instances(1, *drain, on=cluster)
+    _, (one,) = instances(1, *drain, *LASTING, on=cluster)
     one.credentials = service.credentials
     ended = one.submit(url=target.url + "/down", target="new", policy={"maxAttempts": 3, "backoff": {"initial": "10ms"}})
     one.ended(ended)
@@ -258,7 +261,7 @@ def migrate_with_kills(source, destination, chance, is_done, check=lambda: None)
             process.wait(chance.uniform(0.02, 0.5))
         except subprocess.TimeoutExpired:
             process.kill()
-        if process.wait() == 0:
+        if process.wait(BOUND) == 0:
             return
         assert process.returncode == -signal.SIGKILL, process.stderr.read()
         check()
@@ -282,7 +285,7 @@ def test_a_migration_that_is_killed_goes_on_where_it_stopped(redial, database, r
     assert not has_mark(cluster)
     back = f"{tmp_path}/back.db"
     migrate_with_kills(cluster.url, f"sqlite:{back}", chance, lambda: is_file_filled(back))
-    with sqlite3.connect(back) as copy, sqlite3.connect(service.store) as first:
+    with contextlib.closing(sqlite3.connect(back)) as copy, contextlib.closing(sqlite3.connect(service.store)) as first:
         for table in ("calls", "requests", "labels", "targets", "finished_counts", "namespaces"):
             query = f"SELECT * FROM {table}"
             assert sorted(copy.execute(query), key=repr) == sorted(first.execute(query), key=repr), table
@@ -309,7 +312,7 @@ def test_what_cannot_be_moved_is_refused_with_the_reason(redial, instances, data
     refused(file, file, "in use by another process")
     assert run("keys", "create", "--name", "a", "--store", other).returncode == 0
     refused(file, other, "is not empty: it has webhook endpoints and API keys")
-    _, (one,) = instances(1, on=cluster)
+    _, (one,) = instances(1, *LASTING, on=cluster)
     refused(file, cluster.url, "in use by instances of Redial")
     refused(cluster.url, f"sqlite:{tmp_path}/new.db", "in use by instances of Redial")
     assert one.terminate() == 0
@@ -332,7 +335,7 @@ def locked(cluster, table, mode):
         yield
     finally:
         cluster.query("SELECT pg_terminate_backend(pid) " + sleeping)
-        process.wait(30)
+        process.wait(BOUND)
 
 
 def waits(cluster):
@@ -362,7 +365,7 @@ def test_a_store_that_was_used_after_an_interruption_is_not_mixed_with_what_is_t
         process = begin(place(service), cluster.url)
         wait_until(lambda: waits(cluster), "it is in the middle")
         process.kill()
-        process.wait()
+        process.wait(BOUND)
     service.start()
     assert service.terminate() == 0
     told = migrate(place(service), cluster.url, 1)
@@ -388,10 +391,10 @@ def test_no_service_starts_on_either_store_while_a_migration_runs(redial, databa
         wait_until(lambda: waits(cluster), "it is in the middle")
         refused(place(service), "in use by another process")
         refused(cluster.url, "only partly filled")
-    assert process.wait(60) == 0
+    assert process.wait(BOUND) == 0
     with locked(cluster, "policies", "ACCESS EXCLUSIVE"):
         process = begin(cluster.url, f"sqlite:{tmp_path}/back.db")
         wait_until(lambda: waits(cluster), "it is in the middle")
         refused(cluster.url, "is copying")
         refused(f"sqlite:{tmp_path}/back.db", "in use by another process")
-    assert process.wait(60) == 0
+    assert process.wait(BOUND) == 0

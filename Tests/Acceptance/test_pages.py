@@ -5,19 +5,18 @@ import json
 import shutil
 import socket
 import subprocess
-import time
 
 import pytest
 from playwright.sync_api import sync_playwright
 
-from processes import BINARY, ROOT, environment, free_port, wait_until
+from processes import BINARY, BOUND, ROOT, environment, free_port, wait_until
 
 KEY = "k" * 32
 
 
 def ask(port, method, path, body=None, headers=None, host=None):
     """One request on its own connection, with the given Host field and others."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=BOUND)
     connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
     connection.putheader("Host", host or f"127.0.0.1:{port}")
     for name, value in (headers or {}).items():
@@ -144,7 +143,7 @@ def test_a_cookie_is_not_forwarded_unless_it_is_meant(redial, receiver):
     for call in calls(service):
         assert "ambient" not in json.dumps(call)
     twice = b"x"
-    connection = http.client.HTTPConnection("127.0.0.1", service.port)
+    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=BOUND)
     connection.putrequest("POST", path)
     for value in ("a=1", "b=2"):
         connection.putheader("Redial-Cookie", value)
@@ -159,7 +158,10 @@ def test_a_unix_socket_is_out_of_a_pages_reach(made, tmp_path, redial, receiver)
         [BINARY, "serve", "--listen", f"unix:{path}", "--store", f"sqlite:{tmp_path}/u.db"], env=environment(),
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        wait_until(path.exists, "it listens")
+        def listens():
+            with socket.socket(socket.AF_UNIX) as s:
+                return s.connect_ex(str(path)) == 0
+        wait_until(listens, "it listens")
 
         def ask_there(head):
             with socket.socket(socket.AF_UNIX) as s:
@@ -174,7 +176,7 @@ def test_a_unix_socket_is_out_of_a_pages_reach(made, tmp_path, redial, receiver)
         assert ask_there("GET /v1/calls HTTP/1.1\r\nHost: x\r\nSec-Fetch-Site: cross-site") == 403
     finally:
         service.kill()
-        service.wait()
+        service.wait(BOUND)
 
 
 def test_answers_keep_pages_from_sniffing_embedding_and_framing(redial):
@@ -217,7 +219,7 @@ class Attacker:
 def chromium():
     path = shutil.which("chromium") or shutil.which("google-chrome")
     if not path:
-        pytest.fail("chromium is missing; Scripts/packages test installs it")
+        pytest.fail("chromium is missing; Scripts/packages campaign installs it")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=[
             "--no-sandbox", "--host-resolver-rules=MAP *.test 127.0.0.1"])
@@ -228,6 +230,7 @@ def chromium():
 @pytest.fixture
 def page(chromium):
     context = chromium.new_context()
+    context.set_default_timeout(BOUND * 1000)
     yield context.new_page()
     context.close()
 
@@ -264,29 +267,26 @@ def test_chromium_no_page_of_another_origin_has_an_effect(page, redial, receiver
     service.submit(url=f"http://127.0.0.1:{attacker.port}/first", target="K")
     page.goto(f"http://{name}:{attacker.port}/page")
     page.evaluate(
-        """async ([base, hit]) => {
-          const load = element => new Promise(done => {
-            element.onload = element.onerror = done; document.body.append(element); setTimeout(done, 1500); });
+        """([base, hit]) => {
           const make = (tag, fields) => Object.assign(document.createElement(tag), fields);
-          await Promise.all([
-            load(make("img", {src: base + hit + "?img"})), load(make("script", {src: base + hit + "?script"})),
-            load(make("iframe", {src: base + hit + "?iframe"})),
-            load(make("link", {rel: "stylesheet", href: base + hit + "?style"})),
-            load(make("link", {rel: "prefetch", href: base + hit + "?prefetch"})),
-            load(make("img", {referrerPolicy: "no-referrer", src: base + hit + "?noreferrer"})),
-          ]);
+          document.body.append(
+            make("img", {src: base + hit + "?img"}), make("script", {src: base + hit + "?script"}),
+            make("iframe", {src: base + hit + "?iframe"}), make("link", {rel: "stylesheet", href: base + hit + "?style"}),
+            make("link", {rel: "prefetch", href: base + hit + "?prefetch"}),
+            make("img", {referrerPolicy: "no-referrer", src: base + hit + "?noreferrer"}));
           navigator.sendBeacon(base + hit + "?beacon", "x");
           navigator.sendBeacon(base + "/v1/targets/K/pause");
           // A form sends the page away; in a frame it does not.
-          const frame = make("iframe", {name: "sink"});
-          document.body.append(frame);
-          for (const [action, method] of [[hit + "?form", "POST"], [hit + "?form", "GET"], ["/v1/targets/K/pause", "POST"]]) {
-            const form = make("form", {action: base + action, method, target: "sink", enctype: "text/plain"});
-            document.body.append(form);
+          for (const [name, action, method] of [
+              ["a", hit + "?form", "POST"], ["b", hit + "?form", "GET"], ["c", "/v1/targets/K/pause", "POST"]]) {
+            const form = make("form", {action: base + action, method, target: name, enctype: "text/plain"});
+            document.body.append(make("iframe", {name}), form);
             form.submit();
-            await new Promise(done => setTimeout(done, 300));
           }
         }""", [base, hit])
+    # Six files, two beacons, three forms.
+    refused = lambda: service.metrics()['redial_http_responses_total{class="4xx"}']
+    wait_until(lambda: refused() == 11, "all of it is refused")
     for method, path, mode, kind in (
             ("GET", hit, "no-cors", None), ("HEAD", hit, "no-cors", None), ("POST", hit, "no-cors", "text/plain"),
             ("POST", hit, "cors", "text/plain"), ("GET", hit, "cors", None), ("PUT", hit, "cors", None),
@@ -301,12 +301,11 @@ def test_chromium_no_page_of_another_origin_has_an_effect(page, redial, receiver
     page.evaluate("url => { location.href = url }", f"{base}{hit}?navigation")
     page.wait_for_url("**/v1/forward/**")
     assert "crossSiteRequest" in page.content()
-    time.sleep(0.3)
-    assert attacker.hits() == [], [r.path for r in attacker.hits()]
     assert len(calls(service)) == 1
     assert service.target("K")["paused"] is False
     assert service("POST", "/v1/calls", {"url": f"http://127.0.0.1:{attacker.port}/last", "target": "K"}).status == 202
     wait_until(lambda: [r for r in attacker.server.requests if r.path == "/last"], "the target is not paused")
+    assert attacker.hits() == [], [r.path for r in attacker.hits()]
 
 
 def test_chromium_a_navigation_passes_on_no_cookie_of_another_program(page, redial, receiver):

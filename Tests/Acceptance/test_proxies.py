@@ -18,6 +18,8 @@ from test_contract import CONTRACT
 from test_dashboard import chromium, page  # noqa: F401 (fixtures)
 from test_target_tls import issuer
 
+expect.set_options(timeout=BOUND * 1000)
+
 PAGE = (ROOT / "docs/proxies.md").read_text()
 KEY = "k" * 32
 FORWARDED = {
@@ -304,7 +306,7 @@ def test_in_chromium_the_dashboard_works_below_a_path_and_leaves_it_for_nothing(
     page.goto(front.url + "/#calls")
     page.get_by_label("Call a URL").fill(target.url + "/hello?fail=2")
     page.locator("#submit-form button").click()
-    expect(page.locator("#timeline li")).to_have_count(3, timeout=20_000)
+    expect(page.locator("#timeline li")).to_have_count(3)
     expect(page.locator("#call-facts")).to_contain_text("succeeded")
     page.goto(front.url + "/#targets")
     row = page.locator("#target-table tbody tr")

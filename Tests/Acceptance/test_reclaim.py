@@ -2,6 +2,9 @@
 
 import sqlite3
 
+from processes import BOUND
+from test_replicas import LASTING
+
 TEN_MINUTES = 600 * 1_000_000
 
 
@@ -20,14 +23,14 @@ def test_on_sqlite(redial, receiver):
     service = redial("--store-watch-interval", "500ms")
 
     def strand():
-        with sqlite3.connect(service.store, timeout=20) as file:
+        with sqlite3.connect(service.store, timeout=BOUND) as file:
             assert file.execute(f"UPDATE calls SET state = 2, due = created_at - {TEN_MINUTES}").rowcount == 1
         file.close()
     goes_on([service], receiver(), strand)
 
 
 def test_on_several_instances(instances, receiver):
-    database, services = instances(2, "--store-watch-interval", "500ms")
+    database, services = instances(2, *LASTING, "--store-watch-interval", "500ms")
 
     def strand():
         database.query(f"UPDATE redial.live SET state = 2, at = created_at - {TEN_MINUTES}", "redial")

@@ -24,11 +24,12 @@ def test_redirects_are_followed_to_the_bound_that_a_call_gives(redial, receiver)
 
 def test_a_restart_forgets_nothing_of_what_a_call_follows(redial, receiver):
     target = receiver(lambda request: (200, {}, b"") if request.path == "/there" else moved("/there"))
-    service = redial()
-    identity = service.submit(url=target.url, redirects={"max": 1}, delay="1500ms")
+    service = redial(clock=True)
+    identity = service.submit(url=target.url, redirects={"max": 1}, delay="1h")
     service.kill()
     service.start()
     assert service.get(identity)["redirects"] == {"max": 1}
+    service.advance(3600)
     assert service.ended(identity)["state"] == "succeeded"
 
 

@@ -32,7 +32,7 @@ def test_instances_with_wrong_clocks_keep_the_time_of_the_database(tmp_path, ins
         fault.ahead("clock", ahead)
     cluster, services = instances(3, each=lambda number: {"env": faults[number].env})
     offsets = [service.metrics()["redial_clock_offset_seconds"] for service in services]
-    assert all(abs(o - w) < 60 for o, w in zip(offsets, (TEN_MINUTES, -TEN_MINUTES, 0))), offsets
+    assert all(abs(o - w) < TEN_MINUTES / 2 for o, w in zip(offsets, (TEN_MINUTES, -TEN_MINUTES, 0))), offsets
     # Commands to owners with other clocks are taken for genuine.
     for call in spread(target.url, 6):
         for service in services:
@@ -46,7 +46,7 @@ def test_instances_with_wrong_clocks_keep_the_time_of_the_database(tmp_path, ins
                 before = time.monotonic()
                 identity = service.submit(
                     url=f"{target.url}/{number}", target=call["target"], headers={"target": call["target"]},
-                    delay=f"{delay}s", policy={"deadline": "2m", "maxAttempts": 1})
+                    delay=f"{delay}s", policy={"deadline": "1h", "maxAttempts": 1})
                 submitted[identity] = (f"/{number}", before + delay)
     # A key counts at all of them, and expires by one clock.
     again = [service("POST", "/v1/calls", {"url": f"{target.url}/key"}, {"idempotency-key": "k"}) for service in services]
@@ -58,10 +58,12 @@ def test_instances_with_wrong_clocks_keep_the_time_of_the_database(tmp_path, ins
         "the others have its shards")
     for identity, (path, due) in submitted.items():
         call = services[0].ended(identity)
-        assert call["state"] == "succeeded" or call["attempts"][0]["outcome"] == "interrupted", call
+        # An attempt that was interrupted may not have arrived.
+        first = min(arrivals.get(path, [due]))
+        assert call["state"] == "succeeded" and path in arrivals or call["attempts"][0]["outcome"] == "interrupted", call
         # A millisecond for two ways to round.
-        assert min(arrivals[path]) >= due - 0.001, f"{path} ran {due - min(arrivals[path])} s early"
-        assert abs(parsed(call["createdAt"]) - time.time()) < 120, call["createdAt"]
+        assert first >= due - 0.001, f"{path} ran {due - first} s early"
+        assert abs(parsed(call["createdAt"]) - time.time()) < TEN_MINUTES / 2, call["createdAt"]
     assert not overlapping
 
 

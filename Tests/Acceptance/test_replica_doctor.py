@@ -4,7 +4,7 @@ import json
 import threading
 import time
 
-from processes import run, wait_until
+from processes import BOUND, run, wait_until
 
 
 def on(cluster):
@@ -12,7 +12,7 @@ def on(cluster):
 
 
 def doctor(cluster, *flags):
-    answer = run("doctor", *on(cluster), "--json", *flags, seconds=60)
+    answer = run("doctor", *on(cluster), "--json", *flags, seconds=BOUND)
     assert answer.returncode in (0, 1), answer
     report = json.loads(answer.stdout)
     assert report["clean"] == (answer.returncode == 0)
@@ -41,7 +41,7 @@ class Load:
     def __exit__(self, *failure):
         self.stopped.set()
         for thread in self.threads:
-            thread.join()
+            thread.join(BOUND)
 
     def work(self, me):
         number = 0

@@ -3,7 +3,8 @@
 import json
 import threading
 
-from processes import wait_until
+from processes import BOUND, wait_until
+from test_replicas import LASTING
 
 ENDPOINTS = "/v1/webhook-endpoints"
 
@@ -15,7 +16,7 @@ def document(cluster, identity):
 
 
 def test_a_revoked_key_is_refused_also_if_the_news_of_it_could_not_be_read_at_first(instances):
-    cluster, (service,) = instances(1)
+    cluster, (service,) = instances(1, *LASTING)
     admin = service("POST", "/v1/keys", {"name": "admin", "scopes": ["admin"]}).json
     admin = {"authorization": f"Bearer {admin['key']}"}
     revoked = service("POST", "/v1/keys", {"name": "revoked", "scopes": ["read"]}, admin).json
@@ -35,7 +36,7 @@ def test_a_revoked_key_is_refused_also_if_the_news_of_it_could_not_be_read_at_fi
 
 
 def test_a_delivery_neither_undoes_a_change_of_its_endpoint_nor_brings_it_back(instances, receiver):
-    cluster, (service,) = instances(1)
+    cluster, (service,) = instances(1, *LASTING)
     hook, target = receiver(lambda request: (500, {}, b"")), receiver()
     endpoint = service("POST", ENDPOINTS, {"url": hook.url, "description": "old"}).json["id"]
     # As another instance does of whose change this one has not heard.
@@ -71,10 +72,10 @@ def test_a_delivery_neither_undoes_a_change_of_its_endpoint_nor_brings_it_back(i
 
 
 def test_an_answer_of_an_earlier_url_does_not_disable_an_endpoint_that_another_instance_has_changed(instances, receiver):
-    cluster, (service,) = instances(1)
+    cluster, (service,) = instances(1, *LASTING)
     held = threading.Event()
     def hang(request):
-        held.wait(60)
+        held.wait(BOUND)
         return 410, {}, b""
     hook, target = receiver(hang), receiver()
     endpoint = service("POST", ENDPOINTS, {"url": hook.url + "/old"}).json["id"]
@@ -101,7 +102,7 @@ def paused(service, endpoint):
 
 
 def test_the_target_of_an_endpoint_is_paused_and_resumed_by_the_instance_that_has_it(instances, receiver):
-    _, services = instances(2)
+    _, services = instances(2, *LASTING)
     hook, target = receiver(), receiver()
     made = [services[0]("POST", ENDPOINTS, {"url": f"{hook.url}/{n}"}).json["id"] for n in range(12)]
     for enabled in (False, True):

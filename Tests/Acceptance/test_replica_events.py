@@ -4,14 +4,33 @@ import json
 
 from processes import wait_until
 from test_events import FAST, Stream
+from test_replicas import LASTING
 
 
-def met(services, headers=None):
-    """Waits until the instances know each other."""
+def met(services, target, headers=None):
+    """Waits until the instances send each other events, as they go on to do while nobody listens for some minutes."""
     for service in services:
         wait_until(lambda: len(service("GET", "/v1/instances", None, headers).json["data"]) == len(services),
                    "they know each other")
+    streams, rounds = [Stream(service, headers=headers) for service in services], []
+
+    def all_heard():
+        # So many targets that each instance has some.
+        answers = [services[0]("POST", "/v1/calls", {"url": target.url, "target": f"before{number}"}, headers)
+                   for number in range(40)]
+        assert {answer.status for answer in answers} == {202}, answers[0].body
+        rounds.append({answer.json["id"] for answer in answers})
+        heard = set.intersection(*({e["data"].get("id") for e in s.events if e["type"] == "call.succeeded"} for s in streams))
+        return any(calls <= heard for calls in rounds)
+    wait_until(all_heard, "all hear of the calls of all")
+    for stream in streams:
+        stream.close()
     return services
+
+
+def told(stream):
+    """The events, but for those of the calls by which the instances have met."""
+    return [e for e in stream.events if not e["data"].get("target", "").startswith("before")]
 
 
 def spread(url, count=12):
@@ -19,12 +38,12 @@ def spread(url, count=12):
 
 
 def finished(stream):
-    return sorted(e["data"]["id"] for e in stream.events if e["type"] == "call.succeeded")
+    return sorted(e["data"]["id"] for e in told(stream) if e["type"] == "call.succeeded")
 
 
 def test_each_listener_hears_of_every_call_once_wherever_it_runs(instances, receiver):
     target, hook = receiver(), receiver()
-    services = met(instances(3)[1])
+    services = met(instances(3, *LASTING)[1], target)
     streams = [Stream(service) for service in services]
     chosen = Stream(services[0], "?target=target3")
     hooks = Stream(services[1], "?kind=webhook")
@@ -34,9 +53,9 @@ def test_each_listener_hears_of_every_call_once_wherever_it_runs(instances, rece
     for stream in [*streams, labelled]:
         wait_until(lambda: finished(stream) == ids, "it has heard of all ends")
     for stream in streams:
-        wait_until(lambda: len(stream.events) == 3 * len(ids), "it has heard of all")
+        wait_until(lambda: len(told(stream)) == 3 * len(ids), "it has heard of all")
         for identity in ids:
-            mine = [e["type"] for e in stream.events if e["data"].get("id") == identity]
+            mine = [e["type"] for e in told(stream) if e["data"].get("id") == identity]
             assert sorted(mine) == ["call.accepted", "call.attempted", "call.succeeded"]
         assert "reset" not in stream.types()
     wait_until(lambda: len(finished(hooks)) == len(ids), "it has heard of all webhooks")
@@ -46,10 +65,10 @@ def test_each_listener_hears_of_every_call_once_wherever_it_runs(instances, rece
 
 def test_a_listener_that_comes_back_to_the_same_instance_has_missed_nothing(instances, receiver):
     target = receiver()
-    services = met(instances(2)[1])
+    services = met(instances(2, *LASTING)[1], target)
     first = Stream(services[0])
     services[1].submit(**spread(target.url)[0])
-    first.until("call.succeeded")
+    wait_until(lambda: finished(first), "it has heard of the call")
     wait_until(lambda: first.last == first.events[-1]["eventId"], "the last event is complete")
     first.close()
     ids = sorted(services[1].submit(**call) for call in spread(target.url))
@@ -65,7 +84,8 @@ def test_a_listener_that_comes_back_to_the_same_instance_has_missed_nothing(inst
 
 def test_a_listener_is_told_when_an_instance_dies_or_comes_and_hears_all_that_follows(instances, receiver):
     target = receiver()
-    services = met(instances(2)[1])
+    # Somebody has to wait until it is over.
+    services = met(instances(2, "--lease-duration", "10s")[1], target)
     stream = Stream(services[0])
 
     def all_heard():
@@ -76,19 +96,19 @@ def test_a_listener_is_told_when_an_instance_dies_or_comes_and_hears_all_that_fo
     assert "reset" not in stream.types()
     services[1].kill()
     assert stream.until("reset")["data"] == {"reason": "instanceChanged"}
-    wait_until(lambda: services[0]("GET", "/v1/instances").json["data"][0]["shards"] == 64, "it has all shards", 30)
+    wait_until(lambda: services[0]("GET", "/v1/instances").json["data"][0]["shards"] == 64, "it has all shards")
     all_heard()
     told = stream.types().count("reset")
     services[1].start()
-    wait_until(lambda: stream.types().count("reset") > told, "it is told that an instance has come", 30)
+    wait_until(lambda: stream.types().count("reset") > told, "it is told that an instance has come")
     wait_until(lambda: all(i["shards"] > 0 for i in services[0]("GET", "/v1/instances").json["data"])
-               and len(services[0]("GET", "/v1/instances").json["data"]) == 2, "both have shards", 30)
+               and len(services[0]("GET", "/v1/instances").json["data"]) == 2, "both have shards")
     all_heard()
 
 
 def test_erased_content_leaves_the_kept_events_of_all_instances(instances, receiver):
     target = receiver()
-    services = met(instances(2)[1])
+    services = met(instances(2, *LASTING)[1], target)
     streams = [Stream(service) for service in services]
     ids = [services[0].submit(url=f"{target.url}/{n}?name=secret", target=f"t{n}") for n in range(6)]
     for stream in streams:
@@ -111,7 +131,9 @@ def test_erased_content_leaves_the_kept_events_of_all_instances(instances, recei
 def test_tenants_hear_of_their_own_calls_alone(instances, receiver):
     target = receiver()
     admin = {"authorization": "Bearer admin-key-of-the-tests"}
-    services = met(instances(2, env={"REDIAL_ADMIN_KEY": "admin-key-of-the-tests"})[1], admin)
+    _, services = instances(2, *LASTING, env={"REDIAL_ADMIN_KEY": "admin-key-of-the-tests"})
+    for name in ("one", "other"):
+        met(services, target, admin | {"redial-namespace": name})
     one, other = (Stream(services[0], headers=admin | {"redial-namespace": name}) for name in ("one", "other"))
     ids = []
     for call in spread(target.url):
@@ -119,7 +141,7 @@ def test_tenants_hear_of_their_own_calls_alone(instances, receiver):
         assert answer.status == 202, answer.body
         ids.append(answer.json["id"])
     wait_until(lambda: finished(one) == sorted(ids), "it has heard of all ends")
-    assert other.events == []
+    assert told(other) == []
     # The stream that instances use is not there for clients.
     assert services[0]("GET", "/v1/events/own", None, admin).status == 404
     forged = {"redial-forwarded": "1", "redial-forwarded-caller": "one admin 1 1",

@@ -5,28 +5,33 @@ import concurrent.futures
 import contextlib
 import hashlib
 import hmac
+import itertools
 import json
 import signal
 import struct
 import time
 
 from processes import Client, wait_until
+from test_replicas import LASTING
 
 PATH = "/v1/calls/forwarded"
 NAMES = [f"target{number}" for number in range(12)]
 
 
 def owners(cluster, services, url):
-    """The names of the targets of each instance, in the order of the instances. Each target has had a call."""
-    for name in NAMES:
-        services[0].ended(services[0].submit(url=url, target=name))
-    rows = cluster.query(
-        """SELECT t.key, s.address FROM redial.targets t JOIN redial.leases l ON l.shard = t.shard
-           JOIN redial.sessions s ON s.id = l.owner WHERE t.key LIKE 'target%'""", "redial")
-    of = {name: address for name, address in rows}
-    found = [[name for name in NAMES if of[name].endswith(f":{service.port}")] for service in services]
-    assert all(found), found
-    return found
+    """The names of some targets of each instance, in the order of the instances. Each target has had a call."""
+    numbers = itertools.count()
+
+    def found():
+        calls = [services[0].submit(url=url, target=f"target{next(numbers)}") for _ in NAMES]
+        for call in calls:
+            services[0].ended(call)
+        rows = cluster.query(
+            """SELECT t.key, s.address FROM redial.targets t JOIN redial.leases l ON l.shard = t.shard
+               JOIN redial.sessions s ON s.id = l.owner WHERE t.key LIKE 'target%' ORDER BY t.key""", "redial")
+        of = [[name for name, address in rows if address == service.url] for service in services]
+        return all(of) and of
+    return wait_until(found, "each instance has a target")
 
 
 @contextlib.contextmanager
@@ -55,27 +60,33 @@ def executed_once(target, services, identities, since):
 
 def test_the_owner_of_its_target_stores_a_call_in_one_write_and_its_client_sees_no_difference(instances, receiver):
     target = receiver()
-    cluster, services = instances(2)
+    cluster, services = instances(2, *LASTING)
     owners(cluster, services, target.url)
-    before, since, identities = claimed(cluster), len(target.requests), []
-    for name in NAMES:
-        for service in services:
-            answer = service("POST", "/v1/calls", {"url": target.url, "target": name, "body": "ü"})
-            assert answer.status == 202 and answer.json["state"] == "running", answer.body
-            identities.append(answer.json["id"])
-    lines = "\n".join(json.dumps({"url": target.url, "target": name}) for name in NAMES * 20)
-    answer = services[1]("POST", "/v1/calls/batch", lines, {"content-type": "application/x-ndjson"})
-    items = [json.loads(line) for line in answer.body.splitlines()]
-    assert {item["status"] for item in items} == {202}, items
-    identities += [item["call"]["id"] for item in items]
+    since, identities = len(target.requests), []
+
+    def all_by_the_owners():
+        before, states = claimed(cluster), set()
+        for name in NAMES:
+            for service in services:
+                answer = service("POST", "/v1/calls", {"url": target.url, "target": name, "body": "ü"})
+                assert answer.status == 202, answer.body
+                states.add(answer.json["state"])
+                identities.append(answer.json["id"])
+        lines = "\n".join(json.dumps({"url": target.url, "target": name}) for name in NAMES * 20)
+        answer = services[1]("POST", "/v1/calls/batch", lines, {"content-type": "application/x-ndjson"})
+        items = [json.loads(line) for line in answer.body.splitlines()]
+        assert {item["status"] for item in items} == {202}, items
+        identities.extend(item["call"]["id"] for item in items)
+        # None was stored for the owner to find there.
+        return states == {"running"} and claimed(cluster) == before
+    # Only of an owner that does not answer within a second the calls are stored by the other: on a busy machine.
+    wait_until(all_by_the_owners, "all of these calls are stored by their owners")
     executed_once(target, services, identities, since)
-    # None was stored for the owner to find there.
-    assert claimed(cluster) == before
 
 
 def test_what_an_owner_refuses_is_refused_and_repetitions_are_answered_as_by_the_owner(instances, receiver):
     target = receiver()
-    cluster, services = instances(2)
+    cluster, services = instances(2, *LASTING)
     name = owners(cluster, services, target.url)[1][0]
     call, key = {"url": target.url, "target": name}, {"idempotency-key": "order-1"}
     first = services[0]("POST", "/v1/calls", call, key)
@@ -89,9 +100,10 @@ def test_what_an_owner_refuses_is_refused_and_repetitions_are_answered_as_by_the
 
 def test_a_call_that_its_slow_owner_and_the_other_instance_store_is_executed_once(instances, receiver):
     target = receiver()
-    cluster, services = instances(2)
+    cluster, services = instances(2, *LASTING)
     names = owners(cluster, services, target.url)[1]
-    since, identities = len(target.requests), []
+    stored = "SELECT count(*) FROM redial.requests"
+    since, identities, before = len(target.requests), [], int(cluster.query(stored, "redial")[0][0])
     with standing_commits(cluster, services[1]):
         for name in names:
             answer = services[0]("POST", "/v1/calls", {"url": target.url, "target": name})
@@ -107,30 +119,36 @@ def test_a_call_that_its_slow_owner_and_the_other_instance_store_is_executed_onc
     executed_once(target, services, identities, since)
     # Both have stored one, and the second was refused.
     assert "violates unique constraint \"requests_pkey\"" in (cluster.folder / "log").read_text()
-    assert cluster.query("SELECT count(*) FROM redial.requests", "redial") == [[str(len(NAMES) + len(identities))]]
+    assert cluster.query(stored, "redial") == [[str(before + len(identities))]]
     # Nothing was wrong with the store, and the owner goes on.
     assert services[1].ended(services[0].submit(**keyed))["state"] == "succeeded"
 
 
 def test_a_call_whose_owner_is_killed_before_its_commit_is_stored_by_the_other_instance(instances, receiver):
     target = receiver()
+    # The lease of the one that is killed has to end.
     cluster, services = instances(2)
     name = owners(cluster, services, target.url)[1][0]
     since = len(target.requests)
     with standing_commits(cluster, services[1]):
         commits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%INTO commits%'"
+        submitted = []
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
-            submitted = pool.submit(services[0], "POST", "/v1/calls", {"url": target.url, "target": name})
-            wait_until(lambda: cluster.query(commits) == [["1"]], "the owner has it, and its commit waits")
+            def is_waiting():
+                # The other instance has stored it if it could not reach the owner in time.
+                if not submitted or submitted[-1].done():
+                    submitted.append(pool.submit(services[0], "POST", "/v1/calls", {"url": target.url, "target": name}))
+                return cluster.query(commits) == [["1"]]
+            wait_until(is_waiting, "the owner has a call, and its commit waits")
             services[1].kill()
-            answer = submitted.result()
-    assert answer.status == 202, answer.body
-    executed_once(target, services, [answer.json["id"]], since)
+            answers = [one.result() for one in submitted]
+    assert {answer.status for answer in answers} == {202}, answers[-1].body
+    executed_once(target, services, [answer.json["id"] for answer in answers], since)
 
 
 def test_instances_that_cannot_reach_each_other_store_calls_for_each_other(instances, receiver):
     target = receiver()
-    cluster, services = instances(2, "--peer-url", "http://127.0.0.1:1")
+    cluster, services = instances(2, *LASTING, "--peer-url", "http://127.0.0.1:1")
     since, identities = len(target.requests), []
     for name in NAMES:
         for service in services:
@@ -162,15 +180,16 @@ class Forwarded:
 
 def test_a_forwarded_request_that_is_sent_again_adds_nothing_and_nobody_else_can_send_one(instances, receiver):
     target = receiver()
-    cluster, services = instances(1)
+    cluster, services = instances(1, *LASTING)
     service = services[0]
     call = service.ended(service.submit(url=target.url))
     identity, spec = cluster.query(
         "SELECT id, encode(spec, 'hex') FROM redial.requests", "redial")[0]
     forwarded = Forwarded(cluster)
     kinds = []
-    for age in (0, 0, 5_000_000):
-        created = int(cluster.query("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::int8")[0][0]) - age
+    # Of the near future, so that it is not too old while it is on its way.
+    for age in (-60, -60, 3600):
+        created = int(cluster.query(f"SELECT ((extract(epoch FROM clock_timestamp()) - {age}) * 1000000)::int8")[0][0])
         body = forwarded.body(int(identity), created, bytes.fromhex(spec))
         answer = service("POST", PATH, body, forwarded.fields(body))
         assert answer.status == 200, answer.body
@@ -186,7 +205,7 @@ def test_a_forwarded_request_that_is_sent_again_adds_nothing_and_nobody_else_can
 
 def test_commands_for_an_instance_that_stands_still_do_not_delay_those_for_others(instances, receiver):
     target = receiver()
-    cluster, services = instances(3, "--lease-duration", "1m")
+    cluster, services = instances(3, *LASTING)
     frozen, healthy = [
         [services[0].submit(url=target.url, target=name, delay="1h") for name in (names * 16)[:16]]
         for names in owners(cluster, services, target.url)[1:]]
@@ -196,7 +215,8 @@ def test_commands_for_an_instance_that_stands_still_do_not_delay_those_for_other
         try:
             waiting = [pool.submit(cancel, identity) for identity in frozen]
             wait_until(lambda: all(one.running() for one in waiting), "all are on their way")
-            for identity in healthy:
+            # Few: the others are waited for ten seconds only.
+            for identity in healthy[:4]:
                 assert cancel(identity) == 200
             assert not any(one.done() for one in waiting), "they wait for the instance that stands still"
         finally:

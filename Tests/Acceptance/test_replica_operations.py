@@ -6,6 +6,7 @@ import signal
 import pytest
 
 from processes import wait_until
+from test_replicas import LASTING
 
 CALLS = 40
 # The calls that an operation works on at a time, at ten times that rate.
@@ -15,9 +16,9 @@ PAGE = 2
 @pytest.fixture
 def failed(instances, receiver, database):
     """Instances on a slow disk, so that a page of calls has nearly always begun, and calls that have failed."""
-    def start():
+    def start(*flags):
         target = receiver(lambda request: (404, {}, b""))
-        cluster, services = instances(2, on=database(commit_delay="50000", commit_siblings="0"))
+        cluster, services = instances(2, *flags, on=database(commit_delay="50000", commit_siblings="0"))
         answer = services[0]("POST", "/v1/calls/batch", [
             {"url": target.url, "target": f"t{number % 9}", "policy": {"maxAttempts": 1}} for number in range(CALLS)])
         calls = [item["call"]["id"] for item in answer.json["data"]]
@@ -72,11 +73,11 @@ def ends(services, operation):
 
 
 def test_an_operation_stays_with_its_leader_when_instances_come(failed, instances):
-    cluster, services, calls = failed()
+    cluster, services, calls = failed(*LASTING)
     first = leader(services[0])
     operation = begin(services[1])
     goes_on(services[1], operation)
-    _, more = instances(2, on=cluster)
+    _, more = instances(2, *LASTING, on=cluster)
     assert {leader(service) for service in services + more} == {first}
     over = completed(more[1], operation)
     assert (over["matched"], over["done"], over["skipped"]) == (CALLS, CALLS, 0)
@@ -85,7 +86,7 @@ def test_an_operation_stays_with_its_leader_when_instances_come(failed, instance
 
 
 def test_a_leader_that_stops_finishes_and_counts_its_page_before_another_continues(failed, instances):
-    cluster, services, calls = failed()
+    cluster, services, calls = failed(*LASTING)
     last = services[1]
     operation = begin(last)
     goes_on(last, operation)
@@ -95,7 +96,7 @@ def test_a_leader_that_stops_finishes_and_counts_its_page_before_another_continu
         stopped = next(service for service in services if service.url == url)
         if stopped is last:
             break
-        _, (another,) = instances(1, on=cluster)
+        _, (another,) = instances(1, *LASTING, on=cluster)
         assert stopped.terminate() == 0
         services.append(another)
         last = another
@@ -108,7 +109,7 @@ def test_a_leader_that_stops_finishes_and_counts_its_page_before_another_continu
 
 @pytest.mark.parametrize("stands_still", [True, False])
 def test_an_operation_whose_leader_is_cut_off_or_killed_retries_no_call_twice(failed, stands_still):
-    _, services, calls = failed()
+    _, services, calls = failed("--lease-duration", "5s")
     first, second = sorted(services, key=lambda service: service.url != leader(service))
     operation = begin(second)
     goes_on(second, operation)

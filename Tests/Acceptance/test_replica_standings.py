@@ -4,6 +4,7 @@ import pytest
 
 from processes import wait_until
 from test_replica_forwarding import owners
+from test_replicas import LASTING
 
 
 def reasons(services, identity):
@@ -16,7 +17,7 @@ def listed(service, name):
 
 def test_every_instance_says_that_a_target_is_paused_or_tripped(instances, receiver):
     target = receiver()
-    cluster, services = instances(2)
+    cluster, services = instances(2, *LASTING)
     for own in owners(cluster, services, target.url):
         name = own[0]
         for command, back, reason in (("pause", "resume", "paused"), ("trip", "reset", "breaker")):
@@ -31,7 +32,7 @@ def test_every_instance_says_that_a_target_is_paused_or_tripped(instances, recei
 
 def test_every_instance_says_until_when_a_breaker_is_open(instances, receiver):
     target = receiver()
-    cluster, services = instances(2)
+    cluster, services = instances(2, *LASTING)
     names = [own[0] for own in owners(cluster, services, target.url)]
     target.answer = lambda request: (500, {}, b"")
     for name in names:
@@ -48,9 +49,11 @@ def test_every_instance_says_until_when_a_breaker_is_open(instances, receiver):
 @pytest.mark.parametrize("end", ["kill", "terminate"])
 def test_a_target_that_asked_for_a_pause_has_it_from_its_next_owner_too(instances, receiver, end):
     target = receiver()
-    cluster, services = instances(2)
+    # The lease of an instance that is killed has to end.
+    lease = LASTING if end == "terminate" else []
+    cluster, services = instances(2, "--max-retry-after-pause", "1h", *lease)
     name = owners(cluster, services, target.url)[1][0]
-    target.answer = lambda request: (503, {"retry-after": "60"}, b"")
+    target.answer = lambda request: (503, {"retry-after": "3600"}, b"")
     told = services[0].submit(url=target.url, target=name)
     wait_until(lambda: services[0].get(told)["attempts"], "the attempt is stored")
     until = services[0]("GET", f"/v1/targets/{name}").json["heldUntil"]

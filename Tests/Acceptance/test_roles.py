@@ -7,7 +7,8 @@ import subprocess
 import pytest
 
 import databases
-from processes import ROOT, Redial, run, wait_until
+from processes import BOUND, ROOT, Redial, run, wait_until
+from test_replicas import LASTING
 
 PASSWORDS = {"redial_owner": "own er/1", "redial_service": "serv:ice@2"}
 
@@ -33,7 +34,7 @@ class Roles:
             env=os.environ | {"PGPASSWORD": PASSWORDS[role], "PGOPTIONS": "-c search_path=redial"}, text=True, **more)
 
     def sql(self, role, text):
-        return subprocess.run(**self.psql(role, input=text, capture_output=True, timeout=30))
+        return subprocess.run(**self.psql(role, input=text, capture_output=True, timeout=BOUND))
 
     def make_tables(self, *flags, role="redial_owner"):
         return run("make-tables", "--store", self.url(role), *flags, env={"PGPASSWORD": PASSWORDS[role]})
@@ -81,7 +82,7 @@ def test_the_services_role_can_do_all_that_a_service_does_and_change_no_table(ro
 
 
     def two_services(*flags):
-        services = [roles.service(number, "--max-policy-versions", "2", *flags) for number in range(2)]
+        services = [roles.service(number, "--max-policy-versions", "2", *LASTING, *flags) for number in range(2)]
         for service in services:
             made.append(service)
             service.start()
@@ -121,7 +122,7 @@ def test_the_services_role_can_do_all_that_a_service_does_and_change_no_table(ro
         lambda: one("GET", f"/v1/operations/{operation.json['id']}").json["state"] == "completed", "the operation ends")
     made_key = one("POST", "/v1/keys", {"name": "ops", "scopes": ["admin"]})
     assert made_key.status == 201, made_key.body
-    wait_until(lambda: two("GET", "/v1/calls").status == 401, "both need the key", 5)
+    wait_until(lambda: two("GET", "/v1/calls").status == 401, "both need the key")
     assert [service.terminate() for service in services] == [0, 0]
     # Retention, and what is swept beside it.
     services = one, two = two_services("--retention-time", "1s", "--idempotency-time", "1s")
@@ -133,7 +134,7 @@ def test_the_services_role_can_do_all_that_a_service_does_and_change_no_table(ro
         assert "permission denied" not in service.log.read_text(), service.log.read_text()
 
     checked = run(
-        "doctor", "--store", roles.url("redial_service"), env={"PGPASSWORD": PASSWORDS["redial_service"]}, seconds=60)
+        "doctor", "--store", roles.url("redial_service"), env={"PGPASSWORD": PASSWORDS["redial_service"]}, seconds=BOUND)
     assert checked.returncode == 0, checked
     for statement in ("DROP TABLE live", "ALTER TABLE live ADD COLUMN x int", "CREATE TABLE x (id int)", "TRUNCATE live",
                       "CREATE INDEX x ON live (at)", "DROP SCHEMA redial CASCADE", "CREATE VIEW x AS SELECT 1",
@@ -166,7 +167,7 @@ def test_the_services_role_ends_the_server_process_of_an_instance_that_stands_st
           f" WHERE a.pid = {process} AND session = {session}")
     wait_until(lambda: query("SELECT count(DISTINCT owner), count(owner) FROM redial.leases") == [["1", "64"]],
                "the other has all shards")
-    _, errors = half.communicate("SELECT 1;\n", timeout=30)
+    _, errors = half.communicate("SELECT 1;\n", timeout=BOUND)
     assert half.returncode != 0 and "terminating connection" in errors, errors
     for number in range(8):
         identity = services[0].submit(url=receiver().url, target=f"target{number}")

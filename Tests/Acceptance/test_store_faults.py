@@ -1,6 +1,7 @@
 """A store that cannot be written: new calls are refused, accepted ones are kept, and the service recovers by itself."""
 
 import base64
+import contextlib
 import http.client
 import os
 import pathlib
@@ -14,6 +15,13 @@ from faults import Faults, SmallDisk
 from processes import BOUND, run, wait_until
 
 QUICK = {"backoff": {"initial": "20ms", "max": "200ms"}}
+
+
+@contextlib.contextmanager
+def opened(store):
+    """The file of a store. It is closed at once: it may be on a disk that is to be unmounted."""
+    with contextlib.closing(sqlite3.connect(store)) as database, database:
+        yield database
 
 
 def refused(service, url):
@@ -35,27 +43,27 @@ def live_through(service, receiver, begin, end, status, code):
 
     def answer(request):
         if request.path == "/slow":
-            go.wait(10)
+            go.wait(BOUND)
             answered.set()
         return 200, {}, b"done"
 
     target = receiver(answer)
     slow = service.submit(url=f"{target.url}/slow", policy=QUICK)
-    waiting = service.submit(url=f"{target.url}/waiting", delay="2s", policy=QUICK)
+    waiting = service.submit(url=f"{target.url}/waiting", delay="10m", policy=QUICK)
     wait_until(lambda: any(r.path == "/slow" for r in target.requests), "the slow call is under way")
     begin()
     check_refusal(wait_until(lambda: refused(service, target.url), "a call is refused"), status, code)
     # The end of the one and the due time of the other fall into the fault.
     go.set()
-    answered.wait(10)
-    until = time.monotonic() + 3
-    while time.monotonic() < until:
-        # Also at the moments in which a failed write is repeated.
+    assert answered.wait(BOUND)
+    service.advance(600)
+    for _ in range(100):
+        # A failed write is repeated meanwhile, and more than once.
+        service.advance(1)
         assert service("GET", "/readyz").status == 503
         answer = service("POST", "/v1/calls", {"url": target.url})
         assert answer.status in (503, 507), f"{answer.status} while nothing can be written: {answer.body}"
         assert int(answer.headers["retry-after"]) > 0
-        time.sleep(0.005)
     assert service("GET", "/readyz").status == 503
     assert service("GET", "/healthz").status == 200
     assert service.metrics()["redial_store_failing"] == 1
@@ -63,15 +71,15 @@ def live_through(service, receiver, begin, end, status, code):
     assert service.get(waiting)["state"] == "scheduled"
     assert service("GET", "/v1/calls").status == 200
     end()
-    wait_until(lambda: service("GET", "/readyz").status == 200, "the service is ready again", 10)
+    wait_until(lambda: service("GET", "/readyz").status == 200, "the service is ready again")
     for identity in (slow, waiting):
-        call = service.ended(identity, 10)
+        call = service.ended(identity)
         assert call["state"] == "succeeded" and call["attemptCount"] == 1, call
     assert sorted(r.path for r in target.requests) == ["/slow", "/waiting"]
     assert service.ended(service.submit(url=f"{target.url}/after"))["state"] == "succeeded"
     assert service.metrics()["redial_store_failing"] == 0
     assert service.terminate() == 0
-    with sqlite3.connect(service.store) as database:
+    with opened(service.store) as database:
         assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         # None of the refused ones.
         assert database.execute("SELECT count(*) FROM calls").fetchone() == (3,)
@@ -83,7 +91,7 @@ def live_through(service, receiver, begin, end, status, code):
 ])
 def test_a_fault_of_the_disk_costs_nothing_that_was_accepted(redial, receiver, tmp_path, fault, status, code):
     faults = Faults(tmp_path, tmp_path / "redial.db")
-    service = redial(env=faults.env)
+    service = redial(env=faults.env, clock=True)
     live_through(service, receiver, lambda: faults.on(fault), lambda: faults.off(fault), status, code)
 
 
@@ -91,7 +99,9 @@ def test_a_fault_of_the_disk_costs_nothing_that_was_accepted(redial, receiver, t
 def test_a_failed_sync_ends_the_service_and_the_next_start_makes_it_good(redial, receiver, tmp_path, fault):
     faults = Faults(tmp_path, tmp_path / "redial.db")
     service = redial(env=faults.env)
-    target = receiver(lambda request: (time.sleep(0.3), (200, {}, b"done"))[1])
+    # The first attempts are still in flight when the service ends.
+    go = threading.Event()
+    target = receiver(lambda request: (go.wait(BOUND), (200, {}, b"done"))[1])
     accepted = [service.submit(url=f"{target.url}/{number}", policy=QUICK) for number in range(3)]
     key = {"idempotency-key": '"once"'}
     faults.on(fault)
@@ -103,6 +113,7 @@ def test_a_failed_sync_ends_the_service_and_the_next_start_makes_it_good(redial,
     assert service.process.wait(BOUND) == 6
     text = service.log.read_text()
     assert text.count("syncFailed") == 1 and "redial.db" in text and "Start Redial again" in text, text
+    go.set()
     # The service's first data must be durable as well.
     service.spawn()
     assert service.process.wait(BOUND) == 3
@@ -126,7 +137,7 @@ def small_disk(made, tmp_path):
 
 def test_a_full_disk_costs_nothing_that_was_accepted(redial, receiver, small_disk):
     # As if all of the reserve were used up, too.
-    service = redial("--reserve-bytes", "0", folder=small_disk.path)
+    service = redial("--reserve-bytes", "0", folder=small_disk.path, clock=True)
     # The log has spare space, which the first calls use up.
     live_through(service, receiver, small_disk.fill, small_disk.free, 507, "storageFull")
 
@@ -144,48 +155,65 @@ def fill_by_calls(service, url):
     pytest.fail("the disk was never full")
 
 
+def needed(store):
+    """The bytes that the tables need once the log of calls is moved into them; None before that."""
+    with contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", BOUND, uri=True)) as database:
+        logged, pages, free, size = (database.execute(query).fetchone()[0] for query in (
+            "SELECT count(*) FROM call_log", "PRAGMA page_count", "PRAGMA freelist_count", "PRAGMA page_size"))
+        return None if logged else (pages - free) * size
+
+
+def expire(service, began):
+    """Lets an hour pass for the first of the calls that were made since then. The others follow as they were made."""
+    service.advance(3600 - (time.monotonic() - began))
+
+
 def test_a_disk_that_the_store_itself_has_filled_gets_room_by_retention(redial, receiver, made, tmp_path):
-    disk = SmallDisk(tmp_path / "disk", 24)
+    size, reserve = 24 << 20, 6 << 20
+    disk = SmallDisk(tmp_path / "disk", size >> 20)
     made.append(disk)
-    reserve = 6 << 20
     service = redial(
-        "--reserve-bytes", reserve, "--retention-time", "20s", "--idempotency-time", "20s", folder=disk.path)
+        "--reserve-bytes", reserve, "--retention-time", "1h", "--idempotency-time", "1h", folder=disk.path, clock=True)
     file = disk.path / "redial.db-reserve"
     assert file.stat().st_blocks * 512 >= reserve
     go = threading.Event()
 
     def answer(request):
         if request.path == "/slow":
-            go.wait(60)
+            go.wait(BOUND)
         return 200, {}, b"done"
 
-    target = receiver(answer)
+    target, began = receiver(answer), time.monotonic()
     slow = service.submit(url=f"{target.url}/slow", policy=QUICK)
     accepted = []
-    while True:
+
+    def has_no_room():
+        # Otherwise the reserve is taken again as soon as all else is given back: an eighth more must be free.
+        used = needed(service.store)
+        return used and size < used + reserve * 9 // 8 and file.stat().st_blocks == 0
+
+    def is_ready():
+        return service("GET", "/readyz").status == 200
+    while not has_no_room():
         accepted += fill_by_calls(service, target.url)
-        # At first the log has the space, and returns it once it is moved into the file.
-        until = time.monotonic() + 4
-        while service("GET", "/readyz").status == 503 and time.monotonic() < until:
-            time.sleep(0.1)
-        if time.monotonic() >= until:
-            break
+        wait_until(lambda: is_ready() or has_no_room(), "it has room for more calls, or for none")
     assert len(accepted) > 50 and file.stat().st_blocks == 0
     # The outcomes of accepted calls are written to the reserve's space.
     go.set()
-    assert service.ended(slow, 20)["state"] == "succeeded"
+    assert service.ended(slow)["state"] == "succeeded"
     check_refusal(service("POST", "/v1/calls", {"url": target.url}), 507, "storageFull")
     assert service("GET", f"/v1/calls/{accepted[0]}").status == 200
     # Nobody intervenes.
-    wait_until(lambda: service("GET", "/readyz").status == 200, "there is room again", 60)
-    assert service("GET", f"/v1/calls/{accepted[0]}").status == 404, "retention has removed it"
+    expire(service, began)
+    wait_until(is_ready, "there is room again")
+    wait_until(lambda: service("GET", f"/v1/calls/{accepted[0]}").status == 404, "retention has removed it")
     assert file.stat().st_blocks * 512 >= reserve
     more = [service.submit(url=f"{target.url}/after", body="x" * 1000, policy=QUICK) for _ in range(20)]
-    assert [service.ended(identity, 20)["state"] for identity in more] == ["succeeded"] * 20
+    assert [service.ended(identity)["state"] for identity in more] == ["succeeded"] * 20
     text = service.log.read_text()
     assert text.count("reserveReleased") == text.count("reserveTaken") > 0, text
     assert service.terminate() == 0
-    with sqlite3.connect(service.store) as database:
+    with opened(service.store) as database:
         assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
@@ -194,10 +222,10 @@ def test_a_service_that_is_killed_on_a_full_disk_starts_and_gets_room(redial, re
     disk = SmallDisk(tmp_path / "disk", 24)
     made.append(disk)
     service = redial(
-        "--reserve-bytes", 6 << 20, "--retention-time", "5s", "--idempotency-time", "5s", folder=disk.path)
-    target = receiver()
+        "--reserve-bytes", 6 << 20, "--retention-time", "1h", "--idempotency-time", "1h", folder=disk.path, clock=True)
+    target, began = receiver(), time.monotonic()
     accepted = fill_by_calls(service, target.url)
-    # Meanwhile retention makes room, perhaps for the reserve and little else.
+    # At any moment while it moves its logs, which may make room for the reserve and little else.
     time.sleep(later)
     service.kill()
     # Another program took the rest of the reserve.
@@ -210,8 +238,10 @@ def test_a_service_that_is_killed_on_a_full_disk_starts_and_gets_room(redial, re
     assert service("GET", f"/v1/calls/{accepted[0]}").status in (200, 404)
     if had_reserve:
         disk.free()
-    wait_until(lambda: service("GET", "/readyz").status == 200, "there is room again", 60)
-    assert service.ended(service.submit(url=f"{target.url}/after"), 20)["state"] == "succeeded"
+    wait_until(lambda: needed(service.store) is not None, "the log is moved")
+    expire(service, began)
+    wait_until(lambda: service("GET", "/readyz").status == 200, "there is room again")
+    assert service.ended(service.submit(url=f"{target.url}/after"))["state"] == "succeeded"
     assert service.terminate() == 0
 
 
@@ -246,7 +276,7 @@ def test_a_store_that_is_read_only_is_not_served(redial, receiver, small_disk):
 
 def test_a_store_of_a_newer_version_is_not_touched(redial, receiver, tmp_path):
     service = stopped_store(redial, receiver, tmp_path)
-    with sqlite3.connect(service.store) as database:
+    with opened(service.store) as database:
         database.execute("PRAGMA journal_mode = DELETE")
         database.execute("PRAGMA user_version = 9999")
     check_start_fails(tmp_path, "newer version", "9999")
@@ -270,7 +300,7 @@ def test_a_file_that_is_no_store_is_not_touched(tmp_path):
 def test_a_store_whose_pages_are_damaged_says_so_and_loses_nothing_in_silence(redial, receiver, tmp_path):
     service = stopped_store(redial, receiver, tmp_path)
     file = pathlib.Path(service.store)
-    with sqlite3.connect(file) as database:
+    with opened(file) as database:
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     content = bytearray(file.read_bytes())
     # Everything except the first page, which names the tables.

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import threading
 import time
 
 from google.protobuf import json_format
@@ -69,6 +70,7 @@ def test_each_attempt_and_the_call_are_spans_in_the_clients_trace(redial, receiv
     target = receiver(lambda request: (next(answers), {}, b""))
     collector = receiver(lambda request: (200, {"content-type": "application/json"}, b"{}"))
     service = started(redial, collector)
+    began = time.time()
     identity = service.submit(
         url=target.url + "/charges?token=hush&page=2", method="POST", json={"a": 1}, idempotent=True, policy=QUICK,
         headers={"traceparent": f"00-{TRACE}-{PARENT}-01", "authorization": "Bearer hush"}, labels={"team": "a"},
@@ -102,7 +104,8 @@ def test_each_attempt_and_the_call_are_spans_in_the_clients_trace(redial, receiv
             assert "error.type" not in a and span.status.code == 0
     assert whole.attributes["redial.call.state"] == "succeeded" and whole.attributes["redial.label.team"] == "a"
     assert whole.attributes["redial.call.attempts"] == 3 and whole.status.code == 0
-    assert abs(whole.end / 1e9 - time.time()) < 60 and call["attemptCount"] == 3
+    # A second for a machine that sets its clock meanwhile.
+    assert began - 1 <= whole.start / 1e9 and whole.end / 1e9 <= time.time() + 1 and call["attemptCount"] == 3
     assert all(b"hush" not in r.body for r in collector.requests)
 
 
@@ -204,17 +207,18 @@ def test_without_a_collector_nothing_suffers_and_what_is_lost_is_counted(redial,
     # Ten are in the request that cannot be sent, and ten wait behind it.
     wait_until(lambda: metric(service, full) >= 80, "there is no room for more")
     assert metric(service, "redial_spans_waiting") <= 10
-    began = time.monotonic()
-    assert service.terminate() == 0 and time.monotonic() - began < 8
+    # It does not go on to try.
+    assert service.terminate() == 0
     assert "spansNotExported" in service.log.read_text()
 
 
 def test_a_collector_that_never_answers_holds_nothing_up(redial, receiver):
     target = receiver()
-    hanging = receiver(lambda request: (time.sleep(20), (200, {}, b""))[1])
-    service = started(redial, hanging)
+    over = threading.Event()
+    hanging = receiver(lambda request: (over.wait(), (200, {}, b""))[1])
+    service = started(redial, hanging, "--otlp-timeout", "1h")
     calls = [service.submit(url=target.url) for _ in range(50)]
     assert all(service.ended(call)["state"] == "succeeded" for call in calls)
-    began = time.monotonic()
-    assert service.terminate() == 0 and time.monotonic() - began < 8
+    assert service.terminate() == 0
+    over.set()
     assert "spansLeft" in service.log.read_text()

@@ -1,6 +1,7 @@
-"""docs/upgrading.md, and how docs/operating.md restores a backup, walked through as they are written. This binary is the newer version on a store of schema 22, and the older one
-on a store that says that a newer version made it."""
+"""docs/upgrading.md, and how docs/operating.md restores a backup, walked through as they are written. This binary is the newer
+version on a store of schema 22, and the older one on a store that says that a newer version made it."""
 
+import contextlib
 import os
 import pathlib
 import re
@@ -10,7 +11,8 @@ import subprocess
 import textwrap
 
 import databases
-from processes import BINARY, ROOT, run
+from processes import BINARY, BOUND, ROOT, run
+from test_replicas import LASTING
 
 PAGE = (ROOT / "docs/upgrading.md").read_text()
 OPERATING = (ROOT / "docs/operating.md").read_text()
@@ -26,22 +28,38 @@ def commands(section, page=PAGE):
         yield from textwrap.dedent(block).splitlines()
 
 
+@contextlib.contextmanager
+def opened(store):
+    """The file of a store. It is closed at once: whoever is the last to close it removes the files beside it."""
+    with contextlib.closing(sqlite3.connect(store)) as database, database:
+        yield database
+
+
+def opened_here(folder):
+    """The files of a folder that this process has open."""
+    found = []
+    for descriptor in pathlib.Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            found += [file for file in [os.readlink(descriptor)] if file.startswith(f"{folder}/redial.db")]
+    return found
+
+
 def schema(store):
-    with sqlite3.connect(store) as database:
+    with opened(store) as database:
         return database.execute("PRAGMA user_version").fetchone()[0]
 
 
 def make_older(store):
     """What a version with the oldest schema would have left: without the tables and columns that came later."""
     # Only the attempts of imported calls are never packed.
-    copy = f"{store}.copy"
+    copy, lines = (store.parent.with_name(name) for name in ("calls.db", "calls.jsonl"))
     archive = run("export", "--store", f"sqlite:{store}")
     assert archive.returncode == 0, archive.stderr
-    (lines := pathlib.Path(f"{store}.jsonl")).write_text(archive.stdout)
-    assert run("import", "--store", f"sqlite:{copy}", str(lines)).returncode == 0
-    with sqlite3.connect(copy) as database:
+    lines.write_text(archive.stdout)
+    assert run("import", "--store", f"sqlite:{copy}", lines).returncode == 0
+    with opened(copy) as database:
         attempts = database.execute("SELECT * FROM attempts").fetchall()
-    with sqlite3.connect(store) as database:
+    with opened(store) as database:
         database.execute("DELETE FROM attempts")
         database.executemany(f"INSERT INTO attempts VALUES ({', '.join('?' * len(attempts[0]))})", attempts)
         assert database.execute("SELECT count(*) FROM call_log").fetchone() == (0,), "a stop empties the log"
@@ -75,12 +93,14 @@ class Machine:
                                   ("/usr/local/bin", self.folder / "bin"),
                                   ("-o redial -g redial", f"-o {os.getuid()} -g {os.getgid()}")):
                 command = command.replace(written, str(real))
+            # Otherwise the test would change these files while a command moves or copies them.
+            assert not (files := opened_here(self.service.store.parent)), (command, files)
             clean = {name: value for name, value in os.environ.items() if not name.startswith("REDIAL_")}
             clean |= {"PATH": f"{self.folder}/bin:{clean['PATH']}", "REDIAL_SERVER": self.service.url}
             key = self.service.credentials["authorization"].removeprefix("Bearer ")
             done = subprocess.run(
                 ["bash", "-c", command], cwd=self.folder, env=clean | {"REDIAL_API_KEY": key}, capture_output=True, text=True,
-                timeout=60)
+                timeout=BOUND)
             assert done.returncode == 0, (command, done.stdout, done.stderr)
 
 
@@ -131,7 +151,7 @@ def test_the_steps_with_sqlite_lose_nothing_and_lead_back(redial, receiver, tmp_
 
     def newer(version):
         nonlocal content
-        with sqlite3.connect(service.store) as database:
+        with opened(service.store) as database:
             database.execute(f"PRAGMA user_version = {version}")
             database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         content = service.store.read_bytes()
@@ -191,7 +211,7 @@ def test_the_third_way_changes_no_call_and_brings_nothing_else(redial, receiver,
 
 def test_the_steps_with_postgresql_lead_back(instances, receiver, tmp_path):
     target = receiver()
-    cluster, services = instances(2)
+    cluster, services = instances(2, *LASTING)
     ended, waiting = (services[0].submit(url=target.url, **more) for more in ({}, {"delay": "1h"}))
     services[0].ended(ended)
     for service in services:
@@ -203,7 +223,7 @@ def test_the_steps_with_postgresql_lead_back(instances, receiver, tmp_path):
     def walk(command):
         done = subprocess.run(
             ["bash", "-c", command.replace("/var/backups", str(tmp_path)).replace("redial doctor", f"{tmp_path}/redial doctor")],
-            env=here, capture_output=True, text=True, timeout=60)
+            env=here, capture_output=True, text=True, timeout=BOUND)
         assert done.returncode == 0, (command, done.stdout, done.stderr)
 
     steps = list(commands("Several instances on PostgreSQL"))
@@ -230,7 +250,7 @@ def test_the_steps_with_postgresql_lead_back(instances, receiver, tmp_path):
 
 def test_tables_in_use_are_not_upgraded_and_the_first_new_instance_upgrades_them(instances, receiver):
     target = receiver()
-    cluster, (old, new) = instances(2)
+    cluster, (old, new) = instances(2, *LASTING)
     waiting = old.submit(url=target.url, delay="1h")
     assert new.terminate() == 0
     code = (ROOT / "Tests/RedialPostgresTests/UpgradeTests.swift").read_text()

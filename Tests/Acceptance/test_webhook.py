@@ -6,7 +6,7 @@ import json
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from processes import run
+from processes import run, wait_until
 
 GIVEN = "whsec_" + base64.b64encode(b"0123456789abcdef0123456789abcdef").decode()
 
@@ -68,13 +68,18 @@ def test_only_the_events_that_were_asked_for_are_told(redial, flaky, receiver):
 
 def test_a_webhook_is_retried_under_one_id_and_survives_kill_9(redial, flaky, receiver):
     hook = receiver(lambda request: (503, {"retry-after": "1"}, b""))
-    service, target = redial(), flaky()
+    service, target = redial(clock=True), flaky()
     secret = run("webhook-secret", "--store", f"sqlite:{service.store}").stdout.strip()
     identity = service.submit(url=target.url, callback={"url": hook.url})
     first = hook.next()
     service.kill()
     hook.answer = lambda request: (200, {}, b"")
     service.start()
+
+    def is_repeated():
+        service.advance(10)
+        return len(hook.requests) > 1
+    wait_until(is_repeated, "the webhook is sent again")
     second = hook.next()
     assert second.headers["webhook-id"] == first.headers["webhook-id"]
     assert second.body == first.body

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RedialPostgres
 
-@Suite("The statements of a commit", .onThreads)
+@Suite("The statements of a commit")
 struct CommitStatementsTests {
   @Test("divide payloads into pieces with a bound, each row once and in order")
   func pieces() {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RedialPostgres
 
-@Suite("A change of the service itself is made once or not at all, and its outcome says which", .onThreads)
+@Suite("A change of the service itself is made once or not at all, and its outcome says which")
 struct DoubtedChangeTests {
   let database = TestDatabase()
 

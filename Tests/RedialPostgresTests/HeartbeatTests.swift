@@ -8,7 +8,7 @@ import Testing
 
 @testable import RedialPostgres
 
-@Suite("Instances that meet in one database", .onThreads)
+@Suite("Instances that meet in one database")
 struct HeartbeatTests {
   let database = TestDatabase()
 

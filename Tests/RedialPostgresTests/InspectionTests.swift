@@ -7,7 +7,7 @@ import Testing
 
 @testable import RedialPostgres
 
-@Suite("The inspection of a store on PostgreSQL", .onThreads)
+@Suite("The inspection of a store on PostgreSQL")
 struct InspectionTests {
   let database = TestDatabase()
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RedialPostgres
 
-@Suite("Each work of the lane gets its own answer", .onThreads)
+@Suite("Each work of the lane gets its own answer")
 struct LaneAnswerTests {
   let database = TestDatabase()
 

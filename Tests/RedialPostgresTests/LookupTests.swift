@@ -2,7 +2,7 @@ import Testing
 
 @testable import RedialPostgres
 
-@Suite("Looking rows up", .onThreads)
+@Suite("Looking rows up")
 struct LookupTests {
   let database = TestDatabase()
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import RedialPostgres
 
-@Suite("Attempts that are packed with their calls", .onThreads)
+@Suite("Attempts that are packed with their calls")
 struct PackedColumnTests {
   let database = TestDatabase()
   private let first = StoreConformance.firstAttempts

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RedialPostgres
 
-@Suite("PostgreSQL fulfils the conformance suite of stores", .onThreads)
+@Suite("PostgreSQL fulfils the conformance suite of stores")
 struct PostgresConformanceTests {
   let database = TestDatabase()
 

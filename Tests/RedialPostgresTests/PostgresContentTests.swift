@@ -8,7 +8,7 @@ import Testing
 
 @testable import RedialPostgres
 
-@Suite("The contents of a store on PostgreSQL", .onThreads)
+@Suite("The contents of a store on PostgreSQL")
 struct PostgresContentTests {
   let from = TestDatabase()
   let to = TestDatabase()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RedialPostgres
 
-@Suite("PostgreSQL shared by several instances fulfils the conformance suite", .onThreads)
+@Suite("PostgreSQL shared by several instances fulfils the conformance suite")
 struct PostgresLeaseConformanceTests {
   let database = TestDatabase()
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RedialPostgres
 
-@Suite("Connections that others could listen to", .serialized, .onThreads)
+@Suite("Connections that others could listen to", .serialized)
 struct SecurityTests {
   /// A cluster on a port of 127.0.0.1, with a certificate for `localhost` from an authority of the tests', and a role whose
   /// password has characters that a URL must encode.
@@ -162,7 +162,7 @@ struct SecurityTests {
       #expect(throws: StoreError.self) { try PostgresStore(PostgresSettings(location + "&port=6432")) }
     }
     // It returns before it listens.
-    var error = refusal()
+    var error: StoreError?
     poll(error?.message ?? "no error") {
       error = refusal()
       return !["No such file", "Connection refused"].contains { error?.message.contains($0) == true }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import RedialPostgres
 
-@Suite("A server and its database", .onThreads)
+@Suite("A server and its database")
 struct ServerTests {
   let database = TestDatabase()
 

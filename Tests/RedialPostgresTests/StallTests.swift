@@ -9,7 +9,7 @@ import Testing
 
 @testable import RedialPostgres
 
-@Suite("A shard has one owner, also when instances stall", .onThreads)
+@Suite("A shard has one owner, also when instances stall")
 struct StallTests {
   let database = TestDatabase()
 

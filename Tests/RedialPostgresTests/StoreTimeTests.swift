@@ -4,7 +4,7 @@ import Testing
 
 @testable import RedialPostgres
 
-@Suite("The time of the store", .onThreads)
+@Suite("The time of the store")
 struct StoreTimeTests {
   let database = TestDatabase()
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import RedialPostgres
 
-@Suite("A call that two instances store is stored once", .onThreads)
+@Suite("A call that two instances store is stored once")
 struct StoredFirstTests {
   let database = TestDatabase()
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RedialPostgres
 
-@Suite("Texts in PostgreSQL", .onThreads)
+@Suite("Texts in PostgreSQL")
 struct StoredTextTests {
   @Test("any text is read back as it was stored, and no stored text contains U+0000")
   func roundTrip() {

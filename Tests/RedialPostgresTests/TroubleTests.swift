@@ -9,7 +9,7 @@ import Testing
 
 @testable import RedialPostgres
 
-@Suite("Each commit is made once or not at all, and its outcome says which", .onThreads)
+@Suite("Each commit is made once or not at all, and its outcome says which")
 struct TroubleTests {
   let database = TestDatabase()
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RedialPostgres
 
-@Suite("Turns of ordering keys that instances share", .onThreads)
+@Suite("Turns of ordering keys that instances share")
 struct TurnTests {
   let database = TestDatabase()
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RedialPostgres
 
-@Suite("The upgrade of tables of version 1", .onThreads)
+@Suite("The upgrade of tables of version 1")
 struct UpgradeTests {
   let database = TestDatabase()
 
