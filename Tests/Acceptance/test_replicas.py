@@ -212,8 +212,7 @@ def test_the_readmes_instances_answer_as_it_says(database, made):
     first, second = free_port(), free_port()
     for old, new in {
             "sudo -u postgres ": f"{databases.PROGRAMS[0]}/", "/run/postgresql": str(cluster.folder), ":9090": f":{target}",
-            "wait=10": "wait=50",
-            ":8081": f":{first}", ":8082": f":{second}", "redial serve": f"{BINARY} serve",
+            "wait=10": "wait=50", ":8081": f":{first}", ":8082": f":{second}", "redial serve": f"{BINARY} serve",
             "redial flaky": f"{BINARY} flaky --listen 127.0.0.1:{target}"}.items():
         assert old in script, f"{old} is not in the README any more; so must this test change"
         script = script.replace(old, new)

@@ -48,7 +48,7 @@ def live_through(service, receiver, begin, end, status, code):
         return 200, {}, b"done"
 
     target = receiver(answer)
-    slow = service.submit(url=f"{target.url}/slow", policy=QUICK)
+    slow = service.submit(url=f"{target.url}/slow", policy=QUICK | {"attemptTimeout": "10m"})
     waiting = service.submit(url=f"{target.url}/waiting", delay="10m", policy=QUICK)
     wait_until(lambda: any(r.path == "/slow" for r in target.requests), "the slow call is under way")
     begin()
