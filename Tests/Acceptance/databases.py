@@ -1,6 +1,7 @@
 """PostgreSQL clusters for the tests, each in a folder of its own and on a socket there."""
 
 import contextlib
+import functools
 import glob
 import os
 import pathlib
@@ -14,6 +15,13 @@ from processes import BOUND, ROOT, wait_until
 PROGRAMS = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: int(path.split("/")[4]))[-1:]
 
 
+@functools.cache
+def template():
+    """The empty cluster that is copied; copies are made beside it, because it is in memory if there is enough."""
+    done = subprocess.run([ROOT / "Scripts/database-template"], check=True, stdout=subprocess.PIPE, text=True, timeout=BOUND)
+    return pathlib.Path(done.stdout.strip())
+
+
 class Database:
     """A cluster. PostgreSQL refuses to run as root, so then it belongs to the user postgres."""
 
@@ -21,7 +29,7 @@ class Database:
         """With settings of the server, and maybe other folders for its files and for its write-ahead log."""
         assert PROGRAMS, "PostgreSQL is not installed; Scripts/packages test does that"
         # The path of a socket has at most 107 bytes, which a test's own folder may exceed.
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="redialdb", dir="/tmp"))
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="redialdb", dir=template().parent))
         self.user = {"user": "postgres"} if os.getuid() == 0 else {}
         if self.user:
             shutil.chown(self.folder, "postgres")
@@ -33,8 +41,7 @@ class Database:
 
     def make(self):
         """Copies the empty cluster that all tests of a machine share."""
-        done = subprocess.run([ROOT / "Scripts/database-template"], check=True, stdout=subprocess.PIPE, text=True, timeout=BOUND)
-        self.copy(done.stdout.strip(), self.data)
+        self.copy(template(), self.data)
         if self.log:
             self.copy(self.data / "pg_wal", self.log)
             shutil.rmtree(self.data / "pg_wal")

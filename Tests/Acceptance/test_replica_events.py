@@ -29,7 +29,7 @@ def met(services, target, headers=None):
 
 
 def told(stream):
-    """The events, but for those of the calls by which the instances have met."""
+    """The events, except those of the calls by which the instances have met."""
     return [e for e in stream.events if not e["data"].get("target", "").startswith("before")]
 
 

@@ -29,7 +29,7 @@ def holding(receiver):
 
 
 def submit_slow(service, target, **policy):
-    """A call whose first attempt is under way."""
+    """A call whose first attempt is in flight."""
     identity = service.submit(url=target.url, policy=PATIENT | policy)
     target.next()
     return identity

@@ -76,7 +76,7 @@ def test_the_return_of_a_rate_limited_target_is_forecast_and_compared_with_what_
         while (left := waiting()) > 1:
             service.advance(interval)
             wait_until(lambda: waiting() < left, f"fewer than {left} calls wait")
-            # It looks at targets once a second, and shall see this backlog.
+            # It looks at targets once a second, and must see this backlog.
             time.sleep(0.05)
         return time.monotonic() + service.clock.seconds - began
 

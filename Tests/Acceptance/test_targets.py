@@ -141,7 +141,7 @@ def test_calls_of_one_ordering_key_run_one_at_a_time_in_order_also_over_a_kill(r
     calls = [service.submit(url=f"{target.url}/{n}", orderingKey="account", policy=FAST) for n in range(30)]
     free = service.submit(url=f"{target.url}/1000")
     assert service.get(calls[-1])["waitingOn"] == "ordering"
-    # The process ends while one is under way, and others wait.
+    # The process ends while one is in flight, and others wait.
     wait_until(lambda: any(request.path == "/10" for request in target.requests), "some have run")
     assert service("POST", f"/v1/calls/{calls[20]}/cancel").status == 200
     service.kill()

@@ -80,7 +80,7 @@ def test_a_thousand_calls_survive_kill_9_in_their_middle(redial, flaky, receiver
     # Three failures in ten may well be half of some twenty: an open breaker would leave little in flight to kill.
     target = flaky("--fail-rate", "0.3", "--delay", "50ms")
     service = redial("--breaker-failure-rate", "0", "--breaker-consecutive-failures", "0")
-    # This one answers no first attempt, so that one is under way at each kill.
+    # This one answers no first attempt, so that one is in flight at each kill.
     over = threading.Event()
     silent = receiver(lambda request: (200, {}, b"") if request.headers["redial-attempt"] != "1" or over.wait() else None)
     chance = random.Random(7)

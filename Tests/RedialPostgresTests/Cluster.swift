@@ -24,10 +24,10 @@ final class Cluster: Sendable {
   ///
   /// - Parameter settings: Lines for its configuration.
   init(_ settings: [String] = []) {
-    folder = NSTemporaryDirectory() + "redial-pg-\(UUID().uuidString.prefix(8))"
+    folder = Self.template.deletingLastPathComponent().path + "/redial-pg-\(UUID().uuidString.prefix(8))"
     guard mkdir(folder, 0o700) == 0 else { fatalError("could not make \(folder)") }
     if getuid() == 0 { Self.run("/bin/chown", ["postgres", folder], asServer: false) }
-    Self.run("/bin/sh", ["-c", "cp -a --reflink=auto \"$(\(Self.template))\" \(data)"], asServer: false)
+    Self.run("/bin/sh", ["-c", "cp -a --reflink=auto '\(Self.template.path)' '\(data)'"], asServer: false)
     let lines = [
       "listen_addresses = ''", "unix_socket_directories = '\(folder)'", "max_connections = 200",
       "shared_buffers = 64MB",
@@ -108,11 +108,21 @@ final class Cluster: Sendable {
 
   // MARK: Programs
 
-  /// Prints the folder of the empty cluster that is copied.
-  private static let template =
-    URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
-    + "/Scripts/database-template"
+  /// The folder of the empty cluster that is copied; the copies are made beside it.
+  private static let template: URL = {
+    let script = URL(fileURLWithPath: #filePath)
+      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+      .appendingPathComponent("Scripts/database-template")
+    let output = Pipe()
+    let process = Process()
+    process.executableURL = script
+    process.standardOutput = output
+    do { try process.run() } catch { fatalError("\(script.path): \(error)") }
+    let path = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else { fatalError("\(script.path) failed") }
+    return URL(fileURLWithPath: path.trimmingCharacters(in: .whitespacesAndNewlines))
+  }()
 
   private static func program(_ name: String) -> String {
     let versions =
