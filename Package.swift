@@ -114,6 +114,8 @@ let package = Package(
       name: "transport-benchmark", dependencies: ["RedialTransport", "RedialModel", "RedialCore", "CCurl"],
       path: "Benchmarks/Transport", swiftSettings: strict),
 
+    // What tests of several modules share.
+    .target(name: "Polling", path: "Tests/Polling", swiftSettings: strict),
     .target(name: "FuzzCorpus", path: "Tests/FuzzCorpus", swiftSettings: strict),
     tests("RedialCoreTests", ["FuzzCorpus", "RedialCore"]),
     .target(
@@ -125,7 +127,7 @@ let package = Package(
         "Redial", "RedialTestSupport", "RedialText", "RedialCore", "RedialEngine", "RedialModel", "RedialService",
         "HTTPServer",
       ]),
-    tests("RedialLegacyTests", ["RedialLegacy", "Redial", "RedialTestSupport", "RedialCore"]),
+    tests("RedialLegacyTests", ["Polling", "RedialLegacy", "Redial", "RedialTestSupport", "RedialCore"]),
     tests("RedialTextTests", ["RedialText", "RedialCore"]),
     tests("RedialModelTests", ["FuzzCorpus", "RedialModel", "RedialText", "RedialJSON", "RedialCore"]),
     tests("RedialForecastTests", ["RedialForecast", "RedialModel", "RedialJSON", "RedialCore"]),
@@ -139,15 +141,17 @@ let package = Package(
     tests(
       "RedialPostgresTests",
       [
-        "RedialPostgres", "RedialSQLite", "RedialStore", "StoreConformance", "RedialModel", "RedialCore", "CPostgres",
+        "Polling", "RedialPostgres", "RedialSQLite", "RedialStore", "StoreConformance", "RedialModel", "RedialCore",
+        "CPostgres",
       ]),
     tests("RedialLanesTests", ["RedialLanes", "CLinux"]),
-    tests("RedialTransportTests", ["RedialTransport", "RedialModel", "RedialCore", "CCurl", "CZlib"]),
-    tests("HTTPServerTests", ["FuzzCorpus", "HTTPServer", "CLinux"]),
+    tests("RedialTransportTests", ["Polling", "RedialTransport", "RedialModel", "RedialCore", "CCurl", "CZlib"]),
+    tests("HTTPServerTests", ["FuzzCorpus", "Polling", "HTTPServer", "CLinux"]),
     tests(
       "RedialServiceTests",
       [
-        "RedialService", "RedialStore", "RedialEngine", "RedialTransport", "RedialModel", "RedialText", "RedialCore",
+        "Polling", "RedialService", "RedialStore", "RedialEngine", "RedialTransport", "RedialModel", "RedialText",
+        "RedialCore",
         "HTTPServer",
       ]),
     .testTarget(

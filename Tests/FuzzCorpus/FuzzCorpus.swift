@@ -3,19 +3,18 @@ internal import Foundation
 /// The inputs in `Tests/Fuzz/corpus`, and changes of them, for a unit test of what a fuzzer checks.
 ///
 /// The fuzzers of `Scripts/fuzz` are guided by coverage and run for minutes. This runs what they have kept, each time.
-public enum FuzzCorpus {
+package enum FuzzCorpus {
   /// An input, and where it comes from.
-  public struct Input: Sendable {
+  package struct Input: Sendable {
     /// The file, and the number of the change.
-    public let name: String
-    /// The input.
-    public let bytes: [UInt8]
+    package let name: String
+    package let bytes: [UInt8]
   }
 
   /// Each file of a corpus, and for each so many changes of it, always the same: bytes flipped, removed and repeated.
   ///
   /// - Throws: An error of Foundation if there is no such corpus.
-  public static func inputs(_ corpus: String, changes: UInt64) throws -> [Input] {
+  package static func inputs(_ corpus: String, changes: UInt64) throws -> [Input] {
     let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .appendingPathComponent("Fuzz/corpus/\(corpus)")
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()

@@ -1,3 +1,4 @@
+import Polling
 import Glibc
 
 @testable import HTTPServer

@@ -1,3 +1,4 @@
+import Polling
 import Testing
 
 @testable import HTTPServer

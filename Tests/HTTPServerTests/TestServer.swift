@@ -71,21 +71,6 @@ final class Inbox<Element: Sendable>: Sendable {
   var count: Int { elements.withLock { $0.count } }
 }
 
-/// Waits until a condition holds; after a minute it fails with what was seen.
-func poll(
-  _ seen: @autoclosure () -> String = "it does not happen", sourceLocation: SourceLocation = #_sourceLocation,
-  until condition: () throws -> Bool
-) rethrows {
-  let end = ContinuousClock.now + .seconds(60)
-  while try !condition() {
-    guard ContinuousClock.now < end else {
-      Issue.record("for a minute: \(seen())", sourceLocation: sourceLocation)
-      return
-    }
-    usleep(1000)
-  }
-}
-
 /// A machine was too busy to do in a timeout what a test does in it.
 struct TooBusy: Error {}
 

@@ -1,3 +1,4 @@
+import Polling
 import Foundation
 import Glibc
 import RedialCore

@@ -1,3 +1,4 @@
+import Polling
 import RedialCore
 import RedialStore
 import Testing

@@ -1,3 +1,4 @@
+import Polling
 import Dispatch
 import RedialCore
 import RedialEngine

@@ -1,3 +1,4 @@
+import Polling
 import Dispatch
 import Foundation
 import Glibc

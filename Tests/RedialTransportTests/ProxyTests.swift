@@ -1,3 +1,4 @@
+import Polling
 import Glibc
 import RedialCore
 import RedialModel

@@ -1,3 +1,4 @@
+import Polling
 import RedialCore
 import RedialModel
 import Testing

@@ -71,21 +71,6 @@ final class TransportProbe: Sendable {
 /// A time that no test waits for: what is to happen without it does so at once, or in a minute.
 let forever = Duration.seconds(3600)
 
-/// Waits until a condition holds; after a minute it fails with what was seen.
-func poll(
-  _ seen: @autoclosure () -> String = "it does not happen", sourceLocation: SourceLocation = #_sourceLocation,
-  until condition: () throws -> Bool
-) rethrows {
-  let end = ContinuousClock.now + .seconds(60)
-  while try !condition() {
-    guard ContinuousClock.now < end else {
-      Issue.record("for a minute: \(seen())", sourceLocation: sourceLocation)
-      return
-    }
-    usleep(1000)
-  }
-}
-
 /// The first result that is as wanted, of attempts with longer and longer timeouts, and its timeout. The shortest is
 /// enough, unless the machine is so busy that the attempt does not come far in that time.
 func patiently(

@@ -29,7 +29,7 @@ final class ClockShift: @unchecked Sendable {
 
   deinit { munmap(UnsafeMutableRawPointer(mutating: memory), MemoryLayout<Int64>.size) }
 
-  /// The shift now.
+  /// What to add to the time; a test may have changed it since the last call.
   var microseconds: Int64 {
     // The compiler must not keep what it has read before.
     atomicMemoryFence(ordering: .acquiring)

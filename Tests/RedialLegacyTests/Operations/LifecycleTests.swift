@@ -1,3 +1,4 @@
+import Polling
 import Foundation
 import Redial
 import RedialLegacy

@@ -135,21 +135,6 @@ final class HelperProbe: RetryHelper, @unchecked Sendable {
   }
 }
 
-/// Waits until a condition holds; after a minute it fails with what was seen.
-func poll(
-  _ seen: @autoclosure () -> String = "it does not happen", sourceLocation: SourceLocation = #_sourceLocation,
-  until condition: () -> Bool
-) {
-  let end = ContinuousClock.now + .seconds(60)
-  while !condition() {
-    guard ContinuousClock.now < end else {
-      Issue.record("for a minute: \(seen())", sourceLocation: sourceLocation)
-      return
-    }
-    usleep(500)
-  }
-}
-
 /// A thread of this process, as the kernel knows it.
 struct KernelThread: Sendable {
   /// Its folder in `/proc`.

@@ -1,8 +1,10 @@
-import Glibc
-import Testing
+internal import Glibc
+package import Testing
 
 /// Waits until a condition holds; after a minute it fails with what was seen.
-func poll(
+///
+/// For tests that block a thread; see `eventually` of RedialTestSupport for tasks.
+package func poll(
   _ seen: @autoclosure () -> String = "it does not happen", sourceLocation: SourceLocation = #_sourceLocation,
   until condition: () throws -> Bool
 ) rethrows {
