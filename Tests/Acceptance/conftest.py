@@ -4,6 +4,7 @@ import pytest
 
 import client_packages
 import databases
+import failures
 import parts
 import processes
 
@@ -122,5 +123,5 @@ def pytest_runtest_makereport(item, call):
         for log in sorted(folder.rglob("*.log")):
             report.sections.append((log.name, log.read_text(errors="replace")[-4000:]))
     if report.failed:
-        parts.note_failure(item, report)
+        failures.note_failure(item, report)
     return report

@@ -205,6 +205,19 @@ def test_what_an_instance_leaves_is_taken_over(instances, receiver, signal):
         assert 1 <= len(hits) <= 1 + len(interrupted) and (signal == "kill" or not interrupted), call
 
 
+@pytest.mark.part("ratios")
+@pytest.mark.parametrize("signal, bound", [("kill", 3.5), ("terminate", 1.5)])
+def test_what_an_instance_leaves_is_taken_over_in_the_time_that_the_readme_names(instances, signal, bound):
+    cluster, services = instances(2)
+    began = time.monotonic()
+    getattr(services[1], signal)()
+    wait_until(lambda: cluster.query(
+        "SELECT count(DISTINCT owner), count(*) FROM redial.leases WHERE owner IS NOT NULL", "redial") == [["1", "64"]],
+        "the other has all shards")
+    # The lease is 3 s, and half a second more is allowed; after SIGTERM nobody waits for it. Half a second is for looking.
+    assert time.monotonic() - began < bound + 0.5
+
+
 def test_the_readmes_instances_answer_as_it_says(database, made):
     cluster, target = database(), free_port()
     section = (ROOT / "README.md").read_text().split("## More than one machine")[1].split("\n## ")[0]
