@@ -1,5 +1,6 @@
 """Processes and peers for the tests. Everything that is started is ended by its pid."""
 
+import contextlib
 import fcntl
 import http.client
 import http.server
@@ -75,6 +76,21 @@ def wait_until(condition, what, seconds=BOUND):
             return value
         assert time.monotonic() < deadline, f"not within {seconds} s: {what}"
         time.sleep(0.01)
+
+
+@contextlib.contextmanager
+def standing_still(process):
+    """Stops a process, and lets it go on at the end. None of its threads runs in between: they stop one after the other."""
+    def states():
+        return {
+            (task / "stat").read_text().rpartition(")")[2].split()[0]
+            for task in pathlib.Path(f"/proc/{process.pid}/task").iterdir()}
+    process.send_signal(signal.SIGSTOP)
+    try:
+        wait_until(lambda: states() == {"T"}, "all threads have stopped")
+        yield
+    finally:
+        process.send_signal(signal.SIGCONT)
 
 
 def environment(more=None):

@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import signal
 import subprocess
 import sys
 
@@ -10,7 +9,7 @@ import pytest
 
 import client_packages
 from client_packages import ClientError, ClientProcess
-from processes import BOUND, free_port, wait_until
+from processes import BOUND, free_port, standing_still, wait_until
 
 pytestmark = pytest.mark.part("clients")
 
@@ -74,13 +73,9 @@ def test_a_wait_with_a_timeout_ends_then_whatever_the_service_does(redial, recei
     assert refused.value.code == "starting"
     hanging = redial()
     call = hanging.submit(url=service.url, delay="1h")
-    hanging.process.send_signal(signal.SIGSTOP)
-    try:
-        with pytest.raises(ClientError) as lost:
-            client(hanging.url, **patient).wait(call, timeout=1)
-        assert lost.value.kind == "RedialConnectionError"
-    finally:
-        hanging.process.send_signal(signal.SIGCONT)
+    with standing_still(hanging.process), pytest.raises(ClientError) as lost:
+        client(hanging.url, **patient).wait(call, timeout=1)
+    assert lost.value.kind == "RedialConnectionError"
 
 
 def test_a_redirect_is_neither_followed_nor_tried_again(receiver, client):

@@ -1,13 +1,12 @@
 """The command when something else answers in the place of the service, or nothing does for a while."""
 
 import json
-import signal
 import subprocess
 
 import pytest
 
 from lossy_proxy import LossyProxy
-from processes import BINARY, BOUND, environment, run, wait_until
+from processes import BINARY, BOUND, environment, run, standing_still, wait_until
 
 CALL = "call_1M7YBERJP0000"
 OTHERS = {
@@ -60,11 +59,8 @@ def test_the_time_to_wait_counts_also_while_the_service_hangs(redial, receiver):
     service, target = redial(), receiver()
     waiting = start("call", "--json", "--delay", "1h", "--timeout", "2s", "--server", service.url, target.url)
     calls = wait_until(lambda: service("GET", "/v1/calls").json["data"], "it has submitted the call")
-    service.process.send_signal(signal.SIGSTOP)
-    try:
+    with standing_still(service.process):
         code, out, err = ended(waiting)
-    finally:
-        service.process.send_signal(signal.SIGCONT)
     assert code == 5 and calls[0]["id"] in err and out == ""
 
 

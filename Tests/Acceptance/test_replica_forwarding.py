@@ -7,11 +7,10 @@ import hashlib
 import hmac
 import itertools
 import json
-import signal
 import struct
 import time
 
-from processes import Client, wait_until
+from processes import Client, standing_still, wait_until
 from test_replicas import LASTING
 
 PATH = "/v1/calls/forwarded"
@@ -211,14 +210,12 @@ def test_commands_for_an_instance_that_stands_still_do_not_delay_those_for_other
         for names in owners(cluster, services, target.url)[1:]]
     cancel = lambda identity: Client(services[0].port)("POST", f"/v1/calls/{identity}/cancel", {}).status
     with concurrent.futures.ThreadPoolExecutor(len(frozen)) as pool:
-        services[1].process.send_signal(signal.SIGSTOP)
-        try:
+        with standing_still(services[1].process):
             waiting = [pool.submit(cancel, identity) for identity in frozen]
             wait_until(lambda: all(one.running() for one in waiting), "all are on their way")
             # Few: the others are waited for ten seconds only.
             for identity in healthy[:4]:
                 assert cancel(identity) == 200
-            assert not any(one.done() for one in waiting), "they wait for the instance that stands still"
-        finally:
-            services[1].process.send_signal(signal.SIGCONT)
+            done = [one.result() for one in waiting if one.done()]
+            assert done == [], "they wait for the instance that stands still"
         assert {one.result() for one in waiting} <= {200, 503}
