@@ -57,26 +57,37 @@ final class PeerLink: Sendable {
   func forward(
     _ request: ForwardableRequest, toOwnerOf shard: Int, finish: @escaping @Sendable (HTTPResponse?) -> Void
   ) {
-    let lanes = lanes(to: table.owner(ofShard: shard))
-    let isTaken = lanes.run(of: request.caller.admission) { [self] in finish(answer(to: request, ofOwnerOf: shard)) }
+    forward(request, toOwnerOf: shard, until: nil, finish: finish)
+  }
+
+  /// - Parameter end: Until when an owner is looked for; nil for as long as is usual from the first look on.
+  private func forward(
+    _ request: ForwardableRequest, toOwnerOf shard: Int, until end: ContinuousClock.Instant?,
+    finish: @escaping @Sendable (HTTPResponse?) -> Void
+  ) {
+    let owner = table.owner(ofShard: shard)
+    let isTaken = lanes(to: owner).run(of: request.caller.admission) { [self] in
+      let end = end ?? ContinuousClock.now + Self.patience
+      switch ask(owner, request, shard: shard, until: end) {
+      case .served(let response): finish(response)
+      // It is known by now, or is another one: what is for it must not wait behind what is for others.
+      case .notServed where ContinuousClock.now < end: forward(request, toOwnerOf: shard, until: end, finish: finish)
+      case .notServed, .maybe: finish(nil)
+      }
+    }
     if !isTaken { finish(nil) }
   }
 
-  /// Asks the owner, and asks again while there is none, or one that has not begun, or that is not the owner any more.
-  /// A request that may have been served is not sent again.
-  private func answer(to request: ForwardableRequest, ofOwnerOf shard: Int) -> HTTPResponse? {
-    let end = ContinuousClock.now + Self.patience
-    while true {
-      if let owner = table.owner(ofShard: shard) {
-        switch answer(to: request, from: owner) {
-        case .served(let response): return response
-        case .maybe: return nil
-        case .notServed: break
-        }
-      }
-      if ContinuousClock.now >= end { return nil }
+  /// Asks the owner of a shard, and asks again as long as nobody else is the owner: it may not have begun. A request that
+  /// may have been served is not sent again.
+  private func ask(_ owner: Peer?, _ request: ForwardableRequest, shard: Int, until end: ContinuousClock.Instant) -> Answer
+  {
+    while table.owner(ofShard: shard)?.session == owner?.session {
+      let answer = owner.map { self.answer(to: request, from: $0) } ?? .notServed
+      guard case .notServed = answer, ContinuousClock.now < end else { return answer }
       usleep(UInt32(Self.pause.wholeMicroseconds))
     }
+    return .notServed
   }
 
   /// Asks all instances, this one too.
