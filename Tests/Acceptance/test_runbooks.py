@@ -8,7 +8,7 @@ import textwrap
 import pytest
 import yaml
 
-from processes import BINARY, ROOT, run
+from processes import BINARY, ROOT, run, wait_until
 from test_docs import hard, without_code
 from test_prometheus import RULES, promtool, tools  # noqa: F401  a fixture
 
@@ -53,9 +53,14 @@ def test_the_links_lead_somewhere_and_the_words_are_plain(name):
 
 
 def test_each_metric_that_they_name_is_one(redial):
-    known = set(re.findall(r"^# HELP (\w+)", redial()("GET", "/metrics").body.decode(), re.M))
+    service = redial()
+
+    def families():
+        known = set(re.findall(r"^# HELP (\w+)", service("GET", "/metrics").body.decode(), re.M))
+        return "redial_store_findings" in known and known
+
     # This family is there as soon as spans are exported.
-    known |= RECORDED | {"redial_spans_dropped_total"}
+    known = wait_until(families, "the store was examined") | RECORDED | {"redial_spans_dropped_total"}
     for name, page in PAGES.items():
         for metric in re.findall(r"\b((?:redial|process)_\w+|redial:[\w:]+)", page):
             assert metric.removesuffix("_bucket") in known, (name, metric)
