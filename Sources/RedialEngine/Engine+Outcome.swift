@@ -17,13 +17,13 @@ extension Engine {
       long: roster.targets[index].credit.responseTime.longSilence(atLeast: settings.longSilence))
     // The duration of a refused connection says nothing about response times.
     if result.outcome == .answered { roster.noteResponse(took: result.duration, of: index) }
-    roster.learn(sign, of: index)
+    roster.learn(sign, startedAt: startedAt, of: index)
     let ticket = calls[at: place].paceTicket
     leaveRunning(id, wasMade: true)
     let isLoad = endPaced(index, ticket, AdaptivePace.Sign(result, sign, at: now))
     // A probe that is refused is a failure: nothing else shows that the target works.
     let verdict = isLoad && !permit.isProbe ? .ignored : Self.verdict(on: result, sign, wasCut: wasCut)
-    recordBreaker(index, verdict, permit, took: result.duration)
+    recordBreaker(index, verdict, permit, of: id, took: result.duration)
     roster.enterRotation(index)
     // A transfer that nobody cancelled was cut off by this side, such as when the service stops.
     var attempt = AttemptRecord(number: number, startedAt: startedAt, result)

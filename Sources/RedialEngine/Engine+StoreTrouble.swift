@@ -159,7 +159,7 @@ extension Engine {
     let ticket = calls[at: running].paceTicket
     leaveRunning(id, wasMade: false)
     endPaced(target, ticket, .none)
-    recordBreaker(target, .ignored, permit)
+    recordBreaker(target, .ignored, permit, of: id)
     guard let place = calls.place(of: id) else { return }
     calls[at: place].record.progress.attempts -= 1
     calls[at: place].record.progress.state = .held
@@ -206,7 +206,7 @@ extension Engine {
     if case .running(let permit, let cancelledBy) = call.phase {
       leaveRunning(id, wasMade: false)
       endPaced(call.target, call.paceTicket, .none)
-      recordBreaker(call.target, .ignored, permit)
+      recordBreaker(call.target, .ignored, permit, of: id)
       for reply in cancelledBy { effects.actions.append(.reply(.command(reply, .done(id)))) }
     }
     release(id)

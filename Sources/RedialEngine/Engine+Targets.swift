@@ -131,9 +131,12 @@ extension Engine {
 
   /// Returns a permit to the breaker, with the result of the call.
   mutating func recordBreaker(
-    _ place: Int, _ result: CircuitBreaker.Result, _ permit: CircuitBreaker.Permit, took: Duration = .zero
+    _ place: Int, _ result: CircuitBreaker.Result, _ permit: CircuitBreaker.Permit, of id: CallID,
+    took: Duration = .zero
   ) {
-    if let change = roster[place].record(result, of: permit, took: took, at: now) { noteBreaker(place, change) }
+    if let change = roster[place].record(result, of: permit, call: id, took: took, at: now) {
+      noteBreaker(place, change)
+    }
   }
 
   /// Writes and reports a breaker's change, and ends the calls that do not wait for an open breaker.

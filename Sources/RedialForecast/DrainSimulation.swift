@@ -165,7 +165,7 @@ struct DrainSimulation<Pace: Pacing> {
     let end = AttemptEnd(
       outcome: answer.outcome, status: answer.status, retryAfter: answer.retryAfter, attempts: call.attempts,
       startedAt: call.startedAt, waits: call.waits)
-    if sender.end(answer, end.breakerResult, permit, ticket, at: now) { queue.joinBacklog(beyond: 0, at: now) }
+    if sender.end(answer, end.breakerResult, permit, ticket, of: nil, at: now) { queue.joinBacklog(beyond: 0, at: now) }
     call.isNew = false
     let decision = call.policy.decide(end, at: now, using: &random)
     call.waits = decision.waits

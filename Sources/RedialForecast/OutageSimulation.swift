@@ -208,7 +208,7 @@ struct OutageSimulation<Pace: Pacing> {
     let end = AttemptEnd(
       outcome: answer.outcome, status: answer.status, retryAfter: answer.retryAfter, attempts: calls[index].attempts,
       startedAt: calls[index].startedAt, waits: calls[index].waits)
-    if sender.end(answer, end.breakerResult, permit, ticket, at: now) { joinBacklog() }
+    if sender.end(answer, end.breakerResult, permit, ticket, of: index, at: now) { joinBacklog() }
     let decision = scenario.policy.decide(end, at: now, using: &random)
     calls[index].waits = decision.waits
     switch decision.action {

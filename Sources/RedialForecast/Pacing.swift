@@ -9,6 +9,8 @@ package protocol Pacing {
   mutating func wait(at now: Timestamp) -> Timestamp?
   /// How many may be in flight, within `full`.
   mutating func concurrency(within full: Int) -> Int
+  /// ``concurrency(within:)`` holds an attempt back.
+  mutating func holdBack()
   /// Counts an attempt that starts.
   mutating func start(at now: Timestamp) -> Ticket
   /// Counts its end.
@@ -22,6 +24,10 @@ package protocol Pacing {
 }
 
 extension AdaptivePace: Pacing {}
+
+extension Pacing {
+  package mutating func holdBack() {}
+}
 
 /// No pace besides the limits that were set.
 package struct NoPace: Pacing {

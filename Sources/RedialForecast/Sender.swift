@@ -54,7 +54,12 @@ struct Sender<Pace: Pacing> {
   /// Asks for an attempt, beside so many in flight. If it is granted, it must start.
   mutating func leave(inFlight: Int, at now: Timestamp) -> Leave {
     guard now >= pausedUntil else { return .at(pausedUntil) }
-    guard inFlight < pace.concurrency(within: slowStart.limit(of: concurrency, at: now)) else { return .afterAnother }
+    let full = slowStart.limit(of: concurrency, at: now)
+    let most = pace.concurrency(within: full)
+    guard inFlight < most else {
+      if most < full { pace.holdBack() }
+      return .afterAnother
+    }
     if case .rejected(let until)? = rate?.peek(at: now) { return .at(until) }
     if let time = pace.wait(at: now) { return .at(time) }
     switch breaker?.acquire(at: now) {
@@ -72,11 +77,13 @@ struct Sender<Pace: Pacing> {
 
   /// An attempt has ended.
   ///
-  /// - Parameter result: What it says about the target, by the policy's rules.
+  /// - Parameters:
+  ///   - result: What it says about the target, by the policy's rules.
+  ///   - call: The number of its call; nil if each attempt is of another call.
   /// - Returns: Whether the breaker has opened.
   mutating func end(
     _ answer: ModelTarget.Answer, _ result: CircuitBreaker.Result, _ permit: CircuitBreaker.Permit?,
-    _ ticket: Pace.Ticket, at now: Timestamp
+    _ ticket: Pace.Ticket, of call: Int?, at now: Timestamp
   ) -> Bool {
     let sign = answer.sign
     // A probe that is refused is a failure: nothing else shows that the target works.
@@ -85,9 +92,11 @@ struct Sender<Pace: Pacing> {
     if let wait = answer.retryAfter { pausedUntil = max(pausedUntil, now + wait) }
     guard let permit else { return false }
     let before = breaker?.state
-    breaker?.record(isLoad || answer.isCut ? .ignored : result, of: permit, took: answer.latency, at: now)
+    breaker?.record(
+      isLoad || answer.isCut ? .ignored : result, of: permit, call: call.map { UInt64($0) }, took: answer.latency,
+      at: now)
     let hasOpened = before == .closed && breaker?.state != .closed
-    if hasOpened { pace.suspend(at: now) }
+    if hasOpened { pace.suspend(at: breaker?.failingSince ?? now) }
     if before != .closed, breaker?.state == .closed {
       slowStart.start(at: now)
       pace.recover(at: now)

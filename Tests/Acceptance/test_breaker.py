@@ -1,8 +1,11 @@
 """The circuit breaker, over real sockets."""
 
+import time
+
 from processes import wait_until
 
-FLAGS = ("--breaker-consecutive-failures", "4", "--breaker-open-interval", "1000s", "--breaker-max-open-interval", "1d")
+# One failure is enough.
+FLAGS = ("--breaker-consecutive-failures", "1", "--breaker-failure-time", "0s", "--breaker-open-interval", "1000s", "--breaker-max-open-interval", "1d")
 SLOW = {"backoff": {"initial": "50ms", "max": "50ms", "jitter": "none"}}
 
 
@@ -24,7 +27,7 @@ def test_an_open_breaker_keeps_calls_from_a_target_that_is_down_and_delivers_the
     first = service.submit(url=target.url + "/first", policy=SLOW)
     state = trips(1)
     assert state["breaker"]["state"] == "open" and state["breaker"]["openUntil"]
-    no_more_than(4)
+    no_more_than(1)
 
     # Parked: no attempt is made or counted, and the call shows its wait reason.
     parked = [service.submit(url=f"{target.url}/parked/{n}", policy=SLOW) for n in range(20)]
@@ -33,19 +36,19 @@ def test_an_open_breaker_keeps_calls_from_a_target_that_is_down_and_delivers_the
     assert waiting["nextAttemptAt"]
     wait_until(lambda: service.get(first)["waitingOn"] == "breaker", "the first waits for the breaker")
     service.advance(900)
-    no_more_than(4)
+    no_more_than(1)
 
     # The one probe fails, and the interval grows by a tenth.
     service.advance(100)
-    wait_until(lambda: len(target.requests) == 5, "a probe goes out")
+    wait_until(lambda: len(target.requests) == 2, "a probe goes out")
     assert trips(2)["breaker"]["state"] == "open"
     target.answer = lambda request: (200, {}, b"up")
     service.advance(1010)
-    no_more_than(5)
+    no_more_than(2)
 
     # The next probe succeeds, and all parked calls are delivered at their first attempt.
     service.advance(90)
-    wait_until(lambda: len(target.requests) > 5, "a second probe goes out")
+    wait_until(lambda: len(target.requests) > 2, "a second probe goes out")
     for identity in parked:
         call = service.ended(identity)
         assert call["state"] == "succeeded"
@@ -74,7 +77,7 @@ def test_a_target_that_is_gone_opens_its_breaker_and_no_other(redial, receiver, 
 
 def test_an_open_breaker_outlives_its_process(redial, receiver):
     target = receiver(lambda request: (500, {}, b""))
-    service = redial("--breaker-consecutive-failures", "3", "--breaker-open-interval", "1m")
+    service = redial("--breaker-consecutive-failures", "1", "--breaker-failure-time", "0s", "--breaker-open-interval", "1m")
     service.submit(url=target.url, policy=SLOW)
     wait_until(lambda: (t := service.target(target.url)) and t["breaker"]["state"] == "open", "the breaker opens")
     service.kill()
@@ -82,7 +85,7 @@ def test_an_open_breaker_outlives_its_process(redial, receiver):
     identity = service.submit(url=target.url, policy=SLOW)
     assert service.get(identity)["waitingOn"] == "breaker"
     assert service.target(target.url)["breaker"]["state"] == "open"
-    assert len(target.requests) == 3
+    assert len(target.requests) == 1
 
 
 def test_a_failure_rate_opens_the_breaker(redial, receiver):
@@ -96,3 +99,25 @@ def test_a_failure_rate_opens_the_breaker(redial, receiver):
         service.ended(identity)
     wait_until(lambda: service.target(target.url)["breaker"]["state"] == "open", "the breaker opens")
     assert len(target.requests) == 10
+
+
+def test_one_call_that_always_fails_holds_nothing_back(redial, flaky):
+    service, target = redial(), flaky()
+    quick = {"backoff": {"initial": "10ms", "max": "10ms"}}
+    bad = service.submit(url=target.url + "/?fail=100", policy=quick)
+    assert service.ended(bad)["attemptCount"] == 101
+    view = service.target(target.url)
+    assert (view["breaker"]["state"], view["breaker"]["consecutiveFailures"], view["pace"]["rate"]) == ("closed", 0, None)
+    assert "breakerOpened" not in service.log.read_text()
+
+
+def test_calls_of_which_none_gets_through_open_the_breaker_after_some_seconds(redial, receiver):
+    target, began = receiver(lambda request: (500, {}, b"")), time.monotonic()
+    service = redial("--breaker-open-interval", "1h", "--breaker-max-open-interval", "1h")
+
+    def is_open():
+        service.submit(url=target.url, policy={"maxAttempts": 1})
+        return service.target(target.url)["breaker"]["state"] == "open"
+
+    wait_until(is_open, "the breaker opens")
+    assert time.monotonic() - began >= 2 and len(target.requests) >= 10

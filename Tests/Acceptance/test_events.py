@@ -85,7 +85,7 @@ def test_a_call_is_told_of_from_its_acceptance_to_its_end(redial, flaky):
 
 def test_a_targets_breaker_is_told_of_and_a_call_that_it_ends(redial, receiver):
     target = receiver(lambda request: (500, {}, b""))
-    service = redial("--breaker-consecutive-failures", "2", "--breaker-open-interval", "300ms")
+    service = redial("--breaker-consecutive-failures", "1", "--breaker-failure-time", "0s", "--breaker-open-interval", "300ms")
     stream = Stream(service)
     service.submit(url=target.url, policy=FAST | {"onTrip": "fail"})
     assert stream.until("call.tripped")["data"]["failureReason"] == "tripped"

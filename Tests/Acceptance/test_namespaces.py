@@ -180,7 +180,8 @@ def test_what_is_anothers_is_answered_as_what_is_not_there(operated, flaky, rece
 def test_one_origin_in_two_namespaces_is_two_targets_with_limits_of_their_own(operated, receiver):
     answers = {"status": 500}
     target = receiver(lambda request: (answers["status"], {}, b""))
-    service = operated("--breaker-consecutive-failures", "2", "--breaker-open-interval", "1h")
+    service = operated(
+        "--breaker-consecutive-failures", "2", "--breaker-failure-time", "0s", "--breaker-open-interval", "1h")
     a, b = Tenant(service, "a"), Tenant(service, "b")
     path = f"/v1/targets/{escaped(target.url)}"
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""The adaptive pace against a target that refuses what is beyond its capacity."""
+"""The adaptive pace, after an outage of a target that refuses what is beyond its capacity, and without one."""
 
 import re
 import threading
@@ -40,10 +40,13 @@ def target_path(target):
     return "/v1/targets/" + quote(target.url, safe="")
 
 
-def test_a_target_gets_what_it_can_take_and_its_breaker_stays_closed(redial, receiver):
-    service = redial(clock=True)
+def test_after_an_outage_a_target_gets_what_it_can_take(redial, receiver):
+    service = redial("--breaker-consecutive-failures", "1", "--breaker-failure-time", "0s", clock=True)
+    target = receiver(lambda request: (500, {}, b""))
+    service.submit(url=target.url, policy=POLICY)
+    wait_until(lambda: service.target(target.url)["breaker"]["state"] != "closed", "the breaker opens")
     bucket = Bucket(CAPACITY, service.clock)
-    target = receiver(bucket)
+    target.answer = bucket
     batch = service("POST", "/v1/calls/batch", [{"url": target.url, "policy": POLICY}] * CALLS)
     assert {item["status"] for item in batch.json["data"]} == {202}, batch.body[:1000]
     reasons, rates, texts = set(), [], []
@@ -64,19 +67,39 @@ def test_a_target_gets_what_it_can_take_and_its_breaker_stays_closed(redial, rec
             assert pace["reason"] != "noOverload" and pace["changedAt"] and pace["deliveredPerSecond"] >= 0
         waiting = service("GET", "/v1/calls?state=scheduled&limit=1").json["data"]
         reasons.update(f"call:{call['waitingOn']}" for call in waiting)
-        return view["recent"]["15m"]["successes"] == CALLS
+        return view["recent"]["15m"]["successes"] == CALLS + 1
 
+    # For the breaker the time of a probe comes, and for the pace the end of an outage that is not short.
+    service.advance(10)
     wait_until(done, "every call succeeds")
     # What has ended may be counted a moment later.
-    wait_until(lambda: service.metrics()['redial_calls_finished_total{state="succeeded",reason=""}'] == CALLS, "all are counted")
+    wait_until(lambda: service.metrics()['redial_calls_finished_total{state="succeeded",reason=""}'] == CALLS + 1, "all are counted")
     assert bucket.refused > 0
     assert any(CAPACITY / 4 <= rate <= CAPACITY * 2 for rate in rates), rates
     assert "pace" in reasons, reasons
-    assert "breakerOpened" not in service.log.read_text()
+    # What it refuses while it delivers opens no breaker.
+    assert service.log.read_text().count("breakerClosed") == 1
     text, metrics = texts
     assert re.search(r"^pace: adaptive, [\d.]+ per second \(\w+\); [\d.]+ per second processed lately$", text, re.M), text
     for name in ("redial_target_pace_rate", "redial_target_delivered_rate"):
         assert metrics[f'{name}{{target="{target.url}"}}'] >= 0
+
+
+def test_refusals_of_a_target_that_delivers_begin_no_limit(redial, receiver):
+    service = redial(clock=True)
+    bucket = Bucket(CAPACITY, service.clock)
+    target = receiver(bucket)
+    service("POST", "/v1/calls/batch", [{"url": target.url, "policy": POLICY}] * CALLS)
+    views = []
+
+    def done():
+        service.advance(0.05)
+        views.append(service.target(target.url))
+        return views[-1]["recent"]["15m"]["successes"] == CALLS
+
+    wait_until(done, "every call succeeds")
+    assert bucket.refused > 0
+    assert {(view["pace"]["rate"], view["breaker"]["state"]) for view in views} == {(None, "closed")}
 
 
 def test_a_fixed_pace_is_a_setting_of_the_target_or_the_service(redial, receiver, tmp_path):

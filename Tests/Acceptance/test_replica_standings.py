@@ -36,7 +36,7 @@ def test_every_instance_says_until_when_a_breaker_is_open(instances, receiver):
     names = [own[0] for own in owners(cluster, services, target.url)]
     target.answer = lambda request: (500, {}, b"")
     for name in names:
-        breaker = {"consecutiveFailures": 2, "openInterval": "1h"}
+        breaker = {"consecutiveFailures": 2, "failureTime": "0s", "significance": 1, "openInterval": "1h"}
         assert services[0]("PUT", f"/v1/targets/{name}", {"breaker": breaker}).status == 200
         for _ in range(2):
             services[0].submit(url=target.url, target=name, policy={"maxAttempts": 1})

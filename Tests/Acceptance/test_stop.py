@@ -72,7 +72,7 @@ def test_an_attempt_that_outlasts_the_drain_is_cut_off_and_runs_again(redial, ho
 
 
 def test_an_attempt_under_way_at_kill_9_is_interrupted_and_not_the_targets_failure(redial, holding):
-    service = redial("--breaker-consecutive-failures", "1")
+    service = redial("--breaker-consecutive-failures", "1", "--breaker-failure-time", "0s")
     identity = submit_slow(service, holding, maxAttempts=1)
     service.kill()
     service.start()

@@ -44,7 +44,7 @@ def verified(request, secret):
 
 def test_an_endpoint_is_told_of_calls_and_targets_and_verifies_with_its_own_secret(redial, flaky, receiver):
     failing, hook, target = receiver(lambda request: (500, {}, b"")), receiver(), flaky()
-    service = redial("--breaker-consecutive-failures", "2", "--breaker-open-interval", "200ms")
+    service = redial("--breaker-consecutive-failures", "1", "--breaker-failure-time", "0s", "--breaker-open-interval", "200ms")
     endpoint = register(service, hook.url + "/hooks", description="all of it")
     secret = endpoint["secret"]
     identity = service.submit(url=target.url, labels={"a": "b"})

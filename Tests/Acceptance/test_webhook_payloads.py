@@ -6,6 +6,7 @@ import jsonschema
 
 from processes import wait_until
 from test_contract import CONTRACT
+from test_pace import target_path
 from test_webhook_endpoints import FAST, PATH, SCHEMA, register
 
 
@@ -22,8 +23,9 @@ TO_ENDPOINTS = ("CallEventToEndpoint", "TargetChanged", "EndpointDisabled", "Tes
 
 
 def test_every_event_is_delivered_as_its_schema_says(redial, flaky, receiver):
-    service = redial("--breaker-consecutive-failures", "2", "--breaker-open-interval", "100ms")
-    target, failing = flaky(), receiver(lambda request: (500, {}, b""))
+    service, target, failing = redial(), flaky(), receiver(lambda request: (500, {}, b""))
+    breaker = {"consecutiveFailures": 1, "failureTime": "0s", "openInterval": "100ms"}
+    assert service("PUT", target_path(failing), {"breaker": breaker}).status == 200
     gone, hook, callback = receiver(lambda request: (410, {}, b"")), receiver(), receiver()
     watcher = register(service, hook.url, description="all of it")
     register(service, gone.url, events=["call.cancelled"])

@@ -323,6 +323,6 @@ extension EngineSettings {
     EngineSettings(
       maxHeld: maxHeld, maxReadyPerTarget: maxReadyPerTarget,
       breaker: CircuitBreakerSettings(
-        consecutiveFailures: 2, failureRate: 2, openInterval: .seconds(5), openMultiplier: 2, halfOpenProbes: probes))
+        consecutiveFailures: 2, significance: 1, openInterval: .seconds(5), openMultiplier: 2, halfOpenProbes: probes))
   }
 }

@@ -27,7 +27,8 @@ struct LimitTests {
     settings.maxInFlightPerTarget = 2
     var probe = EngineProbe(settings)
     for _ in 0..<2 { probe.end(probe.submit(), status: 500) }
-    probe.advance(.seconds(5))
+    // No outage of seconds.
+    probe.advance(.seconds(6))
     for start in probe.starts.suffix(1) { probe.end(start.call.id) }
     probe.advance(.seconds(5))
     for start in probe.starts.suffix(1) { probe.end(start.call.id) }

@@ -67,7 +67,7 @@ struct SavedPaceTests {
     var probe = EngineProbe(.tripsAfterTwo())
     for id in (0..<2).map({ _ in probe.submit() }) { probe.end(id, status: 502) }
     let id = probe.submit()
-    probe.advance(.seconds(5))
+    probe.advance(.seconds(6))
     #expect(paces(probe).isEmpty)
     probe.end(id, status: 200)
     #expect(paces(probe).map(\.isLimited) == [true])
@@ -82,6 +82,7 @@ struct SavedPaceTests {
     var probe = EngineProbe(.tripsAfterTwo())
     for id in (0..<2).map({ _ in probe.submit() }) { probe.end(id, status: 502) }
     #expect(pace(probe)?.rate == nil)
+    probe.advance(.seconds(6))
     probe.hear(.targetCommand(TargetCommand(kind, EngineProbe.target, reply: ReplyToken(rawValue: 999))))
     probe.commit()
     #expect(pace(probe)?.reason == .recovered)

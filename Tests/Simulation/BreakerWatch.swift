@@ -16,22 +16,45 @@ struct BreakerWatch {
     var number: Int
   }
 
+  /// The numbers of attempts in flight, in the order in which they were started.
+  private var numbers: [Attempt: Int] = [:]
+  private var started = 0
+
   private struct Breaker {
     var state = State.closed
     /// Probes let through since it became half-open, except those without a result.
     var probes: Set<Attempt> = []
     /// Attempts that certainly count for the closed breaker.
     var judged: Set<Attempt> = []
-    /// Failures in a row among those; the breaker may count more.
-    var failures = 0
+    /// The calls of the failures in a row among those; the breaker may count more.
+    var failures: Set<CallID> = []
+    /// The calls of all failures that the breaker may count, by the number of their attempts, and the highest number of an
+    /// attempt that has succeeded.
+    var mayCount: [(number: Int, call: CallID)] = []
+    var succeeded = 0
+    /// The number of the last attempt before its last change.
+    var since: Int
     /// Its settings, and how many probes it has let through since it became half-open.
     var settings: CircuitBreakerSettings
     var permitted: Int
 
-    init(state: State = .closed, _ settings: CircuitBreakerSettings) {
+    init(state: State = .closed, _ settings: CircuitBreakerSettings, since: Int) {
       self.state = state
+      self.since = since
       self.settings = settings
       permitted = settings.halfOpenProbes
+    }
+
+    mutating func succeed(_ number: Int) {
+      // Ends of attempts that began before its last change do not count.
+      guard number > since else { return }
+      succeeded = max(succeeded, number)
+      mayCount.removeAll { $0.number <= succeeded }
+    }
+
+    /// Whether there are enough failures since the last success; a rate that was set needs no run of them.
+    var mayOpen: Bool {
+      settings.failureRate <= 1 || Set(mayCount.map(\.call)).count >= settings.consecutiveFailures
     }
   }
 
@@ -55,12 +78,12 @@ struct BreakerWatch {
     defaults = settings.target
     longSilence = settings.longSilence
     for (target, open) in recovered.breakers {
-      breakers[target] = Breaker(state: .open(until: open.until), defaults.breaker)
+      breakers[target] = Breaker(state: .open(until: open.until), defaults.breaker, since: started)
     }
     for (target, controls) in recovered.controls {
       let settings = controls.overrides.applied(to: defaults).breaker
       let state = breakers[target]?.state ?? .closed
-      breakers[target] = Breaker(state: controls.isTripped ? .tripped : state, settings)
+      breakers[target] = Breaker(state: controls.isTripped ? .tripped : state, settings, since: started)
     }
   }
 
@@ -68,12 +91,12 @@ struct BreakerWatch {
   private mutating func tookOver(_ shards: ShardSet, _ state: RecoveredState) {
     forget(shards)
     for (target, open) in state.breakers {
-      breakers[target] = Breaker(state: .open(until: open.until), defaults.breaker)
+      breakers[target] = Breaker(state: .open(until: open.until), defaults.breaker, since: started)
     }
     for (target, controls) in state.controls {
       let settings = controls.overrides.applied(to: defaults).breaker
       let before = breakers[target]?.state ?? .closed
-      breakers[target] = Breaker(state: controls.isTripped ? .tripped : before, settings)
+      breakers[target] = Breaker(state: controls.isTripped ? .tripped : before, settings, since: started)
     }
   }
 
@@ -120,6 +143,10 @@ struct BreakerWatch {
         let wasHurried = hurried.remove(attempt) != nil && result.failure?.code == AttemptFailure.timeout
         if wasHurried || result.outcome == .cancelled {
           // A long silence counts; for a target that has answered, only the engine knows how long that is.
+          // How long a silence is long, only the engine knows.
+          if let target {
+            breakers[target]?.mayCount.append((numbers.removeValue(forKey: attempt) ?? 0, id))
+          }
           if wasHurried, let target, !answered.contains(target), result.duration >= longSilence {
             judge(attempt, isFailure: true)
           } else {
@@ -129,9 +156,14 @@ struct BreakerWatch {
         }
         switch result.outcome {
         case .cancelled, .localFault, .interrupted, .unusable, .blocked: giveBack(attempt)
-        case .notSent, .maybeSent: judge(attempt, isFailure: true)
+        case .notSent, .maybeSent:
+          judge(attempt, isFailure: true)
+          if let target {
+            breakers[target]?.mayCount.append((numbers.removeValue(forKey: attempt) ?? 0, id))
+          }
         case .answered:
           if let target { answered.insert(target) }
+          let number = numbers.removeValue(forKey: attempt) ?? 0
           let status = result.status ?? 0
           let isFailure = status >= 500 || status == 429
           // The refusals of a target that processes others are about its load, and do not count with an adaptive pace.
@@ -140,6 +172,8 @@ struct BreakerWatch {
           } else {
             judge(attempt, isFailure: isFailure)
           }
+          if !isFailure, let target { breakers[target]?.succeed(number) }
+          if isFailure, let target { breakers[target]?.mayCount.append((number, id)) }
           if !isFailure, let target {
             let longest = max(result.duration, deliveries[target]?.longest ?? .zero)
             deliveries[target] = (now, longest)
@@ -172,11 +206,15 @@ struct BreakerWatch {
     for (target, breaker) in breakers {
       guard breaker.judged.contains(attempt) else { continue }
       breakers[target]?.judged.remove(attempt)
-      breakers[target]?.failures = isFailure ? breaker.failures + 1 : 0
-      if isFailure, breaker.failures + 1 >= breaker.settings.consecutiveFailures { due.insert(target) }
+      guard isFailure else { continue }
+      // What began before a success does not count.
+      guard numbers[attempt] ?? 0 > breaker.succeeded else { continue }
+      breakers[target]?.failures.insert(attempt.id)
+      let isStrict = breaker.settings.significance == 1 && breaker.settings.failureTime == .zero
+      if isStrict, breaker.failures.count + 1 > breaker.settings.consecutiveFailures { due.insert(target) }
     }
     // A result that does not certainly count may count all the same.
-    if !isFailure { for target in breakers.keys { breakers[target]?.failures = 0 } }
+    if !isFailure { for target in breakers.keys { breakers[target]?.failures = [] } }
   }
 
   static func starts(_ requests: [StoreRequest]) -> [AttemptStart] {
@@ -189,7 +227,7 @@ struct BreakerWatch {
   /// The engine's memory of targets that it has forgotten: none.
   mutating func remember(only isRemembered: (TargetKey) -> Bool) {
     for target in breakers.keys where !isRemembered(target) {
-      breakers[target]?.failures = 0
+      breakers[target]?.failures = []
       due.remove(target)
     }
   }
@@ -219,23 +257,30 @@ struct BreakerWatch {
       }
       switch notice {
       case .breakerOpened(let target, let until, _):
-        if case .closed = state(target) { wasClosed.insert(target) }
+        if case .closed = state(target) {
+          wasClosed.insert(target)
+          if let breaker = breakers[target], !breaker.mayOpen {
+            return
+              "\(target) delivers, and its breaker opened after the failures of \(Set(breaker.mayCount.map(\.call)).count) calls, "
+              + "not \(breaker.settings.consecutiveFailures)"
+          }
+        }
         if case .halfOpen = state(target) { wasHalfOpen.insert(target) }
-        breakers[target] = Breaker(state: .open(until: until), settings(target))
+        breakers[target] = Breaker(state: .open(until: until), settings(target), since: started)
       case .breakerHalfOpen(let target):
         guard case .open(let until) = state(target) else { return "\(target) became half-open and was not open" }
         if now < until { return "\(target) became half-open \(until - now) early" }
-        breakers[target] = Breaker(state: .halfOpen, settings(target))
+        breakers[target] = Breaker(state: .halfOpen, settings(target), since: started)
       case .breakerClosed(let target):
         guard case .halfOpen = state(target) else { return "\(target) closed and was not half-open" }
-        breakers[target] = Breaker(settings(target))
+        breakers[target] = Breaker(settings(target), since: started)
         wasClosed.insert(target)
       case .targetControlled(let target, action: "trip"):
         if case .closed = state(target) { wasClosed.insert(target) }
         if case .halfOpen = state(target) { wasHalfOpen.insert(target) }
-        breakers[target] = Breaker(state: .tripped, settings(target))
+        breakers[target] = Breaker(state: .tripped, settings(target), since: started)
       case .targetControlled(let target, action: "reset"), .targetControlled(let target, action: "release"):
-        breakers[target] = Breaker(settings(target))
+        breakers[target] = Breaker(settings(target), since: started)
         wasClosed.insert(target)
       default: break
       }
@@ -247,11 +292,15 @@ struct BreakerWatch {
       let target = start.call.spec.target
       let attempt = Attempt(id: start.call.id, number: start.number)
       targets[attempt] = target
+      started += 1
+      numbers[attempt] = started
       if start.timeout < start.call.spec.policy.attemptTimeout { hurried.insert(attempt) }
       if wasClosed.contains(target) { continue }
       switch state(target) {
       case .closed:
-        if !changed.contains(target) { breakers[target, default: Breaker(defaults.breaker)].judged.insert(attempt) }
+        // With its first attempt it has begun.
+        let new = Breaker(defaults.breaker, since: started - 1)
+        if !changed.contains(target) { breakers[target, default: new].judged.insert(attempt) }
       case .open where wasHalfOpen.contains(target): break
       case .tripped where wasHalfOpen.contains(target): break
       case .tripped: return "\(start.call.id) was started at \(target), whose breaker somebody holds open"
@@ -275,11 +324,12 @@ struct BreakerWatch {
     }
     for (_, word) in configured.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
       let new = word.overrides.applied(to: defaults).breaker
-      var breaker = breakers[word.target] ?? Breaker(defaults.breaker)
+      var breaker = breakers[word.target] ?? Breaker(defaults.breaker, since: started)
       guard new != breaker.settings else { continue }
       breaker.settings = new
       breaker.judged = []
-      breaker.failures = 0
+      breaker.failures = []
+      breaker.since = started
       breakers[word.target] = breaker
       due.remove(word.target)
     }

@@ -2,9 +2,35 @@ internal import RedialCore
 @testable internal import RedialEngine
 internal import RedialModel
 
-/// Checks that the limits of paces outlive their process: they are on disk, and the next owner of a target begins with
-/// them.
+/// Checks that limits of paces begin only after an outage, and that they outlive their process: they are on disk, and the
+/// next owner of a target begins with them.
 enum PaceWatch {
+  /// The targets that have a limit.
+  static func limited(_ engine: Engine) -> Set<TargetKey> {
+    Set(engine.roster.places.map { engine.roster.targets[$0] }.filter(\.isPaced).map(\.key))
+  }
+
+  /// The state after a step: only a breaker that closes begins a limit, or a target that comes with one from its last owner.
+  ///
+  /// - Parameter before: The targets that had a limit before the step.
+  static func checkBegin(
+    before: Set<TargetKey>, _ engine: Engine, _ events: [EngineEvent], _ effects: Effects
+  ) -> String? {
+    var new = limited(engine).subtracting(before)
+    guard !new.isEmpty else { return nil }
+    for action in effects.actions {
+      switch action {
+      case .notice(.breakerClosed(let target)), .notice(.targetControlled(let target, action: "reset")),
+        .notice(.targetControlled(let target, action: "release")):
+        new.remove(target)
+      case .tookOver(_, let state): new.subtract(state.paces.map(\.target))
+      default: break
+      }
+    }
+    for case .recovered(let state) in events { new.subtract(state.paces.map(\.target)) }
+    return new.first.map { "\($0) has had no outage, and its pace has a limit" }
+  }
+
   /// The state before a step: while the store has nothing to do, each limit is on disk.
   static func check(_ instance: Instance, _ events: [EngineEvent], _ store: SimulatedStore) -> String? {
     guard instance.lane.isIdle, instance.engine.desk.trouble == nil else { return nil }

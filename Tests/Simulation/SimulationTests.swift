@@ -44,6 +44,15 @@ struct SimulationTests {
     #expect(Self.passes(952))
   }
 
+  /// `Scripts/simulate harm` runs more of them.
+  @Test("targets that fail at random are not delayed by their protection")
+  func harm() {
+    for seed in UInt64(0)..<12 {
+      let row = HarmGrid.row(seed: seed)
+      #expect(row.excess <= 1, "\(row.text)")
+    }
+  }
+
   @Test("one seed gives one run, to the last word")
   func sameSeedSameRun() {
     let runs = (0..<2).map { _ in

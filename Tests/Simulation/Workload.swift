@@ -15,7 +15,7 @@ enum Workload {
       claimBatch: random.pick(1...10), maxInterruptions: random.pick(1...5),
       storeRetry: .milliseconds(random.pick(random.chance(0.2) ? 0...5 : 100...2000)),
       breaker: CircuitBreakerSettings(
-        consecutiveFailures: random.pick(2...5), failureRate: random.chance(0.5) ? 0.5 : 2,
+        consecutiveFailures: random.pick(2...5), significance: 1, failureRate: random.chance(0.5) ? 0.5 : 2,
         window: random.chance(0.7) ? .time(.seconds(20)) : .calls(12),
         minimumCalls: 6, openInterval: .milliseconds(random.pick(500...5000)), openMultiplier: 2,
         maximumOpenInterval: .seconds(20), halfOpenProbes: random.pick(1...3),
@@ -31,6 +31,8 @@ enum Workload {
     settings.maxRetryAfterPause = random.pick([.milliseconds(500), .seconds(5), .seconds(60)])
     // Without a draw of its own, so that the seeds of earlier bugs keep their runs.
     settings.pace = settings.breaker.consecutiveFailures % 2 == 0 ? .adaptive : .fixed
+    if settings.maxInterruptions > 3 { settings.breaker.significance = 1e-6 }
+    if settings.maxInterruptions > 4 { settings.breaker.failureTime = .seconds(2) }
     settings.newCallShare = [0.5, 0.8, 0.5, 0, 0.95][settings.maxInterruptions - 1]
     return settings
   }

@@ -260,6 +260,7 @@ final class World {
     let unsaved =
       instance.knows(store)
       ? PaceWatch.check(instance, events, store) ?? PauseWatch.check(instance, events, store, at: now) : nil
+    let limited = PaceWatch.limited(instance.engine)
     let effects = instance.engine.handle(events, at: now)
     invariants.checkMemory(
       instance.engine.calls.count, inFlight: instance.engine.roster.occupancy.inFlight, clients: instance.waiting.count)
@@ -277,6 +278,7 @@ final class World {
       ?? instance.namespaces.step(BreakerWatch.starts(effects.store), instance.engine)
       ?? instance.slots.step(effects, instance.engine, at: now)
       ?? unsaved ?? PaceWatch.checkTakeover(instance.engine, events, effects, at: now)
+      ?? PaceWatch.checkBegin(before: limited, instance.engine, events, effects)
       ?? instance.shares.step(effects, instance.engine)
     invariants.require(fault == nil, fault ?? "")
     let held = holds.step(

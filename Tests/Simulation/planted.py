@@ -99,12 +99,17 @@ BUGS = [
     bug("a probe too many", 100, (
         CORE, "min(max(1, halfOpenProbes), Self.mostProbes)",
         "min(max(1, halfOpenProbes) + (PLANTED ? 1 : 0), Self.mostProbes)")),
+    bug("a run of failures that a success does not end", 200, (
+        CORE, "guard attempts > 0, permit > first else { return 0 }",
+        "guard attempts > 0, permit > first, !PLANTED else { return 0 }")),
+    bug("a call whose failures count each time", 200, (
+        CORE, "if let call, calls.count < Self.mostCalls,", "if let call, !PLANTED, calls.count < Self.mostCalls,")),
     bug("a breaker that never closes", 50, (
         CORE, "if probing.successes >= settings.successesNeeded { close() }",
         "if probing.successes >= settings.successesNeeded, !PLANTED { close() }")),
     bug("an open breaker that lets calls through", 50, (
         CORE, "case .open(let until, _): return .rejected(until: until)",
-        "case .open(let until, _):\n      if PLANTED { return .permitted(Permit(generation: generation, expiry: until)) }\n"
+        "case .open(let until, _):\n      if PLANTED { return .permitted(permit(until: until)) }\n"
         "      return .rejected(until: until)")),
     bug("an open breaker forgotten by a restart", 200, (
         ENGINE, "for (key, breaker) in state.breakers {",
@@ -153,7 +158,7 @@ BUGS = [
     bug("a target that never earns slots", 200, (
         ENGINE, "inFlight >= proven, proven < most {",
         "inFlight >= proven, proven < most, !PLANTED {")),
-    bug("a silence that a deadline ends ignored", 200, (
+    bug("a silence that a deadline ends ignored", 3000, (
         ENGINE, "if case .silence = sign { return .failure }",
         "if case .silence = sign, !(PLANTED && wasCut) { return .failure }")),
     bug("a target that waits for the pool forgotten", 200, (
@@ -201,13 +206,16 @@ BUGS = [
         CORE, "public internal(set) var rate: Double?", "public internal(set) var rate: Double? = PLANTED ? slowest : nil")),
     bug("a pace that lifts the limit of attempts in flight", 200, (
         ENGINE, "at: now) : maxInFlight guard", "at: now) : maxInFlight + (PLANTED ? 2 : 0)\n    guard"), (
-        ENGINE, "if let pace, inFlight >= pace.concurrency", "if let pace, !PLANTED, inFlight >= pace.concurrency")),
+        ENGINE, "if let most = pace?.concurrency(within: maxInFlight), inFlight",
+        "if let most = pace?.concurrency(within: maxInFlight), !PLANTED, inFlight")),
     bug("a pace that lifts the rate that was set", 500, (
         ENGINE, "if case .rejected(let until)? = rate?.peek(at: now) { return .at(until) } if",
         "if pace?.rate == nil || !PLANTED, case .rejected(let until)? = rate?.peek(at: now) { return .at(until) }\n    if")),
-    bug("a pace that never grows", 2000, (
-        CORE, "rate = max(rate == nil ? oneAtATime : Self.slowest, new)",
-        "rate = max(rate == nil ? oneAtATime : Self.slowest, PLANTED ? min(rate ?? new, new) : new)")),
+    bug("a limit of the pace without an outage", 200, (
+        CORE, "guard isAboutLimit(ended, at: now) else { return observe(ended, at: now) }",
+        "guard isAboutLimit(ended, at: now) || PLANTED && ended.refused > 2 else { return observe(ended, at: now) }")),
+    bug("a pace that never grows", 8000, (
+        CORE, "rate = max(Self.slowest, new)", "rate = max(Self.slowest, PLANTED ? min(rate ?? new, new) : new)")),
     # Order.
     bug("priorities in reverse order", 200, (
         ENGINE, "let place = levels[level].first(in: calls, isNewNext: share.isNewNext)",
@@ -262,7 +270,7 @@ BUGS = [
     bug("surplus shards kept", 200, (
         ENGINE, "if surplus > 0 { shed(", "if surplus > 0, !PLANTED { shed(")),
     # Forwarded submissions.
-    bug("a claim of a call that is being accepted", 3000, only_unless(
+    bug("a claim of a call that is being accepted", 12000, only_unless(
         ENGINE, "if record.mayBeStored { desk.claims.given(record.id) }")),
     bug("a refused call removed that another stored", 1000, only_unless(
         ENGINE, "if call.mayBeStored { kept.insert(call.id) }")),

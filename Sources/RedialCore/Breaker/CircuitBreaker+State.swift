@@ -44,6 +44,8 @@ extension CircuitBreaker {
   public struct Permit: Sendable, Hashable {
     /// The breaker's generation when the permit was given.
     public var generation: UInt64
+    /// Its number among the permits of the generation.
+    var number: UInt64
     /// Whether the call is a probe of a half-open breaker.
     public var isProbe: Bool { place != nil }
     /// After this time the permit is void.

@@ -7,7 +7,7 @@
 ///
 /// | from | event | to |
 /// | --- | --- | --- |
-/// | closed | a threshold reached, with the minimum of calls where it asks for one | open |
+/// | closed | a run of failures that chance does not explain, or a threshold reached with its minimum of calls | open |
 /// | open | permission asked for after the interval | half-open |
 /// | half-open | enough probes succeeded | closed |
 /// | half-open | more probes failed than allowed, or time is up for those in flight | open, for longer |
@@ -16,15 +16,23 @@
 public struct CircuitBreaker: Sendable, Hashable {
   /// The state now.
   public private(set) var state: State = .closed
-  /// Failures in a row while closed.
-  public private(set) var consecutiveFailures = 0
+  /// Failures in a row while closed. Those of one call count once, and those of calls that began before one that has
+  /// succeeded do not count.
+  public var consecutiveFailures: Int { run.count }
+  /// Since when calls have failed without a success; nil if they have not.
+  public var failingSince: Timestamp? { run.since }
+  /// The share of failures that is usual for the target. It is kept when the breaker opens and closes.
+  public private(set) var usual = UsualFailures()
   /// Changes with every change of state.
   public private(set) var generation: UInt64 = 0
   /// When the breaker trips and how it recovers.
   public private(set) var settings: CircuitBreakerSettings
   private var window: SlidingWindow
   private var places: ProbePlaces
+  private var run = FailureRun()
   private let seed: UInt64
+  /// Permits that were given.
+  private var permits: UInt64 = 0
   /// When the open interval began, or when it was first checked; nil before.
   private var openedAt: Timestamp?
 
@@ -57,7 +65,7 @@ public struct CircuitBreaker: Sendable, Hashable {
     advance(to: now)
     switch state {
     case .closed, .forced(.closed), .forced(.disabled), .forced(.metricsOnly):
-      return .permitted(Permit(generation: generation, expiry: now + settings.permitLease))
+      return .permitted(permit(until: now + settings.permitLease))
     case .forced(.open): return .rejected(until: .distantFuture)
     case .open(let until, _): return .rejected(until: until)
     case .halfOpen(var probing):
@@ -67,8 +75,13 @@ public struct CircuitBreaker: Sendable, Hashable {
       if probing.inFlight == 0 { probing.until = now + settings.probeTimeout }
       probing.inFlight += 1
       state = .halfOpen(probing)
-      return .permitted(Permit(generation: generation, expiry: expiry, place: place))
+      return .permitted(permit(until: expiry, place: place))
     }
+  }
+
+  private mutating func permit(until expiry: Timestamp, place: ProbePlaces.Holder? = nil) -> Permit {
+    permits += 1
+    return Permit(generation: generation, number: permits, expiry: expiry, place: place)
   }
 
   /// Whether a call could go now, without asking for a permit.
@@ -92,19 +105,21 @@ public struct CircuitBreaker: Sendable, Hashable {
   /// - Parameters:
   ///   - result: The result of the call.
   ///   - permit: The permit from ``acquire(at:)``.
+  ///   - call: What identifies the call among those of the target, so that its failures count once; nil if each permit
+  ///     is for another call.
   ///   - took: How long the call took, for the rate of slow calls.
   ///   - now: The time of its end.
   public mutating func record(
-    _ result: Result, of permit: Permit, took: Duration = .zero, at now: Timestamp
+    _ result: Result, of permit: Permit, call: UInt64? = nil, took: Duration = .zero, at now: Timestamp
   ) {
     guard permit.generation == generation, now <= permit.expiry else { return advance(to: now) }
     let isSlow = took > settings.slowCallDuration
     switch state {
     case .closed:
-      note(result, isSlow: isSlow, at: now)
+      note(result, of: permit, call: call, took: took, at: now)
       // Checked after successes too: only now the window may have its minimum.
       if result != .ignored, shouldTrip(at: now) { open(after: 0, at: now) }
-    case .forced(.metricsOnly): note(result, isSlow: isSlow, at: now)
+    case .forced(.metricsOnly): note(result, of: permit, call: call, took: took, at: now)
     case .open, .forced: break
     case .halfOpen(var probing):
       // Results in time count before the time itself is checked.
@@ -174,7 +189,7 @@ public struct CircuitBreaker: Sendable, Hashable {
   public mutating func change(to settings: CircuitBreakerSettings) {
     self.settings = settings
     generation += 1
-    consecutiveFailures = 0
+    run = FailureRun()
     window = SlidingWindow(settings.window)
     places = ProbePlaces(settings.probesAtATime)
     guard case .halfOpen(var probing) = state else { return }
@@ -184,9 +199,10 @@ public struct CircuitBreaker: Sendable, Hashable {
     state = .halfOpen(probing)
   }
 
-  /// Closes the breaker and resets its counts.
+  /// Closes the breaker, and forgets what it has counted and learned.
   public mutating func reset() {
     close()
+    usual = UsualFailures()
   }
 
   // MARK: Transitions
@@ -197,14 +213,26 @@ public struct CircuitBreaker: Sendable, Hashable {
       && probing.inFlight + probing.successes + probing.failures < settings.probesToDecide
   }
 
-  private mutating func note(_ result: Result, isSlow: Bool, at now: Timestamp) {
-    guard result != .ignored else { return }
-    consecutiveFailures = result == .failure ? Self.next(consecutiveFailures) : 0
-    window.record(isFailure: result == .failure, isSlow: isSlow, at: now)
+  private mutating func note(_ result: Result, of permit: Permit, call: UInt64?, took: Duration, at now: Timestamp) {
+    switch result {
+    case .ignored: return
+    case .failure:
+      if !run.fail(permit.number, of: call, at: now) { usual.learn(failures: 1, of: 1) }
+    case .success:
+      let failures = run.succeed(permit.number)
+      usual.learn(failures: failures, of: failures + 1)
+      usual.learn(took)
+    }
+    window.record(isFailure: result == .failure, isSlow: took > settings.slowCallDuration, at: now)
   }
 
   private func shouldTrip(at now: Timestamp) -> Bool {
-    if settings.consecutiveFailures > 0, consecutiveFailures >= settings.consecutiveFailures { return true }
+    if settings.consecutiveFailures > 0, run.count >= settings.consecutiveFailures,
+      run.length(at: now) >= usual.time(atLeast: settings.failureTime),
+      usual.isUnlikely(run: run.count, significance: settings.significance)
+    {
+      return true
+    }
     guard settings.failureRate <= 1 || settings.slowCallRate <= 1 else { return false }
     let counts = window.counts(at: now)
     guard counts.total >= max(1, settings.minimumCalls) else { return false }
@@ -236,6 +264,7 @@ public struct CircuitBreaker: Sendable, Hashable {
   private mutating func open(after trips: Int, at now: Timestamp) {
     generation += 1
     places.freeAll()
+    run.end()
     var random = RandomSource(seed: seed &+ generation)
     let interval = settings.openInterval(afterTrips: trips, draw: random.unitInterval())
     state = .open(until: now + interval, trips: Self.next(trips))
@@ -248,7 +277,7 @@ public struct CircuitBreaker: Sendable, Hashable {
   private mutating func close() {
     generation += 1
     state = .closed
-    consecutiveFailures = 0
+    run = FailureRun()
     window.clear()
     places.freeAll()
   }

@@ -1,16 +1,17 @@
 /// The documented defaults of other breakers.
 extension CircuitBreakerSettings {
-  /// The service's default: as the library's, but it probes sooner and oftener. First after 500 ms, then after times that
-  /// grow by a tenth up to 10 s.
+  /// The service's default: as the library's, but it opens only when nothing has got through for two seconds, and it
+  /// probes sooner and oftener: first after 500 ms, then after times that grow by a tenth up to 10 s.
   ///
   /// A caller in its own process gives up a call that meets an open breaker. The service keeps the calls, so each second
   /// that it notices the recovery later is a second of backlog more; and one request in 10 s is no load.
   public static let service = CircuitBreakerSettings(
-    openInterval: .milliseconds(500), openMultiplier: 1.1, maximumOpenInterval: .seconds(10))
+    failureTime: .seconds(2), openInterval: .milliseconds(500), openMultiplier: 1.1,
+    maximumOpenInterval: .seconds(10))
 
   /// CircuitBreaker (fe9lix): opens after 3 failures in a row (`maxRetries` 2, and one), for 10 s.
   public static let fe9lix = CircuitBreakerSettings(
-    consecutiveFailures: 3, failureRate: 2, openInterval: .seconds(10), openMultiplier: 1)
+    consecutiveFailures: 3, significance: 1, openInterval: .seconds(10), openMultiplier: 1)
 
   /// resilience4j: half of the latest 100 calls failed, or all took over a minute; 60 s; 10 probes.
   public static let resilience4j = CircuitBreakerSettings(
@@ -25,7 +26,7 @@ extension CircuitBreakerSettings {
 
   /// gobreaker: more than 5 failures in a row; 60 s.
   public static let gobreaker = CircuitBreakerSettings(
-    consecutiveFailures: 6, failureRate: 2, openInterval: .seconds(60), openMultiplier: 1)
+    consecutiveFailures: 6, significance: 1, openInterval: .seconds(60), openMultiplier: 1)
 
   /// Hystrix: half of at least 20 calls in 10 s failed; 5 s.
   public static let hystrix = CircuitBreakerSettings(

@@ -1,7 +1,14 @@
 /// When a circuit breaker trips, and how it recovers.
 public struct CircuitBreakerSettings: Sendable, Hashable {
-  /// Failures in a row that open the breaker; 0 turns this rule off.
+  /// Failures in a row that open the breaker, if ``significance`` does not ask for more; 0 turns this rule off.
   public var consecutiveFailures: Int
+  /// A run of failures opens the breaker only if it comes by chance with this probability at most, 0...1, at the share of
+  /// failures that is usual for the target (see ``UsualFailures``). 1 opens it at each run of ``consecutiveFailures``.
+  public var significance: Double
+  /// The least time that a run of failures lasts before it opens the breaker, and twice the usual duration of a call that
+  /// succeeds is added. A target that gets many requests fails ten in a row within milliseconds, and that is no outage;
+  /// and failures may come quicker than successes. Zero opens it at once.
+  public var failureTime: Duration
   /// The failure rate, 0...1, over the window at or above which the breaker opens; above 1 turns this rule off.
   public var failureRate: Double
   /// The share of slow calls, 0...1, over the window at or above which the breaker opens; above 1 turns this rule off.
@@ -67,13 +74,16 @@ public struct CircuitBreakerSettings: Sendable, Hashable {
 
   /// Creates settings; omitted arguments have Redial's defaults.
   public init(
-    consecutiveFailures: Int = 10, failureRate: Double = 0.5, slowCallRate: Double = 2,
+    consecutiveFailures: Int = 10, significance: Double = 1e-6, failureTime: Duration = .zero,
+    failureRate: Double = 2, slowCallRate: Double = 2,
     slowCallDuration: Duration = .seconds(60), window: Window = .time(.seconds(60)), minimumCalls: Int = 20,
     openInterval: Duration = .seconds(5), openMultiplier: Double = 2, maximumOpenInterval: Duration = .seconds(60),
     openJitter: Double = 0, halfOpenProbes: Int = 1, successesToClose: Int? = nil, halfOpenFailuresAllowed: Int = 0,
     probeTimeout: Duration = .seconds(120), permitLease: Duration = .seconds(2 * 3600)
   ) {
     self.consecutiveFailures = consecutiveFailures
+    self.significance = significance
+    self.failureTime = failureTime
     self.failureRate = failureRate
     self.slowCallRate = slowCallRate
     self.slowCallDuration = slowCallDuration

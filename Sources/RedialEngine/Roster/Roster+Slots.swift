@@ -14,7 +14,7 @@ internal import RedialModel
 /// 2. *Slots are earned.* ``SlotCredit/proven`` is how many slots a target has earned by answering. It starts at 0.
 ///    A response adds one if the target used all of its slots, which doubles the number in each round trip (slow
 ///    start and congestion window validation: RFC 5681, section 3.1, RFC 7661). An attempt that ends in silence
-///    halves it. A silence that is long for the target (see ``ResponseTime``) sets it to 0; an equally long pause
+///    halves it, if the target has not answered another since it started. A silence that is long for the target (see ``ResponseTime``) sets it to 0; an equally long pause
 ///    leaves one (RFC 5681, section 4.1).
 /// 3. *More slots are borrowed* from a pool of B = C · `unprovenShare`. A target may borrow its first slot as long as
 ///    there is any, and T = B/16 · r^8 in all, where r is the part of the pool that is left (or free at all). The

@@ -327,9 +327,9 @@ struct Roster: Sendable {
   }
 
   /// Learns from the end of an attempt, which still counts as in flight.
-  mutating func learn(_ sign: TargetSign, of place: Int) {
+  mutating func learn(_ sign: TargetSign, startedAt: Timestamp, of place: Int) {
     let (inFlight, most) = (targets[place].occupancy.inFlight, targets[place].limits.maxInFlight)
-    targets[place].count(Authority(), credit: { $0.learn(sign, inFlight: inFlight, most: most) })
+    targets[place].count(Authority(), credit: { $0.learn(sign, startedAt: startedAt, inFlight: inFlight, most: most) })
     countBorrowed(of: place)
   }
 

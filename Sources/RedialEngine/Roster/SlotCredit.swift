@@ -32,13 +32,15 @@ struct SlotCredit: Sendable {
   }
 
   /// Learns from the end of an attempt, which still counts as in flight.
-  mutating func learn(_ sign: TargetSign, inFlight: Int, most: Int) {
+  ///
+  /// - Parameter startedAt: When it started. If the target has answered since, its silence is not the target's.
+  mutating func learn(_ sign: TargetSign, startedAt: Timestamp, inFlight: Int, most: Int) {
     switch sign {
     case .answer:
       silentSince = .distantFuture
       if inFlight >= proven, proven < most { proven += 1 }
-    case .silence: proven /= 2
-    case .nothing: break
+    case .silence where startedAt >= silentSince: proven /= 2
+    case .silence, .nothing: break
     }
   }
 

@@ -117,7 +117,7 @@ struct TargetState: Sendable {
 
   /// Its breaker has opened.
   mutating func suspendPace(at now: Timestamp) {
-    limits.suspendPace(at: now)
+    limits.suspendPace(at: breaker.failingSince ?? now)
   }
 
   /// An operator has closed its breaker.
@@ -183,11 +183,11 @@ struct TargetState: Sendable {
 
   /// Returns a permit to the breaker, with the result of the call.
   mutating func record(
-    _ result: CircuitBreaker.Result, of permit: CircuitBreaker.Permit, took: Duration, at now: Timestamp
+    _ result: CircuitBreaker.Result, of permit: CircuitBreaker.Permit, call: CallID, took: Duration, at now: Timestamp
   ) -> BreakerChange? {
     let before = breaker.state
     lastEnd = now
-    breaker.record(result, of: permit, took: took, at: now)
+    breaker.record(result, of: permit, call: UInt64(bitPattern: call.rawValue), took: took, at: now)
     return change(since: before)
   }
 

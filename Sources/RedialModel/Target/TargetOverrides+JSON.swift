@@ -47,12 +47,15 @@ extension TargetOverrides {
     guard try reader.expect(.object, "/breaker", "must be an object") else { return }
     try reader.json.beginObject()
     var members = Members([
-      "consecutiveFailures", "failureRate", "window", "minimumCalls", "openInterval", "maxOpenInterval", "probes",
+      "consecutiveFailures", "significance", "failureTime", "failureRate", "window", "minimumCalls", "openInterval",
+      "maxOpenInterval", "probes",
     ])
     while let key = try reader.nextMember(&members, of: "breaker", at: "/breaker") {
       let pointer = "/breaker/\(key)"
       switch key {
       case "consecutiveFailures": consecutiveFailures = try reader.integer(pointer, in: 0...1_000_000)
+      case "significance": significance = try reader.number(pointer, in: 0...1)
+      case "failureTime": failureTime = try reader.duration(pointer, in: .zero...Self.longest)
       case "failureRate": failureRate = try reader.number(pointer, in: 0...1)
       case "window": window = try reader.duration(pointer, in: .milliseconds(10)...Self.longest)
       case "minimumCalls": minimumCalls = try reader.integer(pointer, in: 1...1_000_000)
@@ -99,7 +102,8 @@ extension TargetOverrides {
   /// Writes the overrides as one object.
   public func write(to writer: inout JSONWriter) {
     writer.beginObject()
-    if consecutiveFailures != nil || failureRate != nil || window != nil || minimumCalls != nil || openInterval != nil
+    if consecutiveFailures != nil || significance != nil || failureTime != nil || failureRate != nil || window != nil
+      || minimumCalls != nil || openInterval != nil
       || maxOpenInterval != nil || probes != nil
     {
       writeBreaker(to: &writer)
@@ -134,6 +138,8 @@ extension TargetOverrides {
     writer.key("breaker")
     writer.beginObject()
     if let consecutiveFailures { writer.field("consecutiveFailures", consecutiveFailures) }
+    if let significance { writer.field("significance", significance) }
+    if let failureTime { writer.field("failureTime", failureTime) }
     if let failureRate { writer.field("failureRate", failureRate) }
     if let window { writer.field("window", window) }
     if let minimumCalls { writer.field("minimumCalls", minimumCalls) }

@@ -4,6 +4,10 @@ internal import RedialCore
 public struct TargetOverrides: Sendable, Hashable {
   /// See ``CircuitBreakerSettings/consecutiveFailures``.
   public var consecutiveFailures: Int?
+  /// See ``CircuitBreakerSettings/significance``.
+  public var significance: Double?
+  /// See ``CircuitBreakerSettings/failureTime``.
+  public var failureTime: Duration?
   /// See ``CircuitBreakerSettings/failureRate``; 0 turns the rule off.
   public var failureRate: Double?
   /// The window of the failure rate.
@@ -44,6 +48,8 @@ public struct TargetOverrides: Sendable, Hashable {
   /// Overrides everything with these settings.
   init(all settings: TargetSettings) {
     consecutiveFailures = settings.breaker.consecutiveFailures
+    significance = settings.breaker.significance
+    failureTime = settings.breaker.failureTime
     failureRate = settings.breaker.failureRate > 1 ? 0 : settings.breaker.failureRate
     if case .time(let length) = settings.breaker.window { window = length }
     minimumCalls = settings.breaker.minimumCalls
@@ -69,6 +75,8 @@ public struct TargetOverrides: Sendable, Hashable {
       if let value { settings[keyPath: path] = value }
     }
     set(consecutiveFailures, \.breaker.consecutiveFailures)
+    set(significance, \.breaker.significance)
+    set(failureTime, \.breaker.failureTime)
     // The breaker expresses "never" as a rate that cannot be reached.
     set(failureRate.map { $0 == 0 ? 2 : $0 }, \.breaker.failureRate)
     set(window.map { .time($0) }, \.breaker.window)

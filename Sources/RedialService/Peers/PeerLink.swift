@@ -80,7 +80,8 @@ final class PeerLink: Sendable {
 
   /// Asks the owner of a shard, and asks again as long as nobody else is the owner: it may not have begun. A request that
   /// may have been served is not sent again.
-  private func ask(_ owner: Peer?, _ request: ForwardableRequest, shard: Int, until end: ContinuousClock.Instant) -> Answer
+  private func ask(_ owner: Peer?, _ request: ForwardableRequest, shard: Int, until end: ContinuousClock.Instant)
+    -> Answer
   {
     while table.owner(ofShard: shard)?.session == owner?.session {
       let answer = owner.map { self.answer(to: request, from: $0) } ?? .notServed

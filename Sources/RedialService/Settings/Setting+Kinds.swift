@@ -178,6 +178,13 @@ extension Setting {
   }
 
   @Sendable
+  static func setSignificance(_ settings: inout ServiceSettings, _ text: String) -> Bool {
+    guard let value = Double(text), (0...1).contains(value) else { return false }
+    settings.engine.breaker.significance = value
+    return true
+  }
+
+  @Sendable
   static func setFailureRate(_ settings: inout ServiceSettings, _ text: String) -> Bool {
     guard let rate = Double(text), (0...1).contains(rate) else { return false }
     // The breaker expresses "never" as a rate that cannot be reached.

@@ -151,8 +151,7 @@ extension Setting {
     whole("gzipMinBytes", \.gzipMinBytes, 0...Int.max, "Smallest answer that is compressed, in bytes."),
     whole(
       "maxConnections", \.maxConnections, 1...1_000_000,
-      "Maximum open connections of clients. At the limit, idle ones and those that have sent nothing are "
-        + "closed; if all are busy, new ones get 503."),
+      "Maximum open connections of clients. At the limit idle ones are closed; if all are busy, new ones get 503."),
     whole(
       "keptFreeBytes", \.keptFreeBytes, 0...(1 << 40),
       "Freed memory that the process keeps for reuse, in bytes; more goes back to the system within seconds."),
@@ -182,8 +181,7 @@ extension Setting {
       "maxInFlightPerTarget", \.engine.maxInFlightPerTarget, 1...100_000, "Maximum attempts in flight to one target."),
     share(
       "targetShare", \.engine.targetShare,
-      "Maximum share of maxInFlight for one target, of its own attempts and the free places together, "
-        + "whatever its own limit is."),
+      "Maximum share of maxInFlight for one target, of its own attempts and the free places together."),
     share(
       "unprovenShare", \.engine.unprovenShare,
       "Maximum share of maxInFlight for all targets that have not proven to answer; 1 for no limit."),
@@ -199,8 +197,7 @@ extension Setting {
         + "counted."),
     whole(
       "streamBodiesAbove", \.engine.streamBodiesAbove, 0...Int.max,
-      "Largest request body that is held in memory, in bytes. A larger one is read from the store while it "
-        + "is sent."),
+      "Largest request body that is held in memory, in bytes. A larger one is sent from the store."),
     whole(
       "maxUnfinished", \.engine.maxUnfinished, 1...Int.max, "Maximum unfinished calls; beyond it new ones are refused."
     ),
@@ -240,8 +237,7 @@ extension Setting {
       "Calls per second of a bulk operation, if its request does not say."),
     whole(
       "maxPreviewDraws", \.forecasts.maxPreviewDraws, 4096...4_096_000,
-      "Maximum waits that one preview of a policy draws, 4096 for each attempt listed; larger previews are "
-        + "refused."),
+      "Maximum waits that one preview of a policy draws, 4096 for each attempt listed."),
     whole(
       "maxSimulationAttempts", \.forecasts.maxSimulationAttempts, 1000...100_000_000,
       "Maximum attempts of one simulated outage; larger simulations are refused or end early."),
@@ -326,7 +322,15 @@ extension Setting {
     duration("drainTimeout", \.drainTimeout, "How long a stop waits for attempts in flight."),
     whole(
       "breakerConsecutiveFailures", \.engine.breaker.consecutiveFailures, 0...1_000_000,
-      "Failures in a row that open a target's breaker; 0 turns this rule off."),
+      "Least failures in a row that open a target's breaker; 0 turns this off."),
+    Setting(
+      key: "breakerSignificance", form: "0...1",
+      summary:
+        "Highest probability by chance at which such a run opens it; 1 for any run.", isSecret: false,
+      read: { "\($0.engine.breaker.significance)" }, assign: setSignificance),
+    duration(
+      "breakerFailureTime", \.engine.breaker.failureTime, in: .zero...Duration.seconds(86_400),
+      "Least time that such a run lasts; 0s for any."),
     Setting(
       key: "breakerFailureRate", form: "0...1",
       summary: "Failure rate in the window that opens a target's breaker; 0 turns this rule off.", isSecret: false,
@@ -338,11 +342,11 @@ extension Setting {
         + "ended it."),
     whole(
       "breakerMinimumCalls", \.engine.breaker.minimumCalls, 1...1_000_000,
-      "Outcomes needed in the window before the failure rate counts."),
+      "Outcomes in the window before the rate counts."),
     duration("breakerOpenInterval", \.engine.breaker.openInterval, "How long a breaker stays open the first time."),
     duration(
       "breakerMaxOpenInterval", \.engine.breaker.maximumOpenInterval,
-      "Maximum time that a breaker stays open. The interval grows by a tenth with each failed probe."),
+      "Maximum time that a breaker stays open, after many failed probes."),
     whole(
       "breakerProbes", \.engine.breaker.halfOpenProbes, 1...1000, "Attempts that a half-open breaker lets through."),
     Setting(
@@ -354,16 +358,14 @@ extension Setting {
       "Attempts to one target that may start at once after a quiet time, if it has a rate."),
     Setting(
       key: "retryBudgetShare", form: "0...1",
-      summary: "Maximum retries to a target as a share of its first attempts of the last 10 s, if "
-        + "retryBudgetMinPerSecond is not 0.",
+      summary: "Maximum retries to a target by its first attempts of 10 s, unless retryBudgetMinPerSecond is 0.",
       isSecret: false, read: { "\($0.engine.retryShare)" }, assign: setRetryShare),
     whole(
       "retryBudgetMinPerSecond", \.engine.retriesPerSecond, 0...1_000_000,
       "Retries per second to a target in addition to the share; 0 for no limit on retries."),
     choice(
       "pace", \.engine.pace,
-      "How fast attempts to a target start: as fast as it can take them within its other limits, or as fast as these "
-        + "allow."),
+      "After an outage attempts start as fast as the target can take them, or as its other limits allow."),
     Setting(
       key: "newCallShare", form: "0...0.95",
       summary: "Share of the attempts to a target for new calls while a backlog waits too; 0 for all calls by age.",
@@ -372,8 +374,7 @@ extension Setting {
     Setting(
       key: "slowStart", form: "duration",
       summary:
-        "After the breaker of a target with a fixed pace closes, its attempts in flight may grow to the maximum over "
-        + "this time; 0s for at once.",
+        "After an outage, with a fixed pace, attempts in flight grow to the maximum over this time; 0s for at once.",
       isSecret: false, read: { DurationText.format($0.engine.slowStart) },
       assign: { settings, text in
         guard let value = DurationText.parse(text), value >= .zero else { return false }

@@ -63,7 +63,8 @@ public enum SettingGroup: String, Sendable, CaseIterable {
       ]
     case .breaker:
       [
-        "breakerConsecutiveFailures", "breakerFailureRate", "breakerWindow", "longSilence", "breakerMinimumCalls",
+        "breakerConsecutiveFailures", "breakerSignificance", "breakerFailureTime", "breakerFailureRate",
+        "breakerWindow", "longSilence", "breakerMinimumCalls",
         "breakerOpenInterval", "breakerMaxOpenInterval", "breakerProbes",
       ]
     case .egress: ["egress", "egressAllow", "egressDeny", "proxy"]

@@ -78,7 +78,7 @@ struct OccupancyTests {
         roster.start(10, of: place, at: .epoch)
       case 2 where running[number] > 0:
         running[number] -= 1
-        roster.learn(random.next() % 2 == 0 ? .answer : .silence, of: place)
+        roster.learn(random.next() % 2 == 0 ? .answer : .silence, startedAt: .distantFuture, of: place)
         roster.stop(10, of: place, wasMade: true)
         roster.release(10, of: place)
       default: break

@@ -10,12 +10,12 @@ struct TargetPartTests {
   @Test("a target earns a slot by each answer that uses all of its slots, and half are lost by silence")
   func credit() {
     var credit = SlotCredit()
-    for inFlight in 1...8 { credit.learn(.answer, inFlight: inFlight, most: 6) }
+    for inFlight in 1...8 { credit.learn(.answer, startedAt: .distantFuture, inFlight: inFlight, most: 6) }
     #expect(credit.proven == 6 && credit.borrowed(ofInFlight: 8) == 2 && credit.borrowed(ofInFlight: 3) == 0)
-    credit.learn(.answer, inFlight: 1, most: 6)
-    credit.learn(.nothing, inFlight: 1, most: 6)
+    credit.learn(.answer, startedAt: .distantFuture, inFlight: 1, most: 6)
+    credit.learn(.nothing, startedAt: .distantFuture, inFlight: 1, most: 6)
     #expect(credit.proven == 6)
-    credit.learn(.silence, inFlight: 6, most: 6)
+    credit.learn(.silence, startedAt: .distantFuture, inFlight: 6, most: 6)
     #expect(credit.proven == 3)
   }
 
@@ -23,7 +23,7 @@ struct TargetPartTests {
   func doubt() {
     let second = Duration.seconds(1).wholeMicroseconds
     var idle = SlotCredit()
-    for inFlight in 1...4 { idle.learn(.answer, inFlight: inFlight, most: 9) }
+    for inFlight in 1...4 { idle.learn(.answer, startedAt: .distantFuture, inFlight: inFlight, most: 9) }
     var silent = idle
     silent.start(at: Self.now)
     silent.doubt(inFlight: 1, lastEnd: Self.now, leastSilence: second, at: Self.now + .milliseconds(900))

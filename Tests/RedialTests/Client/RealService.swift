@@ -21,6 +21,7 @@ func withService<Value>(
   settings.webhookSecret = webhookSecret
   // A breaker that has opened stays so while a test looks at it, however busy the machine is.
   settings.engine.breaker.openInterval = .seconds(3600)
+  settings.engine.breaker.failureTime = .zero
   settings.engine.breaker.maximumOpenInterval = .seconds(3600)
   let service = try Service(settings: settings)
   guard let url = service.urls.first.flatMap({ URL(string: $0) }) else { preconditionFailure("no URL") }

@@ -4,6 +4,9 @@ internal import Glibc
 //
 //   simulate COUNT [FIRST [FAILURES]]    so many seeds, or until so many have failed; says which, and how
 //   simulate trace SEED                  one seed, with all that happens in it
+//   simulate harm COUNT [FIRST]          so many targets of the harm grid; prints those that are harmed
+//   simulate harm -v COUNT [FIRST]       the same, and prints all
+//   simulate harm COUNT FIRST NAME...    the same, of the service's protections only these; see Protection
 //
 // Exits with 1 when a seed failed.
 
@@ -24,8 +27,21 @@ if CommandLine.arguments.dropFirst().first == "trace", let seed = number(2) {
   print(violation.map { "seed \(seed): \($0)" } ?? "seed \(seed): every call ended as it must")
   exit(violation == nil ? 0 : 1)
 }
+if CommandLine.arguments.dropFirst().first == "harm" {
+  let isVerbose = CommandLine.arguments.contains("-v")
+  let numbers = CommandLine.arguments.compactMap { UInt64($0) }
+  let first = numbers.count > 1 ? numbers[1] : 0
+  let named = Protection.allCases.filter { CommandLine.arguments.contains($0.rawValue) }
+  let protections = Set(named.isEmpty ? Protection.allCases : named)
+  let rows = (first..<(first + (numbers.first ?? 200))).map { HarmGrid.row(seed: $0, protections) }
+  let harmed = rows.filter { $0.excess > 1 }
+  for row in isVerbose ? rows : harmed { print(row.text) }
+  let opened = rows.count { $0.openings > 0 }
+  print("\(rows.count) targets from \(first), \(opened) breakers opened, \(harmed.count) harmed")
+  exit(harmed.isEmpty ? 0 : 1)
+}
 guard let count = number(1) else {
-  print("usage: simulate COUNT [FIRST [FAILURES]] | simulate trace SEED")
+  print("usage: simulate COUNT [FIRST [FAILURES]] | simulate trace SEED | simulate harm [-v] COUNT [FIRST]")
   exit(2)
 }
 let first = number(2) ?? 0

@@ -2,7 +2,7 @@
 extension AdaptivePace {
   /// Judges a round that is complete.
   mutating func review(at now: Timestamp) {
-    if round.isFlooded(beyond: baseline.refusedShare), !trial.isHolding {
+    if rate != nil, round.isFlooded(beyond: baseline.refusedShare) {
       // What the round before says is out of date, except for its shortest response time.
       if let ending { baseline.noteShortest(of: ending) }
       judge(round, at: now)
@@ -31,7 +31,6 @@ extension AdaptivePace {
 
   /// The starts that tell enough. Where many fail in any case, a few more of them are chance.
   private var enough: Int {
-    if trial.isHolding || isReturning { return Self.searchingStarts }
     return isRising && baseline.refusedShare < 0.05
       ? isSearching ? Self.searchingStarts : Self.risingStarts : Self.roundStarts
   }
@@ -44,64 +43,54 @@ extension AdaptivePace {
   private var patience: Duration { .microseconds(Int64(500_000 + min(3 * baseline.usual, 1e12))) }
 
   private mutating func judge(_ ended: PaceRound, at now: Timestamp) {
+    guard isAboutLimit(ended, at: now) else { return observe(ended, at: now) }
+    unusedSince = nil
     let signs = baseline.signs(of: ended)
     // Meanwhile requests of the next round have started too, and have ended.
     let flow = PaceRound.flow(ended, round, until: now)
-    if ended.refusedShare < 0.5, let flow {
-      delivered += (flow - delivered) * (delivered == 0 ? 1 : min(1, Double(ended.started) / 200))
-      if full > 0 { full = max(full, delivered) }
-    }
-    let isLimited = ended.isLimited || round.isLimited
-    if !isLimited { cycle.interrupt() }
+    learnDelivered(ended, flow)
     let isRefused = signs.refused > 4 * Self.aim && ended.refused >= 2
-    let isOverloaded = isRefused || signs.isLongQueue
     let speed = ended.speed(until: now)
     let load = LoadBaseline.Load(requests: ended.started, rate: speed, flow: flow ?? 0)
     if let before = baseline.rateBeforeUselessFall(ended, signs, load) {
       isRising = true
+      isSearching = false
       full = 0
       return set(before, .notLoad, at: now)
     }
-    if settles(ended, signs, isRefused: isRefused, isLimited: isLimited, at: now) { return }
-    if signs.isQueued, isOverloaded || isLimited || rate != nil && signs.queue > signs.allowedQueue, let flow {
+    if signs.isQueued, let flow {
       // Requests that fail in any case use the capacity too.
       let used = flow / (1 - baseline.refusedShare)
       queued(ended, signs, speed: speed, flow: used, isRefused: isRefused, at: now)
-    } else if isRefused || signs.refused > 0 && isLimited {
+    } else if signs.refused > 0 {
       refused(ended, signs, speed: speed, at: now)
-    } else if rate != nil {
-      quiet(isLimited: isLimited, starts: ended.started, speed: speed, signs, loop: now - ended.from, at: now)
+    } else {
+      quiet(starts: ended.started, speed: speed, signs, loop: now - ended.from, at: now)
     }
   }
 
-  /// Takes a round into account for the trial of its refusals. Returns whether the rate is settled by it.
-  private mutating func settles(
-    _ ended: PaceRound, _ signs: LoadBaseline.Signs, isRefused: Bool, isLimited: Bool, at now: Timestamp
-  ) -> Bool {
-    guard !signs.isLongQueue else {
-      trial = RefusalTrial()
-      return false
-    }
-    let speed = isLimited ? ended.speed(until: now) : ended.measuredSpeed(until: now)
-    let answers = RefusalAnswers(
-      requests: ended.started, refused: ended.refused, rate: min(speed, ended.trueSpeed(until: now)))
-    switch trial.note(answers, isRefused: isRefused, usual: baseline.refusedShare) {
-    case nil: return trial.isHolding
-    case .tryHigher(let rate), .tryLower(let rate): set(rate, .notLoad, at: now)
-    case .notLoad(let share, let rate, let origin):
-      self.origin = origin
-      baseline.isRefused(share)
-      isRising = true
-      isSearching = false
-      full = 0
-      set(rate, .notLoad, at: now)
-    case .load(let accepted):
-      fall(ended, signs)
-      isQueued = false
-      learnFull(accepted)
-      set(accepted, .refused, at: now)
-    }
-    return true
+  /// Whether a round says something about the limit: that held a request back, or more was refused than usual at a speed
+  /// that is not far from it. What fails at a speed that is far from it would fail without it.
+  private func isAboutLimit(_ ended: PaceRound, at now: Timestamp) -> Bool {
+    guard let rate else { return false }
+    return ended.isLimited || round.isLimited
+      || ended.refusedShare > baseline.refusedShare + 4 * Self.aim && ended.measuredSpeed(until: now) > rate / 2
+  }
+
+  /// Learns from a round in which nothing was held back: what it shows is not about the load that the pace allows.
+  private mutating func observe(_ ended: PaceRound, at now: Timestamp) {
+    if baseline.learnUsual(ended) { learnDelivered(ended, PaceRound.flow(ended, round, until: now)) }
+    guard rate != nil else { return }
+    cycle.interrupt()
+    let since = unusedSince ?? now
+    unusedSince = since
+    if now - since >= Self.unusedTime || now < since { lift(at: now) }
+  }
+
+  private mutating func learnDelivered(_ ended: PaceRound, _ flow: Double?) {
+    guard ended.refusedShare < 0.5, let flow else { return }
+    delivered += (flow - delivered) * (delivered == 0 ? 1 : min(1, Double(ended.started) / 200))
+    if full > 0 { full = max(full, delivered) }
   }
 
   private mutating func queued(
@@ -133,11 +122,6 @@ extension AdaptivePace {
   /// rise from there, but slowly.
   private mutating func fall(_ ended: PaceRound, _ signs: LoadBaseline.Signs) {
     quietRounds = 0
-    if isReturning, signs.refused < Self.small {
-      // It may not get there.
-      origin *= Self.lessLikely
-      return
-    }
     isRising = isRising && !isSearching && ended.started < Self.roundStarts
     isSearching = isRising
   }
@@ -151,19 +135,8 @@ extension AdaptivePace {
       capacity.learn(result.flow, of: result.count)
       new = min(new, capacity.rate * (1 + 2 * Self.aim))
     }
-    set(max(new, leastAfter(speed), min(speed, trial.floor(usual: baseline.refusedShare))), .refused, at: now)
+    set(max(new, leastAfter(speed)), .refused, at: now)
   }
-
-  /// Whether it rises to where it was before refusals made it fall that were not about the load.
-  private var isReturning: Bool {
-    guard isRising, let rate else { return false }
-    return rate < Self.nearOrigin * origin
-  }
-
-  private static let nearOrigin = 0.8
-  /// A share of refusals that does not end the return, but makes ``origin`` less likely to be reached.
-  private static let small = 0.2
-  private static let lessLikely = 0.7
 
   /// The target is overloaded, and processes so much.
   private mutating func learnFull(_ flow: Double) {
@@ -177,26 +150,14 @@ extension AdaptivePace {
   }
 
   private mutating func quiet(
-    isLimited: Bool, starts: Int, speed: Double, _ signs: LoadBaseline.Signs, loop: Duration, at now: Timestamp
+    starts: Int, speed: Double, _ signs: LoadBaseline.Signs, loop: Duration, at now: Timestamp
   ) {
     isQueued = false
-    guard isLimited else {
-      // It has no effect: there are fewer calls than the target can take.
-      let since = unusedSince ?? now
-      unusedSince = since
-      if now - since >= Self.memory {
-        rate = nil
-        reason = .noOverload
-        changedAt = now
-      }
-      return
-    }
-    unusedSince = nil
     quietRounds += 1
     // What was measured at the lowest rate, with rounds of 40 s, is no capacity: it rises as after an outage.
     if speed <= Self.slowest { (isRising, isSearching) = (true, false) }
     if isRising {
-      set(speed * (isSearching ? 1.1 : speed < max(delivered, origin) ? 2 : 1.5), .grew, at: now)
+      set(speed * (isSearching ? 1.1 : speed < delivered ? 2 : 1.5), .grew, at: now)
     } else if hasQueued, quietRounds < Self.trust, capacity.rate > 0 {
       set(capacity.rate * (1 + correction(signs, loop: loop)), .grew, at: now)
     } else {

@@ -1,8 +1,12 @@
-/// Finds how many requests per second a target can take, and stays there.
+/// Brings a target back after an outage: finds how many requests per second it can take, until nothing is held back.
 ///
-/// As long as the target shows no sign of overload, there is no limit. When it refuses requests, or takes the longer the
-/// more it gets, the pace becomes a rate. It is judged in rounds of some fifty requests:
+/// There is no limit but after an outage. Refusals, slow answers and silence of a target that delivers begin none: most
+/// often they are not about the load, and then a limit does harm. When the target works again after an outage that
+/// lasted longer than seconds, the pace is a rate. It is judged in rounds of some fifty requests:
 ///
+/// - It begins at half of the usual rate and doubles each round up to the usual one; beyond, it grows by a half, until
+///   there is a sign of overload (as in slow start; RFC 5681, section 3.1). After an outage of less than half a minute it
+///   begins at the usual rate.
 /// - Of all requests that started in a round, the share *p* was refused. The next rate is
 ///   rate · (1 − *p*) / (1 − *a*): a small share *a* of refusals is aimed at, which shows that all of the capacity is
 ///   used.
@@ -10,12 +14,9 @@
 ///   Queue Delay", ACM Queue 2012). What is delivered meanwhile is the capacity (as in BBR; Cardwell et al., ACM Queue
 ///   2016), and the next rate is the capacity with a correction that keeps the queue short (as in TIMELY; Mittal et al.,
 ///   SIGCOMM 2015).
-/// - After an outage the rate begins at half of the usual one and doubles each round up to the usual one; beyond, it
-///   grows by a half, until there is a sign of overload (as in slow start; RFC 5681, section 3.1). After a short outage
-///   it begins at the usual one.
-/// - Refusals that stay when the rate falls are about the load only if a higher rate delivers no more. Otherwise they are
-///   the share that is refused whatever the load, and count no longer (see `RefusalTrial`).
-/// - A queue that stays when the rate falls, while less is delivered, is not about the load, and counts no longer.
+/// - The share that the target refused while there was no limit is usual for it, and counts no longer. Nor do refusals,
+///   or a queue, that stay when the rate falls.
+/// - When the limit has held nothing back for a quarter of a minute, there is none any more.
 ///
 /// Nothing is allocated. If the clock steps back, a request waits for one interval at most.
 public struct AdaptivePace: Sendable, Hashable {
@@ -47,7 +48,7 @@ public struct AdaptivePace: Sendable, Hashable {
 
   /// Why the pace changed last.
   public enum Reason: UInt8, Sendable, Hashable, CaseIterable {
-    /// There was no sign of overload yet, or none for long.
+    /// There was no outage, or what came after it is over.
     case noOverload
     /// The target works again after an outage.
     case recovered
@@ -86,9 +87,6 @@ public struct AdaptivePace: Sendable, Hashable {
   var baseline = LoadBaseline()
   var capacity = CapacityEstimate()
   var cycle = RefusalCycle()
-  var trial = RefusalTrial()
-  /// The rate before refusals made it fall that were not about the load; 0 if unknown.
-  var origin = 0.0
   var isRising = false
   /// Whether it rises slowly, since there was too much once.
   var isSearching = false
@@ -97,11 +95,13 @@ public struct AdaptivePace: Sendable, Hashable {
   var hasQueued = false
   /// Rounds in a row without a sign of overload.
   var quietRounds = 0
-  private var isSuspended = false
-  private var suspendedAt = Timestamp.epoch
-  private var lastDelivery = Timestamp.epoch
-  /// Since when the pace has held nothing back; nil if it has, in the last round.
+  /// Since when the limit has held nothing back; nil if it has, in the last round.
   var unusedSince: Timestamp?
+  private var isSuspended = false
+  /// When the outage began, and when it ended; one that follows soon is the same.
+  private var outageFrom = Timestamp.epoch
+  private var outageTo = Timestamp.epoch
+  private var lastDelivery = Timestamp.epoch
 
   /// The lowest rate: one request in ten seconds.
   public static let slowest = 0.1
@@ -111,14 +111,20 @@ public struct AdaptivePace: Sendable, Hashable {
   static let restart = 0.5
   /// After an outage that is no longer, a target begins at its usual rate: it has hardly had the time to become cold.
   static let shortOutage = Duration.seconds(30)
+  /// After one that is no longer there is no limit: there is hardly a backlog, and it may have been chance.
+  static let momentaryOutage = Duration.seconds(5)
+  /// An outage that begins so soon after another is the same: the target does not take its load.
+  static let relapse = Duration.seconds(10)
   /// What a target can take of which nothing is known, in requests per second.
   static let unknown = 8.0
   /// Requests in a round; while the rate rises from low, fewer.
   static let roundStarts = 50
   static let risingStarts = 4
   static let searchingStarts = 12
-  /// After this time without any effect the limit is lifted. A new owner of the target trusts an earlier limit for as
-  /// long.
+  /// The limit is lifted when it has held nothing back for so long: until then, calls of the backlog wait for their next
+  /// attempts.
+  static let unusedTime = Duration.seconds(15)
+  /// A new owner of the target trusts an earlier limit for so long.
   public static let memory = Duration.seconds(300)
 
   /// A pace without a limit.
@@ -133,7 +139,7 @@ public struct AdaptivePace: Sendable, Hashable {
   ///   - now: The current time.
   public init(delivered: Double, limitedAt: Timestamp?, at now: Timestamp) {
     self.delivered = delivered.isFinite ? max(0, delivered) : 0
-    if let limitedAt, now - limitedAt < Self.memory { recover(at: now) }
+    if let limitedAt, now - limitedAt < Self.memory { begin(isShort: false, at: now) }
   }
 
   /// The mean response time of the target; nil if unknown.
@@ -158,6 +164,9 @@ public struct AdaptivePace: Sendable, Hashable {
   }
 
   private static let fewest = 8
+
+  /// ``concurrency(within:)`` holds a request back.
+  public mutating func holdBack() { round.isLimited = true }
 
   /// Counts a request that starts now. The ticket is needed at its end.
   public mutating func start(at now: Timestamp) -> Ticket {
@@ -194,10 +203,12 @@ public struct AdaptivePace: Sendable, Hashable {
   // MARK: Outages
 
   /// The target's breaker has opened: what is in flight says nothing about the load.
-  public mutating func suspend(at now: Timestamp) {
+  ///
+  /// - Parameter begin: When the outage began: with the failures that have opened it.
+  public mutating func suspend(at begin: Timestamp) {
     isSuspended = true
-    suspendedAt = now
-    begin(at: now)
+    if begin - outageTo > Self.relapse || begin < outageFrom { outageFrom = begin }
+    self.begin(at: begin)
   }
 
   /// An operator has closed the target's breaker.
@@ -208,6 +219,14 @@ public struct AdaptivePace: Sendable, Hashable {
   /// The target works again after an outage.
   public mutating func recover(at now: Timestamp) {
     isSuspended = false
+    outageTo = now
+    let length = now - outageFrom
+    guard length > Self.momentaryOutage || rate != nil else { return begin(at: now) }
+    begin(isShort: length <= Self.shortOutage, at: now)
+  }
+
+  /// The target begins to work again, at its usual rate or at half of it.
+  private mutating func begin(isShort: Bool, at now: Timestamp) {
     isRising = true
     isSearching = false
     isQueued = false
@@ -217,27 +236,24 @@ public struct AdaptivePace: Sendable, Hashable {
     gate = StartGate()
     capacity = CapacityEstimate()
     cycle = RefusalCycle()
-    trial = RefusalTrial()
-    origin = 0
     baseline.forgetFalls()
-    let isShort = delivered > 0 && now - suspendedAt <= Self.shortOutage
-    set(max(Self.unknown, delivered) * (isShort ? 1 : Self.restart), .recovered, at: now)
+    // What is refused in any case is sent too.
+    let usual = delivered / (1 - baseline.refusedShare)
+    set(max(Self.unknown, usual) * (isShort && delivered > 0 ? 1 : Self.restart), .recovered, at: now)
     begin(at: now)
   }
 
   mutating func set(_ new: Double, _ reason: Reason, at now: Timestamp) {
-    rate = max(rate == nil ? oneAtATime : Self.slowest, new)
+    rate = max(Self.slowest, new)
     self.reason = reason
     changedAt = now
   }
 
-  /// The rate of a client that sends one request after the other, but no more than is tried on an unknown target.
-  ///
-  /// A first limit is no lower. It comes from a rate that the clients have chosen, and where these sent a few requests in
-  /// half a minute, that is no capacity of the target.
-  private var oneAtATime: Double {
-    guard baseline.usual > 0 else { return Self.slowest }
-    return max(Self.slowest, min(Self.unknown * Self.restart, 1e6 / baseline.usual))
+  /// There is no limit any more.
+  mutating func lift(at now: Timestamp) {
+    rate = nil
+    reason = .noOverload
+    changedAt = now
   }
 
   /// Begins a round.

@@ -8,8 +8,13 @@ struct LoadBaseline: Sendable, Hashable {
   private(set) var refusedShare = 0.0
   /// How far it may rise without another trial.
   private var mostLikely = 0.0
-  /// A fall of the rate because of a queue.
+  /// The share of requests without a limit that are processed.
+  private var answeredShare = 0.0
+  /// How many requests are known without a limit, as far as they count.
+  private var known = 0.0
+  /// A fall of the rate because of a queue, and one because of refusals.
   private var queueing = Fall()
+  private var refusing = Fall()
 
   /// A fall of the rate because of one sign, from its beginning on.
   private struct Fall: Sendable, Hashable {
@@ -112,7 +117,7 @@ struct LoadBaseline: Sendable, Hashable {
   /// Follows the share that is refused whatever the load, if there is one. Returns how far a round may be beyond it by
   /// chance: by two standard deviations.
   private mutating func learn(_ round: PaceRound) -> Double {
-    guard refusedShare > 0, round.started > 0 else { return 0 }
+    guard refusedShare >= Self.fewestRefused, round.started > 0 else { return 0 }
     let requests = Double(round.started)
     let chance = 2 * ((refusedShare * (1 - refusedShare) + 0.5 / requests) / requests).squareRoot()
     let difference = round.refusedShare - refusedShare
@@ -127,32 +132,62 @@ struct LoadBaseline: Sendable, Hashable {
     return chance
   }
 
+  /// Takes a round into account in which there was no limit: what it shows is usual. Returns whether it is: a round with
+  /// much fewer answers than before may be the begin of an outage.
+  mutating func learnUsual(_ round: PaceRound) -> Bool {
+    guard round.started > 0 else { return false }
+    let requests = Double(round.started)
+    let answered = Double(round.answered) / requests
+    let isUsual = answered >= answeredShare / 2
+    answeredShare += (answered - answeredShare) * (isUsual ? min(1, requests / (known + requests)) : 1.0 / 32)
+    guard isUsual else { return false }
+    known = min(Self.memory, known + requests)
+    refusedShare += (round.refusedShare - refusedShare) * min(1, requests / known)
+    isUsuallyRefused(refusedShare, of: known)
+    guard round.answered > 0 else { return true }
+    if round.answered >= 4, round.mean < usual / 2 { usual = round.mean }
+    if shortest > 0, round.shortest > shortest { shortest += (round.shortest - shortest) / 16 }
+    noteShortest(of: round)
+    return true
+  }
+
   /// The rate before it fell without any effect on the signs: then they are not about the load, and become the
   /// baseline. Otherwise nil.
   mutating func rateBeforeUselessFall(_ round: PaceRound, _ signs: Signs, _ load: Load) -> Double? {
-    if signs.isLongQueue {
+    guard !signs.isLongQueue else {
+      refusing = Fall()
       // A queue needs time to get shorter.
-      if queueing.isUseless(signs.queue, in: load, enough: 0.5, after: 5) {
-        shortest = round.shortest
-        defer { queueing = Fall() }
-        return queueing.rate
-      }
-    } else {
-      queueing = Fall()
+      guard queueing.isUseless(signs.queue, in: load, enough: 0.5, after: 5) else { return nil }
+      shortest = round.shortest
+      defer { queueing = Fall() }
+      return queueing.rate
     }
-    return nil
+    queueing = Fall()
+    guard signs.refused > 0 else {
+      refusing = Fall()
+      return nil
+    }
+    guard refusing.isUseless(signs.refused, in: load, enough: 1 - signs.refused, after: 2) else { return nil }
+    isUsuallyRefused(round.refusedShare, of: Double(round.started))
+    defer { refusing = Fall() }
+    return refusing.rate
   }
 
-  /// A share of these answers was refused, whatever the load.
-  mutating func isRefused(_ answers: RefusalAnswers) {
-    refusedShare = min(Self.mostRefused, answers.share)
-    mostLikely = min(Self.mostRefused, refusedShare + max(Self.drift, 2 * answers.variance.squareRoot()))
+  /// A share of so many requests was refused, whatever the load.
+  private mutating func isUsuallyRefused(_ share: Double, of requests: Double) {
+    refusedShare = min(Self.mostRefused, share)
+    let variance = (refusedShare * (1 - refusedShare) + 0.5 / requests) / requests
+    mostLikely = min(Self.mostRefused, refusedShare + max(Self.drift, 2 * variance.squareRoot()))
   }
 
   /// An outage has ended, or begun: what was before says nothing.
   mutating func forgetFalls() {
     queueing = Fall()
+    refusing = Fall()
   }
+
+  /// So many requests without a limit are remembered.
+  private static let memory = 1000.0
 
   private static let mostRefused = 0.9
   /// The share may rise by so much in any case.
