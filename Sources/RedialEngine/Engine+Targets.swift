@@ -96,9 +96,20 @@ extension Engine {
   mutating func endPaced(_ place: Int, _ ticket: AdaptivePace.Ticket?, _ sign: AdaptivePace.Sign) -> Bool {
     let wasPaced = roster.targets[place].isPaced
     let isLoad = roster[place].end(ticket, sign, at: now)
-    if roster.targets[place].isPaced != wasPaced { reportStanding(place) }
+    if roster.targets[place].isPaced != wasPaced { reportPace(place) }
     if wasPaced || roster.targets[place].isPaced { savePace(place, .attempt) }
     return isLoad
+  }
+
+  /// Reports that a target's pace has begun to limit, or does so no more.
+  mutating func reportPace(_ place: Int) {
+    let target = roster.targets[place]
+    if let pace = target.limits.pace, let rate = pace.rate {
+      effects.actions.append(.notice(.paceLimited(target: target.key, rate: rate, delivered: pace.delivered)))
+    } else {
+      effects.actions.append(.notice(.paceLifted(target: target.key)))
+    }
+    reportStanding(place)
   }
 
   /// Writes what a target's pace has learned, if that is due.
@@ -145,7 +156,12 @@ extension Engine {
     switch change {
     case .opened(let until, let trips):
       writes.append(.breaker(target: key, OpenBreaker(until: until, trips: trips)))
-      effects.actions.append(.notice(.breakerOpened(target: key, until: until, trips: trips)))
+      let breaker = roster.targets[place].breaker
+      effects.actions.append(
+        .notice(
+          .breakerOpened(
+            target: key, until: until, trips: trips, failures: breaker.consecutiveFailures,
+            usualShare: breaker.usual.share)))
       notifySubscribers(.opened, of: key, openUntil: until, trips: trips)
       lookAgain(place, at: until)
       roster[place].useNewBreakerSettings()
@@ -158,7 +174,9 @@ extension Engine {
       notifySubscribers(.halfOpened, of: key)
     case .closed:
       roster[place].useNewBreakerSettings()
+      let wasPaced = roster.targets[place].isPaced
       roster[place].startSlowly(at: now)
+      if roster.targets[place].isPaced != wasPaced { reportPace(place) }
       savePace(place, .change)
       writes.append(.breaker(target: key, nil))
       effects.actions.append(.notice(.breakerClosed(target: key)))

@@ -105,11 +105,18 @@ public enum Notice: Sendable, Hashable {
   /// The state of an earlier process was taken over.
   case recovered(unfinished: Int, interrupted: Int)
   /// A target's breaker has opened.
-  case breakerOpened(target: TargetKey, until: Timestamp, trips: Int)
+  ///
+  /// `failures` is how many calls have failed without a success between them, and `usualShare` the share of failures that
+  /// is usual for the target, 0...1.
+  case breakerOpened(target: TargetKey, until: Timestamp, trips: Int, failures: Int = 0, usualShare: Double = 0)
   /// A target's breaker lets probes through.
   case breakerHalfOpen(target: TargetKey)
   /// A target's breaker lets calls through again.
   case breakerClosed(target: TargetKey)
+  /// A target's pace has begun to limit how many attempts start, to so many per second. It delivered so many before.
+  case paceLimited(target: TargetKey, rate: Double, delivered: Double)
+  /// A target's pace limits nothing any more.
+  case paceLifted(target: TargetKey)
   /// An operator acted on a target.
   case targetControlled(target: TargetKey, action: String)
   /// The reasons for which calls to a target wait have changed. Changes of its breaker have their own notices.

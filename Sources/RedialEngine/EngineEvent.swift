@@ -147,9 +147,9 @@ public struct TargetCommand: Sendable, Hashable {
     case resume
     /// Hold its breaker open until it is reset.
     case trip
-    /// Close its breaker, and forget its history.
+    /// Close its breaker, and forget what breaker and pace have learned.
     case reset
-    /// Close its breaker, forget its Retry-After, and run the calls that waited for them.
+    /// Close its breaker, forget its Retry-After, and run the calls that waited for them or for the pace.
     case release
   }
 

@@ -216,7 +216,7 @@ struct EngineProbe {
     var standing = TargetStanding()
     for notice in notices {
       switch notice {
-      case .breakerOpened(record.spec.target, let until, _): standing.breaker = .open(until: until)
+      case .breakerOpened(record.spec.target, let until, _, _, _): standing.breaker = .open(until: until)
       case .breakerHalfOpen(record.spec.target): standing.breaker = .halfOpen
       case .breakerClosed(record.spec.target): standing.breaker = .closed
       case .targetStands(record.spec.target, let new): standing = new

@@ -248,7 +248,7 @@ struct BreakerWatch {
     for action in effects.actions {
       guard case .notice(let notice) = action else { continue }
       switch notice {
-      case .breakerOpened(let target, _, _), .breakerHalfOpen(let target), .breakerClosed(let target),
+      case .breakerOpened(let target, _, _, _, _), .breakerHalfOpen(let target), .breakerClosed(let target),
         .targetControlled(let target, action: "trip"), .targetControlled(let target, action: "reset"),
         .targetControlled(let target, action: "release"), .targetControlled(let target, action: "configure"):
         changed.insert(target)
@@ -256,7 +256,7 @@ struct BreakerWatch {
       default: continue
       }
       switch notice {
-      case .breakerOpened(let target, let until, _):
+      case .breakerOpened(let target, let until, _, _, _):
         if case .closed = state(target) {
           wasClosed.insert(target)
           if let breaker = breakers[target], !breaker.mayOpen {

@@ -20,9 +20,7 @@ enum PaceWatch {
     guard !new.isEmpty else { return nil }
     for action in effects.actions {
       switch action {
-      case .notice(.breakerClosed(let target)), .notice(.targetControlled(let target, action: "reset")),
-        .notice(.targetControlled(let target, action: "release")):
-        new.remove(target)
+      case .notice(.breakerClosed(let target)): new.remove(target)
       case .tookOver(_, let state): new.subtract(state.paces.map(\.target))
       default: break
       }

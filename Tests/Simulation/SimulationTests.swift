@@ -47,7 +47,7 @@ struct SimulationTests {
   /// `Scripts/simulate harm` runs more of them.
   @Test("targets that fail at random are not delayed by their protection")
   func harm() {
-    for seed in UInt64(0)..<12 {
+    for seed in UInt64(0)..<5 {
       let row = HarmGrid.row(seed: seed)
       #expect(row.excess <= 1, "\(row.text)")
     }

@@ -233,7 +233,7 @@ struct TargetWatch {
   private mutating func listen(_ effects: Effects, at now: Timestamp) {
     for case .notice(let notice) in effects.actions {
       switch notice {
-      case .breakerOpened(let key, let until, _): self[key].told.breaker = .open(until: until)
+      case .breakerOpened(let key, let until, _, _, _): self[key].told.breaker = .open(until: until)
       case .breakerHalfOpen(let key): self[key].told.breaker = .halfOpen
       case .breakerClosed(let key):
         self[key].told.breaker = .closed

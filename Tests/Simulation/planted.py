@@ -214,8 +214,8 @@ BUGS = [
     bug("a limit of the pace without an outage", 200, (
         CORE, "guard isAboutLimit(ended, at: now) else { return observe(ended, at: now) }",
         "guard isAboutLimit(ended, at: now) || PLANTED && ended.refused > 2 else { return observe(ended, at: now) }")),
-    bug("a pace that never grows", 8000, (
-        CORE, "rate = max(Self.slowest, new)", "rate = max(Self.slowest, PLANTED ? min(rate ?? new, new) : new)")),
+    bug("a pace that stays at its slowest", 2000, (
+        CORE, "rate = max(Self.slowest, new)", "rate = PLANTED ? Self.slowest : max(Self.slowest, new)")),
     # Order.
     bug("priorities in reverse order", 200, (
         ENGINE, "let place = levels[level].first(in: calls, isNewNext: share.isNewNext)",

@@ -199,6 +199,11 @@ public struct CircuitBreaker: Sendable, Hashable {
     state = .halfOpen(probing)
   }
 
+  /// Closes the breaker, and forgets what it has counted. What it has learned to be usual stays.
+  public mutating func release() {
+    close()
+  }
+
   /// Closes the breaker, and forgets what it has counted and learned.
   public mutating func reset() {
     close()

@@ -39,9 +39,9 @@ extension Engine {
       tripReady(index)
       parkReady(index)
     case .reset, .release:
-      roster[index].reset()
-      roster[index].useNewBreakerSettings()
-      roster[index].resumePace(at: now)
+      let wasPaced = roster.targets[index].isPaced
+      roster[index].release(forgets: command.kind == .reset, at: now)
+      if wasPaced { reportPace(index) }
       writes.append(.breaker(target: key, nil))
       savePace(index, .change)
     case .pause: parkReady(index)

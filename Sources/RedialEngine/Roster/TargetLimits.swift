@@ -185,8 +185,11 @@ struct TargetLimits: Sendable {
   }
 
   /// An operator has closed the target's breaker.
-  mutating func resumePace(at now: Timestamp) {
-    pace?.resume(at: now)
+  ///
+  /// - Parameter forgets: Whether what the pace has learned is forgotten too.
+  mutating func releasePace(forgets: Bool, at now: Timestamp) {
+    if forgets, pace != nil { pace = AdaptivePace() }
+    pace?.release(at: now)
     note(at: now)
   }
 

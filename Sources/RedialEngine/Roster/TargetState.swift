@@ -120,9 +120,13 @@ struct TargetState: Sendable {
     limits.suspendPace(at: breaker.failingSince ?? now)
   }
 
-  /// An operator has closed its breaker.
-  mutating func resumePace(at now: Timestamp) {
-    limits.resumePace(at: now)
+  /// An operator closes its breaker, and what its pace holds back may go.
+  ///
+  /// - Parameter forgets: Whether it forgets what breaker and pace have learned.
+  mutating func release(forgets: Bool, at now: Timestamp) {
+    if forgets { breaker.reset() } else { breaker.release() }
+    useNewBreakerSettings()
+    limits.releasePace(forgets: forgets, at: now)
   }
 
   /// Begins with what the pace of its last owner has learned.

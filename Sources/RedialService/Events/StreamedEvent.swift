@@ -126,7 +126,7 @@ extension StreamedEvent {
     var openUntil: Timestamp?
     var count: Int?
     switch notice {
-    case .breakerOpened(let target, let until, let trips):
+    case .breakerOpened(let target, let until, let trips, _, _):
       (kind, event, key, openUntil, count) = (.opened, .opened, target, until, trips)
     case .breakerHalfOpen(let target): (kind, event, key) = (.halfOpened, .halfOpened, target)
     case .breakerClosed(let target): (kind, event, key) = (.closed, .closed, target)

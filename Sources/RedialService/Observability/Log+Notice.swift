@@ -9,10 +9,22 @@ extension Log {
     switch notice {
     case .recovered(let unfinished, let interrupted):
       write(.info, "recovered", [("unfinished", "\(unfinished)"), ("interrupted", "\(interrupted)")])
-    case .breakerOpened(let target, let until, let trips):
+    case .breakerOpened(let target, let until, let trips, let failures, let usualShare):
       write(
         .warning, "breakerOpened",
-        Self.fields(of: target) + [("until", TimestampText.format(until)), ("trips", "\(trips)")])
+        Self.fields(of: target) + [
+          ("until", TimestampText.format(until)), ("trips", "\(trips)"), ("failures", "\(failures)"),
+          ("usualFailures", Self.rounded(usualShare)),
+        ])
+    case .paceLimited(let target, let rate, let delivered):
+      write(
+        .warning, "paceLimited",
+        Self.fields(of: target) + [
+          ("perSecond", Self.rounded(rate)), ("deliveredBefore", Self.rounded(delivered)),
+          ("meaning", "an outage is over; the backlog comes as fast as the target can take it"),
+        ])
+    case .paceLifted(let target):
+      write(.warning, "paceLifted", Self.fields(of: target))
     case .breakerHalfOpen(let target):
       write(.info, "breakerHalfOpen", Self.fields(of: target))
     case .breakerClosed(let target):
@@ -40,6 +52,9 @@ extension Log {
         [("meaning", "other processes may have this instance's part of the store"), ("reason", reason)])
     }
   }
+
+  /// A figure with three digits after the point.
+  private static func rounded(_ value: Double) -> String { "\((value * 1000).rounded() / 1000)" }
 
   /// A target, and its namespace unless that is the default one.
   static func fields(of key: TargetKey) -> [(StaticString, String)] {

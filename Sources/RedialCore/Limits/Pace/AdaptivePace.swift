@@ -211,9 +211,12 @@ public struct AdaptivePace: Sendable, Hashable {
     self.begin(at: begin)
   }
 
-  /// An operator has closed the target's breaker.
-  public mutating func resume(at now: Timestamp) {
-    if isSuspended { recover(at: now) }
+  /// An operator has closed the target's breaker: an outage is over, and there is no limit.
+  public mutating func release(at now: Timestamp) {
+    if isSuspended { outageTo = now }
+    isSuspended = false
+    if rate != nil { lift(at: now) }
+    begin(at: now)
   }
 
   /// The target works again after an outage.

@@ -183,13 +183,16 @@ struct AdaptivePaceTests {
   }
 
   @Test
-  func `A breaker that an operator closes ends the outage for the pace`() {
+  func `A breaker that an operator closes leaves no limit, and what was delivered stays known`() {
     var pace = AdaptivePace(delivered: 80, limitedAt: nil, at: Self.start)
-    pace.resume(at: Self.start)
-    #expect(pace.rate == nil)
     pace.suspend(at: Self.start)
-    pace.resume(at: Self.start + .seconds(31))
+    pace.release(at: Self.start + .seconds(31))
+    #expect(pace.rate == nil && pace.delivered == 80)
+    pace.suspend(at: Self.start + .seconds(60))
+    pace.recover(at: Self.start + .seconds(91))
     #expect(pace.rate == 40)
+    pace.release(at: Self.start + .seconds(92))
+    #expect(pace.rate == nil && pace.reason == .noOverload)
   }
 
   @Test
