@@ -35,6 +35,7 @@ struct ChunkedDecoder: Equatable {
   private var digits = 0
   /// Bytes of the current chunk that have not arrived.
   private var remaining = 0
+  private var chunkExtensions = ChunkExtensions()
   private var extensionBytes = 0
   private var trailerBytes = 0
   private var trailerCount = 0
@@ -102,7 +103,7 @@ struct ChunkedDecoder: Equatable {
       } else if digits > 0, byte == ASCII.carriageReturn {
         state = .sizeEnd
       } else if digits > 0, byte == ASCII.semicolon {
-        state = .extensions
+        beginExtensions()
       } else if digits > 0, ASCII.isBlank(byte) {
         state = .afterSize
         try countExtension(limits)
@@ -114,18 +115,18 @@ struct ChunkedDecoder: Equatable {
         throw .badRequest("A chunk size is followed by something other than an extension.")
       }
       try countExtension(limits)
-      if byte == ASCII.semicolon { state = .extensions }
+      if byte == ASCII.semicolon { beginExtensions() }
     case .extensions:
-      if byte == ASCII.carriageReturn {
-        state = .sizeEnd
-      } else {
-        guard ASCII.isFieldValue(byte) else { throw .badRequest("A chunk extension holds a control byte.") }
-        try countExtension(limits)
-      }
+      if try chunkExtensions.accept(byte) { state = .sizeEnd } else { try countExtension(limits) }
     default:
       guard byte == ASCII.lineFeed else { throw .badRequest("A chunk size does not end in CRLF.") }
       state = remaining == 0 ? .trailerStart : .data
     }
+  }
+
+  private mutating func beginExtensions() {
+    state = .extensions
+    chunkExtensions = ChunkExtensions()
   }
 
   /// Extensions are limited over the whole body, so that no body contains megabytes of them.

@@ -18,7 +18,7 @@ def ask(port, method, path, body=None, headers=None, host=None):
     """One request on its own connection, with the given Host field and others."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=BOUND)
     connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
-    connection.putheader("Host", host or f"127.0.0.1:{port}")
+    connection.putheader("Host", f"127.0.0.1:{port}" if host is None else host)
     for name, value in (headers or {}).items():
         connection.putheader(name, value)
     connection.putheader("Content-Length", str(len(body or b"")))
@@ -41,7 +41,7 @@ STRANGERS = [
 ]
 
 
-def test_a_name_that_was_rebound_is_not_answered(redial, receiver):
+def test_a_name_that_was_rebound_is_not_answered(redial, receiver, tmp_path):
     service, target = redial(), receiver()
     for host in ("attacker.test", f"attacker.test:{service.port}", f"127.0.0.1.attacker.test:{service.port}"):
         for method, path in (
@@ -55,6 +55,10 @@ def test_a_name_that_was_rebound_is_not_answered(redial, receiver):
                 assert "allowedHosts" in problem["detail"]
         # A health check may use any name.
         assert [ask(service.port, "GET", p, host=host)[0] for p in ("/healthz", "/readyz")] == [200, 200]
+    status, problem, _ = ask(service.port, "GET", "/v1/calls", host="")
+    assert (status, problem["code"]) == (400, "hostEmpty")
+    (tmp_path / "any").mkdir()
+    assert ask(redial("--allowed-hosts", "*", folder=tmp_path / "any").port, "GET", "/v1/calls", host="")[0] == 200
     # The host of an absolute target replaces the field.
     status, problem, _ = ask(service.port, "GET", "http://attacker.test/v1/webhook-secret")
     assert (status, problem["code"]) == (421, "hostNotAllowed")

@@ -26,6 +26,9 @@ public struct AllowedHosts: Sendable, Hashable {
     self.names = names
   }
 
+  /// Whether requests for every host are answered.
+  public var allowsAll: Bool { names.contains("*") }
+
   /// Whether a request for this host is answered.
   ///
   /// - Parameter authority: The host, with a port if the request has one; empty for none, which no browser sends.

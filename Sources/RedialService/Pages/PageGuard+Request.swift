@@ -8,6 +8,8 @@ extension PageGuard {
   func refusal(
     of request: borrowing HTTPRequest, from forwarded: ForwardedAddress?, to exposure: Exposure, asksForKey: Bool
   ) -> Problem? {
+    // An http URL has a host, so a request for a path has one in Host (RFC 9112, section 3.2).
+    if exposure != .open, !hosts.allowsAll, request.authority?.isEmpty == true { return Self.hostEmpty }
     var evidence = Evidence(forwarded: forwarded)
     evidence.site = request.header("sec-fetch-site")
     evidence.origin = request.header("origin")

@@ -103,6 +103,11 @@ struct PageGuard: Sendable {
       errors: [.init(pointer: field, detail: "is not among allowedHosts")])
   }
 
+  static let hostEmpty = Problem(
+    status: 400, code: "hostEmpty", title: "The field Host is empty",
+    detail: "It names the host and port of the service, as in the URL that is requested. "
+      + "If clients cannot send it, set allowedHosts to *.", errors: [.init(pointer: "Host", detail: "is empty")])
+
   static let undeliberate = Problem(
     status: 403, code: "forwardNotDeliberate", title: "A web page could have made this request",
     detail: "Without an API key, a GET or HEAD to be forwarded needs a field that no page can send: Prefer (such as "

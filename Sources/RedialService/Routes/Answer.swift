@@ -125,10 +125,10 @@ enum Answer {
       status: status, headers: [HTTPHeader("content-type", "text/plain; charset=utf-8")], body: Array(text.utf8))
   }
 
-  /// 200 or 503: whether calls are accepted; without a body for clients without a key if one is required.
+  /// 200 or 503: whether calls are accepted; a 503 without a body for clients without a key if one is required.
   static func readiness(isReady: Bool, isBare: Bool) -> HTTPResponse {
     var response = isReady ? text(200, "ready\n") : problem(notReady)
-    if isBare {
+    if isBare, !isReady {
       response.headers.removeAll { $0.name == "content-type" }
       response.body = []
     }
