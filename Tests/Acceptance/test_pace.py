@@ -85,6 +85,15 @@ def test_after_an_outage_a_target_gets_what_it_can_take(redial, receiver):
         assert metrics[f'{name}{{target="{target.url}"}}'] >= 0
 
 
+def test_the_first_call_of_the_readme_fifty_times_leaves_the_target_unlimited(redial, flaky):
+    service, target = redial(), flaky()
+    for _ in range(50):
+        call = service.submit(url=target.url + "/hello?fail=2", policy={"backoff": {"initial": "5ms"}})
+        assert service.ended(call)["attemptCount"] == 3
+        view = service.target(target.url)
+        assert (view["pace"]["rate"], view["breaker"]["state"]) == (None, "closed")
+
+
 def test_refusals_of_a_target_that_delivers_begin_no_limit(redial, receiver):
     service = redial(clock=True)
     bucket = Bucket(CAPACITY, service.clock)

@@ -31,7 +31,7 @@ extension AdaptivePace {
 
   /// The starts that tell enough. Where many fail in any case, a few more of them are chance.
   private var enough: Int {
-    return isRising && baseline.refusedShare < 0.05
+    isRising && baseline.refusedShare < 0.05
       ? isSearching ? Self.searchingStarts : Self.risingStarts : Self.roundStarts
   }
 

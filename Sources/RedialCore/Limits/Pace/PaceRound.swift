@@ -69,11 +69,6 @@ struct PaceRound: Sendable, Hashable {
     rate ?? measuredSpeed(until: now)
   }
 
-  /// The same, with all pauses, such as for `Retry-After`.
-  func trueSpeed(until now: Timestamp) -> Double {
-    Double(started) / max(0.001, ((to > since ? to : now) - since).inSeconds)
-  }
-
   /// The same, whatever the rate was.
   func measuredSpeed(until now: Timestamp) -> Double {
     let length = max((now - from).inSeconds, min(0.1, (now - since).inSeconds))
