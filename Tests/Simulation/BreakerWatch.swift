@@ -135,20 +135,20 @@ struct BreakerWatch {
       case .attemptTooLate(let id, let number):
         let attempt = Attempt(id: id, number: number)
         targets[attempt] = nil
+        numbers[attempt] = nil
         hurried.remove(attempt)
         giveBack(attempt)
       case .attemptEnded(let id, let number, let result):
         let attempt = Attempt(id: id, number: number)
         let target = targets.removeValue(forKey: attempt)
+        let order = numbers.removeValue(forKey: attempt) ?? 0
+        func mayCount() { if let target { breakers[target]?.mayCount.append((order, id)) } }
         let wasHurried = hurried.remove(attempt) != nil && result.failure?.code == AttemptFailure.timeout
         if wasHurried || result.outcome == .cancelled {
           // A long silence counts; for a target that has answered, only the engine knows how long that is.
-          // How long a silence is long, only the engine knows.
-          if let target {
-            breakers[target]?.mayCount.append((numbers.removeValue(forKey: attempt) ?? 0, id))
-          }
+          mayCount()
           if wasHurried, let target, !answered.contains(target), result.duration >= longSilence {
-            judge(attempt, isFailure: true)
+            judge(attempt, order, isFailure: true)
           } else {
             giveBack(attempt)
           }
@@ -157,24 +157,22 @@ struct BreakerWatch {
         switch result.outcome {
         case .cancelled, .localFault, .interrupted, .unusable, .blocked: giveBack(attempt)
         case .notSent, .maybeSent:
-          judge(attempt, isFailure: true)
-          if let target {
-            breakers[target]?.mayCount.append((numbers.removeValue(forKey: attempt) ?? 0, id))
-          }
+          judge(attempt, order, isFailure: true)
+          mayCount()
         case .answered:
           if let target { answered.insert(target) }
-          let number = numbers.removeValue(forKey: attempt) ?? 0
           let status = result.status ?? 0
           let isFailure = status >= 500 || status == 429
           // The refusals of a target that processes others are about its load, and do not count with an adaptive pace.
           if isFailure, let target, isDelivering(target, at: now) {
             spare(attempt)
           } else {
-            judge(attempt, isFailure: isFailure)
+            judge(attempt, order, isFailure: isFailure)
           }
-          if !isFailure, let target { breakers[target]?.succeed(number) }
-          if isFailure, let target { breakers[target]?.mayCount.append((number, id)) }
-          if !isFailure, let target {
+          if isFailure {
+            mayCount()
+          } else if let target {
+            breakers[target]?.succeed(order)
             let longest = max(result.duration, deliveries[target]?.longest ?? .zero)
             deliveries[target] = (now, longest)
           }
@@ -202,16 +200,17 @@ struct BreakerWatch {
     }
   }
 
-  private mutating func judge(_ attempt: Attempt, isFailure: Bool) {
+  /// - Parameter order: The number of the attempt.
+  private mutating func judge(_ attempt: Attempt, _ order: Int, isFailure: Bool) {
     for (target, breaker) in breakers {
       guard breaker.judged.contains(attempt) else { continue }
       breakers[target]?.judged.remove(attempt)
-      guard isFailure else { continue }
       // What began before a success does not count.
-      guard numbers[attempt] ?? 0 > breaker.succeeded else { continue }
-      breakers[target]?.failures.insert(attempt.id)
+      guard isFailure, order > breaker.succeeded else { continue }
+      let failures = breaker.failures.union([attempt.id])
+      breakers[target]?.failures = failures
       let isStrict = breaker.settings.significance == 1 && breaker.settings.failureTime == .zero
-      if isStrict, breaker.failures.count + 1 > breaker.settings.consecutiveFailures { due.insert(target) }
+      if isStrict, failures.count >= breaker.settings.consecutiveFailures { due.insert(target) }
     }
     // A result that does not certainly count may count all the same.
     if !isFailure { for target in breakers.keys { breakers[target]?.failures = [] } }
