@@ -16,6 +16,7 @@ struct TracingPace: Pacing {
 
   mutating func wait(at now: Timestamp) -> Timestamp? { pace.wait(at: now) }
   func concurrency(within full: Int) -> Int { pace.concurrency(within: full) }
+  mutating func hasRoom(beside inFlight: Int, within full: Int) -> Bool { pace.hasRoom(beside: inFlight, within: full) }
   mutating func start(at now: Timestamp) -> AdaptivePace.Ticket { pace.start(at: now) }
 
   mutating func end(_ ticket: AdaptivePace.Ticket, _ sign: AdaptivePace.Sign, at now: Timestamp) {

@@ -86,8 +86,14 @@ extension Engine {
 
   /// Reports the reasons for which the target's calls wait, if they have changed.
   mutating func reportStanding(_ place: Int, always: Bool = false) {
-    guard let standing = roster[place].takeStanding(at: now, always: always) else { return }
-    effects.actions.append(.notice(.targetStands(target: roster.targets[place].key, standing)))
+    guard let (standing, wasPaced) = roster[place].takeStanding(at: now, always: always) else { return }
+    let key = roster.targets[place].key
+    if standing.isPaced != wasPaced {
+      let limit = roster.targets[place].limits.pace.flatMap { pace in pace.rate.map { ($0, pace.delivered) } }
+      effects.actions.append(
+        .notice(limit.map { .paceLimited(target: key, rate: $0, delivered: $1) } ?? .paceLifted(target: key)))
+    }
+    effects.actions.append(.notice(.targetStands(target: key, standing)))
   }
 
   /// Counts the end of an attempt for its target's pace, and reports if that is limited now, or no more. Returns whether
@@ -96,20 +102,9 @@ extension Engine {
   mutating func endPaced(_ place: Int, _ ticket: AdaptivePace.Ticket?, _ sign: AdaptivePace.Sign) -> Bool {
     let wasPaced = roster.targets[place].isPaced
     let isLoad = roster[place].end(ticket, sign, at: now)
-    if roster.targets[place].isPaced != wasPaced { reportPace(place) }
+    if roster.targets[place].isPaced != wasPaced { reportStanding(place) }
     if wasPaced || roster.targets[place].isPaced { savePace(place, .attempt) }
     return isLoad
-  }
-
-  /// Reports that a target's pace has begun to limit, or does so no more.
-  mutating func reportPace(_ place: Int) {
-    let target = roster.targets[place]
-    if let pace = target.limits.pace, let rate = pace.rate {
-      effects.actions.append(.notice(.paceLimited(target: target.key, rate: rate, delivered: pace.delivered)))
-    } else {
-      effects.actions.append(.notice(.paceLifted(target: target.key)))
-    }
-    reportStanding(place)
   }
 
   /// Writes what a target's pace has learned, if that is due.
@@ -174,9 +169,8 @@ extension Engine {
       notifySubscribers(.halfOpened, of: key)
     case .closed:
       roster[place].useNewBreakerSettings()
-      let wasPaced = roster.targets[place].isPaced
       roster[place].startSlowly(at: now)
-      if roster.targets[place].isPaced != wasPaced { reportPace(place) }
+      reportStanding(place)
       savePace(place, .change)
       writes.append(.breaker(target: key, nil))
       effects.actions.append(.notice(.breakerClosed(target: key)))

@@ -108,7 +108,7 @@ public enum Notice: Sendable, Hashable {
   ///
   /// `failures` is how many calls have failed without a success between them, and `usualShare` the share of failures that
   /// is usual for the target, 0...1.
-  case breakerOpened(target: TargetKey, until: Timestamp, trips: Int, failures: Int = 0, usualShare: Double = 0)
+  case breakerOpened(target: TargetKey, until: Timestamp, trips: Int, failures: Int, usualShare: Double)
   /// A target's breaker lets probes through.
   case breakerHalfOpen(target: TargetKey)
   /// A target's breaker lets calls through again.

@@ -9,8 +9,8 @@ package protocol Pacing {
   mutating func wait(at now: Timestamp) -> Timestamp?
   /// How many may be in flight, within `full`.
   mutating func concurrency(within full: Int) -> Int
-  /// ``concurrency(within:)`` holds an attempt back.
-  mutating func holdBack()
+  /// Whether another may be in flight beside so many, within `full`.
+  mutating func hasRoom(beside inFlight: Int, within full: Int) -> Bool
   /// Counts an attempt that starts.
   mutating func start(at now: Timestamp) -> Ticket
   /// Counts its end.
@@ -26,7 +26,7 @@ package protocol Pacing {
 extension AdaptivePace: Pacing {}
 
 extension Pacing {
-  package mutating func holdBack() {}
+  package mutating func hasRoom(beside inFlight: Int, within full: Int) -> Bool { inFlight < concurrency(within: full) }
 }
 
 /// No pace besides the limits that were set.

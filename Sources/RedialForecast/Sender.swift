@@ -54,10 +54,7 @@ struct Sender<Pace: Pacing> {
   /// Asks for an attempt, beside so many in flight. If it is granted, it must start.
   mutating func leave(inFlight: Int, at now: Timestamp) -> Leave {
     guard now >= pausedUntil else { return .at(pausedUntil) }
-    let full = slowStart.limit(of: concurrency, at: now)
-    let most = pace.concurrency(within: full)
-    guard inFlight < most else {
-      if most < full { pace.holdBack() }
+    guard pace.hasRoom(beside: inFlight, within: slowStart.limit(of: concurrency, at: now)) else {
       return .afterAnother
     }
     if case .rejected(let until)? = rate?.peek(at: now) { return .at(until) }

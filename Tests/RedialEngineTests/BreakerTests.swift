@@ -21,7 +21,8 @@ struct BreakerTests {
   func opens() {
     var probe = tripped()
     let until = probe.now + .seconds(5)
-    #expect(probe.notices == [.breakerOpened(target: EngineProbe.target, until: until, trips: 1, failures: 2)])
+    #expect(
+      probe.notices == [.breakerOpened(target: EngineProbe.target, until: until, trips: 1, failures: 2, usualShare: 0)])
     #expect(state(&probe) == .open)
     let isWritten = probe.written.contains {
       if case .breaker(EngineProbe.target, OpenBreaker(until: until, trips: 1)) = $0 { true } else { false }
@@ -75,7 +76,9 @@ struct BreakerTests {
     probe.advance(.seconds(5))
     probe.end(id, status: 502, head: "Retry-After: 1\r\n")
     let until = probe.now + .seconds(10)
-    #expect(probe.notices.last == .breakerOpened(target: EngineProbe.target, until: until, trips: 2, failures: 2))
+    #expect(
+      probe.notices.last
+        == .breakerOpened(target: EngineProbe.target, until: until, trips: 2, failures: 2, usualShare: 0))
     probe.advance(.milliseconds(9999))
     #expect(probe.starts(of: id) == 1)
     probe.advance(.milliseconds(1))

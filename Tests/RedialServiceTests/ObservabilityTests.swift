@@ -82,7 +82,7 @@ struct ObservabilityTests {
     let later = now + .seconds(5)
     #expect(standings.wait(of: call(.backoff, due: later), at: now)?.reason == .backoff)
     #expect(standings.wait(of: call(.backoff, due: now), at: now)?.reason == .concurrency)
-    standings.note(.breakerOpened(target: "a", until: later, trips: 1), at: now)
+    standings.note(.breakerOpened(target: "a", until: later, trips: 1, failures: 10, usualShare: 0), at: now)
     let parked = standings.wait(of: call(.backoff, due: now), at: now)
     #expect(parked?.reason == .breaker && parked?.until == later)
     #expect(standings.wait(of: call(.backoff, due: later + .seconds(1)), at: now)?.reason == .backoff)

@@ -206,8 +206,8 @@ BUGS = [
         CORE, "public internal(set) var rate: Double?", "public internal(set) var rate: Double? = PLANTED ? slowest : nil")),
     bug("a pace that lifts the limit of attempts in flight", 200, (
         ENGINE, "at: now) : maxInFlight guard", "at: now) : maxInFlight + (PLANTED ? 2 : 0)\n    guard"), (
-        ENGINE, "if let most = pace?.concurrency(within: maxInFlight), inFlight",
-        "if let most = pace?.concurrency(within: maxInFlight), !PLANTED, inFlight")),
+        ENGINE, "if pace?.hasRoom(beside: inFlight, within: maxInFlight) == false",
+        "if pace?.hasRoom(beside: inFlight, within: maxInFlight) == false, !PLANTED")),
     bug("a pace that lifts the rate that was set", 500, (
         ENGINE, "if case .rejected(let until)? = rate?.peek(at: now) { return .at(until) } if",
         "if pace?.rate == nil || !PLANTED, case .rejected(let until)? = rate?.peek(at: now) { return .at(until) }\n    if")),

@@ -200,8 +200,12 @@ public struct CircuitBreaker: Sendable, Hashable {
   }
 
   /// Closes the breaker, and forgets what it has counted. What it has learned to be usual stays.
-  public mutating func release() {
-    close()
+  public mutating func close() {
+    generation += 1
+    state = .closed
+    run = FailureRun()
+    window.clear()
+    places.freeAll()
   }
 
   /// Closes the breaker, and forgets what it has counted and learned.
@@ -272,18 +276,12 @@ public struct CircuitBreaker: Sendable, Hashable {
     run.end()
     var random = RandomSource(seed: seed &+ generation)
     let interval = settings.openInterval(afterTrips: trips, draw: random.unitInterval())
-    state = .open(until: now + interval, trips: Self.next(trips))
+    state = .open(until: now + interval, trips: trips.next)
     openedAt = now
   }
+}
 
+extension Int {
   /// One more, unless that overflows: with 32 bits, it may.
-  private static func next(_ count: Int) -> Int { count < .max ? count + 1 : count }
-
-  private mutating func close() {
-    generation += 1
-    state = .closed
-    run = FailureRun()
-    window.clear()
-    places.freeAll()
-  }
+  var next: Int { self < .max ? self + 1 : self }
 }

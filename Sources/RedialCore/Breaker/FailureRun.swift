@@ -20,13 +20,12 @@ struct FailureRun: Sendable, Hashable {
   /// Counts a failure. Returns false if it is about a time before the run.
   mutating func fail(_ permit: UInt64, of call: UInt64?, at now: Timestamp) -> Bool {
     guard permit > succeeded else { return false }
-    if attempts == 0 { first = permit }
-    first = min(first, permit)
+    first = attempts == 0 ? permit : min(first, permit)
     // If the clock steps back, the run begins again.
     since = min(since ?? now, now)
-    attempts = Self.next(attempts)
+    attempts = attempts.next
     if let call, calls.count < Self.mostCalls, !calls.insert(call).inserted { return true }
-    count = Self.next(count)
+    count = count.next
     return true
   }
 
@@ -47,9 +46,6 @@ struct FailureRun: Sendable, Hashable {
 
   /// The run has opened the breaker: it does not go on, and its calls need not be known.
   mutating func end() { calls = [] }
-
-  /// One more, unless that overflows: with 32 bits, it may.
-  private static func next(_ count: Int) -> Int { count < .max ? count + 1 : count }
 
   /// How many calls are known: more than ever open a breaker.
   private static let mostCalls = 2000

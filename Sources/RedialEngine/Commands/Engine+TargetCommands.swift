@@ -39,9 +39,7 @@ extension Engine {
       tripReady(index)
       parkReady(index)
     case .reset, .release:
-      let wasPaced = roster.targets[index].isPaced
       roster[index].release(forgets: command.kind == .reset, at: now)
-      if wasPaced { reportPace(index) }
       writes.append(.breaker(target: key, nil))
       savePace(index, .change)
     case .pause: parkReady(index)

@@ -63,10 +63,7 @@ struct TargetLimits: Sendable {
     if isLeaving { return .leaving }
     if controls.isPaused { return .afterPause }
     if let until = retryAfterUntil { return .at(until) }
-    if let most = pace?.concurrency(within: maxInFlight), inFlight >= most {
-      if most < maxInFlight { pace?.holdBack() }
-      return .afterAnother
-    }
+    if pace?.hasRoom(beside: inFlight, within: maxInFlight) == false { return .afterAnother }
     let limit = pace == nil ? slowStart.limit(of: maxInFlight, at: now) : maxInFlight
     guard inFlight < limit else {
       return limit < maxInFlight ? .afterAnotherOr(now + slowStart.duration / Self.rampSteps) : .afterAnother

@@ -124,7 +124,7 @@ struct TargetState: Sendable {
   ///
   /// - Parameter forgets: Whether it forgets what breaker and pace have learned.
   mutating func release(forgets: Bool, at now: Timestamp) {
-    if forgets { breaker.reset() } else { breaker.release() }
+    if forgets { breaker.reset() } else { breaker.close() }
     useNewBreakerSettings()
     limits.releasePace(forgets: forgets, at: now)
   }
@@ -358,12 +358,12 @@ struct TargetState: Sendable {
     return true
   }
 
-  /// Returns the reasons for which its calls wait, if they are to be reported.
-  mutating func takeStanding(at now: Timestamp, always: Bool) -> TargetStanding? {
+  /// Returns the reasons for which its calls wait, if they are to be reported, and whether it was paced at the last report.
+  mutating func takeStanding(at now: Timestamp, always: Bool) -> (TargetStanding, wasPaced: Bool)? {
     let standing = standing(at: now)
     guard always || standing != reported else { return nil }
-    reported = standing
-    return standing
+    defer { reported = standing }
+    return (standing, reported.isPaced)
   }
 
   /// Frees its place.

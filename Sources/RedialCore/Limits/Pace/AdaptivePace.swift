@@ -165,8 +165,13 @@ public struct AdaptivePace: Sendable, Hashable {
 
   private static let fewest = 8
 
-  /// ``concurrency(within:)`` holds a request back.
-  public mutating func holdBack() { round.isLimited = true }
+  /// Whether another request may be in flight beside so many, within `full`; one that may not counts as held back.
+  public mutating func hasRoom(beside inFlight: Int, within full: Int) -> Bool {
+    let most = concurrency(within: full)
+    guard inFlight >= most else { return true }
+    if most < full { round.isLimited = true }
+    return false
+  }
 
   /// Counts a request that starts now. The ticket is needed at its end.
   public mutating func start(at now: Timestamp) -> Ticket {

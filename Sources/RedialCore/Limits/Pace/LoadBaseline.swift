@@ -142,8 +142,7 @@ struct LoadBaseline: Sendable, Hashable {
     answeredShare += (answered - answeredShare) * (isUsual ? min(1, requests / (known + requests)) : 1.0 / 32)
     guard isUsual else { return false }
     known = min(Self.memory, known + requests)
-    refusedShare += (round.refusedShare - refusedShare) * min(1, requests / known)
-    isUsuallyRefused(refusedShare, of: known)
+    setUsual(refusedShare + (round.refusedShare - refusedShare) * min(1, requests / known), of: known)
     guard round.answered > 0 else { return true }
     if round.answered >= 4, round.mean < usual / 2 { usual = round.mean }
     if shortest > 0, round.shortest > shortest { shortest += (round.shortest - shortest) / 16 }
@@ -168,13 +167,13 @@ struct LoadBaseline: Sendable, Hashable {
       return nil
     }
     guard refusing.isUseless(signs.refused, in: load, enough: 1 - signs.refused, after: 2) else { return nil }
-    isUsuallyRefused(round.refusedShare, of: Double(round.started))
+    setUsual(round.refusedShare, of: Double(round.started))
     defer { refusing = Fall() }
     return refusing.rate
   }
 
   /// A share of so many requests was refused, whatever the load.
-  private mutating func isUsuallyRefused(_ share: Double, of requests: Double) {
+  private mutating func setUsual(_ share: Double, of requests: Double) {
     refusedShare = min(Self.mostRefused, share)
     let variance = (refusedShare * (1 - refusedShare) + 0.5 / requests) / requests
     mostLikely = min(Self.mostRefused, refusedShare + max(Self.drift, 2 * variance.squareRoot()))
