@@ -23,11 +23,10 @@ public struct ShardSet: Sendable, Hashable {
     rawValue = shards.reduce(0) { $0 | ((0..<Self.count).contains($1) ? 1 << UInt64($1) : 0) }
   }
 
-  /// The shard of a target, 0...63: the folded FNV-1a hash of its key (Fowler, Noll and Vo; draft-eastlake-fnv), which
-  /// must never change, because stores contain it.
+  /// The shard of a target, 0...63: the folded ``FNV1a`` hash of its key, which must never change, because stores contain
+  /// it.
   public static func shard(of target: TargetKey) -> Int {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for byte in target.text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    let hash = FNV1a(target.text).value
     // The high bits depend on all bytes, the lowest ones hardly on any except the last.
     return Int((hash >> 32 ^ hash) % UInt64(count))
   }

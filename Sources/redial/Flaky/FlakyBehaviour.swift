@@ -61,7 +61,7 @@ struct FlakyBehaviour: Sendable {
 
   /// The behaviour for the `hit`-th request, from 1, of a key. The same key, hit and seed always get the same.
   func verdict(key: String, hit: Int) -> Verdict {
-    var random = RandomSource(seed: seed ^ Self.hash(key) &+ UInt64(hit))
+    var random = RandomSource(seed: seed ^ FNV1a(key).value &+ UInt64(hit))
     let (resets, fails) = (random.unitInterval() < resetRate, random.unitInterval() < failRate)
     if resets { return .reset }
     if !sequence.isEmpty { return .answer(sequence[min(hit, sequence.count) - 1]) }
@@ -80,10 +80,5 @@ struct FlakyBehaviour: Sendable {
 
   private static func status(_ text: String) -> Int? {
     Int(text).flatMap { (200...599).contains($0) ? $0 : nil }
-  }
-
-  /// FNV-1a, 64 bits.
-  private static func hash(_ text: String) -> UInt64 {
-    text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
   }
 }
