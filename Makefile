@@ -58,6 +58,7 @@ builds: build-tests $(VENV)/done
 simulate:
 	Scripts/simulate seeds $(or $(SEEDS),3000) $(or $(FIRST),0)
 	Scripts/simulate harm
+	Scripts/simulate callers
 	Scripts/simulate planted
 
 acceptance: build-tests $(VENV)/done

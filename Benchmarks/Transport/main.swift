@@ -162,7 +162,6 @@ final class Run: Sendable {
     var configuration = TransportConfiguration(userAgent: "redial/benchmark")
     configuration.egress = EgressPolicy(reachesLoopback: true)
     configuration.maxIdleConnections = 4096
-    configuration.maxConnectionsPerTarget = 4096
     let relay = Relay()
     transport = try Transport(configuration: configuration) { relay.take($0) }
     relay.handler.withLock { $0 = Relay.Handler { [unowned self] results in self.ended(results) } }

@@ -124,7 +124,7 @@ extension Engine {
       }
       return record
     }
-    if let permit = permitAtOnce(index) {
+    if let permit = permitAtOnce(index, record.spec) {
       hold(record, of: index)
       begin(record.id, permit: permit, storing: record.content)
       return calls[record.id]?.record ?? record

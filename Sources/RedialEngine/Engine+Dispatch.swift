@@ -27,6 +27,12 @@ extension Engine {
       lookForStored(index)
       return false
     }
+    let origin = calls[at: place].record.spec.originHash
+    guard roster.hasConnection(index, to: origin) else {
+      roster.waitForConnection(index, to: origin)
+      reportStanding(index)
+      return false
+    }
     guard let permit = permit(index) else { return false }
     roster[index].take(due, calls[at: place].record, at: now)
     begin(due.id, permit: permit)
@@ -47,10 +53,11 @@ extension Engine {
   }
 
   /// Returns a permit for a call that was just accepted, if it need not wait for anything.
-  mutating func permitAtOnce(_ index: Int) -> CircuitBreaker.Permit? {
+  mutating func permitAtOnce(_ index: Int, _ call: CallSpec) -> CircuitBreaker.Permit? {
     guard !isDraining, desk.trouble == nil, roster.rotation.isEmpty,
       roster.occupancy.inFlight < settings.maxInFlight, roster.mayBegin(roster.targets[index].namespace),
-      !roster.targets[index].hasDue, hasLeave(index), roster.hasSlot(index, at: now)
+      !roster.targets[index].hasDue, hasLeave(index), roster.hasSlot(index, at: now),
+      !roster.targets[index].isCrowded(by: call), roster.hasConnection(index, to: call.originHash)
     else { return nil }
     return permit(index)
   }
@@ -72,7 +79,11 @@ extension Engine {
     calls.enter(.running(permit, cancelledBy: []), at: place)
     calls[at: place].withdrawal = roster[index].charge(progress, at: now)
     calls[at: place].paceTicket = roster[index].startPaced(at: now)
+    let lackedConnection = roster.targets[index].lacksConnection
+    calls[at: place].connection = roster.connect(index, to: calls[at: place].record.spec.originHash, at: now)
+    calls[at: place].holdsCallerSlot = roster[index].takeSlot(calls[at: place].record.spec, at: now)
     roster.start(size, of: index, at: now)
+    if lackedConnection { reportStanding(index) }
     let call = calls[at: place].record
     let deadline = call.deadline
     let longest = min(call.spec.policy.attemptTimeout, roster.targets[index].settings.attemptTimeout)

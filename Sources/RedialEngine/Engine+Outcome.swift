@@ -18,6 +18,9 @@ extension Engine {
     // The duration of a refused connection says nothing about response times.
     if result.outcome == .answered { roster.noteResponse(took: result.duration, of: index) }
     roster.learn(sign, startedAt: startedAt, of: index)
+    if case .answer = sign {
+      roster.noteAnswer(to: calls[at: place], isMultiplexed: result.figures?.version.map { $0 == .http2 }, at: now)
+    }
     let ticket = calls[at: place].paceTicket
     leaveRunning(id, wasMade: true)
     let isLoad = endPaced(index, ticket, AdaptivePace.Sign(result, sign, at: now))
@@ -71,6 +74,13 @@ extension Engine {
   mutating func leaveRunning(_ id: CallID, wasMade: Bool) {
     guard let place = calls.place(of: id), calls[at: place].isRunning else { return }
     calls.enter(.waiting, at: place)
+    if calls[at: place].holdsCallerSlot {
+      calls[at: place].holdsCallerSlot = false
+      roster[calls[at: place].target].freeSlot(calls[at: place].record)
+    }
+    if let connection = calls[at: place].takeConnection() {
+      roster.disconnect(connection, of: calls[at: place].target, startedAt: calls[at: place].record.progress.due)
+    }
     roster.stop(calls[at: place].record.content.heldSize, of: calls[at: place].target, wasMade: wasMade)
   }
 

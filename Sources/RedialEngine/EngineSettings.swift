@@ -7,6 +7,8 @@ public struct EngineSettings: Sendable, Hashable {
   public var maxInFlight: Int
   /// Maximum attempts in flight to one target without its own settings.
   public var maxInFlightPerTarget: Int
+  /// Maximum connections to one scheme, host and port, whatever its targets are; see ``OriginTable``.
+  public var maxConnectionsPerOrigin = 256
   /// Maximum calls that wait in memory; the others wait in the store.
   public var maxHeld: Int
   /// Maximum bytes of the request bodies of these. Bodies of attempts in flight are not counted; they are limited by

@@ -39,8 +39,6 @@ public final class Transport: Sendable {
       throw TransportStartError(message: "The transport could not be started: out of file descriptors.")
     }
     _ = redial_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(1, configuration.maxIdleConnections))
-    _ = redial_curl_multi_set_long(
-      multi, CURLMOPT_MAX_HOST_CONNECTIONS, max(1, configuration.maxConnectionsPerTarget))
     let loop = TransferLoop(
       multi: multi, events: events, configuration: configuration, resolve: resolve, completions: completions)
     self.loop = loop

@@ -6,8 +6,6 @@ public struct TransportConfiguration: Sendable {
   public var userAgent: String
   /// How many connections without a request are kept open, over all targets; at least 1. Default 256.
   public var maxIdleConnections = 256
-  /// How many connections one host and port may have, including idle ones; other attempts wait for one. Default 256.
-  public var maxConnectionsPerTarget = 256
   /// The maximum idle time of a connection before its next use: servers close idle ones, and a request that is sent at
   /// the same time is lost. Default 30 s.
   public var maxConnectionAge = Duration.seconds(30)

@@ -118,6 +118,16 @@ struct EngineProbe {
     return record.id
   }
 
+  /// A client submits a call with this spec, which is on disk when this returns.
+  @discardableResult
+  mutating func submit(_ spec: CallSpec) -> CallID {
+    let reply = token(for: SubmissionReply.self)
+    hear(.submit(CallDescriptor(spec: spec, body: [], start: .after(.zero)), reply))
+    commit()
+    guard case .accepted(let record) = self.reply(to: reply) else { return CallID(rawValue: 0) }
+    return record.id
+  }
+
   /// A client submits a call; nothing is on disk yet.
   mutating func submitOnly(
     _ policy: RetryPolicy = .test, to target: TargetKey = Self.target, after delay: Duration = .zero,
@@ -308,10 +318,11 @@ extension RetryPolicy {
 extension CallSpec {
   static func test(
     _ policy: RetryPolicy = .test, to target: TargetKey = EngineProbe.target, callback: Bool = false,
-    priority: Int = CallSpec.defaultPriority, orderingKey: String? = nil
+    priority: Int = CallSpec.defaultPriority, orderingKey: String? = nil, url: String? = nil,
+    headers: [HeaderField] = [], labels: [CallSpec.Label] = []
   ) -> CallSpec {
     CallSpec(
-      url: target.bare, method: "POST", headers: [], target: target, policy: policy,
+      url: url ?? target.bare, method: "POST", headers: headers, target: target, policy: policy, labels: labels,
       callback: callback ? Callback(url: "http://receiver.example/hook") : nil, captureLimit: 100, priority: priority,
       orderingKey: orderingKey)
   }

@@ -111,7 +111,7 @@ struct PriorityTests {
       } else if draw < 0.6, let void = list.randomElement(using: &random) {
         calls[void.id] = nil
         list.removeAll { $0.id == void.id }
-      } else if let place = queue.first(in: calls) {
+      } else if let place = queue.first(in: calls, nil) {
         let highest = list.map(\.priority).max()
         let best = list.first { $0.priority == highest }
         #expect(place.id == best?.id || place.id == list.first?.id, "seed \(seed), step \(step)")

@@ -70,24 +70,4 @@ struct IdleConnectionTests {
     }
     #expect(target.connectionCount == 3)
   }
-
-  @Test("a target has no more connections than its limit, and other attempts wait for one")
-  func perTarget() throws {
-    let gate = DispatchSemaphore(value: 0)
-    let target = ScriptedTarget { connection in
-      while connection.readRequest() != nil {
-        gate.wait()
-        guard connection.send(Self.ok) else { return }
-      }
-    }
-    defer { target.stop() }
-    let probe = try TransportProbe { $0.maxConnectionsPerTarget = 3 }
-    let url = target.url
-    probe.transport.start(
-      (100..<112).map { TransportRequest(id: $0, url: url, method: "GET", timeout: forever, captureLimit: 9) })
-    for _ in 0..<12 { gate.signal() }
-    let results = probe.wait(count: 12)
-    #expect(results.count == 12 && results.values.allSatisfy { $0.last?.status == 200 })
-    #expect(target.connectionCount == 3)
-  }
 }

@@ -30,19 +30,23 @@ struct Crowd {
     settings.maxHeldBytes = 1 << 20
     settings.maxUnfinished = 10_000
     settings.maxTargets = 200
+    let sharesOrigin = settings.maxConnectionsPerOrigin < 256
+    if sharesOrigin { settings.maxConnectionsPerOrigin = 20 }
     let spaces = random.pick(1...NamespaceWatch.names.count)
     var targets: [SimulatedNetwork.Target] = []
     for number in 0..<random.pick(20...50) {
       let space = NamespaceWatch.names[random.pick(0...spaces - 1)]
       var target = SimulatedNetwork.Target(
-        key: TargetKey("http://hang\(number)", in: space), latency: 1...20, failureRate: 0, outages: [])
+        key: TargetKey("http://hang\(number)", in: space), latency: 1...20, failureRate: 0, outages: [],
+        sharesOrigin: sharesOrigin)
       target.hangs = true
       targets.append(target)
     }
     hanging = targets
     let space = NamespaceWatch.names[random.pick(0...spaces - 1)]
     well = SimulatedNetwork.Target(
-      key: TargetKey("http://well", in: space), latency: 1...20, failureRate: 0, outages: [])
+      key: TargetKey("http://well", in: space), latency: 1...20, failureRate: 0, outages: [],
+      sharesOrigin: sharesOrigin)
   }
 
   /// Plans the submissions within a time: to the targets that hang in waves, to the healthy one all the time.

@@ -6,7 +6,8 @@ internal import RedialModel
 /// in the store as long as few new calls wait.
 ///
 /// A start counts only if a call of the other kind waited before it and still waits: so nobody could have started both.
-/// Only targets whose due calls all have one priority are looked at, because otherwise the priority decides.
+/// Only targets whose due calls all have one priority are looked at, because otherwise the priority decides, and of whose
+/// calls none are passed over.
 struct ShareWatch {
   /// The due calls of a target in memory before a step.
   private struct Waiting {
@@ -42,7 +43,9 @@ struct ShareWatch {
     }
     for place in engine.roster.places {
       let target = engine.roster.targets[place]
-      guard target.breaker.state == .closed, target.limits.budget == nil, target.occupancy.ready > 0 else { continue }
+      guard target.breaker.state == .closed, target.limits.budget == nil, target.occupancy.ready > 0,
+        target.due.passedOver == 0
+      else { continue }
       var waiting = Waiting()
       waiting.share = target.due.share.newShare
       let new = Set(target.due.newPlaces.map(\.id))
@@ -79,7 +82,9 @@ struct ShareWatch {
 
   private mutating func check(_ call: CallRecord, _ engine: Engine) -> String? {
     let key = call.spec.target
-    guard let waiting = before[key], waiting.priorities.count == 1, waiting.share > 0 else {
+    guard let waiting = before[key], waiting.priorities.count == 1, waiting.share > 0,
+      let place = engine.roster.place(of: key), engine.roster.targets[place].due.passedOver == 0
+    else {
       streaks[key] = nil
       return nil
     }

@@ -23,7 +23,10 @@ struct SimulatedNetwork {
     /// It refuses requests beyond this.
     var capacity: RateLimiter?
 
-    var url: String { key.bare }
+    /// Whether it shares its host and port with others.
+    var sharesOrigin = false
+
+    var url: String { sharesOrigin ? "http://shared/" + key.bare.dropFirst("http://".count) : key.bare }
   }
 
   /// By URL.

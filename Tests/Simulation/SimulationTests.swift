@@ -53,6 +53,14 @@ struct SimulationTests {
     }
   }
 
+  @Test("callers of a target are not delayed by others that are refused or hang")
+  func callers() {
+    for seed in UInt64(0)..<5 {
+      let row = CallerGrid.row(seed: seed)
+      #expect(row.delay <= CallerGrid.slack, "\(row.text)")
+    }
+  }
+
   @Test("one seed gives one run, to the last word")
   func sameSeedSameRun() {
     let runs = (0..<2).map { _ in

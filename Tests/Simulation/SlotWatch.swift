@@ -42,7 +42,16 @@ struct SlotWatch {
       default: break
       }
     }
-    return pool(effects, engine) ?? patience(engine, at: now)
+    return pool(effects, engine) ?? connections(engine) ?? patience(engine, at: now)
+  }
+
+  /// An origin has no more attempts in flight than it may have connections.
+  private func connections(_ engine: Engine) -> String? {
+    let most = engine.settings.maxConnectionsPerOrigin
+    guard most < 256 else { return nil }
+    var inFlight: [UInt64: Int] = [:]
+    for call in engine.calls.values where call.isRunning { inFlight[call.record.spec.originHash, default: 0] += 1 }
+    return inFlight.values.first { $0 > most }.map { "\($0) attempts to one origin are in flight, not \(most)" }
   }
 
   /// Targets without any result have at most the pool together.
@@ -95,6 +104,6 @@ struct SlotWatch {
     let busy = engine.roster.targets.reduce(0) { sum, target in
       target.isForgotten || target.key.bare.contains("//hang") ? sum : sum + target.occupancy.inFlight
     }
-    return busy < engine.settings.maxInFlight / 4
+    return busy < min(engine.settings.maxInFlight, engine.settings.maxConnectionsPerOrigin) / 4
   }
 }

@@ -33,6 +33,7 @@ enum Workload {
     settings.pace = settings.breaker.consecutiveFailures % 2 == 0 ? .adaptive : .fixed
     if settings.maxInterruptions > 3 { settings.breaker.significance = 1e-6 }
     if settings.maxInterruptions > 4 { settings.breaker.failureTime = .seconds(2) }
+    if settings.maxInterruptions == 2 { settings.maxConnectionsPerOrigin = settings.breaker.consecutiveFailures }
     settings.newCallShare = [0.5, 0.8, 0.5, 0, 0.95][settings.maxInterruptions - 1]
     return settings
   }
@@ -84,9 +85,9 @@ enum Workload {
     return overrides
   }
 
-  static func targets(from start: Timestamp, for length: Duration, _ random: inout RandomSource)
-    -> [SimulatedNetwork.Target]
-  {
+  static func targets(
+    from start: Timestamp, for length: Duration, sharingOrigin: Bool, _ random: inout RandomSource
+  ) -> [SimulatedNetwork.Target] {
     let spaces = random.pick(1...NamespaceWatch.names.count)
     return (0..<random.pick(1...4)).map { number in
       let outages = (0..<random.pick(0...2)).map { _ in
@@ -97,7 +98,8 @@ enum Workload {
       return SimulatedNetwork.Target(
         key: TargetKey("http://target\(number)", in: NamespaceWatch.names[random.pick(0...spaces - 1)]),
         latency: 1...slowest, failureRate: random.pick([0, 0.05, 0.3, 0.6]),
-        outages: outages, capacity: number == 2 ? RateLimiter(permits: 5, burst: 5) : nil)
+        outages: outages, capacity: number == 2 ? RateLimiter(permits: 5, burst: 5) : nil,
+        sharesOrigin: sharingOrigin)
     }
   }
 
@@ -124,6 +126,7 @@ enum Workload {
     let events: [CallEvent] = random.chance(0.7) ? CallEvent.allCases : [random.pick(CallEvent.allCases)]
     let spec = CallSpec(
       url: target.url, method: "POST", headers: [], target: target.key, policy: policy,
+      labels: [CallSpec.Label(name: "tenant", value: policy.maxAttempts % 2 == 0 ? "even" : "odd")],
       callback: random.chance(0.5) ? Callback(url: callback.url, events: events) : nil, captureLimit: 100,
       priority: random.chance(0.3) ? random.pick(0...9) : CallSpec.defaultPriority,
       orderingKey: random.chance(0.3) ? random.pick(["a", "b"]) : nil)

@@ -9,7 +9,8 @@ extension World {
     let length = random.duration(20_000...300_000)
     let end = World.start + length
     func anyTime() -> Timestamp { World.start + .microseconds(Int64(random.unitInterval() * length.inSeconds * 1e6)) }
-    targets = Workload.targets(from: World.start, for: length, &random)
+    targets = Workload.targets(
+      from: World.start, for: length, sharingOrigin: settings.maxConnectionsPerOrigin < 256, &random)
     for instance in instances { for target in targets { instance.network.targets[target.url] = target } }
     planCrowd(for: length)
     if random.chance(0.6) { faultRate = random.pick([0.001, 0.01, 0.05]) }

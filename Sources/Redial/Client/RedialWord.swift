@@ -92,6 +92,8 @@ extension RedialCall {
     public static let paused = WaitReason(rawValue: "paused")
     /// The target gets no more requests per second than it can take.
     public static let pace = WaitReason(rawValue: "pace")
+    /// All connections to the host and port of its URL are in use.
+    public static let connections = WaitReason(rawValue: "connections")
   }
 }
 

@@ -21,6 +21,10 @@ struct ActiveCall: Sendable {
   var withdrawal: RetryBudget.Withdrawal?
   /// The round of the target's pace in which the attempt in flight started.
   var paceTicket: AdaptivePace.Ticket?
+  /// The connection of the attempt in flight.
+  var connection: OriginTable.Connection?
+  /// Whether the attempt in flight counts among the slots of its caller.
+  var holdsCallerSlot = false
   /// Changes with the phase; timers with an older stamp are void. A stamp is never used twice in the engine's life,
   /// so that a call which comes back into memory does not meet timers of its earlier stay.
   private(set) var stamp: UInt32
@@ -42,6 +46,12 @@ struct ActiveCall: Sendable {
   mutating func takeWithdrawal() -> RetryBudget.Withdrawal? {
     defer { withdrawal = nil }
     return withdrawal
+  }
+
+  /// Takes out the connection of the attempt in flight, which has ended.
+  mutating func takeConnection() -> OriginTable.Connection? {
+    defer { connection = nil }
+    return connection
   }
 
   /// Enters the next phase.

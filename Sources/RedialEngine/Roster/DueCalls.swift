@@ -32,18 +32,23 @@ struct DueCalls: Sendable {
     if isRetry, hasBudget { retries.append(place) } else { queue.append(place, isNew: isNew) }
   }
 
-  /// Takes out a call that ``firstUsual(in:)`` or ``firstRetry(in:)`` returned, to start it.
+  /// Takes out a call that ``firstUsual(in:_:)`` or ``firstRetry(in:_:)`` returned, to start it.
   mutating func remove(_ place: ReadyQueue.Place, isRetry: Bool, at now: Timestamp) {
     if isRetry, hasBudget { retries.remove(place, at: now) } else { queue.remove(place, at: now) }
   }
 
   /// The next call that needs no retry budget.
-  mutating func firstUsual(in calls: CallTable) -> ReadyQueue.Place? { queue.first(in: calls) }
+  mutating func firstUsual(in calls: CallTable, _ crowded: SlotShares.Crowded? = nil) -> ReadyQueue.Place? {
+    queue.first(in: calls, crowded)
+  }
 
   /// The next retry that needs the budget.
-  mutating func firstRetry(in calls: CallTable) -> ReadyQueue.Place? {
-    hasBudget ? retries.first(in: calls) : nil
+  mutating func firstRetry(in calls: CallTable, _ crowded: SlotShares.Crowded?) -> ReadyQueue.Place? {
+    hasBudget ? retries.first(in: calls, crowded) : nil
   }
+
+  /// How many calls wait for a slot that their caller may have.
+  var passedOver: Int { queue.passedOverCount + retries.passedOverCount }
 
   /// Takes out the newest of the lowest priority, if that is below this one.
   mutating func removeLast(below priority: Int, in calls: CallTable) -> ReadyQueue.Place? {

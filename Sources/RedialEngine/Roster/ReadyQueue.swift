@@ -8,7 +8,7 @@ internal import RedialModel
 /// the oldest of *n* leaves after at most 10 *n* others.
 struct ReadyQueue: Sendable {
   /// A place in the queue; void if the call's stamp has changed.
-  struct Place: Sendable {
+  struct Place: Sendable, Equatable {
     var id: CallID
     var stamp: UInt32
     var priority: Int
@@ -38,7 +38,7 @@ struct ReadyQueue: Sendable {
 
     /// Takes out a place that is the first of its kind. Returns whether it is a new call's.
     mutating func remove(_ place: Place) -> Bool {
-      let isNew = new.first?.id == place.id && new.first?.stamp == place.stamp
+      let isNew = new.first == place
       _ = isNew ? new.popFirst() : backlog.popFirst()
       return isNew
     }
@@ -67,6 +67,8 @@ struct ReadyQueue: Sendable {
   /// Calls by priority, once there are others.
   private var levels: [Level] = []
   private var sinceByAge = 0
+  /// Calls that were first, but whose caller may not have another slot yet (``SlotShares``): by caller, in order.
+  private var passedOver: [(caller: UInt64, calls: Queue<Place>)] = []
   private(set) var share: FairShare
 
   init(newShare: Double = 0) {
@@ -83,14 +85,55 @@ struct ReadyQueue: Sendable {
   }
 
   /// The next place to leave; void ones are dropped.
-  mutating func first(in calls: CallTable) -> Place? {
+  ///
+  /// - Parameter crowded: The callers of whom some may have no more slots; nil if all may.
+  mutating func first(in calls: CallTable, _ crowded: SlotShares.Crowded?) -> Place? {
+    var next = firstInOrder(calls)
+    if let crowded {
+      while let place = next, let caller = crowded.excess(of: place, in: calls), passOver(place, caller) {
+        next = firstInOrder(calls)
+      }
+    }
+    guard !passedOver.isEmpty else { return next }
+    let isByAge = isByAge
+    for index in passedOver.indices {
+      guard let place = Self.first(&passedOver[index].calls, calls),
+        next.map(isByAge ? place.isOlder : place.goesBefore) ?? true,
+        crowded?.excess(of: place, in: calls) == nil
+      else { continue }
+      next = place
+    }
+    passedOver.removeAll { $0.calls.isEmpty }
+    return next
+  }
+
+  /// Puts the first place aside. Returns false if too many callers have to wait already.
+  private mutating func passOver(_ place: Place, _ caller: UInt64) -> Bool {
+    let index = passedOver.firstIndex { $0.caller == caller } ?? passedOver.count
+    guard index < Self.maxPassedOver else { return false }
+    if index == passedOver.count { passedOver.append((caller, Queue())) }
+    if levels.isEmpty { _ = usual.remove(place) } else { _ = levels[place.priority].remove(place) }
+    passedOver[index].calls.append(place)
+    return true
+  }
+
+  /// Maximum callers whose calls are passed over.
+  static let maxPassedOver = 32
+
+  /// How many calls are passed over, void places included.
+  var passedOverCount: Int { passedOver.reduce(0) { $0 + $1.calls.count } }
+
+  /// Whether the oldest is next, whatever its priority.
+  private var isByAge: Bool { !levels.isEmpty && sinceByAge == Self.ageInterval - 1 }
+
+  private mutating func firstInOrder(_ calls: CallTable) -> Place? {
     if levels.isEmpty { return usual.first(in: calls, isNewNext: share.isNewNext) }
     var next: Place?
     var oldest: Place?
     for level in levels.indices.reversed() {
       guard let place = levels[level].first(in: calls, isNewNext: share.isNewNext) else { continue }
       // By age only every tenth time; otherwise the highest priority.
-      if sinceByAge < Self.ageInterval - 1 { return place }
+      if !isByAge { return place }
       guard let longest = levels[level].oldest else { continue }
       if next == nil {
         next = place
@@ -104,20 +147,26 @@ struct ReadyQueue: Sendable {
     return next
   }
 
-  /// Takes out the place that ``first(in:)`` returned, to start its call.
+  /// Takes out the place that ``first(in:_:)`` returned, to start its call.
   mutating func remove(_ place: Place, at now: Timestamp) {
     let isNew: Bool
-    if levels.isEmpty {
+    if let index = passedOver.firstIndex(where: { $0.calls.first == place }) {
+      _ = passedOver[index].calls.popFirst()
+      isNew = false
+    } else if levels.isEmpty {
       isNew = usual.remove(place)
     } else {
       isNew = levels[place.priority].remove(place)
-      sinceByAge = (sinceByAge + 1) % Self.ageInterval
     }
+    if !levels.isEmpty { sinceByAge = (sinceByAge + 1) % Self.ageInterval }
     share.start(isNew: isNew, at: now)
   }
 
   /// Takes out the newest of the lowest priority, if that is below this one.
   mutating func removeLast(below priority: Int, in calls: CallTable) -> Place? {
+    for index in passedOver.indices where passedOver[index].calls.first.map({ $0.priority < priority }) ?? false {
+      if let place = Self.popLast(&passedOver[index].calls, calls) { return place }
+    }
     if levels.isEmpty {
       return priority > CallSpec.defaultPriority ? usual.popLast(calls) : nil
     }
@@ -129,7 +178,7 @@ struct ReadyQueue: Sendable {
 
   /// Its places; void ones included. Within one priority, the oldest are first after ``joinBacklog()``.
   var contents: [Place] {
-    levels.isEmpty ? usual.contents : levels.reversed().flatMap(\.contents)
+    passedOver.flatMap { $0.calls.contents } + (levels.isEmpty ? usual.contents : levels.reversed().flatMap(\.contents))
   }
 
   // MARK: New calls

@@ -30,9 +30,11 @@ struct Roster: Sendable {
   /// The recent usual size of a body.
   private(set) var usualBody = 0
   private(set) var rotation = Rotation()
+  private var origins: OriginTable
 
   init(_ shared: SharedSettings) {
     self.shared = shared
+    origins = OriginTable(most: shared.settings.maxConnectionsPerOrigin)
   }
 
   /// Forgets everything except the namespaces, and which of them have keys.
@@ -133,6 +135,7 @@ struct Roster: Sendable {
 
   private mutating func forget(_ place: Int) {
     index[targets[place].key] = nil
+    origins.forget(place)
     targets[place].forget()
     namespaces[targets[place].namespace].countTargets(-1)
     freePlaces.append(place)
@@ -349,6 +352,39 @@ struct Roster: Sendable {
     targets[place].count(Authority()) { $0.borrow(change) }
     namespaces[targets[place].namespace].occupancy.borrow(change)
     occupancy.borrow(change)
+  }
+
+  // MARK: Connections
+
+  /// Whether a target may have another connection to an origin.
+  func hasConnection(_ place: Int, to origin: UInt64) -> Bool {
+    origins.hasConnection(to: origin, for: place, isProven: targets[place].credit.proven > 0)
+  }
+
+  /// Examines a target again when there is a connection to an origin for it.
+  mutating func waitForConnection(_ place: Int, to origin: UInt64) {
+    origins.wait(place, for: origin)
+    targets[place].lacksConnection = true
+  }
+
+  /// An attempt to an origin starts.
+  mutating func connect(_ place: Int, to origin: UInt64, at now: Timestamp) -> OriginTable.Connection {
+    targets[place].lacksConnection = false
+    return origins.start(place, to: origin, at: now)
+  }
+
+  /// A target has answered an attempt, which still counts as in flight.
+  mutating func noteAnswer(to call: ActiveCall, isMultiplexed: Bool?, at now: Timestamp) {
+    targets[call.target].noteAnswer(to: call.record.spec, at: now)
+    guard let connection = call.connection else { return }
+    origins.noteAnswer(on: connection, to: call.target, isMultiplexed: isMultiplexed, at: now)
+  }
+
+  /// An attempt has ended; the targets that wait for its connection are examined.
+  mutating func disconnect(_ connection: OriginTable.Connection, of place: Int, startedAt: Timestamp) {
+    let examined = origins.end(connection, of: place, startedAt: startedAt) { [targets] in targets[$0].credit.proven > 0
+    }
+    for next in examined { enterRotation(next) }
   }
 
   // MARK: Rotation

@@ -58,7 +58,7 @@ extension TargetState {
       case .closed, .forced: .closed
       }
     return TargetStanding(
-      breaker: state, isPaused: controls.isPaused, isPaced: isPaced,
+      breaker: state, isPaused: controls.isPaused, isPaced: isPaced, lacksConnection: lacksConnection,
       retryAfterUntil: limits.retryAfterUntil, rateUntil: rateUntil,
       retriesUntil: limits.retriesUntil)
   }

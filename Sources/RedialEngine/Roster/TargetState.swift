@@ -24,6 +24,10 @@ struct TargetState: Sendable {
   private(set) var occupancy = Occupancy()
   /// The slots that it has earned.
   private(set) var credit = SlotCredit()
+  /// How its slots are shared between its callers.
+  private var callers = SlotShares()
+  /// Whether its next call waits for a connection.
+  var lacksConnection = false
   /// The share of new calls among the last calls that were started after a wait, 0...1.
   private(set) var youngStarts = 0.0
   /// The recent usual size of a body.
@@ -57,8 +61,8 @@ struct TargetState: Sendable {
     change(&credit)
   }
 
-  /// Due calls in memory that are not new.
-  var readyBacklog: Int { max(0, occupancy.ready - due.waitingNew) }
+  /// Due calls in memory that are not new, and could be the next.
+  var readyBacklog: Int { max(0, occupancy.ready - due.waitingNew - due.passedOver) }
 
   /// Whether calls are due, in memory or in the store.
   var hasDue: Bool { occupancy.ready + stored.count > 0 }
@@ -283,8 +287,9 @@ struct TargetState: Sendable {
   ///
   /// - Returns: Whether a retry waits for the budget, too; ``TargetLimits/retriesUntil`` is when it can go.
   mutating func firstReady(in calls: CallTable, at now: Timestamp) -> (ReadyQueue.Place?, isRetryWaiting: Bool) {
-    let first = due.firstUsual(in: calls)
-    guard let retry = due.firstRetry(in: calls) else { return (first, false) }
+    let crowded = callers.crowded(beside: occupancy.inFlight, of: limits.maxInFlight)
+    let first = due.firstUsual(in: calls, crowded)
+    guard let retry = due.firstRetry(in: calls, crowded) else { return (first, false) }
     if let first, first.goesBefore(retry) { return (first, false) }
     return limits.allowsRetry(at: now) ? (retry, false) : (first, true)
   }
@@ -292,6 +297,28 @@ struct TargetState: Sendable {
   /// Whether all due calls in memory are retries that wait for their budget.
   mutating func hasOnlyRetries(in calls: CallTable) -> Bool {
     limits.budget != nil && due.firstUsual(in: calls) == nil
+  }
+
+  // MARK: Callers
+
+  /// Whether a new call would have to wait because its caller has too many slots.
+  func isCrowded(by call: CallSpec) -> Bool {
+    callers.crowded(beside: occupancy.inFlight, of: limits.maxInFlight)?.excess(of: call) != nil
+  }
+
+  /// An attempt starts. Returns whether its caller's slots are counted.
+  mutating func takeSlot(_ call: CallSpec, at now: Timestamp) -> Bool {
+    callers.start(call, beside: occupancy.inFlight, of: limits.maxInFlight, at: now)
+  }
+
+  /// An attempt that was counted has ended.
+  mutating func freeSlot(_ call: CallRecord) {
+    callers.end(call.spec, startedAt: call.progress.due)
+  }
+
+  /// The target has answered an attempt that has not ended yet.
+  mutating func noteAnswer(to call: CallSpec, at now: Timestamp) {
+    callers.noteAnswer(to: call, at: now)
   }
 
   // MARK: Calls in the store

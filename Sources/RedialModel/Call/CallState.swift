@@ -70,6 +70,8 @@ public enum WaitReason: UInt8, Sendable, Hashable, CaseIterable {
   case paused = 9
   /// Its target takes no more for now: the pace is adapted to what it can take.
   case pace = 10
+  /// All connections to its URL's scheme, host and port are in use.
+  case connections = 11
 
   /// The word in the API.
   public var name: StaticString {
@@ -84,6 +86,7 @@ public enum WaitReason: UInt8, Sendable, Hashable, CaseIterable {
     case .ordering: "ordering"
     case .paused: "paused"
     case .pace: "pace"
+    case .connections: "connections"
     }
   }
 }

@@ -38,7 +38,7 @@ extension CallView.Wait {
     switch target.breaker {
     case .open: Self(reason: .breaker, until: now)
     case .halfOpen, .tripped: Self(reason: .breaker, until: nil)
-    case .closed: Self(reason: target.isPaced ? .pace : .concurrency, until: nil)
+    case .closed: Self(reason: target.reasonInTurn, until: nil)
     }
   }
 }

@@ -13,9 +13,7 @@ extension TargetStanding {
     consider(.retryAfter, retryAfterUntil)
     consider(.rateLimit, rateUntil)
     if case .open(let until) = breaker { consider(.breaker, until) }
-    if let latest { return latest.reason }
-    guard breaker == .closed else { return .breaker }
-    return isPaced ? .pace : .concurrency
+    return latest?.reason ?? reasonInTurn
   }
 }
 

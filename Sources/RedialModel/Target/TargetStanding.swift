@@ -18,6 +18,8 @@ public struct TargetStanding: Sendable, Hashable {
   public var breaker: Breaker
   /// Whether its pace is limited to what it can take.
   public var isPaced: Bool
+  /// Whether all connections to its origin are in use.
+  public var lacksConnection: Bool
   /// Whether it is paused.
   public var isPaused: Bool
   /// The end of its Retry-After pause.
@@ -29,15 +31,22 @@ public struct TargetStanding: Sendable, Hashable {
 
   /// Creates a standing; by default that of a target that takes calls.
   public init(
-    breaker: Breaker = .closed, isPaused: Bool = false, isPaced: Bool = false, retryAfterUntil: Timestamp? = nil,
-    rateUntil: Timestamp? = nil, retriesUntil: Timestamp? = nil
+    breaker: Breaker = .closed, isPaused: Bool = false, isPaced: Bool = false, lacksConnection: Bool = false,
+    retryAfterUntil: Timestamp? = nil, rateUntil: Timestamp? = nil, retriesUntil: Timestamp? = nil
   ) {
     self.breaker = breaker
     self.isPaused = isPaused
     self.isPaced = isPaced
+    self.lacksConnection = lacksConnection
     self.retryAfterUntil = retryAfterUntil
     self.rateUntil = rateUntil
     self.retriesUntil = retriesUntil
+  }
+
+  /// Why a call waits that is due and could be the next.
+  var reasonInTurn: WaitReason {
+    if breaker != .closed { return .breaker }
+    return lacksConnection ? .connections : isPaced ? .pace : .concurrency
   }
 
   /// Whether no call would have to wait for it at this time or later.

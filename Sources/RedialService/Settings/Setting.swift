@@ -253,8 +253,8 @@ extension Setting {
       "maxIdleConnections", \.transport.maxIdleConnections, 1...100_000,
       "Idle connections to targets that are kept for reuse."),
     whole(
-      "maxConnectionsPerTarget", \.transport.maxConnectionsPerTarget, 1...100_000,
-      "Maximum connections to one host and port; other attempts wait for one."),
+      "maxConnectionsPerOrigin", \.engine.maxConnectionsPerOrigin, 1...100_000,
+      "Maximum connections to one host and port, HTTP/2 aside; others wait."),
     duration(
       "maxConnectionAge", \.transport.maxConnectionAge, "How long a connection may be idle before its next use."),
     duration(

@@ -71,7 +71,7 @@ public enum SettingGroup: String, Sendable, CaseIterable {
     case .transport:
       [
         "connectTimeout", "firstByteTimeout", "happyEyeballsDelay", "lowSpeedLimit", "lowSpeedTime",
-        "maxConnectionsPerTarget", "maxIdleConnections", "maxConnectionAge", "nameCacheTime", "maxLookups",
+        "maxConnectionsPerOrigin", "maxIdleConnections", "maxConnectionAge", "nameCacheTime", "maxLookups",
         "maxResponseBytes",
         "maxResponseHeaderBytes", "maxResponseInflationRatio",
       ]

@@ -23,6 +23,13 @@ struct DrawnTarget: Sendable, CustomStringConvertible {
     case oneCall
     /// Those of the calls of one tenant: each tenth.
     case oneTenant
+    /// Those of so many callers, which share the target with others; see ``CallerGrid``.
+    case callers(Int, by: Mark)
+  }
+
+  /// What tells the calls of a caller from those of others.
+  enum Mark: Sendable, Hashable, CaseIterable {
+    case path, credential, label
   }
 
   var failure: Failure
@@ -70,6 +77,24 @@ struct DrawnTarget: Sendable, CustomStringConvertible {
     if pattern != .random, case .slowness = failure { failure = .status(503) }
   }
 
+  /// Draws a target with callers whose calls never succeed.
+  init(callersBy seed: UInt64) {
+    var random = RandomSource(seed: seed &* 0x9e37_79b9_7f4a_7c15 ^ 0x6361_6c6c)
+    self.seed = seed
+    failure = random.pick([.status(503), .status(429), .status(500), .silence, .silence])
+    pattern = .callers(random.pick([1, 1, 3, 10]), by: random.pick(Mark.allCases))
+    share = 0.05 * Elementary.power(6, random.unitInterval())
+    // The others need a few of its slots at most.
+    rate = 5 * Elementary.power(20, random.unitInterval())
+    latency = 0.001 * Elementary.power(50, random.unitInterval())
+  }
+
+  /// The caller of a call whose calls never succeed; nil for all others.
+  func caller(of call: Int) -> Int? {
+    guard case .callers(let count, _) = pattern, draw(call, 0, 4) < share else { return nil }
+    return call % count
+  }
+
   /// The answer to an attempt of a call at a time, in seconds.
   func answer(_ call: Int, attempt: Int, at time: Double) -> Answer {
     let usual = latency * (0.5 + draw(call, attempt, 1))
@@ -87,13 +112,14 @@ struct DrawnTarget: Sendable, CustomStringConvertible {
     case .random, .bursts: false
     case .oneCall: call == 3
     case .oneTenant: call % 10 == 3
+    case .callers: caller(of: call) != nil
     }
   }
 
   private func fails(_ call: Int, _ attempt: Int, at time: Double) -> Bool {
     switch pattern {
     case .random: return draw(call, attempt, 2) < share
-    case .oneCall, .oneTenant: return isHopeless(call)
+    case .oneCall, .oneTenant, .callers: return isHopeless(call)
     case .bursts(let length):
       // Slots of the length, of which as many are bad as the share needs.
       let slot = Int(time / length)

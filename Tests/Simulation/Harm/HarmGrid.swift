@@ -25,14 +25,15 @@ struct HarmGrid {
     }
 
     var text: String {
-      func times(_ all: [Double]) -> String {
-        [0.5, 0.9, 0.99].map { "\((Self.quantile(all, $0) * 1000).rounded() / 1000)" }.joined(separator: " / ")
-      }
-      return "\(target): \(times(with)) s, unprotected \(times(without)) s, \(openings) openings, \(limits) limits, "
+      "\(target): \(Self.times(with)) s, unprotected \(Self.times(without)) s, \(openings) openings, \(limits) limits, "
         + "\((excess * 100).rounded() / 100) of what is allowed"
     }
 
-    private static func quantile(_ sorted: [Double], _ share: Double) -> Double {
+    static func times(_ sorted: [Double]) -> String {
+      [0.5, 0.9, 0.99].map { "\((quantile(sorted, $0) * 1000).rounded() / 1000)" }.joined(separator: " / ")
+    }
+
+    static func quantile(_ sorted: [Double], _ share: Double) -> Double {
       sorted.isEmpty ? .nan : sorted[min(sorted.count - 1, Int(share * Double(sorted.count)))]
     }
   }

@@ -17,6 +17,8 @@ struct TargetRun {
   private var wakeAt: Timestamp?
   private var arrivals: RandomSource
   private let calls: Int
+  /// Whether the calls that never succeed are not submitted.
+  private let isAlone: Bool
   private var ids: [CallID: Int] = [:]
   private var submittedAt: [Timestamp] = []
   /// In seconds, from the submission on; infinite for a call without success.
@@ -34,17 +36,24 @@ struct TargetRun {
 
   /// - Parameters:
   ///   - settings: The engine's, as far as they protect a target.
+  ///   - isAlone: Whether the calls that never succeed are not submitted.
   ///   - seed: For the jitter of the backoff.
-  init(_ target: DrawnTarget, calls: Int, _ settings: EngineSettings, seed: UInt64) {
+  init(_ target: DrawnTarget, calls: Int, _ settings: EngineSettings, isAlone: Bool = false, seed: UInt64) {
     self.target = target
     self.calls = calls
+    self.isAlone = isAlone
     times = Array(repeating: .infinity, count: calls)
     arrivals = RandomSource(seed: target.seed ^ 0x6361_6c6c)
     var settings = settings
-    // Nothing waits in the store, and nothing waits for a slot that a target without a limit could use.
-    let slots = target.rate * (target.latency * 10 + 5) * 10
-    settings.maxInFlightPerTarget = max(64, Int(slots))
-    settings.maxInFlight = max(settings.maxInFlight, 4 * settings.maxInFlightPerTarget)
+    if case .callers = target.pattern {
+      // The slots are what they share.
+    } else {
+      // Nothing waits for a slot that a target without a limit could use.
+      let slots = target.rate * (target.latency * 10 + 5) * 10
+      settings.maxInFlightPerTarget = max(64, Int(slots))
+      settings.maxInFlight = max(settings.maxInFlight, 4 * settings.maxInFlightPerTarget)
+    }
+    // Nothing waits in the store.
     settings.holdWindow = .seconds(86_400)
     settings.maxHeld = 10_000_000
     settings.maxReadyPerTarget = 5_000_000
@@ -88,15 +97,33 @@ struct TargetRun {
   }
 
   private mutating func submit() {
-    let spec = CallSpec(
-      url: Self.key.bare, method: "POST", headers: [], target: Self.key, policy: Self.policy, captureLimit: 100)
     submittedAt.append(now)
+    defer { if submittedAt.count < calls { scheduleCall() } }
+    if isAlone, target.isHopeless(submittedAt.count - 1) { return }
+    let spec = spec(of: submittedAt.count - 1)
     turn([
       .submit(
         CallDescriptor(spec: spec, body: [], start: .after(.zero)),
         ReplyToken(rawValue: UInt64(submittedAt.count)))
     ])
-    if submittedAt.count < calls { scheduleCall() }
+  }
+
+  private func spec(of call: Int) -> CallSpec {
+    var path = "/orders/\(call)"
+    var headers: [HeaderField] = []
+    var labels: [CallSpec.Label] = []
+    if case .callers(_, let mark) = target.pattern {
+      // Letters, because a part of a path with a digit in it counts as an id.
+      let caller = target.caller(of: call).map { String(repeating: "c", count: $0 + 1) } ?? "other"
+      switch mark {
+      case .path: path = "/\(caller)/\(call)"
+      case .credential: headers = [HeaderField("Authorization", "Bearer \(caller)")]
+      case .label: labels = [CallSpec.Label(name: "tenant", value: caller)]
+      }
+    }
+    return CallSpec(
+      url: Self.key.bare + path, method: "POST", headers: headers, target: Self.key, policy: Self.policy,
+      labels: labels, captureLimit: 100)
   }
 
   private mutating func turn(_ events: [EngineEvent]) {

@@ -7,6 +7,7 @@ internal import Glibc
 //   simulate harm COUNT [FIRST]          so many targets of the harm grid; prints those that are harmed
 //   simulate harm -v COUNT [FIRST]       the same, and prints all
 //   simulate harm COUNT FIRST NAME...    the same, of the service's protections only these; see Protection
+//   simulate callers COUNT [FIRST]       so many targets that callers share; prints those where others are slower than alone
 //
 // Exits with 1 when a seed failed.
 
@@ -38,6 +39,14 @@ if CommandLine.arguments.dropFirst().first == "harm" {
   for row in isVerbose ? rows : harmed { print(row.text) }
   let opened = rows.count { $0.openings > 0 }
   print("\(rows.count) targets from \(first), \(opened) breakers opened, \(harmed.count) harmed")
+  exit(harmed.isEmpty ? 0 : 1)
+}
+if CommandLine.arguments.dropFirst().first == "callers", let count = number(2) {
+  let first = number(3) ?? 0
+  let rows = (first..<(first + count)).map { CallerGrid.row(seed: $0) }
+  let harmed = rows.filter { !($0.delay <= CallerGrid.slack) }
+  for row in CommandLine.arguments.contains("-v") ? rows : harmed { print(row.text) }
+  print("\(rows.count) shared targets from \(first), \(harmed.count) harmed")
   exit(harmed.isEmpty ? 0 : 1)
 }
 guard let count = number(1) else {

@@ -21,9 +21,9 @@ export type FailureReason = "attemptsExhausted" | "deadlineExceeded" | "notRetry
  * the target's breaker is open. `concurrency`: the target has its maximum of attempts in flight. `rateLimit`,
  * `retryBudget`: the target has had its maximum of attempts, or retries, for now. `ordering`: an earlier call
  * with the same ordering key has not ended. `paused`: somebody has paused the target. `pace`: the target gets no
- * more requests per second than it can take.
+ * more requests per second than it can take. `connections`: all connections to its host and port are in use.
  */
-export type WaitReason = "startTime" | "backoff" | "retryAfter" | "breaker" | "concurrency" | "rateLimit" | "retryBudget" | "ordering" | "paused" | "pace";
+export type WaitReason = "startTime" | "backoff" | "retryAfter" | "breaker" | "concurrency" | "rateLimit" | "retryBudget" | "ordering" | "paused" | "pace" | "connections";
 
 export type Timestamp = string;
 

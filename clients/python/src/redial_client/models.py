@@ -26,14 +26,14 @@ address; or, without an attempt, the call was accepted by an older version and n
 """
 
 
-WaitReason: TypeAlias = Literal['startTime', 'backoff', 'retryAfter', 'breaker', 'concurrency', 'rateLimit', 'retryBudget', 'ordering', 'paused', 'pace']
+WaitReason: TypeAlias = Literal['startTime', 'backoff', 'retryAfter', 'breaker', 'concurrency', 'rateLimit', 'retryBudget', 'ordering', 'paused', 'pace', 'connections']
 """
 Why a scheduled call is not running; if there are several reasons, the one that lasts longest. `startTime`:
 its own start. `backoff`: the wait between attempts. `retryAfter`: the target asked for a pause. `breaker`:
 the target's breaker is open. `concurrency`: the target has its maximum of attempts in flight. `rateLimit`,
 `retryBudget`: the target has had its maximum of attempts, or retries, for now. `ordering`: an earlier call
 with the same ordering key has not ended. `paused`: somebody has paused the target. `pace`: the target gets no
-more requests per second than it can take.
+more requests per second than it can take. `connections`: all connections to its host and port are in use.
 
 """
 

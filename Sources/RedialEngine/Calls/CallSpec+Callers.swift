@@ -1,0 +1,59 @@
+internal import RedialModel
+
+extension CallSpec: SlotHolder {
+  /// Its callers: what it has in common with other calls, which is its path, its credentials, and each of its labels.
+  /// Nobody says which of these is the one in trouble.
+  ///
+  /// A part of the path with a digit in it counts as any: most of these are ids.
+  func forEachHolder(_ body: (UInt64) -> Void) {
+    body(pathHash)
+    for field in headers where Self.credentials.contains(where: field.isNamed) {
+      var hash = FNV1a(field.value)
+      hash.add(1)
+      body(hash.value)
+    }
+    for label in labels {
+      var hash = FNV1a(label.name)
+      hash.add(2)
+      hash.add(label.value)
+      body(hash.value)
+    }
+  }
+
+  /// Header fields that tell callers apart.
+  private static let credentials: [StaticString] = ["authorization", "x-api-key", "api-key", "cookie"]
+
+  /// The path without the last part, if that is an id.
+  private var pathHash: UInt64 {
+    // Up to the last slash, and with the part behind it.
+    var (parent, path) = (FNV1a(), FNV1a())
+    var slashes = 0
+    var isID = false
+    for byte in url.utf8 {
+      if byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") { break }
+      if byte == UInt8(ascii: "/") {
+        slashes += 1
+        if !isID { parent = path }
+        parent.add(byte)
+        path = parent
+        isID = false
+      } else if slashes > 2 {
+        path.add(byte)
+        isID = isID || (0x30...0x39).contains(byte)
+      }
+    }
+    return isID ? parent.value : path.value
+  }
+
+  /// The scheme, host and port of its URL.
+  var originHash: UInt64 {
+    var hash = FNV1a()
+    var slashes = 0
+    for byte in url.utf8 {
+      if byte == UInt8(ascii: "/") { slashes += 1 }
+      if slashes == 3 || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") { break }
+      hash.add(byte)
+    }
+    return hash.value
+  }
+}

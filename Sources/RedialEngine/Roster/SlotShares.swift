@@ -1,0 +1,107 @@
+internal import RedialCore
+internal import RedialModel
+
+/// An attempt, as far as it tells who holds its slot.
+protocol SlotHolder {
+  /// Calls `body` with the hash of each holder.
+  func forEachHolder(_ body: (UInt64) -> Void)
+}
+
+/// How many of some slots each holder has, so that one whose answers hang leaves some to the others: the callers of a
+/// target, or the targets of an origin.
+///
+/// One that gets no answers while others get theirs may hold no more slots than are free: dynamic thresholds
+/// (Choudhury and Hahne, IEEE/ACM Transactions on Networking 6(2), 1998). So one such holder has half of the slots at
+/// most, and *n* leave one part of *n* + 1 to the others. A holder that gets answers, however late, may have all, and
+/// so may one that is alone: whether nobody gets an answer is a matter for the breaker.
+///
+/// Nothing is counted before a quarter of the slots is in use. Attempts cannot be taken back, so what starts at once can
+/// take all slots, one time for each timeout.
+struct SlotShares: Sendable {
+  private struct Share: Sendable {
+    private(set) var inFlight = 0
+    /// How many of these started after the last answer, and when the first of them did.
+    private var unanswered = 0
+    private(set) var silentSince = Timestamp.distantFuture
+    private var lastAnswer = Timestamp.epoch
+
+    /// Whether most of its attempts in flight started after its last answer. If others of a mixed holder hang, such as
+    /// those of one credential on a path of many, the answers to the rest are among them.
+    var isSilent: Bool { unanswered * 2 > inFlight }
+
+    mutating func start(at now: Timestamp) {
+      inFlight += 1
+      unanswered += 1
+      silentSince = min(now, silentSince)
+    }
+
+    mutating func answer(at now: Timestamp) {
+      unanswered = 0
+      silentSince = .distantFuture
+      lastAnswer = now
+    }
+
+    mutating func end(startedAt: Timestamp) {
+      inFlight -= 1
+      if startedAt > lastAnswer { unanswered = max(0, unanswered - 1) }
+    }
+  }
+
+  /// Those with a counted attempt in flight.
+  private var shares: [UInt64: Share] = [:]
+  private var lastAnswer = Timestamp.epoch
+
+  /// An attempt starts. Returns whether it is counted; then ``end(_:startedAt:)`` must follow.
+  ///
+  /// - Parameters:
+  ///   - inFlight: The attempts in flight, without it.
+  ///   - most: The maximum of these.
+  mutating func start(_ holder: some SlotHolder, beside inFlight: Int, of most: Int, at now: Timestamp) -> Bool {
+    guard inFlight * 4 >= most else { return false }
+    holder.forEachHolder { shares[$0, default: Share()].start(at: now) }
+    return true
+  }
+
+  /// A counted attempt has ended.
+  mutating func end(_ holder: some SlotHolder, startedAt: Timestamp) {
+    holder.forEachHolder { key in
+      shares[key]?.end(startedAt: startedAt)
+      if shares[key]?.inFlight == 0 { shares[key] = nil }
+    }
+  }
+
+  /// An attempt, counted or not, has got its answer. It has not ended yet.
+  mutating func noteAnswer(to holder: some SlotHolder, at now: Timestamp) {
+    lastAnswer = now
+    guard !shares.isEmpty else { return }
+    holder.forEachHolder { shares[$0]?.answer(at: now) }
+  }
+
+  /// Those of whom some may have no more slots; nil if all may.
+  func crowded(beside inFlight: Int, of most: Int) -> Crowded? {
+    shares.isEmpty || inFlight < most - inFlight ? nil : Crowded(shares: self, free: most - inFlight)
+  }
+
+  /// The shares while at least half of the slots are in use.
+  struct Crowded {
+    fileprivate let shares: SlotShares
+    fileprivate let free: Int
+
+    /// The holder for which an attempt has to wait; nil if it may have a slot.
+    func excess(of holder: some SlotHolder) -> UInt64? {
+      var excess: UInt64?
+      holder.forEachHolder { key in
+        guard let share = shares.shares[key], share.inFlight >= free, share.isSilent,
+          share.silentSince < shares.lastAnswer
+        else { return }
+        excess = key
+      }
+      return excess
+    }
+
+    /// The same for a place in a queue.
+    func excess(of place: ReadyQueue.Place, in calls: CallTable) -> UInt64? {
+      calls.place(of: place.id).flatMap { excess(of: calls[at: $0].record.spec) }
+    }
+  }
+}
