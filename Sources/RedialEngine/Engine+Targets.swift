@@ -96,14 +96,16 @@ extension Engine {
     effects.actions.append(.notice(.targetStands(target: key, standing)))
   }
 
-  /// Counts the end of an attempt for its target's pace, and reports if that is limited now, or no more. Returns whether
+  /// Counts the end of an attempt for its target's pace, and reports if that has another limit now, or none. Returns whether
   /// the end is about the target's load.
   @discardableResult
   mutating func endPaced(_ place: Int, _ ticket: AdaptivePace.Ticket?, _ sign: AdaptivePace.Sign) -> Bool {
     let wasPaced = roster.targets[place].isPaced
     let isLoad = roster[place].end(ticket, sign, at: now)
-    if roster.targets[place].isPaced != wasPaced { reportStanding(place) }
-    if wasPaced || roster.targets[place].isPaced { savePace(place, .attempt) }
+    if wasPaced || roster.targets[place].isPaced {
+      reportStanding(place)
+      savePace(place, .attempt)
+    }
     return isLoad
   }
 

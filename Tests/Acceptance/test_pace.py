@@ -1,11 +1,12 @@
 """The adaptive pace, after an outage of a target that refuses what is beyond its capacity, and without one."""
 
+import itertools
 import re
 import threading
 import time
 from urllib.parse import quote
 
-from processes import run, wait_until
+from processes import BOUND, run, wait_until
 
 # Calls per second; any machine that runs the tests can do more.
 CAPACITY, CALLS = 10, 150
@@ -83,6 +84,40 @@ def test_after_an_outage_a_target_gets_what_it_can_take(redial, receiver):
     assert re.search(r"^pace: adaptive, [\d.]+ per second \(\w+\); [\d.]+ per second processed lately$", text, re.M), text
     for name in ("redial_target_pace_rate", "redial_target_delivered_rate"):
         assert metrics[f'{name}{{target="{target.url}"}}'] >= 0
+
+
+def test_a_call_that_waits_for_the_pace_says_when_it_can_run_at_the_earliest(redial, receiver):
+    service = redial("--breaker-consecutive-failures", "1", "--breaker-failure-time", "0s", clock=True)
+    target = receiver(lambda request: (500, {}, b""))
+    service.submit(url=target.url, policy=POLICY)
+    wait_until(lambda: service.target(target.url)["breaker"]["state"] != "closed", "the breaker opens")
+    # The outage is not short, however soon a probe is sent.
+    service.advance(10)
+    count, look = itertools.count(), threading.Event()
+
+    def answer(request):
+        # The first is a probe, which ends the outage. The others are in flight while the test looks.
+        if next(count):
+            assert look.wait(BOUND)
+        return 200, {}, b"ok"
+
+    target.answer = answer
+    calls = [service.submit(url=target.url, policy=POLICY) for _ in range(20)]
+    service.advance(10)
+    waiting = wait_until(
+        lambda: (call := service.get(calls[-1]))["waitingOn"] == "pace" and call, "the last call waits for the pace")
+    assert waiting["nextAttemptAt"], waiting
+    listed = service("GET", "/v1/calls?state=scheduled&limit=1").json["data"][0]
+    assert (listed["waitingOn"], bool(listed["nextAttemptAt"])) == ("pace", True), listed
+    told = run("get", calls[-1], "--url", service.url).stdout
+    assert re.search(r"waiting on pace until \d{4}-", told), told
+    look.set()
+
+    def all_succeed():
+        service.advance(1)
+        return {service.get(call)["state"] for call in calls} == {"succeeded"}
+
+    wait_until(all_succeed, "every call succeeds")
 
 
 def test_the_first_call_of_the_readme_fifty_times_leaves_the_target_unlimited(redial, flaky):

@@ -22,7 +22,7 @@ struct LimitTests {
   // MARK: The pace
 
   @Test("a call waits for the pace of its target as long as that is limited, and not when the limit was lifted")
-  func pace() {
+  func pace() throws {
     var settings = EngineSettings.tripsAfterTwo()
     settings.maxInFlightPerTarget = 2
     var probe = EngineProbe(settings)
@@ -34,6 +34,13 @@ struct LimitTests {
     for start in probe.starts.suffix(1) { probe.end(start.call.id) }
     let waiting = (0..<5).map { _ in probe.submit(patient()) }
     #expect(probe.wait(of: waiting[4])?.reason == .pace)
+    // It says when the next call can start, and none does before.
+    let (until, begun) = (try #require(probe.wait(of: waiting[4])?.until), probe.starts.count)
+    #expect(until > probe.now)
+    probe.advance(until - probe.now - .microseconds(1))
+    #expect(probe.starts.count == begun)
+    probe.advance(.microseconds(1))
+    #expect(probe.starts.count == begun + 1)
     for _ in 0..<60 {
       probe.advance(.milliseconds(500))
       for id in waiting where probe.state(id) == .running { probe.end(id) }

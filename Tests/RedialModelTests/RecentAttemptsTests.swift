@@ -133,9 +133,13 @@ struct TargetDrainTests {
     for breaker in [TargetStanding.Breaker.closed, .halfOpen, .tripped] + open {
       for held in times {
         for rate in times {
-          for isPaused in [false, true] {
-            let standing = TargetStanding(breaker: breaker, isPaused: isPaused, retryAfterUntil: held, rateUntil: rate)
-            #expect(standing.waitReason(at: now) == CallView.Wait(of: call, for: standing, at: now)?.reason)
+          for pace in times {
+            for isPaused in [false, true] {
+              let standing = TargetStanding(
+                breaker: breaker, isPaused: isPaused, isPaced: pace != nil, paceUntil: pace, retryAfterUntil: held,
+                rateUntil: rate)
+              #expect(standing.waitReason(at: now) == CallView.Wait(of: call, for: standing, at: now)?.reason)
+            }
           }
         }
       }

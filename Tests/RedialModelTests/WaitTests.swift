@@ -52,6 +52,10 @@ struct WaitTests {
     #expect(wait(call(), .init(retriesUntil: Self.at(2))) == expected(.concurrency, nil))
     #expect(wait(call(), .init(isPaused: true)) == expected(.paused, nil))
     #expect(wait(call()) == expected(.concurrency, nil))
+    #expect(wait(call(), .init(isPaced: true, paceUntil: Self.at(2))) == expected(.pace, 2))
+    #expect(wait(call(), .init(isPaced: true, paceUntil: Self.at(-2))) == expected(.pace, 0))
+    // Another instance has the target.
+    #expect(wait(call(), .init(isPaced: true)) == expected(.pace, nil))
     let past = TargetStanding(retryAfterUntil: Self.at(-1), rateUntil: Self.at(0), retriesUntil: Self.at(-5))
     #expect(wait(call(attempts: 1), past) == expected(.concurrency, nil))
   }
@@ -82,7 +86,12 @@ struct WaitTests {
     #expect(wait(call(.backoff, due: 8, attempts: 1), target) == expected(.backoff, 8))
     target.retriesUntil = nil
     target.rateUntil = nil
+    target.isPaced = true
+    target.paceUntil = Self.at(3)
     #expect(wait(call(.backoff, due: 0), target) == expected(.breaker, nil))
+    target.breaker = .closed
+    #expect(wait(call(.backoff, due: 2, attempts: 1), target) == expected(.pace, 3))
+    #expect(wait(call(.backoff, due: 4, attempts: 1), target) == expected(.backoff, 4))
     target.isPaused = true
     #expect(wait(call(.startTime, due: 60), target) == expected(.paused, nil))
   }

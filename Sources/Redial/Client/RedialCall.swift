@@ -14,7 +14,7 @@ public struct RedialCall: Sendable, Hashable, Identifiable {
   public var failureReason: FailureReason?
   /// Why it is not running; nil unless it is scheduled, and where only another instance knows why.
   public var waitingOn: WaitReason?
-  /// When it is expected to run; nil unless it is scheduled and that is known.
+  /// As things stand, it does not run before this time; nil unless it is scheduled and that is known.
   public var nextAttemptAt: Date?
   /// The URL that it requests.
   public var url: String

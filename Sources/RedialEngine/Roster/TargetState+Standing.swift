@@ -58,7 +58,8 @@ extension TargetState {
       case .closed, .forced: .closed
       }
     return TargetStanding(
-      breaker: state, isPaused: controls.isPaused, isPaced: isPaced, lacksConnection: lacksConnection,
+      breaker: state, isPaused: controls.isPaused, isPaced: isPaced, paceUntil: limits.pace?.opening(at: now),
+      lacksConnection: lacksConnection,
       retryAfterUntil: limits.retryAfterUntil, rateUntil: rateUntil,
       retriesUntil: limits.retriesUntil)
   }

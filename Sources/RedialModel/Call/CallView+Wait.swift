@@ -28,6 +28,7 @@ extension CallView.Wait {
       consider(.rateLimit, target.rateUntil)
       if progress.isRetry { consider(.retryBudget, target.retriesUntil) }
       if case .open(let until) = target.breaker { consider(.breaker, until) }
+      if target.breaker == .closed { consider(.pace, target.paceUntil) }
       self = latest ?? Self.inTurn(target, at: now)
       if let until, until >= call.lastStart { self.until = nil }
     }
@@ -38,7 +39,8 @@ extension CallView.Wait {
     switch target.breaker {
     case .open: Self(reason: .breaker, until: now)
     case .halfOpen, .tripped: Self(reason: .breaker, until: nil)
-    case .closed: Self(reason: target.reasonInTurn, until: nil)
+    case .closed:
+      Self(reason: target.reasonInTurn, until: target.isPaced ? target.paceUntil.map { max($0, now) } : nil)
     }
   }
 }

@@ -7,7 +7,7 @@ public struct CallView {
   public struct Wait: Sendable, Hashable {
     /// The reason.
     public var reason: WaitReason
-    /// When it is expected to run; nil if unknown.
+    /// As things stand, it does not run before this time; nil if that is unknown.
     public var until: Timestamp?
 
     /// Creates a wait.

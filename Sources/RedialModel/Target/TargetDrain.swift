@@ -13,6 +13,7 @@ extension TargetStanding {
     consider(.retryAfter, retryAfterUntil)
     consider(.rateLimit, rateUntil)
     if case .open(let until) = breaker { consider(.breaker, until) }
+    if breaker == .closed { consider(.pace, paceUntil) }
     return latest?.reason ?? reasonInTurn
   }
 }

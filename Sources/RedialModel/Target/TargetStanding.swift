@@ -18,6 +18,8 @@ public struct TargetStanding: Sendable, Hashable {
   public var breaker: Breaker
   /// Whether its pace is limited to what it can take.
   public var isPaced: Bool
+  /// When its pace allows the next attempt; nil if it is not limited, or if only another instance knows.
+  public var paceUntil: Timestamp?
   /// Whether all connections to its origin are in use.
   public var lacksConnection: Bool
   /// Whether it is paused.
@@ -31,12 +33,14 @@ public struct TargetStanding: Sendable, Hashable {
 
   /// Creates a standing; by default that of a target that takes calls.
   public init(
-    breaker: Breaker = .closed, isPaused: Bool = false, isPaced: Bool = false, lacksConnection: Bool = false,
-    retryAfterUntil: Timestamp? = nil, rateUntil: Timestamp? = nil, retriesUntil: Timestamp? = nil
+    breaker: Breaker = .closed, isPaused: Bool = false, isPaced: Bool = false, paceUntil: Timestamp? = nil,
+    lacksConnection: Bool = false, retryAfterUntil: Timestamp? = nil, rateUntil: Timestamp? = nil,
+    retriesUntil: Timestamp? = nil
   ) {
     self.breaker = breaker
     self.isPaused = isPaused
     self.isPaced = isPaced
+    self.paceUntil = paceUntil
     self.lacksConnection = lacksConnection
     self.retryAfterUntil = retryAfterUntil
     self.rateUntil = rateUntil

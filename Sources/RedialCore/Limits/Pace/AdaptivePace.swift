@@ -151,9 +151,17 @@ public struct AdaptivePace: Sendable, Hashable {
   ///
   /// - Complexity: O(1); without a limit, one comparison.
   public mutating func wait(at now: Timestamp) -> Timestamp? {
-    guard let rate, let time = gate.wait(rate: rate, at: now) else { return nil }
+    guard let rate else { return nil }
+    let time = gate.opening(rate: rate, at: now)
+    guard time > now else { return nil }
     round.isLimited = true
     return time
+  }
+
+  /// The same for somebody who only looks: a time that has passed is at once. Nil without a limit.
+  package func opening(at now: Timestamp) -> Timestamp? {
+    var gate = gate
+    return rate.map { gate.opening(rate: $0, at: now) }
   }
 
   /// How many requests may be in flight: twice as many as the rate needs, within `full`.

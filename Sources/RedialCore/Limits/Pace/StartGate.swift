@@ -9,14 +9,12 @@ struct StartGate: Sendable, Hashable {
   /// The starts within this time may come at once, in microseconds.
   private static let grain = 5000.0
 
-  /// When the next request may start; nil for at once.
-  mutating func wait(rate: Double, at now: Timestamp) -> Timestamp? {
-    let present = Double(now.microseconds)
+  /// When the next request may start; a time that has passed is at once.
+  mutating func opening(rate: Double, at now: Timestamp) -> Timestamp {
     let interval = 1e6 / rate
     let early = max(0, Self.grain - interval)
     // After a faster rate, or if the clock has stepped back.
-    next = min(next, present + interval + early)
-    guard next - early > present else { return nil }
+    next = min(next, Double(now.microseconds) + interval + early)
     return Timestamp(microseconds: Int64((next - early).rounded(.up)))
   }
 

@@ -245,7 +245,12 @@ class CallBase(TypedDict):
     waitingOn: WaitReason | None
     """Why it is not running; null unless it is scheduled, and where only another instance knows why."""
     nextAttemptAt: str | None
-    """When it can run at the earliest; null unless it is scheduled and that is known."""
+    """
+    As things stand, it does not run before this time. It may run later: calls before it in its target's queue
+    go first. While it waits for `rateLimit` or `pace`, this is when the next attempt to the target may start.
+    Null unless it is scheduled and that is known.
+
+    """
     url: str
     """Without the values of secret parameters, such as `token`."""
     method: str
