@@ -141,6 +141,8 @@ public struct TargetCommand: Sendable, Hashable {
   public enum Kind: Sendable, Hashable {
     /// Replace its settings, at once and for waiting calls too.
     case configure(TargetOverrides)
+    /// Change some of its settings, and leave the others.
+    case patch(TargetPatch)
     /// Start no call until it is resumed.
     case pause
     /// End the pause.

@@ -1,6 +1,7 @@
 """The service behaves as api/openapi.yaml says."""
 
 import re
+from json import dumps
 
 import jsonschema
 import pytest
@@ -87,7 +88,7 @@ def test_every_example_fits_its_schema():
 def test_every_answer_in_json_has_an_example():
     lacking = []
     for path, item in CONTRACT["paths"].items():
-        for method in ("get", "post", "put", "delete"):
+        for method in ("get", "post", "put", "patch", "delete"):
             for status, answer in item.get(method, {}).get("responses", {}).items():
                 for kind, content in resolve(answer).get("content", {}).items():
                     if kind in ("application/json", "application/problem+json") and not {"example", "examples"} & set(content):
@@ -246,12 +247,13 @@ def test_every_operation_answers_as_documented(redial, flaky):
         ask("post", path, key="a", query="?x=1")
         ask("post", path, key="%01")
     settings = "/v1/targets/{key}"
-    example = CONTRACT["paths"][settings]["put"]["requestBody"]["content"]["application/json"]["example"]
-    ask("put", settings, example, key="a")
-    ask("put", settings, {"limit": 1}, key="a")
-    ask("put", settings, "{", {"content-type": "application/json"}, key="a")
-    ask("put", settings, "{}", {"content-type": "text/plain"}, key="a")
-    ask("put", settings, "{" + " " * 500_000 + "}", {"content-type": "application/json"}, key="a")
+    for method in ("put", "patch"):
+        for kind, content in CONTRACT["paths"][settings][method]["requestBody"]["content"].items():
+            ask(method, settings, dumps(content["example"]), {"content-type": kind}, key="a")
+        ask(method, settings, {"limit": 1}, key="a")
+        ask(method, settings, "{", {"content-type": "application/json"}, key="a")
+        ask(method, settings, "{}", {"content-type": "text/plain"}, key="a")
+        ask(method, settings, "{" + " " * 500_000 + "}", {"content-type": "application/json"}, key="a")
     endpoints, endpoint = "/v1/webhook-endpoints", "/v1/webhook-endpoints/{id}"
     json = {"content-type": "application/json"}
     example = CONTRACT["paths"][endpoints]["post"]["requestBody"]["content"]["application/json"]["example"]
@@ -305,9 +307,9 @@ def test_every_operation_answers_as_documented(redial, flaky):
     # test_keys.py tests the scopes of each operation; test_hostile_submissions.py has calls that submit themselves.
     elsewhere = {"401", "403", "429", "503", "507", "508"}
     documented = {
-        (method, path, status) for path, item in CONTRACT["paths"].items() for method in ("get", "post", "put", "delete")
+        (method, path, status) for path, item in CONTRACT["paths"].items() for method in ("get", "post", "put", "patch", "delete")
         if method in item for status in item[method]["responses"] if status not in elsewhere}
-    documented -= {("post", path, "409") for path in controls} | {("put", settings, "409"), ("post", endpoints, "409")}
+    documented -= {("post", path, "409") for path in controls} | {("put", settings, "409"), ("patch", settings, "409"), ("post", endpoints, "409")}
     assert documented == seen
 
 

@@ -37,7 +37,7 @@ def test_a_preflight_is_answered_without_a_key_with_what_the_api_needs(service):
     for path, item in CONTRACT["paths"].items():
         if "{url}" in path:
             continue
-        for method in {"get", "post", "put", "delete"} & set(item):
+        for method in {"get", "post", "put", "patch", "delete"} & set(item):
             status, headers, body = preflight(service, re.sub(r"\{id\}", "call_0000000000000" if "/calls/" in path else "op_0000000000000" if "/operations/" in path else "whe_0", path).replace("{key}", "x").replace("{name}", "x"), method.upper())
             assert (status, body) == (204, b""), (path, method)
             assert headers["access-control-allow-origin"] == APP

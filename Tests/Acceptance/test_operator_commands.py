@@ -17,7 +17,7 @@ COMMANDS = {
     "list": {"listCalls"}, "cancel": {"cancelCall"}, "retry": {"retryCall"}, "erase": {"eraseContent"}, "replay": {"replayCall"},
     "statistics": {"getStatistics"}, "instances": {"listInstances"},
     "ops": {"listOperations", "beginOperation", "getOperation", "cancelOperation"},
-    "targets": {"listTargets", "getTarget", "configureTarget", "pauseTarget", "resumeTarget", "tripTarget", "resetTarget",
+    "targets": {"listTargets", "getTarget", "changeTarget", "pauseTarget", "resumeTarget", "tripTarget", "resetTarget",
                 "releaseTarget", "forecastTarget"},
     "policies": {"listPolicies", "getPolicy", "putPolicy", "removePolicy"},
     "preview": {"previewPolicy"}, "simulate": {"simulateOutage"}, "events": {"followEvents"},
@@ -25,7 +25,7 @@ COMMANDS = {
                  "deleteWebhookEndpoint", "rotateWebhookSecret", "testWebhookEndpoint", "listWebhookDeliveries"},
     "webhook-secret": {"getWebhookSecret"}, "keys": {"listKeys", "createKey", "revokeKey"}, "health": {"getHealth"},
 }
-FOR_PROGRAMS = {"forward", "getReadiness", "getMetrics", "getContract", "dashboard"}
+FOR_PROGRAMS = {"configureTarget", "forward", "getReadiness", "getMetrics", "getContract", "dashboard"}
 
 
 def test_there_is_a_command_for_everything_that_the_api_has():

@@ -15,6 +15,7 @@ import yaml
 
 import databases
 from processes import BINARY, BOUND, ROOT, Client, environment, free_port, run, wait_until
+from test_targets import patch_at_once
 
 WAIT = {"prefer": "wait=50"}
 # A lease that outlasts every pause of a busy machine, for instances none of which dies.
@@ -83,6 +84,11 @@ def test_commands_about_calls_and_targets_reach_the_owner(instances, receiver):
         assert (cancelled.status, cancelled.json["state"]) == (200, "cancelled"), cancelled.body
         assert service("POST", f"/v1/calls/{identity}/retry").status == 200
     assert services[0]("POST", "/v1/calls/call_01ARZ3NDEKTSV/cancel").status == 404
+
+
+def test_patches_of_a_target_at_several_instances_at_once_all_hold(instances):
+    _, services = instances(3, *LASTING)
+    patch_at_once(services, "billing")
 
 
 def test_all_targets_are_listed_by_any_instance(instances, receiver):

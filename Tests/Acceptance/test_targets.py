@@ -1,11 +1,13 @@
 """Operators' control of targets, over real sockets, with restarts in between."""
 
+import concurrent.futures
+import json
 import threading
 from urllib.parse import quote
 
 import pytest
 
-from processes import BOUND, wait_until
+from processes import BOUND, Client, wait_until
 
 FAST = {"backoff": {"initial": "20ms", "max": "20ms", "jitter": "none"}}
 
@@ -51,6 +53,81 @@ def test_settings_take_effect_at_once_and_outlive_the_process(redial, receiver):
         settled(service, target, ran)
     put(service, target.url, {})
     assert service.target(target.url)["settings"]["rate"]["perSecond"] == 0
+
+
+def patch(service, target, change, kind="application/merge-patch+json"):
+    return service("PATCH", f"/v1/targets/{quote(target, safe='')}", json.dumps(change), {"content-type": kind})
+
+
+def test_a_patch_changes_one_setting_and_leaves_the_rest(redial, receiver):
+    target, service = receiver(), redial()
+    put(service, target.url, {"rate": {"perSecond": 0.001, "burst": 1}, "maxInFlight": 3, "slowStart": "7s"})
+    service.ended(service.submit(url=target.url))
+    waiting = service.submit(url=target.url)
+    assert service.get(waiting)["waitingOn"] == "rateLimit"
+    before = service.target(target.url)
+    for nothing, kind in (({}, "application/merge-patch+json"), ({"slowStart": "7s"}, "application/json; charset=utf-8")):
+        assert patch(service, target.url, nothing, kind).json["overrides"] == before["overrides"]
+    # It is effective at once.
+    changed = patch(service, target.url, {"rate": {"perSecond": 1000}, "slowStart": None, "pace": "fixed"})
+    overrides = {"rate": {"perSecond": 1000, "burst": 1}, "maxInFlight": 3, "pace": "fixed"}
+    assert (changed.status, changed.json["overrides"]) == (200, overrides), changed.body
+    assert changed.json["settings"]["slowStart"] == "10s" and set(changed.json) == set(before)
+    assert service.ended(waiting)["state"] == "succeeded"
+    for wrong, pointer in (({"maxInFlite": None}, "/maxInFlite"), ({"maxInFlight": 1, "rate": {"burst": 0}}, "/rate/burst"),
+                           ({"tls": {"caFile": "/etc/passwd"}}, "/tls/caFile"), ([1], "")):
+        refused = patch(service, target.url, wrong)
+        assert (refused.status, refused.json["code"]) == (422, "invalidTargetSettings"), refused.body
+        assert [error["pointer"] for error in refused.json["errors"]] == [pointer]
+    assert patch(service, target.url, {}, "text/plain").status == 415
+    service.kill()
+    service.start()
+    assert service.target(target.url)["overrides"] == overrides
+    assert patch(service, target.url, None).json["overrides"] == {}
+    # A target without a call can be set up, as with PUT.
+    assert patch(service, "new", {"maxInFlight": 2}).json["overrides"] == {"maxInFlight": 2}
+
+
+# Settings of a target that patches at the same time change, each its own.
+FIELDS = [
+    ("maxInFlight",), ("rate", "perSecond"), ("rate", "burst"), ("breaker", "probes"), ("breaker", "minimumCalls"),
+    ("breaker", "consecutiveFailures"), ("retryBudget", "minPerSecond")]
+
+
+def found(overrides, field):
+    for name in field:
+        overrides = overrides[name]
+    return overrides
+
+
+def patch_at_once(services, target, rounds=20):
+    """As many clients as there are settings, each with a connection to each service, patch the same target."""
+
+    def change(number):
+        clients = [Client(service.port) for service in services]
+        for turn in range(1, rounds + 1):
+            value = turn
+            for name in reversed(FIELDS[number]):
+                value = {name: value}
+            answer = patch(clients[(number + turn) % len(clients)], target, value)
+            assert answer.status == 200, answer.body
+            assert found(answer.json["overrides"], FIELDS[number]) == turn
+
+    with concurrent.futures.ThreadPoolExecutor(len(FIELDS)) as pool:
+        for done in [pool.submit(change, number) for number in range(len(FIELDS))]:
+            done.result()
+    for service in services:
+        overrides = service.target(target)["overrides"]
+        assert [found(overrides, field) for field in FIELDS] == [rounds] * len(FIELDS), overrides
+
+
+def test_patches_at_once_all_hold_also_after_a_restart(redial):
+    service = redial()
+    patch_at_once([service], "billing")
+    before = service.target("billing")["overrides"]
+    service.kill()
+    service.start()
+    assert service.target("billing")["overrides"] == before
 
 
 def test_a_paused_target_is_left_alone_over_a_restart_until_it_is_resumed(redial, receiver):

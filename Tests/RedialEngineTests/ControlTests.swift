@@ -140,6 +140,48 @@ struct ControlTests {
     #expect(next.starts.count == 3)
   }
 
+  private func patch(_ text: String) throws(Problem) -> TargetCommand.Kind {
+    .patch(try Array(text.utf8).withUnsafeBufferPointer { bytes throws(Problem) in try TargetPatch(bytes) })
+  }
+
+  @Test("two patches at once both hold, also in the next process, and null goes back to the service's setting")
+  func patches() throws {
+    var probe = EngineProbe()
+    let changes = [#"{"maxInFlight":1}"#, #"{"rate":{"burst":7}}"#]
+    let commands = try changes.map { change in
+      TargetCommand(try patch(change), EngineProbe.target, reply: probe.token())
+    }
+    probe.hear(commands.map { EngineEvent.targetCommand($0) })
+    probe.commit()
+    for command in commands {
+      guard case .done = probe.reply(to: command.reply) else {
+        Issue.record("a patch has no answer")
+        return
+      }
+    }
+    var next = successor(of: probe)
+    var overrides = TargetOverrides()
+    overrides.maxInFlight = 1
+    overrides.rateBurst = 7
+    #expect(next.report()?.targets.first?.overrides == overrides)
+    for _ in 0..<3 { next.submit(patient()) }
+    #expect(next.starts.count == 1)
+    next.control(try patch(#"{"maxInFlight":null}"#))
+    #expect(next.starts.count == 3)
+  }
+
+  @Test("a patch that does not go together with the settings that are there changes nothing, and creates no target")
+  func refusedPatch() throws {
+    var probe = EngineProbe()
+    probe.control(try patch(#"{"maxInFlight":1,"tls":{"certificate":"/c","key":"/k"}}"#))
+    let before = probe.report()?.targets
+    let lacking = probe.control(try patch(#"{"maxInFlight":2,"tls":{"certificate":null}}"#))
+    #expect(probe.refusal(of: lacking)?.errors.map(\.pointer) == ["/tls/key"])
+    let nowhere = probe.control(try patch(#"{"tls":{"minVersion":"1.3"}}"#), "billing")
+    #expect(probe.refusal(of: nowhere)?.errors.map(\.pointer) == ["/tls/origins"])
+    #expect(probe.report()?.targets == before && before?.count == 1)
+  }
+
   @Test("other breaker settings leave an open breaker open, and hold from then on")
   func breakerSettings() {
     var probe = EngineProbe(.tripsAfterTwo())

@@ -217,6 +217,9 @@ struct TargetWatch {
       self[key].lastWord = control.reply
       switch control.kind {
       case .configure(let overrides): self[key].configure(overrides, settings.target)
+      case .patch(let patch):
+        guard let overrides = try? patch.applied(to: self[key].controls.overrides, of: key) else { continue }
+        self[key].configure(overrides, settings.target)
       case .pause: self[key].controls.isPaused = true
       case .resume: self[key].controls.isPaused = false
       case .trip: self[key].controls.isTripped = true

@@ -19,18 +19,10 @@ extension Engine {
       if refusalOfTarget(at: place) != nil { forgetIdleTargets() }
       if let problem = refusalOfTarget(at: place) { return refuse(command, problem) }
     }
+    var controls = roster.place(of: key).map { roster.targets[$0].controls } ?? TargetControls()
+    do throws(Problem) { try command.kind.change(&controls, of: key) } catch { return refuse(command, error) }
     let index = target(key)
-    var controls = roster.targets[index].controls
-    switch command.kind {
-    case .configure(let overrides): controls.overrides = overrides
-    case .pause: controls.isPaused = true
-    case .resume: controls.isPaused = false
-    case .trip: controls.isTripped = true
-    case .reset: controls.isTripped = false
-    case .release:
-      controls.isTripped = false
-      if roster[index].release() { writes.append(.asked(target: key, until: nil)) }
-    }
+    if command.kind == .release, roster[index].release() { writes.append(.asked(target: key, until: nil)) }
     apply(controls, to: index)
     switch command.kind {
     case .trip:
@@ -43,7 +35,7 @@ extension Engine {
       writes.append(.breaker(target: key, nil))
       savePace(index, .change)
     case .pause: parkReady(index)
-    case .configure, .resume: break
+    case .configure, .patch, .resume: break
     }
     writes.append(.controls(target: key, controls))
     effects.actions.append(.notice(.targetControlled(target: key, action: command.kind.name)))
@@ -76,10 +68,24 @@ extension Engine {
 }
 
 extension TargetCommand.Kind {
+  /// Changes what operators have set for a target.
+  ///
+  /// - Throws: A problem if a patch and the settings that are there do not go together.
+  func change(_ controls: inout TargetControls, of key: TargetKey) throws(Problem) {
+    switch self {
+    case .configure(let overrides): controls.overrides = overrides
+    case .patch(let patch): controls.overrides = try patch.applied(to: controls.overrides, of: key)
+    case .pause: controls.isPaused = true
+    case .resume: controls.isPaused = false
+    case .trip: controls.isTripped = true
+    case .reset, .release: controls.isTripped = false
+    }
+  }
+
   /// The word in the API.
   var name: String {
     switch self {
-    case .configure: "configure"
+    case .configure, .patch: "configure"
     case .pause: "pause"
     case .resume: "resume"
     case .trip: "trip"

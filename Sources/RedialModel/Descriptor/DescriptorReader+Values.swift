@@ -90,6 +90,7 @@ extension DescriptorReader {
     _ kind: JSONReader.Kind, _ pointer: @autoclosure () -> String, _ detail: @autoclosure () -> String
   ) throws(JSONError) -> Bool {
     if try json.peek() == kind { return true }
+    if nullRemoves, try json.null() { return false }
     fault(pointer(), detail())
     _ = try json.skipValue()
     return false
@@ -100,6 +101,13 @@ extension DescriptorReader {
   mutating func string(_ pointer: @autoclosure () -> String) throws(JSONError) -> String? {
     guard try expect(.string, pointer(), "must be a string") else { return nil }
     return try json.string()
+  }
+
+  /// A string in an array, where null removes nothing.
+  mutating func element(_ pointer: @autoclosure () -> String) throws(JSONError) -> String? {
+    guard try json.null() else { return try string(pointer()) }
+    fault(pointer(), "must be a string")
+    return nil
   }
 
   /// How fast attempts start: `"adaptive"` or `"fixed"`; nil for another value, which is a fault.

@@ -12,6 +12,8 @@ struct DescriptorReader: ~Copyable {
   /// The number of faults; ``faults`` has the first of them.
   var faultCount = 0
   let limits: CallDescriptor.Limits
+  /// Whether a member's null is no fault but removes it: no value is read, as for a member that is left out.
+  var nullRemoves = false
 
   private var url: String?
   private var origin: String?

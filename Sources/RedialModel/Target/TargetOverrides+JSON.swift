@@ -7,15 +7,26 @@ extension TargetOverrides {
   /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else, which names each member
   ///   at fault.
   public static func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) -> TargetOverrides {
-    var reader = DescriptorReader(json: JSONReader(bytes), limits: CallDescriptor.Limits())
     var overrides = TargetOverrides()
+    try overrides.read(bytes, nullRemoves: false)
+    return overrides
+  }
+
+  /// Reads an object over these: a member that is left out stays.
+  ///
+  /// - Parameter nullRemoves: Whether null removes a member, and instead of an object all of them. Then what is read is a
+  ///   JSON Merge Patch, and the result may be one that ``read(_:)`` refuses.
+  mutating func read(_ bytes: UnsafeBufferPointer<UInt8>, nullRemoves: Bool) throws(Problem) {
+    var reader = DescriptorReader(json: JSONReader(bytes), limits: CallDescriptor.Limits())
+    reader.nullRemoves = nullRemoves
     try reader.readWhole { reader throws(JSONError) in
       if try reader.expect(.object, "", "must be a JSON object such as {\"maxInFlight\": 10}") {
-        try overrides.readMembers(&reader)
+        try readMembers(&reader)
+      } else {
+        self = TargetOverrides()
       }
     }
     try reader.refuseFaults(code: "invalidTargetSettings", title: "The target's settings cannot be accepted")
-    return overrides
   }
 
   private mutating func readMembers(_ reader: inout DescriptorReader) throws(JSONError) {
@@ -31,7 +42,7 @@ extension TargetOverrides {
       case "retryBudget": try readRetryBudget(&reader)
       case "pace": pace = try reader.pace("/pace")
       case "newCallShare": newCallShare = try reader.newCallShare("/newCallShare")
-      case "tls": tls = try TargetTLS(&reader)
+      case "tls": tls = try TargetTLS(&reader, over: tls ?? TargetTLS())
       case "slowStart": slowStart = try reader.duration("/slowStart", in: .zero...Self.longest)
       default:
         attemptTimeout = try reader.duration(
@@ -44,7 +55,11 @@ extension TargetOverrides {
   private static let shortest = Duration.milliseconds(1)
 
   private mutating func readBreaker(_ reader: inout DescriptorReader) throws(JSONError) {
-    guard try reader.expect(.object, "/breaker", "must be an object") else { return }
+    guard try reader.expect(.object, "/breaker", "must be an object") else {
+      (consecutiveFailures, significance, failureTime, failureRate, window) = (nil, nil, nil, nil, nil)
+      (minimumCalls, openInterval, maxOpenInterval, probes) = (nil, nil, nil, nil)
+      return
+    }
     try reader.json.beginObject()
     var members = Members([
       "consecutiveFailures", "significance", "failureTime", "failureRate", "window", "minimumCalls", "openInterval",
@@ -67,20 +82,26 @@ extension TargetOverrides {
   }
 
   private mutating func readRate(_ reader: inout DescriptorReader) throws(JSONError) {
-    guard try reader.expect(.object, "/rate", "must be an object") else { return }
+    guard try reader.expect(.object, "/rate", "must be an object") else {
+      (ratePerSecond, rateBurst) = (nil, nil)
+      return
+    }
     try reader.json.beginObject()
     var members = Members(["perSecond", "burst"])
     while let key = try reader.nextMember(&members, of: "rate", at: "/rate") {
       if key == "burst" {
         rateBurst = try reader.integer("/rate/burst", in: 1...1_000_000)
-      } else if let rate = try reader.number("/rate/perSecond", in: 0...1_000_000) {
-        ratePerSecond = rate == 0 ? 0 : max(rate, 0.001)
+      } else {
+        ratePerSecond = try reader.number("/rate/perSecond", in: 0...1_000_000).map { $0 == 0 ? 0 : max($0, 0.001) }
       }
     }
   }
 
   private mutating func readRetryBudget(_ reader: inout DescriptorReader) throws(JSONError) {
-    guard try reader.expect(.object, "/retryBudget", "must be an object") else { return }
+    guard try reader.expect(.object, "/retryBudget", "must be an object") else {
+      (retryShare, retriesPerSecond) = (nil, nil)
+      return
+    }
     try reader.json.beginObject()
     var members = Members(["share", "minPerSecond"])
     while let key = try reader.nextMember(&members, of: "retryBudget", at: "/retryBudget") {

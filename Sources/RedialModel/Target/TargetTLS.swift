@@ -59,9 +59,9 @@ public struct TargetTLS: Sendable, Hashable {
     return (try? TargetURL(name).origin) == name ? [name] : []
   }
 
-  /// Reads the object at `/tls`, recording its faults; nil if it is not one.
-  init?(_ reader: inout DescriptorReader) throws(JSONError) {
-    self.init()
+  /// Reads the object at `/tls` over earlier settings, recording its faults; nil if it is not one.
+  init?(_ reader: inout DescriptorReader, over earlier: TargetTLS) throws(JSONError) {
+    self = earlier
     guard try reader.expect(.object, "/tls", "must be an object") else { return nil }
     try reader.json.beginObject()
     var members = Members(["certificate", "key", "caFile", "pins", "minVersion", "origins"])
@@ -73,12 +73,12 @@ public struct TargetTLS: Sendable, Hashable {
       case "pins": try readPins(&reader)
       case "origins": try readOrigins(&reader)
       default:
-        guard let text = try reader.string("/tls/minVersion") else { continue }
-        minVersion = TLSVersion(rawValue: text)
-        if minVersion == nil { reader.fault("/tls/minVersion", "must be \"1.2\" or \"1.3\"") }
+        let text = try reader.string("/tls/minVersion")
+        minVersion = text.flatMap { TLSVersion(rawValue: $0) }
+        if text != nil, minVersion == nil { reader.fault("/tls/minVersion", "must be \"1.2\" or \"1.3\"") }
       }
     }
-    if key != nil, certificate == nil { reader.fault("/tls/key", "needs a certificate") }
+    if key != nil, certificate == nil, !reader.nullRemoves { reader.fault("/tls/key", "needs a certificate") }
   }
 
   private static func path(_ pointer: String, _ reader: inout DescriptorReader) throws(JSONError) -> String? {
@@ -91,13 +91,14 @@ public struct TargetTLS: Sendable, Hashable {
   }
 
   private mutating func readPins(_ reader: inout DescriptorReader) throws(JSONError) {
+    pins = []
     guard try reader.expect(.array, "/tls/pins", "must be an array of digests") else { return }
     try reader.json.beginArray()
     var position = 0
     while try reader.json.nextElement() {
       let pointer = "/tls/pins/\(position)"
       position += 1
-      guard let text = try reader.string(pointer) else { continue }
+      guard let text = try reader.element(pointer) else { continue }
       if Base64.decode(text)?.count == 32 {
         pins.append(text)
       } else {
@@ -108,13 +109,14 @@ public struct TargetTLS: Sendable, Hashable {
   }
 
   private mutating func readOrigins(_ reader: inout DescriptorReader) throws(JSONError) {
+    origins = []
     guard try reader.expect(.array, "/tls/origins", "must be an array of origins") else { return }
     try reader.json.beginArray()
     var position = 0
     while position < Self.mostOrigins, try reader.json.nextElement() {
       let pointer = "/tls/origins/\(position)"
       position += 1
-      guard let text = try reader.string(pointer) else { continue }
+      guard let text = try reader.element(pointer) else { continue }
       if let origin = Self.origin(text) {
         if !origins.contains(origin) { origins.append(origin) }
       } else {

@@ -87,7 +87,7 @@ public struct CORSOrigins: Sendable, Hashable {
   ///   - method: The method that the page wants to use.
   ///   - list: The names of the fields that it wants to send.
   static func preflight(from origin: String, _ method: String, _ list: String?, allowing: Methods) -> HTTPResponse {
-    var (methods, fields) = ("GET, HEAD, POST, PUT, DELETE", understood)
+    var (methods, fields) = ("GET, HEAD, POST, PUT, PATCH, DELETE", understood)
     switch allowing {
     case .usual: break
     case .these(let allowed): methods = allowed

@@ -17,6 +17,7 @@ struct TargetRoutes: RouteGroup {
       Route(.get, "/v1/targets/{key}", .scope(.read), server: .owner, serve: show),
       Route(.get, "/v1/targets/{key}/forecast", .scope(.read), server: .owner, serve: forecast),
       Route(.put, "/v1/targets/{key}", .scope(.operate), server: .owner, serve: configure),
+      Route(.patch, "/v1/targets/{key}", .scope(.operate), server: .owner, serve: patch),
       command("pause", .pause),
       command("resume", .resume),
       command("trip", .trip),
@@ -46,36 +47,47 @@ struct TargetRoutes: RouteGroup {
   }
 
   private func configure(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
-    let (key, caller) = (try exchange.targetKey(), exchange.caller)
-    try request.checkNoParameters()
+    let target = try target(of: request, exchange)
     try request.checkJSON()
-    try Self.check(key)
     let overrides = try TargetOverrides.read(request.content)
-    let target = caller.target(key)
     try overrides.checkOrigins(of: target)
-    try overrides.checkFiles(in: caller.namespace.tlsDirectory(in: tlsDirectory))
-    if runtime.forwards(exchange, toOwnerOf: target) { return }
-    runtime.perform(.configure(overrides), on: target, exchange)
+    try overrides.checkFiles(in: filesDirectory(exchange))
+    perform(.configure(overrides), on: target, exchange)
+  }
+
+  private func patch(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    let target = try target(of: request, exchange)
+    try request.checkJSON()
+    let patch = try TargetPatch(request.content)
+    try patch.checkFiles(in: filesDirectory(exchange))
+    perform(.patch(patch), on: target, exchange)
+  }
+
+  private func filesDirectory(_ exchange: Exchange) -> String? {
+    exchange.caller.namespace.tlsDirectory(in: tlsDirectory)
   }
 
   private func command(_ name: String, _ kind: TargetCommand.Kind) -> Route {
     Route(.post, "/v1/targets/{key}/\(name)", .scope(.operate), server: .owner) {
-      [runtime] (request: borrowing HTTPRequest, exchange) throws(Problem) in
-      let key = try exchange.targetKey()
-      try request.checkNoParameters()
-      try Self.check(key)
-      let target = exchange.caller.target(key)
-      if runtime.forwards(exchange, toOwnerOf: target) { return }
-      runtime.perform(kind, on: target, exchange)
+      (request: borrowing HTTPRequest, exchange) throws(Problem) in
+      perform(kind, on: try target(of: request, exchange), exchange)
     }
   }
 
-  /// A command can create a target, so its key must be one that a call could have.
-  private static func check(_ key: String) throws(Problem) {
-    guard key.utf8.count <= longestKey, !PlainText.hasControls(key), NormalForm.isComposed(key) else {
+  private func perform(_ kind: TargetCommand.Kind, on target: TargetKey, _ exchange: Exchange) {
+    if runtime.forwards(exchange, toOwnerOf: target) { return }
+    runtime.perform(kind, on: target, exchange)
+  }
+
+  /// The target of a command. A command can create it, so its key must be one that a call could have.
+  private func target(of request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) -> TargetKey {
+    let key = try exchange.targetKey()
+    try request.checkNoParameters()
+    guard key.utf8.count <= Self.longestKey, !PlainText.hasControls(key), NormalForm.isComposed(key) else {
       throw Problem(
         status: 422, code: "invalidTarget", title: "The target's key is not valid",
-        detail: "It must have 1 to \(longestKey) bytes, no control characters, and the normalization form NFC.")
+        detail: "It must have 1 to \(Self.longestKey) bytes, no control characters, and the normalization form NFC.")
     }
+    return exchange.caller.target(key)
   }
 }

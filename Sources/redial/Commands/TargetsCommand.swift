@@ -14,7 +14,7 @@ extension Command {
     options: [
       Option(
         name: "--set", form: "JSON",
-        summary: "Replaces all settings of this target, as in the API; {} removes them."),
+        summary: "Changes these settings of this target and leaves the others; null removes one, null alone all."),
       Option(name: "--active", summary: "List only targets with waiting or running calls, paused or not closed."),
       Option(name: "--limit", form: "COUNT", summary: "How many targets to list, from 1 to 250 [100]."),
       Option(name: "--cursor", form: "CURSOR", summary: "Where the list goes on; the end of a list shows it."),
@@ -80,7 +80,7 @@ extension Command {
     guard (try? JSONValue(parsing: bytes)) != nil else {
       throw CommandError(code: .usage, message: "--set is not JSON")
     }
-    return try client.request("PUT", path, json: bytes)
+    return try client.request("PATCH", path, json: bytes)
   }
 
   /// The limits, the pace, the backlog, the results of the last minutes, and the drain estimate.
