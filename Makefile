@@ -59,6 +59,7 @@ simulate:
 	Scripts/simulate seeds $(or $(SEEDS),3000) $(or $(FIRST),0)
 	Scripts/simulate harm
 	Scripts/simulate callers
+	Scripts/simulate help
 	Scripts/simulate planted
 
 acceptance: build-tests $(VENV)/done

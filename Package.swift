@@ -155,7 +155,7 @@ let package = Package(
         "HTTPServer",
       ]),
     .testTarget(
-      name: "Simulation", dependencies: ["RedialEngine", "RedialModel", "RedialCore"],
+      name: "Simulation", dependencies: ["RedialEngine", "RedialForecast", "RedialModel", "RedialCore"],
       exclude: ["README.md", "Runner", "planted.py"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

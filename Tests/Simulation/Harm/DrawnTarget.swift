@@ -1,9 +1,10 @@
 @testable internal import RedialCore
+@testable internal import RedialForecast
 
 /// A target of the harm grid: it takes any load, and some of its requests fail whatever the load.
 ///
 /// Its answers depend only on the call, the attempt and the time, so that two services meet the same target.
-struct DrawnTarget: Sendable, CustomStringConvertible {
+struct DrawnTarget: RunLoad, CustomStringConvertible {
   /// How its failures look.
   enum Failure: Sendable, Hashable {
     case status(Int)
@@ -23,13 +24,6 @@ struct DrawnTarget: Sendable, CustomStringConvertible {
     case oneCall
     /// Those of the calls of one tenant: each tenth.
     case oneTenant
-    /// Those of so many callers, which share the target with others; see ``CallerGrid``.
-    case callers(Int, by: Mark)
-  }
-
-  /// What tells the calls of a caller from those of others.
-  enum Mark: Sendable, Hashable, CaseIterable {
-    case path, credential, label
   }
 
   var failure: Failure
@@ -41,14 +35,8 @@ struct DrawnTarget: Sendable, CustomStringConvertible {
   /// The usual response time, in seconds.
   var latency: Double
   var seed: UInt64
-
-  /// A request ends so.
-  struct Answer: Sendable {
-    /// Nil for a timeout.
-    var status: Int?
-    /// In seconds; nil for a timeout.
-    var after: Double?
-  }
+  let calls: [RunCall]
+  let attemptTimeout = Duration.seconds(5)
 
   var description: String {
     let percent = (share * 1000).rounded() / 10
@@ -75,51 +63,37 @@ struct DrawnTarget: Sendable, CustomStringConvertible {
     }
     // A tenant whose answers are slow has them slow for good, and that is no failure.
     if pattern != .random, case .slowness = failure { failure = .status(503) }
+    // A minute of calls, but enough to compare one in a hundred, and no more than can be run at once.
+    let count = min(4000, max(1000, Int(rate * 60)))
+    var times = RandomSource(seed: seed ^ 0x6361_6c6c)
+    calls = times.arrivals(rate, from: 0) { number, _ in number < count }.map { RunCall(at: $0) }
   }
 
-  /// Draws a target with callers whose calls never succeed.
-  init(callersBy seed: UInt64) {
-    var random = RandomSource(seed: seed &* 0x9e37_79b9_7f4a_7c15 ^ 0x6361_6c6c)
-    self.seed = seed
-    failure = random.pick([.status(503), .status(429), .status(500), .silence, .silence])
-    pattern = .callers(random.pick([1, 1, 3, 10]), by: random.pick(Mark.allCases))
-    share = 0.05 * Elementary.power(6, random.unitInterval())
-    // The others need a few of its slots at most.
-    rate = 5 * Elementary.power(20, random.unitInterval())
-    latency = 0.001 * Elementary.power(50, random.unitInterval())
-  }
-
-  /// The caller of a call whose calls never succeed; nil for all others.
-  func caller(of call: Int) -> Int? {
-    guard case .callers(let count, _) = pattern, draw(call, 0, 4) < share else { return nil }
-    return call % count
-  }
-
-  /// The answer to an attempt of a call at a time, in seconds.
-  func answer(_ call: Int, attempt: Int, at time: Double) -> Answer {
-    let usual = latency * (0.5 + draw(call, attempt, 1))
-    guard fails(call, attempt, at: time) else { return Answer(status: 200, after: usual) }
+  func answer(_ call: Int, attempt: Int, at now: Timestamp, timeout: Duration) -> ModelTarget.Answer {
+    let usual = Duration.microseconds(Int64(latency * (0.5 + draw(call, attempt, 1)) * 1e6))
+    var answer = ModelTarget.Answer(outcome: .answered, status: 200, latency: usual)
+    guard fails(call, attempt, at: (now - World.start).inSeconds) else { return answer }
     switch failure {
-    case .status(let status): return Answer(status: status, after: usual)
-    case .silence: return Answer()
-    case .slowness(let factor): return Answer(status: 200, after: usual * factor)
+    case .status(let status): answer.status = status
+    case .silence: answer = ModelTarget.Answer(outcome: .maybeSent, status: 0, latency: timeout)
+    case .slowness(let factor): answer.latency = usual * factor
     }
+    return answer
   }
 
-  /// Whether a call is one of those that never succeed.
-  func isHopeless(_ call: Int) -> Bool {
+  /// Calls that never succeed are not awaited.
+  func isAwaited(_ call: Int) -> Bool {
     switch pattern {
-    case .random, .bursts: false
-    case .oneCall: call == 3
-    case .oneTenant: call % 10 == 3
-    case .callers: caller(of: call) != nil
+    case .random, .bursts: true
+    case .oneCall: call != 3
+    case .oneTenant: call % 10 != 3
     }
   }
 
   private func fails(_ call: Int, _ attempt: Int, at time: Double) -> Bool {
     switch pattern {
     case .random: return draw(call, attempt, 2) < share
-    case .oneCall, .oneTenant, .callers: return isHopeless(call)
+    case .oneCall, .oneTenant: return !isAwaited(call)
     case .bursts(let length):
       // Slots of the length, of which as many are bad as the share needs.
       let slot = Int(time / length)

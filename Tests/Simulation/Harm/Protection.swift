@@ -2,13 +2,19 @@ internal import RedialCore
 @testable internal import RedialEngine
 internal import RedialModel
 
-/// What protects a target, or the others from it, by default.
+/// What protects a target, or the others from it.
+///
+/// The slots that a target earns (`SlotCredit`) have the same switch as `unprovenShare`.
 enum Protection: String, CaseIterable {
-  case pace, breaker, slowStart, targetShare, unprovenShare, newCallShare
+  case pace, breaker, slowStart, targetShare, unprovenShare, newCallShare, retryAfterPause, retryBudget
+
+  /// Those that are on by default.
+  static let defaults = Set(allCases).subtracting([.retryBudget])
 
   /// The service's defaults, of all that protects only these.
   static func settings(_ protections: Set<Protection>) -> EngineSettings {
     var settings = EngineSettings(breaker: .service)
+    settings.retriesPerSecond = 1
     for protection in allCases where !protections.contains(protection) { protection.turnOff(&settings) }
     return settings
   }
@@ -23,6 +29,8 @@ enum Protection: String, CaseIterable {
     case .targetShare: settings.targetShare = 1
     case .unprovenShare: settings.unprovenShare = 1
     case .newCallShare: settings.newCallShare = 0
+    case .retryAfterPause: settings.maxRetryAfterPause = .zero
+    case .retryBudget: settings.retriesPerSecond = 0
     }
   }
 }

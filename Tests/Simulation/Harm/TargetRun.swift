@@ -1,58 +1,43 @@
 @testable internal import RedialCore
 @testable internal import RedialEngine
+@testable internal import RedialForecast
 @testable internal import RedialModel
 
-/// Calls to one target in virtual time, by the real engine, with a store that commits at once and holds nothing back.
-struct TargetRun {
+/// Calls to some targets in virtual time, by the real engine, with a store that commits at once and holds nothing back.
+struct TargetRun<Load: RunLoad> {
   private enum Event {
     case call
     case ended(CallID, number: Int, AttemptResult)
     case wake
   }
 
-  private let target: DrawnTarget
+  private var load: Load
+  private let keys: [TargetKey]
   private var engine: Engine
   private var agenda = Agenda<Event>()
   private var now = World.start
   private var wakeAt: Timestamp?
-  private var arrivals: RandomSource
-  private let calls: Int
-  /// Whether the calls that never succeed are not submitted.
-  private let isAlone: Bool
+  private var submitted = 0
   private var ids: [CallID: Int] = [:]
-  private var submittedAt: [Timestamp] = []
-  /// In seconds, from the submission on; infinite for a call without success.
-  private(set) var times: [Double]
-  private(set) var attempts = 0
+  /// When each call succeeded, in seconds from the begin; infinite for one that did not.
+  private(set) var successes: [Double]
+  /// The attempts that failed: when they ended, in seconds from the begin, and their calls.
+  private(set) var failures: [(at: Double, call: Int)] = []
   private(set) var openings = 0
-  /// How often a limit of the pace began.
+  /// How often a limit of the first target's pace began.
   private(set) var limits = 0
   private var isPaced = false
-
-  private static let key: TargetKey = "http://target.example"
-  private static let policy = RetryPolicy(
-    maxAttempts: .max, deadline: .seconds(86_400), attemptTimeout: .seconds(5),
-    backoff: RetryPolicy.service.backoff)
+  private var awaited: Int
 
   /// - Parameters:
   ///   - settings: The engine's, as far as they protect a target.
-  ///   - isAlone: Whether the calls that never succeed are not submitted.
   ///   - seed: For the jitter of the backoff.
-  init(_ target: DrawnTarget, calls: Int, _ settings: EngineSettings, isAlone: Bool = false, seed: UInt64) {
-    self.target = target
-    self.calls = calls
-    self.isAlone = isAlone
-    times = Array(repeating: .infinity, count: calls)
-    arrivals = RandomSource(seed: target.seed ^ 0x6361_6c6c)
+  init(_ load: Load, _ settings: EngineSettings, seed: UInt64) {
+    self.load = load
+    keys = (0...(load.calls.map(\.target).max() ?? 0)).map { "http://target\($0).example" }
+    successes = Array(repeating: .infinity, count: load.calls.count)
+    awaited = load.calls.indices.count(where: load.isAwaited)
     var settings = settings
-    if case .callers = target.pattern {
-      // The slots are what they share.
-    } else {
-      // Nothing waits for a slot that a target without a limit could use.
-      let slots = target.rate * (target.latency * 10 + 5) * 10
-      settings.maxInFlightPerTarget = max(64, Int(slots))
-      settings.maxInFlight = max(settings.maxInFlight, 4 * settings.maxInFlightPerTarget)
-    }
     // Nothing waits in the store.
     settings.holdWindow = .seconds(86_400)
     settings.maxHeld = 10_000_000
@@ -64,21 +49,17 @@ struct TargetRun {
     scheduleCall()
   }
 
-  /// Runs until all calls that can succeed have succeeded, or for a time after the last has come.
+  /// Runs until all awaited calls have succeeded, or for a time after the last call has come.
   mutating func run() {
-    let hopeless = (0..<calls).count { target.isHopeless($0) }
     var end = Timestamp.distantFuture
-    while succeeded < calls - hopeless, let (time, event) = agenda.next(), time < end {
+    while awaited > 0, let (time, event) = agenda.next(), time < end {
       now = max(now, time)
       switch event {
       case .call:
         submit()
-        if submittedAt.count == calls { end = now + Self.patience }
+        if submitted == load.calls.count { end = now + .seconds(Self.patience) }
       case .ended(let id, let number, let result):
-        if result.status == 200, let call = ids[id] {
-          succeeded += 1
-          times[call] = (now - submittedAt[call]).inSeconds
-        }
+        if let call = ids[id] { count(result, of: call) }
         turn([.attemptEnded(id, number: number, result)])
       case .wake:
         guard let wake = wakeAt, wake <= now else { continue }
@@ -87,43 +68,35 @@ struct TargetRun {
     }
   }
 
-  private var succeeded = 0
-  /// Longer than any call here needs.
-  private static let patience = Duration.seconds(3600)
+  /// Longer than any call here needs, in seconds.
+  private static var patience: Int { 3600 }
+
+  private mutating func count(_ result: AttemptResult, of call: Int) {
+    let time = (now - World.start).inSeconds
+    guard result.status == 200 else { return failures.append((time, call)) }
+    successes[call] = time
+    if load.isAwaited(call) { awaited -= 1 }
+  }
 
   private mutating func scheduleCall() {
-    let seconds = -Elementary.log2(1 - arrivals.unitInterval()) * 0.693_147_180_559_945_3 / target.rate
-    agenda.add(.call, at: now + .microseconds(Int64(seconds * 1e6)))
+    guard submitted < load.calls.count else { return }
+    agenda.add(.call, at: World.start + .microseconds(Int64(load.calls[submitted].at * 1e6)))
   }
 
   private mutating func submit() {
-    submittedAt.append(now)
-    defer { if submittedAt.count < calls { scheduleCall() } }
-    if isAlone, target.isHopeless(submittedAt.count - 1) { return }
-    let spec = spec(of: submittedAt.count - 1)
+    let call = load.calls[submitted]
+    let key = keys[call.target]
+    let policy = RetryPolicy(
+      maxAttempts: .max, deadline: .seconds(86_400), attemptTimeout: load.attemptTimeout,
+      backoff: RetryPolicy.service.backoff)
+    let spec = CallSpec(
+      url: key.bare + call.path, method: "POST", headers: call.headers, target: key, policy: policy,
+      labels: call.labels, captureLimit: 100)
+    submitted += 1
     turn([
-      .submit(
-        CallDescriptor(spec: spec, body: [], start: .after(.zero)),
-        ReplyToken(rawValue: UInt64(submittedAt.count)))
+      .submit(CallDescriptor(spec: spec, body: [], start: .after(.zero)), ReplyToken(rawValue: UInt64(submitted)))
     ])
-  }
-
-  private func spec(of call: Int) -> CallSpec {
-    var path = "/orders/\(call)"
-    var headers: [HeaderField] = []
-    var labels: [CallSpec.Label] = []
-    if case .callers(_, let mark) = target.pattern {
-      // Letters, because a part of a path with a digit in it counts as an id.
-      let caller = target.caller(of: call).map { String(repeating: "c", count: $0 + 1) } ?? "other"
-      switch mark {
-      case .path: path = "/\(caller)/\(call)"
-      case .credential: headers = [HeaderField("Authorization", "Bearer \(caller)")]
-      case .label: labels = [CallSpec.Label(name: "tenant", value: caller)]
-      }
-    }
-    return CallSpec(
-      url: Self.key.bare + path, method: "POST", headers: headers, target: Self.key, policy: Self.policy,
-      labels: labels, captureLimit: 100)
+    scheduleCall()
   }
 
   private mutating func turn(_ events: [EngineEvent]) {
@@ -142,7 +115,7 @@ struct TargetRun {
       wakeAt = effects.wakeAt
     } while !events.isEmpty
     if let wakeAt { agenda.add(.wake, at: max(wakeAt, now)) }
-    let isPaced = engine.roster.place(of: Self.key).map { engine.roster.targets[$0].isPaced } ?? false
+    let isPaced = engine.roster.place(of: keys[0]).map { engine.roster.targets[$0].isPaced } ?? false
     if isPaced, !self.isPaced { limits += 1 }
     self.isPaced = isPaced
   }
@@ -162,19 +135,19 @@ struct TargetRun {
   }
 
   private mutating func begin(_ start: AttemptStart) {
-    attempts += 1
     guard let call = ids[start.call.id] else { fatalError("an attempt of an unknown call") }
-    let answer = target.answer(call, attempt: start.number, at: (now - World.start).inSeconds)
-    let timeout = start.timeout
-    let took = answer.after.map { Duration.microseconds(Int64($0 * 1e6)) } ?? timeout
-    var result: AttemptResult
-    if let status = answer.status, took < timeout {
-      result = AttemptResult(outcome: .answered, status: status, duration: took)
-      result.response = CapturedResponse(head: HeaderBlock(bytes: []), body: [], truncated: false)
+    let answer = load.answer(call, attempt: start.number, at: now, timeout: start.timeout)
+    let took = min(answer.latency, start.timeout)
+    var result = AttemptResult(outcome: answer.outcome, status: nil, duration: took)
+    if answer.outcome == .answered, took < start.timeout {
+      result.status = answer.status
+      let head = answer.retryAfter.map { "Retry-After: \($0.components.seconds)\r\n" } ?? ""
+      result.response = CapturedResponse(head: HeaderBlock(bytes: Array(head.utf8)), body: [], truncated: false)
     } else {
-      result = AttemptResult(outcome: .maybeSent, status: nil, duration: timeout)
-      result.failure = AttemptFailure(code: AttemptFailure.timeout, message: "")
+      let isRefused = answer.outcome == .notSent
+      if !isRefused { result.outcome = .maybeSent }
+      result.failure = AttemptFailure(code: isRefused ? "connectionRefused" : AttemptFailure.timeout, message: "")
     }
-    agenda.add(.ended(start.call.id, number: start.number, result), at: now + min(took, timeout))
+    agenda.add(.ended(start.call.id, number: start.number, result), at: now + took)
   }
 }

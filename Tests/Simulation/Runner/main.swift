@@ -8,6 +8,7 @@ internal import Glibc
 //   simulate harm -v COUNT [FIRST]       the same, and prints all
 //   simulate harm COUNT FIRST NAME...    the same, of the service's protections only these; see Protection
 //   simulate callers COUNT [FIRST]       so many targets that callers share; prints those where others are slower than alone
+//   simulate help COUNT FIRST NAME...    so many cases of each of these protections; prints a row of the table for each
 //
 // Exits with 1 when a seed failed.
 
@@ -28,25 +29,30 @@ if CommandLine.arguments.dropFirst().first == "trace", let seed = number(2) {
   print(violation.map { "seed \(seed): \($0)" } ?? "seed \(seed): every call ended as it must")
   exit(violation == nil ? 0 : 1)
 }
+let numbers = CommandLine.arguments.compactMap { UInt64($0) }
+let begin = numbers.dropFirst().first ?? 0
+let cases = begin..<(begin + (numbers.first ?? 200))
+let named = Protection.allCases.filter { CommandLine.arguments.contains($0.rawValue) }
+if CommandLine.arguments.dropFirst().first == "help" {
+  let grids = named.map { HelpGrid($0, cases) }
+  for grid in grids { print(grid.text) }
+  exit(grids.allSatisfy(\.helps) ? 0 : 1)
+}
 if CommandLine.arguments.dropFirst().first == "harm" {
   let isVerbose = CommandLine.arguments.contains("-v")
-  let numbers = CommandLine.arguments.compactMap { UInt64($0) }
-  let first = numbers.count > 1 ? numbers[1] : 0
-  let named = Protection.allCases.filter { CommandLine.arguments.contains($0.rawValue) }
-  let protections = Set(named.isEmpty ? Protection.allCases : named)
-  let rows = (first..<(first + (numbers.first ?? 200))).map { HarmGrid.row(seed: $0, protections) }
+  let protections = named.isEmpty ? Protection.defaults : Set(named)
+  let rows = cases.map { HarmGrid.row(seed: $0, protections) }
   let harmed = rows.filter { $0.excess > 1 }
   for row in isVerbose ? rows : harmed { print(row.text) }
   let opened = rows.count { $0.openings > 0 }
-  print("\(rows.count) targets from \(first), \(opened) breakers opened, \(harmed.count) harmed")
+  print("\(rows.count) targets from \(begin), \(opened) breakers opened, \(harmed.count) harmed")
   exit(harmed.isEmpty ? 0 : 1)
 }
-if CommandLine.arguments.dropFirst().first == "callers", let count = number(2) {
-  let first = number(3) ?? 0
-  let rows = (first..<(first + count)).map { CallerGrid.row(seed: $0) }
+if CommandLine.arguments.dropFirst().first == "callers" {
+  let rows = cases.map { CallerGrid.row(seed: $0) }
   let harmed = rows.filter { !($0.delay <= CallerGrid.slack) }
   for row in CommandLine.arguments.contains("-v") ? rows : harmed { print(row.text) }
-  print("\(rows.count) shared targets from \(first), \(harmed.count) harmed")
+  print("\(rows.count) shared targets from \(begin), \(harmed.count) harmed")
   exit(harmed.isEmpty ? 0 : 1)
 }
 guard let count = number(1) else {
