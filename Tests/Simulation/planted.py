@@ -166,6 +166,16 @@ BUGS = [
         "if !PLANTED { lanes[lane].newcomers.append(target) }")),
     bug("an attempt that was never made counts as silence", 500, (
         ENGINE, "if isLast { silentSince", "if isLast, !PLANTED { silentSince")),
+    # Connections to an origin.
+    bug("a fast path that skips the connections", 500, (
+        ENGINE, "roster.hasConnection(index, to: call.originHash)", "PLANTED || roster.hasConnection(index, to: call.originHash)")),
+    bug("a target that waits for a connection forgotten", 500, (
+        ENGINE, "origins[origin, default: Origin()].waiting.append(target)",
+        "if !PLANTED { origins[origin, default: Origin()].waiting.append(target) }")),
+    bug("a connection that is never given back", 500, (
+        ENGINE, "origins[key]?.inFlight -= 1", "if !PLANTED { origins[key]?.inFlight -= 1 }")),
+    bug("targets that never answer take all connections", 2000, (
+        ENGINE, "state.inFlight < (isProven ?", "state.inFlight < (isProven || PLANTED ?")),
     # Operators.
     bug("a limit of the pace that is not saved", 50, only_unless(
         ENGINE, "writes.append(.pace(target: roster.targets[place].key, pace))")),
