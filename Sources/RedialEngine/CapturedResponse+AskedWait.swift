@@ -10,10 +10,19 @@ extension CapturedResponse {
   func askedWait(status: Int, at now: Timestamp) -> Duration? {
     let time = targetTime(at: now)
     if let field = head.first("retry-after"), let wait = RetryAfter.parse(field, at: time) { return wait }
-    guard status == 429 || status == 503 else { return nil }
-    var fields = RateLimitFields()
-    head.forEach { fields.note($0, $1, at: time) }
-    return fields.wait
+    return status == 429 || status == 503 ? quotaWait(at: now) : nil
+  }
+
+  /// The wait until a quota is renewed that `RateLimit` fields show as exhausted; nil if they show none, or no time. A
+  /// server may send them with any status (draft-ietf-httpapi-ratelimit-headers-10, section 6).
+  func quotaWait(at now: Timestamp) -> Duration? {
+    func read(at time: Timestamp) -> Duration? {
+      var fields = RateLimitFields()
+      head.forEach { fields.note($0, $1, at: time) }
+      return fields.wait
+    }
+    // Most responses have no such fields, and the target's time is not needed.
+    return read(at: now) == nil ? nil : read(at: targetTime(at: now))
   }
 
   /// No answer is older, in seconds: ten years.

@@ -33,7 +33,8 @@ extension Engine {
     for (key, until) in state.asked {
       let index = target(key)
       // The clock of the machine may have been set back since.
-      roster[index].recover(retryAfter: min(until, now + settings.maxRetryAfterPause), at: now)
+      let end = min(until, now + settings.maxRetryAfterPause)
+      roster[index].changePause(at: now) { [now] in $0.recover(until: end, at: now) }
       reportStanding(index)
     }
     for (key, count) in state.queued {

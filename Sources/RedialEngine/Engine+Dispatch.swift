@@ -17,14 +17,15 @@ extension Engine {
   /// attempt or a refill brings the target back into the rotation.
   private mutating func startNext(of index: Int) -> Bool {
     let isNext = roster.takeAdmission(index)
-    guard hasLeave(index) else { return false }
+    let isTrial = !hasLeave(index)
+    if isTrial, !mayTry(index) { return false }
     guard isNext, roster.hasSlot(index, at: now) else {
       roster.waitForSlot(index)
       return false
     }
     refill(index)
-    guard let due = firstReady(of: index), let place = calls.place(of: due.id) else {
-      lookForStored(index)
+    guard let due = isTrial ? firstToTry(of: index) : firstReady(of: index), let place = calls.place(of: due.id) else {
+      if !isTrial { lookForStored(index) }
       return false
     }
     let origin = calls[at: place].record.spec.originHash
@@ -34,7 +35,13 @@ extension Engine {
       return false
     }
     guard let permit = permit(index) else { return false }
-    roster[index].take(due, calls[at: place].record, at: now)
+    if isTrial {
+      // Its place in the queue, which need not be the first, becomes void.
+      let source = CallSource(calls[at: place].record.spec)
+      roster[index].changePause(at: now) { $0.began(source) }
+    } else {
+      roster[index].take(due, calls[at: place].record, at: now)
+    }
     begin(due.id, permit: permit)
     return true
   }

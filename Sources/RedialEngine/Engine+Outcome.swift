@@ -95,7 +95,7 @@ extension Engine {
     let wasCutOff = attempt.outcome == .interrupted
     if wasCutOff { progress.interruptions += 1 }
     let status = attempt.status ?? 0
-    // A success needs no fields about retries, so its header is not searched.
+    // A success needs no fields about its own retries.
     let response = (200...299).contains(status) ? nil : attempt.response
     let end = AttemptEnd(
       outcome: attempt.outcome, status: status, retryAfter: response?.askedWait(status: status, at: now),
@@ -106,7 +106,7 @@ extension Engine {
     if wasCutOff, progress.interruptions > settings.maxInterruptions {
       decision = RetryDecision(.stop(.attemptsExhausted), rule: .interrupted)
     }
-    pauseTarget(index, attempt, asked: spec.policy.askedWait(of: end), rule: spec.policy.retryAfter)
+    heed(attempt, of: spec, asked: spec.policy.askedWait(of: end), at: index)
     progress.waits = decision.waits
     calls[at: place].record.progress = progress
     // Only now: fields about retries take effect even if nobody may see them.

@@ -50,6 +50,25 @@ extension Engine {
     return false
   }
 
+  /// Whether a call may start although the target has asked for a pause: ``firstToTry(of:)`` is that.
+  mutating func mayTry(_ place: Int) -> Bool {
+    roster.targets[place].limits.pause.mayTry && roster.targets[place].occupancy.ready <= Self.mostLookedAt
+      && roster[place].leave(isTrial: true, at: now) == .granted
+  }
+
+  /// Of more due calls none is tried: looking at them again and again would take too long.
+  private static let mostLookedAt = 256
+
+  /// The first due call that may start although the target has asked for a pause.
+  func firstToTry(of place: Int) -> ReadyQueue.Place? {
+    let target = roster.targets[place]
+    return target.due.places.first { due in
+      guard let call = calls[due.id], call.stamp == due.stamp else { return false }
+      return !(target.due.hasBudget && call.record.progress.isRetry)
+        && target.limits.pause.admits(CallSource(call.record.spec)) && !target.isCrowded(by: call.record.spec)
+    }
+  }
+
   /// The next call of a target to start, as far as its retry budget allows.
   mutating func firstReady(of place: Int) -> ReadyQueue.Place? {
     let (first, isRetryWaiting) = roster[place].firstReady(in: calls.table, at: now)
@@ -66,22 +85,47 @@ extension Engine {
     roster[calls[at: place].target].refund(withdrawal, at: now)
   }
 
-  /// Pauses a target that asked for it with 429 or 503: no call runs until then, or until the policy of the call that
-  /// got the response would wait no longer, or until ``EngineSettings/maxRetryAfterPause`` is over, because one response
-  /// must not stop all calls for hours. A policy that ignores `Retry-After`, for the status or at all, pauses nothing.
+  /// Heeds what a response says about the target's quota (``TargetPause``): if it asks for a pause, no call runs until
+  /// then, or until the policy of the call that got the response would wait no longer, or until
+  /// ``EngineSettings/maxRetryAfterPause`` is over, because one response must not stop all calls for hours. A policy that
+  /// ignores `Retry-After`, for the status or at all, pauses nothing.
   ///
   /// Calls whose policy ignores `Retry-After` wait too: the policy is about the call's own retries, while the pause
   /// protects an overloaded target from the first attempts of all calls. A pause that is not short is stored, so that a
   /// new process, or the next owner of the target, goes on with it.
-  mutating func pauseTarget(_ place: Int, _ attempt: AttemptRecord, asked: Duration?, rule: RetryAfterRule) {
-    guard let status = attempt.status, status == 429 || status == 503, let asked, asked > .zero, rule.isRespected
-    else { return }
-    let until = now + min(asked, rule.maximum, settings.maxRetryAfterPause)
-    guard roster[place].pause(until: until, at: now) else { return }
-    reportStanding(place)
-    if let until = roster[place].takeRetryAfter(at: now) {
-      writes.append(.asked(target: roster.targets[place].key, until: until))
+  ///
+  /// - Parameter asked: The wait that the response asks of its own call.
+  mutating func heed(_ attempt: AttemptRecord, of spec: CallSpec, asked: Duration?, at place: Int) {
+    guard attempt.outcome == .answered, let status = attempt.status else { return }
+    let rule = spec.policy.retryAfter
+    let (now, start, longest) = (now, attempt.startedAt, min(rule.maximum, settings.maxRetryAfterPause))
+    let isSuccess = 200...299 ~= status
+    var isRefusal = status == 429 || status == 503
+    var wait = asked
+    if !isRefusal {
+      wait = rule.isRespected ? attempt.response?.quotaWait(at: now) : nil
+      // Some services refuse with 403 what is beyond a quota.
+      isRefusal = status == 403 && wait != nil
     }
+    let hasChanged = roster[place].changePause(at: now) { pause in
+      let end = wait.flatMap { $0 > .zero ? now + min($0, longest) : nil }
+      if isRefusal { return pause.refused(until: end, from: start, of: CallSource(spec), at: now) }
+      guard let wait, let end else { return isSuccess && pause.taken(from: start, of: CallSource(spec), at: now) }
+      return pause.emptied(
+        until: now + wait, pausing: end, isSuccess: isSuccess, from: start, of: CallSource(spec), at: now)
+    }
+    guard hasChanged else { return }
+    reportStanding(place)
+    savePause(place)
+    roster.enterRotation(place)
+  }
+
+  /// Writes the end of a target's pause, if that is due.
+  mutating func savePause(_ place: Int) {
+    guard case .save(let until) = roster[place].changePause(at: now, { [now] in $0.takeChange(at: now) }) else {
+      return
+    }
+    writes.append(.asked(target: roster.targets[place].key, until: until))
   }
 
   /// Reports the reasons for which the target's calls wait, if they have changed.

@@ -140,6 +140,12 @@ struct EngineProbe {
     return reply
   }
 
+  /// A client submits a call with credentials, to a path.
+  mutating func submit(_ policy: RetryPolicy, token: String, path: String = "/") -> CallID {
+    submit(
+      .test(policy, url: Self.target.bare + path, headers: [HeaderField("authorization", "Bearer \(token)")]))
+  }
+
   /// A client submits a call; why it was refused, if it was.
   ///
   /// Apart from ``refusal(of:)``, of whose probe an expression that submits within it has made a copy by then.

@@ -13,10 +13,10 @@ enum PauseWatch {
     for case .storeFailed in events { return nil }
     for place in instance.engine.roster.places {
       let target = instance.engine.roster.targets[place]
-      guard let until = target.limits.retryAfterUntil, until - now >= TargetLimits.leastSavedPause,
+      guard let until = target.limits.pause.until, until - now >= TargetPause.leastSaved,
         store.owns(target.key, instance.lane.session)
       else { continue }
-      if store.asked[target.key].map({ until - $0 >= TargetLimits.leastExtension }) ?? true {
+      if store.asked[target.key].map({ until - $0 >= TargetPause.leastExtension }) ?? true {
         return "\(target.key) asked to be left alone until \(until.text), which is not on disk"
       }
     }

@@ -48,6 +48,14 @@ struct SimulatedNetwork {
       result.status = 429
       result.duration = .milliseconds(1)
     }
+    if result.outcome == .answered, result.response == nil, result.status == 429 || !fails {
+      if let left = targets[start.call.spec.url]?.capacity?.available(at: now) {
+        result.response = Self.response("RateLimit: \"burst\";r=\(left);t=1\r\n")
+      } else if start.call.spec.url.hasSuffix("1") {
+        // That quota is another one, or is not enforced.
+        result.response = Self.response("X-RateLimit-Remaining: 0\r\nX-RateLimit-Reset: 20\r\n")
+      }
+    }
     if target?.hangs == true, !isHealed { result.duration = .longest }
     if result.duration >= start.timeout {
       result.duration = start.timeout

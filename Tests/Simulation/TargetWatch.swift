@@ -14,6 +14,25 @@ struct TargetWatch {
     var number: Int
   }
 
+  /// A pause.
+  struct Rest {
+    private(set) var until: Timestamp?
+    private var from = Timestamp.epoch
+    /// How many calls of sources have been tried of which the target had taken none lately.
+    var trials = 0
+
+    mutating func ask(until end: Timestamp, from start: Timestamp, at now: Timestamp) {
+      if until ?? now <= now { trials = 0 }
+      until = max(end, until ?? end)
+      from = max(from, start)
+    }
+
+    /// An attempt was taken, or an operator ends it.
+    mutating func end(from start: Timestamp = .distantFuture) {
+      if start > from { until = nil }
+    }
+  }
+
   /// The state of a target as seen from outside the engine.
   struct Target {
     var controls = TargetControls()
@@ -26,7 +45,16 @@ struct TargetWatch {
     var retries: [(attempt: Attempt, at: Timestamp)] = []
     /// When its breaker closed.
     var recoveredAt: Timestamp?
-    var retryAfterUntil: Timestamp?
+    /// Until when it must be left alone, because it has refused requests, and until when it may be, also because of fields
+    /// that show an exhausted quota. With each, when the latest attempt began that was answered so.
+    var mustRest = Rest()
+    var mayRest = Rest()
+    /// The sources whose calls it has taken since it last refused one of them.
+    var welcome: Set<CallSource> = []
+    /// When the latest attempt began that was taken.
+    var takenFrom = Timestamp.epoch
+    /// Whether it has refused a request for its number.
+    var hasRefused = false
     /// Calls that left its queue since one left it by age and not by priority.
     var departures = 0
     /// The wait that its calls show, and since when.
@@ -45,7 +73,7 @@ struct TargetWatch {
       return max(1, Int(Double(settings.maxInFlight) * share + 1e-9))
     }
 
-    func isHeld(at now: Timestamp) -> Bool { retryAfterUntil ?? now > now }
+    func isHeld(at now: Timestamp) -> Bool { mustRest.until ?? now > now }
 
     mutating func configure(_ overrides: TargetOverrides, _ defaults: TargetSettings) {
       let new = overrides.applied(to: defaults)
@@ -100,7 +128,11 @@ struct TargetWatch {
 
   /// The pauses that targets had asked an earlier owner for. The clocks of two owners may differ.
   private mutating func leaveAlone(_ state: RecoveredState, at now: Timestamp) {
-    for (key, until) in state.asked { self[key].retryAfterUntil = min(until, now + settings.maxRetryAfterPause) }
+    for (key, until) in state.asked {
+      self[key].mustRest.ask(until: min(until, now + settings.maxRetryAfterPause), from: now, at: now)
+      self[key].mayRest = self[key].mustRest
+      self[key].hasRefused = true
+    }
   }
 
   /// The effects of a step.
@@ -153,11 +185,28 @@ struct TargetWatch {
     guard let start = ended(attempt) else { return }
     let key = start.call.spec.target
     let rule = start.call.spec.policy.retryAfter
-    guard result.status == 429 || result.status == 503, rule.isRespected,
-      let asked = result.response?.head.first("retry-after").flatMap({ RetryAfter.parse($0, at: now) }), asked > .zero
-    else { return }
+    guard result.outcome == .answered, let status = result.status else { return }
+    let from = start.call.progress.due
+    let isRefusal = status == 429 || status == 503
+    let source = CallSource(start.call.spec)
+    if isRefusal {
+      self[key].hasRefused = true
+      self[key].welcome.remove(source)
+    }
+    let field = isRefusal ? result.response?.head.first("retry-after") : nil
+    let asked = field.flatMap { RetryAfter.parse($0, at: now) } ?? result.response?.quotaWait(at: now)
+    guard rule.isRespected, let asked, asked > .zero else {
+      guard 200...299 ~= status else { return }
+      self[key].welcome.insert(source)
+      self[key].takenFrom = max(self[key].takenFrom, from)
+      self[key].mustRest.end(from: from)
+      self[key].mayRest.end(from: from)
+      return
+    }
+    guard from >= self[key].takenFrom else { return }
     let until = now + min(asked, rule.maximum, settings.maxRetryAfterPause)
-    self[key].retryAfterUntil = max(until, self[key].retryAfterUntil ?? until)
+    self[key].mayRest.ask(until: until, from: from, at: now)
+    if isRefusal { self[key].mustRest.ask(until: until, from: from, at: now) }
   }
 
   @discardableResult
@@ -196,8 +245,13 @@ struct TargetWatch {
       for case .start(let start) in then {
         let key = start.call.spec.target
         let shown = standings[key] ?? (TargetStanding(), .epoch)
+        if let fault = begin(start, at: now) { return fault }
+        // A call that is tried during a pause goes before those that wait for its end.
+        guard engine.roster.place(of: key).flatMap({ engine.roster.targets[$0].limits.pause.until }) == nil else {
+          continue
+        }
         let fault =
-          begin(start, at: now) ?? checkPriority(start, isNew: new.contains(start.call.id), engine)
+          checkPriority(start, isNew: new.contains(start.call.id), engine)
           ?? checkWait(start, shown.0, since: shown.1, at: now)
         if let fault { return fault }
       }
@@ -226,7 +280,7 @@ struct TargetWatch {
       case .reset: self[key].controls.isTripped = false
       case .release:
         self[key].controls.isTripped = false
-        self[key].retryAfterUntil = nil
+        self[key].mustRest.end()
         released.insert(key)
       }
     }
@@ -264,8 +318,13 @@ struct TargetWatch {
       return "\(start.call.id) was started at \(key), which is paused"
     }
     if old.isHeld(at: now), target.isHeld(at: now) {
-      let until = target.retryAfterUntil?.text ?? ""
-      return "\(start.call.id) was started at \(key), which is to be left alone until \(until)"
+      let until = target.mustRest.until?.text ?? ""
+      // One call of another source than the refused one is tried.
+      let isWelcome = target.welcome.contains(CallSource(start.call.spec))
+      guard isWelcome || target.mustRest.trials == 0 else {
+        return "\(start.call.id) was started at \(key), which is to be left alone until \(until)"
+      }
+      if !isWelcome { target.mustRest.trials += 1 }
     }
     let limit = max(old.limit(at: now), target.limit(at: now))
     if target.inFlight.count >= limit {
@@ -361,12 +420,15 @@ struct TargetWatch {
       if (told.breaker == .tripped) != controls.isTripped {
         return "\(actual.key) is held open: \(controls.isTripped), and told otherwise"
       }
-      if let until = actual.limits.retryAfterUntil, until > self[actual.key].retryAfterUntil ?? now,
+      if let until = actual.limits.pause.until, until > self[actual.key].mayRest.until ?? now,
         !released.contains(actual.key)
       {
         return "\(actual.key) is left alone until \(until.text), longer than it asked for or than it may be"
       }
-      if let until = actual.limits.retryAfterUntil, until > now, told.retryAfterUntil != until {
+      if let until = actual.limits.pause.until, until > now, !self[actual.key].hasRefused {
+        return "\(actual.key) has refused nothing, and is left alone until \(until.text)"
+      }
+      if let until = actual.limits.pause.until, until > now, told.retryAfterUntil != until {
         return "\(actual.key) is held until \(until.text), and told otherwise"
       }
       if case .open(let until, _) = actual.breaker.state, told.breaker != .open(until: until) {

@@ -124,12 +124,14 @@ enum Workload {
     policy.retryAfter.beyond = random.chance(0.5) ? .stop : .park
     policy.onTrip = random.chance(0.25) ? .fail : .wait
     let events: [CallEvent] = random.chance(0.7) ? CallEvent.allCases : [random.pick(CallEvent.allCases)]
+    let answersTo = random.chance(0.5) ? Callback(url: callback.url, events: events) : nil
+    let priority = random.chance(0.3) ? random.pick(0...9) : CallSpec.defaultPriority
+    let orderingKey = random.chance(0.3) ? random.pick(["a", "b"]) : nil
     let spec = CallSpec(
-      url: target.url, method: "POST", headers: [], target: target.key, policy: policy,
+      url: target.url, method: "POST", headers: orderingKey.map { [HeaderField("Authorization", $0)] } ?? [],
+      target: target.key, policy: policy,
       labels: [CallSpec.Label(name: "tenant", value: policy.maxAttempts % 2 == 0 ? "even" : "odd")],
-      callback: random.chance(0.5) ? Callback(url: callback.url, events: events) : nil, captureLimit: 100,
-      priority: random.chance(0.3) ? random.pick(0...9) : CallSpec.defaultPriority,
-      orderingKey: random.chance(0.3) ? random.pick(["a", "b"]) : nil)
+      callback: answersTo, captureLimit: 100, priority: priority, orderingKey: orderingKey)
     let start: CallDescriptor.Start
     switch random.pick(0...9) {
     case 0...5: start = .after(.zero)

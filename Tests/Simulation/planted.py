@@ -201,11 +201,17 @@ BUGS = [
         ENGINE, "if rate != nil { _", "if rate != nil, !PLANTED { _")),
     bug("a retry that its budget does not pay for", 8000, (
         ENGINE, "if isRetry { withdrawal =", "if isRetry, PLANTED {\n    } else if isRetry {\n      withdrawal =")),
-    bug("a Retry-After pause forgotten", 200, only_unless(
-        ENGINE, "retryAfterUntil = until\n    isLimited = true\n")),
+    bug("a Retry-After pause forgotten", 200, (
+        ENGINE, "guard end > until ?? now else", "guard !PLANTED, end > until ?? now else")),
     bug("a Retry-After pause without a maximum", 500, (
-        ENGINE, "min(asked, rule.maximum, settings.maxRetryAfterPause)",
-        "min(asked, rule.maximum, PLANTED ? .seconds(600) : settings.maxRetryAfterPause)")),
+        ENGINE, "min(rule.maximum, settings.maxRetryAfterPause)",
+        "min(rule.maximum, PLANTED ? .seconds(600) : settings.maxRetryAfterPause)")),
+    bug("a Retry-After pause that a later success does not end", 200, (
+        ENGINE, "guard until != nil, start > askedFrom else", "guard until != nil, !PLANTED, start > askedFrom else")),
+    bug("a trial in each pause without end", 2000, (
+        ENGINE, "&& (!hasTried || welcome.contains(source))", "&& (PLANTED || !hasTried || welcome.contains(source))")),
+    bug("fields about a quota believed untested", 200, (
+        ENGINE, "guard trust > 0 else", "guard PLANTED || trust > 0 else")),
     bug("a slow start skipped", 500, only_unless(
         ENGINE, "slowStart.start(at: now)")),
     bug("reasons for waiting not reported", 200, (
@@ -274,7 +280,7 @@ BUGS = [
         ENGINE, "guard owns(new.spec.target) else { return insertElsewhere(new) }")),
     bug("calls that others accepted never loaded", 500, only_unless(
         ENGINE, "if let due = grant.state.nextDue { desk.claims.learn(due: due) }")),
-    bug("an attempt begun after its lease", 500, (
+    bug("an attempt begun after its lease", 1000, (
         ENGINE, "var startBefore: Timestamp? { settings == nil ?",
         "var startBefore: Timestamp? { settings == nil || PLANTED ?")),
     bug("surplus shards kept", 200, (

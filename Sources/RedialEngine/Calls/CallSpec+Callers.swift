@@ -21,10 +21,10 @@ extension CallSpec: SlotHolder {
   }
 
   /// Header fields that tell callers apart.
-  private static let credentials: [StaticString] = ["authorization", "x-api-key", "api-key", "cookie"]
+  static let credentials: [StaticString] = ["authorization", "x-api-key", "api-key", "cookie"]
 
   /// The path without the last part, if that is an id.
-  private var pathHash: UInt64 {
+  var pathHash: UInt64 {
     // Up to the last slash, and with the part behind it.
     var (parent, path) = (FNV1a(), FNV1a())
     var slashes = 0

@@ -22,7 +22,10 @@ extension Engine {
     var controls = roster.place(of: key).map { roster.targets[$0].controls } ?? TargetControls()
     do throws(Problem) { try command.kind.change(&controls, of: key) } catch { return refuse(command, error) }
     let index = target(key)
-    if command.kind == .release, roster[index].release() { writes.append(.asked(target: key, until: nil)) }
+    if command.kind == .release {
+      roster[index].changePause(at: now) { $0.release() }
+      savePause(index)
+    }
     apply(controls, to: index)
     switch command.kind {
     case .trip:

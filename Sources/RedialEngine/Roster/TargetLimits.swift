@@ -35,10 +35,8 @@ struct TargetLimits: Sendable {
   private(set) var pace: AdaptivePace?
   /// What of that was saved last.
   private var savedPace: SavedPace?
-  /// The end of the target's Retry-After pause; nil or past if there is none.
-  private(set) var retryAfterUntil: Timestamp?
-  /// The end of that pause as it is in the store; nil if it is not there.
-  private var savedRetryAfter: Timestamp?
+  /// The pause that the target has asked for.
+  private(set) var pause = TargetPause()
   /// When its retry budget, which is used up, allows the next retry.
   private(set) var retriesUntil: Timestamp?
   /// Whether it is about to belong to another instance, or may be, so that no attempt starts any more.
@@ -57,12 +55,14 @@ struct TargetLimits: Sendable {
   }
 
   /// Whether an attempt may start now, beside so many in flight.
-  mutating func leave(inFlight: Int, at now: Timestamp) -> Leave {
+  ///
+  /// - Parameter isTrial: Whether it is one that may start although the target has asked for a pause.
+  mutating func leave(inFlight: Int, isTrial: Bool = false, at now: Timestamp) -> Leave {
     guard isLimited else { return inFlight < maxInFlight ? .granted : .afterAnother }
     note(at: now)
     if isLeaving { return .leaving }
     if controls.isPaused { return .afterPause }
-    if let until = retryAfterUntil { return .at(until) }
+    if let until = pause.until, !isTrial { return .at(until) }
     if pace?.hasRoom(beside: inFlight, within: maxInFlight) == false { return .afterAnother }
     let limit = pace == nil ? slowStart.limit(of: maxInFlight, at: now) : maxInFlight
     guard inFlight < limit else {
@@ -78,9 +78,9 @@ struct TargetLimits: Sendable {
 
   /// Updates whether an attempt needs more checks.
   mutating func note(at now: Timestamp) {
-    if let until = retryAfterUntil, until <= now { retryAfterUntil = nil }
+    pause.advance(to: now)
     isLimited =
-      isLeaving || controls.isPaused || retryAfterUntil != nil || rate != nil || pace?.rate != nil
+      isLeaving || controls.isPaused || pause.until != nil || rate != nil || pace?.rate != nil
       || pace == nil && slowStart.share(at: now) < 1
   }
 
@@ -123,43 +123,11 @@ struct TargetLimits: Sendable {
 
   // MARK: Changes
 
-  /// Pauses the target because it asked for that. Returns false if it is already paused for as long.
-  mutating func pause(until: Timestamp, at now: Timestamp) -> Bool {
-    guard until > retryAfterUntil ?? now else { return false }
-    retryAfterUntil = until
-    isLimited = true
-    return true
-  }
-
-  /// The end of the Retry-After pause, if that should be saved now; it then counts as saved.
-  ///
-  /// A short pause is over before another owner could ask. While many attempts get the same answer each makes the pause
-  /// a little longer, and only some of them cost a write.
-  mutating func takeRetryAfter(at now: Timestamp) -> Timestamp? {
-    guard let until = retryAfterUntil, until - now >= Self.leastSavedPause else { return nil }
-    if let saved = savedRetryAfter, until - saved < Self.leastExtension { return nil }
-    savedRetryAfter = until
-    return until
-  }
-
-  /// Pauses that are shorter are not saved.
-  static let leastSavedPause = Duration.seconds(5)
-  /// A saved pause that gets longer by less is not saved again.
-  static let leastExtension = Duration.seconds(1)
-
-  /// Goes on with the pause that the last owner has saved.
-  mutating func recover(retryAfter until: Timestamp, at now: Timestamp) {
-    savedRetryAfter = until
-    retryAfterUntil = until
-    note(at: now)
-  }
-
-  /// Ends the Retry-After pause. Returns whether the store has one.
-  mutating func release() -> Bool {
-    let isSaved = savedRetryAfter != nil
-    retryAfterUntil = nil
-    savedRetryAfter = nil
-    return isSaved
+  /// Changes the pause that the target asks for, and returns what that returns.
+  mutating func changePause<Result>(at now: Timestamp, _ change: (inout TargetPause) -> Result) -> Result {
+    pause.advance(to: now)
+    defer { note(at: now) }
+    return change(&pause)
   }
 
   // MARK: The pace

@@ -8,7 +8,7 @@ extension TargetState {
   /// - Parameter isQueued: Whether it is in the rotation, or waits for a slot.
   func isForgettable(isQueued: Bool, at now: Timestamp) -> Bool {
     isIdle && !isQueued && breaker.state == .closed && (breaker.consecutiveFailures == 0 || lastEnd + memory <= now)
-      && limits.retryAfterUntil ?? now <= now && limits.slowStart.share(at: now) == 1
+      && limits.pause.until ?? now <= now && limits.slowStart.share(at: now) == 1
       && limits.pace.map { $0.rate == nil || $0.changedAt + memory <= now } ?? true
       && limits.rate.map { $0.available(at: now) == $0.burst } ?? true
   }
@@ -60,7 +60,7 @@ extension TargetState {
     return TargetStanding(
       breaker: state, isPaused: controls.isPaused, isPaced: isPaced, paceUntil: limits.pace?.opening(at: now),
       lacksConnection: lacksConnection,
-      retryAfterUntil: limits.retryAfterUntil, rateUntil: rateUntil,
+      retryAfterUntil: limits.pause.until, rateUntil: rateUntil,
       retriesUntil: limits.retriesUntil)
   }
 
@@ -101,7 +101,7 @@ extension TargetState {
       consecutiveFailures: breaker.consecutiveFailures, inFlight: occupancy.inFlight,
       waiting: dueCalls,
       isPaused: controls.isPaused, isTripped: controls.isTripped,
-      retryAfterUntil: limits.retryAfterUntil.flatMap { $0 > now ? $0 : nil }, settings: settings)
+      retryAfterUntil: limits.pause.until.flatMap { $0 > now ? $0 : nil }, settings: settings)
     snapshot.pace = limits.pace
     snapshot.storedCalls = stored.count
     if stored.count > 0 || readyBacklog > 0 { snapshot.newStarts = youngStarts }

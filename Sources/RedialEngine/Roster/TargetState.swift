@@ -69,14 +69,14 @@ struct TargetState: Sendable {
 
   /// Whether a call could start now.
   func canRun(at now: Timestamp) -> Bool {
-    breaker.admits(at: now) && !limits.controls.isPaused && limits.retryAfterUntil == nil
+    breaker.admits(at: now) && !limits.controls.isPaused && limits.pause.until == nil
   }
 
   // MARK: Limits
 
   /// Whether its limits, without its breaker, let an attempt start now.
-  mutating func leave(at now: Timestamp) -> TargetLimits.Leave {
-    limits.leave(inFlight: occupancy.inFlight, at: now)
+  mutating func leave(isTrial: Bool = false, at now: Timestamp) -> TargetLimits.Leave {
+    limits.leave(inFlight: occupancy.inFlight, isTrial: isTrial, at: now)
   }
 
   /// Counts an attempt that starts against its limits; the call's count already includes it.
@@ -91,21 +91,10 @@ struct TargetState: Sendable {
     limits.refund(withdrawal, at: now)
   }
 
-  /// Pauses it because it asked for that. Returns false if it is already paused for as long.
-  mutating func pause(until: Timestamp, at now: Timestamp) -> Bool {
-    limits.pause(until: until, at: now)
+  /// Changes the pause that it asks for, and returns what that returns.
+  mutating func changePause<Result>(at now: Timestamp, _ change: (inout TargetPause) -> Result) -> Result {
+    limits.changePause(at: now, change)
   }
-
-  /// The end of its Retry-After pause, if that should be saved now; it then counts as saved.
-  mutating func takeRetryAfter(at now: Timestamp) -> Timestamp? { limits.takeRetryAfter(at: now) }
-
-  /// Goes on with the Retry-After pause that its last owner has saved.
-  mutating func recover(retryAfter until: Timestamp, at now: Timestamp) {
-    limits.recover(retryAfter: until, at: now)
-  }
-
-  /// Ends its Retry-After pause. Returns whether the store has one.
-  mutating func release() -> Bool { limits.release() }
 
   /// Whether its pace is limited to what it can take.
   var isPaced: Bool { limits.pace?.rate != nil }

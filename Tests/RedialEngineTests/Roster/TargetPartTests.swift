@@ -78,8 +78,7 @@ struct TargetPartTests {
     #expect(limits.leave(inFlight: 2, at: Self.now) == .afterAnother)
     #expect(limits.charge(isRetry: false, at: Self.now) == nil)
     #expect(limits.leave(inFlight: 0, at: Self.now) == .at(Self.now + .seconds(1)))
-    #expect(limits.pause(until: Self.now + .seconds(5), at: Self.now) == true)
-    #expect(limits.pause(until: Self.now + .seconds(4), at: Self.now) == false)
+    limits.changePause(at: Self.now) { $0.recover(until: Self.now + .seconds(5), at: Self.now) }
     #expect(limits.leave(inFlight: 0, at: Self.now) == .at(Self.now + .seconds(5)))
     #expect(limits.leave(inFlight: 0, at: Self.now + .seconds(5)) == .granted)
     var controls = TargetControls()

@@ -1,5 +1,6 @@
 @testable internal import RedialCore
 @testable internal import RedialForecast
+internal import RedialModel
 
 /// A target of the harm grid: it takes any load, and some of its requests fail whatever the load.
 ///
@@ -35,13 +36,16 @@ struct DrawnTarget: RunLoad, CustomStringConvertible {
   /// The usual response time, in seconds.
   var latency: Double
   var seed: UInt64
+  /// For how many seconds it asks with each refusal, if it always refuses one caller and nobody else; or 0.
+  var asksFor = 0
   let calls: [RunCall]
   let attemptTimeout = Duration.seconds(5)
 
   var description: String {
     let percent = (share * 1000).rounded() / 10
     let time = (latency * 1e4).rounded() / 10
-    return "\(percent) % \(failure), \(pattern), \((rate * 10).rounded() / 10) calls/s, \(time) ms, seed \(seed)"
+    let asks = asksFor > 0 ? " for \(asksFor) s" : ""
+    return "\(percent) % \(failure)\(asks), \(pattern), \((rate * 10).rounded() / 10) calls/s, \(time) ms, seed \(seed)"
   }
 
   /// Draws a target.
@@ -63,10 +67,16 @@ struct DrawnTarget: RunLoad, CustomStringConvertible {
     }
     // A tenant whose answers are slow has them slow for good, and that is no failure.
     if pattern != .random, case .slowness = failure { failure = .status(503) }
+    // Without a draw, so that the others stay what they are.
+    if pattern == .oneCall || pattern == .oneTenant, failure == .status(429) || failure == .status(503) {
+      asksFor = [0, 1, 5, 30][Int(seed % 4)]
+    }
     // A minute of calls, but enough to compare one in a hundred, and no more than can be run at once.
     let count = min(4000, max(1000, Int(rate * 60)))
     var times = RandomSource(seed: seed ^ 0x6361_6c6c)
-    calls = times.arrivals(rate, from: 0) { number, _ in number < count }.map { RunCall(at: $0) }
+    calls = times.arrivals(rate, from: 0) { number, _ in number < count }.enumerated().map { number, time in
+      RunCall(at: time, headers: [HeaderField("Authorization", "Bearer \(number % 10)")])
+    }
   }
 
   func answer(_ call: Int, attempt: Int, at now: Timestamp, timeout: Duration) -> ModelTarget.Answer {
@@ -74,7 +84,9 @@ struct DrawnTarget: RunLoad, CustomStringConvertible {
     var answer = ModelTarget.Answer(outcome: .answered, status: 200, latency: usual)
     guard fails(call, attempt, at: (now - World.start).inSeconds) else { return answer }
     switch failure {
-    case .status(let status): answer.status = status
+    case .status(let status):
+      answer.status = status
+      if asksFor > 0 { answer.retryAfter = .seconds(asksFor) }
     case .silence: answer = ModelTarget.Answer(outcome: .maybeSent, status: 0, latency: timeout)
     case .slowness(let factor): answer.latency = usual * factor
     }
