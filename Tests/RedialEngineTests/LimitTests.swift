@@ -126,9 +126,9 @@ struct LimitTests {
 
   // MARK: Retries
 
-  private func budgeted() -> EngineProbe {
+  private func budgeted(share: Double = 0) -> EngineProbe {
     var settings = EngineSettings()
-    settings.retryShare = 0
+    settings.retryShare = share
     settings.retriesPerSecond = 1
     settings.breaker.consecutiveFailures = 0
     settings.breaker.failureRate = 2
@@ -171,6 +171,25 @@ struct LimitTests {
     }
     #expect(times.count > 40)
     for time in times { #expect(times.count { $0 >= time && $0 - time < .seconds(9) } <= 10) }
+  }
+
+  @Test("when all fails and no new calls come, the budget goes on with its retries per second")
+  func retryBudgetWithoutFirstAttempts() {
+    var probe = budgeted(share: 0.2)
+    var policy = patient()
+    policy.maxAttempts = 1000
+    for _ in 0..<40 { probe.submit(policy) }
+    var ended = 0
+    var retries = 0
+    for second in 0..<120 {
+      while ended < probe.starts.count {
+        if second >= 30 { retries += 1 }
+        probe.end(probe.starts[ended].call.id, status: 500)
+        ended += 1
+      }
+      probe.advance(.seconds(1))
+    }
+    #expect(retries >= 80)
   }
 
   @Test("an attempt that could not be written costs the budget nothing")

@@ -226,10 +226,10 @@ public struct CircuitBreaker: Sendable, Hashable {
     switch result {
     case .ignored: return
     case .failure:
-      if !run.fail(permit.number, of: call, at: now) { usual.learn(failures: 1, of: 1) }
+      if !run.fail(permit.number, of: call, at: now) { usual.learn(failures: 1, of: 1, at: now) }
     case .success:
       let failures = run.succeed(permit.number)
-      usual.learn(failures: failures, of: failures + 1)
+      usual.learn(failures: failures, of: failures + 1, at: now)
       usual.learn(took)
     }
     window.record(isFailure: result == .failure, isSlow: took > settings.slowCallDuration, at: now)

@@ -47,7 +47,7 @@ public struct CircuitBreakerSettings: Sendable, Hashable {
   public enum Window: Sendable, Hashable {
     /// The outcomes of this time, forgotten in steps of a tenth of it.
     case time(Duration)
-    /// This number of outcomes, 1...``CircuitBreakerSettings/largestWindow``.
+    /// This number of outcomes, 1...``CircuitBreakerSettings/largestWindow``, of the last hour.
     case calls(Int)
   }
 

@@ -2,7 +2,8 @@
 ///
 /// Slow ends come late: with hanging requests failures, after quick refusals successes. So a failure of a call that began
 /// before one which has succeeded does not count: the target has worked since. And a success of a call that began before
-/// the run does not end it. A call that is tried again and again counts once.
+/// the run does not end it. A call that is tried again and again counts once. A failure an hour after the last begins a new
+/// run: the old ones say nothing about the target as it is now.
 struct FailureRun: Sendable, Hashable {
   /// Failures that count.
   private(set) var count = 0
@@ -10,6 +11,7 @@ struct FailureRun: Sendable, Hashable {
   private(set) var attempts = 0
   /// When the first of them failed; nil without any.
   private(set) var since: Timestamp?
+  private var last = Timestamp.epoch
   /// The permit of the first of them.
   private var first: UInt64 = 0
   /// The latest permit of which a success is known.
@@ -20,6 +22,8 @@ struct FailureRun: Sendable, Hashable {
   /// Counts a failure. Returns false if it is about a time before the run.
   mutating func fail(_ permit: UInt64, of call: UInt64?, at now: Timestamp) -> Bool {
     guard permit > succeeded else { return false }
+    if now - last > UsualFailures.memoryTime { clear() }
+    last = now
     first = attempts == 0 ? permit : min(first, permit)
     // If the clock steps back, the run begins again.
     since = min(since ?? now, now)
@@ -36,12 +40,15 @@ struct FailureRun: Sendable, Hashable {
   mutating func succeed(_ permit: UInt64) -> Int {
     succeeded = max(succeeded, permit)
     guard attempts > 0, permit > first else { return 0 }
-    let ended = attempts
+    defer { clear() }
+    return attempts
+  }
+
+  private mutating func clear() {
     count = 0
     attempts = 0
     since = nil
     calls.removeAll(keepingCapacity: true)
-    return ended
   }
 
   /// The run has opened the breaker: it does not go on, and its calls need not be known.

@@ -44,7 +44,7 @@ public struct SlidingWindow: Sendable, Hashable {
     case .calls(var window):
       // Moved out and back, so that the storage is not copied because of two references.
       storage = .calls(.none)
-      window.record(Counts(total: 1, failures: isFailure ? 1 : 0, slow: isSlow ? 1 : 0))
+      window.record(Counts(total: 1, failures: isFailure ? 1 : 0, slow: isSlow ? 1 : 0), at: now)
       storage = .calls(window)
     }
   }
@@ -57,7 +57,9 @@ public struct SlidingWindow: Sendable, Hashable {
       return Counts(
         total: Int(clamping: sums.first + sums.second), failures: Int(clamping: sums.second),
         slow: Int(clamping: sums.third))
-    case .calls(let window): return window.counts
+    case .calls(var window):
+      window.forget(at: now)
+      return window.counts
     }
   }
 
@@ -75,12 +77,14 @@ public struct SlidingWindow: Sendable, Hashable {
   }
 }
 
-/// The latest outcomes, whatever their time: two bits each, in a ring, with running sums.
+/// The latest outcomes of the last hour: two bits each, in a ring, with running sums.
 private struct CallWindow: Sendable, Hashable {
   private let capacity: Int
   private var bits: [UInt64]
   private var next = 0
   private(set) var counts = SlidingWindow.Counts()
+  /// How many there were in the last hour.
+  private var recent = RollingCounts(length: UsualFailures.memoryTime)
 
   /// Empty, without memory.
   static let none = CallWindow()
@@ -95,21 +99,32 @@ private struct CallWindow: Sendable, Hashable {
     bits = Array(repeating: 0, count: (self.capacity + 31) / 32)
   }
 
-  mutating func record(_ outcome: SlidingWindow.Counts) {
+  mutating func record(_ outcome: SlidingWindow.Counts, at now: Timestamp) {
     guard capacity > 0 else { return }
+    if counts.total == capacity { forgetOldest() }
     let shift = UInt64(next % 32 * 2)
-    let oldest = bits[next / 32] >> shift
-    if counts.total == capacity {
-      counts.add(.init(total: 1, failures: Int(oldest & 1), slow: Int(oldest >> 1 & 1)), times: -1)
-    }
     counts.add(outcome)
     bits[next / 32] &= ~(3 << shift)
     bits[next / 32] |= UInt64(outcome.failures | outcome.slow << 1) << shift
     next = (next + 1) % capacity
+    recent.count(.first, at: now)
+  }
+
+  /// Forgets what is too old.
+  mutating func forget(at now: Timestamp) {
+    let most = recent.sums(at: now).first
+    while counts.total > most { forgetOldest() }
+  }
+
+  private mutating func forgetOldest() {
+    let place = (next - counts.total + capacity) % capacity
+    let oldest = bits[place / 32] >> UInt64(place % 32 * 2)
+    counts.add(.init(total: 1, failures: Int(oldest & 1), slow: Int(oldest >> 1 & 1)), times: -1)
   }
 
   mutating func clear() {
     counts = .init()
     next = 0
+    recent.clear()
   }
 }

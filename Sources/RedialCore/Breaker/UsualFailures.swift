@@ -4,11 +4,13 @@
 /// A run of n failures comes by chance with the probability share^n. A run that a success ended was chance, and is
 /// learned. One that opened the breaker is not: what is usual stays as it was before the outage.
 ///
-/// It is an average over the last ``memory`` outcomes, of which 20 are taken to be successes while few are known.
+/// It is an average over the last ``memory`` outcomes, of which 20 are taken to be successes while few are known. Those of the
+/// last hour count: what is older weighs as much as 20 outcomes.
 public struct UsualFailures: Sendable, Hashable {
   /// The share, 0...1.
   public private(set) var share = 0.0
   private var outcomes = prior
+  private var learnedAt = Timestamp.epoch
   /// How long a success takes, in microseconds; 0 if unknown.
   private var duration = 0.0
 
@@ -23,12 +25,22 @@ public struct UsualFailures: Sendable, Hashable {
   /// Nothing is known: failures are not usual.
   public init() {}
 
+  /// How long an outcome counts.
+  static let memoryTime = Duration.seconds(3600)
+
   /// Takes outcomes into account.
   ///
   /// - Parameters:
   ///   - failures: How many of them were failures.
   ///   - count: How many there were, 1 or more.
-  mutating func learn(failures: Int, of count: Int) {
+  ///   - now: When the last of them ended.
+  mutating func learn(failures: Int, of count: Int, at now: Timestamp) {
+    // At a rate at which less time matters, the number of outcomes is the bound.
+    let age = now - learnedAt
+    if age > .seconds(1) {
+      outcomes = max(Self.prior, outcomes * (1 - min(1, age.inSeconds / Self.memoryTime.inSeconds)))
+    }
+    learnedAt = now
     outcomes = min(Self.memory, outcomes + Double(count))
     let weight = min(1, Double(count) / outcomes)
     share += (Double(failures) / Double(count) - share) * weight

@@ -7,7 +7,8 @@ extension RetryBudget {
     /// `minimumPerSecond` (0 to a million) on top, over the same window (Finagle, `RetryBudget.apply`).
     case ratio(share: Double, minimumPerSecond: Int, window: Duration)
     /// Retries, from withdrawal to end, are at most `share` (0...1) of all attempts that have begun and not ended,
-    /// or `minimum` if that is more (Envoy, `CircuitBreakers.Thresholds.RetryBudget`).
+    /// or `minimum` if that is more (Envoy, `CircuitBreakers.Thresholds.RetryBudget`). With a minimum of 0 nothing is
+    /// retried when all have failed, because then nothing is active.
     case concurrent(share: Double, minimum: Int)
     /// Every retry is allowed.
     case unlimited

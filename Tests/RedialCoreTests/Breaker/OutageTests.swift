@@ -49,7 +49,7 @@ struct OutageTests {
   @Test("a target that usually fails needs the more failures in a row", arguments: [(0.5, 20), (0.7, 39), (0.9, 132)])
   func usual(share: Double, needed: Int) {
     var usual = UsualFailures()
-    for _ in 0..<2000 { usual.learn(failures: Int(share * 10), of: 10) }
+    for _ in 0..<2000 { usual.learn(failures: Int(share * 10), of: 10, at: Self.start) }
     #expect(abs(usual.share - share) < 1e-6)
     #expect(!usual.isUnlikely(run: needed - 1, significance: 1e-6))
     #expect(usual.isUnlikely(run: needed, significance: 1e-6))
@@ -120,6 +120,25 @@ struct OutageTests {
     #expect(story.isClosed && story.breaker.usual.share == before)
     story.breaker.reset()
     #expect(story.breaker.usual == UsualFailures())
+  }
+
+  @Test("failures of hours ago are no part of a run, and what was usual then weighs little")
+  func old() throws {
+    var story = Story()
+    for _ in 0..<25 {
+      try story.attempt(.failure)
+      story.now = story.now + .seconds(3601)
+    }
+    #expect(story.isClosed && story.breaker.consecutiveFailures == 1)
+    for _ in 0..<25 where story.isClosed { try story.attempt(.failure) }
+    #expect(!story.isClosed)
+    var usual = UsualFailures()
+    for _ in 0..<500 { usual.learn(failures: 1, of: 2, at: Self.start) }
+    var trickle = usual
+    for _ in 0..<20 { usual.learn(failures: 0, of: 1, at: Self.start) }
+    #expect(usual.share > 0.45)
+    for number in 0..<20 { trickle.learn(failures: 0, of: 1, at: Self.start + .seconds(3600 + 60 * number)) }
+    #expect(trickle.share < 0.26)
   }
 
   @Test("a clock that steps back does not make a run long, nor keep it short")

@@ -51,4 +51,16 @@ struct SlidingWindowTests {
       #expect(window.counts(at: start).total == 0)
     }
   }
+
+  @Test("a window of calls counts none that is older than an hour")
+  func oldCalls() {
+    var window = SlidingWindow(.calls(100))
+    for number in 0..<10 { window.record(isFailure: number < 5, isSlow: true, at: start + .seconds(600 * number)) }
+    // Of those in the first steps of a tenth of the hour, nothing is left.
+    let counts = window.counts(at: start + .seconds(6000))
+    #expect(counts.total < 7 && counts.failures == 0 && counts.slow == counts.total)
+    window.record(isFailure: true, at: start + .seconds(6000))
+    #expect(window.counts(at: start + .seconds(6000)).failures == 1)
+    #expect(window.counts(at: start + .seconds(6000 + 3601)).total == 0)
+  }
 }

@@ -42,6 +42,18 @@ struct ConcurrentBudgetTests {
     #expect(budget.balance(at: now) == 0)
   }
 
+  @Test("a share of what is active does not shrink to nothing when all fails")
+  func allFails() {
+    var budget = RetryBudget(.envoy)
+    for _ in 0..<20 { budget.begin(at: now) }
+    for _ in 0..<20 { budget.end(.failure, at: now) }
+    for _ in 0..<100 {
+      let retries = (0..<4).compactMap { _ in budget.withdraw(for: .transient, at: now) }
+      #expect(retries.count == 3)
+      for retry in retries { budget.end(.failure, of: retry, at: now) }
+    }
+  }
+
   @Test("ends without a beginning change nothing")
   func unbalanced() throws {
     var budget = RetryBudget(.envoy)

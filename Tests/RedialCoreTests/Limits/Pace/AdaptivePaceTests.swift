@@ -52,27 +52,49 @@ struct AdaptivePaceTests {
     #expect((try #require(run.pace.rate)) > 170)
   }
 
+  /// Sends a request when the pace allows it, which is answered after a time.
+  private func send(_ pace: inout AdaptivePace, _ now: inout Timestamp, answeredAfter response: Duration) {
+    if let later = pace.wait(at: now) { now = later + .microseconds(1) }
+    let ticket = pace.start(at: now)
+    pace.end(ticket, .delivered(after: response), at: now + response)
+  }
+
+  /// A pace at its lowest rate.
+  private func slowest(_ now: inout Timestamp) -> AdaptivePace {
+    var pace = AdaptivePace(delivered: 0.1, limitedAt: now, at: now)
+    for _ in 0..<8 { send(&pace, &now, answeredAfter: .milliseconds(10)) }
+    // Answers that take longer and longer: a queue, until the rate is the lowest.
+    var slow = Duration.seconds(1)
+    for _ in 0..<400 where pace.rate ?? 1 > AdaptivePace.slowest {
+      send(&pace, &now, answeredAfter: slow)
+      slow = slow * 1.05
+    }
+    #expect(pace.rate == AdaptivePace.slowest)
+    return pace
+  }
+
   // Found by seed 952 of the simulation: what four answers had shown was trusted for six rounds of 40 s.
   @Test
   func `From the lowest rate the pace recovers within two minutes of quick answers`() {
     var now = Self.start
-    var pace = AdaptivePace(delivered: 0.1, limitedAt: now, at: now)
-    func send(_ response: Duration) {
-      if let later = pace.wait(at: now) { now = later + .microseconds(1) }
-      let ticket = pace.start(at: now)
-      pace.end(ticket, .delivered(after: response), at: now + response)
-    }
-    for _ in 0..<8 { send(.milliseconds(10)) }
-    // Answers that take longer and longer: a queue, until the rate is the lowest.
-    var slow = Duration.seconds(1)
-    for _ in 0..<400 where pace.rate ?? 1 > AdaptivePace.slowest {
-      send(slow)
-      slow = slow * 1.05
-    }
-    #expect(pace.rate == AdaptivePace.slowest)
+    var pace = slowest(&now)
     let end = now + .seconds(120)
-    while now < end, pace.rate ?? 1 < 0.5 { send(.milliseconds(10)) }
+    while now < end, pace.rate ?? 1 < 0.5 { send(&pace, &now, answeredAfter: .milliseconds(10)) }
     #expect(now < end, "\(pace.rate ?? 0)")
+  }
+
+  @Test
+  func `The lowest rate is no probe: others go beside a request that hangs, and it ends with an outage`() throws {
+    var now = Self.start
+    var pace = slowest(&now)
+    now = now + .seconds(3600)
+    let hanging = pace.start(at: now)
+    #expect(pace.hasRoom(beside: 1, within: 64) && pace.hasRoom(beside: 7, within: 64))
+    #expect((pace.wait(at: now) ?? now) - now <= .seconds(10))
+    pace.suspend(at: now)
+    pace.end(hanging, .silent, at: now + .seconds(60))
+    pace.recover(at: now + .seconds(60))
+    #expect((try #require(pace.rate)) >= 4)
   }
 
   @Test(arguments: [0.05, 0.2, 0.5, 0.8])
