@@ -91,7 +91,7 @@ extension Engine {
       guard let call = calls[id], case .running(_, let cancelledBy) = call.phase else { continue }
       effects.actions.append(.abort(id))
       desk.leases.abort(id)
-      for reply in cancelledBy { refuse(.command(reply, .done(id)), .leaseLost) }
+      for reply in cancelledBy { refuse(.command(reply, .done(nil)), .leaseLost) }
     }
     for then in [afterCommit, desk.trouble?.stuck.then ?? [], desk.trouble?.later.then ?? []] { giveUp(then) }
     for submission in desk.unsentLookups {

@@ -112,27 +112,18 @@ extension Engine {
     // Only now: fields about retries take effect even if nobody may see them.
     attempt.response?.redact(settings.redaction, and: spec.redactedHeaders)
     attempt.decision = DecisionText.json(decision, for: end, failure: attempt.failure, of: spec)
-    answer(cancelledBy, id, decision)
     tally(attempt, decision, cancelledBy, calls[at: place].record.kind, of: index)
     switch decision.action {
-    case .succeed: finish(id, .succeeded, attempt: attempt)
-    case _ where !cancelledBy.isEmpty: finish(id, .cancelled, attempt: attempt)
+    case .succeed:
+      // A call that succeeded first cannot be cancelled.
+      for reply in cancelledBy {
+        afterCommit.append(.reply(.command(reply, .refused(Self.alreadyEnded(id, .succeeded)))))
+      }
+      finish(id, .succeeded, attempt: attempt)
+    case _ where !cancelledBy.isEmpty: finish(id, .cancelled, attempt: attempt, for: cancelledBy)
     case .stop(let reason): finish(id, .failed, failure: reason, attempt: attempt)
     case .retry(let wait): retry(id, at: now + wait, decision, attempt)
     case .park(let time): retry(id, at: time, decision, attempt)
-    }
-  }
-
-  /// Answers the clients that wanted a running call cancelled. A call that succeeded first cannot be cancelled.
-  private mutating func answer(
-    _ cancelledBy: [ReplyToken<CallCommand.Reply>], _ id: CallID, _ decision: RetryDecision
-  ) {
-    for reply in cancelledBy {
-      if case .succeed = decision.action {
-        afterCommit.append(.reply(.command(reply, .refused(Self.alreadyEnded(id, .succeeded)))))
-      } else {
-        afterCommit.append(.reply(.command(reply, .done(id))))
-      }
     }
   }
 
@@ -173,9 +164,10 @@ extension Engine {
     record.history.append(attempt)
   }
 
-  /// Ends a call, on disk first; then its webhooks are created.
+  /// Ends a call, on disk first; then its webhooks are created, and the commands that wanted this are answered.
   mutating func finish(
-    _ id: CallID, _ state: StoredState, failure: StopReason? = nil, attempt: consuming AttemptRecord? = nil
+    _ id: CallID, _ state: StoredState, failure: StopReason? = nil, attempt: consuming AttemptRecord? = nil,
+    for replies: [ReplyToken<CallCommand.Reply>] = []
   ) {
     guard let call = release(id) else { return }
     var record = call.record
@@ -204,5 +196,6 @@ extension Engine {
       insertWebhook(event, of: record, attempts: record.history)
     }
     notifySubscribers(of: record, behind: writes.count > behind ? behind + 1 : behind)
+    done(replies, record)
   }
 }

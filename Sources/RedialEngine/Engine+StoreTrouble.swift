@@ -164,8 +164,7 @@ extension Engine {
     calls[at: place].record.progress.attempts -= 1
     calls[at: place].record.progress.state = .held
     if !cancelledBy.isEmpty {
-      for reply in cancelledBy { afterCommit.append(.reply(.command(reply, .done(id)))) }
-      return finish(id, .cancelled)
+      return finish(id, .cancelled, for: cancelledBy)
     }
     writes.append(.update(id, calls[at: place].record.progress, nil))
     becomeReady(id)
@@ -207,7 +206,7 @@ extension Engine {
       leaveRunning(id, wasMade: false)
       endPaced(call.target, call.paceTicket, .none)
       recordBreaker(call.target, .ignored, permit, of: id)
-      for reply in cancelledBy { effects.actions.append(.reply(.command(reply, .done(id)))) }
+      for reply in cancelledBy { refuse(.command(reply, .done(nil)), Self.noSuchCall(id)) }
     }
     release(id)
   }

@@ -77,8 +77,8 @@ public enum EngineEvent: Sendable {
 
 /// A command of a client about a call.
 public struct CallCommand: Sendable, Hashable {
-  /// The reply: the call, once the command is done and on disk, or why it is refused.
-  public typealias Reply = CommandReply<CallID>
+  /// The reply: the call as it is then, or nil if it was removed, once the command is done and on disk; or why it is refused.
+  public typealias Reply = CommandReply<CallRecord?>
 
   /// The action.
   public enum Kind: Sendable, Hashable {

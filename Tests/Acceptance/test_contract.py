@@ -310,6 +310,9 @@ def test_every_operation_answers_as_documented(redial, flaky):
         (method, path, status) for path, item in CONTRACT["paths"].items() for method in ("get", "post", "put", "patch", "delete")
         if method in item for status in item[method]["responses"] if status not in elsewhere}
     documented -= {("post", path, "409") for path in controls} | {("put", settings, "409"), ("patch", settings, "409"), ("post", endpoints, "409")}
+    # Only while the database has no connection for readers, as in test_database_trouble.py.
+    documented -= {(method, f"/v1/calls/{{id}}/{name}", "202")
+                   for method, name in (("post", "cancel"), ("post", "retry"), ("delete", "content"))}
     assert documented == seen
 
 

@@ -3,6 +3,8 @@
 import concurrent.futures
 import subprocess
 
+import pytest
+
 from databases import PROGRAMS
 from processes import BOUND, wait_until
 
@@ -79,3 +81,52 @@ def test_a_submission_that_is_in_doubt_while_the_database_is_away_gets_an_answer
     assert again.status in (200, 202), again.body
     assert service.ended(again.json["id"])["state"] == "succeeded"
     assert len(target.requests) == 1
+
+
+# In the statements of heartbeats. The lane's process is in the table of them.
+HEARTBEATS = "beats|sessions|versions|quiet_until|LISTEN|pg_notify"
+
+
+@pytest.fixture
+def unread(database, instances):
+    """Starts an instance. Its readers then lose their connections and get no others; its lane and its heartbeat keep theirs."""
+    cluster = database()
+    cluster.query("CREATE ROLE limited LOGIN")
+    cluster.query("GRANT CREATE ON DATABASE redial TO limited")
+    _, (service,) = instances(1, on=cluster, each=lambda number: {
+        "location": f"postgresql://limited@/redial?host={cluster.folder}"})
+
+    def end_readers(call):
+        cluster.query("ALTER ROLE limited CONNECTION LIMIT 0")
+
+        def are_ended():
+            cluster.query(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'limited' "
+                f"AND query !~ '{HEARTBEATS}' AND pid NOT IN (SELECT backend FROM redial.beats)", "redial")
+            return cluster.query("SELECT count(*) FROM pg_stat_activity WHERE usename = 'limited'") == [["2"]]
+        wait_until(are_ended, "only two connections are left")
+        assert service("GET", f"/v1/calls/{call}").status == 503
+    return cluster, service, end_readers
+
+
+def test_what_was_accepted_or_done_is_answered_so_although_it_cannot_be_read(unread, receiver):
+    target, (cluster, service, end_readers) = receiver(), unread
+    ended = service.ended(service.submit(url=target.url))["id"]
+    cancelled, retried = (service.submit(url=target.url, delay="1h") for _ in range(2))
+    end_readers(ended)
+    accepted = service("POST", "/v1/calls", {"url": target.url}, {"prefer": "wait=10"})
+    assert (accepted.status, accepted.json["attempts"]) == (202, []), accepted.body
+    done = {
+        cancelled: service("POST", f"/v1/calls/{cancelled}/cancel"), retried: service("POST", f"/v1/calls/{retried}/retry"),
+        ended: service("DELETE", f"/v1/calls/{ended}/content?labels=true")}
+    for identity, answer in done.items():
+        assert (answer.status, answer.json["id"]) == (202, identity), answer.body
+        assert answer.headers["location"] == f"/v1/calls/{identity}"
+    assert done[cancelled].json["state"] == "cancelled" and done[cancelled].json["finishedAt"]
+    assert done[ended].json["contentErasedAt"]
+    cluster.query("ALTER ROLE limited CONNECTION LIMIT -1")
+    wait_until(lambda: service("GET", f"/v1/calls/{ended}").status == 200, "it can be read again")
+    ends = {identity: service.ended(identity)["state"] for identity in (accepted.json["id"], cancelled, retried)}
+    assert list(ends.values()) == ["succeeded", "cancelled", "succeeded"]
+    assert service.get(ended)["contentErasedAt"] == done[ended].json["contentErasedAt"]
+    assert len(target.requests) == 3

@@ -85,6 +85,19 @@ def test_an_operation_stays_with_its_leader_when_instances_come(failed, instance
     assert ends(services + more, operation) == 1
 
 
+def test_what_other_instances_have_purged_is_counted_as_done(instances, receiver):
+    _, services = instances(2, *LASTING)
+    target = receiver()
+    calls = [services[0].submit(url=target.url, target=f"target{number}") for number in range(24)]
+    for call in calls:
+        services[0].ended(call)
+    answer = services[0]("POST", "/v1/operations", {"action": "purge", "filter": {"state": "succeeded"}, "ratePerSecond": 1000})
+    assert answer.status == 202, answer.body
+    over = completed(services[0], answer.json["id"])
+    assert (over["matched"], over["done"], over["skipped"]) == (len(calls), len(calls), 0)
+    assert services[1]("GET", "/v1/calls").json["data"] == []
+
+
 def test_a_leader_that_stops_finishes_and_counts_its_page_before_another_continues(failed, instances):
     cluster, services, calls = failed(*LASTING)
     last = services[1]

@@ -35,7 +35,7 @@ struct BulkRunnerTests {
           return .elsewhere(TargetKey("https://example.com", in: .default))
         }
         state.left.remove(id)
-        return .done(id)
+        return .done(nil)
       }
     }
   }

@@ -129,7 +129,7 @@ struct StoreLaneTests {
   private static func commit(_ number: Int, epoch: UInt64 = 0) -> StoreRequest {
     StoreRequest(
       .commit(
-        [write(number)], then: [.reply(.command(ReplyToken(rawValue: UInt64(number)), .done(CallID(rawValue: 0))))]),
+        [write(number)], then: [.reply(.command(ReplyToken(rawValue: UInt64(number)), .done(nil)))]),
       epoch: epoch)
   }
 

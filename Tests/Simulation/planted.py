@@ -31,8 +31,8 @@ BUGS = [
         "if PLANTED { effects.actions.append(.reply(.submission(reply, .accepted(accepted)))) }\n"
         "else { afterCommit.append(.reply(.submission(reply, .accepted(accepted)))) }")),
     bug("a cancellation reported before the commit", 200, swap(
-        ENGINE, "afterCommit.append(.reply(.command(command.reply, .done(command.id))))",
-        "effects.actions.append(.reply(.command(command.reply, .done(command.id))))")),
+        ENGINE, "for reply in replies { afterCommit.append(.reply(.command(reply, .done(record)))) }",
+        "for reply in replies { effects.actions.append(.reply(.command(reply, .done(record)))) }")),
     bug("an attempt made before it is counted", 20, (
         ENGINE, "min($0, deadline) } ?? deadline)))\n",
         "min($0, deadline) } ?? deadline)))\n"

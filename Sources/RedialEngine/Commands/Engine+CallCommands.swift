@@ -32,11 +32,7 @@ extension Engine {
     let isHere = calls[command.id]?.record.spec.namespace == command.namespace
     if isHere || isStale { return execute(command) }
     guard let record else {
-      return refuse(
-        command,
-        Problem(
-          status: 404, code: "callNotFound", title: "There is no such call",
-          detail: "No call has the id \(command.id); it may have been removed."))
+      return refuse(command, Self.noSuchCall(command.id))
     }
     guard owns(record.spec.target) else {
       effects.actions.append(.reply(.command(command.reply, .elsewhere(record.spec.target))))
@@ -56,7 +52,7 @@ extension Engine {
     case .retry: runAgain(record, command)
     case .erase: erase(record, command)
     case .purge: purge(record, command)
-    case .cancel where record.progress.state == .cancelled: done(command)
+    case .cancel where record.progress.state == .cancelled: done(command, record)
     case .cancel, .reclaim: refuse(command, Self.alreadyEnded(record.id, record.progress.state))
     }
   }
@@ -78,14 +74,13 @@ extension Engine {
       refuse(command, Self.notEnded(record.id))
     case .reclaim:
       putBack(record)
-      done(command)
+      done(command, record)
     }
   }
 
   private mutating func cancel(_ call: ActiveCall, _ command: CallCommand) {
     guard call.isRunning, let place = calls.place(of: command.id) else {
-      finish(command.id, .cancelled)
-      return done(command)
+      return finish(command.id, .cancelled, for: [command.reply])
     }
     calls[at: place].cancel(for: command.reply)
     // After the attempt's start, which may still wait for its commit: an earlier abort would find nothing.
@@ -103,7 +98,7 @@ extension Engine {
           detail: "An attempt of \(command.id) is in flight; wait for its end, or cancel it."))
     case .ready:
       note(command, of: call.record)
-      done(command)
+      done(command, call.record)
     case .waiting where call.record.progress.waiting == .ordering:
       // It no longer waits for its time, but still for its turn.
       var record = call.record
@@ -111,7 +106,7 @@ extension Engine {
       release(command.id)
       awaitTurn(record)
       note(command, of: record)
-      done(command)
+      done(command, record)
     case .waiting:
       var record = call.record
       record.progress.due = now
@@ -123,7 +118,7 @@ extension Engine {
       writes.append(.update(command.id, record.progress, nil))
       becomeReady(command.id)
       note(command, of: record)
-      done(command)
+      done(command, record)
     }
   }
 
@@ -147,7 +142,7 @@ extension Engine {
       becomeReady(record.id)
     }
     note(command, of: record)
-    done(command)
+    done(command, record)
   }
 
   /// Records the manual retry.
@@ -159,12 +154,23 @@ extension Engine {
     }
   }
 
-  mutating func done(_ command: CallCommand) {
-    afterCommit.append(.reply(.command(command.reply, .done(command.id))))
+  /// Answers a command once it is on disk.
+  ///
+  /// - Parameter record: The call as the command has left it; nil if it was removed.
+  mutating func done(_ command: CallCommand, _ record: CallRecord?) { done([command.reply], record) }
+
+  mutating func done(_ replies: [ReplyToken<CallCommand.Reply>], _ record: CallRecord?) {
+    for reply in replies { afterCommit.append(.reply(.command(reply, .done(record)))) }
   }
 
   mutating func refuse(_ command: CallCommand, _ problem: Problem) {
     effects.actions.append(.reply(.command(command.reply, .refused(problem))))
+  }
+
+  static func noSuchCall(_ id: CallID) -> Problem {
+    Problem(
+      status: 404, code: "callNotFound", title: "There is no such call",
+      detail: "No call has the id \(id); it may have been removed.")
   }
 
   static func alreadyEnded(_ id: CallID, _ state: StoredState) -> Problem {

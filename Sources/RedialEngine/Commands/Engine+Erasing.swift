@@ -6,18 +6,21 @@ extension Engine {
   /// Erases the payloads of an ended call, and its labels if wanted. It cannot be run again afterwards.
   mutating func erase(_ ended: CallRecord, _ command: CallCommand) {
     let keepingLabels = !command.erasesLabels
-    if !ended.spec.isErased(keepingLabels: keepingLabels) {
-      writes.append(.erase(ended.id, ended.spec.erased(at: now, keepingLabels: keepingLabels)))
-      desk.fetches.outdate(ended.id)
-    }
-    done(command)
+    guard !ended.spec.isErased(keepingLabels: keepingLabels) else { return done(command, ended) }
+    let spec = ended.spec.erased(at: now, keepingLabels: keepingLabels)
+    writes.append(.erase(ended.id, spec))
+    desk.fetches.outdate(ended.id)
+    done(
+      command,
+      CallRecord(
+        id: ended.id, kind: ended.kind, spec: spec, body: [], createdAt: ended.createdAt, progress: ended.progress))
   }
 
   /// Removes an ended call, with all its data.
   mutating func purge(_ ended: CallRecord, _ command: CallCommand) {
     writes.append(.discard(ended.id))
     desk.fetches.outdate(ended.id)
-    done(command)
+    done(command, nil)
   }
 
   /// The call of a command cannot be read: it can only be removed.
@@ -31,7 +34,7 @@ extension Engine {
     }
     writes.append(.discard(command.id))
     desk.fetches.outdate(command.id)
-    done(command)
+    done(command, nil)
   }
 
   static func notEnded(_ id: CallID) -> Problem {

@@ -91,8 +91,8 @@ extension Runtime {
     case (.client(let responder, let request), .elsewhere(let target)):
       forward(request, toOwnerOf: target, responder)
     case (.client(let responder, _), .refused(let problem)): respond(responder, Answer.problem(problem))
-    // It belongs to the client's namespace, or the engine would have refused.
-    case (.client(let responder, _), .done(let id)): answerWithCall(id, in: nil, responder)
+    case (.client(let responder, _), .done(let record?)): answer(responder, withDone: record)
+    case (.client(let responder, _), .done(nil)): respond(responder, HTTPResponse(status: 204, headers: [], body: []))
     case (.audit(let call), .done): reclaimed(call)
     // It is in memory now, has ended, or the next audit finds it.
     case (.audit, _): break
@@ -110,6 +110,21 @@ extension Runtime {
     }
   }
 
+  /// Answers with the call of a command that is done. Its client must not believe otherwise because the call cannot be
+  /// read.
+  private func answer(_ responder: HTTPResponder, withDone record: CallRecord) {
+    query(responder, isOwed: true) { [self] in
+      do {
+        // It belongs to the client's namespace, or the engine would have refused.
+        let stored = try storedCall(record.id, in: nil)
+        return Answer.call(stored, wait: standings.wait(of: stored, at: clock.now), redaction)
+      } catch let error as StoreError {
+        _ = problem(of: error)
+        return Answer.unread(record, wait: standings.wait(of: record, at: clock.now), redaction)
+      }
+    }
+  }
+
   /// - Parameter namespace: The namespace that it must belong to; nil if that is known.
   private func storedCall(_ id: CallID, in namespace: Namespace?) throws -> StoredCall {
     guard let stored = try reader.call(id, in: namespace, allResponses: false) else { throw Answer.noSuchCall(id) }
@@ -123,8 +138,8 @@ extension Runtime {
   ///   - applied: The client's preference, which an answer in time fulfils; nil if there was none.
   ///   - withRequest: Whether the answer contains the request.
   ///   - isReplay: Whether the call was accepted before, under the same key.
-  ///   - orElse: The answer if the call has not ended in time, or was removed before it could be shown; nil for the call as
-  ///     it is.
+  ///   - orElse: The answer if the call has not ended in time, was removed before it could be shown, or cannot be read; nil
+  ///     for the call as it is.
   func answerWhenEnded(
     _ id: CallID, in namespace: Namespace?, _ responder: HTTPResponder, within bound: Duration,
     applied: Duration? = nil, withRequest: Bool = false, isReplay: Bool = false,
@@ -142,11 +157,18 @@ extension Runtime {
     // `orElse` is given for a call that was just accepted; its client must not get another answer because many
     // queries wait.
     let isOwed = orElse != nil
+    let unread = { @Sendable [self] (error: any Error) throws -> HTTPResponse? in
+      guard let orElse else { throw error }
+      _ = problem(of: error)
+      return try orElse()
+    }
     // The runtime's own table of waits retains this until the call ends, its time is up or the service stops.
     let finish = { @Sendable [self] (outcome: EndTable.Outcome) in
       query(responder, isOwed: isOwed) {
         if outcome == .timedOut, let orElse { return try orElse() }
-        return try find().map(show) ?? orElse?()
+        let stored: StoredCall?
+        do { stored = try find() } catch { return try unread(error) }
+        return try stored.map(show) ?? orElse?()
       }
     }
     let ticket = ends.wait(for: id, until: clock.now + bound, finish)
@@ -172,8 +194,7 @@ extension Runtime {
         }
         return ends.giveUp(ticket) ? try stored.map(show) ?? orElse?() : nil
       } catch {
-        guard ends.giveUp(ticket) else { return nil }
-        throw error
+        return ends.giveUp(ticket) ? try unread(error) : nil
       }
     }
   }

@@ -23,6 +23,13 @@ enum Answer {
       body: writer.bytes)
   }
 
+  /// 202: a command is done, and the call cannot be read now. It is shown as the engine knows it.
+  static func unread(_ record: CallRecord, wait: CallView.Wait?, _ redaction: Redaction) -> HTTPResponse {
+    var writer = JSONWriter(capacity: 768)
+    CallView.write(record, attempts: [], wait: wait, redaction: redaction, to: &writer)
+    return json(202, writer, [HTTPHeader("location", "/v1/calls/\(record.id)")])
+  }
+
   /// 202: the call was accepted before, under the same key.
   static func replayed(_ stored: StoredCall, wait: CallView.Wait?, _ redaction: Redaction) -> HTTPResponse {
     var writer = JSONWriter(capacity: 2048)
