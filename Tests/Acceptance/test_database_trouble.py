@@ -7,6 +7,7 @@ import pytest
 
 from databases import PROGRAMS
 from processes import BOUND, wait_until
+from test_events import Stream
 
 
 def test_while_the_database_is_away_calls_are_refused_and_accepted_ones_go_on_when_it_is_back(instances, receiver):
@@ -130,3 +131,22 @@ def test_what_was_accepted_or_done_is_answered_so_although_it_cannot_be_read(unr
     assert list(ends.values()) == ["succeeded", "cancelled", "succeeded"]
     assert service.get(ended)["contentErasedAt"] == done[ended].json["contentErasedAt"]
     assert len(target.requests) == 3
+
+
+def test_a_listener_is_told_that_it_misses_what_cannot_be_read(unread, receiver):
+    target, (cluster, service, end_readers) = receiver(), unread
+    ended = service.ended(service.submit(url=target.url))["id"]
+    stream = Stream(service)
+    end_readers(ended)
+    missed = service.submit(url=target.url)
+    assert stream.until("reset")["data"] == {"reason": "storeUnavailable"}
+    cluster.query("ALTER ROLE limited CONNECTION LIMIT -1")
+    wait_until(lambda: service("GET", f"/v1/calls/{ended}").status == 200, "it can be read again")
+    assert service.ended(missed)["state"] == "succeeded"
+    # It hears again, and may go on after the gap.
+    later = service.submit(url=target.url)
+    event = lambda events, kind: next((e for e in events if (e["type"], e["data"].get("id")) == (kind, later)), None)
+    wait_until(lambda: event(stream.events, "call.succeeded"), "it hears of the end")
+    again = Stream(service, after=event(stream.events, "call.accepted")["eventId"])
+    wait_until(lambda: event(again.events, "call.succeeded"), "it hears of the end again")
+    assert "reset" not in again.types()

@@ -52,7 +52,7 @@ public struct RedialEvent: Sendable, Hashable {
     case target(key: String, state: RedialTarget.Breaker.State, openUntil: Date?)
     /// A webhook endpoint by its id, its URL, and why it is disabled: `byRequest`, `failing` or `gone`.
     case endpoint(id: String, url: String, disabledReason: String?)
-    /// Why events were missed: `restarted`, `tooOld`, `tooSlow`, `overflow` or `instanceChanged`.
+    /// Why events were missed: `restarted`, `tooOld`, `tooSlow`, `overflow`, `storeUnavailable` or `instanceChanged`.
     case reset(reason: String)
     /// A subject that this version does not know.
     case other

@@ -122,19 +122,26 @@ final class EventFeed: @unchecked Sendable {
 
   private func overflow(_ count: Int) {
     pending.subtract(count, ordering: .relaxed)
-    for namespace in channels.keys { channels[namespace]?.log.interrupt() }
-    for (number, var listener) in listeners {
-      listener.misses(.overflow)
-      listeners[number] = listener
-    }
+    interrupt(.overflow)
     notifyAll()
+  }
+
+  /// Events of all namespaces are missing here.
+  private func interrupt(_ gap: EventListener.Gap) {
+    for namespace in channels.keys { channels[namespace]?.log.interrupt() }
+    for number in listeners.keys { listeners[number]?.misses(gap) }
   }
 
   private func note(_ writes: ArraySlice<StoreWrite>, at now: Timestamp) {
     let ids = writes.compactMap { write -> CallID? in if case .update(let id, _, _) = write { id } else { nil } }
     var records: [CallID: CallRecord] = [:]
-    // Retention may have removed it already. All other readers report a store that cannot be read.
-    for case .success(let record)? in (try? reader.records(of: ids)) ?? [] { records[record.id] = record }
+    do throws(StoreError) {
+      // Retention may have removed it already.
+      for case .success(let record)? in try reader.records(of: ids) { records[record.id] = record }
+    } catch {
+      // An update does not say in which namespace its call is. All other readers report a store that cannot be read.
+      return interrupt(.storeUnavailable)
+    }
     for write in writes { note(write, records, at: now) }
   }
 

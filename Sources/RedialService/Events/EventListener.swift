@@ -15,6 +15,8 @@ struct EventListener {
     case tooSlow
     /// More happened at a time than the service could report.
     case overflow
+    /// The store could not be read when something had happened.
+    case storeUnavailable
     /// An instance on the same store has come, has gone, or could not be reached for a while.
     case instanceChanged
   }
@@ -89,7 +91,6 @@ struct EventListener {
     guard isWritable else { return true }
     if let gap {
       next = max(next, log.first)
-      if gap == .overflow { next = log.first }
       write(reset(gap, at: now))
       self.gap = nil
       if gap == .tooSlow {

@@ -474,7 +474,7 @@ export type Event = {
   timestamp: string;
   /** The call as lists show it, the target's breaker, the endpoint, or why events were missed. */
   data: CallSummary | TargetEvent | WebhookEndpoint | {
-    reason: "restarted" | "tooOld" | "tooSlow" | "overflow" | "instanceChanged";
+    reason: "restarted" | "tooOld" | "tooSlow" | "overflow" | "storeUnavailable" | "instanceChanged";
   };
   /** The attempt that has ended; only in `call.attempted`. */
   attempt?: Attempt;

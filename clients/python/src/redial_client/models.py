@@ -423,7 +423,7 @@ CallEvent: TypeAlias = Literal['call.succeeded', 'call.failed', 'call.tripped']
 class Data(TypedDict):
     """The call as lists show it, the target's breaker, the endpoint, or why events were missed."""
 
-    reason: Literal['restarted', 'tooOld', 'tooSlow', 'overflow', 'instanceChanged']
+    reason: Literal['restarted', 'tooOld', 'tooSlow', 'overflow', 'storeUnavailable', 'instanceChanged']
 
 
 class Breaker(TypedDict):
