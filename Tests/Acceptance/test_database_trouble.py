@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from databases import PROGRAMS
+from networks import Network
 from processes import BOUND, wait_until
 from test_events import Stream
 
@@ -150,3 +151,23 @@ def test_a_listener_is_told_that_it_misses_what_cannot_be_read(unread, receiver)
     again = Stream(service, after=event(stream.events, "call.accepted")["eventId"])
     wait_until(lambda: event(again.events, "call.succeeded"), "it hears of the end again")
     assert "reset" not in again.types()
+
+
+def test_a_submission_that_a_silent_database_is_storing_gets_an_answer(made, instances, database, receiver):
+    target, cluster = receiver(), database()
+    way = Network(cluster)
+    made.append(way)
+    _, (service,) = instances(1, on=cluster, each=lambda number: {"location": way.url})
+    submit = lambda: service("POST", "/v1/calls", {"url": target.url}, {"idempotency-key": "silent"})
+    way.tell("cut")
+    doubted = submit()
+    assert (doubted.status, doubted.json["code"]) == (503, "outcomeUnknown"), doubted.body
+    assert int(doubted.headers["retry-after"]) >= 1
+    # The lane still waits for its answer.
+    assert "storeFailed" not in service.log.read_text()
+    way.tell("heal")
+    wait_until(lambda: service("GET", "/readyz").status == 200, "it is ready again by itself")
+    again = submit()
+    assert again.status in (200, 202), again.body
+    assert service.ended(again.json["id"])["state"] == "succeeded"
+    assert len(target.requests) == 1

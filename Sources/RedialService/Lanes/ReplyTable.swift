@@ -7,7 +7,7 @@ internal import Synchronization
 /// Those who wait for one type of reply of the engine, by token.
 final class ReplyTable<Waiter: Sendable, Answer: Sendable>: Sendable {
   private struct Table: Sendable {
-    var waiting: [UInt64: Waiter] = [:]
+    var waiting: [UInt64: (waiter: Waiter, since: ContinuousClock.Instant)] = [:]
     var last: UInt64 = 0
   }
 
@@ -17,7 +17,7 @@ final class ReplyTable<Waiter: Sendable, Answer: Sendable>: Sendable {
   func add(_ waiter: Waiter) -> ReplyToken<Answer> {
     table.withLock { table in
       table.last += 1
-      table.waiting[table.last] = waiter
+      table.waiting[table.last] = (waiter, .now)
       return ReplyToken(rawValue: table.last)
     }
   }
@@ -25,23 +25,24 @@ final class ReplyTable<Waiter: Sendable, Answer: Sendable>: Sendable {
   /// Changes one, if it still waits.
   func change(_ token: ReplyToken<Answer>, _ change: (inout Waiter) -> Void) {
     table.withLock { table in
-      guard var waiter = table.waiting[token.rawValue] else { return }
-      change(&waiter)
-      table.waiting[token.rawValue] = waiter
+      guard var entry = table.waiting[token.rawValue] else { return }
+      change(&entry.waiter)
+      table.waiting[token.rawValue] = entry
     }
   }
 
   /// Removes one; nil if there is none.
   func take(_ token: ReplyToken<Answer>) -> Waiter? {
-    table.withLock { $0.waiting.removeValue(forKey: token.rawValue) }
+    table.withLock { $0.waiting.removeValue(forKey: token.rawValue)?.waiter }
   }
 
-  /// Removes those that fulfil a condition.
-  func takeAll(where isMeant: (Waiter) -> Bool = { _ in true }) -> [Waiter] {
+  /// Removes those that wait for so long or longer.
+  func takeAll(waitingFor time: Duration) -> [Waiter] {
     table.withLock { table in
-      let meant = table.waiting.filter { isMeant($0.value) }
-      for token in meant.keys { table.waiting[token] = nil }
-      return Array(meant.values)
+      let end = ContinuousClock.now - time
+      let late = table.waiting.filter { $0.value.since <= end }
+      for token in late.keys { table.waiting[token] = nil }
+      return late.values.map(\.waiter)
     }
   }
 }

@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import HTTPServer
 internal import RedialCore
 internal import RedialEngine
@@ -26,23 +27,32 @@ extension Runtime {
     }
   }
 
-  /// Answers clients that have waited long for the store, which cannot say whether it has what they want: nobody knows when
-  /// it can. A later answer of the engine then has nobody to go to.
+  /// How long clients wait for a store that is shared.
+  private static let patience = Duration.seconds(5)
+
+  /// Each second answers clients that have waited long for a store that is shared. A database behind a network that loses
+  /// everything says nothing for a long time, and may have made what it was sent. A later answer of the engine then has
+  /// nobody to go to.
   func answerDoubted() {
-    let (now, long) = (clock.now, Duration.seconds(StoreLane.doubtPatience))
     var answers = SubmissionAnswers(most: 1)
-    for submitter in replies.submissions.takeAll(where: { now - $0.since >= long }) {
+    for submitter in replies.submissions.takeAll(waitingFor: Self.patience) {
       answer(submitter, .refused(Self.outcomeUnknown), into: &answers)
     }
     answers.send(redaction)
-    for commander in replies.commands.takeAll() { answer(commander, .refused(Self.outcomeUnknown)) }
-    for commander in replies.targetCommands.takeAll() { answer(commander, .refused(Self.outcomeUnknown)) }
+    for commander in replies.commands.takeAll(waitingFor: Self.patience) {
+      answer(commander, .refused(Self.outcomeUnknown))
+    }
+    for commander in replies.targetCommands.takeAll(waitingFor: Self.patience) {
+      answer(commander, .refused(Self.outcomeUnknown))
+    }
+    // Not on the store's lane, which may be waiting for the database itself.
+    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in self?.answerDoubted() }
   }
 
   static let outcomeUnknown = Problem(
     status: 503, code: "outcomeUnknown", title: "It is not known whether this was done",
     detail:
-      "The connection to the store broke while this was being stored, and the store cannot be reached. Send it again "
+      "The store stopped to answer while this was being stored, or the connection to it broke. Send it again "
       + "with the same Idempotency-Key. A submission without a key may have been accepted: look for its call first.",
     retryAfter: 5)
 

@@ -102,9 +102,9 @@ final class Runtime: @unchecked Sendable {
     engineLane = EngineLane(engine: Engine(settings: settings.engine, seed: seed), clock: clock) { [weak self] in
       self?.perform($0)
     }
-    storeLane = StoreLane(
-      store: store, adopt: { [weak self] in self?.adopt(&$0) }, doubtful: { [weak self] in self?.answerDoubted() }
-    ) { [weak self] in self?.storeDid($0) }
+    storeLane = StoreLane(store: store, adopt: { [weak self] in self?.adopt(&$0) }) { [weak self] in
+      self?.storeDid($0)
+    }
     var configuration = settings.transport
     configuration.egress = settings.egress
     attemptLane = try AttemptLane(
@@ -134,6 +134,7 @@ final class Runtime: @unchecked Sendable {
     startForecasts()
     if let storeLane { housekeeping.start(on: storeLane) { [weak self] in self?.audit($0) } }
     startDeadlines()
+    if shared != nil { answerDoubted() }
   }
 
   /// Sends an event to the engine.

@@ -22,13 +22,7 @@ final class StoreLane: @unchecked Sendable {
   private let outcome: @Sendable (StorePipeline.Result) -> Void
   /// Changes the state of shards that were gained, before the engine gets it.
   private let adopt: @Sendable (inout RecoveredState) -> Void
-  /// Answers those who wait while the store cannot say what it has.
-  private let doubtful: @Sendable () -> Void
-  private var watchesDoubt = false
   private var isTidying = true
-
-  /// How long outcomes may be in doubt until those who wait for them are answered, in seconds; then each second.
-  static let doubtPatience = 5
 
   /// The minimum time between the starts of two commits. A single request does not wait, and of many that come one by
   /// one some share a sync (measured at a thousand calls per second: half as many commits).
@@ -53,14 +47,12 @@ final class StoreLane: @unchecked Sendable {
   ///   - wait: Waits for the rest of it, on the lane.
   ///   - tidyInterval: The time between two looks at whether there is something to tidy.
   ///   - adopt: Changes the state of shards that a lease has gained, before the engine gets it; called on the lane.
-  ///   - doubtful: Called on the lane while outcomes are in doubt: first after ``doubtPatience``, then each second.
   ///   - outcome: Called on the lane.
   init(
     store: any ServiceStore, spacing: Duration = StoreLane.commitSpacing,
     wait: @escaping @Sendable (Duration) -> Void = { usleep(UInt32(clamping: $0.wholeMicroseconds)) },
     tidyInterval: Duration = StoreLane.tidyInterval,
     adopt: @escaping @Sendable (inout RecoveredState) -> Void = { _ in },
-    doubtful: @escaping @Sendable () -> Void = {},
     outcome: @escaping @Sendable (StorePipeline.Result) -> Void
   ) {
     self.store = store
@@ -68,7 +60,6 @@ final class StoreLane: @unchecked Sendable {
     self.wait = wait
     self.tidyInterval = tidyInterval
     self.adopt = adopt
-    self.doubtful = doubtful
     self.outcome = outcome
     // Weak: the store may outlive its lane. Outcomes are then lost; the next start finds what is on disk.
     store.report { [weak self] outcome in self?.arrived(outcome) }
@@ -212,21 +203,7 @@ final class StoreLane: @unchecked Sendable {
     switch outcome {
     case .made(let answer): pipeline.ended(job.number, .made(events(answer, of: job)))
     case .notMade(let error): pipeline.ended(job.number, .failed(Self.failure(error)))
-    case .unknown(let error):
-      pipeline.doubted(error.message)
-      guard !watchesDoubt else { return }
-      watchesDoubt = true
-      watchDoubt(in: Self.doubtPatience)
-    }
-  }
-
-  private func watchDoubt(in seconds: Int) {
-    queue.asyncAfter(deadline: .now() + .seconds(seconds)) { [weak self] in
-      guard let self else { return }
-      watchesDoubt = pipeline.isInDoubt
-      guard watchesDoubt else { return }
-      doubtful()
-      watchDoubt(in: 1)
+    case .unknown(let error): pipeline.doubted(error.message)
     }
   }
 
