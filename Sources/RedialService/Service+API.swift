@@ -23,7 +23,7 @@ extension Service {
       ForecastRoutes(runtime: runtime, policies: policies.policies),
       OperationRoutes(runtime: runtime, operations: operations),
       EventRoutes(runtime: runtime, keys: keys),
-      ForwardedRoutes(runtime: runtime),
+      ForwardedRoutes(runtime: runtime, keys: keys),
       WebhookRoutes(runtime: runtime, limits: limits, maxScan: settings.maxScan),
       KeyRoutes(runtime: runtime, keys: keys),
       InstanceRoutes(runtime: runtime),

@@ -29,6 +29,8 @@ public protocol SharedStore: AnyObject, Sendable {
 public enum PeerNews: Sendable, Hashable {
   /// The lease of the session was renewed. It is valid from when that was requested.
   case renewed(session: Int64, asked: ContinuousClock.Instant)
+  /// The database has answered a look at what others have changed, for which it was asked then.
+  case heard(asked: ContinuousClock.Instant)
   /// There may be shards that this instance should take or give back.
   case changed
   /// There may be calls for this instance that it does not know.

@@ -3,7 +3,12 @@
 import json
 import threading
 
+import pytest
+
+from networks import Network
 from processes import BOUND, wait_until
+from test_replica_forwarding import owners
+from test_replica_operations import leader
 from test_replicas import LASTING
 
 ENDPOINTS = "/v1/webhook-endpoints"
@@ -145,3 +150,50 @@ def test_an_endpoint_is_disabled_and_enabled_also_if_the_instance_is_killed_at_o
         assert service("GET", f"{ENDPOINTS}/{endpoint}").json["enabled"] == enabled
     service.submit(url=target.url)
     hook.next()
+
+
+@pytest.fixture
+def ways(made, instances, database):
+    """Two instances, each with a way of its own to the database: the leader first."""
+    cluster = database()
+    networks = [Network(cluster) for _ in range(2)]
+    made += networks
+    _, services = instances(2, *LASTING, on=cluster, each=lambda number: {"location": networks[number].url})
+    url = wait_until(lambda: leader(services[0]), "one leads")
+    pairs = sorted(zip(services, networks), key=lambda pair: pair[0].url != url)
+    return cluster, [service for service, _ in pairs], [network for _, network in pairs]
+
+
+def test_an_instance_that_the_database_does_not_answer_shows_nothing_old(ways, receiver):
+    _, (leading, other), (_, way) = ways
+    assert leading("PUT", "/v1/policies/p", {"maxAttempts": 2}).status == 201
+    endpoint = leading("POST", ENDPOINTS, {"url": receiver().url}).json["id"]
+    paths = ["/v1/policies", "/v1/policies/p", "/v1/keys", ENDPOINTS, f"{ENDPOINTS}/{endpoint}"]
+    wait_until(lambda: {other("GET", path).status for path in paths} == {200}, "the other instance knows all")
+    way.tell("cut")
+    assert leading("PUT", "/v1/policies/p", {"maxAttempts": 3}).status == 200
+    for path in paths:
+        refused = wait_until(lambda: (answer := other("GET", path)).status != 200 and answer, f"{path} is not shown")
+        assert (refused.status, refused.json["code"]) == (503, "storageUnavailable"), refused.body
+        assert leading("GET", path).status == 200
+    way.tell("heal")
+    shown = wait_until(lambda: (answer := other("GET", "/v1/policies/p")).status == 200 and answer, "it is shown again")
+    assert shown.json["version"] == 2
+
+
+def test_the_owner_of_a_target_takes_no_call_by_a_key_of_which_only_it_knows_that_it_is_revoked(ways, receiver):
+    target, (cluster, services, (_, way)) = receiver(), ways
+    name = owners(cluster, services, target.url)[0][0]
+    make = lambda *scopes, by=None: services[0]("POST", "/v1/keys", {"name": "a key", "scopes": scopes}, by).json
+    admin = {"authorization": f"Bearer {make('admin')['key']}"}
+    key = make("submit", "operate", by=admin)
+    bearer = {"authorization": f"Bearer {key['key']}"}
+    submit = lambda: services[1]("POST", "/v1/calls", {"url": target.url, "target": name}, bearer)
+    pause = lambda: services[1]("POST", f"/v1/targets/{name}/pause", None, bearer)
+    wait_until(lambda: services[1]("GET", "/v1/calls").status == 401, "the other instance asks for a key")
+    wait_until(lambda: submit().status == 202 and pause().status == 200, "it knows the key")
+    way.tell("cut")
+    assert services[0]("DELETE", f"/v1/keys/{key['id']}", None, admin).status == 200
+    for answer in (submit(), pause()):
+        assert (answer.status, answer.json.get("code")) == (401, "invalidAPIKey"), answer.body
+        assert "invalid_token" in answer.headers["www-authenticate"]

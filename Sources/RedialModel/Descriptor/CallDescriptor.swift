@@ -12,6 +12,8 @@ public struct CallDescriptor: Sendable {
   public var key: IdempotencyKey?
   /// The identity of the call, if an instance has given it one to forward it to another.
   public var identity: GivenIdentity?
+  /// The id of its client's API key, for the instance to which it is forwarded; nil without one.
+  public var apiKey: String?
 
   /// When a call starts.
   public enum Start: Sendable, Hashable {
@@ -48,6 +50,9 @@ public struct CallDescriptor: Sendable {
 
     /// Whether the client may name a target other than the URL's origin.
     public var mayNameTargets = true
+
+    /// The id of the client's API key; nil without one.
+    public var apiKey: String?
 
     /// The number of Redial services that the submission has passed through.
     public var hops = 0

@@ -447,6 +447,6 @@ struct DescriptorReader: ~Copyable {
       maxRedirects: maxRedirects ?? 0, redactedHeaders: redactedHeaders, priority: priority ?? CallSpec.defaultPriority,
       orderingKey: orderingKey.take(), replayOf: replayOf, contentErasedAt: contentErasedAt,
       hops: hops ?? limits.hops, warnings: warnings)
-    return CallDescriptor(spec: spec, body: body.take() ?? [], start: start ?? .after(.zero))
+    return CallDescriptor(spec: spec, body: body.take() ?? [], start: start ?? .after(.zero), apiKey: limits.apiKey)
   }
 }

@@ -161,6 +161,7 @@ final class Heartbeat: Sendable {
       }
       peers = look.peers
       for news in watch.news(of: look, session: standing.session?.id) { heart.listener(news) }
+      heart.listener(.heard(asked: asked))
     }
 
     /// The connection, which listens on the session's channel.

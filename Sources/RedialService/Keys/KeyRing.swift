@@ -135,6 +135,12 @@ final class KeyRing: Sendable {
     }
   }
 
+  /// Why a client that another instance has admitted is refused: its key was revoked, and that instance has not heard of it.
+  /// Nil for a key of which this one has not heard.
+  func refusal(ofRevoked id: String) -> Problem? {
+    self[id]?.revokedAt == nil ? nil : Self.unauthorized(isKnown: true).problem
+  }
+
   /// Why an admitted caller lacks a further scope; nil if it has the scope.
   func refusal(of caller: Caller, lacking scope: APIScope) -> (Problem, [HTTPHeader])? {
     guard case .key(let id) = caller.admission, self[id]?.grants(scope) != true,
@@ -197,15 +203,22 @@ final class KeyRing: Sendable {
     return String(text[end...].drop(while: isBlank))
   }
 
+  /// How to send a key (RFC 6750 §3), for each refusal with 401.
+  static func challenge(of problem: Problem) -> HTTPHeader {
+    let error = problem.code == invalidKeyCode ? ", error=\"invalid_token\"" : ""
+    return HTTPHeader("www-authenticate", "Bearer realm=\"redial\"\(error)")
+  }
+
+  private static let invalidKeyCode = "invalidAPIKey"
+
   private static func unauthorized(isKnown: Bool) -> Verdict {
     .refused(
       Problem(
-        status: 401, code: isKnown ? "invalidAPIKey" : "missingAPIKey",
+        status: 401, code: isKnown ? invalidKeyCode : "missingAPIKey",
         title: isKnown ? "The API key is not valid" : "An API key is needed",
         detail: isKnown
           ? "There is no such key, or it was revoked."
-          : "Send one: Authorization: Bearer rdl_… For `redial`, set REDIAL_API_KEY."),
-      [HTTPHeader("www-authenticate", "Bearer realm=\"redial\"" + (isKnown ? ", error=\"invalid_token\"" : ""))])
+          : "Send one: Authorization: Bearer rdl_… For `redial`, set REDIAL_API_KEY."), [])
   }
 
   private static func forbidden(_ scope: APIScope) -> Verdict {

@@ -19,6 +19,7 @@ struct KeyRoutes: RouteGroup {
 
   private func list(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
+    try runtime.checkDocuments()
     runtime.respond(exchange.responder, Answer.list(keys.all(of: exchange.caller)) { $0.write(to: &$1) })
   }
 

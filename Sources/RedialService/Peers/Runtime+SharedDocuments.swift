@@ -4,9 +4,20 @@ internal import RedialModel
 internal import RedialStore
 internal import Synchronization
 
-/// Which documents could not be read when they had changed, and have to be read again.
+/// Which documents could not be read when they had changed, and have to be read again; and until when all changes are known.
 final class UnreadDocuments: Sendable {
-  private let state = Mutex((kinds: Set<SharedDocuments>(), isWaiting: false))
+  private let state = Mutex((kinds: Set<SharedDocuments>(), isWaiting: false, heard: ContinuousClock.now))
+
+  /// How long the database may be silent until what is in memory is not shown any more.
+  private static let patience = Duration.seconds(2)
+
+  /// The database has said which documents had changed, when it was asked at that moment.
+  func noteHeard(_ asked: ContinuousClock.Instant) {
+    state.withLock { $0.heard = asked }
+  }
+
+  /// Whether what is in memory is what the database has, or had a moment ago.
+  var isCurrent: Bool { state.withLock { $0.kinds.isEmpty && ContinuousClock.now - $0.heard <= Self.patience } }
 
   /// These could not be read.
   ///
@@ -52,6 +63,14 @@ extension Runtime {
       }
       then()
     }
+  }
+
+  /// Refuses to show documents of the memory that may be old.
+  func checkDocuments() throws(Problem) {
+    guard let shared, !shared.unread.isCurrent else { return }
+    throw Problem(
+      status: 503, code: Answer.storeUnreadable.code, title: Answer.storeUnreadable.title,
+      detail: "The database does not say whether this has changed. Try again, or ask another instance.", retryAfter: 2)
   }
 
   private func readAgain(_ kinds: Set<SharedDocuments>, _ reason: String) {

@@ -17,11 +17,13 @@ struct PolicyRoutes: RouteGroup {
 
   private func list(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
+    try runtime.checkDocuments()
     runtime.respond(exchange.responder, policies.list(of: exchange.caller.namespace))
   }
 
   private func show(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     let name = try exchange.policyName()
+    try runtime.checkDocuments()
     try runtime.respond(exchange.responder, policies.show(name, request.query, exchange.caller.namespace))
   }
 

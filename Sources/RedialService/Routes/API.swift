@@ -83,18 +83,18 @@ struct API: HTTPHandler {
     var exposure = PageGuard.Exposure.own
   }
 
-  /// Admits a request of another instance, which has identified the client and checked its permission.
+  /// Admits a request of another instance, which has identified the client and checked its permission, as far as it knows.
   private func admit(
     _ request: borrowing HTTPRequest, _ responder: HTTPResponder, from peers: PeerLink
   ) -> (HTTPResponder, Caller)? {
-    if let caller = peers.trust.caller(of: request, at: runtime.clock.now) { return (responder, caller) }
-    runtime.respond(
-      responder,
-      Answer.problem(
-        Problem(
-          status: 403, code: "notAPeer", title: "The request is not of an instance on this store",
-          detail: "Fields that begin with \(PeerTrust.prefix) are for instances that share a store. Send none of them.")
-      ))
+    var problem = Problem(
+      status: 403, code: "notAPeer", title: "The request is not of an instance on this store",
+      detail: "Fields that begin with \(PeerTrust.prefix) are for instances that share a store. Send none of them.")
+    if let caller = peers.trust.caller(of: request, at: runtime.clock.now) {
+      guard let refusal = caller.keyID.flatMap(keys.refusal(ofRevoked:)) else { return (responder, caller) }
+      problem = refusal
+    }
+    runtime.respond(responder, Answer.problem(problem))
     return nil
   }
 

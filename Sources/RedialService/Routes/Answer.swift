@@ -183,6 +183,7 @@ enum Answer {
   /// A problem.
   static func problem(_ problem: Problem, _ more: [HTTPHeader] = []) -> HTTPResponse {
     var headers = [HTTPHeader("content-type", "application/problem+json")] + more
+    if problem.status == 401 { headers.append(KeyRing.challenge(of: problem)) }
     if let seconds = problem.retryAfter { headers.append(HTTPHeader("retry-after", "\(seconds)")) }
     return HTTPResponse(status: problem.status, headers: headers, body: problem.json)
   }

@@ -26,6 +26,7 @@ struct Submission: Sendable {
     let hops = try hops(of: request)
     var limits = limits
     limits.latestStart = runtime.clock.now + limits.delay
+    limits.apiKey = caller.keyID
     // The usual case.
     if caller.namespace.isDefault, mayNameTargets, hops == 0 { return limits }
     limits.hops = hops

@@ -29,6 +29,7 @@ struct WebhookRoutes: RouteGroup {
 
   private func list(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
+    try runtime.checkDocuments()
     let (namespace, now) = (exchange.caller.namespace, runtime.clock.now)
     let endpoints = runtime.endpoints.all.filter { $0.namespace == namespace }
     runtime.respond(exchange.responder, Answer.list(endpoints) { $0.write(to: &$1, now: now) })
@@ -90,6 +91,7 @@ struct WebhookRoutes: RouteGroup {
   }
 
   private func endpoint(_ exchange: Exchange) throws(Problem) -> WebhookEndpoint {
+    try runtime.checkDocuments()
     let id = String(exchange.part)
     return try Runtime.require(runtime.endpoints[id, in: exchange.caller.namespace], id)
   }

@@ -7,7 +7,7 @@ internal import RedialModel
 /// has them, and bodies as they are. All instances on one store speak the same version, or refuse the request.
 enum ForwardedCoding {
   /// The first number of a request and of an answer.
-  static let version: Int64 = 1
+  static let version: Int64 = 2
 
   // MARK: Requests
 
@@ -31,6 +31,7 @@ enum ForwardedCoding {
         writer.add(key.name.text)
         writer.add(key.fingerprint)
       }
+      writer.add(call.descriptor.apiKey ?? "")
       writer.add(call.descriptor.spec.canonicalJSON)
       writer.add(call.descriptor.body)
     }
@@ -59,12 +60,15 @@ enum ForwardedCoding {
       guard let name = reader.text(), let fingerprint = reader.array() else { return nil }
       key = IdempotencyKey(IdempotencyName(qualified: name), fingerprint: fingerprint)
     }
-    guard let spec = reader.slice(), let body = reader.array(), let read = try? CallSpec.read(canonicalJSON: spec)
+    guard let apiKey = reader.text(), let spec = reader.slice(), let body = reader.array(),
+      let read = try? CallSpec.read(canonicalJSON: spec)
     else { return nil }
-    return CallDescriptor(
+    var descriptor = CallDescriptor(
       forwarded: read, body: body,
       start: kind == 0 ? .after(.microseconds(start)) : .at(Timestamp(microseconds: start)), key: key,
       as: GivenIdentity(id: CallID(rawValue: id), createdAt: Timestamp(microseconds: createdAt), isOfPeer: true))
+    if !apiKey.isEmpty { descriptor.apiKey = apiKey }
+    return descriptor
   }
 
   // MARK: Answers

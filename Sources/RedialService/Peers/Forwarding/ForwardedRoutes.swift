@@ -5,6 +5,7 @@ internal import RedialModel
 /// Submissions that another instance forwards to the owner of their targets.
 struct ForwardedRoutes: RouteGroup {
   let runtime: Runtime
+  let keys: KeyRing
 
   /// Maximum number of submissions in a request.
   private static let most = SubmissionBatches<Int, Int>.Limits().batch
@@ -19,7 +20,11 @@ struct ForwardedRoutes: RouteGroup {
     }
     let answer = ForwardedAnswer(count: descriptors.count, to: exchange.responder)
     for (index, descriptor) in descriptors.enumerated() {
-      runtime.leave(runtime.submission(descriptor, of: .forwarded(answer, index: index)))
+      if let problem = descriptor.apiKey.flatMap(keys.refusal(ofRevoked:)) {
+        answer.answer(index, .refused(problem))
+      } else {
+        runtime.leave(runtime.submission(descriptor, of: .forwarded(answer, index: index)))
+      }
     }
   }
 }
