@@ -8,7 +8,7 @@ extension Service {
     _ policies: StoredPolicies, _ bulk: BulkRunner
   ) -> API {
     let submission = Submission(
-      runtime: runtime, limits: limits, targetNaming: settings.targetNaming, maxHops: settings.maxHops,
+      runtime: runtime, keys: keys, limits: limits, targetNaming: settings.targetNaming, maxHops: settings.maxHops,
       longestWait: settings.maxWaitTime)
     let operations = BulkOperations(runner: bulk, limit: settings.maxOperations, rate: settings.operationRate)
     let proxies = settings.trustedProxies

@@ -1,5 +1,6 @@
 """Permissions: keys, scopes and quotas; and nothing is open by mistake."""
 
+import concurrent.futures
 import http.client
 import json
 import re
@@ -335,6 +336,29 @@ def test_what_was_begun_without_a_key_ends_when_the_first_is_made(redial, flaky)
     refused = json.loads(answer.readline())
     assert (refused["line"], refused["status"], refused["problem"]["code"]) == (None, 401, "missingAPIKey")
     assert len(service("GET", "/v1/calls").json["data"]) == 1
+
+
+def test_who_waits_gets_no_result_when_the_key_is_revoked_and_learns_what_was_accepted(redial, receiver):
+    held = threading.Event()
+
+    def hold(request):
+        held.wait(BOUND)
+        return 200, {}, b"a result"
+    service, target = redial(), receiver(hold)
+    locked(service)
+    call, key = service.submit(url=target.url), make(service, "submit", "read")
+    ask = lambda method, path, body, fields: Client(service.port)(method, path, body, bearer(key["key"]) | fields)
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        polled = pool.submit(ask, "GET", f"/v1/calls/{call}?wait=50s", None, {})
+        submitted = pool.submit(ask, "POST", "/v1/calls", {"url": target.url}, {"prefer": "wait=50"})
+        wait_until(lambda: service.metrics()["redial_waiting_clients"] == 2, "both wait")
+        assert service("DELETE", f"{PATH}/{key['id']}").status == 200
+        refused, accepted = polled.result(BOUND), submitted.result(BOUND)
+    held.set()
+    check(refused, "get", "/v1/calls/{id}")
+    assert (refused.status, refused.json["code"]) == (401, "invalidAPIKey")
+    assert (accepted.status, accepted.json["response"]) == (202, None)
+    assert {service.ended(identity)["state"] for identity in (call, accepted.json["id"])} == {"succeeded"}
 
 
 def test_a_list_by_lines_breaks_off_when_the_key_is_revoked(redial, flaky):

@@ -55,7 +55,7 @@ struct KeyRoutes: RouteGroup {
       // From the first key on everybody needs one, including listeners without a key.
       let isFirst = !keys.isRequired
       keys.set(key)
-      if isFirst { runtime.events.dismissTheRefused() }
+      if isFirst { runtime.dismissTheRefused() }
       runtime.post(.namespaces(keys.namespaces))
       runtime.log.write(
         .info, "apiKeyCreated", [("id", key.id), ("name", key.name), ("namespace", key.namespace.name)])
@@ -91,7 +91,7 @@ struct KeyRoutes: RouteGroup {
       try store.putDocument(.apiKey, id: id, key.document)
       keys.set(key)
       runtime.post(.namespaces(keys.namespaces))
-      runtime.events.dismissTheRefused()
+      runtime.dismissTheRefused()
       runtime.log.write(.info, "apiKeyRevoked", [("id", id), ("name", key.name)])
       return Answer.json(capacity: 256) { key.write(to: &$0) }
     }

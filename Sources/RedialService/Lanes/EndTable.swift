@@ -3,6 +3,14 @@ internal import RedialCore
 internal import RedialModel
 internal import Synchronization
 
+/// How a client waits for a call to end.
+struct EndWait: Sendable {
+  /// For how long.
+  var bound: Duration
+  /// Returns why it may not go on: its API key was revoked. Nil while it may.
+  let mayGoOn: @Sendable () -> Problem?
+}
+
 /// Clients that wait for calls to end, each for a limited time.
 final class EndTable: Sendable {
   /// The result of a wait.
@@ -22,6 +30,7 @@ final class EndTable: Sendable {
   private struct Waiter: Sendable {
     let number: UInt64
     let deadline: Timestamp
+    let mayGoOn: @Sendable () -> Problem?
     let resume: @Sendable (Outcome) -> Void
   }
 
@@ -59,15 +68,18 @@ final class EndTable: Sendable {
   ///
   /// - Parameters:
   ///   - deadline: The end of the wait.
+  ///   - mayGoOn: Returns why it may not go on; nil while it may.
   ///   - resume: Called once, from any thread, unless the wait is cancelled.
   /// - Returns: Nil, and `resume` is never called, if too many wait or the service stops.
   func wait(
-    for call: CallID, until deadline: Timestamp, _ resume: @escaping @Sendable (Outcome) -> Void
+    for call: CallID, until deadline: Timestamp, while mayGoOn: @escaping @Sendable () -> Problem? = { nil },
+    _ resume: @escaping @Sendable (Outcome) -> Void
   ) -> Ticket? {
     let (ticket, startsSweep) = table.withLock { table -> (Ticket?, Bool) in
       guard table.count < limit, !table.isClosed else { return (nil, false) }
       table.last += 1
-      table.waiters[call, default: []].append(Waiter(number: table.last, deadline: deadline, resume: resume))
+      table.waiters[call, default: []].append(
+        Waiter(number: table.last, deadline: deadline, mayGoOn: mayGoOn, resume: resume))
       table.count += 1
       count.store(table.count, ordering: .releasing)
       defer { table.isSweeping = true }
@@ -105,6 +117,16 @@ final class EndTable: Sendable {
     guard count.load(ordering: .acquiring) > 0 else { return }
     let ended = table.withLock { table in ids.flatMap { remove(from: &table, $0) { _ in true } } }
     for waiter in ended { waiter.resume(.ended) }
+  }
+
+  /// Ends the waits of those who may not go on.
+  func dismissTheRefused() {
+    // A key is looked up without the table's lock.
+    for (call, waiters) in table.withLock({ $0.waiters }) {
+      for waiter in waiters where waiter.mayGoOn() != nil && giveUp(Ticket(call: call, number: waiter.number)) {
+        waiter.resume(.timedOut)
+      }
+    }
   }
 
   /// Ends all waits: the service stops.

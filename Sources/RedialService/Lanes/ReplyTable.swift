@@ -70,7 +70,7 @@ struct Submitter: Sendable {
     /// A client that waits for the acceptance of its call.
     case client(HTTPResponder)
     /// A client that waits for the end of its call for a limited time, and then takes its acceptance.
-    case untilEnd(HTTPResponder, within: Duration)
+    case untilEnd(HTTPResponder, EndWait)
     /// One item of a batch.
     case item(any BatchAnswering, index: Int)
     /// A client that wanted a test of its webhook endpoint.
@@ -108,8 +108,9 @@ struct Submitter: Sendable {
 
   /// Who submits the call again at a later time: a client waits only for what is left.
   func kind(at now: Timestamp) -> Kind {
-    guard case .untilEnd(let responder, let bound) = kind else { return kind }
-    return .untilEnd(responder, within: max(.zero, bound - (now - since)))
+    guard case .untilEnd(let responder, var wait) = kind else { return kind }
+    wait.bound = max(.zero, wait.bound - (now - since))
+    return .untilEnd(responder, wait)
   }
 }
 

@@ -29,8 +29,8 @@ extension Runtime {
     }
     switch submitter.kind {
     case .item(let batch, let index): add(.init(index: index, content: .repeats(id, submitter)), to: batch)
-    case .untilEnd(let responder, let bound):
-      answerWhenEnded(id, in: nil, responder, within: bound, applied: bound, isReplay: true, orElse: replay)
+    case .untilEnd(let responder, let wait):
+      answerWhenEnded(id, in: nil, responder, wait, applied: wait.bound, isReplay: true, orElse: replay)
     case .client(let responder), .webhookTest(let responder): query(responder, isOwed: true, replay)
     case .forwarded: break
     }

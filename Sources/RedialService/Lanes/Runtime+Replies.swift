@@ -83,8 +83,8 @@ extension Runtime {
     let wait = standings.wait(of: record, at: now)
     switch submitter.kind {
     case .item(let batch, let index): answers.add(.accepted(record, wait), to: batch, at: index)
-    case .untilEnd(let responder, let bound):
-      answerWhenEnded(record.id, in: record.spec.namespace, responder, within: bound, applied: bound) { [redaction] in
+    case .untilEnd(let responder, let end):
+      answerWhenEnded(record.id, in: record.spec.namespace, responder, end, applied: end.bound) { [redaction] in
         Answer.accepted(record, wait: wait, redaction)
       }
     case .client(let responder), .webhookTest(let responder):
@@ -151,7 +151,7 @@ extension Runtime {
   ///   - orElse: The answer if the call has not ended in time, was removed before it could be shown, or cannot be read; nil
   ///     for the call as it is.
   func answerWhenEnded(
-    _ id: CallID, in namespace: Namespace?, _ responder: HTTPResponder, within bound: Duration,
+    _ id: CallID, in namespace: Namespace?, _ responder: HTTPResponder, _ wait: EndWait,
     applied: Duration? = nil, withRequest: Bool = false, isReplay: Bool = false,
     orElse: (@Sendable () throws -> HTTPResponse?)? = nil
   ) {
@@ -175,13 +175,18 @@ extension Runtime {
     // The runtime's own table of waits retains this until the call ends, its time is up or the service stops.
     let finish = { @Sendable [self] (outcome: EndTable.Outcome) in
       query(responder, isOwed: isOwed) {
+        if let problem = wait.mayGoOn() {
+          // Who has just submitted it must know that it is accepted.
+          guard let orElse, !isReplay else { throw problem }
+          return try orElse()
+        }
         if outcome == .timedOut, let orElse { return try orElse() }
         let stored: StoredCall?
         do { stored = try find() } catch { return try unread(error) }
         return try stored.map(show) ?? orElse?()
       }
     }
-    let ticket = ends.wait(for: id, until: clock.now + bound, finish)
+    let ticket = ends.wait(for: id, until: clock.now + wait.bound, while: wait.mayGoOn, finish)
     guard let ticket else {
       return query(responder, isOwed: isOwed) {
         if let orElse { return try orElse() }
@@ -207,6 +212,12 @@ extension Runtime {
         return ends.giveUp(ticket) ? try unread(error) : nil
       }
     }
+  }
+
+  /// Ends the streams and waits of clients that may not go on: their API key was revoked, or one is needed from now on.
+  func dismissTheRefused() {
+    events.dismissTheRefused()
+    ends.dismissTheRefused()
   }
 
   /// Answers with a call as it is in the store.

@@ -89,7 +89,7 @@ extension Runtime {
     if kinds.contains(.apiKeys) {
       try shared.keys.load(from: store)
       post(.namespaces(shared.keys.namespaces))
-      events.dismissTheRefused()
+      dismissTheRefused()
     }
     if kinds.contains(.webhookEndpoints) {
       let removed = try endpoints.load(from: store)

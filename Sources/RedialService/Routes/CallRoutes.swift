@@ -57,7 +57,8 @@ struct CallRoutes: RouteGroup {
       throw QueryParameters.problem(
         "wait", "must be a duration such as 30s, and at most \(DurationText.format(longestWait))")
     }
-    runtime.answerWhenEnded(id, in: caller.namespace, responder, within: bound, withRequest: withRequest)
+    let wait = EndWait(bound: bound) { [keys] in keys.refusal(of: caller) }
+    runtime.answerWhenEnded(id, in: caller.namespace, responder, wait, withRequest: withRequest)
   }
 
   private func attempts(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {

@@ -31,7 +31,7 @@ struct ForwardRoutes: RouteGroup {
     let text = try descriptor(of: url, request, &options)
     let keyText = try request.idempotencyKey()
     let limits = try submission.limits(for: caller, request)
-    let wait = submission.preferredWait(request)
+    let wait = submission.preferredWait(request, of: caller)
     let key = keyText.map {
       IdempotencyKey(caller.idempotencyName($0), fingerprint: Self.fingerprint(of: request, to: url, options))
     }

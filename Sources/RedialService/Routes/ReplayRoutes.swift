@@ -27,7 +27,7 @@ struct ReplayRoutes: RouteGroup {
       IdempotencyKey(caller.idempotencyName($0), fingerprint: Self.fingerprint(ofReplay: id, request.body))
     }
     let limits = try submission.limits(for: caller, request)
-    let wait = submission.preferredWait(request)
+    let wait = submission.preferredWait(request, of: caller)
     runtime.query(responder) { [self] () throws -> HTTPResponse? in
       do {
         let descriptor = try descriptor(of: replay, id, limits, caller)

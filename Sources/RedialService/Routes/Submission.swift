@@ -8,6 +8,7 @@ internal import RedialJSON
 /// Submits calls to the engine, however they were described.
 struct Submission: Sendable {
   let runtime: Runtime
+  let keys: KeyRing
   let limits: CallDescriptor.Limits
   /// The clients that may name a call's target.
   let targetNaming: TargetNaming
@@ -54,11 +55,11 @@ struct Submission: Sendable {
   /// Submits a call.
   ///
   /// - Parameters:
-  ///   - wait: How long the client waits for the end of the call; nil if it does not.
+  ///   - wait: How the client waits for the end of the call; nil if it does not.
   ///   - atEndOfIteration: Whether the engine is woken only at the end of the event loop's iteration; the caller
   ///     must then run on that loop.
   func submit(
-    _ descriptor: CallDescriptor, waiting wait: Duration?, _ responder: HTTPResponder, atEndOfIteration: Bool = false
+    _ descriptor: CallDescriptor, waiting wait: EndWait?, _ responder: HTTPResponder, atEndOfIteration: Bool = false
   ) {
     let event = runtime.submission(descriptor, of: Self.submitter(responder, waiting: wait))
     if atEndOfIteration { runtime.leave(event) } else { runtime.post(event) }
@@ -69,21 +70,21 @@ struct Submission: Sendable {
   /// - Parameter key: The key under which it would have been submitted; nil without one.
   /// - Throws: The problem, if there is no key.
   func refuse(
-    _ problem: Problem, unlessRepeatedUnder key: IdempotencyKey?, waiting wait: Duration?, _ responder: HTTPResponder
+    _ problem: Problem, unlessRepeatedUnder key: IdempotencyKey?, waiting wait: EndWait?, _ responder: HTTPResponder
   ) throws(Problem) {
     guard let key else { throw problem }
     runtime.refuse(problem, unlessRepeatedUnder: key, Self.submitter(responder, waiting: wait))
   }
 
   /// The client of a submission, which waits for the end of the call or does not.
-  static func submitter(_ responder: HTTPResponder, waiting wait: Duration?) -> Submitter.Kind {
-    wait.map { .untilEnd(responder, within: $0) } ?? .client(responder)
+  static func submitter(_ responder: HTTPResponder, waiting wait: EndWait?) -> Submitter.Kind {
+    wait.map { .untilEnd(responder, $0) } ?? .client(responder)
   }
 
-  /// How long the client of a submission waits for the result, if at all. A preference is limited, not refused.
-  func preferredWait(_ request: borrowing HTTPRequest) -> Duration? {
+  /// How the client of a submission waits for the result, if at all. A preference is limited, not refused.
+  func preferredWait(_ request: borrowing HTTPRequest, of caller: Caller) -> EndWait? {
     guard let wait = Preferences(of: request).wait, wait > .zero else { return nil }
-    return min(wait, longestWait)
+    return EndWait(bound: min(wait, longestWait)) { [keys] in keys.refusal(of: caller) }
   }
 
   /// Answers with the effects of a call if it were submitted: its spec with every default, and its plan.

@@ -32,7 +32,7 @@ struct SubmissionRoutes: RouteGroup {
     let key = keyText.map {
       IdempotencyKey(exchange.caller.idempotencyName($0), fingerprint: SHA256Digest.of(request.body))
     }
-    let wait = submission.preferredWait(request)
+    let wait = submission.preferredWait(request, of: exchange.caller)
     do throws(Problem) {
       var descriptor = try CallDescriptor.read(request.content, limits: limits)
       descriptor.key = key
