@@ -12,7 +12,7 @@ from standardwebhooks import Webhook
 from svix.webhooks import Webhook as SvixWebhook
 
 from faults import Faults
-from processes import BOUND, ROOT, wait_until
+from processes import BOUND, ROOT, run, wait_until
 from test_contract import CONTRACT, check
 from test_events import Stream
 
@@ -76,6 +76,27 @@ def test_neither_an_endpoint_nor_a_listener_is_told_of_secrets_in_a_url(redial, 
     told = json.loads(hook.next().body)["data"]["url"]
     assert told == target.url + "/?token=REDACTED&fail=1"
     assert {e["data"]["url"] for e in stream.events + [stream.until("call.succeeded")]} == {told}
+
+
+def test_secrets_in_the_url_of_an_endpoint_are_not_shown_and_stay_when_what_is_shown_is_sent_back(redial, flaky, receiver):
+    service, target, hook = redial(), flaky(), receiver()
+    made = register(service, f"{hook.url}/in?a=1&token=s3cret")
+    shown = f"{hook.url}/in?a=1&token=REDACTED"
+    listener = Stream(service, "?type=endpoint.disabled")
+    assert made["url"] == shown
+    assert show(service, made["id"])["url"] == service("GET", PATH).json["data"][0]["url"] == shown
+    for command in ("disable", "enable"):
+        done = run("webhooks", command, made["id"], "--url", service.url)
+        assert done.returncode == 0 and "s3cret" not in done.stdout, done.stderr
+    assert service("POST", f"{PATH}/{made['id']}/rotate-secret", {}).json["url"] == shown
+    service.submit(url=target.url)
+    assert hook.next().path == "/in?a=1&token=s3cret"
+    # Another URL is another one, whatever it is.
+    assert service("PUT", f"{PATH}/{made['id']}", {"url": f"{hook.url}/out?token=t0ken"}).json["url"].endswith("token=REDACTED")
+    hook.answer = lambda request: (410, {}, b"")
+    service.submit(url=target.url)
+    assert hook.next().path == "/out?token=t0ken"
+    assert listener.until("endpoint.disabled")["data"]["url"] == f"{hook.url}/out?token=REDACTED"
 
 
 def test_an_endpoint_is_told_only_of_what_it_asked_for(redial, flaky, receiver):

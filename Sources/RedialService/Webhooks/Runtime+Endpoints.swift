@@ -20,7 +20,7 @@ extension Runtime {
       let endpoint = WebhookEndpoint(id, draft, in: namespace, secret: secret, at: clock.now)
       try store.addDocument(.webhookEndpoint, id: endpoint.id, endpoint.document)
       adopt(endpoint)
-      return Answer.endpoint(endpoint, status: 201, secret: secret, now: clock.now)
+      return Answer.endpoint(endpoint, redaction, status: 201, secret: secret, now: clock.now)
     }
   }
 
@@ -37,7 +37,7 @@ extension Runtime {
       }
       let endpoint = try Self.require(changed, id)
       adopt(endpoint)
-      return Answer.endpoint(endpoint, now: clock.now)
+      return Answer.endpoint(endpoint, redaction, now: clock.now)
     }
   }
 
@@ -54,7 +54,7 @@ extension Runtime {
       }
       let endpoint = try Self.require(rotated, id)
       adopt(endpoint)
-      return Answer.endpoint(endpoint, secret: secret, now: clock.now)
+      return Answer.endpoint(endpoint, redaction, secret: secret, now: clock.now)
     }
   }
 
@@ -163,7 +163,7 @@ extension Runtime {
       .warning, "webhookEndpointDisabled",
       [("id", endpoint.id), ("url", redaction.url(endpoint.url)), ("reason", reason)])
     var writer = JSONWriter(capacity: 512)
-    endpoint.write(to: &writer, now: now)
+    endpoint.write(redaction, to: &writer, now: now)
     let data = writer.bytes
     post(.announce(Announcement(WebhookEndpointDraft.endpointDisabled, data: data, in: endpoint.namespace)))
     events.noteDisabled(endpoint, data: data, at: now)
@@ -196,9 +196,10 @@ extension Runtime {
 extension Answer {
   /// A webhook endpoint.
   static func endpoint(
-    _ endpoint: WebhookEndpoint, status: Int = 200, secret: WebhookSecret? = nil, now: Timestamp
+    _ endpoint: WebhookEndpoint, _ redaction: Redaction, status: Int = 200, secret: WebhookSecret? = nil,
+    now: Timestamp
   ) -> HTTPResponse {
-    var response = json(capacity: 512) { endpoint.write(to: &$0, secret: secret, now: now) }
+    var response = json(capacity: 512) { endpoint.write(redaction, to: &$0, secret: secret, now: now) }
     response.status = status
     if status == 201 { response.headers.append(HTTPHeader("location", "/v1/webhook-endpoints/\(endpoint.id)")) }
     if secret != nil { response.headers.append(HTTPHeader("cache-control", "no-store")) }

@@ -56,9 +56,11 @@ struct WebhookEndpoint: Sendable {
   }
 
   /// Applies a client's changes. An endpoint that is enabled, or gets another URL, starts without earlier failures.
-  mutating func update(_ draft: WebhookEndpointDraft, at now: Timestamp) {
-    if draft.url != url { failingSince = nil }
-    (url, description, events, targets) = (draft.url, draft.description, draft.events, draft.targets)
+  ///
+  /// - Parameter redaction: How clients see the URL. One that sends what it has seen leaves the URL as it is.
+  mutating func update(_ draft: WebhookEndpointDraft, _ redaction: Redaction = Redaction(), at now: Timestamp) {
+    if draft.url != redaction.url(url), draft.url != url { (url, failingSince) = (draft.url, nil) }
+    (description, events, targets) = (draft.description, draft.events, draft.targets)
     guard draft.isEnabled else { return disable(.byRequest, at: now) }
     guard disabled != nil else { return }
     (disabled, failingSince) = (nil, nil)
@@ -115,10 +117,12 @@ struct WebhookEndpoint: Sendable {
 extension WebhookEndpoint {
   /// Writes it as people see it.
   ///
-  /// - Parameter secret: The new secret; it is shown only this once.
-  func write(to writer: inout JSONWriter, secret: WebhookSecret? = nil, now: Timestamp) {
+  /// - Parameters:
+  ///   - redaction: Hides parts of the URL.
+  ///   - secret: The new secret; it is shown only this once.
+  func write(_ redaction: Redaction, to writer: inout JSONWriter, secret: WebhookSecret? = nil, now: Timestamp) {
     writer.beginObject()
-    writeCommon(to: &writer)
+    writeCommon(redaction.url(url), to: &writer)
     writer.field("enabled", disabled == nil)
     writer.field("disabledReason", disabled?.why.rawValue)
     writer.field("disabledAt", disabled?.at)
@@ -137,7 +141,7 @@ extension WebhookEndpoint {
     writer.endObject()
   }
 
-  private func writeCommon(to writer: inout JSONWriter) {
+  private func writeCommon(_ url: String, to writer: inout JSONWriter) {
     writer.field("id", id)
     writer.field("url", url)
     writer.field("description", description)
@@ -157,7 +161,7 @@ extension WebhookEndpoint {
   var document: [UInt8] {
     var writer = JSONWriter(capacity: 512)
     writer.beginObject()
-    writeCommon(to: &writer)
+    writeCommon(url, to: &writer)
     writer.field("namespace", namespace.name)
     if let disabled {
       writer.field("disabledReason", disabled.why.rawValue)

@@ -32,7 +32,8 @@ struct WebhookRoutes: RouteGroup {
     try runtime.checkDocuments()
     let (namespace, now) = (exchange.caller.namespace, runtime.clock.now)
     let endpoints = runtime.endpoints.all.filter { $0.namespace == namespace }
-    runtime.respond(exchange.responder, Answer.list(endpoints) { $0.write(to: &$1, now: now) })
+    let redaction = runtime.redaction
+    runtime.respond(exchange.responder, Answer.list(endpoints) { $0.write(redaction, to: &$1, now: now) })
   }
 
   private func create(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
@@ -42,14 +43,15 @@ struct WebhookRoutes: RouteGroup {
 
   private func show(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
-    runtime.respond(exchange.responder, Answer.endpoint(try endpoint(exchange), now: runtime.clock.now))
+    let response = Answer.endpoint(try endpoint(exchange), runtime.redaction, now: runtime.clock.now)
+    runtime.respond(exchange.responder, response)
   }
 
   private func replace(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
     let draft = try draft(request)
-    runtime.changeEndpoint(String(exchange.part), exchange) {
-      $0.update(draft, at: $1)
+    runtime.changeEndpoint(String(exchange.part), exchange) { [redaction = runtime.redaction] in
+      $0.update(draft, redaction, at: $1)
     }
   }
 

@@ -497,6 +497,7 @@ export type WebhookEventType = "call.succeeded" | "call.failed" | "call.tripped"
 
 export type WebhookEndpoint = {
   id: string;
+  /** Without the values of secret parameters (`redactParameters`). */
   url: string;
   description: string;
   events: WebhookEventType[];

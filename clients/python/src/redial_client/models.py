@@ -455,6 +455,7 @@ class Secret(TypedDict):
 class WebhookEndpoint(TypedDict):
     id: str
     url: str
+    """Without the values of secret parameters (`redactParameters`)."""
     description: str
     events: list[WebhookEventType]
     targets: list[str]
