@@ -103,7 +103,7 @@ extension Engine {
       attempts: progress.chargedAttempts, startedAt: progress.roundStartedAt, waits: progress.waits,
       mayHaveLeft: attempt.figures?.mayHaveLeft ?? false)
     var decision = spec.policy.decide(end, at: now, using: &random)
-    if wasCutOff, progress.interruptions > settings.maxInterruptions {
+    if wasCutOff, progress.interruptions >= settings.maxInterruptions {
       decision = RetryDecision(.stop(.attemptsExhausted), rule: .interrupted)
     }
     heed(attempt, of: spec, asked: spec.policy.askedWait(of: end), at: index)

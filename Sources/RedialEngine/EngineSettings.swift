@@ -32,7 +32,7 @@ public struct EngineSettings: Sendable, Hashable {
   public var claimAhead: Duration
   /// Maximum calls in one claim.
   public var claimBatch: Int
-  /// Maximum attempts of a round that this side may cut off before the call is given up, so that a call which crashes
+  /// After so many attempts of a round that this side has cut off the call is given up, so that a call which crashes
   /// its process cannot do so forever.
   public var maxInterruptions: Int
   /// How long to wait after a failed commit before the store is tried again.

@@ -165,7 +165,7 @@ struct RetryTests {
 
   @Test("an attempt that this side cut off is not charged, and such attempts come to an end")
   func interruptions() {
-    var probe = EngineProbe(EngineSettings(maxInterruptions: 4))
+    var probe = EngineProbe(EngineSettings(maxInterruptions: 5))
     let id = probe.submit()
     for count in 1...4 {
       probe.end(id, .cancelled)

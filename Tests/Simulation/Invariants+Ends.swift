@@ -29,7 +29,7 @@ extension Invariants {
       }
       require(
         progress.chargedAttempts == allowed
-          || progress.interruptions > settings.maxInterruptions,
+          || progress.interruptions >= settings.maxInterruptions,
         "\(record.id) gave up after \(progress.chargedAttempts) of \(allowed) attempts")
     case (_, .deadlineExceeded):
       // A call whose next wait would pass its deadline ends before it, by at most the longest wait.

@@ -35,6 +35,8 @@ enum Workload {
     if settings.maxInterruptions > 4 { settings.breaker.failureTime = .seconds(2) }
     if settings.maxInterruptions == 2 { settings.maxConnectionsPerOrigin = settings.breaker.consecutiveFailures }
     settings.newCallShare = [0.5, 0.8, 0.5, 0, 0.95][settings.maxInterruptions - 1]
+    // Once a call was given up after one more.
+    settings.maxInterruptions += 1
     return settings
   }
 
