@@ -185,6 +185,8 @@ struct DescriptorTests {
     (#""url": "http://x/", "headers": {"a": "1", "a": "2"}"#, "/headers/a"),
     (#""url": "http://x/", "headers": {"a": " 1"}"#, "/headers/a"),
     (#""url": "http://x/", "headers": {"a": ["1", 2]}"#, "/headers/a"),
+    (#""url": "http://x/", "headers": {"host": ["a", "b"]}"#, "/headers/host"),
+    (#""url": "http://x/", "headers": {"Host": "a", "host": "b"}"#, "/headers/host"),
     (#""url": "http://x/", "headers": {"Transfer-Encoding": "x"}"#, "/headers/Transfer-Encoding"),
     (#""url": "http://x/", "body": 1"#, "/body"), (#""url": "http://x/", "bodyBase64": "A""#, "/bodyBase64"),
     (#""url": "http://x/", "body": "", "bodyBase64": """#, "/bodyBase64"),

@@ -174,6 +174,10 @@ struct DescriptorReader: ~Copyable {
     if tooMany || bytes > HeaderRules.maximumBytes && !limits.isAccepted {
       fault("/headers", "has more than \(HeaderRules.maximumCount) fields or \(HeaderRules.maximumBytes) bytes")
     }
+    // A request has one (RFC 9112 §3.2), and a second would be left out.
+    if !limits.isAccepted, headers.count(where: { $0.isNamed("host") }) > 1 {
+      fault("/headers/host", "must have one value")
+    }
   }
 
   private mutating func readHeaderValue(_ name: String) throws(JSONError) {
