@@ -4,9 +4,12 @@ import json
 import os
 import re
 import sqlite3
+import subprocess
 import threading
 
-from processes import run, wait_until
+import pytest
+
+from processes import BINARY, BOUND, environment, run, wait_until
 
 
 def value(service, name):
@@ -167,6 +170,21 @@ def test_a_backup_of_a_running_service_is_a_store_that_runs(redial, receiver, tm
     assert restored.get(waiting)["state"] == "scheduled"
     assert restored("GET", f"/v1/calls/{after}").status == 404
     assert run("webhook-secret", *on(restored)).stdout == secret
+
+
+@pytest.mark.parametrize("command", [["backup"], ["export", "-o"]], ids=["backup", "export"])
+def test_a_backup_or_export_that_is_ended_leaves_nothing_under_its_name_and_the_next_one_works(redial, receiver, tmp_path, command):
+    service, target, file = redial(), receiver(), tmp_path / "out"
+    done = service.submit(url=target.url, method="POST", body=os.urandom(200_000).hex())
+    service.ended(done)
+    # The signal for a file that is too long ends it in the middle.
+    ended = subprocess.run(
+        ["prlimit", "--fsize=100000", BINARY, *command, file, *on(service)], capture_output=True, env=environment(),
+        timeout=BOUND)
+    assert ended.returncode != 0 and not file.exists(), ended
+    again = run(*command, file, *on(service))
+    assert again.returncode == 0 and file.stat().st_size > 100_000, again
+    assert sorted(f.name for f in tmp_path.iterdir() if f.name.startswith("out")) == ["out"]
 
 
 def test_what_is_exported_is_imported_elsewhere_and_goes_on_there(redial, receiver, tmp_path):

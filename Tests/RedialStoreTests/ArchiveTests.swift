@@ -226,4 +226,35 @@ struct ArchiveTests {
     #expect(throws: StoreError.self) { try StoreBackup.copy(from: path, to: folder.file("no/such/folder.db")) }
     #expect(contents(of: other) == nil && contents(of: other + ".partial") == nil)
   }
+
+  @Test("what a backup that was cut off has left is replaced, and stays whole under another name")
+  func backupAfterCut() throws {
+    try filledStore(3).close()
+    let copy = folder.file("copy.db")
+    for end in ["", "-journal", "-wal"] { writeFile(copy + ".partial" + end, [1, 2, 3]) }
+    _ = try StoreBackup.copy(from: path, to: copy)
+    #expect(try exported(copy).count == 3)
+    // It was ended when its copy was complete, and had its name; then that was moved away.
+    #expect(link(copy, copy + ".partial") == 0 && rename(copy, folder.file("moved.db")) == 0)
+    _ = try StoreBackup.copy(from: path, to: copy, compact: true)
+    #expect(try exported(copy).count == 3)
+    #expect(try exported(folder.file("moved.db")).count == 3)
+  }
+
+  @Test("a file has its name only when it is complete, and two writers do not write the same")
+  func partialFiles() throws {
+    let name = folder.file("calls.jsonl")
+    func write(_ byte: UInt8, completing: Bool) throws(StoreError) {
+      let file = try PartialFile(name)
+      #expect(Glibc.write(file.descriptor, [byte], 1) == 1)
+      #expect(contents(of: name) == nil)
+      #expect(throws: StoreError.self) { try PartialFile(name) }
+      if completing { #expect(try file.complete() == 1) }
+    }
+    try write(1, completing: false)
+    #expect(contents(of: PartialFile.path(of: name)) == nil)
+    try write(2, completing: true)
+    #expect(contents(of: name) == [2] && contents(of: PartialFile.path(of: name)) == nil)
+    #expect(throws: StoreError.self) { try PartialFile(name) }
+  }
 }

@@ -1,20 +1,20 @@
 import Glibc
+import RedialStore
 
 /// Writes lines to standard output, or to a new file, many at a time.
 struct LineWriter {
   private static let bufferBytes = 256 * 1024
 
-  private let name: String
-  private let descriptor: Int32
-  private let isFile: Bool
+  private let file: PartialFile?
   private var buffer: [UInt8] = []
 
   /// - Throws: If the file exists, or cannot be created.
   init(_ path: String?) throws(CommandError) {
-    name = path ?? "standard output"
-    isFile = path != nil
-    descriptor = path.map { open($0, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600) } ?? STDOUT_FILENO
-    guard descriptor >= 0 else { throw Self.failure("make", name) }
+    do throws(StoreError) {
+      file = try path.map { path throws(StoreError) in try PartialFile(path) }
+    } catch {
+      throw CommandError(code: .unsuccessful, message: error.message)
+    }
   }
 
   mutating func write(_ line: [UInt8]) throws(CommandError) {
@@ -23,23 +23,23 @@ struct LineWriter {
     if buffer.count >= Self.bufferBytes { try flush() }
   }
 
-  /// Writes the rest; a file is on disk afterwards.
+  /// Writes the rest; a file has its name and is on disk afterwards.
   mutating func finish() throws(CommandError) {
     try flush()
-    guard isFile else { return }
-    guard fsync(descriptor) == 0, close(descriptor) == 0 else { throw Self.failure("write", name) }
+    do throws(StoreError) {
+      _ = try file?.complete()
+    } catch {
+      throw CommandError(code: .unsuccessful, message: error.message)
+    }
   }
 
   private mutating func flush() throws(CommandError) {
-    guard Terminal.put(buffer, descriptor) else {
-      guard isFile else { Terminal.endAfterFailedWrite() }
-      throw Self.failure("write", name)
+    guard Terminal.put(buffer, file?.descriptor ?? STDOUT_FILENO) else {
+      guard let file else { Terminal.endAfterFailedWrite() }
+      throw CommandError(
+        code: .unsuccessful, message: "cannot write \(file.path): \(String(cString: strerror(errno)))")
     }
     buffer.removeAll(keepingCapacity: true)
-  }
-
-  private static func failure(_ purpose: String, _ name: String) -> CommandError {
-    CommandError(code: .unsuccessful, message: "cannot \(purpose) \(name): \(String(cString: strerror(errno)))")
   }
 }
 

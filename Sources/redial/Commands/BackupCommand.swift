@@ -17,7 +17,7 @@ extension Command {
     let (source, target) = (try StoreOption.path(arguments), arguments.operands[0])
     do throws(StoreError) {
       // The size of the copy, which is written under another name, shows the progress.
-      let partial = StoreBackup.partialPath(of: target)
+      let partial = PartialFile.path(of: target)
       let isCompact = arguments.has("--compact")
       let bytes = try ProgressLine.showing {
         let (copied, whole) = (FileReading.size(partial) ?? 0, FileReading.size(source) ?? 0)
