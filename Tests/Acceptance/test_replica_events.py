@@ -106,6 +106,31 @@ def test_a_listener_is_told_when_an_instance_dies_or_comes_and_hears_all_that_fo
     all_heard()
 
 
+def test_an_instance_that_was_killed_and_started_again_at_once_is_heard_once(instances, receiver):
+    target = receiver()
+    cluster, services = instances(2, *LASTING)
+    met(services, target)
+    services[1].kill()
+    services[1].start()
+    # Its earlier session has most of its shards for as long as the lease lasts.
+    own = f"""SELECT t.key FROM redial.targets t JOIN redial.leases l ON l.shard = t.shard WHERE t.key LIKE 'before%' AND l.owner = (
+        SELECT b.session FROM redial.beats b JOIN redial.sessions s ON s.id = b.session WHERE s.address = '{services[1].url}'
+        ORDER BY b.expires_at DESC LIMIT 1)"""
+    sessions = f"SELECT count(*) FROM redial.sessions WHERE address = '{services[1].url}'"
+    names = wait_until(lambda: cluster.query(sessions, "redial") == [["2"]] and cluster.query(own, "redial"), "it has targets")
+    stream = Stream(services[0])
+    ends = lambda call: sum(e["type"] == "call.succeeded" and e["data"]["id"] == call for e in stream.events)
+
+    def heard():
+        call = services[0].submit(url=target.url, target=names[0][0])
+        wait_until(lambda: ends(call), "it hears of the end")
+        return call
+    # What a second stream brings comes with a later event at the latest.
+    calls = [heard() for _ in range(10)]
+    assert cluster.query(sessions, "redial") == [["2"]]
+    assert [ends(call) for call in calls[:-1]] == [1] * 9
+
+
 def test_erased_content_leaves_the_kept_events_of_all_instances(instances, receiver):
     target = receiver()
     services = met(instances(2, *LASTING)[1], target)

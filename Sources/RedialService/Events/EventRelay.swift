@@ -62,8 +62,11 @@ final class EventRelay: Sendable {
 
   /// Takes the other instances on the store.
   func meet(_ others: [Peer]) {
-    let reachable = others.compactMap { peer in peer.address.map { (peer.session.id, $0) } }
-    take { $0.meet(Dictionary(reachable) { first, _ in first }) }
+    // One that was killed and started again has two sessions until the lease of the first, which nobody renews, is over. Its
+    // events come once.
+    let byEnd = others.sorted { ($0.expiresAt ?? .distantFuture) < ($1.expiresAt ?? .distantFuture) }
+    let sessions = Dictionary(byEnd.compactMap { peer in peer.address.map { ($0, peer.session.id) } }) { $1 }
+    take { $0.meet(Dictionary(uniqueKeysWithValues: sessions.map { ($1, $0) })) }
   }
 
   private func take(_ change: (inout RelayTable) -> [RelayTable.Step]) {
