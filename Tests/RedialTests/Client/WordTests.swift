@@ -20,6 +20,7 @@ struct WordTests {
     #expect(Set(kinds.map(\.rawValue)) == Set(CallKind.allCases.map(\.name)))
     let waits: [RedialCall.WaitReason] = [
       .startTime, .backoff, .retryAfter, .breaker, .concurrency, .rateLimit, .retryBudget, .ordering, .paused, .pace,
+      .connections,
     ]
     #expect(Set(waits.map(\.rawValue)) == Set(WaitReason.allCases.map { "\($0.name)" }))
     let failures: [RedialCall.FailureReason] = [
