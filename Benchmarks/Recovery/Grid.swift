@@ -19,9 +19,15 @@ struct Cell {
 struct Grid {
   private(set) var cells: [Cell] = []
   private let breaker: CircuitBreakerSettings?
+  /// The share of requests that fail at random. The capacity is larger by them.
+  private let failing: Double
+  /// In place of all failures of an outage: answers take so long.
+  private let slow: Duration?
 
-  init(breaker: CircuitBreakerSettings?) {
+  init(breaker: CircuitBreakerSettings?, failing: Double, slow: Duration?) {
     self.breaker = breaker
+    self.failing = failing
+    self.slow = slow
     for headroom in [0.05, 0.1, 0.25, 0.5, 1, 2, 4] {
       addRefusals(headroom)
       addOutages(headroom)
@@ -76,11 +82,12 @@ struct Grid {
     failure: OutageScenario.Outage.Failure, share: Double = 1, slow: Duration? = nil,
     change: (after: Double, factor: Double)? = nil
   ) {
-    let capacity = Int((rate * (1 + headroom)).rounded())
-    let ideal = Double(length) / (Double(capacity) / rate - 1)
+    let needed = rate / (1 - failing)
+    let capacity = Int((needed * (1 + headroom)).rounded())
+    let ideal = Double(length) / (Double(capacity) / needed - 1)
     let end = Duration.seconds(30 + length)
     let changes = change.map { change in
-      let after = max(Int(rate) + 1, Int(Double(capacity) * change.factor))
+      let after = max(Int(needed) + 1, Int(Double(capacity) * change.factor))
       return [OutageScenario.Target.Change(from: end + .seconds(Int(change.after * ideal)), capacity: after)]
     }
     var policy = RetryPolicy.service
@@ -90,7 +97,9 @@ struct Grid {
       target: .init(
         capacity: capacity, latency: .milliseconds(latency), overload: Self.overloads[overload].overload,
         changes: changes ?? []),
-      outage: .init(from: .seconds(30), to: end, errorRate: share, failure: failure, latency: slow), breaker: breaker,
+      outage: .init(
+        from: .seconds(30), to: end, errorRate: self.slow == nil ? share : 0, failure: failure,
+        latency: self.slow ?? slow), breaker: breaker,
       concurrency: max(64, 3 * capacity * latency / 1000), slowStart: .zero, seed: UInt64(cells.count + 1))
     cells.append(
       Cell(

@@ -1,7 +1,9 @@
 // How a backlog is delivered after an outage: the service's adaptive pace beside others, on one grid of scenarios in
 // virtual time. `recovery-benchmark` prints a table; with `-v`, a line for each scenario; with `--only NAME`, one row;
 // with `--throughput`, how much is delivered without an outage;
-// with `--scenario N`, how the adaptive pace changes in that one.
+// with `--scenario N`, how the adaptive pace changes in that one;
+// with `--failing SHARE`, that share of the requests fails at random besides, with 500 or the status of `--status`;
+// with `--slow SECONDS`, answers take so long during each outage, and nothing fails.
 
 import Glibc
 import RedialCore
@@ -10,6 +12,9 @@ import RedialModel
 
 let isVerbose = CommandLine.arguments.contains("-v")
 let only = option("--only")
+let failing = option("--failing").flatMap(Double.init) ?? 0
+let status = option("--status").flatMap { Int($0) } ?? 500
+let slow = option("--slow").flatMap(Double.init).map { Duration.seconds($0) }
 
 /// The value of an option; nil if it is not there.
 func option(_ name: String) -> String? {
@@ -37,7 +42,7 @@ func measure(_ name: String, _ cells: [Cell], with pace: () -> some Pacing) {
   var refused: [Double] = []
   var failed = 0
   for (index, cell) in cells.enumerated() {
-    let figures = cell.scenario.recovery(with: pace())
+    let figures = cell.scenario.recovery(with: pace(), failing: failing, status: status)
     let ideal = figures.ideal?.inSeconds ?? .nan
     // Longer than the scenario is "never".
     let ratio = figures.recovery.map { $0.inSeconds / ideal } ?? .infinity
@@ -62,7 +67,7 @@ func measure(_ name: String, _ cells: [Cell], with pace: () -> some Pacing) {
   fflush(nil)
 }
 
-let cells = Grid(breaker: .service).cells
+let cells = Grid(breaker: .service, failing: failing, slow: slow).cells
 if let index = option("--scenario").flatMap({ Int($0) }), cells.indices.contains(index) {
   measure("scenario \(index)", [cells[index]]) { TracingPace() }
   exit(0)
@@ -87,4 +92,4 @@ measure("Gradient2", cells) { ConcurrencyPace(Gradient2Limit()) }
 measure("Vegas", cells) { ConcurrencyPace(VegasLimit()) }
 measure("admission control", cells) { AdmissionControl() }
 measure("fixed limits", cells) { NoPace() }
-measure("fixed limits, no breaker", Grid(breaker: nil).cells) { NoPace() }
+measure("fixed limits, no breaker", Grid(breaker: nil, failing: failing, slow: slow).cells) { NoPace() }

@@ -30,8 +30,9 @@ struct ModelTarget {
   private let begins: Timestamp
   private let ends: Timestamp
   private let start: Timestamp
-  /// The share of requests that fail although it works.
+  /// The share of requests that fail although it works, and their status.
   private let failing: Double
+  private let status: Int
   /// The capacity changes that lie ahead, the next one last.
   private var changes: [OutageScenario.Target.Change]
   /// Requests per second that it can answer now; nil for unlimited capacity.
@@ -44,22 +45,17 @@ struct ModelTarget {
   /// How long a refusal takes.
   static let refusalLatency = Duration.milliseconds(1)
 
-  /// The target of a scenario.
-  init(_ scenario: OutageScenario, start: Timestamp) {
-    self.init(
-      scenario.target, capacity: scenario.target.capacity.map { Double($0) }, outage: scenario.outage, start: start)
-  }
-
   /// - Parameters:
   ///   - capacity: Requests per second that it can answer, instead of the target's own; nil for unlimited capacity.
-  ///   - failing: The share of requests that fail although it works, 0..<1.
+  ///   - failing: The share of requests that fail although it works, 0..<1, and their status.
   init(
-    _ target: OutageScenario.Target, capacity: Double?, failing: Double = 0, outage: OutageScenario.Outage,
-    start: Timestamp
+    _ target: OutageScenario.Target, capacity: Double?, failing: Double = 0, status: Int = 500,
+    outage: OutageScenario.Outage, start: Timestamp
   ) {
     self.target = target
     self.outage = outage
     self.failing = failing
+    self.status = status
     begins = start + outage.from
     ends = start + outage.to
     idleAt = start
@@ -122,7 +118,7 @@ struct ModelTarget {
       return Answer(outcome: .answered, status: status, latency: latency)
     }
     if failing > 0, random.unitInterval() < failing {
-      return Answer(outcome: .answered, status: 500, latency: latency)
+      return Answer(outcome: .answered, status: status, latency: latency)
     }
     return Answer(outcome: .answered, status: 200, latency: latency)
   }

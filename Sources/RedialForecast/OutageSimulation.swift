@@ -48,14 +48,24 @@ struct OutageSimulation<Pace: Pacing> {
     case look
   }
 
-  /// - Parameter mostAttempts: The number of attempts at which the run ends; two million take one core a second or two.
-  init(_ scenario: OutageScenario, pace: Pace, mostAttempts: Int = 2_000_000) {
+  /// The share of the capacity that is not lost to requests which fail at random.
+  private let useful: Double
+
+  /// - Parameters:
+  ///   - failing: The share of requests that fail although the target works, 0..<1, and their status.
+  ///   - mostAttempts: The number of attempts at which the run ends; two million take one core a second or two.
+  init(
+    _ scenario: OutageScenario, pace: Pace, failing: Double = 0, status: Int = 500, mostAttempts: Int = 2_000_000
+  ) {
     self.scenario = scenario
+    useful = 1 - failing
     share = FairShare(newShare: scenario.newCallShare)
     self.mostAttempts = mostAttempts
     random = RandomSource(seed: scenario.seed)
     arrivals = RandomSource(seed: scenario.seed &+ 7_777)
-    target = ModelTarget(scenario, start: Self.start)
+    target = ModelTarget(
+      scenario.target, capacity: scenario.target.capacity.map { Double($0) }, failing: failing, status: status,
+      outage: scenario.outage, start: Self.start)
     sender = Sender(
       pace: pace, breaker: scenario.breaker.map { CircuitBreaker(settings: $0, seed: scenario.seed) },
       slowStart: scenario.pace == .fixed ? scenario.slowStart : .zero, concurrency: scenario.concurrency)
@@ -96,7 +106,7 @@ struct OutageSimulation<Pace: Pacing> {
     handle(event)
     dispatch()
     target.advance(to: now)
-    load.note(unfinished: unfinished, capacity: target.capacity, at: now)
+    load.note(unfinished: unfinished, capacity: target.capacity.map { $0 * useful }, at: now)
   }
 
   private mutating func scheduleArrival() {

@@ -18,17 +18,26 @@ package struct RecoveryFigures: Sendable {
 
 extension OutageScenario {
   /// Runs the scenario until the target has recovered.
-  package func recovery(with pace: some Pacing, mostAttempts: Int = 10_000_000) -> RecoveryFigures {
+  ///
+  /// - Parameters:
+  ///   - failing: The share of requests that fail although the target works, 0..<1.
+  ///   - status: Their status.
+  package func recovery(
+    with pace: some Pacing, failing: Double = 0, status: Int = 500, mostAttempts: Int = 10_000_000
+  ) -> RecoveryFigures {
     // Known types are compiled for themselves, which is many times faster.
     switch pace {
     case let pace as AdaptivePace:
-      var simulation = OutageSimulation(self, pace: pace, mostAttempts: mostAttempts)
+      var simulation = OutageSimulation(
+        self, pace: pace, failing: failing, status: status, mostAttempts: mostAttempts)
       return simulation.recover()
     case let pace as NoPace:
-      var simulation = OutageSimulation(self, pace: pace, mostAttempts: mostAttempts)
+      var simulation = OutageSimulation(
+        self, pace: pace, failing: failing, status: status, mostAttempts: mostAttempts)
       return simulation.recover()
     default:
-      var simulation = OutageSimulation(self, pace: pace, mostAttempts: mostAttempts)
+      var simulation = OutageSimulation(
+        self, pace: pace, failing: failing, status: status, mostAttempts: mostAttempts)
       return simulation.recover()
     }
   }
