@@ -33,6 +33,8 @@ extension Engine {
     }
     guard now >= desk.leases.nextAsk || !idle.isEmpty else { return }
     forget(idle)
+    // What was learned of their targets is written while they are still this engine's (found at seed 1328).
+    flush()
     roster.beginRecount()
     request(.lease(desk.leases.ask(settings, giving: idle, takesShards: !isDraining, at: now)))
   }

@@ -14,7 +14,7 @@ POLICY = {"maxAttempts": 100, "deadline": "10h", "backoff": {"initial": "1s", "m
 
 
 class Window:
-    """Takes so many requests in each window, which begins with its first request, and says what is left of it."""
+    """Takes so many requests in each window, which begins with its first request, and says what remains of it."""
 
     def __init__(self, clock, style):
         self.clock, self.style = clock, style

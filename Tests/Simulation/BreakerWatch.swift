@@ -32,6 +32,8 @@ struct BreakerWatch {
     /// attempt that has succeeded.
     var mayCount: [(number: Int, call: CallID)] = []
     var succeeded = 0
+    /// Whether there were enough failures in this step before a success.
+    var couldOpen = false
     /// The number of the last attempt before its last change.
     var since: Int
     /// Its settings, and how many probes it has let through since it became half-open.
@@ -48,6 +50,7 @@ struct BreakerWatch {
     mutating func succeed(_ number: Int) {
       // Ends of attempts that began before its last change do not count.
       guard number > since else { return }
+      couldOpen = couldOpen || mayOpen
       succeeded = max(succeeded, number)
       mayCount.removeAll { $0.number <= succeeded }
     }
@@ -126,6 +129,7 @@ struct BreakerWatch {
   /// The events before a step: probes that say nothing about the target are given back.
   mutating func willHear(_ events: [EngineEvent], at now: Timestamp) {
     configured = [:]
+    for target in breakers.keys { breakers[target]?.couldOpen = false }
     for event in events {
       switch event {
       case .targetCommand(let control):
@@ -258,7 +262,7 @@ struct BreakerWatch {
       case .breakerOpened(let target, let until, _, _, _):
         if case .closed = state(target) {
           wasClosed.insert(target)
-          if let breaker = breakers[target], !breaker.mayOpen {
+          if let breaker = breakers[target], !breaker.mayOpen, !breaker.couldOpen {
             return
               "\(target) delivers, and its breaker opened after the failures of \(Set(breaker.mayCount.map(\.call)).count) calls, "
               + "not \(breaker.settings.consecutiveFailures)"

@@ -33,7 +33,7 @@ struct SimulationTests {
   /// of a call was lost whose forward came when it had been loaded and had ended (32183).
   @Test(
     "seeds that have found a fault of shared stores find none any more",
-    arguments: [1239, 2934, 3298, 6620, 13649, 32183])
+    arguments: [1239, 1328, 2934, 3298, 6620, 13649, 32183])
   func oldFaults(seed: UInt64) {
     #expect(Self.passes(seed))
   }
