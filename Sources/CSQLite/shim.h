@@ -2,6 +2,9 @@
 #define REDIAL_CSQLITE_SHIM_H
 
 #include <sqlite3.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 // Swift cannot call the macros SQLITE_STATIC and SQLITE_TRANSIENT, which are
 // casts of small integers to function pointers; these two wrap them.
@@ -28,10 +31,28 @@ static inline void redial_disable_memory_statistics(void) {
   (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
-// Keeps the write-ahead log when the last connection is closed, in place of moving it into the file. Swift cannot call
-// sqlite3_db_config, whose arguments vary.
-static inline int redial_keep_log_on_close(sqlite3 *_Nullable database) {
-  return sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
+// Whether the write-ahead log is kept when the last connection is closed, in place of being moved into the file. Swift cannot
+// call sqlite3_db_config, whose arguments vary.
+static inline int redial_keep_log_on_close(sqlite3 *_Nullable database, int keeps) {
+  return sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keeps, (int *)0);
+}
+
+// Continues the checksum of a write-ahead log over an even number of words of 32 bits (sqlite.org/fileformat2.html, section
+// 4.2). In C, because it reads all of the log at each start, also in a debug build.
+static inline void redial_continue_log_sum(
+  const void *_Nonnull bytes, size_t words, int isBigEndian, uint32_t *_Nonnull first, uint32_t *_Nonnull second
+) {
+  const int isSwapped = isBigEndian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+  const unsigned char *place = bytes;
+  uint32_t a = *first, b = *second;
+  for (size_t i = 0; i + 1 < words; i += 2, place += 8) {
+    uint32_t pair[2];
+    memcpy(pair, place, sizeof pair);
+    a += (isSwapped ? __builtin_bswap32(pair[0]) : pair[0]) + b;
+    b += (isSwapped ? __builtin_bswap32(pair[1]) : pair[1]) + a;
+  }
+  *first = a;
+  *second = b;
 }
 
 #endif

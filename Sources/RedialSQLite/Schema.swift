@@ -109,17 +109,42 @@ enum Schema {
     if case .empty = try identity(of: connection) { true } else { false }
   }
 
+  /// Refuses a file that is not a store, by its first bytes, before anything is made beside it. What SQLite has to put in
+  /// order before it can be read, because there is a log or a journal, is left to ``open(_:)``.
+  static func checkFile(_ path: String) throws(StoreError) {
+    guard let file = try RegularFile(path) else { return }
+    let header = try file.bytes(at: 0, 108)
+    guard !header.isEmpty, try RegularFile.size(path + "-journal") == nil else { return }
+    guard header.count == 108, header.starts(with: Array("SQLite format 3\0".utf8)) else {
+      throw StoreError(
+        kind: .corrupt,
+        message:
+          "\(path) is not an SQLite database, and so not a store, or its beginning is damaged. It was not changed. "
+          + "Name another file. If it was a store: \(StoreError.advice(for: .corrupt))")
+    }
+    // The application's id; then the number of tables and indexes, if they are on the first page (section 1.3 and 1.6 of the
+    // file format).
+    let (application, isEmpty) = header.withUnsafeBytes { bytes in
+      (Int64(bytes.big32(at: 68)), bytes[100] == 13 && bytes[103] == 0 && bytes[104] == 0)
+    }
+    if application == applicationID || application == 0 && isEmpty { return }
+    if try RegularFile.size(path + "-wal") ?? 0 > WriteAheadHeader.bytes { return }
+    throw foreign(path)
+  }
+
+  private static func foreign(_ path: String) -> StoreError {
+    StoreError(
+      kind: .corrupt,
+      message: "\(path) is a database of another program. It was not changed; name another file.")
+  }
+
   private static func identity(of connection: SQLiteConnection) throws(StoreError) -> Identity {
     let purpose: StaticString = "recognise the store"
     let application = try connection.value(purpose, "PRAGMA application_id") { $0.integer(0) } ?? 0
     let version = try connection.value(purpose, "PRAGMA user_version") { $0.integer(0) } ?? 0
     let objects = try connection.value(purpose, "SELECT count(*) FROM sqlite_schema") { $0.integer(0) } ?? 0
     if application == 0, version == 0, objects == 0 { return .empty }
-    guard application == applicationID else {
-      throw StoreError(
-        kind: .corrupt,
-        message: "\(connection.path) is a database of another program. It was not changed; name another file.")
-    }
+    guard application == applicationID else { throw foreign(connection.path) }
     guard version <= Self.version else {
       throw StoreError(
         kind: .corrupt,

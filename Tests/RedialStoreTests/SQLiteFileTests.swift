@@ -22,6 +22,42 @@ struct SQLiteFileTests {
     for name in [path, path + "-wal", path + "-shm", path + ".lock"] { #expect(permissions(of: name) == 0o600) }
   }
 
+  @Test("is closed to other users if it was open to them, with its log, its index and its lock")
+  func closing() throws {
+    let path = folder.file("calls.db")
+    let store = try SQLiteStore(path: path)
+    try store.commit([.insert(Sample.call(1))])
+    store.file.connection.keepLogOnClose()
+    store.file.close()
+    let files = [path, path + "-wal", path + ".lock"]
+    for file in files { #expect(chmod(file, 0o664) == 0) }
+    let again = try SQLiteStore(path: path)
+    defer { again.close() }
+    try again.commit([.insert(Sample.call(2))])
+    for file in files + [path + "-shm"] { #expect(permissions(of: file) == 0o600, "\(file)") }
+  }
+
+  @Test("is refused at once if it is no regular file, with nothing left beside it")
+  func otherKinds() throws {
+    #expect(mkdir(folder.file("folder"), 0o700) == 0 && mkfifo(folder.file("pipe"), 0o600) == 0)
+    symlink("/dev/null", folder.file("device"))
+    for (name, kind) in [("folder", "a folder"), ("pipe", "a pipe"), ("device", "a device")] {
+      let path = folder.file(name)
+      let openers: [() throws -> Void] = [
+        { _ = try SQLiteStore(path: path, reserveBytes: 1 << 20) }, { _ = try SQLiteInspection(path: path) },
+        { _ = try StoreExport(path: path, state: nil) },
+        { _ = try StoreBackup.copy(from: path, to: self.folder.file("copy")) }, { _ = try SQLiteSource(path: path) },
+        { _ = try SQLiteReader(path: path, connections: 1) },
+      ]
+      for open in openers {
+        let error = #expect(throws: StoreError.self) { try open() }
+        #expect(error?.message.contains("is \(kind), and a store is a regular file") == true, "\(error?.message ?? "")")
+      }
+      for suffix in [".lock", "-reserve", "-wal"] { #expect(access(path + suffix, F_OK) != 0) }
+    }
+    #expect(access("/dev/null.lock", F_OK) != 0 && access("/dev/null-reserve", F_OK) != 0)
+  }
+
   @Test("has one owner at a time, under any of its names")
   func lock() throws {
     let store = try SQLiteStore(path: folder.file("calls.db"))
@@ -46,9 +82,10 @@ struct SQLiteFileTests {
     let path = folder.file("calls.db")
     let text = [UInt8](repeating: 0x61, count: size)
     writeFile(path, text)
-    let error = #expect(throws: StoreError.self) { try SQLiteStore(path: path) }
+    let error = #expect(throws: StoreError.self) { try SQLiteStore(path: path, reserveBytes: 1 << 20) }
     #expect(error?.kind == .corrupt)
     #expect(contents(of: path) == text)
+    for suffix in [".lock", "-reserve"] { #expect(access(path + suffix, F_OK) != 0) }
   }
 
   @Test("is refused unchanged if it is another program's database")
@@ -58,10 +95,11 @@ struct SQLiteFileTests {
     try other.execute("prepare the test", "CREATE TABLE theirs (a)")
     other.close()
     let before = contents(of: path)
-    let error = #expect(throws: StoreError.self) { try SQLiteStore(path: path) }
+    let error = #expect(throws: StoreError.self) { try SQLiteStore(path: path, reserveBytes: 1 << 20) }
     #expect(error?.kind == .corrupt)
     #expect(error?.message.contains("another program") == true)
     #expect(contents(of: path) == before)
+    for suffix in [".lock", "-reserve"] { #expect(access(path + suffix, F_OK) != 0) }
   }
 
   @Test("is refused unchanged if a newer version made it")

@@ -15,6 +15,7 @@ public enum StoreBackup {
   /// - Returns: The size of the copy, in bytes.
   /// - Throws: If a file of that name exists, because it is never overwritten, or if the copy cannot be made.
   public static func copy(from source: String, to path: String, compact: Bool = false) throws(StoreError) -> Int {
+    try WriteAheadFile.check(source)
     let connection = try SQLiteConnection(path: source, role: .reader)
     defer { connection.close() }
     try Schema.checkIsStore(connection)

@@ -15,6 +15,7 @@ package final class SQLiteDestination: StoreDestination {
   ///
   /// - Throws: `inUse` if a service uses it; `unavailable` if it is a store of an older version, which is not changed.
   package init(path: String) throws(StoreError) {
+    try WriteAheadFile.check(path)
     if Self.size(of: path) > 0 { try Self.checkVersion(path) }
     file = try SQLiteFile(
       path: path, isShared: false, reserveBytes: nil, notices: StoreNotices(), syncFailed: { _ in })

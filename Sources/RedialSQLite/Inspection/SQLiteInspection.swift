@@ -26,6 +26,7 @@ public final class SQLiteInspection: StoreInspection {
   ///
   /// - Throws: If there is no such file, it is not a store, or it has another version.
   public init(path: String) throws(StoreError) {
+    try WriteAheadFile.check(path)
     connection = try SQLiteConnection(path: path, role: .reader)
     try Schema.openForReading(connection)
     usage = try UsageQueries(on: connection)

@@ -129,7 +129,7 @@ final class Checkpoints {
   /// Waits for the other connection, and closes it. The writer's must be open until then. After a failed fsync the log
   /// stays as it is: it contains pages that the file may lack.
   func close() {
-    other.close(keepingLog: syncs.failure != nil)
+    other.close()
     if syncs.failure != nil { connection.keepLogOnClose() }
   }
 
@@ -172,6 +172,8 @@ private final class CheckpointConnection: @unchecked Sendable {
 
   init(path: String) throws(StoreError) {
     connection = try SQLiteConnection(path: path, role: .writer)
+    // The writer decides.
+    connection.keepLogOnClose()
     // The file must be on disk before the log is overwritten.
     try connection.execute("set up the connection", "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;")
   }
@@ -193,10 +195,7 @@ private final class CheckpointConnection: @unchecked Sendable {
     queue.sync {}
   }
 
-  func close(keepingLog: Bool) {
-    queue.sync {
-      if keepingLog { connection.keepLogOnClose() }
-      connection.close()
-    }
+  func close() {
+    queue.sync { connection.close() }
   }
 }

@@ -36,6 +36,7 @@ final class SQLiteConnection {
   /// Opens the file. Nothing is read or written yet.
   init(path: String, role: Role) throws(StoreError) {
     self.path = path
+    try RegularFile.check(path)
     Self.withoutMemoryStatistics
     let access = role == .writer ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY
     let result = sqlite3_open_v2(path, &handle, access | SQLITE_OPEN_NOMUTEX, nil)
@@ -144,9 +145,9 @@ final class SQLiteConnection {
     }
   }
 
-  /// Leaves the log as it is when this connection is closed.
-  func keepLogOnClose() {
-    if handle != nil { _ = redial_keep_log_on_close(handle) }
+  /// Leaves the log as it is when this connection is closed, or moves it into the file, as SQLite does by itself.
+  func keepLogOnClose(_ keeps: Bool = true) {
+    if handle != nil { _ = redial_keep_log_on_close(handle, keeps ? 1 : 0) }
   }
 
   /// Rows changed by the last statement.

@@ -26,6 +26,8 @@ final class SQLiteFile {
     let connection = try reserve.lending { () throws(StoreError) in
       try DurableStart.prepare(path: lock.path)
       let connection = try SQLiteConnection(path: lock.path, role: .writer)
+      // A start that is refused, because something is damaged, changes no file.
+      connection.keepLogOnClose()
       try Schema.open(connection)
       return connection
     }
@@ -39,6 +41,7 @@ final class SQLiteFile {
   /// Runs the first transaction, after which all of the store's files exist.
   func begin<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
     let result = try lending { () throws(StoreError) in try inTransaction(body) }
+    connection.keepLogOnClose(false)
     // SQLite has made the log by now.
     place.begin(path: lock.path)
     // SQLite has synced the folder for its new log, but does not report a failure of that.

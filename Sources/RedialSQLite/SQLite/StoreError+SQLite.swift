@@ -52,7 +52,9 @@ extension StoreError {
     case .syncFailed:
       "What was written since the last fsync may be lost, although it can still be read, so nothing is added to "
         + "it. Start Redial again: it continues with the data that is on the disk. Check the disk if this happens again."
-    case .corrupt: "Keep a copy of the file and its -wal beside it before anything else, then restore a backup."
+    case .corrupt:
+      "Keep a copy of the file and its -wal beside it before anything else. Then restore a backup, or run "
+        + "`redial salvage`, which makes a new store of all that can be read."
     case .inUse, .leaseLost, .keyTaken, .callStored:
       "Stop the other process first, or give this one a store of its own."
     case .outcomeUnknown: "It may have been written."

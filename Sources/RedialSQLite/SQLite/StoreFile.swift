@@ -13,33 +13,63 @@ final class StoreFile {
 
   /// Creates the folder and the file if they are missing, for this user only, and takes the lock.
   ///
+  /// What is there is looked at before anything is made or changed: a file of another kind or of another program, and a
+  /// damaged log, stay as they are, with nothing new beside them.
+  ///
   /// - Parameter isShared: Whether others may have it too.
   init(path given: String, isShared: Bool = false) throws(StoreError) {
     path = try Self.resolved(given)
     let lockPath = path + ".lock"
-    lock = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard lock >= 0 else { throw Self.failure("open the lock file", lockPath) }
-    guard Self.take(lock, isShared: isShared) else {
-      let code = errno
+    lock = open(lockPath, O_RDWR | O_CLOEXEC)
+    guard lock >= 0 || errno == ENOENT else { throw Self.failure("open the lock file", lockPath) }
+    do throws(StoreError) {
+      // An owner may just be writing the log. Without a lock file there is none.
+      if lock >= 0 { try take(lockPath, isShared: isShared) }
+      try Schema.checkFile(path)
+      try WriteAheadFile.check(path)
+      if lock < 0 {
+        lock = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard lock >= 0 else { throw Self.failure("open the lock file", lockPath) }
+        try take(lockPath, isShared: isShared)
+      }
+      try create()
+      for suffix in ["", "-wal", "-shm", "-journal", ".lock"] { try Self.closeToOthers(path + suffix) }
+    } catch {
       // Not automatically: an initializer that throws after it has set everything is followed by `deinit`, which
       // would close the descriptor again, or another file that has been given its number by then.
       close()
-      guard code == EWOULDBLOCK else { throw Self.failure("lock", lockPath, code) }
-      throw StoreError(
-        kind: .inUse,
-        message: "\(path) is in use by another process, which holds \(lockPath). "
-          + "Stop that process, or give this one a store of its own. Do not delete the lock file.")
-    }
-    // SQLite would create it with the process's umask; its log and shared memory take the same mode. An existing file
-    // is not opened: closing it would drop the locks that a connection of this process has on it.
-    let file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    if file >= 0 {
-      Glibc.close(file)
-    } else if errno != EEXIST {
-      let error = Self.failure("create the store", path)
-      close()
       throw error
     }
+  }
+
+  private func take(_ lockPath: String, isShared: Bool) throws(StoreError) {
+    guard !Self.take(lock, isShared: isShared) else { return }
+    guard errno == EWOULDBLOCK else { throw Self.failure("lock", lockPath) }
+    throw StoreError(
+      kind: .inUse,
+      message: "\(path) is in use by another process, which holds \(lockPath). "
+        + "Stop that process, or give this one a store of its own. Do not delete the lock file.")
+  }
+
+  /// SQLite would create the file with the process's umask; its log and shared memory take the same mode. An existing file
+  /// is not opened: closing it would drop the locks that a connection of this process has on it.
+  private func create() throws(StoreError) {
+    let file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard file >= 0 || errno == EEXIST else { throw Self.failure("create the store", path) }
+    if file >= 0 { Glibc.close(file) }
+  }
+
+  /// Closes an existing file to other users: it has payloads and secrets.
+  private static func closeToOthers(_ path: String) throws(StoreError) {
+    var status = stat()
+    guard stat(path, &status) == 0, status.st_mode & 0o077 != 0 else { return }
+    if chmod(path, status.st_mode & 0o700) == 0 { return }
+    // Whoever reaches another user's file by its group cannot change the mode, and needs it.
+    guard status.st_mode & 0o007 != 0 else { return }
+    throw StoreError(
+      kind: .unavailable,
+      message: "\(path) can be used by every user of this machine, and this user may not change that: "
+        + "\(String(cString: strerror(errno))). Have its owner run: chmod 600 \(path)")
   }
 
   deinit {
@@ -103,8 +133,13 @@ final class StoreFile {
 
   /// Makes the entries of the store's files durable.
   func syncFolder() throws(StoreError) {
+    try Self.syncFolder(of: path)
+  }
+
+  /// Makes the entry of a file durable.
+  static func syncFolder(of path: String) throws(StoreError) {
     let slash = path.lastIndex(of: "/")
-    try Self.sync(folder: slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? ".")
+    try sync(folder: slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? ".")
   }
 
   private static func sync(folder: String) throws(StoreError) {
@@ -123,7 +158,8 @@ final class StoreFile {
     }
   }
 
-  private static func realPath(_ path: String) -> String? {
+  /// The path of an existing file, without links.
+  static func realPath(_ path: String) -> String? {
     guard let resolved = realpath(path, nil) else { return nil }
     defer { free(resolved) }
     return String(cString: resolved)
