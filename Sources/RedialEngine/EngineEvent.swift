@@ -40,8 +40,8 @@ public enum EngineEvent: Sendable {
   case claimedQueued(target: TargetKey, calls: [CallRecord], complete: Bool)
   /// The call that a command is about; nil if there is none.
   case fetched(CallCommand, CallRecord?)
-  /// The call that a command is about cannot be read, for the reason in the message. The store itself works.
-  case fetchedDamaged(CallCommand, hasEnded: Bool, message: String)
+  /// The call that a command is about cannot be read. The store itself works.
+  case fetchedDamaged(CallCommand, hasEnded: Bool, Problem)
   /// The call, if any, that was accepted earlier under the key of a submission.
   case foundKey(KeyedSubmission, KeyRecord?)
   /// A claim found this many calls of a namespace that cannot be read. The store has ended them.

@@ -14,6 +14,8 @@ public struct Problem: Error, Sendable, Hashable {
   public var errors: [Fault]
   /// Seconds to wait before trying again, sent as `Retry-After`.
   public var retryAfter: Int?
+  /// The call that cannot be read, if that is the problem.
+  public internal(set) var call: CallRemains?
 
   /// One wrong place in the input.
   public struct Fault: Sendable, Hashable {
@@ -60,6 +62,14 @@ public struct Problem: Error, Sendable, Hashable {
         writer.endObject()
       }
       writer.endArray()
+    }
+    if let call {
+      writer.key("call")
+      writer.beginObject()
+      writer.field("id", call.id)
+      writer.field("target", call.target)
+      call.labels.write(to: &writer)
+      writer.endObject()
     }
     writer.endObject()
     return writer.bytes

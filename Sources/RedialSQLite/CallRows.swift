@@ -59,7 +59,9 @@ struct CallRows {
   }
 
   private static func read(_ id: CallID, _ row: SQLiteStatement) -> Found {
-    func damaged(_ reason: String) -> Found { .damaged(DamagedCall(id: id, reason: reason)) }
+    func damaged(_ reason: String) -> Found {
+      .damaged(DamagedCall(id: id, reason: reason, remains: row.withBytes(11) { CallRemains(of: id, spec: $0) }))
+    }
     guard let kind = row.code(0, as: CallKind.self) else {
       return damaged("its kind is \(row.integer(0))")
     }
@@ -81,7 +83,7 @@ struct CallRows {
     }
     switch spec {
     case .failure(let error):
-      return damaged("its descriptor is not readable: \(error.reason) (at byte \(error.offset))")
+      return damaged("its descriptor is not readable: \(error.reason)")
     case .success(let spec):
       let size = row.integerIfPresent(15)
       var content = RequestBody.held([])

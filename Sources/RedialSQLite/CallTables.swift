@@ -51,7 +51,7 @@ final class CallTables {
     if call.spec.callback != nil, call.progress.attempts > 0 {
       switch try attemptRows.attempts(of: id, responses: .none) {
       case .success(let attempts): call.history = attempts
-      case .failure(let damage): return .damaged(damage)
+      case .failure(let damage): return .damaged(damage.of(call.spec))
       }
     }
     return .intact(call)

@@ -48,7 +48,7 @@ public final class SQLiteReader: CallReader {
       let (logged, folds) = log?.call(id) ?? (nil, 0)
       if let record = logged?.record {
         guard namespace == nil || namespace == record.spec.namespace else { return nil }
-        return StoredCall(record: record, attempts: try attempts(of: id, logged, after: [], responses))
+        return StoredCall(record: record, attempts: try attempts(of: record, logged, after: [], responses))
       }
       let found = try withConnection { connection throws(StoreError) in
         try connection.call(id, in: namespace, responses: responses)
@@ -57,18 +57,18 @@ public final class SQLiteReader: CallReader {
       if let log, logged != nil || found == nil, log.folds != folds { continue }
       guard var call = found, let logged else { return found }
       call.record.progress = logged.progress
-      call.attempts = try attempts(of: id, logged, after: call.attempts, responses)
+      call.attempts = try attempts(of: call.record, logged, after: call.attempts, responses)
       return call
     }
   }
 
   private func attempts(
-    of id: CallID, _ logged: LoggedCalls.Call?, after stored: [AttemptRecord], _ responses: AttemptRows.Responses
+    of call: CallRecord, _ logged: LoggedCalls.Call?, after stored: [AttemptRecord], _ responses: AttemptRows.Responses
   ) throws(StoreError) -> [AttemptRecord] {
     do throws(AttemptDamage) {
       return try logged?.attempts(after: stored, responses) ?? stored
     } catch {
-      throw DamagedCall(id: id, reason: error.reason).error
+      throw DamagedCall(id: call.id, reason: error.reason).of(call.spec).error
     }
   }
 
@@ -251,7 +251,7 @@ private final class ReadConnection: @unchecked Sendable {
         record.retries = try retries.retries(of: id)
         switch try attempts.attempts(of: id, responses: responses) {
         case .success(let attempts): return StoredCall(record: record, attempts: attempts)
-        case .failure(let damage): throw damage.error
+        case .failure(let damage): throw damage.of(record.spec).error
         }
       }
     }
@@ -299,8 +299,10 @@ private final class ReadConnection: @unchecked Sendable {
       var calls: [StoredCall] = []
       for id in found.calls {
         switch try listed.record(id) {
-        case nil: throw DamagedCall(id: id, reason: "an index names it and the table lacks it").error
-        case .damaged(let call): calls.append(StoredCall(record: call.standIn(for: query.filter), attempts: []))
+        case nil:
+          calls.append(
+            DamagedCall(id: id, reason: "an index names it and the table lacks it").standIn(for: query.filter))
+        case .damaged(let call): calls.append(call.standIn(for: query.filter))
         case .intact(let record): calls.append(StoredCall(record: record, attempts: []))
         }
       }

@@ -125,6 +125,8 @@ public struct StoredCall: Sendable {
   public var attempts: [AttemptRecord]
   /// How its target stands, for instances that do not run its calls; nil if the store has one instance alone.
   public var standing: StoredStanding?
+  /// Why it cannot be read, if the rest of it only stands for it in a list.
+  public var damage: String?
 
   /// Creates a stored call.
   public init(record: CallRecord, attempts: [AttemptRecord], standing: StoredStanding? = nil) {
@@ -167,6 +169,8 @@ public struct StoreError: Error, Sendable, Hashable {
   public var call: CallID?
   /// The only call that cannot be read, if that is the whole problem. The rest of the store is not affected.
   public var damaged: Damage?
+  /// What can be read of that call.
+  public var remains: CallRemains?
   /// The keys that other instances were first with, if that is the whole problem.
   public var taken: [TakenKey] = []
   /// The calls that other instances have stored first, if that is the whole problem.
@@ -192,5 +196,11 @@ public struct StoreError: Error, Sendable, Hashable {
     self.message = message
     self.call = call ?? damaged?.id
     self.damaged = damaged
+  }
+
+  /// The answer to whoever wants something of a call that cannot be read; nil if that is not the whole problem.
+  public var callDamaged: Problem? {
+    guard kind == .corrupt, let call else { return nil }
+    return .callDamaged(remains ?? CallRemains(id: call), message)
   }
 }

@@ -7,34 +7,49 @@ package struct DamagedCall: Error {
   package let id: CallID
   /// What cannot be read, as a clause.
   package let reason: String
+  /// What can be read.
+  package let remains: CallRemains
 
   /// Creates a report.
-  package init(id: CallID, reason: String) {
+  package init(id: CallID, reason: String, remains: CallRemains? = nil) {
     self.id = id
     self.reason = reason
+    self.remains = remains ?? CallRemains(id: id)
+  }
+
+  /// The same of a call whose spec is intact.
+  package func of(_ spec: CallSpec) -> DamagedCall {
+    DamagedCall(
+      id: id, reason: reason, remains: CallRemains(id: id, target: spec.targetName, labels: spec.labels))
   }
 
   /// The message for the client that requests this call.
   package var error: StoreError {
-    StoreError(
+    var error = StoreError(
       kind: .corrupt,
       message: "\(id) cannot be read: \(reason). Keep a copy of the store before anything else; other calls go on.",
       call: id)
+    error.remains = remains
+    return error
   }
 }
 
 extension DamagedCall {
   /// What a list contains in place of a call that cannot be read, so that the others can be listed and this one is not
-  /// hidden: its id, an empty URL, and the requested state.
-  package func standIn(for filter: CallFilter) -> CallRecord {
+  /// hidden: its id, target and labels as far as they are known, an empty URL, the requested state, and the reason.
+  package func standIn(for filter: CallFilter) -> StoredCall {
     let state =
       filter.states.isEmpty ? .failed : StoredState.allCases.first { filter.states.contains($0.visible) } ?? .failed
-    return CallRecord(
+    let record = CallRecord(
       id: id, kind: filter.kind,
       spec: CallSpec(
-        url: "", method: "", headers: [], target: TargetKey(filter.target ?? "", in: filter.namespace),
-        policy: RetryPolicy(), captureLimit: 0),
+        url: "", method: "", headers: [],
+        target: TargetKey(remains.target ?? filter.target ?? "", in: filter.namespace),
+        policy: RetryPolicy(), labels: remains.labels, captureLimit: 0),
       body: [], createdAt: id.createdAt,
       progress: CallProgress(state: state, due: id.createdAt, roundStartedAt: id.createdAt, finishedAt: id.createdAt))
+    var stored = StoredCall(record: record, attempts: [])
+    stored.damage = reason
+    return stored
   }
 }

@@ -49,21 +49,42 @@ def test_large_bodies_and_responses_come_back_as_they_were(redial, receiver):
 def test_a_damaged_call_is_told_of_and_stops_nothing_else(redial, receiver):
     target = receiver()
     service = redial()
-    damaged, whole = (service.submit(url=target.url, delay="8s") for _ in range(2))
+    key = {"idempotency-key": "k1"}
+    descriptor = {"url": target.url, "delay": "8s", "labels": {"order": "17"}, "target": "shop"}
+    damaged = service("POST", "/v1/calls", descriptor, key).json["id"]
+    whole = service.submit(url=target.url, delay="8s")
     service.terminate()
     with sqlite3.connect(service.store) as store:
         rows = store.execute("SELECT id FROM calls ORDER BY id").fetchall()
-        store.execute("UPDATE requests SET spec = x'7b' WHERE id = ?", rows[0])
+        # One byte, so that it is not JSON any more.
+        store.execute(
+            "UPDATE requests SET spec = CAST(replace(CAST(spec AS TEXT), '\"method\":', '\"method\"!') AS BLOB) WHERE id = ?", rows[0])
         store.execute("UPDATE calls SET due = 1")
     store.close()
     service.start()
     assert service.ended(whole)["state"] == "succeeded"
     assert value(service, "redial_calls_damaged_total") == 1
     assert re.search(f'callDamaged callId={damaged} error="{damaged} cannot be read', service.log.read_text())
-    answer = service("GET", f"/v1/calls/{damaged}")
-    assert answer.status == 503, answer.body
-    assert f'queryFailed callId={damaged} error="{damaged} cannot be read' in service.log.read_text()
-    assert damaged in [c["id"] for c in service("GET", "/v1/calls").json["data"]]
+    lines = service.log.read_text().count("\n")
+    for method, path, body in [
+            ("GET", f"/v1/calls/{damaged}", None), ("GET", f"/v1/calls/{damaged}?include=request", None),
+            ("GET", f"/v1/calls/{damaged}?wait=20s", None), ("GET", f"/v1/calls/{damaged}/attempts", None),
+            ("POST", f"/v1/calls/{damaged}/replay", None), ("POST", f"/v1/calls/{damaged}/cancel", None),
+            ("POST", f"/v1/calls/{damaged}/retry", None), ("DELETE", f"/v1/calls/{damaged}/content", None),
+            ("POST", "/v1/calls", descriptor)]:
+        answer = service(method, path, body, key if body else {})
+        assert (answer.status, answer.json["code"]) == (409, "callDamaged"), f"{method} {path}: {answer.body}"
+        assert answer.json["call"] == {"id": damaged, "target": "shop", "labels": {"order": "17"}}, answer.body
+        assert answer.json["detail"].startswith(f"{damaged} cannot be read: its descriptor is not readable: at byte "), answer.body
+    assert service.log.read_text().count("\n") == lines, "asking for it fills the log"
+    for query in ("", "?state=failed", "?label=order:17", "?target=shop"):
+        listed = {c["id"]: c for c in service("GET", f"/v1/calls{query}").json["data"]}
+        assert listed[damaged]["target"] == "shop" and listed[damaged]["labels"] == {"order": "17"}, listed
+        assert listed[damaged]["damage"].startswith("its descriptor is not readable: at byte "), listed
+        assert "damage" not in listed.get(whole, {})
+    report = doctor(service, "--quick")
+    found = next(f["examples"][0] for f in report["findings"] if f["check"] == "damaged")
+    assert found.count("at byte") == 1 and ": :" not in found, found
 
 
 def on(service):

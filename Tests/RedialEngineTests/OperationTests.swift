@@ -220,7 +220,8 @@ struct OperationTests {
     func ask(_ kind: CallCommand.Kind, hasEnded: Bool) -> ReplyToken<CallCommand.Reply> {
       let reply = probe.command(kind, id)
       let operation = CallCommand(kind, id, reply: reply)
-      probe.hear(.fetchedDamaged(operation, hasEnded: hasEnded, message: "\(id) cannot be read"))
+      probe.hear(
+        .fetchedDamaged(operation, hasEnded: hasEnded, .callDamaged(CallRemains(id: id), "\(id) cannot be read")))
       probe.commit()
       return reply
     }

@@ -161,7 +161,7 @@ struct StoreLaneTests {
     switch event {
     case .claimedDue: "claimed"
     case .fetched: "fetched"
-    case .fetchedDamaged(_, let hasEnded, let message): "\(message) \(hasEnded)"
+    case .fetchedDamaged(_, let hasEnded, let problem): "\(problem.detail) \(hasEnded)"
     case .storeFailed(let request, let failure): "failed \(request.epoch) \(failure.isFull ? "full" : "")"
     case .storeWritten(let epoch): "written \(epoch)"
     case .storeInDoubt(let message): message.map { "in doubt: \($0)" } ?? "known"

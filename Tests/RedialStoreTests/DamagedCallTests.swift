@@ -127,5 +127,18 @@ struct DamagedCallTests {
     let list = try reader.calls(CallQuery(state: .succeeded)).calls
     #expect(list.map { $0.record.id } == (1...5).reversed().map { Sample.id($0) })
     #expect(list.map { $0.record.spec.url.isEmpty } == [false, false, true, false, false])
+    #expect(list.map { $0.damage != nil } == [false, false, true, false, false])
+  }
+
+  @Test("shows its target and its labels as far as they are there", arguments: damage)
+  func remains(sql: String) throws {
+    let store = try damagedStore(.succeeded, sql: sql)
+    defer { store.close() }
+    let reader = try SQLiteReader(path: folder.file("calls.db"), connections: 1, beside: store)
+    let error = #expect(throws: StoreError.self) { try reader.call(Sample.id(3), in: .default, allResponses: false) }
+    let problem = try #require(error?.callDamaged)
+    #expect(problem.status == 409 && problem.code == "callDamaged" && problem.call?.id == Sample.id(3))
+    let isGone = sql.contains("requests SET spec") || sql.contains("DELETE")
+    #expect(problem.call?.target == (isGone ? nil : "https://example.com"))
   }
 }

@@ -24,14 +24,11 @@ extension Engine {
   }
 
   /// The call of a command cannot be read: it can only be removed.
-  mutating func fetchedDamaged(_ command: CallCommand, hasEnded: Bool, _ message: String) {
+  mutating func fetchedDamaged(_ command: CallCommand, hasEnded: Bool, _ problem: Problem) {
     let isOutdated = desk.fetches.end(command.id)
     if isOutdated || calls[command.id]?.record.spec.namespace == command.namespace { return execute(command) }
     if let trouble = desk.trouble { return refuse(command, trouble.problem) }
-    guard command.kind == .purge, hasEnded else {
-      return refuse(
-        command, Problem(status: 409, code: "callDamaged", title: "The call is damaged", detail: message))
-    }
+    guard command.kind == .purge, hasEnded else { return refuse(command, problem) }
     writes.append(.discard(command.id))
     desk.fetches.outdate(command.id)
     done(command, nil)

@@ -31,9 +31,10 @@ public struct CallView {
   ///   - redaction: Hides parts of the URL; the attempts' responses were redacted when they were stored.
   ///   - withWarnings: Whether to include the warnings for the client, as the answer to a submission does.
   ///   - request: The request, if it is to be included.
+  ///   - damage: Why the call cannot be read, if this stands for it.
   public static func write(
     _ call: CallRecord, attempts: [AttemptRecord], wait: Wait?, detail: Detail = .full, redaction: Redaction,
-    withWarnings: Bool = false, request: RequestView? = nil, to writer: inout JSONWriter
+    withWarnings: Bool = false, request: RequestView? = nil, damage: String? = nil, to writer: inout JSONWriter
   ) {
     let progress = call.progress
     let state = progress.state.visible
@@ -81,6 +82,7 @@ public struct CallView {
         request.write(redaction: redaction, to: &writer)
       }
     }
+    if let damage { writer.field("damage", damage) }
     if withWarnings {
       writer.key("warnings")
       CallWarning.write(call.spec.warnings, to: &writer)

@@ -26,7 +26,10 @@ extension CallSpec {
     do {
       return try DescriptorReader.read(bytes, limits: .unlimited).spec
     } catch {
-      throw JSONError(offset: 0, reason: error.errors.first.map { "\($0.pointer): \($0.detail)" } ?? error.detail)
+      throw JSONError(
+        offset: 0,
+        reason: error.errors.first.map { $0.pointer.isEmpty ? $0.detail : "\($0.pointer): \($0.detail)" }
+          ?? error.detail)
     }
   }
 

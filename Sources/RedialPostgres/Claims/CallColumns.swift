@@ -31,7 +31,10 @@ enum CallColumns {
   /// The call in a row whose first columns are ``list(bodies:largest:)``.
   static func read(_ rows: PostgresRows, _ row: Int) -> Result<CallRecord, DamagedCall> {
     let id = CallID(rawValue: rows.integer(row, 0))
-    func damaged(_ reason: String) -> Result<CallRecord, DamagedCall> { .failure(DamagedCall(id: id, reason: reason)) }
+    func damaged(_ reason: String) -> Result<CallRecord, DamagedCall> {
+      let remains = rows.withBytes(row, 14) { CallRemains(of: id, spec: $0) }
+      return .failure(DamagedCall(id: id, reason: reason, remains: remains))
+    }
     guard let kind = rows.code(row, 1, as: CallKind.self) else { return damaged("its kind is \(rows.integer(row, 1))") }
     let place = StoredPlace(state: rows.integer(row, 3), waiting: rows.integerIfPresent(row, 5))
     guard let (state, waiting) = place.progress else {
@@ -52,7 +55,7 @@ enum CallColumns {
     }
     switch spec {
     case .failure(let error):
-      return damaged("its descriptor is not readable: \(error.reason) (at byte \(error.offset))")
+      return damaged("its descriptor is not readable: \(error.reason)")
     case .success(let spec):
       var content = RequestBody.held([])
       if let left = rows.integerIfPresent(row, 17) {

@@ -40,7 +40,7 @@ struct ClaimedCalls {
           let packed = try PackedColumn.records(rows, row, CallColumns.past, withResponses: false)
           call.history = packed + (histories[call.id] ?? [])
         } catch {
-          damaged.append(error)
+          damaged.append(error.of(call.spec))
           continue
         }
         call.retries = manual[call.id] ?? []

@@ -13,7 +13,7 @@ extension PostgresReader {
       guard let result = found[id] else { continue }
       switch result {
       case .success(let call): calls.append(call)
-      case .failure(let damage): calls.append(StoredCall(record: damage.standIn(for: query.filter), attempts: []))
+      case .failure(let damage): calls.append(damage.standIn(for: query.filter))
       }
     }
     return CallPage(calls: calls, next: page.next)

@@ -61,10 +61,10 @@ public final class PostgresReader: CallReader {
     case .success(let intact): record = intact
     }
     record.retries = rows[2].map { AttemptColumns.readRetry(rows[2], $0).retry }
-    var all = try Self.packed(rows[0], responses, isLast: rows[1].count == 0)
+    var all = try Self.packed(rows[0], of: record, responses, isLast: rows[1].count == 0)
     for row in 0..<rows[1].count {
       switch AttemptColumns.read(rows[1], row) {
-      case .failure(let damage): throw damage.error
+      case .failure(let damage): throw damage.of(record.spec).error
       case .success(let attempt): all.append(attempt)
       }
     }
@@ -74,17 +74,18 @@ public final class PostgresReader: CallReader {
   /// The packed attempts of a call, which come before all others.
   ///
   /// - Parameters:
+  ///   - call: The call.
   ///   - responses: As for ``ReadQueries/attempts``.
   ///   - isLast: Whether the last attempt is one of them.
   private static func packed(
-    _ rows: PostgresRows, _ responses: Int64, isLast: Bool
+    _ rows: PostgresRows, of call: CallRecord, _ responses: Int64, isLast: Bool
   ) throws(StoreError) -> [AttemptRecord] {
     var all: [AttemptRecord]
     do throws(DamagedCall) {
       all = try PackedColumn.records(
         rows, 0, CallColumns.past, withResponses: responses > 1 || responses == 1 && isLast)
     } catch {
-      throw error.error
+      throw error.of(call.spec).error
     }
     for index in all.indices {
       if responses == 3 { all[index].response?.body = [] }

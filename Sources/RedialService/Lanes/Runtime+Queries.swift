@@ -78,12 +78,13 @@ extension Runtime {
     if let refusal { respond(responder, Answer.problem(refusal.problem)) }
   }
 
-  /// The answer to a query that failed. The cause is in the log.
+  /// The answer to a query that failed. The cause is in the log, except for a call that cannot be read: whoever asks for it
+  /// again and again would fill that. `redial doctor` names all of these.
   func problem(of error: any Error) -> Problem {
     if let problem = error as? Problem { return problem }
     let failure = error as? StoreError
-    let call = failure?.call.map { [("callId" as StaticString, $0.description)] } ?? []
-    log.write(.error, "queryFailed", call + [("error", failure?.message ?? "\(error)")])
+    if let damaged = failure?.callDamaged { return damaged }
+    log.write(.error, "queryFailed", [("error", failure?.message ?? "\(error)")])
     return Answer.storeUnreadable
   }
 }

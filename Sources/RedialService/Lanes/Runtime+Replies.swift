@@ -257,8 +257,7 @@ extension Runtime {
       switch error {
       case .gone: throw Answer.contentErased(call.id)
       case .damaged(let clause):
-        throw StoreError(
-          kind: .corrupt, message: "\(call.id) cannot be read, because of its body: \(clause).", call: call.id)
+        throw DamagedCall(id: call.id, reason: "its body: \(clause)").of(call.spec).error
       case .unreadable(let failure): throw failure
       }
     }

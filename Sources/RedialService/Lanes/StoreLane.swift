@@ -218,7 +218,8 @@ final class StoreLane: @unchecked Sendable {
     case (.fetch(let command), .call(let call)): return [.fetched(command, call)]
     case (.fetch(let command), .damaged(let error)):
       // Not a failure of the store: only the client that requested the call gets an error.
-      return [.fetchedDamaged(command, hasEnded: error.damaged?.hasEnded ?? false, message: error.message)]
+      let problem = error.callDamaged ?? .callDamaged(CallRemains(id: command.id), error.message)
+      return [.fetchedDamaged(command, hasEnded: error.damaged?.hasEnded ?? false, problem)]
     case (_, .keys(let records)):
       return zip(Self.lookups(job), records).map { .foundKey($0.submission, $1) }
     case (.lease(let ask), .leased(var grant)):

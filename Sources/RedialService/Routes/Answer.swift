@@ -93,7 +93,8 @@ enum Answer {
     writer.beginArray()
     for stored in page {
       CallView.write(
-        stored.record, attempts: [], wait: wait(stored), detail: .summary, redaction: redaction, to: &writer)
+        stored.record, attempts: [], wait: wait(stored), detail: .summary, redaction: redaction, damage: stored.damage,
+        to: &writer)
     }
     writer.endArray()
     writer.field("nextCursor", next?.description)

@@ -120,7 +120,7 @@ final class CallExport: Sendable {
       var writer = JSONWriter(capacity: 768)
       CallView.write(
         stored.record, attempts: [], wait: runtime.standings.wait(of: stored, at: now), detail: .summary,
-        redaction: runtime.redaction, to: &writer)
+        redaction: runtime.redaction, damage: stored.damage, to: &writer)
       lines += writer.bytes
       lines.append(UInt8(ascii: "\n"))
     }

@@ -314,7 +314,14 @@ export type CallBase = {
 };
 
 /** A call without its attempts and its response. */
-export type CallSummary = CallBase;
+export type CallSummary = CallBase & {
+  /**
+   * Why the call cannot be read; only for such a one. Its `id` is right, and so are `target` and `labels` as far as
+   * they are shown; the other members mean nothing. Everything else that is asked of it is answered with
+   * `callDamaged`.
+   */
+  damage?: string;
+};
 
 export type Call = CallBase & {
   /** Warnings: settings that are allowed but rarely intended. Only in the answer that accepts the call. */
@@ -546,4 +553,12 @@ export type Problem = {
     pointer: string;
     detail: string;
   }[];
+  /** The call that cannot be read; only with `callDamaged`. */
+  call?: {
+    id: CallID;
+    /** The target; null if it cannot be read. */
+    target: string | null;
+    /** The labels, as far as they can be read. */
+    labels: Record<string, string>;
+  };
 };

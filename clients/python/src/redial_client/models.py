@@ -289,6 +289,14 @@ class CallBase(TypedDict):
 class CallSummary(CallBase):
     """A call without its attempts and its response."""
 
+    damage: NotRequired[str]
+    """
+    Why the call cannot be read; only for such a one. Its `id` is right, and so are `target` and `labels` as far as
+    they are shown; the other members mean nothing. Everything else that is asked of it is answered with
+    `callDamaged`.
+
+    """
+
 
 class Request(TypedDict):
     """
@@ -482,6 +490,16 @@ class Error1(TypedDict):
     detail: str
 
 
+class Call1(TypedDict):
+    """The call that cannot be read; only with `callDamaged`."""
+
+    id: CallID
+    target: str | None
+    """The target; null if it cannot be read."""
+    labels: dict[str, str]
+    """The labels, as far as they can be read."""
+
+
 class Problem(TypedDict):
     """An error (RFC 9457)."""
 
@@ -494,6 +512,8 @@ class Problem(TypedDict):
     """What happened this time, and what to do."""
     errors: NotRequired[list[Error1]]
     """The places in the input that are at fault."""
+    call: NotRequired[Call1]
+    """The call that cannot be read; only with `callDamaged`."""
 
 
 class Callback(TypedDict):

@@ -1,10 +1,9 @@
-internal import RedialStore
 internal import Glibc
-internal import RedialModel
 internal import RedialJSON
+package import RedialModel
 
 /// The labels of a removed call that are still stored, according to its spec.
-enum RemovedLabels {
+package enum RemovedLabels {
   /// Nothing.
   case none
   /// The labels in a spec with these bytes.
@@ -17,7 +16,7 @@ enum RemovedLabels {
   private static let namespaceMember: StaticString = "\"namespace\":"
 
   /// Searches a stored spec; a missing one counts as empty.
-  init(spec: UnsafeBufferPointer<UInt8>) {
+  package init(spec: UnsafeBufferPointer<UInt8>) {
     // Every spec begins with its URL and ends with its capture limit.
     let (first, last) = (spec.prefix(Self.beginning.utf8CodeUnitCount), spec.suffix(2))
     guard
@@ -33,7 +32,7 @@ enum RemovedLabels {
 
   /// The labels of a spec and its namespace, read from the first matching places; nil if that fails. Parsing the whole
   /// spec takes ten times as long; the result is right only if these labels are in the table.
-  static func quickly(_ spec: [UInt8]) -> (labels: [CallSpec.Label], namespace: Namespace)? {
+  package static func quickly(_ spec: [UInt8]) -> (labels: [CallSpec.Label], namespace: Namespace)? {
     spec.withUnsafeBufferPointer { bytes in
       guard let start = end(of: member, in: bytes) else { return nil }
       do throws(JSONError) {
@@ -51,7 +50,7 @@ enum RemovedLabels {
   }
 
   /// Where a member's name and colon first end; nil if they do not occur.
-  private static func end(of member: StaticString, in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+  fileprivate static func end(of member: StaticString, in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
     guard let start = bytes.baseAddress else { return nil }
     let length = member.utf8CodeUnitCount
     var index = 0
@@ -61,5 +60,18 @@ enum RemovedLabels {
       if index >= length, memcmp(start + (index - length), member.utf8Start, length) == 0 { return index }
     }
     return nil
+  }
+}
+
+extension CallRemains {
+  /// What a stored spec shows of a call that is damaged, in the spec or elsewhere.
+  package init(of id: CallID, spec: UnsafeBufferPointer<UInt8>) {
+    self.init(id: id, labels: RemovedLabels.quickly(Array(spec))?.labels ?? [])
+    // Behind the policy: a header field may have that name, too.
+    guard let policy = RemovedLabels.end(of: "\"policy\":", in: spec) else { return }
+    let rest = UnsafeBufferPointer(rebasing: spec[policy...])
+    guard let start = RemovedLabels.end(of: "\"target\":", in: rest) else { return }
+    var reader = JSONReader(UnsafeBufferPointer(rebasing: rest[start...]))
+    target = try? reader.string()
   }
 }
