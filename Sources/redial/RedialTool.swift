@@ -31,7 +31,7 @@ enum RedialTool {
     .operations, .targets,
     .policies,
     .webhooks,
-    .preview, .simulate, .events, .keys, .doctor, .backup, .export, .importing, .migrate, .makeTables, .flaky,
+    .preview, .simulate, .events, .keys, .doctor, .backup, .export, .importing, .salvage, .migrate, .makeTables, .flaky,
     .webhookSecret, .health, .completion, .version,
   ]
 

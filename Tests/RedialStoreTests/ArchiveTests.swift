@@ -52,6 +52,25 @@ struct ArchiveTests {
     return lines
   }
 
+  @Test("an exported call of which a bit has changed is refused", arguments: 0..<4)
+  func changedBits(seed: Int) throws {
+    try filledStore(8).close()
+    var random = RandomSource(seed: UInt64(seed))
+    for line in try exported(path) {
+      for _ in 0..<60 {
+        var damaged = line
+        let place = Int.random(in: 0..<line.count, using: &random)
+        damaged[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+        #expect(throws: JSONError.self, "byte \(place), seed \(seed)") {
+          try damaged.withUnsafeBufferPointer { try ArchivedCall.read($0, at: Sample.start) }
+        }
+      }
+      // One that somebody has changed on purpose, and one of an earlier version.
+      let bare = Array(line.dropLast(23)) + [UInt8(ascii: "}")]
+      #expect(try bare.withUnsafeBufferPointer { try ArchivedCall.read($0, at: Sample.start) }.record.body.count >= 0)
+    }
+  }
+
   private func importing(_ lines: [[UInt8]], into path: String) throws -> StoreImport.Tally {
     let store = try StoreImport(path: path, at: Sample.start)
     for line in lines {

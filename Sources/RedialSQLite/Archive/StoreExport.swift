@@ -5,6 +5,9 @@ public import RedialModel
 /// Reads the calls of a store that a service may be using, one after another by age.
 ///
 /// Each call is read as of one moment, but not all as of the same one: for that there is ``StoreBackup``.
+///
+/// Of a damaged store it reads what can be read: the log of calls row by row, and the calls by the ids in any table that has
+/// them.
 public final class StoreExport: ExportedCalls {
   private static let batch: Int64 = 500
 
@@ -17,18 +20,21 @@ public final class StoreExport: ExportedCalls {
   private let turn: SQLiteStatement
   private let log: LogFollower
   private let states: Set<StoredState>
-  private let inTransaction: Transaction
+  /// The ids that are left, the first one last, once a page of the table of calls could not be read.
+  private var rest: [CallID]?
+  private var hasReportedLog = false
 
   /// Opens a store for reading.
   ///
   /// - Parameter state: Only calls in this state; nil for all.
   public init(path: String, state: CallState?) throws(StoreError) {
+    try WriteAheadFile.check(path)
     connection = try SQLiteConnection(path: path, role: .reader)
     try Schema.openForReading(connection)
     rows = try CallRows(on: connection, bodies: true)
     attempts = try AttemptRows(on: connection)
     retries = try RetryTable(on: connection)
-    log = try LogFollower(on: connection)
+    log = try LogFollower(on: connection, isLenient: true)
     let wanted = StoredState.allCases.filter { state == nil || $0.visible == state }
     states = Set(wanted)
     next = try connection.prepare(
@@ -39,14 +45,13 @@ public final class StoreExport: ExportedCalls {
       "read a call's key",
       "SELECT key, fingerprint, created_at, expires_at FROM idempotency_keys WHERE call_id = ?1")
     turn = try connection.prepare("read a call's turn", "SELECT has_turn FROM turns WHERE call_id = ?1")
-    inTransaction = try Transaction(on: connection, role: .reader)
   }
 
   /// Calls `body` with each call, and `damage` with the reason if one cannot be read, which does not stop the others.
   public func forEach(_ body: (ArchivedCall) -> Void, damage: (StoreError) -> Void) throws(StoreError) {
     var last = Int64.min
     while true {
-      let (found, end) = try inTransaction { () throws(StoreError) in try batch(after: last) }
+      let (found, end) = try asOfOneMoment { () throws(StoreError) in try batch(after: last, damage) }
       for call in found {
         switch call {
         case .success(let call): body(call)
@@ -58,33 +63,139 @@ public final class StoreExport: ExportedCalls {
     }
   }
 
+  /// Runs queries in one transaction. It is not committed: behind a damaged page that fails.
+  private func asOfOneMoment<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+    try connection.execute("begin to read", "BEGIN")
+    defer { connection.rollBack() }
+    return try body()
+  }
+
   /// Closes the file.
   public func close() {
     connection.close()
   }
 
   /// The next calls, and the id of the last one, unless there are no more.
-  private func batch(after last: Int64) throws(StoreError) -> ([Result<ArchivedCall, DamagedCall>], end: Int64?) {
-    next.bind(1, last)
-    next.bind(2, Self.batch)
-    var found: [Result<ArchivedCall, DamagedCall>] = []
-    let stored = try next.rows { row throws(StoreError) in CallID(rawValue: row.integer(0)) }
+  private func batch(
+    after last: Int64, _ damage: (StoreError) -> Void
+  ) throws(StoreError) -> ([Result<ArchivedCall, DamagedCall>], end: Int64?) {
+    let stored = try ids(after: last, damage)
     let isLast = stored.count < Int(Self.batch)
     let logged = try log.read()
+    if !hasReportedLog {
+      for reason in log.damage { damage(self.damage("The log of calls cannot be read: \(reason).")) }
+    }
+    hasReportedLog = true
     let ids = logged.page(after: last, stored, isLast: isLast) { states.contains($0.progress.state) }
+    var found: [Result<ArchivedCall, DamagedCall>] = []
     for id in ids {
-      switch try logged.read(id, rows, attempts) {
-      case (nil, _): found.append(.failure(DamagedCall(id: id, reason: "an index names it and the table lacks it")))
-      case (.failure(let call), _), (_, .failure(let call)): found.append(.failure(call))
-      case (.success(var record), .success(let attempts)):
-        record.retries = try retries.retries(of: id)
-        var call = ArchivedCall(record: record, attempts: attempts, key: logged.calls[id]?.key)
-        if call.key == nil { call.key = try key(of: id) }
-        if call.orderingKey != nil { call.hasTurn = try hasTurn(id) }
-        found.append(.success(call))
+      do throws(StoreError) {
+        if let call = try read(id, logged, damage) { found.append(call) }
+      } catch {
+        guard error.kind == .corrupt else { throw error }
+        found.append(.failure(DamagedCall(id: id, reason: "a page of the file with it is damaged")))
       }
     }
     return (found, isLast ? nil : stored.last?.rawValue)
+  }
+
+  /// A call; nil for one in another state than those that are wanted.
+  private func read(
+    _ id: CallID, _ logged: LoggedCalls, _ damage: (StoreError) -> Void
+  ) throws(StoreError) -> Result<ArchivedCall, DamagedCall>? {
+    // One damaged page of a table or an index is needed for many calls, which lack only that part then.
+    func part<Part>(
+      _ name: String, _ read: () throws(StoreError) -> Part, or rest: () throws(StoreError) -> Part
+    ) throws(StoreError) -> Part {
+      do throws(StoreError) {
+        return try read()
+      } catch {
+        guard error.kind == .corrupt else { throw error }
+        let part = try rest()
+        damage(StoreError(kind: .corrupt, message: "\(id) lacks its \(name), because a page with them is damaged."))
+        return part
+      }
+    }
+    let found = try part("attempts") { () throws(StoreError) in
+      try logged.read(id, rows, attempts, hasLost: !log.damage.isEmpty)
+    } or: { () throws(StoreError) in
+      (try logged.find(id, in: rows)?.result, .success([]))
+    }
+    switch found {
+    case (nil, _):
+      let isLogged = logged.calls[id] != nil
+      // The damage of the log was reported before.
+      if isLogged, !log.damage.isEmpty { return nil }
+      return .failure(DamagedCall(id: id, reason: "an index names it and the table lacks it"))
+    case (.failure(let call), _), (_, .failure(let call)): return .failure(call)
+    case (.success(var record), .success(let attempts)):
+      guard states.contains(record.progress.state) else { return nil }
+      record.retries = try part("manual retries") { () throws(StoreError) in
+        try retries.retries(of: id)
+      } or: {
+        []
+      }
+      var call = ArchivedCall(record: record, attempts: attempts, key: logged.calls[id]?.key)
+      if call.key == nil {
+        call.key = try part("idempotency key") { () throws(StoreError) in
+          try key(of: id)
+        } or: {
+          nil
+        }
+      }
+      if call.orderingKey != nil {
+        call.hasTurn = try part("turn") { () throws(StoreError) in
+          try hasTurn(id)
+        } or: {
+          nil
+        }
+      }
+      return .success(call)
+    }
+  }
+
+  /// The next ids in the tables.
+  private func ids(after last: Int64, _ damage: (StoreError) -> Void) throws(StoreError) -> [CallID] {
+    if rest == nil {
+      next.bind(1, last)
+      next.bind(2, Self.batch)
+      do throws(StoreError) {
+        return try next.rows { row throws(StoreError) in CallID(rawValue: row.integer(0)) }
+      } catch {
+        guard error.kind == .corrupt else { throw error }
+        damage(self.damage("A part of the table of calls cannot be read: \(error.message)"))
+        rest = try everyID(after: last).sorted(by: >)
+      }
+    }
+    let count = min(Int(Self.batch), rest?.count ?? 0)
+    defer { rest?.removeLast(count) }
+    return rest?.suffix(count).reversed() ?? []
+  }
+
+  /// The ids that any table has, read from both of its ends as far as its pages can be read.
+  private func everyID(after last: Int64) throws(StoreError) -> Set<CallID> {
+    var found: Set<CallID> = []
+    for (table, column) in [("calls", "id"), ("requests", "id"), ("attempts", "call_id"), ("turns", "call_id")] {
+      for order in ["ASC", "DESC"] {
+        let ids = try connection.prepare(
+          "look for calls", "SELECT \(column) FROM \(table) WHERE \(column) > ?1 ORDER BY \(column) \(order)")
+        ids.bind(1, last)
+        do throws(StoreError) {
+          try ids.each { row throws(StoreError) in
+            found.insert(CallID(rawValue: row.integer(0)))
+            return true
+          }
+          break
+        } catch {
+          guard error.kind == .corrupt else { throw error }
+        }
+      }
+    }
+    return found
+  }
+
+  private func damage(_ what: String) -> StoreError {
+    StoreError(kind: .corrupt, message: "\(what) The calls that only that has are left out, or their latest changes.")
   }
 
   private func hasTurn(_ id: CallID) throws(StoreError) -> Bool? {

@@ -6,12 +6,18 @@ final class LogFollower {
   private let connection: SQLiteConnection
   private let table: LogTable
   private let version: SQLiteStatement
+  private let isLenient: Bool
   private var seen: Int64?
   private var logged = LoggedCalls()
+  /// What of the log cannot be read, as clauses; only of a lenient one.
+  private(set) var damage: [String] = []
 
   /// Prepares the statements.
-  init(on connection: SQLiteConnection) throws(StoreError) {
+  ///
+  /// - Parameter isLenient: Whether it reads what can be read of a damaged log.
+  init(on connection: SQLiteConnection, isLenient: Bool = false) throws(StoreError) {
     self.connection = connection
+    self.isLenient = isLenient
     table = try LogTable(on: connection)
     version = try connection.prepare("see whether the store has changed", "PRAGMA data_version")
   }
@@ -20,7 +26,7 @@ final class LogFollower {
   func read() throws(StoreError) -> LoggedCalls {
     let now = try version.first { row throws(StoreError) in row.integer(0) }
     if now == nil || now != seen {
-      logged = try table.load()
+      if isLenient { (logged, damage) = try table.readable() } else { logged = try table.load() }
       seen = now
     }
     return logged
@@ -46,14 +52,23 @@ extension LoggedCalls {
 
 extension LoggedCalls {
   /// A call with its attempts, from the tables and from here; nil for the call if neither has it.
+  ///
+  /// - Parameter hasLost: Whether rows of the log are lost. Then it may lack that a call is in the tables, which may know
+  ///   more of it.
   func read(
-    _ id: CallID, _ rows: CallRows, _ stored: AttemptRows
+    _ id: CallID, _ rows: CallRows, _ stored: AttemptRows, hasLost: Bool = false
   ) throws(StoreError) -> (call: Result<CallRecord, DamagedCall>?, attempts: Result<[AttemptRecord], DamagedCall>) {
-    guard let logged = calls[id] else {
+    var logged = calls[id]
+    if hasLost, let known = logged, known.new != nil, case .intact(let stored)? = try rows.call(id),
+      stored.progress.state.isFinal || stored.progress.attempts >= known.progress.attempts
+    {
+      logged = nil
+    }
+    guard let logged else {
       return (try rows.call(id)?.result, try stored.attempts(of: id, responses: .all))
     }
     let call = try find(id, in: rows)?.result
-    let before = try stored.attempts(of: id, responses: .all)
+    let before = try logged.new == nil ? stored.attempts(of: id, responses: .all) : .success([])
     guard case .success(let attempts) = before else { return (call, before) }
     do throws(AttemptDamage) {
       return (call, .success(try logged.attempts(after: attempts, .all)))

@@ -168,6 +168,27 @@ enum LogRecords {
     return batch
   }
 
+  /// The calls that a damaged row seems to be about, as far as its records have their form.
+  static func calls(inDamaged row: [UInt8]) -> [CallID] {
+    var reader = PackedReader(row, from: min(contentStart, row.count))
+    _ = (reader.number(), reader.number())
+    var (batch, calls) = (LogBatch(number: 0, tail: 0), Set<CallID>())
+    while !reader.isAtEnd, let kind = reader.byte().flatMap({ Kind(rawValue: $0) }), kind != .padding {
+      var next = reader
+      if kind != .folded, let id = next.number(), id > 0 { calls.insert(CallID(rawValue: id)) }
+      let isRead =
+        switch kind {
+        case .insert: insert(&reader, into: &batch)
+        case .update: update(&reader, into: &batch, after: LoggedCalls())
+        case .key: key(&reader, into: &batch, after: LoggedCalls())
+        case .folded: fold(&reader, into: &batch)
+        case .padding: false
+        }
+      guard isRead else { break }
+    }
+    return calls.sorted()
+  }
+
   private static func insert(_ reader: inout PackedReader, into batch: inout LogBatch) -> Bool {
     guard let id = reader.number(), let kind = reader.byte().flatMap({ CallKind(rawValue: $0) }),
       let targetID = reader.number(), let namespace = reader.number(), let createdAt = reader.number(),

@@ -42,37 +42,77 @@ struct LogTable {
   ///
   /// - Throws: `corrupt` if a row cannot be read, or one is missing.
   func load() throws(StoreError) -> LoggedCalls {
-    var found: [(number: Int64, tail: Int64, place: Int64, row: [UInt8])] = []
-    try select.each { row throws(StoreError) in
-      let (place, bytes) = (row.integer(0), row.bytes(1))
-      guard let numbers = LogRecords.numbers(of: bytes) else { throw damage("the row at place \(place) is damaged") }
-      found.append((numbers.number, numbers.tail, place, bytes))
-      return true
-    }
-    var logged = LoggedCalls()
-    let places = found.map { LogPlaces.Place(number: $0.place, bytes: $0.row.count) }
-    guard let last = found.max(by: { $0.number < $1.number }) else { return logged }
-    found = found.filter { $0.number >= last.tail }.sorted { $0.number < $1.number }
-    var next = last.tail
-    for (number, _, place, row) in found {
-      guard number == next else { throw damage("row \(next) is missing") }
-      guard let batch = LogRecords.batch(in: row, after: logged) else {
-        throw damage("row \(number) has a record that cannot be read")
-      }
-      logged.load(batch, at: LogPlaces.Place(number: place, bytes: row.count))
-      next += 1
-    }
-    if let id = logged.calls.first(where: { $0.value.new == nil && $0.value.stored == nil })?.key {
-      throw damage("it has progress of \(id), and lacks the call")
-    }
-    logged.didLoad(places)
+    let (logged, damage) = try read { (error) throws(StoreError) in throw error }
+    if let first = damage.first { throw error(first) }
     return logged
   }
 
-  private func damage(_ reason: String) -> StoreError {
+  /// What can be read of the log, and what cannot, as clauses. Of a call there may then be an older state than its last one,
+  /// or only its progress.
+  func readable() throws(StoreError) -> (logged: LoggedCalls, damage: [String]) {
+    var lost: [String] = []
+    let (logged, damage) = try read { (error) throws(StoreError) in lost.append(error.message) }
+    return (logged, lost + damage)
+  }
+
+  /// - Parameter failed: Called if a page of the table cannot be read.
+  private func read(
+    _ failed: (StoreError) throws(StoreError) -> Void
+  ) throws(StoreError) -> (LoggedCalls, damage: [String]) {
+    var found: [(number: Int64, tail: Int64, place: Int64, row: [UInt8])] = []
+    var damage: [String] = []
+    do throws(StoreError) {
+      try select.each { row throws(StoreError) in
+        let (place, bytes) = (row.integer(0), row.bytes(1))
+        if let numbers = LogRecords.numbers(of: bytes) {
+          found.append((numbers.number, numbers.tail, place, bytes))
+        } else {
+          damage.append(Self.damage(at: place, bytes))
+        }
+        return true
+      }
+    } catch {
+      guard error.kind == .corrupt else { throw error }
+      try failed(error)
+    }
+    var logged = LoggedCalls()
+    let places = found.map { LogPlaces.Place(number: $0.place, bytes: $0.row.count) }
+    guard let last = found.max(by: { $0.number < $1.number }) else { return (logged, damage) }
+    found = found.filter { $0.number >= last.tail }.sorted { $0.number < $1.number }
+    var (next, missing) = (last.tail, [String]())
+    for (number, _, place, row) in found {
+      while next < number {
+        missing.append("row \(next) is missing")
+        logged.load(LogBatch(number: next, tail: last.tail), at: LogPlaces.Place(number: -1, bytes: 0))
+        next += 1
+      }
+      let batch = LogRecords.batch(in: row, after: logged)
+      if batch == nil { missing.append("row \(number) has a record that cannot be read") }
+      logged.load(
+        batch ?? LogBatch(number: number, tail: last.tail), at: LogPlaces.Place(number: place, bytes: row.count))
+      next += 1
+    }
+    // A damaged row is missing by its number, too.
+    damage += missing.dropFirst(damage.count)
+    for id in logged.calls.filter({ $0.value.new == nil && $0.value.stored == nil }).keys.sorted() {
+      damage.append("it has progress of \(id), and lacks the call")
+    }
+    logged.didLoad(places)
+    return (logged, damage)
+  }
+
+  private static func damage(at place: Int64, _ row: [UInt8]) -> String {
+    let calls = LogRecords.calls(inDamaged: row)
+    let names = calls.prefix(10).map(\.description).joined(separator: ", ")
+    let about =
+      calls.isEmpty ? "" : "; it seems to be about \(names)\(calls.count > 10 ? " and \(calls.count - 10) more" : "")"
+    return "the row at place \(place) is damaged\(about)"
+  }
+
+  private func error(_ reason: String) -> StoreError {
     StoreError(
       kind: .corrupt,
       message: "The log of calls in \(connection.path) cannot be read: \(reason). It has the latest changes of calls. "
-        + "Nothing was changed. Keep a copy of the file, and restore the last backup, or ask for help with the copy.")
+        + "Nothing was changed. \(StoreError.advice(for: .corrupt))")
   }
 }

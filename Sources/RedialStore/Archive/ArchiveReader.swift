@@ -11,11 +11,14 @@ struct ArchiveReader {
 
   private let bytes: UnsafeBufferPointer<UInt8>
   private let now: Timestamp
+  /// Whether the line ends with its checksum, which is right.
+  private let isChecked: Bool
   private var reader: JSONReader
 
-  init(_ bytes: UnsafeBufferPointer<UInt8>, at now: Timestamp) {
+  init(_ bytes: UnsafeBufferPointer<UInt8>, at now: Timestamp, isChecked: Bool) {
     self.bytes = bytes
     self.now = now
+    self.isChecked = isChecked
     reader = JSONReader(bytes)
   }
 
@@ -54,6 +57,9 @@ struct ArchiveReader {
       case "retries": retries = try allRetries()
       case "hasTurn": hasTurn = try reader.bool()
       case "key": key = try idempotencyKey()
+      case "checksum":
+        guard isChecked else { throw error("checksum is not the last member, as it was written; remove it") }
+        _ = try reader.string()
       default: throw unknown(name)
       }
     }

@@ -1,3 +1,4 @@
+internal import CZlib
 public import RedialCore
 internal import RedialModel
 public import RedialJSON
@@ -38,6 +39,7 @@ extension ArchivedCall {
     }
     if let hasTurn { writer.field("hasTurn", hasTurn) }
     if let key { key.write(to: &writer) }
+    writer.field("checksum", writer.bytes.withUnsafeBufferPointer { Self.checksum(of: $0[...]) })
     writer.endObject()
     return writer.bytes
   }
@@ -50,8 +52,26 @@ extension ArchivedCall {
   public static func read(
     _ bytes: UnsafeBufferPointer<UInt8>, at now: Timestamp
   ) throws(JSONError) -> ArchivedCall {
-    var reader = ArchiveReader(bytes, at: now)
-    return try reader.call()
+    let (name, digits, end) = (Array(",\"checksum\":\"".utf8), 8, 2)
+    let place = bytes.count - name.count - digits - end
+    let isChecked = place > 0 && bytes[place...].starts(with: name)
+    var reader = ArchiveReader(bytes, at: now, isChecked: isChecked)
+    let call = try reader.call()
+    let stored = isChecked ? String(decoding: bytes[(place + name.count)...].prefix(digits), as: UTF8.self) : nil
+    guard stored == nil || stored == checksum(of: bytes[..<place]) else {
+      throw JSONError(
+        offset: place,
+        reason: "the line has another checksum; if you have changed it on purpose, remove the member checksum")
+    }
+    return call
+  }
+
+  /// The CRC-32 of the bytes before the member `checksum`, in hexadecimal. An export stays somewhere for long, and much of it
+  /// is text that reads as well with another character.
+  private static func checksum(of bytes: Slice<UnsafeBufferPointer<UInt8>>) -> String {
+    let sum = crc32(0, bytes.base.baseAddress, UInt32(clamping: bytes.count))
+    let text = String(sum, radix: 16)
+    return String(repeating: "0", count: 8 - text.count) + text
   }
 }
 
