@@ -9,6 +9,7 @@ PARTS = {
     "browser": "pages and the dashboard in Chromium",
     "clients": "the clients of other languages when the service fails, their packages, and web frameworks",
     "crashes": "kill -9 at random moments and at each write",
+    "damage": "single bits and blocks that change in a store, its log, a backup and an export",
     "database": "a full disk, failover, restore and loss of PostgreSQL, and instances behind a proxy",
     "kubernetes": "the manifests, and what they do to a service",
     "power": "power cuts and failing syncs",
