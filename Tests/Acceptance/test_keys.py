@@ -294,7 +294,8 @@ def test_of_two_who_make_the_first_key_one_is_told_that_it_needs_one(redial):
         winner = next(a.json for a in answers if a.status == 201)
         assert len(service("GET", PATH, headers=bearer(winner["key"])).json["data"]) == 1
         service.terminate()
-        service.store.unlink()
+        for file in service.store.parent.glob(f"{service.store.name}*"):
+            file.unlink()
         service.start()
 
 

@@ -86,7 +86,7 @@ LISTS = {  # Each namespace has its own.
 OWN = {  # New resources belong to the client's namespace: the tests below.
     ("post", "/v1/calls"), ("post", "/v1/calls/batch"), ("post", "/v1/forward/{url}"), ("post", "/v1/operations"),
     ("post", "/v1/webhook-endpoints"), ("post", "/v1/keys"), ("put", "/v1/policies/{name}"), ("get", "/v1/events"),
-    ("put", "/v1/targets/{key}"), ("post", "/v1/targets/{key}/pause"), ("post", "/v1/targets/{key}/resume"),
+    ("put", "/v1/targets/{key}"), ("patch", "/v1/targets/{key}"), ("post", "/v1/targets/{key}/pause"), ("post", "/v1/targets/{key}/resume"),
     ("post", "/v1/targets/{key}/trip"), ("post", "/v1/targets/{key}/reset"), ("post", "/v1/targets/{key}/release"),
     ("post", "/v1/policies/preview"), ("post", "/v1/simulations"), ("get", "/v1/webhook-secret"),
     ("get", "/v1/statistics"),

@@ -71,6 +71,7 @@ def test_a_call_of_an_older_store_that_names_a_lane_ends_without_an_attempt(redi
     for number, line in enumerate(lines):
         line["spec"]["target"] = lane
         line["id"] = f"call_000000000000{number + 1}"
+        del line["checksum"]
     imported = run("import", *store, stdin="".join(json.dumps(line) + "\n" for line in lines))
     assert imported.returncode == 0, imported.stderr
     service.start()

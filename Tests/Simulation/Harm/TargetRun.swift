@@ -38,7 +38,8 @@ struct TargetRun<Load: RunLoad> {
     successes = Array(repeating: .infinity, count: load.calls.count)
     awaited = load.calls.indices.count(where: load.isAwaited)
     var settings = settings
-    // Nothing waits in the store.
+    // Nothing waits for a connection, or in the store.
+    settings.maxConnectionsPerOrigin = settings.maxInFlight
     settings.holdWindow = .seconds(86_400)
     settings.maxHeld = 10_000_000
     settings.maxReadyPerTarget = 5_000_000
