@@ -96,6 +96,17 @@ def test_a_second_signal_stops_at_once(redial, holding):
     assert service.process.wait(BOUND) == -signal.SIGTERM
 
 
+def test_a_stop_writes_the_lines_about_single_calls_that_wait(redial, receiver):
+    target = receiver()
+    service = redial("--log-level", "debug")
+    calls = [service.submit(url=target.url) for _ in range(200)]
+    for identity in calls:
+        service.ended(identity)
+    assert service.terminate() == 0
+    lines = service.log.read_text().splitlines()
+    assert {identity for identity in calls if not any("callEnded" in line and identity in line for line in lines)} == set()
+
+
 def test_an_idle_connection_does_not_hold_up_a_stop(redial):
     service = redial(*LONG, "--header-timeout", "10m", "--idle-timeout", "10m")
     idle = http.client.HTTPConnection("127.0.0.1", service.port, timeout=BOUND)

@@ -31,6 +31,7 @@ extension Runtime {
     endStatistics()
     // A lane that did not end in time still uses this object when it does, perhaps just before the process exits.
     if !closeStore(isDrained: isOver, within: storePatience) || !isOver { _ = Unmanaged.passRetained(self) }
+    tracer?.close()
     spans?.close()
   }
 

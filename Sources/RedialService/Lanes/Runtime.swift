@@ -38,6 +38,7 @@ final class Runtime: @unchecked Sendable {
   let deadlines: DeadlineWatch
   let statistics = CallStatistics()
   let spans: SpanExporter?
+  let tracer: CallTracer?
   /// The other instances on the same store; nil if there can be none.
   let peers: PeerLink?
   /// Looks for the ends of calls that others run; nil if there can be no others.
@@ -83,7 +84,7 @@ final class Runtime: @unchecked Sendable {
       settings: settings.spans, clock: clock, log: log, redaction: settings.engine.redaction,
       tls: settings.transport.tls, instance: CallID(rawValue: clock.now.microseconds).characters, seed: ~seed
     ) { TracedCall(reading: $0, from: reader, sampling: sampling) }
-    let tracer = CallTracer(exporter: spans, sampling: sampling, log: log, reader: reader)
+    tracer = CallTracer(exporter: spans, sampling: sampling, log: log, reader: reader)
     observers = ([metrics], [ends, events] + (tracer.map { [$0] } ?? []))
     shared = sharing
     endWatch = sharing == nil ? nil : EndWatch(ends, reader)

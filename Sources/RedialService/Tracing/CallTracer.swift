@@ -68,6 +68,13 @@ final class CallTracer: Sendable {
     if log.level <= .debug { write(events) }
   }
 
+  /// Returns when all that is on disk by now is logged, or after a second.
+  func close() {
+    let logged = DispatchSemaphore(value: 0)
+    queue.async { logged.signal() }
+    _ = logged.wait(timeout: .now() + .seconds(1))
+  }
+
   // MARK: The log
 
   private func write(_ events: [TracedEvent]) {
