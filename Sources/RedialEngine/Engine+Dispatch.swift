@@ -1,6 +1,13 @@
 internal import RedialCore
 internal import RedialModel
 
+/// What an attempt needs to start: the permit of the target's breaker, and the origin (``CallSpec/originHash``) to which
+/// there is a connection for it.
+struct StartPermit: Sendable {
+  let breaker: CircuitBreaker.Permit
+  let origin: UInt64
+}
+
 /// How due calls are started: alternating between targets, within all limits, and only where the target's breaker
 /// allows it.
 extension Engine {
@@ -34,7 +41,7 @@ extension Engine {
       reportStanding(index)
       return false
     }
-    guard let permit = permit(index) else { return false }
+    guard let permit = permit(index, to: origin) else { return false }
     if isTrial {
       // Its place in the queue, which need not be the first, becomes void.
       let source = CallSource(calls[at: place].record.spec)
@@ -60,19 +67,21 @@ extension Engine {
   }
 
   /// Returns a permit for a call that was just accepted, if it need not wait for anything.
-  mutating func permitAtOnce(_ index: Int, _ call: CallSpec) -> CircuitBreaker.Permit? {
+  mutating func permitAtOnce(_ index: Int, _ call: CallSpec) -> StartPermit? {
     guard !isDraining, desk.trouble == nil, roster.rotation.isEmpty,
       roster.occupancy.inFlight < settings.maxInFlight, roster.mayBegin(roster.targets[index].namespace),
       !roster.targets[index].hasDue, hasLeave(index), roster.hasSlot(index, at: now),
-      !roster.targets[index].isCrowded(by: call), roster.hasConnection(index, to: call.originHash)
+      !roster.targets[index].isCrowded(by: call)
     else { return nil }
-    return permit(index)
+    let origin = call.originHash
+    guard roster.hasConnection(index, to: origin) else { return nil }
+    return permit(index, to: origin)
   }
 
   /// Starts an attempt of a call: it is counted on disk first, then made.
   ///
   /// - Parameter new: The body of a call that is not in the store yet; nil for any other call.
-  mutating func begin(_ id: CallID, permit: CircuitBreaker.Permit, storing new: RequestBody? = nil) {
+  mutating func begin(_ id: CallID, permit: StartPermit, storing new: RequestBody? = nil) {
     guard let place = calls.place(of: id) else { return }
     let index = calls[at: place].target
     let size = calls[at: place].record.content.heldSize
@@ -83,12 +92,13 @@ extension Engine {
     progress.due = now
     progress.attempts += 1
     calls[at: place].record.progress = progress
-    calls.enter(.running(permit, cancelledBy: []), at: place)
-    calls[at: place].withdrawal = roster[index].charge(progress, at: now)
-    calls[at: place].paceTicket = roster[index].startPaced(at: now)
     let lackedConnection = roster.targets[index].lacksConnection
-    calls[at: place].connection = roster.connect(index, to: calls[at: place].record.spec.originHash, at: now)
-    calls[at: place].holdsCallerSlot = roster[index].takeSlot(calls[at: place].record.spec, at: now)
+    let flight = ActiveCall.Flight(
+      permit: permit.breaker, paceTicket: roster[index].startPaced(at: now),
+      withdrawal: roster[index].charge(progress, at: now),
+      connection: roster.connect(index, to: permit.origin, at: now),
+      holdsCallerSlot: roster[index].takeSlot(calls[at: place].record.spec, at: now))
+    calls.enter(.running(flight, cancelledBy: []), at: place)
     roster.start(size, of: index, at: now)
     if lackedConnection { reportStanding(index) }
     let call = calls[at: place].record

@@ -6,7 +6,7 @@ extension Engine {
   /// An attempt has ended.
   mutating func attemptEnded(_ id: CallID, number: Int, _ result: AttemptResult) {
     desk.leases.attemptEnded(id)
-    guard let place = calls.place(of: id), case .running(let permit, let cancelledBy) = calls[at: place].phase,
+    guard let place = calls.place(of: id), case .running(let flight, let cancelledBy) = calls[at: place].phase,
       calls[at: place].record.progress.attempts == number
     else { return }
     let index = calls[at: place].target
@@ -19,14 +19,15 @@ extension Engine {
     if result.outcome == .answered { roster.noteResponse(took: result.duration, of: index) }
     roster.learn(sign, startedAt: startedAt, of: index)
     if case .answer = sign {
-      roster.noteAnswer(to: calls[at: place], isMultiplexed: result.figures?.version.map { $0 == .http2 }, at: now)
+      roster.noteAnswer(
+        to: calls[at: place].record.spec, of: index, on: flight.connection,
+        isMultiplexed: result.figures?.version.map { $0 == .http2 }, at: now)
     }
-    let ticket = calls[at: place].paceTicket
     leaveRunning(id, wasMade: true)
-    let isLoad = endPaced(index, ticket, AdaptivePace.Sign(result, sign, at: now))
+    let isLoad = endPaced(index, flight.paceTicket, AdaptivePace.Sign(result, sign, at: now))
     // A probe that is refused is a failure: nothing else shows that the target works.
-    let verdict = isLoad && !permit.isProbe ? .ignored : Self.verdict(on: result, sign, wasCut: wasCut)
-    recordBreaker(index, verdict, permit, of: id, took: result.duration)
+    let verdict = isLoad && !flight.permit.isProbe ? .ignored : Self.verdict(on: result, sign, wasCut: wasCut)
+    recordBreaker(index, verdict, flight.permit, of: id, took: result.duration)
     roster.enterRotation(index)
     // A transfer that nobody cancelled was cut off by this side, such as when the service stops.
     var attempt = AttemptRecord(number: number, startedAt: startedAt, result)
@@ -72,16 +73,12 @@ extension Engine {
   ///
   /// - Parameter wasMade: Whether the attempt was made, so that its end says something about the target.
   mutating func leaveRunning(_ id: CallID, wasMade: Bool) {
-    guard let place = calls.place(of: id), calls[at: place].isRunning else { return }
+    guard let place = calls.place(of: id), case .running(let flight, _) = calls[at: place].phase else { return }
     calls.enter(.waiting, at: place)
-    if calls[at: place].holdsCallerSlot {
-      calls[at: place].holdsCallerSlot = false
-      roster[calls[at: place].target].freeSlot(calls[at: place].record)
-    }
-    if let connection = calls[at: place].takeConnection() {
-      roster.disconnect(connection, of: calls[at: place].target, startedAt: calls[at: place].record.progress.due)
-    }
-    roster.stop(calls[at: place].record.content.heldSize, of: calls[at: place].target, wasMade: wasMade)
+    let index = calls[at: place].target
+    if flight.holdsCallerSlot { roster[index].freeSlot(calls[at: place].record) }
+    roster.disconnect(flight.connection, of: index, startedAt: calls[at: place].record.progress.due)
+    roster.stop(calls[at: place].record.content.heldSize, of: index, wasMade: wasMade)
   }
 
   /// Decides what follows an attempt, and does it.

@@ -152,14 +152,13 @@ extension Engine {
   /// Undoes the start of an attempt that has not been made. When the store works again, its deadline may have passed,
   /// or its target's breaker may be open, so it is decided again.
   mutating func takeBack(_ id: CallID) {
-    guard let running = calls.place(of: id), case .running(let permit, let cancelledBy) = calls[at: running].phase
+    guard let running = calls.place(of: id), case .running(let flight, let cancelledBy) = calls[at: running].phase
     else { return }
-    refund(running)
     let target = calls[at: running].target
-    let ticket = calls[at: running].paceTicket
+    if let withdrawal = flight.withdrawal { roster[target].refund(withdrawal, at: now) }
     leaveRunning(id, wasMade: false)
-    endPaced(target, ticket, .none)
-    recordBreaker(target, .ignored, permit, of: id)
+    endPaced(target, flight.paceTicket, .none)
+    recordBreaker(target, .ignored, flight.permit, of: id)
     guard let place = calls.place(of: id) else { return }
     calls[at: place].record.progress.attempts -= 1
     calls[at: place].record.progress.state = .held
@@ -202,10 +201,10 @@ extension Engine {
     // The count of a target's queue corrects itself with the next refill.
     if owns(record.spec.target) { roster.countUnfinished(-1, at: place) } else { roster.countElsewhere(-1, at: place) }
     guard let call = calls[id] else { return }
-    if case .running(let permit, let cancelledBy) = call.phase {
+    if case .running(let flight, let cancelledBy) = call.phase {
       leaveRunning(id, wasMade: false)
-      endPaced(call.target, call.paceTicket, .none)
-      recordBreaker(call.target, .ignored, permit, of: id)
+      endPaced(call.target, flight.paceTicket, .none)
+      recordBreaker(call.target, .ignored, flight.permit, of: id)
       for reply in cancelledBy { refuse(.command(reply, .done(nil)), Self.noSuchCall(id)) }
     }
     release(id)

@@ -79,12 +79,6 @@ extension Engine {
     return first
   }
 
-  /// Returns the cost of an attempt that was never made.
-  mutating func refund(_ place: Int) {
-    guard let withdrawal = calls[at: place].takeWithdrawal() else { return }
-    roster[calls[at: place].target].refund(withdrawal, at: now)
-  }
-
   /// Heeds what a response says about the target's quota (``TargetPause``): if it asks for a pause, no call runs until
   /// then, or until the policy of the call that got the response would wait no longer, or until
   /// ``EngineSettings/maxRetryAfterPause`` is over, because one response must not stop all calls for hours. A policy that
@@ -169,11 +163,13 @@ extension Engine {
   // MARK: Breakers
 
   /// Asks a target's breaker. If it refuses, the target is examined again later.
-  mutating func permit(_ place: Int) -> CircuitBreaker.Permit? {
+  ///
+  /// - Parameter origin: Where there is a connection for the attempt.
+  mutating func permit(_ place: Int, to origin: UInt64) -> StartPermit? {
     let (admission, change) = roster[place].acquire(at: now)
     if let change { noteBreaker(place, change) }
     switch admission {
-    case .permitted(let permit): return permit
+    case .permitted(let permit): return StartPermit(breaker: permit, origin: origin)
     case .rejected(let until):
       // A breaker that only an operator can close needs no timer.
       if until < .distantFuture { lookAgain(place, at: until) }

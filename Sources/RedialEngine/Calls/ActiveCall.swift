@@ -9,22 +9,26 @@ struct ActiveCall: Sendable {
     case waiting
     /// It is in its target's queue. Leads to `running`, or out of memory.
     case ready
-    /// An attempt is in flight, with a permit of the target's breaker; these clients want it cancelled. Leads to
-    /// `waiting`, or out of memory.
-    case running(CircuitBreaker.Permit, cancelledBy: [ReplyToken<CallCommand.Reply>])
+    /// An attempt is in flight; these clients want it cancelled. Leads to `waiting`, or out of memory.
+    case running(Flight, cancelledBy: [ReplyToken<CallCommand.Reply>])
+  }
+
+  /// What an attempt in flight has taken, and gives back at its end.
+  struct Flight: Sendable {
+    /// The permit of the target's breaker.
+    let permit: CircuitBreaker.Permit
+    /// The round of the target's pace in which it started; nil if it has none.
+    let paceTicket: AdaptivePace.Ticket?
+    /// Its cost in the target's retry budget.
+    let withdrawal: RetryBudget.Withdrawal?
+    let connection: OriginTable.Connection
+    /// Whether it counts among the slots of its caller.
+    let holdsCallerSlot: Bool
   }
 
   var record: CallRecord
   let target: Int
   private(set) var phase: Phase
-  /// The cost of the attempt in flight in its target's retry budget.
-  var withdrawal: RetryBudget.Withdrawal?
-  /// The round of the target's pace in which the attempt in flight started.
-  var paceTicket: AdaptivePace.Ticket?
-  /// The connection of the attempt in flight.
-  var connection: OriginTable.Connection?
-  /// Whether the attempt in flight counts among the slots of its caller.
-  var holdsCallerSlot = false
   /// Changes with the phase; timers with an older stamp are void. A stamp is never used twice in the engine's life,
   /// so that a call which comes back into memory does not meet timers of its earlier stay.
   private(set) var stamp: UInt32
@@ -38,20 +42,8 @@ struct ActiveCall: Sendable {
 
   /// A client wants the attempt in flight cancelled. The stamp stays: it is the same attempt.
   mutating func cancel(for reply: ReplyToken<CallCommand.Reply>) {
-    guard case .running(let permit, let cancelledBy) = phase else { return }
-    phase = .running(permit, cancelledBy: cancelledBy + [reply])
-  }
-
-  /// Takes out the cost of the attempt in flight, which was never made.
-  mutating func takeWithdrawal() -> RetryBudget.Withdrawal? {
-    defer { withdrawal = nil }
-    return withdrawal
-  }
-
-  /// Takes out the connection of the attempt in flight, which has ended.
-  mutating func takeConnection() -> OriginTable.Connection? {
-    defer { connection = nil }
-    return connection
+    guard case .running(let flight, let cancelledBy) = phase else { return }
+    phase = .running(flight, cancelledBy: cancelledBy + [reply])
   }
 
   /// Enters the next phase.

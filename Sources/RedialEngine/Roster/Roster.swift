@@ -374,10 +374,11 @@ struct Roster: Sendable {
   }
 
   /// A target has answered an attempt, which still counts as in flight.
-  mutating func noteAnswer(to call: ActiveCall, isMultiplexed: Bool?, at now: Timestamp) {
-    targets[call.target].noteAnswer(to: call.record.spec, at: now)
-    guard let connection = call.connection else { return }
-    origins.noteAnswer(on: connection, to: call.target, isMultiplexed: isMultiplexed, at: now)
+  mutating func noteAnswer(
+    to call: CallSpec, of place: Int, on connection: OriginTable.Connection, isMultiplexed: Bool?, at now: Timestamp
+  ) {
+    targets[place].noteAnswer(to: call, at: now)
+    origins.noteAnswer(on: connection, to: place, isMultiplexed: isMultiplexed, at: now)
   }
 
   /// An attempt has ended; the targets that wait for its connection are examined.
