@@ -168,7 +168,8 @@ BUGS = [
         ENGINE, "if isLast { silentSince", "if isLast, !PLANTED { silentSince")),
     # Connections to an origin.
     bug("a fast path that skips the connections", 500, (
-        ENGINE, "roster.hasConnection(index, to: call.originHash)", "PLANTED || roster.hasConnection(index, to: call.originHash)")),
+        ENGINE, "guard roster.hasConnection(index, to: origin) else { return nil }",
+        "guard PLANTED || roster.hasConnection(index, to: origin) else { return nil }")),
     bug("a target that waits for a connection forgotten", 500, (
         ENGINE, "origins[origin, default: Origin()].waiting.append(target)",
         "if !PLANTED { origins[origin, default: Origin()].waiting.append(target) }")),
