@@ -28,9 +28,9 @@ struct SavedPaceTests {
     return EngineProbe(recovered: state)
   }
 
-  @Test("begins the pace of the next owner at half, if there was a limit within five minutes")
+  @Test("begins the pace of the next owner at what was delivered, if there was a limit within five minutes")
   func limit() {
-    #expect(pace(recovered(limited: true, .seconds(299)))?.rate == 40)
+    #expect(pace(recovered(limited: true, .seconds(299)))?.rate == 80)
     #expect(pace(recovered(limited: true, .seconds(301)))?.rate == nil)
     #expect(pace(recovered(limited: false, .seconds(1)))?.rate == nil)
   }
@@ -43,7 +43,7 @@ struct SavedPaceTests {
     let id = probe.submit()
     probe.advance(.seconds(6))
     probe.end(id, status: 200)
-    #expect(pace(probe)?.rate == 40)
+    #expect(pace(probe)?.rate == 80)
     #expect(paces(probe).last?.isLimited == true)
   }
 

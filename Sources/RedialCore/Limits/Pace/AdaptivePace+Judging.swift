@@ -157,7 +157,7 @@ extension AdaptivePace {
     // What was measured at the lowest rate, with rounds of 40 s, is no capacity: it rises as after an outage.
     if speed <= Self.slowest { (isRising, isSearching) = (true, false) }
     if isRising {
-      set(speed * (isSearching ? 1.1 : speed < delivered ? 2 : 1.5), .grew, at: now)
+      set(speed * (isSearching ? 1.1 : 1.5), .grew, at: now)
     } else if hasQueued, quietRounds < Self.trust, capacity.rate > 0 {
       set(capacity.rate * (1 + correction(signs, loop: loop)), .grew, at: now)
     } else {

@@ -4,9 +4,9 @@
 /// often they are not about the load, and then a limit does harm. When the target works again after an outage that
 /// lasted longer than seconds, the pace is a rate. It is judged in rounds of some fifty requests:
 ///
-/// - It begins at half of the usual rate and doubles each round up to the usual one; beyond, it grows by a half, until
-///   there is a sign of overload (as in slow start; RFC 5681, section 3.1). After an outage of less than half a minute it
-///   begins at the usual rate.
+/// - It begins at the usual rate, after an outage of less than half a minute at twice that, and grows by a half each round,
+///   until there is a sign of overload (as in slow start; RFC 5681, section 3.1). A lower beginning costs targets with slow
+///   answers a round for each doubling, and was refused no less.
 /// - Of all requests that started in a round, the share *p* was refused. The next rate is
 ///   rate · (1 − *p*) / (1 − *a*): a small share *a* of refusals is aimed at, which shows that all of the capacity is
 ///   used.
@@ -107,16 +107,14 @@ public struct AdaptivePace: Sendable, Hashable {
   public static let slowest = 0.1
   /// The share of refusals that is aimed at.
   static let aim = 0.005
-  /// The share of the usual rate at which a target begins after an outage.
-  static let restart = 0.5
-  /// After an outage that is no longer, a target begins at its usual rate: it has hardly had the time to become cold.
+  /// After an outage that is no longer, a target begins at twice its usual rate: it has hardly had the time to become cold.
   static let shortOutage = Duration.seconds(30)
   /// After one that is no longer there is no limit: there is hardly a backlog, and it may have been chance.
   static let momentaryOutage = Duration.seconds(5)
   /// An outage that begins so soon after another is the same: the target does not take its load.
   static let relapse = Duration.seconds(10)
   /// What a target can take of which nothing is known, in requests per second.
-  static let unknown = 8.0
+  static let unknown = 4.0
   /// Requests in a round; while the rate rises from low, fewer.
   static let roundStarts = 50
   static let risingStarts = 4
@@ -241,7 +239,7 @@ public struct AdaptivePace: Sendable, Hashable {
     begin(isShort: length <= Self.shortOutage, at: now)
   }
 
-  /// The target begins to work again, at its usual rate or at half of it.
+  /// The target begins to work again, at its usual rate or at twice that.
   private mutating func begin(isShort: Bool, at now: Timestamp) {
     isRising = true
     isSearching = false
@@ -255,7 +253,7 @@ public struct AdaptivePace: Sendable, Hashable {
     baseline.forgetFalls()
     // What is refused in any case is sent too.
     let usual = delivered / (1 - baseline.refusedShare)
-    set(max(Self.unknown, usual) * (isShort && delivered > 0 ? 1 : Self.restart), .recovered, at: now)
+    set(max(Self.unknown, usual) * (isShort && delivered > 0 ? 2 : 1), .recovered, at: now)
     begin(at: now)
   }
 
