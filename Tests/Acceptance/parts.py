@@ -11,6 +11,7 @@ PARTS = {
     "crashes": "kill -9 at random moments and at each write",
     "damage": "single bits and blocks that change in a store, its log, a backup and an export",
     "database": "a full disk, failover, restore and loss of PostgreSQL, and instances behind a proxy",
+    "instances": "several instances under faults from a seed, compared with a model of calls",
     "kubernetes": "the manifests, and what they do to a service",
     "power": "power cuts and failing syncs",
     "prometheus": "Prometheus and the dashboards of Grafana",
