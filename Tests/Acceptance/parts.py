@@ -17,6 +17,7 @@ PARTS = {
     "prometheus": "Prometheus and the dashboards of Grafana",
     "ratios": "what compares times",
     "schemathesis": "requests that are made from the contract",
+    "watching": "an hour of load with all that happens in a day, minute by minute",
 }
 
 
