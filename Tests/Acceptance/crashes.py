@@ -43,7 +43,7 @@ class Target:
     def timed_hits(self):
         """The same, each with the seconds until its answer."""
         for line in self.record.read_text().splitlines():
-            at, path, call, attempt, webhook, status, pause = line.split(" ")
+            at, path, call, attempt, webhook, status, pause, _ = line.split(" ")
             yield float(at), path, call, attempt, webhook, int(status), float(pause)
 
     def end(self):

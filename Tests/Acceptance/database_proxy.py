@@ -1,14 +1,16 @@
-"""Passes connections to PostgreSQL on, as a process of its own, and becomes a broken network on command.
+"""Passes connections to a server on, as a process of its own, and becomes a broken network on command.
 
-    database_proxy.py SOCKET SERVER_SOCKET
+    database_proxy.py ADDRESS SERVER_ADDRESS
 
-Reads lines from its input. Its output is the same line for each, when it is done.
+An address is the path of a socket, as for PostgreSQL, or a port of this machine. Reads lines from its input. Its output is the
+same line for each, when it is done.
 
     cut             nothing passes in either direction, and no connection ends
     heal            everything that was held back passes
     drop            all connections end, and new ones pass
+    refuse          all connections end, and new ones end at once, until "heal"
     slow SECONDS    everything is that long on its way, in each direction
-    lead SOCKET     new connections are to this server
+    lead ADDRESS    new connections are to this server
     lose TEXT       the answer to the next request with this text is lost, and its connection ends
     last TEXT       the same, and then cut
 """
@@ -19,7 +21,8 @@ import sys
 passes = asyncio.Event()
 pairs = set()
 delay = 0.0
-server_socket = sys.argv[2]
+refuses = False
+server_address = sys.argv[2]
 # The text in a request whose answer is lost, and whether everything is cut then.
 loss = None
 
@@ -66,8 +69,12 @@ async def arrive(on_its_way, writer):
 
 async def serve(reader, writer):
     await passes.wait()
+    if refuses:
+        return writer.transport.abort()
     try:
-        server_reader, server_writer = await asyncio.open_unix_connection(server_socket)
+        server_reader, server_writer = await (
+            asyncio.open_unix_connection(server_address) if "/" in server_address
+            else asyncio.open_connection("127.0.0.1", int(server_address)))
     except OSError:
         return writer.close()
     pair = (writer, server_writer)
@@ -79,13 +86,15 @@ async def serve(reader, writer):
 
 
 def obey(word, argument):
-    global delay, server_socket, loss
+    global delay, refuses, server_address, loss
     match word:
         case "cut":
             passes.clear()
         case "heal":
+            refuses = False
             passes.set()
-        case "drop":
+        case "drop" | "refuse":
+            refuses = word == "refuse"
             for pair in list(pairs):
                 for writer in pair:
                     writer.transport.abort()
@@ -93,14 +102,16 @@ def obey(word, argument):
         case "slow":
             delay = float(argument)
         case "lead":
-            server_socket = argument
+            server_address = argument
         case "lose" | "last":
             loss = (argument.encode(), word == "last")
 
 
 async def main():
     passes.set()
-    server = await asyncio.start_unix_server(serve, sys.argv[1])
+    address = sys.argv[1]
+    server = await (asyncio.start_unix_server(serve, address) if "/" in address
+                    else asyncio.start_server(serve, "127.0.0.1", int(address)))
     print("ready", flush=True)
     async with server:
         while line := (await asyncio.to_thread(sys.stdin.readline)).strip():

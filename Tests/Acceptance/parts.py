@@ -11,11 +11,13 @@ PARTS = {
     "crashes": "kill -9 at random moments and at each write",
     "damage": "single bits and blocks that change in a store, its log, a backup and an export",
     "database": "a full disk, failover, restore and loss of PostgreSQL, and instances behind a proxy",
+    "instances": "several instances under faults from a seed, compared with a model of calls",
     "kubernetes": "the manifests, and what they do to a service",
     "power": "power cuts and failing syncs",
     "prometheus": "Prometheus and the dashboards of Grafana",
     "ratios": "what compares times",
     "schemathesis": "requests that are made from the contract",
+    "watching": "an hour of load with all that happens in a day, minute by minute",
 }
 
 
