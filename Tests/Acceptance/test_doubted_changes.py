@@ -1,8 +1,8 @@
-"""Changes of keys, webhook endpoints, bulk operations and statistics whose answer from the database is lost."""
+"""Changes whose answer is lost, from the database or from another instance."""
 
-from networks import Network
+from networks import Network, PeerNetwork
 from processes import wait_until
-from test_replicas import LASTING
+from test_replicas import LASTING, spread
 
 OPERATION = {"action": "cancel", "filter": {"labels": {"batch": "1"}}}
 ENDPOINT = {"url": "http://127.0.0.1:9/hook", "events": ["call.failed"]}
@@ -70,3 +70,19 @@ def test_a_change_in_doubt_is_said_to_be_and_leaves_no_key_that_nobody_has(made,
     service.start()
     wait_until(lambda: service("GET", "/readyz").status == 200, "it is ready again")
     assert service.get(later)["state"] == "scheduled"
+
+
+def test_a_command_whose_answer_from_the_owner_is_lost_may_have_been_done(made, instances):
+    ways = [PeerNetwork() for _ in range(2)]
+    made += ways
+    _, services = instances(2, *LASTING, each=lambda number: {"env": {"REDIAL_PEER_URL": ways[number].url}})
+    for way, service in zip(ways, services):
+        way.tell("lead", service.port)
+    ways[1].tell("lose", "/cancel")
+    for call in spread("http://127.0.0.1:9"):
+        identity = services[0].submit(**call, delay="1h")
+        answer = services[0]("POST", f"/v1/calls/{identity}/cancel")
+        if answer.status == 503:
+            break
+    assert answer.json["code"] == "outcomeUnknown" and "Look whether" in answer.json["detail"], answer.body
+    assert services[0].get(identity)["state"] == "cancelled"

@@ -52,10 +52,9 @@ final class PeerLink: Sendable {
 
   /// Has the owner of a shard serve a request, which may be this instance by now.
   ///
-  /// - Parameter finish: Called once, on another thread or at once, with the answer; nil if the owner could not be
-  ///   reached, or has refused because it is not the owner.
+  /// - Parameter finish: Called once, on another thread or at once.
   func forward(
-    _ request: ForwardableRequest, toOwnerOf shard: Int, finish: @escaping @Sendable (HTTPResponse?) -> Void
+    _ request: ForwardableRequest, toOwnerOf shard: Int, finish: @escaping @Sendable (Answer) -> Void
   ) {
     forward(request, toOwnerOf: shard, until: nil, finish: finish)
   }
@@ -63,19 +62,18 @@ final class PeerLink: Sendable {
   /// - Parameter end: Until when an owner is looked for; nil for as long as is usual from the first look on.
   private func forward(
     _ request: ForwardableRequest, toOwnerOf shard: Int, until end: ContinuousClock.Instant?,
-    finish: @escaping @Sendable (HTTPResponse?) -> Void
+    finish: @escaping @Sendable (Answer) -> Void
   ) {
     let owner = table.owner(ofShard: shard)
     let isTaken = lanes(to: owner).run(of: request.caller.admission) { [self] in
       let end = end ?? ContinuousClock.now + Self.patience
       switch ask(owner, request, shard: shard, until: end) {
-      case .served(let response): finish(response)
       // It is known by now, or is another one: what is for it must not wait behind what is for others.
       case .notServed where ContinuousClock.now < end: forward(request, toOwnerOf: shard, until: end, finish: finish)
-      case .notServed, .maybe: finish(nil)
+      case let answer: finish(answer)
       }
     }
-    if !isTaken { finish(nil) }
+    if !isTaken { finish(.notServed) }
   }
 
   /// Asks the owner of a shard, and asks again as long as nobody else is the owner: it may not have begun. A request that

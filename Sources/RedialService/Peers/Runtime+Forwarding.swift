@@ -23,15 +23,27 @@ extension Runtime {
     guard let peers, let request else { return answerNotOwner(of: target, responder) }
     // Retained until it is answered: a stop waits for open requests.
     peers.forward(request, toOwnerOf: ShardSet.shard(of: target)) { [self] answer in
-      if let answer { respond(responder, answer) } else { answerNotOwner(of: target, responder) }
+      switch answer {
+      case .served(let answer): respond(responder, answer)
+      case .maybe where request.method != .get: respond(responder, Answer.problem(Self.ownerSilent(target)))
+      case .notServed, .maybe: answerNotOwner(of: target, responder)
+      }
     }
+  }
+
+  /// The problem that an owner got a request, and its answer did not come.
+  private static func ownerSilent(_ target: TargetKey) -> Problem {
+    Problem(
+      status: 503, code: outcomeUnknown.code, title: outcomeUnknown.title,
+      detail: "The instance that runs the calls to \(target.bare) got the request and did not answer. It may have done it. "
+        + "Look whether it has, or try again.", retryAfter: 1)
   }
 
   /// Has the owner of a target execute a command of a bulk operation.
   func forward(_ request: ForwardableRequest, toOwnerOf target: TargetKey, of batch: BulkBatch) {
     guard let peers else { return batch.noteElsewhere() }
     peers.forward(request, toOwnerOf: ShardSet.shard(of: target)) { answer in
-      if let answer { batch.note(status: answer.status) } else { batch.noteElsewhere() }
+      if case .served(let answer) = answer { batch.note(status: answer.status) } else { batch.noteElsewhere() }
     }
   }
 
@@ -68,7 +80,7 @@ extension Runtime {
   private func forwardToLeader(_ request: ForwardableRequest, _ responder: HTTPResponder) {
     guard let peers else { return }
     peers.forward(request, toOwnerOf: PeerTable.leadersShard) { [self] answer in
-      guard let answer else {
+      guard case .served(let answer) = answer else {
         return respond(responder, Answer.problem(Self.leaderSilent))
       }
       // The client may ask this instance next, which must know then what has changed.
