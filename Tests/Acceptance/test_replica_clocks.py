@@ -1,6 +1,7 @@
 """Instances whose machines' clocks are wrong by minutes: nothing runs early, late or twice at a time."""
 
 import calendar
+import datetime
 import threading
 import time
 
@@ -100,6 +101,24 @@ def test_calls_of_one_key_run_in_the_order_of_their_answers_although_a_clock_is_
     for identity in calls:
         assert services[0].ended(identity)["state"] == "succeeded"
     assert [r.path for r in target.requests if r.path != "/first"] == [f"/{number}" for number in range(12)]
+
+
+def test_a_clock_that_runs_ahead_goes_back_to_the_time_of_the_database_without_a_step(tmp_path, instances, receiver):
+    target = receiver()
+    faults = Faults(tmp_path, "none")
+    _, (service,) = instances(1, env=faults.env)
+    faults.ahead("suspended", AHEAD)
+
+    def shown():
+        """How far the times that it shows are ahead, and its own bound for that."""
+        before = time.time()
+        created = datetime.datetime.fromisoformat(service.get(service.submit(url=target.url))["createdAt"]).timestamp()
+        times.append(created)
+        return created - before, service.metrics()["redial_clock_error_seconds"]
+
+    times = []
+    wait_until(lambda: max(shown()) < AHEAD / 4, "the time is that of the database")
+    assert times == sorted(times)
 
 
 def parsed(text):
