@@ -2,7 +2,7 @@ extension PostgresSchema {
   /// The statements that bring the tables of a version to the next one, by version. Each has one transaction.
   ///
   /// They never change once they were released: what they make is the next version, and not the newest.
-  static let upgrades: [Int64: [String]] = [1: packedAttempts, 2: askedPauses]
+  static let upgrades: [Int64: [String]] = [1: packedAttempts, 2: askedPauses, 3: placesInOrder]
 
   /// Packed attempts, arrays of rows, and claims that know which of their calls need their attempts.
   private static let packedAttempts = [
@@ -34,4 +34,10 @@ extension PostgresSchema {
 
   /// Until when targets asked to be left alone.
   private static let askedPauses = ["ALTER TABLE targets ADD COLUMN asked_until int8"]
+
+  /// The order of the calls of a key, which was that of their ids.
+  private static let placesInOrder = [
+    "ALTER TABLE turns ADD COLUMN place int8 NOT NULL DEFAULT 0", "DROP INDEX turns_awaited",
+    "CREATE INDEX turns_awaited ON turns (target_id, key, place, call_id) WHERE NOT has_turn",
+  ]
 }

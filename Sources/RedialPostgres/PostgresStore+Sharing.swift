@@ -1,14 +1,12 @@
-public import RedialCore
+internal import RedialCore
 public import RedialModel
 public import RedialStore
 internal import Synchronization
 
 extension PostgresStore: SharedStore {
-  /// The time of the database. It looks several times, and takes the look that took the shortest time, as of its middle:
-  /// its error is at most half of that, and the instance keeps it for its whole life.
-  public func time() throws(StoreError) -> Timestamp {
-    if let clock { return clock() }
-    var best: (time: Timestamp, at: ContinuousClock.Instant, trip: Duration)?
+  /// A look at the database's clock: of several the one that took the shortest time, because the instance starts with it.
+  public func time() throws(StoreError) -> ClockSample {
+    var best: ClockSample?
     try side.use { connection throws(StoreError) in
       let began = ContinuousClock.now
       for look in 0..<Self.looks where look < Self.fewestLooks || .now - began < Self.looking {
@@ -16,14 +14,15 @@ extension PostgresStore: SharedStore {
         do throws(PostgresFailure) {
           let rows = try connection.run([PostgresStatement(Self.readTime)], within: side.settings.answerTimeout)[0]
           let answered = ContinuousClock.now
-          if let best, best.trip <= answered - asked { continue }
-          best = (Timestamp(microseconds: rows.integer(0, 0)) + (answered - asked) / 2, answered, answered - asked)
+          if let best, best.answered - best.asked <= answered - asked { continue }
+          let time = clock?() ?? Timestamp(microseconds: rows.integer(0, 0))
+          best = ClockSample(asked: asked, answered: answered, time: time)
         } catch {
           throw error.error(at: side.settings.place)
         }
       }
     }
-    return best.map { $0.time + (.now - $0.at) } ?? .epoch
+    return best ?? ClockSample(asked: .now, answered: .now, time: .epoch)
   }
 
   /// How often it looks at most, and at least, and how long it goes on looking.

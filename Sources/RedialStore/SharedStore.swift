@@ -5,11 +5,11 @@ public import RedialModel
 ///
 /// Nothing here is needed for a correct result. A lost message makes something later, up to the next heartbeat.
 public protocol SharedStore: AnyObject, Sendable {
-  /// The time of the store. The clocks of its instances start with it, because due times and expiries of one are read by
-  /// others.
+  /// A look at the store's clock. The clocks of its instances start with it, because due times and expiries of one are read by
+  /// others; heartbeats bring more looks, see ``PeerNews/heard(_:)``.
   ///
   /// - Throws: `unavailable` if the store cannot be reached.
-  func time() throws(StoreError) -> Timestamp
+  func time() throws(StoreError) -> ClockSample
 
   /// Begins to renew the lease by a connection of its own, and to listen to the other instances. Called once, before the
   /// first lease is requested.
@@ -29,8 +29,8 @@ public protocol SharedStore: AnyObject, Sendable {
 public enum PeerNews: Sendable, Hashable {
   /// The lease of the session was renewed. It is valid from when that was requested.
   case renewed(session: Int64, asked: ContinuousClock.Instant)
-  /// The database has answered a look at what others have changed, for which it was asked then.
-  case heard(asked: ContinuousClock.Instant)
+  /// The database has answered a look at what others have changed, and at its clock.
+  case heard(ClockSample)
   /// There may be shards that this instance should take or give back.
   case changed
   /// There may be calls for this instance that it does not know.
@@ -39,6 +39,23 @@ public enum PeerNews: Sendable, Hashable {
   case peers([Peer])
   /// Documents of these kinds were changed, perhaps by another instance. Read them again.
   case documentsChanged(Set<SharedDocuments>)
+}
+
+/// A look at the clock of a store that is elsewhere: it showed the time at some moment between the question and the answer.
+public struct ClockSample: Sendable, Hashable {
+  /// When it was asked.
+  public var asked: ContinuousClock.Instant
+  /// When the answer arrived.
+  public var answered: ContinuousClock.Instant
+  /// What it showed.
+  public var time: Timestamp
+
+  /// Creates a sample.
+  public init(asked: ContinuousClock.Instant, answered: ContinuousClock.Instant, time: Timestamp) {
+    self.asked = asked
+    self.answered = answered
+    self.time = time
+  }
 }
 
 /// What all instances read, and any of them may change.

@@ -152,7 +152,8 @@ def test_prometheus_scrapes_the_service_and_has_data_for_every_panel(tools, redi
     rules = wait_until(judged, "every rule is evaluated")
     alerts = {rule["name"]: rule["state"] for rule in rules if rule["type"] == "alerting"}
     assert len(alerts) >= 10
-    for name in ("RedialDown", "RedialStoreFailing", "RedialStoreFindings", "RedialCallsDamaged", "RedialClockOff"):
+    for name in ("RedialDown", "RedialStoreFailing", "RedialStoreFindings", "RedialCallsDamaged", "RedialClockOff",
+                 "RedialClockError"):
         assert alerts[name] == "inactive", alerts
     service.kill()
 

@@ -1,8 +1,11 @@
 """Instances whose machines' clocks are wrong by minutes: nothing runs early, late or twice at a time."""
 
 import calendar
+import datetime
 import threading
 import time
+
+import pytest
 
 from faults import Faults
 from processes import wait_until
@@ -10,6 +13,7 @@ from test_replicas import spread
 
 TEN_MINUTES = 600
 DELAY = 3
+AHEAD = 1.2
 
 
 def test_instances_with_wrong_clocks_keep_the_time_of_the_database(tmp_path, instances, receiver):
@@ -65,6 +69,56 @@ def test_instances_with_wrong_clocks_keep_the_time_of_the_database(tmp_path, ins
         assert first >= due - 0.001, f"{path} ran {due - first} s early"
         assert abs(parsed(call["createdAt"]) - time.time()) < TEN_MINUTES / 2, call["createdAt"]
     assert not overlapping
+
+
+@pytest.mark.parametrize("dies", [False, True], ids=["", "the owner dies"])
+def test_calls_of_one_key_run_in_the_order_of_their_answers_although_a_clock_is_ahead(tmp_path, instances, receiver, dies):
+    running, released = threading.Event(), threading.Event()
+
+    def answer(request):
+        running.set()
+        released.wait()
+        return 200, {}, b""
+
+    target = receiver(answer)
+    faults = [Faults(tmp_path / f"clock{number}", "none") for number in range(2)]
+    cluster, services = instances(2, each=lambda number: {"env": faults[number].env})
+    try:
+        services[0].submit(url=f"{target.url}/first", target="t", orderingKey="k")
+        running.wait()
+        faults[1].ahead("suspended", AHEAD)
+        calls = [
+            services[number % 2].submit(url=f"{target.url}/{number}", target="t", orderingKey="k") for number in range(12)]
+        if dies:
+            address = cluster.query(
+                "SELECT s.address FROM redial.targets t JOIN redial.leases l ON l.shard = t.shard JOIN redial.sessions s "
+                "ON s.id = l.owner WHERE t.key = 't'", "redial")[0][0]
+            owner = next(service for service in services if address.endswith(f":{service.port}"))
+            services.remove(owner)
+            owner.kill()
+    finally:
+        released.set()
+    for identity in calls:
+        assert services[0].ended(identity)["state"] == "succeeded"
+    assert [r.path for r in target.requests if r.path != "/first"] == [f"/{number}" for number in range(12)]
+
+
+def test_a_clock_that_runs_ahead_goes_back_to_the_time_of_the_database_without_a_step(tmp_path, instances, receiver):
+    target = receiver()
+    faults = Faults(tmp_path, "none")
+    _, (service,) = instances(1, env=faults.env)
+    faults.ahead("suspended", AHEAD)
+
+    def shown():
+        """How far the times that it shows are ahead, and its own bound for that."""
+        before = time.time()
+        created = datetime.datetime.fromisoformat(service.get(service.submit(url=target.url))["createdAt"]).timestamp()
+        times.append(created)
+        return created - before, service.metrics()["redial_clock_error_seconds"]
+
+    times = []
+    wait_until(lambda: max(shown()) < AHEAD / 4, "the time is that of the database")
+    assert times == sorted(times)
 
 
 def parsed(text):

@@ -15,7 +15,8 @@ struct LookupTests {
     (CommitQueries.setControls, 4),
     (ClaimQueries.due, 6), (ClaimQueries.queued, 5), (ClaimQueries.again, 3), (ClaimQueries.attempts, 2),
     (ClaimQueries.retries, 2), (ClaimQueries.running, 2), (ClaimQueries.runningAttempts, 1),
-    (ClaimQueries.runningRetries, 1), (ClaimQueries.keys, 2), (TurnQueries.release, 2), (TurnQueries.grant, 4),
+    (ClaimQueries.runningRetries, 1), (ClaimQueries.keys, 2), (TurnQueries.enter, 7), (TurnQueries.release, 2),
+    (TurnQueries.grant, 4),
     (TurnQueries.leave, 2), (ReadQueries.call, 3), (ReadQueries.records, 1),
   ]
   /// The tables that grow with the number of calls.

@@ -78,6 +78,7 @@ struct PostgresContentTests {
       // Packed attempts are moved as rows of attempts.
       + [
         "live.past", "done.past", "live.due", "done.spared_until", "targets.shard", "turns.shard", "turns.offered",
+        "turns.place",
         "statistics.session",
       ]
     #expect(stored == Set(moved).union(derived))

@@ -13,7 +13,8 @@ struct UpgradeTests {
   /// What version 1 did not have, undone.
   private static let first = [
     "DROP VIEW calls", "ALTER TABLE live DROP COLUMN past", "ALTER TABLE done DROP COLUMN past",
-    "ALTER TABLE targets DROP COLUMN asked_until",
+    "ALTER TABLE targets DROP COLUMN asked_until", "ALTER TABLE turns DROP COLUMN place",
+    "CREATE INDEX turns_awaited ON turns (target_id, key, call_id) WHERE NOT has_turn",
     "ALTER TABLE claims DROP COLUMN callbacks", "DROP TYPE new_call", "DROP TYPE call_progress",
     """
     CREATE VIEW calls AS

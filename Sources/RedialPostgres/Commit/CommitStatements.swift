@@ -300,6 +300,8 @@ struct CommitStatements {
       enter.add(awaited.map { numbers.namespaces[$0.target.namespace] ?? 0 })
       enter.add(awaited.map { Int64(ShardSet.shard(of: $0.target)) })
       enter.addSession()
+      let new = Set(writes.changes.lazy.filter { $0.inserted != nil }.map(\.id))
+      enter.add(awaited.map { new.contains($0.id) ? 1 : 0 as Int64 })
       all.append(enter)
     }
     for query in [TurnQueries.release, TurnQueries.grant, TurnQueries.leave] {

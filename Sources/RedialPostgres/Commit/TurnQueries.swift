@@ -4,12 +4,19 @@ internal import RedialModel
 /// for a free turn at the same time.
 enum TurnQueries {
   /// Lets calls wait for their turn. Those of other owners are offered to them.
+  ///
+  /// A new call ($7 is 1) gets a place behind all calls of its key that wait. So the order is that of the commits, also if the
+  /// clocks that gave the ids disagree. Two calls get the same place only if neither was acknowledged before the other was
+  /// sent: then their ids decide. One that runs again was accepted before all that wait, and has the place 0.
   static let enter = PostgresQuery(
     "turns_enter", "have calls wait for their turn",
     """
-    INSERT INTO turns (call_id, target_id, key, namespace, shard, has_turn, offered)
-    SELECT u.call_id, u.target_id, u.key, u.namespace, u.shard, false, l.owner IS DISTINCT FROM $6::int8
-    FROM unnest($1::int8[], $2::int8[], $3::text[], $4::int8[], $5::int8[]) AS u (call_id, target_id, key, namespace, shard)
+    INSERT INTO turns (call_id, target_id, key, namespace, shard, has_turn, offered, place)
+    SELECT u.call_id, u.target_id, u.key, u.namespace, u.shard, false, l.owner IS DISTINCT FROM $6::int8,
+      CASE WHEN u.is_new = 1 THEN 1 + coalesce((SELECT t.place FROM turns t WHERE t.target_id = u.target_id AND t.key = u.key
+        AND NOT t.has_turn ORDER BY t.place DESC, t.call_id DESC LIMIT 1), 0) ELSE 0 END
+    FROM unnest($1::int8[], $2::int8[], $3::text[], $4::int8[], $5::int8[], $7::int8[])
+        AS u (call_id, target_id, key, namespace, shard, is_new)
       JOIN leases l ON l.shard = u.shard
     ON CONFLICT (call_id) DO NOTHING
     """)
@@ -24,7 +31,7 @@ enum TurnQueries {
       WHERE \(Lookup.none("live", "id", "u.id")) AND \(Lookup.none("done", "id", "u.id"))))
     """
 
-  /// Gives the free turns of the keys of these calls to the oldest calls that wait for them, and offers them to the
+  /// Gives the free turns of the keys of these calls to the first calls that wait for them, and offers them to the
   /// owner if that is another instance; and schedules the calls that have the turn.
   ///
   /// The owner may give the turn between the two moments at which this statement looks for a call and changes it: such a
@@ -36,8 +43,8 @@ enum TurnQueries {
     """
     WITH groups AS (SELECT t.target_id, t.key, t.shard FROM turns t WHERE t.call_id = ANY($3::int8[])
         UNION SELECT t.target_id, t.key, t.shard FROM turns t WHERE \(ended)),
-      next AS (SELECT (SELECT min(t.call_id) FROM turns t WHERE t.target_id = g.target_id AND t.key = g.key
-          AND NOT t.has_turn AND NOT (\(ended))) AS call_id, l.owner IS NOT DISTINCT FROM $4::int8 AS own
+      next AS (SELECT (SELECT t.call_id FROM turns t WHERE t.target_id = g.target_id AND t.key = g.key
+          AND NOT t.has_turn AND NOT (\(ended)) ORDER BY t.place, t.call_id LIMIT 1) AS call_id, l.owner IS NOT DISTINCT FROM $4::int8 AS own
         FROM groups g JOIN leases l ON l.shard = g.shard WHERE \(isFree)),
       given AS (UPDATE turns t SET has_turn = next.own, offered = NOT next.own FROM next
         WHERE \(Lookup.row("t.call_id", "next.call_id")) AND NOT t.has_turn RETURNING t.call_id, t.has_turn)
@@ -57,9 +64,9 @@ enum TurnQueries {
         WHERE l.owner = $1::int8 AND t.offered
         UNION SELECT t.call_id, t.target_id, t.key FROM turns t JOIN leases l ON l.shard = t.shard
         WHERE l.owner = $1::int8 AND t.shard = ANY($2::int8[]) AND cardinality($2::int8[]) > 0),
-      next AS (SELECT min(t.call_id) AS call_id FROM (SELECT DISTINCT target_id, key FROM seen) g
-          JOIN turns t ON \(Lookup.row("t.target_id", "g.target_id")) AND \(Lookup.row("t.key", "g.key"))
-        WHERE NOT t.has_turn AND \(isFree) GROUP BY t.target_id, t.key),
+      next AS (SELECT n.call_id FROM (SELECT DISTINCT target_id, key FROM seen) g
+        CROSS JOIN LATERAL (SELECT t.call_id FROM turns t WHERE t.target_id = g.target_id AND t.key = g.key
+          AND NOT t.has_turn ORDER BY t.place, t.call_id LIMIT 1) n WHERE \(isFree)),
       given AS (UPDATE turns t SET offered = false, has_turn = t.has_turn OR t.call_id IN (SELECT call_id FROM next)
         WHERE t.call_id = ANY(ARRAY(SELECT call_id FROM seen UNION SELECT call_id FROM next))
         RETURNING t.call_id)

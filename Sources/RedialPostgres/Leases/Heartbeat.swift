@@ -154,6 +154,7 @@ final class Heartbeat: Sendable {
       statements.append(PostgresStatement(HeartbeatQueries.versions))
       let asked = ContinuousClock.now
       let rows = try connection.run(statements, within: heart.limit)
+      let answered = ContinuousClock.now
       losses = 0
       let look = Self.look(Array(rows.suffix(3)), own: standing.session?.id)
       if rows.count > 3, rows[0].count == 1, let session = standing.session {
@@ -161,7 +162,10 @@ final class Heartbeat: Sendable {
       }
       peers = look.peers
       for news in watch.news(of: look, session: standing.session?.id) { heart.listener(news) }
-      heart.listener(.heard(asked: asked))
+      let quiet = rows[rows.count - 2]
+      guard quiet.count == 1 else { return }
+      let time = Timestamp(microseconds: quiet.integer(0, 1))
+      heart.listener(.heard(ClockSample(asked: asked, answered: answered, time: time)))
     }
 
     /// The connection, which listens on the session's channel.

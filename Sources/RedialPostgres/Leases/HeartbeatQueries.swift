@@ -18,11 +18,13 @@ enum HeartbeatQueries {
     GROUP BY s.id, s.instance, s.address, s.version, b.expires_at ORDER BY s.instance
     """)
 
-  /// Whether nobody may end sessions or take shards now, or another server has taken over that nobody has noticed.
+  /// Whether nobody may end sessions or take shards now, or another server has taken over that nobody has noticed; and the
+  /// time.
   static let quiet = PostgresQuery(
     "beat_quiet", "look for another server",
     """
-    SELECT quiet_until > \(LeaseQueries.now("$1")) OR server NOT IN (0, \(LeaseQueries.serverStart)) FROM control
+    SELECT quiet_until > \(LeaseQueries.now("$1")) OR server NOT IN (0, \(LeaseQueries.serverStart)), \(LeaseQueries.now("$1"))
+    FROM control
     """)
 
   static let versions = PostgresQuery("beat_versions", "look for changed documents", "SELECT kind, n FROM versions")

@@ -27,7 +27,8 @@ extension Runtime {
   }
 
   private func exposition(of report: EngineReport) -> String {
-    metrics.exposition(report, version: redialVersion, clockOffset: clock.offset, waits: ends.waiting)
+    metrics.exposition(
+      report, version: redialVersion, clockOffset: clock.offset, clockError: clock.error, waits: ends.waiting)
       + deadlines.exposition() + forecastWatch.exposition() + housekeeping.watch.exposition()
       + (spans?.exposition() ?? "")
   }

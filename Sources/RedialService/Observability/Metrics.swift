@@ -59,7 +59,9 @@ final class Metrics: Sendable {
   }
 
   /// All metrics, in the Prometheus text exposition format 0.0.4.
-  func exposition(_ report: EngineReport, version: String, clockOffset: Duration = .zero, waits: Int = 0) -> String {
+  func exposition(
+    _ report: EngineReport, version: String, clockOffset: Duration = .zero, clockError: Duration = .zero, waits: Int = 0
+  ) -> String {
     let counts = counts.withLock { $0 }
     var text = ""
     func family(_ name: String, _ type: String, _ help: String, _ lines: [String]) {
@@ -91,6 +93,10 @@ final class Metrics: Sendable {
       "redial_clock_offset_seconds", "gauge",
       "How far the wall clock is ahead of the service's time. A restart adopts the wall clock, or the database's.",
       [" \(clockOffset.inSeconds)"])
+    family(
+      "redial_clock_error_seconds", "gauge",
+      "How far the service's time may be from the database's, at most; 0 if no database is shared.",
+      [" \(clockError.inSeconds)"])
     family(
       "redial_store_checkpoint_failing", "gauge",
       "Whether the store's log could not be moved into its file the last time, and grows.",

@@ -22,7 +22,9 @@ extension Runtime {
     case .renewed(let session, let asked):
       let elapsed = asked.duration(to: .now)
       post(.leaseRenewed(session: session, asked: clock.now + (.zero - elapsed)))
-    case .heard(let asked): shared?.unread.noteHeard(asked)
+    case .heard(let sample):
+      clock.correct(by: sample)
+      shared?.unread.noteHeard(sample.asked)
     case .callsStored: post(.callsStored)
     case .changed: post(.changed)
     case .documentsChanged(let kinds): readDocuments(kinds)

@@ -34,7 +34,7 @@ struct OpenedStore {
     endpoints = WebhookEndpoints(limit: settings.maxWebhookEndpoints, disableAfter: settings.webhookDisableAfter)
     let shift = try settings.testClock.map { path throws(ServiceStartError) in try ClockShift(path) }
     do throws(StoreError) {
-      clock = Clock(at: try shared?.time(), shift: shift)
+      clock = Clock(by: try shared?.time(), shift: shift)
       policies = try reader.policies()
       operations = try reader.operations()
       try keys.load(from: store)
