@@ -18,6 +18,10 @@ def doctor(service):
     return {finding["check"]: finding for finding in report["findings"] if finding["count"]}
 
 
+def has_looked(service):
+    return wait_until(lambda: 'redial_store_findings{check="overdue"}' in service.metrics(), "a look at the store")
+
+
 def instant(text):
     return datetime.fromisoformat(text)
 
@@ -53,3 +57,23 @@ def test_after_a_clock_that_was_ahead_is_set_right_waits_have_their_length(redia
     service.start()
     assert service.get(delayed)["nextAttemptAt"] == due
     assert service.log.read_text().count("clockSetBack") == 1
+
+
+def test_calls_that_fell_due_for_a_paused_target_or_without_a_service_are_no_finding(redial, receiver):
+    target = receiver()
+    service = redial("--store-watch-interval", "100ms", "--max-held", "10", clock=True)
+    service.submit(url=target.url, target="paused")
+    key = "/v1/targets/paused"
+    assert service("POST", f"{key}/pause").status == 200
+    waiting = [service.submit(url=target.url, target="paused", delay=f"{10 + n}m") for n in range(60)]
+    service.advance(HOUR)
+    has_looked(service)
+    assert doctor(service) == {}
+    service.terminate()
+    service.advance(HOUR)
+    service.start()
+    has_looked(service)
+    assert doctor(service) == {}
+    assert "storeFinding" not in service.log.read_text()
+    assert service("POST", f"{key}/resume").status == 200
+    assert {service.ended(identity)["state"] for identity in waiting} == {"succeeded"}

@@ -140,4 +140,18 @@ struct ClockSetBackTests {
       store.close()
     }
   }
+
+  @Test("nothing is late before a service that starts, or whose time has jumped, had a minute for it")
+  func late() {
+    var time = ServiceTime(startingAt: Sample.start)
+    let late = { (time: ServiceTime) in Lateness(at: .distantFuture, by: time).limit }
+    time.note(Sample.time(59), last: Sample.start)
+    #expect(late(time) < .epoch)
+    time.note(Sample.time(60), last: Sample.time(59))
+    #expect(late(time) == Sample.start)
+    time.note(Sample.time(3600), last: Sample.time(60))
+    #expect(late(time) < .epoch)
+    #expect(ServiceTime(time.text) == time && ServiceTime("no time") == nil)
+    #expect(Lateness(at: Sample.time(100)).limit == Sample.time(40))
+  }
 }
