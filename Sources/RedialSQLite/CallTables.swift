@@ -57,6 +57,11 @@ final class CallTables {
     return .intact(call)
   }
 
+  /// When the last attempt of a call ended; nil if it has none that can be read.
+  func lastEnd(of id: CallID) throws(StoreError) -> Timestamp? {
+    (try? attemptRows.attempts(of: id, responses: .none).get())?.last.map { $0.startedAt + $0.duration }
+  }
+
   /// The kind of a call in the tables, if it is in an engine's memory there; nil for another one, and for a damaged kind.
   ///
   /// - Throws: `corrupt` if there is no such call: its progress would be lost silently.

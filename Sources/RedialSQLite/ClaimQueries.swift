@@ -9,6 +9,7 @@ struct ClaimQueries {
   let due: DueCalls
   private let queued: SQLiteStatement
   private let running: SQLiteStatement
+  private let waiting: SQLiteStatement
   private let queueCounts: SQLiteStatement
   private let newest: SQLiteStatement
 
@@ -21,6 +22,12 @@ struct ClaimQueries {
     running = try connection.prepare(
       "find running calls",
       "SELECT id FROM calls WHERE \(Conditions.anyKind) AND \(StateColumns.condition(.running))")
+    waiting = try connection.prepare(
+      "find calls that wait",
+      """
+      SELECT id FROM calls WHERE \(Conditions.anyKind) AND state BETWEEN 0 AND \(StateColumns.lastUnfinished)
+        AND (due > ?1 OR round_started_at > ?1)
+      """)
     queueCounts = try connection.prepare(
       "count queued calls",
       """
@@ -41,6 +48,12 @@ struct ClaimQueries {
   /// Calls with an attempt in flight.
   func allRunning() throws(StoreError) -> [CallID] {
     try running.rows(Self.id)
+  }
+
+  /// The unfinished calls of which a time lies in the future.
+  func unfinished(after now: Timestamp) throws(StoreError) -> [CallID] {
+    waiting.bind(1, now.microseconds)
+    return try waiting.rows(Self.id)
   }
 
   /// How many calls are in each target's queue.

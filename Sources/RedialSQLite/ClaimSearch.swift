@@ -39,6 +39,9 @@ final class ClaimSearch {
     return try ofShards.running(in: shards)
   }
 
+  /// The unfinished calls of which a time lies in the future, in the whole store.
+  func unfinished(after now: Timestamp) throws(StoreError) -> [CallID] { try all.unfinished(after: now) }
+
   /// How many calls are in each target's queue: of all shards, or of some if the store is shared.
   func queueLengths(in shards: ShardSet? = nil) throws(StoreError) -> [(target: TargetKey, count: Int)] {
     guard let ofShards, let shards else { return try all.queueLengths() }

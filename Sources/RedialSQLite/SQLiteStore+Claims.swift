@@ -10,10 +10,12 @@ extension SQLiteStore {
   }
 
   private func recovered(at now: Timestamp) throws(StoreError) -> RecoveredState {
+    var corrected: (by: Duration, calls: Int)?
     // The state that it returns counts only the calls that are unfinished after it.
-    try claiming(countsDamaged: false) { damaged throws(StoreError) in
+    let state = try claiming(countsDamaged: false) { damaged throws(StoreError) in
       try log?.empty(into: calls)
       try calls.releaseAllHeld()
+      if let setBack = try time.begin(at: now) { corrected = (setBack.shift, try correct(by: setBack, at: now)) }
       // An interrupted import has given no turns yet.
       try turns.grantFree()
       // They stay running on disk until their interruption is committed: a recovery after a crash in between finds
@@ -29,6 +31,22 @@ extension SQLiteStore {
       state.asked = try targets.asked(at: now)
       return state
     }
+    if let corrected { notices.post(.clockSetBack(by: corrected.by, calls: corrected.calls)) }
+    return state
+  }
+
+  /// Moves the times of calls and targets that are by an earlier clock. Returns how many calls are changed.
+  private func correct(by setBack: ClockSetBack, at now: Timestamp) throws(StoreError) -> Int {
+    var changed = 0
+    for id in try search.unfinished(after: now) {
+      guard case .intact(let call) = try calls.read(id),
+        let progress = try setBack.corrected(call, lastEnd: { () throws(StoreError) in try calls.lastEnd(of: id) })
+      else { continue }
+      try calls.update(id, progress)
+      changed += 1
+    }
+    try targets.setBack(by: setBack.shift, at: now)
+    return changed
   }
 
   /// Loads calls that are due by a time, alternating between namespaces, earliest first.

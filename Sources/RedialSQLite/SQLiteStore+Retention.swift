@@ -15,6 +15,7 @@ extension SQLiteStore {
     // Also without a commit, so that an idle service notices before the next call.
     try file.checkPlace()
     try foldIfIdle()
+    if time.isDue(at: now), !isShortOfRoom { try transaction { () throws(StoreError) in try time.note() } }
     let end = ContinuousClock.now + budget
     let usedBytes = try pages.usedBytes()
     let isOver = usedBytes > retention.bytes

@@ -23,6 +23,7 @@ public final class SQLiteStore: CallStore {
   let turns: TurnTable
   let search: ClaimSearch
   let leases: StoreLease
+  let time: TimeTable
   let eviction: Eviction
   let pages: PageRelease
   let service: ServiceTables
@@ -72,6 +73,7 @@ public final class SQLiteStore: CallStore {
     leases = try StoreLease(on: connection, isShared: isShared)
     let settings = try SettingTable(on: connection)
     guard try settings.value(of: MigrationMark.settingName) == nil else { throw MigrationMark.refusal(of: file.path) }
+    time = TimeTable(settings: settings, isKept: !isShared)
     eviction = try Eviction(on: connection, settings: settings)
     pages = try PageRelease(on: connection)
     service = try ServiceTables(on: connection, settings: settings)
@@ -143,6 +145,7 @@ public final class SQLiteStore: CallStore {
       targets.didRollBack()
       namespaces.didRollBack()
       counts.forget()
+      time.forget()
       file.didRollBack(error)
       throw error
     }

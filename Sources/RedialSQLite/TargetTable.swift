@@ -131,6 +131,17 @@ final class TargetTable {
     return try selectAsked.rows { row throws(StoreError) in (row.key(0), Timestamp(microseconds: row.integer(1))) }
   }
 
+  /// Moves back until when breakers are open and targets want to be left alone.
+  func setBack(by shift: Duration, at now: Timestamp) throws(StoreError) {
+    for column in ["breaker_until", "asked_until"] {
+      let move = try connection.prepare(
+        "set back a target's times", "UPDATE targets SET \(column) = \(column) - ?1 WHERE \(column) > ?2")
+      move.bind(1, shift.wholeMicroseconds)
+      move.bind(2, now.microseconds)
+      try move.run()
+    }
+  }
+
   /// Stores the settings that operators have given a target.
   func set(_ controls: TargetControls, of key: TargetKey) throws(StoreError) {
     let overrides = controls.overrides == TargetOverrides() ? [] : controls.overrides.json

@@ -44,6 +44,18 @@ struct CallReplayTests {
     }
   }
 
+  @Test("a delay is stored with its call, and is over for a replay that names none")
+  func delay() throws {
+    let original = try Self.original(#"{"url": "https://example.com/a", "delay": "90m"}"#)
+    let stored = try original.spec.canonicalJSON.withUnsafeBufferPointer { try CallSpec.read(canonicalJSON: $0) }
+    #expect(stored.delay == .seconds(5400))
+    #expect(!String(decoding: original.spec.redactedJSON(Redaction()), as: UTF8.self).contains("delay"))
+    #expect(try Self.replay(original, "").start == .after(.zero))
+    #expect(try Self.replay(original, #"{"delay": "1s"}"#).spec.delay == .seconds(1))
+    let named = try Self.replay(original, #"{"startAt": "2026-12-01T09:00:00Z"}"#)
+    #expect(named.spec.delay == .zero && named.start != .after(.zero))
+  }
+
   @Test(
     "only changes that could reveal the original count as such",
     arguments: [

@@ -71,7 +71,7 @@ struct HeartbeatTests {
     defer { for instance in [one, other] { instance.kill() } }
     _ = try one.lease()
     let joined = try other.lease()
-    try one.store.leave()
+    try one.store.leave(at: Sample.time(1))
     #expect(other.news.wait { $0 == .changed })
     #expect(try other.lease(joined.session).shards == .all)
   }

@@ -102,7 +102,7 @@ struct StallTests {
           note(grant.gained)
         }
         owners.withLock { owners in for shard in grant.shards.shards { owners[shard] = nil } }
-        try instance.store.leave()
+        try instance.store.leave(at: Sample.time(1))
       } catch {
         problems.withLock { $0.append("\(error)") }
       }

@@ -37,7 +37,7 @@ final class NotedStore: ServiceStore, @unchecked Sendable {
   func setFailing(_ failing: Bool) { state.withLock { $0.failing = failing } }
 
   func recover(at now: Timestamp) -> RecoveredState { RecoveredState() }
-  func leave() {}
+  func leave(at now: Timestamp) {}
   func commit(_ writes: [StoreWrite]) throws(StoreError) {
     gate?.wait()
     let fails = state.withLock { state in
@@ -112,7 +112,7 @@ final class LateStore: ServiceStore, @unchecked Sendable {
   func removeDocument(_ kind: DocumentKind, id: String) throws(StoreError) {}
   func commit(_ writes: [StoreWrite]) throws(StoreError) {}
   func recover(at now: Timestamp) -> RecoveredState { RecoveredState() }
-  func leave() {}
+  func leave(at now: Timestamp) {}
   func tidy(_ retention: Retention, at now: Timestamp, within budget: Duration) throws(StoreError) -> TidyStep {
     TidyStep()
   }

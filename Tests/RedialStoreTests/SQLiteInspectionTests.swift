@@ -98,6 +98,15 @@ struct SQLiteInspectionTests {
     if sql.contains("ID") { #expect(finding.examples.contains { $0.contains(id.description) }, "\(finding)") }
   }
 
+  @Test("takes attempts for no overlap that the clock, set back between them, has put in the wrong order")
+  func setBack() throws {
+    let store = try cleanStore()
+    try store.file.connection.execute(
+      "prepare the test", "UPDATE attempts SET started_at = started_at + 7200000000 WHERE number = 1")
+    store.close()
+    #expect(try report().isClean)
+  }
+
   @Test("finds an expired lease that no instance has taken over, after others had time for it")
   func expiredLeases() throws {
     let store = try cleanStore()
@@ -112,7 +121,7 @@ struct SQLiteInspectionTests {
   func left() throws {
     let store = try SQLiteStore(path: path)
     try store.commit([.insert(Sample.call(1, .held))])
-    try store.leave()
+    try store.leave(at: Sample.time(1))
     #expect(throws: StoreError.self) { try store.commit([.insert(Sample.call(2))]) }
     store.close()
     #expect(try report().isClean)

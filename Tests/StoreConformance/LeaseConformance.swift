@@ -252,7 +252,7 @@ package struct LeaseConformance {
     defer { for store in [one, two] { store.close() } }
     _ = try lease(one, at: 0)
     try one.commit([.insert(Sample.call(1, .held, due: Sample.time(3)))])
-    try one.leave()
+    try one.leave(at: Sample.time(1))
     #expect(try lease(two, at: 1).gained == .all)
     #expect(try two.claimDue(before: Sample.time(5), limit: 9).calls.map(\.id) == [Sample.id(1)])
   }

@@ -45,6 +45,8 @@ public final class CallSpec: Sendable {
   public let priority: Int
   /// Calls of one target with the same ordering key run one at a time, in the order in which they were accepted.
   public let orderingKey: String?
+  /// How long after its acceptance it starts; zero also for a start at a time that its client has named.
+  public let delay: Duration
   /// Warnings for its client; sent when the call is accepted, and not stored.
   public let warnings: [CallWarning]
 
@@ -78,23 +80,24 @@ public final class CallSpec: Sendable {
     url: String, method: String, headers: [HeaderField], target: TargetKey, policy: RetryPolicy,
     idempotent: Bool = true, labels: [Label] = [], callback: Callback? = nil, captureLimit: Int,
     maxRedirects: Int = 0, redactedHeaders: [String] = [], priority: Int = CallSpec.defaultPriority,
-    orderingKey: String? = nil, hops: Int = 0
+    orderingKey: String? = nil, delay: Duration = .zero, hops: Int = 0
   ) {
     self.init(
       url: url, method: method, headers: headers, target: target, policy: policy, policyJSON: nil,
       policyName: nil,
       idempotent: idempotent, labels: labels, callback: callback, captureLimit: captureLimit,
       maxRedirects: maxRedirects, redactedHeaders: redactedHeaders,
-      priority: priority, orderingKey: orderingKey, hops: hops)
+      priority: priority, orderingKey: orderingKey, delay: delay, hops: hops)
   }
 
   /// - Parameter policyJSON: `policy` as JSON; nil to create it on demand.
   init(
     url: String, method: String, headers: [HeaderField], target: TargetKey, policy: RetryPolicy, policyJSON: [UInt8]?,
     policyName: String?, idempotent: Bool, labels: [Label], callback: Callback?, captureLimit: Int, maxRedirects: Int,
-    redactedHeaders: [String], priority: Int, orderingKey: String?, replayOf: CallID? = nil,
+    redactedHeaders: [String], priority: Int, orderingKey: String?, delay: Duration, replayOf: CallID? = nil,
     contentErasedAt: Timestamp? = nil, hops: Int = 0, warnings: [CallWarning] = []
   ) {
+    self.delay = delay
     self.hops = hops
     self.replayOf = replayOf
     self.url = url
@@ -135,7 +138,7 @@ public final class CallSpec: Sendable {
       policyName: policyName, idempotent: idempotent, labels: keepingLabels ? labels : [],
       callback: callback.map { Callback(url: Self.withoutQuery($0.url), events: $0.events) },
       captureLimit: captureLimit, maxRedirects: maxRedirects, redactedHeaders: redactedHeaders, priority: priority,
-      orderingKey: orderingKey, replayOf: replayOf, contentErasedAt: contentErasedAt ?? time, hops: hops)
+      orderingKey: orderingKey, delay: delay, replayOf: replayOf, contentErasedAt: contentErasedAt ?? time, hops: hops)
   }
 
   /// The spec of a call that replays another.
@@ -146,7 +149,7 @@ public final class CallSpec: Sendable {
       url: url, method: method, headers: headers, target: target, policy: policy, policyJSON: policyJSON,
       policyName: policyName, idempotent: idempotent, labels: labels, callback: callback, captureLimit: captureLimit,
       maxRedirects: maxRedirects, redactedHeaders: redactedHeaders, priority: priority, orderingKey: orderingKey,
-      replayOf: original, hops: hops, warnings: warnings)
+      delay: delay, replayOf: original, hops: hops, warnings: warnings)
   }
 
   /// Whether everything that ``erased(at:keepingLabels:)`` removes is already gone.

@@ -22,6 +22,11 @@ public struct CallDescriptor: Sendable {
     /// At that time, or at once if it has passed.
     case at(Timestamp)
 
+    /// How long it waits after its acceptance, whenever that is; zero for a start at a time.
+    var delay: Duration {
+      if case .after(let delay) = self { delay } else { .zero }
+    }
+
     /// The time, for a call accepted at `now`.
     public func instant(acceptedAt now: Timestamp) -> Timestamp {
       switch self {

@@ -14,8 +14,10 @@ public struct CallReplay: Sendable {
   private static let harmless: Set<String> = [
     "policy", "delay", "startAt", "idempotent", "labels", "priority", "orderingKey", "target",
   ]
-  /// Members in the spec of an accepted call that no client may set.
-  private static let internals: Set<String> = ["policyName", "contentErasedAt", "namespace", "replayOf", "hops"]
+  /// Members in the spec of an accepted call that are not those of its replay: no client may set them, or they are over.
+  private static let internals: Set<String> = [
+    "policyName", "contentErasedAt", "namespace", "replayOf", "hops", "delay",
+  ]
 
   /// Reads changes; no bytes mean no changes.
   ///

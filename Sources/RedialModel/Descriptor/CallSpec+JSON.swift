@@ -58,6 +58,8 @@ extension CallSpec {
     if let replayOf { writer.field("replayOf", replayOf) }
     if let contentErasedAt { writer.field("contentErasedAt", contentErasedAt) }
     if hops > 0, redaction == nil { writer.field("hops", hops) }
+    // People see when it starts.
+    if delay > .zero, redaction == nil { writer.field("delay", delay) }
     writer.field("target", targetName)
     // People use its unqualified key.
     if redaction == nil, !namespace.isDefault { writer.field("namespace", namespace.name) }

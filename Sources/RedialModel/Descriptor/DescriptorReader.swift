@@ -442,6 +442,7 @@ struct DescriptorReader: ~Copyable {
       warnings = policy.warnings
       if target == nil, let shared = CallWarning.shared(origin) { warnings.append(shared) }
     }
+    let start = start ?? .after(.zero)
     let spec = CallSpec(
       url: url, method: method, headers: headers,
       target: TargetKey(target.take() ?? origin, in: namespace ?? limits.namespace), policy: policy.policy,
@@ -449,8 +450,8 @@ struct DescriptorReader: ~Copyable {
       callback: callback.take(),
       captureLimit: captureLimit ?? min(CallDescriptor.defaultCaptureBytes, limits.captureBytes),
       maxRedirects: maxRedirects ?? 0, redactedHeaders: redactedHeaders, priority: priority ?? CallSpec.defaultPriority,
-      orderingKey: orderingKey.take(), replayOf: replayOf, contentErasedAt: contentErasedAt,
+      orderingKey: orderingKey.take(), delay: start.delay, replayOf: replayOf, contentErasedAt: contentErasedAt,
       hops: hops ?? limits.hops, warnings: warnings)
-    return CallDescriptor(spec: spec, body: body.take() ?? [], start: start ?? .after(.zero), apiKey: limits.apiKey)
+    return CallDescriptor(spec: spec, body: body.take() ?? [], start: start, apiKey: limits.apiKey)
   }
 }

@@ -7,6 +7,7 @@ struct TimelinessQueries {
   private let overdue: SQLiteStatement
   private let inMemory: SQLiteStatement
   private let rows: CallRows
+  private let settings: SettingTable
 
   /// Prepares the queries.
   init(on connection: SQLiteConnection) throws(StoreError) {
@@ -23,13 +24,14 @@ struct TimelinessQueries {
       LIMIT \(Lateness.most)
       """)
     rows = try CallRows(on: connection, bodies: false)
+    settings = try SettingTable(on: connection)
   }
 
   /// What is late.
   ///
   /// - Parameter logged: What the log has, if the tables may lack something.
   func late(at now: Timestamp, _ logged: LoggedCalls = LoggedCalls()) throws(StoreError) -> LateCalls {
-    let lateness = Lateness(at: now)
+    let lateness = Lateness(at: now, by: try settings.value(of: ServiceTime.setting).flatMap(ServiceTime.init))
     let overdueCalls = try ids(overdue, before: lateness.limit)
     let isInMemory = { (call: LoggedCalls.Call) in !call.progress.state.isFinal && call.progress.due < lateness.limit }
     var held: [CallRecord] = []

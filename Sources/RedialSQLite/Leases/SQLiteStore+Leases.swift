@@ -1,5 +1,5 @@
 public import RedialStore
-internal import RedialCore
+public import RedialCore
 public import RedialModel
 
 extension SQLiteStore {
@@ -40,9 +40,10 @@ extension SQLiteStore {
   }
 
   /// Gives back the session and all shards. Only without attempts in flight.
-  public func leave() throws(StoreError) {
+  public func leave(at now: Timestamp) throws(StoreError) {
     guard leases.session != nil else { return }
     try transaction { () throws(StoreError) in
+      try time.end(at: now)
       try log?.empty(into: calls)
       let own = try leases.shards()
       // The next owner must see that these calls were in memory.

@@ -1,3 +1,4 @@
+internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
 internal import RedialStore
@@ -34,6 +35,13 @@ extension Runtime {
         } else {
           log.write(.info, "reserveTaken", [("bytes", "\(reserveBytes)")])
         }
+      case .clockSetBack(let shift, let calls):
+        log.write(
+          .warning, "clockSetBack",
+          [
+            ("seconds", "\(shift.inSeconds)"), ("calls", "\(calls)"),
+            ("meaning", "the clock was ahead; these calls wait by the time of now"),
+          ])
       case .misplaced(let failure):
         self?.post(.storeMisplaced(failure != nil))
         if let failure {

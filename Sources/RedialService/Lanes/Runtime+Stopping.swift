@@ -49,10 +49,10 @@ extension Runtime {
     housekeeping.stop(on: storeLane)
     deadlines.stop()
     let closed = DispatchSemaphore(value: 0)
-    storeLane?.afterwards { [log] store in
+    storeLane?.afterwards { [log, clock] store in
       if isDrained {
         do throws(StoreError) {
-          try store.leave()
+          try store.leave(at: clock.now)
         } catch {
           // The next process takes over as after a kill.
           log.write(.warning, "leaseNotReturned", [("error", error.message)])

@@ -86,7 +86,7 @@ package enum ContentSection: String, Sendable, CaseIterable {
   }
 
   /// The settings that are about the place of a store and not about its data: they are neither moved nor compared.
-  package static let settingsOfPlace = [MigrationMark.settingName, "peerSecret", "writtenAgainAt"]
+  package static let settingsOfPlace = [MigrationMark.settingName, "peerSecret", "writtenAgainAt", ServiceTime.setting]
 
   private static func integers(_ names: String...) -> [Column] { names.map { Column(name: $0, kind: .integer) } }
   private static func texts(_ names: String...) -> [Column] { names.map { Column(name: $0, kind: .text) } }

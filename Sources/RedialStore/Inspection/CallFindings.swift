@@ -80,9 +80,12 @@ package struct CallFindings {
     }
   }
 
+  /// An attempt that ended before the earlier one began does not overlap it: the clock was set back between them.
   private mutating func noteOverlap(_ id: CallID, _ attempts: [AttemptRecord]) {
     for (earlier, later) in zip(attempts, attempts.dropFirst())
-    where earlier.startedAt + earlier.duration > later.startedAt + overlapTolerance {
+    where earlier.startedAt + earlier.duration > later.startedAt + overlapTolerance
+      && later.startedAt + later.duration + overlapTolerance >= earlier.startedAt
+    {
       doublyLeased.add("\(id): attempt \(later.number) began before attempt \(earlier.number) ended")
     }
   }

@@ -27,8 +27,13 @@ package struct Lateness: Sendable {
   /// What was to happen before this time is late.
   package let limit: Timestamp
 
-  /// - Parameter now: The time of the service.
-  package init(at now: Timestamp) {
+  /// What fell due while no service worked is not late before the service had the time for it.
+  ///
+  /// - Parameters:
+  ///   - now: The time now; it counts if the store remembers none of the service.
+  ///   - time: What the store remembers of the service's time.
+  package init(at now: Timestamp, by time: ServiceTime? = nil) {
+    let now = time.map { $0.seen - $0.since < Self.grace ? .epoch : $0.seen } ?? now
     limit = Timestamp(microseconds: now.microseconds &- Self.grace.wholeMicroseconds)
   }
 
