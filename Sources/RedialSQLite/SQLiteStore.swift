@@ -77,8 +77,11 @@ public final class SQLiteStore: CallStore {
     eviction = try Eviction(on: connection, settings: settings)
     pages = try PageRelease(on: connection)
     service = try ServiceTables(on: connection, settings: settings)
-    let found = try CallLog(on: connection, after: try search.lastID(), bounds ?? CallLog.Bounds())
     let isLogged = !isShared && bounds != nil
+    var bounds = bounds ?? CallLog.Bounds()
+    // All of it is written to the tables at once.
+    bounds.mostBytes = min(bounds.mostBytes, file.transactionBytes)
+    let found = try CallLog(on: connection, after: try search.lastID(), bounds)
     log = isLogged ? found : nil
     if isLogged { turns.settle = { [calls] id throws(StoreError) in try found.fold([id], into: calls) } }
     self.turns = turns

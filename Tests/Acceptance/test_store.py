@@ -1,7 +1,9 @@
 """The store's duties for its operator: it keeps what it must, forgets what it may, and reports damage."""
 
+import contextlib
 import json
 import os
+import pathlib
 import re
 import sqlite3
 import subprocess
@@ -131,6 +133,39 @@ def test_doctor_finds_nothing_wrong_with_a_busy_service_or_after_its_death(redia
     service.start()
     text = run("doctor", *on(service))
     assert text.returncode == 0 and "Nothing is wrong" in text.stdout, text
+
+
+@pytest.mark.parametrize("log", ["write-ahead log", "log of calls", "pages of the log of calls"])
+def test_doctor_names_damage_of_a_log_in_the_words_of_the_start(redial, receiver, log):
+    service, target = redial(), receiver()
+    for _ in range(20):
+        service.submit(url=target.url)
+    service.kill()
+    if log == "write-ahead log":
+        path = pathlib.Path(f"{service.store}-wal")
+    else:
+        path = pathlib.Path(service.store)
+        with contextlib.closing(sqlite3.connect(path)) as database:
+            root = database.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'call_log'").fetchone()[0]
+            if log == "log of calls":
+                database.execute("UPDATE call_log SET changes = zeroblob(length(changes))")
+                database.commit()
+            database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    content = bytearray(path.read_bytes())
+    if log == "write-ahead log":
+        content[32 + 24 + 100] ^= 1
+    if log == "pages of the log of calls":
+        content[(root - 1) * 4096:root * 4096] = bytes(4096)
+    path.write_bytes(content)
+    before = len(service.log.read_text())
+    service.spawn()
+    assert service.process.wait(BOUND) == 3
+    reason = service.log.read_text()[before:]
+    report = doctor(service)
+    examples = next(f["examples"] for f in report["findings"] if f["check"] == "integrity")
+    assert not report["clean"] and any(example in reason for example in examples), f"{reason}\n{report}"
+    answer = run("doctor", *on(service))
+    assert answer.returncode == 1 and "Something is wrong" in answer.stdout, answer
 
 
 def test_doctor_names_what_is_wrong_and_metrics_show_what_is_late(redial, receiver):

@@ -142,11 +142,11 @@ def test_a_full_disk_costs_nothing_that_was_accepted(redial, receiver, small_dis
     live_through(service, receiver, small_disk.fill, small_disk.free, 507, "storageFull")
 
 
-def fill_by_calls(service, url):
+def fill_by_calls(service, url, kilobytes=60):
     """Submits until a call is refused; the ids of the accepted ones."""
     accepted = []
-    for number in range(2000):
-        body = base64.b64encode(os.urandom(60 << 10)).decode()
+    for number in range(20000):
+        body = base64.b64encode(os.urandom(kilobytes << 10)).decode()
         answer = service("POST", "/v1/calls", {"url": f"{url}/{number}", "body": body, "policy": QUICK})
         if answer.status != 202:
             check_refusal(answer, 507, "storageFull")
@@ -168,12 +168,18 @@ def expire(service, began):
     service.advance(3600 - (time.monotonic() - began))
 
 
-def test_a_disk_that_the_store_itself_has_filled_gets_room_by_retention(redial, receiver, made, tmp_path):
+# Small calls are logged before they are written to the tables. On a slow disk pages are added to the write-ahead log faster than
+# they are moved out of it.
+@pytest.mark.parametrize("kilobytes, is_slow", [(60, False), (60, True), (10, False)])
+def test_a_disk_that_the_store_itself_has_filled_gets_room_by_retention(
+        redial, receiver, made, tmp_path, kilobytes, is_slow):
     size, reserve = 24 << 20, 6 << 20
     disk = SmallDisk(tmp_path / "disk", size >> 20)
     made.append(disk)
+    faults = Faults(tmp_path, disk.path / "redial.db")
     service = redial(
-        "--reserve-bytes", reserve, "--retention-time", "1h", "--idempotency-time", "1h", folder=disk.path, clock=True)
+        "--reserve-bytes", reserve, "--retention-time", "1h", "--idempotency-time", "1h", folder=disk.path, clock=True,
+        env=faults.env)
     file = disk.path / "redial.db-reserve"
     assert file.stat().st_blocks * 512 >= reserve
     go = threading.Event()
@@ -194,8 +200,12 @@ def test_a_disk_that_the_store_itself_has_filled_gets_room_by_retention(redial, 
 
     def is_ready():
         return service("GET", "/readyz").status == 200
+    if is_slow:
+        faults.on("slow-file-write")
+        accepted += fill_by_calls(service, target.url, kilobytes)
+        faults.off("slow-file-write")
     while not has_no_room():
-        accepted += fill_by_calls(service, target.url)
+        accepted += fill_by_calls(service, target.url, kilobytes)
         wait_until(lambda: is_ready() or has_no_room(), "it has room for more calls, or for none")
     assert len(accepted) > 50 and file.stat().st_blocks == 0
     # The outcomes of accepted calls are written to the reserve's space.

@@ -203,6 +203,21 @@ struct SQLiteFileTests {
     #expect(try store.recover(at: Sample.start).unfinished == 2)
   }
 
+  @Test("moves its log each time that the disk is full, also when the reserve is released already")
+  func fullAgain() throws {
+    let store = try SQLiteStore(
+      path: folder.file("calls.db"), payloads: PayloadRule(compressMinBytes: .max), reserveBytes: 4 << 20)
+    defer { store.close() }
+    for number in 1...2 {
+      try store.commit([.insert(Sample.call(2 * number, body: [UInt8](repeating: 1, count: 200_000)))])
+      #expect(store.file.connection.logPages > 40)
+      store.file.didRollBack(StoreError(kind: .full, message: "no room"))
+      #expect(store.isShortOfRoom)
+      try store.commit([.insert(Sample.call(2 * number + 1))])
+      #expect(store.file.connection.logPages < 40, "time \(number)")
+    }
+  }
+
   @Test("is busy only while another process writes")
   func busy() throws {
     let store = try SQLiteStore(path: folder.file("calls.db"))

@@ -40,6 +40,20 @@ public final class SQLiteInspection: StoreInspection {
     inTransaction = try Transaction(on: connection, role: .reader)
   }
 
+  /// The report of a store whose write-ahead log is damaged, so that it must not be opened; nil if it is not.
+  public static func report(ofDamagedLog path: String) throws(StoreError) -> StoreReport? {
+    do {
+      try WriteAheadFile.check(path)
+      return nil
+    } catch {
+      guard error.kind == .corrupt else { throw error }
+      let size = StoreUsage(usedBytes: try RegularFile.size(path) ?? 0, freeBytes: 0, finished: [])
+      return StoreReport(
+        place: path, isLive: StoreFile.isOwned(path), calls: 0, usage: size,
+        findings: [StoreFinding(check: .integrity, count: 1, examples: [error.message])])
+    }
+  }
+
   /// Makes all checks. Quick ones leave out the comparison of each index with its table.
   public func report(at now: Timestamp, quick: Bool = false) throws(StoreError) -> StoreReport {
     let isLive = StoreFile.isOwned(connection.path)

@@ -19,12 +19,14 @@ final class Checkpoints {
   static let maximumRounds = 4
 
   /// The same for one store: with a reserve, the log must fit into the file with no more space than that, and it may
-  /// have grown to three times the size at which it is due.
+  /// have grown to ``longest`` times the size at which it is due.
   let dueAfter: Int
+  /// The writer waits for the other connection when the log has so many times the size at which it is due.
+  private static let longest = 3
   /// The share of the reserve that the log may use before it is due.
   private static let reserveShare = 4
   private static let minimumDue = 100
-  private static let pageBytes = 4096
+  static let pageBytes = 4096
 
   private enum Phase {
     /// The log is short. Leads to `moving`.
@@ -78,7 +80,10 @@ final class Checkpoints {
   /// A commit may have made the log longer.
   func didCommit() {
     if connection.logPages < movedPages { movedPages = 0 }
-    guard connection.logPages - movedPages >= dueAfter else { return }
+    let pages = connection.logPages - movedPages
+    guard pages >= dueAfter else { return }
+    // A log that is larger than the reserve could never be moved once the disk is full, and nothing could be removed.
+    if pages >= Self.longest * dueAfter { settle() }
     advance()
   }
 

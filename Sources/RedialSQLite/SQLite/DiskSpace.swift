@@ -34,10 +34,16 @@ final class DiskSpace {
     heedCheckpoints()
   }
 
-  /// A write has found no space.
+  /// A write has found no space. The log is moved also if the reserve was released before, and not only then: there may
+  /// have been too little space until now. It can then start again at its beginning, in its existing space.
   func didFill() {
-    releaseReserve()
+    checkpoints.settle()
+    _ = releaseReserve()
+    moveLog()
   }
+
+  /// So many bytes may be written to the tables in one transaction: the log must still fit into the reserve.
+  var transactionBytes: Int { checkpoints.dueAfter * Checkpoints.pageBytes }
 
   /// Moves the whole log into the file.
   func moveLog() {
@@ -65,14 +71,13 @@ final class DiskSpace {
 
   /// Releases the reserve if a checkpoint has found no space to move pages to.
   private func heedCheckpoints() {
-    if checkpoints.takeDiskFull() { releaseReserve() }
+    if checkpoints.takeDiskFull(), releaseReserve() { checkpoints.moveAll() }
   }
 
-  /// Releases the reserve for accepted calls and retention.
-  private func releaseReserve() {
-    guard reserve.release() else { return }
+  /// Releases the reserve for accepted calls and retention; false if there is none to release.
+  private func releaseReserve() -> Bool {
+    guard reserve.release() else { return false }
     notices.post(.shortage(true))
-    // The log can then start again at its beginning, in its existing space.
-    checkpoints.moveAll()
+    return true
   }
 }

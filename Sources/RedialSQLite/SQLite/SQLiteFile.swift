@@ -61,6 +61,9 @@ final class SQLiteFile {
   /// Whether only the reserve is left, or less.
   var isShortOfRoom: Bool { space.isShort }
 
+  /// So many bytes may be written to the tables in one transaction: the write-ahead log must still fit into the reserve.
+  var transactionBytes: Int { space.transactionBytes }
+
   /// Runs a transaction. It is on disk when this returns; if it throws, nothing of it is.
   ///
   /// - Parameter body: Makes the changes.

@@ -96,6 +96,9 @@ extension ServiceSettings {
     let inspection: any StoreInspection
     switch try location() {
     case .sqlite(let path):
+      let damaged = try ServiceStartError.of { () throws(StoreError) in try SQLiteInspection.report(ofDamagedLog: path)
+      }
+      if let damaged { return damaged }
       inspection = try ServiceStartError.of { () throws(StoreError) in try SQLiteInspection(path: path) }
     case .postgres(let url):
       let database = try database(url)

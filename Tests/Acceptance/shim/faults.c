@@ -8,6 +8,7 @@
 //   lying-sync     syncs report success, but nothing is durable
 //   fail-write     writes fail with EIO        full-disk      writes fail with ENOSPC
 //   fail-file-write  only writes to the store's file fail with EIO, not those to its log
+//   slow-file-write  each write to the store's file takes 5 ms longer, and not those to its log
 //   record         if it is there when the process starts: each write, cut, sync and removal is appended to it, by all processes,
 //                  in the order in which they happened (see Recording in recording.py)
 //   clock          eight bytes: nanoseconds by which CLOCK_REALTIME is ahead
@@ -197,6 +198,7 @@ static int write_fails(struct tracked *file) {
   if (is_on("full-disk")) return errno = ENOSPC;
   if (is_on("fail-write")) return errno = EIO;
   if (!is_log(file) && is_on("fail-file-write")) return errno = EIO;
+  if (!is_log(file) && is_on("slow-file-write")) usleep(5000);
   return 0;
 }
 
