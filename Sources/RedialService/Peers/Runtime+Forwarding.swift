@@ -35,7 +35,8 @@ extension Runtime {
   private static func ownerSilent(_ target: TargetKey) -> Problem {
     Problem(
       status: 503, code: outcomeUnknown.code, title: outcomeUnknown.title,
-      detail: "The instance that runs the calls to \(target.bare) got the request and did not answer. It may have done it. "
+      detail:
+        "The instance that runs the calls to \(target.bare) got the request and did not answer. It may have done it. "
         + "Look whether it has, or try again.", retryAfter: 1)
   }
 
