@@ -145,6 +145,30 @@ struct SalvageTests {
     _ = try SQLiteStore(path: new).close()
   }
 
+  @Test("with the root of the log of calls damaged keeps all calls", arguments: [false, true])
+  func root(isInLog: Bool) throws {
+    try write()
+    let reader = try SQLiteConnection(path: path, role: .writer)
+    let root = try #require(
+      try reader.value("find", "SELECT rootpage FROM sqlite_schema WHERE name = 'call_log'") { Int($0.integer(0)) })
+    if !isInLog { #expect(try reader.checkpointAndCut()?.isComplete == true) }
+    reader.keepLogOnClose()
+    reader.close()
+    let name = isInLog ? path + "-wal" : path
+    var file = try #require(contents(of: name))
+    if isInLog {
+      let frames = stride(from: WriteAheadHeader.bytes, to: file.count, by: 4096 + WriteAheadScan.headerBytes)
+      let numbers = file.withUnsafeBytes { bytes in frames.map { Int(bytes.big32(at: $0)) } }
+      let last = Array(frames)[try #require(numbers.lastIndex(of: root))]
+      file[last + WriteAheadScan.headerBytes + 8] ^= 1
+    } else {
+      for byte in (root - 1) * 4096..<root * 4096 { file[byte] = 0 }
+    }
+    writeFile(name, file)
+    let (outcome, told) = try salvage()
+    #expect(outcome.calls == Self.calls && told.contains { $0.contains("the rows were found") }, "\(told)")
+  }
+
   @Test("with a damaged page keeps the calls of the others", arguments: 2..<12)
   func page(number: Int) throws {
     try write(isFolded: true)

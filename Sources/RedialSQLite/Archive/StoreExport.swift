@@ -27,14 +27,19 @@ public final class StoreExport: ExportedCalls {
   /// Opens a store for reading.
   ///
   /// - Parameter state: Only calls in this state; nil for all.
-  public init(path: String, state: CallState?) throws(StoreError) {
+  public convenience init(path: String, state: CallState?) throws(StoreError) {
+    try self.init(path: path, state: state, everyPage: false)
+  }
+
+  /// The same for a file without a write-ahead log, of which every page may be read.
+  init(path: String, state: CallState?, everyPage: Bool) throws(StoreError) {
     try WriteAheadFile.check(path)
     connection = try SQLiteConnection(path: path, role: .reader)
     try Schema.openForReading(connection)
     rows = try CallRows(on: connection, bodies: true)
     attempts = try AttemptRows(on: connection)
     retries = try RetryTable(on: connection)
-    log = try LogFollower(on: connection, isLenient: true)
+    log = try LogFollower(on: connection, isLenient: true, everyPage: everyPage)
     let wanted = StoredState.allCases.filter { state == nil || $0.visible == state }
     states = Set(wanted)
     next = try connection.prepare(

@@ -73,7 +73,7 @@ public struct StoreSalvage {
     }
     do throws(StoreError) {
       try copyPages()
-      let export = try StoreExport(path: copy, state: nil)
+      let export = try StoreExport(path: copy, state: nil, everyPage: true)
       defer { export.close() }
       try copySections()
       try copyCalls(export, payloads)

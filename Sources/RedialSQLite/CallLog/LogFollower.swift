@@ -7,6 +7,7 @@ final class LogFollower {
   private let table: LogTable
   private let version: SQLiteStatement
   private let isLenient: Bool
+  private let everyPage: Bool
   private var seen: Int64?
   private var logged = LoggedCalls()
   /// What of the log cannot be read, as clauses; only of a lenient one.
@@ -14,8 +15,11 @@ final class LogFollower {
 
   /// Prepares the statements.
   ///
-  /// - Parameter isLenient: Whether it reads what can be read of a damaged log.
-  init(on connection: SQLiteConnection, isLenient: Bool = false) throws(StoreError) {
+  /// - Parameters:
+  ///   - isLenient: Whether it reads what can be read of a damaged log.
+  ///   - everyPage: Whether it then looks for rows in every page of the file, which has no write-ahead log.
+  init(on connection: SQLiteConnection, isLenient: Bool = false, everyPage: Bool = false) throws(StoreError) {
+    self.everyPage = everyPage
     self.connection = connection
     self.isLenient = isLenient
     table = try LogTable(on: connection)
@@ -26,7 +30,7 @@ final class LogFollower {
   func read() throws(StoreError) -> LoggedCalls {
     let now = try version.first { row throws(StoreError) in row.integer(0) }
     if now == nil || now != seen {
-      if isLenient { (logged, damage) = try table.readable() } else { logged = try table.load() }
+      if isLenient { (logged, damage) = try table.readable(everyPage: everyPage) } else { logged = try table.load() }
       seen = now
     }
     return logged

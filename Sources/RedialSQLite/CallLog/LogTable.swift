@@ -49,15 +49,17 @@ struct LogTable {
 
   /// What can be read of the log, and what cannot, as clauses. Of a call there may then be an older state than its last one,
   /// or only its progress.
-  func readable() throws(StoreError) -> (logged: LoggedCalls, damage: [String]) {
+  ///
+  /// - Parameter everyPage: Whether rows are looked for in every page of the file, which has no write-ahead log.
+  func readable(everyPage: Bool) throws(StoreError) -> (logged: LoggedCalls, damage: [String]) {
     var lost: [String] = []
-    let (logged, damage) = try read { (error) throws(StoreError) in lost.append(error.message) }
+    let (logged, damage) = try read(everyPage: everyPage) { (error) throws(StoreError) in lost.append(error.message) }
     return (logged, lost + damage)
   }
 
   /// - Parameter failed: Called if a page of the table cannot be read.
   private func read(
-    _ failed: (StoreError) throws(StoreError) -> Void
+    everyPage: Bool = false, _ failed: (StoreError) throws(StoreError) -> Void
   ) throws(StoreError) -> (LoggedCalls, damage: [String]) {
     var found: [(number: Int64, tail: Int64, place: Int64, row: [UInt8])] = []
     var damage: [String] = []
@@ -74,6 +76,15 @@ struct LogTable {
     } catch {
       guard error.kind == .corrupt else { throw error }
       try failed(error)
+    }
+    var strays = 0
+    if everyPage {
+      var known = Set(found.map(\.number))
+      try LogPages(of: connection.path)?.each { place, row in
+        guard let numbers = LogRecords.numbers(of: row), known.insert(numbers.number).inserted else { return }
+        found.append((numbers.number, numbers.tail, place, row))
+        strays += 1
+      }
     }
     var logged = LoggedCalls()
     let places = found.map { LogPlaces.Place(number: $0.place, bytes: $0.row.count) }
@@ -97,6 +108,7 @@ struct LogTable {
     for id in logged.calls.filter({ $0.value.new == nil && $0.value.stored == nil }).keys.sorted() {
       damage.append("it has progress of \(id), and lacks the call")
     }
+    if strays > 0 { damage.append("the pages that lead to \(strays) of its rows are damaged, and the rows were found") }
     logged.didLoad(places)
     return (logged, damage)
   }
