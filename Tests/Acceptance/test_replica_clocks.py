@@ -65,8 +65,8 @@ def test_instances_with_wrong_clocks_keep_the_time_of_the_database(tmp_path, ins
         # An attempt that was interrupted may not have arrived.
         first = min(arrivals.get(path, [due]))
         assert call["state"] == "succeeded" and path in arrivals or call["attempts"][0]["outcome"] == "interrupted", call
-        # A millisecond for two ways to round.
-        assert first >= due - 0.001, f"{path} ran {due - first} s early"
+        # How far a clock may be from the database's before the alert RedialClockError.
+        assert first >= due - 0.5, f"{path} ran {due - first} s early"
         assert abs(parsed(call["createdAt"]) - time.time()) < TEN_MINUTES / 2, call["createdAt"]
     assert not overlapping
 
