@@ -22,8 +22,8 @@ final class SideConnection: Sendable {
     var failure: (error: StoreError, until: ContinuousClock.Instant)?
   }
 
-  /// How long the database may take to say whether a change was made.
-  private static let settling = Duration.seconds(5)
+  /// How long the database may take to answer a change, and to say whether it was made.
+  private static let patience = Duration.seconds(5)
   /// After a failure to connect nobody waits for another one so soon.
   private static let pause = Duration.milliseconds(250)
 
@@ -74,7 +74,7 @@ final class SideConnection: Sendable {
       let doubt = DoubtedChange(
         ledger: ledger, number: held.last + 1, server: connection.server, process: connection.process, remedy: remedy)
       do throws(PostgresFailure) {
-        let rows = try connection.run(statements + [doubt.note], within: settings.answerTimeout).dropLast()
+        let rows = try connection.run(statements + [doubt.note], within: Self.patience).dropLast()
         held.last = doubt.number
         return Array(rows)
       } catch {
@@ -101,7 +101,7 @@ final class SideConnection: Sendable {
       return nil
     }
     do throws(PostgresFailure) {
-      return try doubt.isMade(on: connection, within: Self.settling)
+      return try doubt.isMade(on: connection, within: Self.patience)
     } catch {
       // It may be settled now. Which way, only that answer would have said.
       held.connection = nil
@@ -118,7 +118,7 @@ final class SideConnection: Sendable {
   /// A connection that has just answered, so that one that was lost while nobody used it makes nothing fail.
   private func connection(_ held: inout Held) throws(StoreError) -> PostgresConnection {
     if let connection = held.connection {
-      if (try? connection.run([PostgresStatement(Self.ping)], within: settings.answerTimeout)) != nil {
+      if (try? connection.run([PostgresStatement(Self.ping)], within: Self.patience)) != nil {
         return connection
       }
       held.connection = nil
@@ -127,7 +127,7 @@ final class SideConnection: Sendable {
     do throws(PostgresFailure) {
       let connection = try PostgresConnection(settings)
       if let doubt = held.doubt {
-        try doubt.end(on: connection, within: Self.settling)
+        try doubt.end(on: connection, within: Self.patience)
         held.doubt = nil
       }
       held.connection = connection

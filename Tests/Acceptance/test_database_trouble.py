@@ -9,6 +9,7 @@ from databases import PROGRAMS
 from networks import Network
 from processes import BOUND, wait_until
 from test_events import Stream
+from test_replicas import LASTING
 
 
 def test_while_the_database_is_away_calls_are_refused_and_accepted_ones_go_on_when_it_is_back(instances, receiver):
@@ -171,3 +172,25 @@ def test_a_submission_that_a_silent_database_is_storing_gets_an_answer(made, ins
     assert again.status in (200, 202), again.body
     assert service.ended(again.json["id"])["state"] == "succeeded"
     assert len(target.requests) == 1
+
+
+def test_a_change_that_a_silent_database_should_store_gets_an_answer(made, instances, database):
+    cluster = database()
+    way = Network(cluster)
+    made.append(way)
+    _, (service,) = instances(1, *LASTING, on=cluster, each=lambda number: {"location": way.url})
+    put = lambda name: service("PUT", f"/v1/policies/{name}", {"maxAttempts": 2})
+    assert put("before").status in (200, 201)
+    way.tell("cut")
+    # It may have been sent before the silence was noticed.
+    assert put("sent").json["code"] in ("outcomeUnknown", "storageUnavailable")
+    assert service("POST", "/v1/calls", {"url": "http://127.0.0.1:9"}).json["code"] == "outcomeUnknown"
+    behind = put("behind")
+    assert (behind.status, behind.json["code"]) == (503, "storageUnavailable"), behind.body
+    assert "not made" in behind.json["detail"]
+    # The lane still waits for its answer, and the change for the lane.
+    assert "storeFailed" not in service.log.read_text()
+    way.tell("heal")
+    wait_until(lambda: put("after").status in (200, 201), "changes are made again")
+    assert service("GET", "/v1/policies/before").status == 200
+    assert service("GET", "/v1/policies/behind").status == 404

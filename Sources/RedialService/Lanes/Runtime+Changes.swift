@@ -1,6 +1,17 @@
+internal import Dispatch
 internal import HTTPServer
+internal import RedialCore
 internal import RedialModel
 internal import RedialStore
+internal import Synchronization
+
+/// Whether somebody has begun to answer a change.
+private final class ChangeTurn: Sendable {
+  private let isTaken = Atomic(false)
+
+  /// True for the first.
+  func take() -> Bool { !isTaken.exchange(true, ordering: .relaxed) }
+}
 
 /// Changes that do not concern a call, made on the store's lane.
 ///
@@ -8,7 +19,8 @@ internal import RedialStore
 /// runtime.
 extension Runtime {
   /// Makes a change that does not concern a call, on the store's lane after all earlier requests, and answers with the
-  /// result. An instance that does not lead any more by then leaves it to the leader.
+  /// result. An instance that does not lead any more by then leaves it to the leader. A change whose turn does not come
+  /// while a client waits for a store that is shared is not made.
   ///
   /// - Parameters:
   ///   - event: The name of a failure of the store in the log.
@@ -17,9 +29,17 @@ extension Runtime {
     _ exchange: Exchange, noting event: StaticString = "changeFailed",
     _ body: @escaping @Sendable (any ServiceStore) throws -> HTTPResponse
   ) {
+    let responder = exchange.responder
+    let turn = ChangeTurn()
+    if shared != nil {
+      DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(Int(Self.patience.wholeMicroseconds))) {
+        [self] in
+        if turn.take() { respond(responder, Answer.problem(Answer.notStored(.unavailable))) }
+      }
+    }
     storeLane?.afterwards { [self] store in
+      guard turn.take() else { return }
       guard peers?.table.isLeading ?? true else { return leaveToLeader(exchange) }
-      let responder = exchange.responder
       do {
         respond(responder, try body(store))
       } catch let problem as Problem {

@@ -28,7 +28,7 @@ extension Runtime {
   }
 
   /// How long clients wait for a store that is shared.
-  private static let patience = Duration.seconds(5)
+  static let patience = Duration.seconds(5)
 
   /// Each second answers clients that have waited long for a store that is shared. A database behind a network that loses
   /// everything says nothing for a long time, and may have made what it was sent. A later answer of the engine then has
