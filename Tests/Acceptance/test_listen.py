@@ -278,15 +278,17 @@ def processor_seconds(process):
 def test_a_stop_leaves_what_waits_to_the_next_and_does_not_spin_meanwhile(serve, listening, receiver):
     web, over = listening(), threading.Event()
     target = receiver(lambda request: over.wait() and (200, {}, b""))
-    service = serve("--drain-timeout", "10m", inherited=[web])
+    service = serve("--drain-timeout", "10m", "--loops", "1", inherited=[web])
     service.greeted()
     # An attempt that does not end keeps the process alive, and a client in the middle of its second request its loop.
     client = http.client.HTTPConnection(*web.getsockname(), timeout=BOUND)
     assert ask(client, "POST", "/v1/calls", {"url": target.url, "policy": {"attemptTimeout": "10m"}})[0] == 202
     target.next()
     client.sock.sendall(b"POST /v1/calls HTTP/1.1\r\nHost: x\r\n")
+    idle = http.client.HTTPConnection(*web.getsockname(), timeout=BOUND)
+    assert ask(idle, "GET", "/healthz")[0] == 200
     service.process.send_signal(signal.SIGTERM)
-    wait_until(lambda: "stopping" in service.said, "it drains")
+    assert idle.sock.recv(1) == b"", "idle connections are closed when no more are accepted"
     waiting = http.client.HTTPConnection(*web.getsockname(), timeout=BOUND)
     waiting.request("GET", "/healthz")
 
