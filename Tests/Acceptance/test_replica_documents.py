@@ -159,7 +159,7 @@ def ways(made, instances, database):
     networks = [Network(cluster) for _ in range(2)]
     made += networks
     _, services = instances(2, *LASTING, on=cluster, each=lambda number: {"location": networks[number].url})
-    url = wait_until(lambda: leader(services[0]), "one leads")
+    url = leader(services[0])
     pairs = sorted(zip(services, networks), key=lambda pair: pair[0].url != url)
     return cluster, [service for service, _ in pairs], [network for _, network in pairs]
 

@@ -29,8 +29,9 @@ def failed(instances, receiver, database):
 
 
 def leader(service):
-    """The URL of the instance that leads; None while none is known to."""
-    return next((i["url"] for i in service("GET", "/v1/instances").json["data"] if i["leads"]), None)
+    """The URL of the instance that leads, once the service knows it."""
+    return wait_until(
+        lambda: next((i["url"] for i in service("GET", "/v1/instances").json["data"] if i["leads"]), None), "one leads")
 
 
 def begin(service):
@@ -113,7 +114,7 @@ def test_a_leader_that_stops_finishes_and_counts_its_page_before_another_continu
         assert stopped.terminate() == 0
         services.append(another)
         last = another
-        wait_until(lambda: leader(last) not in (None, url), "another leads")
+        wait_until(lambda: leader(last) != url, "another leads")
     over = completed(last, operation)
     assert (over["matched"], over["done"], over["skipped"]) == (CALLS, CALLS, 0)
     assert retries(last, calls) == {1: CALLS}
