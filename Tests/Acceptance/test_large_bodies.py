@@ -87,16 +87,16 @@ def in_flight(redial, made, folder, above, bodies):
 
 
 def test_memory_does_not_grow_with_the_bodies_under_way(redial, made, tmp_path):
-    bodies = [noise(number, 4 * MIB) for number in range(6)]
+    bodies = [noise(number, 2 * MIB) for number in range(16)]
     streams = in_flight(redial, made, tmp_path / "streamed", 256 * 1024, bodies)
     holds = in_flight(redial, made, tmp_path / "held", 1 << 40, bodies)
-    least = sum(map(len, bodies)) * 2 // 3
+    least = sum(map(len, bodies)) // 3
     seen = []
 
     def differ():
         """Both have used the memory for accepting and for the store's page cache; the one also has the bodies, the other
-        two pieces of 128 KiB of each and a buffer of 64 KiB. Free memory is returned every two seconds, so the difference
-        has to be there at each of many looks.
+        two pieces of 128 KiB of each and a buffer of 64 KiB. Free memory is returned every two seconds, unless pieces in use
+        lie between (some bodies' worth was seen), so the difference has to be there at each of many looks.
         """
         seen.append(heap(holds[0]) - heap(streams[0]))
         time.sleep(0.1)

@@ -48,9 +48,12 @@ struct tracked {
   struct change *first, **last;
 };
 
-static struct tracked files[16];
+// A log that is removed and made again is another file each time.
+enum { MOST_FILES = 1024 };
+static struct tracked files[MOST_FILES];
 static int file_count;
-static signed char file_of[4096];  // by descriptor: 1 + its place in files
+enum { MOST_DESCRIPTORS = 4096 };
+static short file_of[MOST_DESCRIPTORS];  // by descriptor: 1 + its place in files
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const char *folder, *store;
 static const volatile int64_t *clock_ahead, *suspended;
@@ -142,11 +145,13 @@ static void image_path(char *path, const char *name) {
 }
 
 static void track(int descriptor, const char *name) {
-  if (descriptor < 0 || descriptor >= (int)sizeof file_of || !is_tracked(name)) return;
+  if (descriptor < 0 || descriptor >= MOST_DESCRIPTORS || !is_tracked(name)) return;
   pthread_mutex_lock(&lock);
   int place = 0;
   while (place < file_count && strcmp(files[place].name, name)) place++;
-  if (place == file_count && file_count < 16) {
+  // What is not tracked would be missing in the record, and in what a power cut leaves.
+  if (file_count == MOST_FILES) abort();
+  if (place == file_count) {
     struct tracked *file = &files[file_count++];
     snprintf(file->name, sizeof file->name, "%s", name);
     char path[PATH_MAX];
@@ -154,12 +159,12 @@ static void track(int descriptor, const char *name) {
     file->image = real_open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     file->last = &file->first;
   }
-  if (place < file_count) file_of[descriptor] = 1 + place;
+  file_of[descriptor] = 1 + place;
   pthread_mutex_unlock(&lock);
 }
 
 static struct tracked *tracked_by(int descriptor) {
-  if (descriptor < 0 || descriptor >= (int)sizeof file_of || !file_of[descriptor]) return NULL;
+  if (descriptor < 0 || descriptor >= MOST_DESCRIPTORS || !file_of[descriptor]) return NULL;
   return &files[file_of[descriptor] - 1];
 }
 
@@ -221,7 +226,7 @@ int open(const char *path, int flags, ...) {
 }
 
 int close(int file) {
-  if (file >= 0 && file < (int)sizeof file_of) file_of[file] = 0;
+  if (file >= 0 && file < MOST_DESCRIPTORS) file_of[file] = 0;
   return real_close(file);
 }
 
