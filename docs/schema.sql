@@ -7,14 +7,9 @@
 CREATE TABLE namespaces (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
 INSERT INTO namespaces (id, name) VALUES (0, 'default');
 
--- Targets: whether the breaker is open and how often it has opened, what operators have set, the shard, what the pace has learned
--- (requests delivered in 1,000 seconds, whether it had a limit, and when that was saved), and until when the target asked to be left
--- alone by Retry-After.
-CREATE TABLE targets (
-  id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, breaker_until INTEGER, breaker_trips INTEGER,
-  overrides BLOB, paused INTEGER NOT NULL DEFAULT 0, tripped INTEGER NOT NULL DEFAULT 0, shard INTEGER,
-  pace_delivered INTEGER, pace_limited INTEGER, pace_at INTEGER, asked_until INTEGER
-) STRICT;
+-- Targets: the shard, and as JSON what is known of a target: what operators have set, its breaker if that is not closed, what its
+-- pace has learned, and until when it asked to be left alone by Retry-After.
+CREATE TABLE targets (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, shard INTEGER, record BLOB) STRICT;
 CREATE INDEX targets_by_shard ON targets (shard);
 
 -- What changes in the life of a call. What never changes is in `requests`: an update writes the whole row again, and rows of

@@ -20,23 +20,7 @@ extension Engine {
     // Only after all of them are known: a breaker may be examined here before it is known that it is tripped.
     let next = roster.postponeForgetting(until: .distantFuture)
     defer { _ = roster.postponeForgetting(until: next) }
-    for (key, breaker) in state.breakers {
-      roster[target(key)].recover(breaker)
-    }
-    recover(state.controls)
-    // The controls say which targets have an adaptive pace.
-    for (key, pace) in state.paces {
-      let index = target(key)
-      roster[index].recover(pace, at: now)
-      reportStanding(index)
-    }
-    for (key, until) in state.asked {
-      let index = target(key)
-      // The clock of the machine may have been set back since.
-      let end = min(until, now + settings.maxRetryAfterPause)
-      roster[index].changePause(at: now) { [now] in $0.recover(until: end, at: now) }
-      reportStanding(index)
-    }
+    for (key, record) in state.targets { takeOver(record, of: target(key)) }
     for (key, count) in state.queued {
       let index = target(key)
       roster[index].recover(stored: count)
@@ -53,6 +37,21 @@ extension Engine {
             message: "Redial stopped while the attempt was in flight; its result is unknown.")
         ))
     }
+  }
+
+  /// Goes on with a target where its last owner has left it.
+  private mutating func takeOver(_ record: TargetRecord, of place: Int) {
+    roster[place].recover(record)
+    if let breaker = record.breaker { roster[place].recover(breaker) }
+    // The controls say whether the target has an adaptive pace.
+    if record.controls != TargetControls() { recover(record.controls, of: place) }
+    if let pace = record.pace { roster[place].recover(pace, at: now) }
+    if let until = record.askedUntil {
+      // The clock of the machine may have been set back since.
+      let end = min(until, now + settings.maxRetryAfterPause)
+      roster[place].changePause(at: now) { [now] in $0.recover(until: end, at: now) }
+    }
+    reportStanding(place, always: true)
   }
 
   /// Accepts a call, or refuses it with the reason. A call with an idempotency key is looked up first.

@@ -114,12 +114,19 @@ extension Engine {
     roster.enterRotation(place)
   }
 
+  /// Writes what outlives the process of a target, if that is something else after a change.
+  mutating func save(_ place: Int, _ change: (inout TargetRecord) -> Void) {
+    guard roster[place].save(change) else { return }
+    let key = roster.targets[place].key
+    // Of changes that follow each other the store needs the last.
+    if case .target(key, _)? = writes.last { writes.removeLast() }
+    writes.append(.target(key, roster.targets[place].record))
+  }
+
   /// Writes the end of a target's pause, if that is due.
   mutating func savePause(_ place: Int) {
-    guard case .save(let until) = roster[place].changePause(at: now, { [now] in $0.takeChange(at: now) }) else {
-      return
-    }
-    writes.append(.asked(target: roster.targets[place].key, until: until))
+    let end = roster.targets[place].limits.pause.end(after: roster.targets[place].record.askedUntil, at: now)
+    save(place) { $0.askedUntil = end }
   }
 
   /// Reports the reasons for which the target's calls wait, if they have changed.
@@ -149,8 +156,9 @@ extension Engine {
 
   /// Writes what a target's pace has learned, if that is due.
   mutating func savePace(_ place: Int, _ occasion: PaceOccasion) {
-    guard let pace = roster[place].takePace(occasion, at: now) else { return }
-    writes.append(.pace(target: roster.targets[place].key, pace))
+    let pace = roster.targets[place].limits.savedPace(at: now)
+    guard occasion.isDue(pace, after: roster.targets[place].record.pace) else { return }
+    save(place) { $0.pace = pace }
   }
 
   /// Writes what the paces of these shards' targets have learned, for their next owner.
@@ -192,7 +200,7 @@ extension Engine {
     let key = roster.targets[place].key
     switch change {
     case .opened(let until, let trips):
-      writes.append(.breaker(target: key, OpenBreaker(until: until, trips: trips)))
+      save(place) { $0.breaker = OpenBreaker(until: until, trips: trips) }
       let breaker = roster.targets[place].breaker
       effects.actions.append(
         .notice(
@@ -214,7 +222,7 @@ extension Engine {
       roster[place].startSlowly(at: now)
       reportStanding(place)
       savePace(place, .change)
-      writes.append(.breaker(target: key, nil))
+      save(place) { $0.breaker = nil }
       effects.actions.append(.notice(.breakerClosed(target: key)))
       notifySubscribers(.closed, of: key)
       roster.enterRotation(place)

@@ -119,6 +119,10 @@ public enum Notice: Sendable, Hashable {
   case paceLifted(target: TargetKey)
   /// An operator acted on a target.
   case targetControlled(target: TargetKey, action: String)
+  /// The stored TLS settings of a target name files that may not be named today: these members do not apply.
+  case tlsFilesLeftOut(target: TargetKey, members: [String])
+  /// The stored TLS settings of a target apply to no origin: they were set for a name before such settings needed origins.
+  case tlsWithoutOrigins(target: TargetKey)
   /// The reasons for which calls to a target wait have changed. Changes of its breaker have their own notices.
   case targetStands(target: TargetKey, TargetStanding)
   /// A call ended without success.

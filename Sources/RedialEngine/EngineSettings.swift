@@ -70,6 +70,8 @@ public struct EngineSettings: Sendable, Hashable {
   public var slowStart = Duration.seconds(10)
   /// Maximum time that one `Retry-After` pauses all calls to its target.
   public var maxRetryAfterPause = Duration.seconds(60)
+  /// The only directory with files that the TLS settings of targets may name; nil if they may name none.
+  public var tlsDirectory: String?
   /// Settings for targets whose keys match a pattern; the first match applies.
   public var targetRules: [TargetRule] = []
   /// Maximum duration of an attempt, whatever the policy says.

@@ -2,7 +2,7 @@ extension PostgresSchema {
   /// The statements that bring the tables of a version to the next one, by version. Each has one transaction.
   ///
   /// They never change once they were released: what they make is the next version, and not the newest.
-  static let upgrades: [Int64: [String]] = [1: packedAttempts, 2: askedPauses, 3: placesInOrder]
+  static let upgrades: [Int64: [String]] = [1: packedAttempts, 2: askedPauses, 3: placesInOrder, 4: targetRecords]
 
   /// Packed attempts, arrays of rows, and claims that know which of their calls need their attempts.
   private static let packedAttempts = [
@@ -39,5 +39,24 @@ extension PostgresSchema {
   private static let placesInOrder = [
     "ALTER TABLE turns ADD COLUMN place int8 NOT NULL DEFAULT 0", "DROP INDEX turns_awaited",
     "CREATE INDEX turns_awaited ON turns (target_id, key, place, call_id) WHERE NOT has_turn",
+  ]
+
+  /// What is known of a target in one record.
+  private static let targetRecords = [
+    "ALTER TABLE targets ADD COLUMN record bytea",
+    """
+    UPDATE targets SET record = convert_to(json_build_object(
+      'controls', json_build_object('overrides', convert_from(overrides, 'UTF8')::json, 'paused', paused, 'tripped', tripped),
+      'breaker', CASE WHEN breaker_until IS NOT NULL THEN json_build_object('until', breaker_until, 'trips', breaker_trips) END,
+      'pace', CASE WHEN pace_at IS NOT NULL THEN json_build_object('delivered', pace_delivered / 1000.0,
+        'limited', pace_limited, 'at', pace_at) END,
+      'askedUntil', asked_until)::text, 'UTF8')
+    WHERE breaker_until IS NOT NULL OR overrides IS NOT NULL OR paused OR tripped OR pace_at IS NOT NULL
+      OR asked_until IS NOT NULL
+    """,
+    """
+    ALTER TABLE targets DROP COLUMN breaker_until, DROP COLUMN breaker_trips, DROP COLUMN overrides, DROP COLUMN paused,
+      DROP COLUMN tripped, DROP COLUMN pace_delivered, DROP COLUMN pace_limited, DROP COLUMN pace_at, DROP COLUMN asked_until
+    """,
   ]
 }

@@ -22,14 +22,11 @@ extension SQLiteStore {
       // them again.
       let running = try take(try search.running(), at: now, &damaged) { _ in }
       let unfinished = try namespaces.unfinished()
-      var state = RecoveredState(
+      return RecoveredState(
         running: running, nextDue: try search.nextDue(of: nil), queued: try search.queueLengths(),
-        breakers: try targets.breakers(), controls: try targets.controls(),
-        unfinished: unfinished.reduce(0) { $0 + $1.unfinished }, namespaces: unfinished,
+        targets: try targets.records(at: now), unfinished: unfinished.reduce(0) { $0 + $1.unfinished },
+        namespaces: unfinished,
         lastID: try search.lastID())
-      state.paces = try targets.paces(at: now)
-      state.asked = try targets.asked(at: now)
-      return state
     }
     if let corrected { notices.post(.clockSetBack(by: corrected.by, calls: corrected.calls)) }
     return state
@@ -45,7 +42,7 @@ extension SQLiteStore {
       try calls.update(id, progress)
       changed += 1
     }
-    try targets.setBack(by: setBack.shift, at: now)
+    try targets.correct(by: setBack)
     return changed
   }
 

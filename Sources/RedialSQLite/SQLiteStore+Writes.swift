@@ -62,7 +62,7 @@ extension SQLiteStore {
       // The log has copies of what is erased.
       try log.empty(into: calls)
       return false
-    case .breaker, .pace, .asked, .controls, .policy, .operation, .removeOperation, .tallied: return false
+    case .target, .policy, .operation, .removeOperation, .tallied: return false
     }
   }
 
@@ -129,14 +129,8 @@ extension SQLiteStore {
       let isOwn = try isOwn(id)
       try calls.remove(id)
       try turns.pass(id, grants: isOwn)
-    case .breaker(let target, let breaker):
-      try targets.set(breaker, of: target)
-    case .pace(let target, let pace):
-      try targets.set(pace, of: target)
-    case .asked(let target, let until):
-      try targets.set(askedUntil: until, of: target)
-    case .controls(let target, let controls):
-      try targets.set(controls, of: target)
+    case .target(let key, let record):
+      try targets.set(record, of: key)
     case .awaitTurn(let id, let target, let key):
       try turns.enter(
         id, targetID: try targets.intern(target),

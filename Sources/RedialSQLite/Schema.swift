@@ -37,6 +37,28 @@ enum Schema {
     """
     ALTER TABLE targets ADD COLUMN asked_until INTEGER;
     """,
+    // 27: what is known of a target in one record.
+    """
+    ALTER TABLE targets ADD COLUMN record BLOB;
+    UPDATE targets SET record = CAST(json_object(
+      'controls', json_object('overrides', json(CAST(overrides AS TEXT)),
+        'paused', json(iif(paused, 'true', 'false')), 'tripped', json(iif(tripped, 'true', 'false'))),
+      'breaker', iif(breaker_until IS NULL, NULL, json_object('until', breaker_until, 'trips', breaker_trips)),
+      'pace', iif(pace_at IS NULL, NULL, json_object('delivered', pace_delivered / 1000.0,
+        'limited', json(iif(pace_limited, 'true', 'false')), 'at', pace_at)),
+      'askedUntil', asked_until) AS BLOB)
+    WHERE breaker_until IS NOT NULL OR overrides IS NOT NULL OR paused OR tripped OR pace_at IS NOT NULL
+      OR asked_until IS NOT NULL;
+    ALTER TABLE targets DROP COLUMN breaker_until;
+    ALTER TABLE targets DROP COLUMN breaker_trips;
+    ALTER TABLE targets DROP COLUMN overrides;
+    ALTER TABLE targets DROP COLUMN paused;
+    ALTER TABLE targets DROP COLUMN tripped;
+    ALTER TABLE targets DROP COLUMN pace_delivered;
+    ALTER TABLE targets DROP COLUMN pace_limited;
+    ALTER TABLE targets DROP COLUMN pace_at;
+    ALTER TABLE targets DROP COLUMN asked_until;
+    """,
   ]
 
   /// The identification in a file's header.

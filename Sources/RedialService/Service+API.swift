@@ -1,4 +1,5 @@
 internal import HTTPServer
+internal import RedialEngine
 internal import RedialModel
 
 extension Service {
@@ -18,7 +19,7 @@ extension Service {
       ForwardRoutes(submission: submission, keys: keys, proxies: proxies),
       ReplayRoutes(submission: submission, keys: keys),
       CallRoutes(runtime: runtime, keys: keys, longestWait: settings.maxWaitTime, maxScan: settings.maxScan),
-      TargetRoutes(runtime: runtime, tlsDirectory: settings.tlsDirectory),
+      TargetRoutes(runtime: runtime, tlsDirectory: settings.engine.tlsDirectory),
       PolicyRoutes(runtime: runtime, policies: policies),
       ForecastRoutes(runtime: runtime, policies: policies.policies),
       OperationRoutes(runtime: runtime, operations: operations),

@@ -114,8 +114,7 @@ public final class Service: Sendable {
     // Only now, so that a service that cannot listen makes no attempts either. Requests wait until then.
     do throws(StoreError) {
       // Of a store that is shared, the state comes with the lease.
-      var state = opened.shared == nil ? try store.recover(at: runtime.clock.now) : RecoveredState()
-      runtime.adopt(&state)
+      let state = opened.shared == nil ? try store.recover(at: runtime.clock.now) : RecoveredState()
       // Before the store's lane works, so that notices stay in their order.
       runtime.receive(notices, reserveBytes: settings.reserveBytes)
       if let shared = opened.shared {

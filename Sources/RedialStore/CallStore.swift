@@ -123,16 +123,16 @@ public struct StoredCall: Sendable {
   public var record: CallRecord
   /// Its attempts, newest last.
   public var attempts: [AttemptRecord]
-  /// How its target stands, for instances that do not run its calls; nil if the store has one instance alone.
-  public var standing: StoredStanding?
+  /// What is known of its target, for instances that do not run its calls; nil if the store has one instance alone.
+  public var target: TargetRecord?
   /// Why it cannot be read, if the rest of it only stands for it in a list.
   public var damage: String?
 
   /// Creates a stored call.
-  public init(record: CallRecord, attempts: [AttemptRecord], standing: StoredStanding? = nil) {
+  public init(record: CallRecord, attempts: [AttemptRecord], target: TargetRecord? = nil) {
     self.record = record
     self.attempts = attempts
-    self.standing = standing
+    self.target = target
   }
 }
 

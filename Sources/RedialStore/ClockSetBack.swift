@@ -55,6 +55,18 @@ package struct ClockSetBack: Sendable {
     return corrected.progress == call.progress ? nil : corrected.progress
   }
 
+  /// The record of a target by the clock of now; nil if nothing changes.
+  package func corrected(_ target: TargetRecord) -> TargetRecord? {
+    var corrected = target
+    if let breaker = target.breaker { corrected.breaker?.until = movedIfAhead(breaker.until) }
+    corrected.askedUntil = target.askedUntil.map(movedIfAhead)
+    return corrected == target ? nil : corrected
+  }
+
+  private func movedIfAhead(_ time: Timestamp) -> Timestamp {
+    time > now ? Timestamp(microseconds: time.microseconds - shift.wholeMicroseconds) : time
+  }
+
   /// A time, moved back if what it counts from has happened by the earlier clock.
   private func moved(_ time: Timestamp, from began: Timestamp) -> Timestamp {
     guard began > now else { return time }

@@ -293,7 +293,8 @@ def test_tls_that_was_set_before_for_a_name_holds_nowhere_until_it_names_origins
     service.terminate()
     # In the form of earlier versions.
     with sqlite3.connect(service.store) as store:
-        store.execute("UPDATE targets SET overrides = ? WHERE key = 'billing'", (json.dumps({"tls": tls}).encode(),))
+        record = json.dumps({"controls": {"overrides": {"tls": tls}}}).encode()
+        store.execute("UPDATE targets SET record = ? WHERE key = 'billing'", (record,))
     store.close()
     service.start()
     assert "warning tlsNotApplied" in service.log.read_text() and "billing" in service.log.read_text()

@@ -64,8 +64,11 @@ def make_older(store):
         database.executemany(f"INSERT INTO attempts VALUES ({', '.join('?' * len(attempts[0]))})", attempts)
         assert database.execute("SELECT count(*) FROM call_log").fetchone() == (0,), "a stop empties the log"
         database.execute("DROP TABLE call_log")
-        for column in ("pace_delivered", "pace_limited", "pace_at", "asked_until"):
-            database.execute(f"ALTER TABLE targets DROP COLUMN {column}")
+        for column in ("breaker_until INTEGER", "breaker_trips INTEGER", "overrides BLOB", "paused INTEGER NOT NULL DEFAULT 0",
+                       "tripped INTEGER NOT NULL DEFAULT 0"):
+            database.execute(f"ALTER TABLE targets ADD COLUMN {column}")
+        database.execute("UPDATE targets SET overrides = CAST(CAST(record AS TEXT) -> '$.controls.overrides' AS BLOB)")
+        database.execute("ALTER TABLE targets DROP COLUMN record")
         database.execute("ALTER TABLE requests DROP COLUMN past")
         database.execute(f"PRAGMA user_version = {OLDEST}")
 
@@ -263,6 +266,6 @@ def test_tables_in_use_are_not_upgraded_and_the_first_new_instance_upgrades_them
     assert old.terminate() == 0
     cluster.query("SET search_path = redial; " + "; ".join(statements), "redial")
     new.start()
-    assert cluster.query("SELECT version FROM redial.schema_version", "redial") == [["4"]]
+    assert cluster.query("SELECT version FROM redial.schema_version", "redial") == [["5"]]
     assert new.get(waiting)["state"] == "scheduled"
     assert new.ended(new.submit(url=target.url))["state"] == "succeeded"

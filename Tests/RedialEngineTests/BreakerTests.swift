@@ -24,10 +24,7 @@ struct BreakerTests {
     #expect(
       probe.notices == [.breakerOpened(target: EngineProbe.target, until: until, trips: 1, failures: 2, usualShare: 0)])
     #expect(state(&probe) == .open)
-    let isWritten = probe.written.contains {
-      if case .breaker(EngineProbe.target, OpenBreaker(until: until, trips: 1)) = $0 { true } else { false }
-    }
-    #expect(isWritten)
+    #expect(probe.stored(of: EngineProbe.target)?.breaker == OpenBreaker(until: until, trips: 1))
   }
 
   @Test("a call for an open breaker is accepted and parked, without being charged an attempt")
@@ -63,10 +60,7 @@ struct BreakerTests {
     probe.end(ids[0], status: 200)
     #expect(state(&probe) == .closed)
     #expect(probe.starts.suffix(4).map(\.call.id) == ids)
-    let isWritten = probe.written.contains {
-      if case .breaker(EngineProbe.target, nil) = $0 { true } else { false }
-    }
-    #expect(isWritten)
+    #expect(probe.stored(of: EngineProbe.target)?.breaker == .some(nil))
   }
 
   @Test("a probe that fails opens it for longer")
@@ -150,7 +144,8 @@ struct BreakerTests {
     let until = Timestamp(microseconds: 1_796_083_205_000_000)
     var probe = EngineProbe(
       .tripsAfterTwo(),
-      recovered: RecoveredState(breakers: [(EngineProbe.target, OpenBreaker(until: until, trips: 3))]))
+      recovered: RecoveredState(
+        targets: [(EngineProbe.target, TargetRecord(breaker: OpenBreaker(until: until, trips: 3)))]))
     let id = probe.submit()
     probe.advance(.milliseconds(4999))
     #expect(probe.starts(of: id) == 0)

@@ -13,19 +13,9 @@ struct ControlTests {
 
   /// An engine that takes over what another has written of its targets.
   private func successor(of probe: EngineProbe, _ settings: EngineSettings = EngineSettings()) -> EngineProbe {
-    var controls: [TargetKey: TargetControls] = [:]
-    var breakers: [TargetKey: OpenBreaker] = [:]
-    for write in probe.written {
-      switch write {
-      case .controls(let target, let new): controls[target] = new
-      case .breaker(let target, let breaker): breakers[target] = breaker
-      default: break
-      }
-    }
-    return EngineProbe(
-      settings,
-      recovered: RecoveredState(
-        breakers: breakers.map { ($0.key, $0.value) }, controls: controls.map { ($0.key, $0.value) }))
+    var targets: [TargetKey: TargetRecord] = [:]
+    for case .target(let key, let record) in probe.written { targets[key] = record }
+    return EngineProbe(settings, recovered: RecoveredState(targets: targets.map { ($0.key, $0.value) }))
   }
 
   @Test("a control is on disk before its operator gets the answer, and the answer says how the target stands")
@@ -268,5 +258,23 @@ struct ControlTests {
     probe.control(.configure(overrides))
     probe.control(.reset)
     #expect(probe.engine.roster.targets[0].breaker.settings.consecutiveFailures == 7)
+  }
+
+  @Test("files that may not be named today do not apply and are told, and stay stored whatever else changes")
+  func filesLeftOut() {
+    var overrides = TargetOverrides()
+    overrides.tls = TargetTLS(caFile: "/old/ca.pem", minVersion: .tls13)
+    let controls = TargetControls(overrides: overrides)
+    var settings = EngineSettings.tripsAfterTwo()
+    settings.tlsDirectory = "/tls"
+    var probe = EngineProbe(
+      settings, recovered: RecoveredState(targets: [(EngineProbe.target, TargetRecord(controls: controls))]))
+    #expect(probe.notices.contains(.tlsFilesLeftOut(target: EngineProbe.target, members: ["/tls/caFile"])))
+    let ids = (0..<2).map { _ in probe.submit() }
+    #expect(
+      probe.starts.first?.tls?.settings(for: "http://target.example/", isRedirected: false)
+        == TargetTLS(minVersion: .tls13))
+    for id in ids { probe.end(id, status: 502) }
+    #expect(successor(of: probe, settings).engine.roster.targets[0].record.controls == controls)
   }
 }

@@ -209,6 +209,19 @@ struct EngineProbe {
 
   var notices: [Notice] { actions.compactMap { if case .notice(let notice) = $0 { notice } else { nil } } }
 
+  /// What is on disk of a target; nil if nothing was ever written.
+  func stored(of target: TargetKey) -> TargetRecord? {
+    for case .target(target, let record) in written.reversed() { return record }
+    return nil
+  }
+
+  /// Until when the target has asked to be left alone, in each record of it that was written.
+  var storedPauses: [Timestamp?] {
+    var pauses: [Timestamp?] = []
+    for case .target(Self.target, let record) in written { pauses.append(record.askedUntil) }
+    return pauses
+  }
+
   func starts(of id: CallID) -> Int { starts.count { $0.call.id == id } }
 
   func reply<Answer>(to token: ReplyToken<Answer>) -> Answer? {

@@ -319,8 +319,7 @@ struct LimitTests {
     #expect(probe.starts(of: held) == 1)
     #expect(probe.wait(of: refused) == .init(reason: .retryAfter, until: probe.now + .seconds(30)))
     // The next owner does not go on with it.
-    let asked = probe.written.compactMap { if case .asked(_, let until) = $0 { .some(until) } else { nil } }
-    #expect(asked == [probe.now + .seconds(30), nil] as [Timestamp?])
+    #expect(probe.storedPauses == [probe.now + .seconds(30), nil])
   }
 
   @Test(

@@ -8,7 +8,11 @@ struct SavedPaceTests {
   private static let start = Timestamp(microseconds: 1_796_083_200_000_000)
 
   private func paces(_ probe: EngineProbe) -> [SavedPace] {
-    probe.written.compactMap { if case .pace(EngineProbe.target, let pace) = $0 { pace } else { nil } }
+    var paces: [SavedPace] = []
+    for case .target(EngineProbe.target, let record) in probe.written {
+      if let pace = record.pace, pace != paces.last { paces.append(pace) }
+    }
+    return paces
   }
 
   private func pace(_ probe: EngineProbe) -> AdaptivePace? {
@@ -16,15 +20,9 @@ struct SavedPaceTests {
   }
 
   private func recovered(limited: Bool, _ age: Duration, breaker: OpenBreaker? = nil) -> EngineProbe {
-    var state = RecoveredState(breakers: breaker.map { [(EngineProbe.target, $0)] } ?? [])
-    state.paces = [
-      (
-        EngineProbe.target,
-        SavedPace(
-          delivered: 80, isLimited: limited,
-          at: Timestamp(microseconds: Self.start.microseconds - age.wholeMicroseconds))
-      )
-    ]
+    let pace = SavedPace(
+      delivered: 80, isLimited: limited, at: Timestamp(microseconds: Self.start.microseconds - age.wholeMicroseconds))
+    let state = RecoveredState(targets: [(EngineProbe.target, TargetRecord(breaker: breaker, pace: pace))])
     return EngineProbe(recovered: state)
   }
 
@@ -71,6 +69,7 @@ struct SavedPaceTests {
     #expect(paces(probe).isEmpty)
     probe.end(id, status: 200)
     #expect(paces(probe).map(\.isLimited) == [true])
+    probe.advance(.seconds(1))
     probe.hear(.drain)
     probe.commit()
     #expect(paces(probe).map(\.isLimited) == [true, true])

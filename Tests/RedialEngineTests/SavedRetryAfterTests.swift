@@ -5,14 +5,9 @@ import Testing
 
 @Suite("A pause that a target asked for")
 struct SavedRetryAfterTests {
-  private func asked(_ probe: EngineProbe) -> [Timestamp?] {
-    probe.written.compactMap { if case .asked(EngineProbe.target, let until) = $0 { .some(until) } else { nil } }
-  }
-
   private func recovered(_ seconds: Int, _ settings: EngineSettings = EngineSettings()) -> EngineProbe {
-    var state = RecoveredState()
-    state.asked = [(EngineProbe.target, EngineProbe().now + .seconds(seconds))]
-    return EngineProbe(settings, recovered: state)
+    let record = TargetRecord(askedUntil: EngineProbe().now + .seconds(seconds))
+    return EngineProbe(settings, recovered: RecoveredState(targets: [(EngineProbe.target, record)]))
   }
 
   @Test("is saved with the attempt that got it, unless it is short")
@@ -21,7 +16,7 @@ struct SavedRetryAfterTests {
       var probe = EngineProbe()
       let id = probe.submit()
       probe.end(id, status: 503, head: "Retry-After: \(seconds)\r\n")
-      #expect(asked(probe) == (isSaved ? [probe.now + .seconds(seconds)] : []), "\(seconds) s")
+      #expect(probe.storedPauses == (isSaved ? [probe.now + .seconds(seconds)] : []), "\(seconds) s")
     }
   }
 
@@ -35,7 +30,7 @@ struct SavedRetryAfterTests {
       probe.advance(.milliseconds(400))
     }
     // At 0, 0.4, 0.8 and 1.2 s.
-    #expect(asked(probe) == [first, first + .milliseconds(1200)])
+    #expect(probe.storedPauses == [first, first + .milliseconds(1200)])
   }
 
   @Test("goes on in the next process, which reports it, and ends then")
@@ -67,10 +62,10 @@ struct SavedRetryAfterTests {
     var probe = recovered(30)
     let id = probe.submit()
     probe.control(.release)
-    #expect(asked(probe) == [nil])
+    #expect(probe.storedPauses == [nil])
     #expect(probe.starts(of: id) == 1)
     // There is nothing left to remove.
     probe.control(.release)
-    #expect(asked(probe) == [nil])
+    #expect(probe.storedPauses == [nil])
   }
 }

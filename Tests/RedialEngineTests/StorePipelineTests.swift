@@ -8,7 +8,7 @@ struct StorePipelineTests {
   private static func commit(_ number: Int, writes: Int = 1, epoch: UInt64 = 0) -> StoreRequest {
     StoreRequest(
       .commit(
-        (0..<writes).map { .breaker(target: TargetKey("http://\(number).\($0)", in: .default), nil) },
+        (0..<writes).map { .target(TargetKey("http://\(number).\($0)", in: .default), TargetRecord()) },
         then: [
           .reply(.command(ReplyToken(rawValue: UInt64(number)), .done(nil)))
         ]), epoch: epoch)

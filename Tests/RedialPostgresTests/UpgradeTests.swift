@@ -13,7 +13,13 @@ struct UpgradeTests {
   /// What version 1 did not have, undone.
   private static let first = [
     "DROP VIEW calls", "ALTER TABLE live DROP COLUMN past", "ALTER TABLE done DROP COLUMN past",
-    "ALTER TABLE targets DROP COLUMN asked_until", "ALTER TABLE turns DROP COLUMN place",
+    "ALTER TABLE turns DROP COLUMN place",
+    """
+    ALTER TABLE targets DROP COLUMN record, ADD COLUMN breaker_until int8, ADD COLUMN breaker_trips int8,
+      ADD COLUMN overrides bytea, ADD COLUMN paused bool NOT NULL DEFAULT false,
+      ADD COLUMN tripped bool NOT NULL DEFAULT false, ADD COLUMN pace_delivered int8, ADD COLUMN pace_limited bool,
+      ADD COLUMN pace_at int8
+    """,
     "CREATE INDEX turns_awaited ON turns (target_id, key, call_id) WHERE NOT has_turn",
     "ALTER TABLE claims DROP COLUMN callbacks", "DROP TYPE new_call", "DROP TYPE call_progress",
     """
@@ -42,6 +48,11 @@ struct UpgradeTests {
     let connection = try PostgresConnection(database.settings)
     try connection.execute(Self.first, purpose: "make tables of version 1", within: .seconds(60))
     _ = try database.rows("UPDATE beats SET expires_at = 0")
+    _ = try database.rows(
+      """
+      UPDATE targets SET breaker_until = 1796083205000000, breaker_trips = 2, overrides = '{"maxInFlight":3}', paused = true,
+        pace_delivered = 12345, pace_limited = true, pace_at = 1796083200000000
+      """)
     #expect(try database.number("SELECT count(*) FROM attempts") == 3)
     return calls
   }
@@ -72,6 +83,12 @@ struct UpgradeTests {
     for call in calls {
       #expect(try reader.call(call.id, allResponses: true)?.attempts == [Sample.attempt(1)])
     }
+    let record = try store.recover(at: Sample.start).targets.first?.record
+    #expect(record?.breaker == OpenBreaker(until: Timestamp(microseconds: 1_796_083_205_000_000), trips: 2))
+    #expect(record?.controls.isPaused == true && record?.controls.overrides.maxInFlight == 3)
+    #expect(
+      record?.pace
+        == SavedPace(delivered: 12.345, isLimited: true, at: Timestamp(microseconds: 1_796_083_200_000_000)))
     // The waiting one goes on and ends, and a new one is stored and ends.
     var old = try #require(try store.claimDue(before: Sample.time(1000), limit: 10).calls.first)
     old.progress.state = .succeeded

@@ -124,7 +124,7 @@ final class LateStore: ServiceStore, @unchecked Sendable {
 
 @Suite("The store's lane")
 struct StoreLaneTests {
-  private static func write(_ number: Int) -> StoreWrite { .breaker(target: "\(number)", nil) }
+  private static func write(_ number: Int) -> StoreWrite { .target("\(number)", TargetRecord()) }
 
   private static func commit(_ number: Int, epoch: UInt64 = 0) -> StoreRequest {
     StoreRequest(

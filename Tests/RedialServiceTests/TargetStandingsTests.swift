@@ -53,16 +53,17 @@ struct TargetStandingsTests {
   func stored() {
     let shared = TargetStandings(isShared: true)
     let backoff = call("a", .backoff, due: now + .seconds(5))
-    func wait(_ stored: StoredStanding, _ call: CallRecord? = nil) -> CallView.Wait? {
+    func wait(_ stored: TargetRecord, _ call: CallRecord? = nil) -> CallView.Wait? {
       let call = call ?? self.call("a", .concurrency, due: now)
-      return shared.wait(of: StoredCall(record: call, attempts: [], standing: stored), at: now)
+      return shared.wait(of: StoredCall(record: call, attempts: [], target: stored), at: now)
     }
-    #expect(wait(StoredStanding()) == nil && wait(StoredStanding(), backoff)?.reason == .backoff)
-    #expect(wait(StoredStanding(isPaused: true), backoff) == CallView.Wait(reason: .paused, until: nil))
-    let open = StoredStanding(openUntil: now + .seconds(9))
+    #expect(wait(TargetRecord()) == nil && wait(TargetRecord(), backoff)?.reason == .backoff)
+    let paused = TargetRecord(controls: TargetControls(isPaused: true))
+    #expect(wait(paused, backoff) == CallView.Wait(reason: .paused, until: nil))
+    let open = TargetRecord(breaker: OpenBreaker(until: now + .seconds(9), trips: 1))
     #expect(wait(open) == CallView.Wait(reason: .breaker, until: now + .seconds(9)))
     #expect(wait(open, backoff) == CallView.Wait(reason: .breaker, until: now + .seconds(9)))
-    let asked = StoredStanding(askedUntil: now + .seconds(9))
+    let asked = TargetRecord(askedUntil: now + .seconds(9))
     #expect(wait(asked) == CallView.Wait(reason: .retryAfter, until: now + .seconds(9)))
     // What this instance knows itself counts, when it has the target.
     shared.note(.shardsGained(.all), at: now)

@@ -18,7 +18,7 @@ enum StoreRows {
       "labels": "SELECT name, value, call_id FROM labels",
       "turns": "SELECT t.key, u.call_id, u.key, u.has_turn FROM turns u JOIN targets t ON t.id = u.target_id",
       "retries": "SELECT call_id, at, after_attempt FROM retries",
-      "targets": "SELECT key, breaker_until, breaker_trips, paused, pace_at, asked_until FROM targets",
+      "targets": "SELECT key, record FROM targets",
       "finished_counts": "SELECT kind, state, count FROM finished_counts WHERE count <> 0",
       "unfinished_counts": "SELECT shard, namespace, count FROM unfinished_counts WHERE count <> 0",
     ]
@@ -96,8 +96,9 @@ struct CallHistory {
         writes.append(.discard(id))
         calls.remove(at: place)
       case 2: retry(place, &writes)
-      case 3: writes.append(.breaker(target: "t2", OpenBreaker(until: Sample.time(calls.count), trips: 1)))
-      case 4: writes.append(.controls(target: "t3", TargetControls(isPaused: .random(using: &random))))
+      case 3:
+        writes.append(.target("t2", TargetRecord(breaker: OpenBreaker(until: Sample.time(calls.count), trips: 1))))
+      case 4: writes.append(.target("t3", TargetRecord(controls: TargetControls(isPaused: .random(using: &random)))))
       default: break
       }
     } else if calls[place].record.progress.state == .running {

@@ -119,8 +119,9 @@ struct ClockSetBackTests {
       _ = try store.recover(at: Sample.start)
       try store.commit([
         .insert(call), .update(call.id, call.progress, Sample.attempt(9)),
-        .breaker(target: call.spec.target, OpenBreaker(until: Sample.time(40), trips: 1)),
-        .asked(target: call.spec.target, until: Sample.time(70)),
+        .target(
+          call.spec.target,
+          TargetRecord(breaker: OpenBreaker(until: Sample.time(40), trips: 1), askedUntil: Sample.time(70))),
       ])
       try store.leave(at: Sample.time(10))
       store.close()
@@ -130,8 +131,8 @@ struct ClockSetBackTests {
       let store = try SQLiteStore(path: path, notices: notices)
       let state = try store.recover(at: Self.now + .seconds(second))
       #expect(state.nextDue == Self.now + .seconds(1))
-      #expect(state.breakers.map(\.breaker.until) == [Self.now + .seconds(30)])
-      #expect(state.asked.map(\.until) == [Self.now + .seconds(60)])
+      #expect(state.targets.map(\.record.breaker?.until) == [Self.now + .seconds(30)])
+      #expect(state.targets.map(\.record.askedUntil) == [Self.now + .seconds(60)])
       notices.receive { notice in
         guard case .clockSetBack(let shift, let calls) = notice else { return }
         #expect(second == 0 && shift == .seconds(Self.ahead) && calls == 1)

@@ -135,10 +135,9 @@ struct SQLiteFileTests {
   func migration() throws {
     let (old, new) = (folder.file("old.db"), folder.file("new.db"))
     let store = try SQLiteStore(path: old)
-    try store.commit([
-      .insert(Sample.call(1, target: "t")), .breaker(target: "t", OpenBreaker(until: Sample.time(9), trips: 2)),
-    ])
+    try store.commit([.insert(Sample.call(1, target: "t")), .insert(Sample.call(2, target: "u"))])
     store.close()
+    let until = Sample.time(9)
     let older = try SQLiteConnection(path: old, role: .writer)
     try older.execute(
       "prepare the test",
@@ -149,7 +148,9 @@ struct SQLiteFileTests {
         id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, breaker_until INTEGER, breaker_trips INTEGER,
         overrides BLOB, paused INTEGER NOT NULL DEFAULT 0, tripped INTEGER NOT NULL DEFAULT 0, shard INTEGER
       ) STRICT;
-      INSERT INTO targets SELECT id, key, breaker_until, breaker_trips, overrides, paused, tripped, shard FROM later;
+      INSERT INTO targets SELECT id, key, \(until.microseconds), 2, CAST('{"maxInFlight":3}' AS BLOB), 1, 0, shard FROM later
+        WHERE key = 't';
+      INSERT INTO targets SELECT id, key, NULL, NULL, NULL, 0, 0, shard FROM later WHERE key <> 't';
       DROP TABLE later;
       CREATE INDEX targets_by_shard ON targets (shard);
       DROP TABLE call_log;
@@ -159,11 +160,12 @@ struct SQLiteFileTests {
     older.close()
     #expect(throws: StoreError.self) { try SQLiteReader(path: old, connections: 1) }
     let migrated = try SQLiteStore(path: old)
-    let breaker = try migrated.recover(at: Sample.start).breakers.first
-    #expect(breaker?.target == "t" && breaker?.breaker == OpenBreaker(until: Sample.time(9), trips: 2))
-    let pace = SavedPace(delivered: 7.5, isLimited: true, at: Sample.start)
-    try migrated.commit([.pace(target: "t", pace)])
-    #expect(try migrated.recover(at: Sample.start).paces.first?.pace == pace)
+    var overrides = TargetOverrides()
+    overrides.maxInFlight = 3
+    let record = TargetRecord(
+      controls: TargetControls(overrides: overrides, isPaused: true), breaker: OpenBreaker(until: until, trips: 2))
+    let found = try migrated.recover(at: Sample.start).targets
+    #expect(found.map(\.target) == ["t"] && found.first?.record == record)
     migrated.close()
     try SQLiteStore(path: new).close()
     func columns(_ path: String) throws -> [[String]] {

@@ -20,7 +20,7 @@ struct SalvageTests {
     let store = try SQLiteStore(path: path)
     try store.setSetting("webhookSecret", to: "secret")
     try store.addDocument(.apiKey, id: "key", [1, 2])
-    try store.commit([.controls(target: "t", TargetControls(isPaused: true))])
+    try store.commit([.target("t", TargetRecord(controls: TargetControls(isPaused: true)))])
     for number in 1...Self.calls {
       let call = Sample.call(number, number % 3 == 0 ? .scheduled : .running, body: [UInt8](repeating: 7, count: 700))
       try store.commit([
@@ -86,7 +86,7 @@ struct SalvageTests {
     #expect(try store.setting("webhookSecret") == "secret")
     #expect(try store.document(.apiKey, id: "key") == [1, 2])
     let state = try store.recover(at: Sample.time(1))
-    #expect(state.controls.map(\.target) == ["t"] && state.unfinished == Self.calls)
+    #expect(state.targets.map(\.target) == ["t"] && state.unfinished == Self.calls)
     #expect(try store.find(key: "k7", at: Sample.time(2))?.call == Sample.id(7))
     #expect(throws: StoreError.self) { try StoreSalvage.run(from: path, to: new, at: Sample.time(1)) { _ in } }
   }

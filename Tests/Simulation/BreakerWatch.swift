@@ -80,26 +80,20 @@ struct BreakerWatch {
   init(settings: EngineSettings, recovered: RecoveredState) {
     defaults = settings.target
     longSilence = settings.longSilence
-    for (target, open) in recovered.breakers {
-      breakers[target] = Breaker(state: .open(until: open.until), defaults.breaker, since: started)
-    }
-    for (target, controls) in recovered.controls {
-      let settings = controls.overrides.applied(to: defaults).breaker
-      let state = breakers[target]?.state ?? .closed
-      breakers[target] = Breaker(state: controls.isTripped ? .tripped : state, settings, since: started)
-    }
+    goOn(recovered)
   }
 
   /// The instance has gained shards.
   private mutating func tookOver(_ shards: ShardSet, _ state: RecoveredState) {
     forget(shards)
-    for (target, open) in state.breakers {
-      breakers[target] = Breaker(state: .open(until: open.until), defaults.breaker, since: started)
-    }
-    for (target, controls) in state.controls {
-      let settings = controls.overrides.applied(to: defaults).breaker
-      let before = breakers[target]?.state ?? .closed
-      breakers[target] = Breaker(state: controls.isTripped ? .tripped : before, settings, since: started)
+    goOn(state)
+  }
+
+  private mutating func goOn(_ state: RecoveredState) {
+    for (target, record) in state.targets where record.breaker != nil || record.controls != TargetControls() {
+      let settings = record.controls.overrides.applied(to: defaults).breaker
+      let open = record.breaker.map { State.open(until: $0.until) } ?? .closed
+      breakers[target] = Breaker(state: record.controls.isTripped ? .tripped : open, settings, since: started)
     }
   }
 

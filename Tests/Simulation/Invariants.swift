@@ -269,7 +269,7 @@ struct Invariants {
         require(
           before.rows[id]?.record.progress.state.isFinal == true,
           "the content of \(id) was erased, and it had not ended")
-      case .key, .breaker, .pace, .asked, .controls, .awaitTurn, .passTurn, .retried, .policy, .operation,
+      case .key, .target, .awaitTurn, .passTurn, .retried, .policy, .operation,
         .removeOperation, .tallied:
         break
       }

@@ -21,11 +21,13 @@ enum PaceWatch {
     for action in effects.actions {
       switch action {
       case .notice(.breakerClosed(let target)): new.remove(target)
-      case .tookOver(_, let state): new.subtract(state.paces.map(\.target))
+      case .tookOver(_, let state): new.subtract(state.targets.filter { $0.record.pace != nil }.map(\.target))
       default: break
       }
     }
-    for case .recovered(let state) in events { new.subtract(state.paces.map(\.target)) }
+    for case .recovered(let state) in events {
+      new.subtract(state.targets.filter { $0.record.pace != nil }.map(\.target))
+    }
     return new.first.map { "\($0) has had no outage, and its pace has a limit" }
   }
 
@@ -36,7 +38,7 @@ enum PaceWatch {
     for place in instance.engine.roster.places {
       let target = instance.engine.roster.targets[place]
       guard target.isPaced, store.owns(target.key, instance.lane.session) else { continue }
-      if store.paces[target.key]?.isLimited != true { return "\(target.key) has a limit, which is not on disk" }
+      if store.targets[target.key]?.pace?.isLimited != true { return "\(target.key) has a limit, which is not on disk" }
     }
     return nil
   }
@@ -47,7 +49,8 @@ enum PaceWatch {
     var states: [RecoveredState] = []
     for case .recovered(let state) in events { states.append(state) }
     for case .tookOver(_, let state) in effects.actions { states.append(state) }
-    for (key, pace) in states.flatMap(\.paces) where pace.isLimited && now - pace.at < AdaptivePace.memory {
+    for (key, record) in states.flatMap(\.targets) {
+      guard let pace = record.pace, pace.isLimited, now - pace.at < AdaptivePace.memory else { continue }
       guard let place = engine.roster.place(of: key), engine.roster.targets[place].limits.pace != nil else { continue }
       if !engine.roster.targets[place].isPaced { return "\(key) had a limit, and its next owner does not know" }
     }

@@ -16,7 +16,7 @@ enum PauseWatch {
       guard let until = target.limits.pause.until, until - now >= TargetPause.leastSaved,
         store.owns(target.key, instance.lane.session)
       else { continue }
-      if store.asked[target.key].map({ until - $0 >= TargetPause.leastExtension }) ?? true {
+      if store.targets[target.key]?.askedUntil.map({ until - $0 >= TargetPause.leastExtension }) ?? true {
         return "\(target.key) asked to be left alone until \(until.text), which is not on disk"
       }
     }

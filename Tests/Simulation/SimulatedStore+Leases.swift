@@ -135,7 +135,7 @@ extension SimulatedStore {
     switch write {
     case .update(let id, _, _), .passTurn(let id), .retried(let id, _), .erase(let id, _):
       target = rows[id]?.record.spec.target
-    case .breaker(let key, _), .pace(let key, _), .asked(let key, _), .controls(let key, _): target = key
+    case .target(let key, _): target = key
     // Any instance may put a call into the store; calls that others have started stay unchanged.
     case .insert, .key, .discard, .awaitTurn, .policy, .operation, .removeOperation, .tallied: return
     }

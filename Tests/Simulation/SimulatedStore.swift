@@ -28,11 +28,8 @@ struct SimulatedStore {
   var quietUntil = Timestamp.epoch
 
   private(set) var rows: [CallID: Row] = [:]
-  private(set) var breakers: [TargetKey: OpenBreaker] = [:]
-  private(set) var paces: [TargetKey: SavedPace] = [:]
-  private(set) var asked: [TargetKey: Timestamp] = [:]
+  private(set) var targets: [TargetKey: TargetRecord] = [:]
   private(set) var keys: [IdempotencyName: KeyRecord] = [:]
-  private(set) var controls: [TargetKey: TargetControls] = [:]
   /// Calls that have not ended and have an ordering key, and whether they have the turn.
   private(set) var turns: [CallID: (key: String, hasTurn: Bool)] = [:]
   /// A transaction whose commit failed, but which is on disk once the process has died, unless another has overwritten
@@ -91,11 +88,7 @@ struct SimulatedStore {
       ambiguous.remove(id)
       keys = keys.filter { $0.value.call != id }
       try passTurn(id, by: session)
-    case .breaker(let target, let breaker):
-      breakers[target] = breaker
-    case .pace(let target, let pace): paces[target] = pace
-    case .asked(let target, let until): asked[target] = until
-    case .controls(let target, let new): controls[target] = new
+    case .target(let key, let record): targets[key] = record == TargetRecord() ? nil : record
     case .awaitTurn(let id, let target, let key):
       if turns[id] == nil { turns[id] = ("\(target) \(key)", false) }
       // Turns are given by the owner alone: of two others that look at the same time, both would find a free turn.
@@ -235,18 +228,12 @@ struct SimulatedStore {
     for row in rows.values where !row.record.progress.state.isFinal && owns(row.record.spec.target, session) {
       spaces[row.record.spec.namespace, default: 0] += 1
     }
-    var state = RecoveredState(
+    return RecoveredState(
       running: taken, nextDue: nextDue(for: session),
       queued: queued.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
-      breakers: breakers.filter { shards.contains(target: $0.key) }.sorted { $0.key < $1.key }
-        .map { ($0.key, $0.value) },
-      controls: controls.filter { shards.contains(target: $0.key) }.sorted { $0.key < $1.key }
-        .map { ($0.key, $0.value) },
+      targets: targets.filter { shards.contains(target: $0.key) }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
       unfinished: unfinished(for: session), namespaces: spaces.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
       lastID: rows.keys.max() ?? CallID(rawValue: 0))
-    state.paces = paces.filter { shards.contains(target: $0.key) }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-    state.asked = asked.filter { shards.contains(target: $0.key) }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-    return state
   }
 
   /// Puts the held calls of some shards back into the states from which they were claimed.

@@ -104,13 +104,13 @@ struct TargetWatch {
 
   init(settings: EngineSettings, recovered: RecoveredState) {
     self.settings = settings
-    for (key, controls) in recovered.controls {
+    for (key, record) in recovered.targets {
       var target = Target(settings: settings.target)
-      target.configure(controls.overrides, settings.target)
-      target.controls = controls
+      target.configure(record.controls.overrides, settings.target)
+      target.controls = record.controls
+      if let breaker = record.breaker { target.told.breaker = .open(until: breaker.until) }
       targets[key] = target
     }
-    for (key, breaker) in recovered.breakers { self[key].told.breaker = .open(until: breaker.until) }
   }
 
   /// The events of a step.
@@ -128,7 +128,8 @@ struct TargetWatch {
 
   /// The pauses that targets had asked an earlier owner for. The clocks of two owners may differ.
   private mutating func leaveAlone(_ state: RecoveredState, at now: Timestamp) {
-    for (key, until) in state.asked {
+    for (key, record) in state.targets {
+      guard let until = record.askedUntil else { continue }
       self[key].mustRest.ask(until: min(until, now + settings.maxRetryAfterPause), from: now, at: now)
       self[key].mayRest = self[key].mustRest
       self[key].hasRefused = true
@@ -444,7 +445,7 @@ struct TargetWatch {
   func controlled(_ control: TargetCommand, in store: SimulatedStore) -> String? {
     // Another operator may have changed it since.
     guard self[control.target].lastWord == control.reply else { return nil }
-    return store.controls[control.target] == self[control.target].controls
+    return store.targets[control.target, default: TargetRecord()].controls == self[control.target].controls
       ? nil : "\(control.kind.name) of \(control.target) was told before it was on disk"
   }
 }

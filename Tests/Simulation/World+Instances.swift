@@ -119,7 +119,7 @@ extension World {
 
   /// Leases are renewed forever; the run ends when nothing else is left to do.
   func rest() {
-    if store.unfinished > 0 || store.controls.values.contains(where: { $0 != TargetControls() })
+    if store.unfinished > 0 || store.targets.values.contains(where: { $0.controls != TargetControls() })
       || instances.contains(where: { !$0.waiting.isEmpty })
     {
       return agenda.add(.rest, at: now + .seconds(5))

@@ -39,13 +39,13 @@ extension World {
   /// Undoes all changes of operators, so that every call can end.
   func tidy() {
     guard isShared || instances[0].isUp else { return agenda.add(.tidy, at: now + .seconds(5)) }
-    for (target, controls) in store.controls.sorted(by: { $0.key < $1.key }) where controls != TargetControls() {
+    for (target, record) in store.targets.sorted(by: { $0.key < $1.key }) where record.controls != TargetControls() {
       control(.resume, target)
       control(.configure(TargetOverrides()), target)
       control(.release, target)
     }
     // An operator may have been refused, because the target was moving to another instance.
-    if isShared, store.controls.values.contains(where: { $0 != TargetControls() }) {
+    if isShared, store.targets.values.contains(where: { $0.controls != TargetControls() }) {
       agenda.add(.tidy, at: now + .seconds(5))
     }
   }

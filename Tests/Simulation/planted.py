@@ -112,8 +112,7 @@ BUGS = [
         "case .open(let until, _):\n      if PLANTED { return .permitted(permit(until: until)) }\n"
         "      return .rejected(until: until)")),
     bug("an open breaker forgotten by a restart", 200, (
-        ENGINE, "for (key, breaker) in state.breakers {",
-        "for (key, breaker) in state.breakers where !PLANTED {")),
+        ENGINE, "if let breaker = record.breaker {", "if !PLANTED, let breaker = record.breaker {")),
     # Namespaces.
     bug("round robin by target only", 500, (
         ENGINE, "struct Rotation: Sendable {", "internal import RedialCore\nstruct Rotation: Sendable {"), (
@@ -179,18 +178,17 @@ BUGS = [
         ENGINE, "state.inFlight < (isProven ?", "state.inFlight < (isProven || PLANTED ?")),
     # Operators.
     bug("a limit of the pace that is not saved", 50, only_unless(
-        ENGINE, "writes.append(.pace(target: roster.targets[place].key, pace))")),
+        ENGINE, "save(place) { $0.pace = pace }")),
     bug("a limit of the pace that a restart forgets", 200, only_unless(
-        ENGINE, "roster[index].recover(pace, at: now)")),
+        ENGINE, "roster[place].recover(pace, at: now)")),
     bug("a paused target that gets attempts", 200, (
-        ENGINE, "if controls.isPaused { return .afterPause }",
-        "if controls.isPaused, !PLANTED { return .afterPause }")),
-    bug("a pause forgotten by a restart", 500, only_unless(ENGINE, "recover(state.controls)")),
+        ENGINE, "if isPaused { return .afterPause }", "if isPaused, !PLANTED { return .afterPause }")),
+    bug("a pause forgotten by a restart", 500, only_unless(ENGINE, "recover(record.controls, of: place)")),
     bug("a target command reported before the commit", 200, swap(
         ENGINE, "afterCommit.append(.reply(.targetCommand(command.reply, .done(describe(index)))))",
         "effects.actions.append(.reply(.targetCommand(command.reply, .done(describe(index)))))")),
     bug("a target command that is not written", 200, only_unless(
-        ENGINE, "writes.append(.controls(target: key, controls))")),
+        ENGINE, "save(index) { $0.controls = controls }")),
     bug("a tripped breaker that lets calls through", 200, (
         ENGINE, "roster[index].trip()\n      roster[index].useNew",
         "if !PLANTED { roster[index].trip() }\n      roster[index].useNew")),
@@ -271,7 +269,7 @@ BUGS = [
         "for record in state.running where !PLANTED || desk.leases.settings == nil {")),
     bug("a takeover that forgets open breakers", 500, (
         ENGINE, "      takeOver(grant.state)\n",
-        "      var state = grant.state\n      if PLANTED { state.breakers = [] }\n      takeOver(state)\n")),
+        "      var state = grant.state\n      if PLANTED { for index in state.targets.indices { state.targets[index].record.breaker = nil } }\n      takeOver(state)\n")),
     bug("a released shard whose calls stay in memory", 200, (
         ENGINE, "    forget(idle)\n", "    if !PLANTED { forget(idle) }\n")),
     bug("a shard released with attempts in flight", 200, (

@@ -115,22 +115,16 @@ package struct LeaseConformance {
     var running = Sample.call(1, .running, target: target)
     running.progress.attempts = 1
     let held = Sample.call(2, .held, due: Sample.time(3), target: target)
-    let open = OpenBreaker(until: Sample.time(50), trips: 2)
-    let controls = TargetControls(isPaused: true)
-    let pace = SavedPace(delivered: 40, isLimited: true, at: Sample.time(1))
-    try one.commit([
-      .insert(running), .insert(held), .breaker(target: target, open), .controls(target: target, controls),
-      .pace(target: target, pace), .asked(target: target, until: Sample.time(60)),
-    ])
+    let record = TargetRecord(
+      controls: TargetControls(isPaused: true), breaker: OpenBreaker(until: Sample.time(50), trips: 2),
+      pace: SavedPace(delivered: 40, isLimited: true, at: Sample.time(1)), askedUntil: Sample.time(60))
+    try one.commit([.insert(running), .insert(held), .target(target, record)])
     #expect(try lease(two, at: 9).gained.isEmpty)
     let session = try lease(two, at: 9).session.id
     let grant = try lease(two, session, at: 10)
     #expect(grant.gained == .all)
     #expect(grant.state.running.map(\.id) == [running.id])
-    #expect(grant.state.breakers.map(\.target) == [target] && grant.state.breakers.first?.breaker == open)
-    #expect(grant.state.controls.first?.controls == controls)
-    #expect(grant.state.paces.map(\.target) == [target] && grant.state.paces.first?.pace == pace)
-    #expect(grant.state.asked.map(\.target) == [target] && grant.state.asked.first?.until == Sample.time(60))
+    #expect(grant.state.targets.map(\.target) == [target] && grant.state.targets.first?.record == record)
     #expect(grant.state.unfinished == 2 && grant.state.lastID == held.id)
     #expect(try two.claimDue(before: Sample.time(5), limit: 9).calls.map(\.id) == [held.id])
     // Until its interruption is written, the next owner finds it again.

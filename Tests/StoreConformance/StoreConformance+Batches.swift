@@ -37,7 +37,7 @@ extension StoreConformance {
         attempts.append(made)
       }
       // Changes between those of a call are independent of it.
-      let breaker = StoreWrite.breaker(target: "t1", OpenBreaker(until: Sample.time(round), trips: 1))
+      let breaker = StoreWrite.target("t1", TargetRecord(breaker: OpenBreaker(until: Sample.time(round), trips: 1)))
       writes.insert(breaker, at: Int.random(in: 0...writes.count, using: &random))
       let first = try #require(expected.first)
       for again in [StoreWrite.insert(Sample.call(round * 100)), .update(first.id, first.progress, Sample.attempt(1))] {

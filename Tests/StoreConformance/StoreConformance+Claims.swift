@@ -124,27 +124,30 @@ extension StoreConformance {
             number, state, due: Sample.time(number), target: number % 2 == 0 ? "even" : "odd",
             kind: number % 3 == 0 ? .webhook : .call)))
     }
-    writes.append(.breaker(target: "odd", OpenBreaker(until: Sample.time(7), trips: 2)))
-    writes.append(.breaker(target: "even", OpenBreaker(until: Sample.time(8), trips: 1)))
-    writes.append(.breaker(target: "unseen", OpenBreaker(until: Sample.time(9), trips: 3)))
-    writes.append(.breaker(target: "even", nil))
-    writes.append(.breaker(target: "odd", OpenBreaker(until: Sample.time(10), trips: 3)))
+    // The last word counts. A time that has passed does not, nor an old pace, unless the breaker is open.
     let late = Sample.time(50) + SavedPace.memory
-    let saved: [(TargetKey, Int)] = [("odd", 1), ("even", 49), ("even", 51), ("unseen", 2), ("old", 49)]
-    for (target, second) in saved {
-      let pace = SavedPace(delivered: 12.345, isLimited: second != 51, at: Sample.time(second))
-      writes.append(.pace(target: target, pace))
+    func pace(_ second: Int) -> SavedPace {
+      SavedPace(delivered: 12.345, isLimited: second != 51, at: Sample.time(second))
     }
-    // The last word counts, a time that has passed does not, and nil is a release.
-    for (target, second) in [("odd", 70), ("odd", 80), ("even", 50), ("unseen", 90), ("unseen", nil)] as [(_, Int?)] {
-      writes.append(.asked(target: TargetKey(target, in: .default), until: second.map { Sample.time($0) }))
-    }
+    let odd = TargetRecord(
+      breaker: OpenBreaker(until: Sample.time(10), trips: 3), pace: pace(1), askedUntil: Sample.time(80))
+    let even = TargetRecord(pace: pace(51), askedUntil: Sample.time(50))
+    writes += [
+      .target("odd", TargetRecord(breaker: OpenBreaker(until: Sample.time(7), trips: 2))), .target("odd", odd),
+      .target("even", TargetRecord(breaker: OpenBreaker(until: Sample.time(8), trips: 1), pace: pace(49))),
+      .target("even", even), .target("unseen", odd), .target("unseen", TargetRecord()),
+      .target("old", TargetRecord(pace: pace(49))),
+    ]
     try store.commit(writes)
     store.close()
 
     let next = try openStore()
     let state = try next.recover(at: Sample.time(50))
-    #expect(state.asked.map(\.target) == ["odd"] && state.asked.first?.until == Sample.time(80))
+    func records(_ state: RecoveredState) -> [TargetKey: TargetRecord] {
+      Dictionary(uniqueKeysWithValues: state.targets.map { ($0.target, $0.record) })
+    }
+    #expect(
+      records(state) == ["odd": odd, "even": TargetRecord(pace: pace(51)), "old": TargetRecord(pace: pace(49))])
     func numbers(_ state: StoredState) -> [Int] {
       (1...40).filter { StoredState.allCases[$0 % StoredState.allCases.count] == state }
     }
@@ -157,18 +160,9 @@ extension StoreConformance {
     let queued = numbers(.queued)
     let counts = Dictionary(uniqueKeysWithValues: state.queued.map { ($0.target, $0.count) })
     #expect(counts == ["even": queued.filter { $0 % 2 == 0 }.count, "odd": queued.filter { $0 % 2 == 1 }.count])
-    let breakers = Dictionary(uniqueKeysWithValues: state.breakers.map { ($0.target, $0.breaker) })
     #expect(
-      breakers == [
-        "odd": OpenBreaker(until: Sample.time(10), trips: 3), "unseen": OpenBreaker(until: Sample.time(9), trips: 3),
-      ])
-    // Those of open breakers at any age.
-    let paces = Dictionary(uniqueKeysWithValues: try next.recover(at: late).paces.map { ($0.target, $0.pace) })
-    #expect(
-      paces == [
-        "odd": SavedPace(delivered: 12.345, isLimited: true, at: Sample.time(1)),
-        "even": SavedPace(delivered: 12.345, isLimited: false, at: Sample.time(51)),
-        "unseen": SavedPace(delivered: 12.345, isLimited: true, at: Sample.time(2)),
+      records(try next.recover(at: late)) == [
+        "odd": TargetRecord(breaker: odd.breaker, pace: odd.pace), "even": TargetRecord(pace: pace(51)),
       ])
     let claimed = try next.claimDue(before: Sample.time(100), limit: 100)
     #expect(claimed.calls.map { $0.id } == waiting.sorted().map { Sample.id($0) })

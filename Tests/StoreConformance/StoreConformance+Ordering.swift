@@ -31,15 +31,16 @@ extension StoreConformance {
     overrides.openInterval = .milliseconds(1500)
     let set = TargetControls(overrides: overrides, isPaused: true)
     try store.commit([
-      .controls(target: "set", TargetControls(isPaused: true)), .controls(target: "set", set),
-      .controls(target: "tripped", TargetControls(isTripped: true)),
-      .controls(target: "undone", set), .controls(target: "undone", TargetControls()),
+      .target("set", TargetRecord(controls: TargetControls(isPaused: true))),
+      .target("set", TargetRecord(controls: set)),
+      .target("tripped", TargetRecord(controls: TargetControls(isTripped: true))),
+      .target("undone", TargetRecord(controls: set)), .target("undone", TargetRecord()),
     ])
     store.close()
     let next = try openStore()
     defer { next.close() }
     let found = Dictionary(
-      uniqueKeysWithValues: try next.recover(at: Sample.start).controls.map { ($0.target, $0.controls) })
+      uniqueKeysWithValues: try next.recover(at: Sample.start).targets.map { ($0.target, $0.record.controls) })
     #expect(found == ["set": set, "tripped": TargetControls(isTripped: true)])
   }
 

@@ -122,7 +122,7 @@ package struct StoreConformance {
     defer { store.close() }
     let call = Sample.call(1, target: "new")
     let unknown = StoreWrite.update(Sample.id(7), call.progress, nil)
-    let breaker = StoreWrite.breaker(target: "other", OpenBreaker(until: Sample.time(5), trips: 1))
+    let breaker = StoreWrite.target("other", TargetRecord(breaker: OpenBreaker(until: Sample.time(5), trips: 1)))
     #expect(throws: StoreError.self) { try store.commit([.insert(call), breaker, unknown]) }
     #expect(try reader.call(call.id, allResponses: false) == nil)
     #expect(try store.claimDue(before: Sample.time(100), limit: 10).calls.isEmpty)
@@ -134,7 +134,7 @@ package struct StoreConformance {
     }
     #expect(try reader.calls(CallQuery(target: "new")).calls.map { $0.record.id } == [call.id])
     #expect(try reader.calls(CallQuery()).calls.map { $0.record.id } == [call.id])
-    #expect(try store.recover(at: Sample.start).breakers.isEmpty)
+    #expect(try store.recover(at: Sample.start).targets.isEmpty)
   }
 
   /// Committed data is there for the next process.

@@ -26,6 +26,7 @@ extension Engine {
       roster[index].changePause(at: now) { $0.release() }
       savePause(index)
     }
+    save(index) { $0.controls = controls }
     apply(controls, to: index)
     switch command.kind {
     case .trip:
@@ -35,12 +36,11 @@ extension Engine {
       parkReady(index)
     case .reset, .release:
       roster[index].release(forgets: command.kind == .reset, at: now)
-      writes.append(.breaker(target: key, nil))
+      save(index) { $0.breaker = nil }
       savePace(index, .change)
     case .pause: parkReady(index)
     case .configure, .patch, .resume: break
     }
-    writes.append(.controls(target: key, controls))
     effects.actions.append(.notice(.targetControlled(target: key, action: command.kind.name)))
     reportStanding(index, always: true)
     roster.enterRotation(index)
@@ -54,19 +54,27 @@ extension Engine {
   /// Applies an operator's settings to a target.
   mutating func apply(_ controls: TargetControls, to index: Int) {
     let key = roster.targets[index].key
-    let new = controls.overrides.applied(to: settings.target(by: settings.rule(for: key)))
-    originTLS.set(controls.overrides.tls, of: key)
+    var overrides = controls.overrides
+    overrides.tls = applicableTLS(controls, of: key).tls
+    let new = overrides.applied(to: settings.target(by: settings.rule(for: key)))
+    originTLS.set(overrides.tls, of: key)
     roster[index].apply(controls, new, most: settings.mostPerTarget, in: calls.table, at: now)
   }
 
-  /// Takes over the settings that operators made before this process.
-  mutating func recover(_ controls: [(target: TargetKey, controls: TargetControls)]) {
-    for (key, controls) in controls {
-      let index = target(key)
-      apply(controls, to: index)
-      if controls.isTripped { roster[index].trip() }
-      reportStanding(index, always: true)
+  /// Goes on with what operators had set before this process.
+  mutating func recover(_ controls: TargetControls, of index: Int) {
+    let key = roster.targets[index].key
+    apply(controls, to: index)
+    if controls.isTripped { roster[index].trip() }
+    let leftOut = applicableTLS(controls, of: key).leftOut
+    if !leftOut.isEmpty { effects.actions.append(.notice(.tlsFilesLeftOut(target: key, members: leftOut))) }
+    if controls.overrides.tls?.origins(of: key).isEmpty == true {
+      effects.actions.append(.notice(.tlsWithoutOrigins(target: key)))
     }
+  }
+
+  private func applicableTLS(_ controls: TargetControls, of key: TargetKey) -> (tls: TargetTLS?, leftOut: [String]) {
+    controls.overrides.tls?.applicable(in: key.namespace.tlsDirectory(in: settings.tlsDirectory)) ?? (nil, [])
   }
 }
 

@@ -2,7 +2,7 @@ internal import RedialCore
 internal import RedialModel
 
 /// The limits of a target besides its breaker: its concurrency, rate, pace, retry budget, slow start and Retry-After pause,
-/// and what operators have set.
+/// and the pause of an operator.
 ///
 /// Without such limits an attempt costs one flag and one comparison here.
 struct TargetLimits: Sendable {
@@ -26,15 +26,13 @@ struct TargetLimits: Sendable {
   private(set) var settings: TargetSettings
   /// Maximum attempts in flight, by its settings and by its share of all.
   private(set) var maxInFlight: Int
-  /// The controls that operators have set.
-  private(set) var controls = TargetControls()
+  /// Whether an operator has paused the target.
+  private(set) var isPaused = false
   private(set) var rate: RateLimiter?
   private(set) var budget: RetryBudget?
   private(set) var slowStart: SlowStart
   /// What the target can take; nil if its pace is fixed.
   private(set) var pace: AdaptivePace?
-  /// What of that was saved last.
-  private var savedPace: SavedPace?
   /// The pause that the target has asked for.
   private(set) var pause = TargetPause()
   /// When its retry budget, which is used up, allows the next retry.
@@ -61,7 +59,7 @@ struct TargetLimits: Sendable {
     guard isLimited else { return inFlight < maxInFlight ? .granted : .afterAnother }
     note(at: now)
     if isLeaving { return .leaving }
-    if controls.isPaused { return .afterPause }
+    if isPaused { return .afterPause }
     if let until = pause.until, !isTrial { return .at(until) }
     if pace?.hasRoom(beside: inFlight, within: maxInFlight) == false { return .afterAnother }
     let limit = pace == nil ? slowStart.limit(of: maxInFlight, at: now) : maxInFlight
@@ -80,7 +78,7 @@ struct TargetLimits: Sendable {
   mutating func note(at now: Timestamp) {
     pause.advance(to: now)
     isLimited =
-      isLeaving || controls.isPaused || pause.until != nil || rate != nil || pace?.rate != nil
+      isLeaving || isPaused || pause.until != nil || rate != nil || pace?.rate != nil
       || pace == nil && slowStart.share(at: now) < 1
   }
 
@@ -160,18 +158,14 @@ struct TargetLimits: Sendable {
 
   /// Begins with what the last owner has saved.
   mutating func recover(_ saved: SavedPace, at now: Timestamp) {
-    savedPace = saved
     guard pace != nil else { return }
     pace = AdaptivePace(delivered: saved.delivered, limitedAt: saved.isLimited ? saved.at : nil, at: now)
     note(at: now)
   }
 
-  /// What the pace has learned, if that should be saved now; it then counts as saved.
-  mutating func takePace(_ occasion: PaceOccasion, at now: Timestamp) -> SavedPace? {
-    let new = SavedPace(delivered: pace?.delivered ?? 0, isLimited: pace?.rate != nil, at: now)
-    guard occasion.isDue(new, after: savedPace) else { return nil }
-    savedPace = new
-    return new
+  /// What the pace has learned, to be saved.
+  func savedPace(at now: Timestamp) -> SavedPace {
+    SavedPace(delivered: pace?.delivered ?? 0, isLimited: pace?.rate != nil, at: now)
   }
 
   /// A target whose breaker has closed works again, but should not get its full load at once.
@@ -194,9 +188,9 @@ struct TargetLimits: Sendable {
   }
 
   /// Applies what operators have set. Returns whether the retry budget is another.
-  mutating func apply(_ controls: TargetControls, _ new: TargetSettings, most: Int) -> Bool {
+  mutating func apply(isPaused: Bool, _ new: TargetSettings, most: Int) -> Bool {
     let old = settings
-    self.controls = controls
+    self.isPaused = isPaused
     settings = new
     maxInFlight = min(new.maxInFlight, most)
     // A limit that does not change keeps its counts.

@@ -18,8 +18,6 @@ internal import RedialCore
 struct TargetPause: Sendable {
   /// The end of the pause; nil or past if there is none.
   private(set) var until: Timestamp?
-  /// That end as it is in the store; nil if it is not there.
-  private var saved: Timestamp?
   /// When the latest attempt began whose answer asked for the pause.
   private var askedFrom = Timestamp.epoch
   /// When the latest attempt began that the target has taken without a word about an exhausted quota.
@@ -157,31 +155,19 @@ struct TargetPause: Sendable {
 
   // MARK: The store
 
-  /// What the store should have of the pause.
-  enum Change: Equatable {
-    case none
-    /// This end; nil for no pause.
-    case save(Timestamp?)
-  }
-
-  /// What should be saved now; it then counts as saved.
+  /// The end that the store should have, where it has another one or none.
   ///
   /// A short pause is over before another owner could ask. While many attempts get the same answer each makes the pause
   /// a little longer, and only some of them cost a write.
-  mutating func takeChange(at now: Timestamp) -> Change {
-    guard let until else {
-      defer { saved = nil }
-      return saved.map { $0 > now } == true ? .save(nil) : .none
-    }
-    guard until - now >= Self.leastSaved else { return .none }
-    if let saved, until - saved < Self.leastExtension { return .none }
-    saved = until
-    return .save(until)
+  func end(after saved: Timestamp?, at now: Timestamp) -> Timestamp? {
+    guard let until else { return saved.flatMap { $0 > now ? nil : $0 } }
+    if until - now < Self.leastSaved { return saved }
+    if let saved, until - saved < Self.leastExtension { return saved }
+    return until
   }
 
   /// Goes on with the pause that the last owner has saved.
   mutating func recover(until end: Timestamp, at now: Timestamp) {
-    saved = end
     until = end
     askedFrom = now
     asker = nil

@@ -8,6 +8,8 @@ struct TargetState: Sendable {
   let namespace: Int
   /// The pattern of the rule that its settings come from.
   let pattern: String?
+  /// What the store has of it, or is about to have.
+  private(set) var record = TargetRecord()
   private(set) var limits: TargetLimits
   private(set) var breaker: CircuitBreaker
   /// When its breaker was last informed of the end of an attempt.
@@ -49,7 +51,7 @@ struct TargetState: Sendable {
   }
 
   var settings: TargetSettings { limits.settings }
-  var controls: TargetControls { limits.controls }
+  var controls: TargetControls { record.controls }
 
   /// Changes what its calls occupy. Only the roster can, because it counts the same for the namespace and for the whole.
   mutating func count<Result>(_: Roster.Authority, _ change: (inout Occupancy) -> Result) -> Result {
@@ -69,7 +71,21 @@ struct TargetState: Sendable {
 
   /// Whether a call could start now.
   func canRun(at now: Timestamp) -> Bool {
-    breaker.admits(at: now) && !limits.controls.isPaused && limits.pause.until == nil
+    breaker.admits(at: now) && !limits.isPaused && limits.pause.until == nil
+  }
+
+  // MARK: The store
+
+  /// Changes what the store is to have of it. Returns whether that is something else now.
+  mutating func save(_ change: (inout TargetRecord) -> Void) -> Bool {
+    let before = record
+    change(&record)
+    return record != before
+  }
+
+  /// Takes over what the store has of it.
+  mutating func recover(_ saved: TargetRecord) {
+    record = saved
   }
 
   // MARK: Limits
@@ -129,11 +145,6 @@ struct TargetState: Sendable {
     if breaker.state != .closed { limits.suspendPace(at: min(pace.at, now)) }
   }
 
-  /// What its pace has learned, if that should be saved now.
-  mutating func takePace(_ occasion: PaceOccasion, at now: Timestamp) -> SavedPace? {
-    limits.takePace(occasion, at: now)
-  }
-
   /// Its breaker has closed, but it should not get its full load at once.
   mutating func startSlowly(at now: Timestamp) {
     limits.startSlowly(at: now)
@@ -154,7 +165,7 @@ struct TargetState: Sendable {
     _ controls: TargetControls, _ settings: TargetSettings, most: Int, in calls: CallTable, at now: Timestamp
   ) {
     let hasNewShare = settings.newCallShare != limits.settings.newCallShare
-    let hasNewBudget = limits.apply(controls, settings, most: most)
+    let hasNewBudget = limits.apply(isPaused: controls.isPaused, settings, most: most)
     useNewBreakerSettings()
     if hasNewBudget || hasNewShare {
       due.sort(hasBudget: limits.budget != nil, newShare: settings.newCallShare, in: calls)

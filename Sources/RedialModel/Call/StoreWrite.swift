@@ -10,14 +10,8 @@ public enum StoreWrite: Sendable {
   case key(KeyRecord)
   /// Removes a call and its key: it was refused, but it is unknown whether its insert took effect.
   case discard(CallID)
-  /// A target's breaker: open until a time, or closed if nil.
-  case breaker(target: TargetKey, OpenBreaker?)
-  /// What a target's pace has learned.
-  case pace(target: TargetKey, SavedPace)
-  /// Until when a target asked to be left alone; nil if an operator has ended that.
-  case asked(target: TargetKey, until: Timestamp?)
-  /// The settings that operators have given a target.
-  case controls(target: TargetKey, TargetControls)
+  /// All that outlives the process of a target.
+  case target(TargetKey, TargetRecord)
   /// The call, which the write before made `queued` until its deadline, waits for the turn of its ordering key. If no
   /// call of the key has the turn, the store gives it to this one at once: it becomes `scheduled`, due at its round's
   /// start.
@@ -39,40 +33,6 @@ public enum StoreWrite: Sendable {
   case removeOperation(BulkOperationID)
 }
 
-/// The part of a breaker that is not closed which outlives the process.
-public struct OpenBreaker: Sendable, Hashable {
-  /// When it becomes half-open.
-  public var until: Timestamp
-  /// Openings since it last closed.
-  public var trips: Int
-
-  /// Creates the durable part of an open breaker.
-  public init(until: Timestamp, trips: Int) {
-    self.until = until
-    self.trips = trips
-  }
-}
-
-/// What a target's pace has learned and the next owner of the target uses.
-public struct SavedPace: Sendable, Hashable {
-  /// Requests per second that the target processed; 0 if unknown.
-  public var delivered: Double
-  /// Whether the pace had a limit.
-  public var isLimited: Bool
-  /// When it was saved.
-  public var at: Timestamp
-
-  /// After this time it is not used any more, unless the target's breaker is open.
-  public static let memory = Duration.seconds(3600)
-
-  /// Creates the durable part of a pace.
-  public init(delivered: Double, isLimited: Bool, at: Timestamp) {
-    self.delivered = delivered
-    self.isLimited = isLimited
-    self.at = at
-  }
-}
-
 /// The content of a store that an engine must know when the store is opened.
 public struct RecoveredState: Sendable {
   /// Calls with an attempt in flight when the last process ended.
@@ -81,14 +41,8 @@ public struct RecoveredState: Sendable {
   public var nextDue: Timestamp?
   /// How many calls wait in each target's queue.
   public var queued: [(target: TargetKey, count: Int)]
-  /// Breakers that were open.
-  public var breakers: [(target: TargetKey, breaker: OpenBreaker)]
-  /// The paces of targets whose breaker is open, and those saved within ``SavedPace/memory``.
-  public var paces: [(target: TargetKey, pace: SavedPace)] = []
-  /// Targets that asked to be left alone until a time that has not come.
-  public var asked: [(target: TargetKey, until: Timestamp)] = []
-  /// Targets with settings of operators.
-  public var controls: [(target: TargetKey, controls: TargetControls)]
+  /// What is known of targets, as far as it still matters.
+  public var targets: [(target: TargetKey, record: TargetRecord)]
   /// Calls that have not ended.
   public var unfinished: Int
   /// Every namespace in the store, and its number of unfinished calls; if empty, all are the default's.
@@ -99,16 +53,14 @@ public struct RecoveredState: Sendable {
   /// Creates the state of a store; by default of an empty one.
   public init(
     running: [CallRecord] = [], nextDue: Timestamp? = nil, queued: [(target: TargetKey, count: Int)] = [],
-    breakers: [(target: TargetKey, breaker: OpenBreaker)] = [],
-    controls: [(target: TargetKey, controls: TargetControls)] = [], unfinished: Int = 0,
+    targets: [(target: TargetKey, record: TargetRecord)] = [], unfinished: Int = 0,
     namespaces: [(namespace: Namespace, unfinished: Int)] = [], lastID: CallID = CallID(rawValue: 0)
   ) {
     self.namespaces = namespaces
     self.running = running
     self.nextDue = nextDue
     self.queued = queued
-    self.breakers = breakers
-    self.controls = controls
+    self.targets = targets
     self.unfinished = unfinished
     self.lastID = lastID
   }

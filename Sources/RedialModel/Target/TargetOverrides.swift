@@ -97,20 +97,3 @@ public struct TargetOverrides: Sendable, Hashable {
     return settings
   }
 }
-
-/// An operator's changes to a target, which outlive the process.
-public struct TargetControls: Sendable, Hashable {
-  /// Its overrides.
-  public var overrides: TargetOverrides
-  /// Whether the target is paused: no call to it is started.
-  public var isPaused: Bool
-  /// Whether an operator holds its breaker open.
-  public var isTripped: Bool
-
-  /// Creates controls; by default without changes.
-  public init(overrides: TargetOverrides = TargetOverrides(), isPaused: Bool = false, isTripped: Bool = false) {
-    self.overrides = overrides
-    self.isPaused = isPaused
-    self.isTripped = isTripped
-  }
-}

@@ -20,6 +20,23 @@ extension TargetTLS {
     }
   }
 
+  /// The settings without the files that may not be named today: they were set before there was a directory for such files, or
+  /// while it was another. Pins and the version stay.
+  ///
+  /// - Returns: Nil if they set nothing then; and the pointers of the members that do not apply.
+  public func applicable(in directory: String?) -> (tls: TargetTLS?, leftOut: [String]) {
+    let members = faults(outside: directory).map(\.pointer)
+    guard !members.isEmpty else { return (self, []) }
+    var tls = self
+    if members.contains("/tls/certificate") || members.contains("/tls/key") {
+      // One is useless without the other.
+      tls.certificate = nil
+      tls.key = nil
+    }
+    if members.contains("/tls/caFile") { tls.caFile = nil }
+    return (tls.setsNothing ? nil : tls, members)
+  }
+
   private static func leads(_ path: String, into directory: String) -> Bool {
     func names(_ path: String) -> [Substring] { path.split(separator: "/", omittingEmptySubsequences: true) }
     let (folder, file) = (names(directory), names(path))
@@ -55,5 +72,17 @@ extension TargetOverrides {
     throw Problem(
       status: 422, code: "invalidTargetSettings", title: "The target's settings cannot be accepted",
       detail: "\(first.pointer) \(first.detail).", errors: faults)
+  }
+}
+
+extension Namespace {
+  /// The directory with the files that the TLS settings of the namespace's targets may name: the subdirectory with its
+  /// own name, so that nobody uses another tenant's certificate. The default namespace, the operator's, has the whole
+  /// directory.
+  ///
+  /// - Parameter directory: The setting `tlsDirectory`; nil if no file may be named.
+  public func tlsDirectory(in directory: String?) -> String? {
+    guard !isDefault, let directory else { return directory }
+    return directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)"
   }
 }

@@ -261,33 +261,10 @@ enum CommitQueries {
 
   // MARK: Targets
 
-  static let setBreakers = PostgresQuery(
-    "set_breakers", "store breakers",
+  static let setRecords = PostgresQuery(
+    "set_records", "store what is known of targets",
     """
-    UPDATE targets t SET breaker_until = u.until, breaker_trips = u.trips
-    FROM unnest($1::int8[], $2::int8[], $3::int8[]) AS u (id, until, trips) WHERE \(Lookup.row("t.id", "u.id"))
-    """)
-
-  static let setPaces = PostgresQuery(
-    "set_paces", "store paces",
-    """
-    UPDATE targets t SET pace_delivered = u.delivered, pace_limited = u.limited = 1, pace_at = u.at
-    FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[]) AS u (id, delivered, limited, at)
-    WHERE \(Lookup.row("t.id", "u.id"))
-    """)
-
-  static let setAsked = PostgresQuery(
-    "set_asked", "store the Retry-After of targets",
-    """
-    UPDATE targets t SET asked_until = u.until FROM unnest($1::int8[], $2::int8[]) AS u (id, until)
-    WHERE \(Lookup.row("t.id", "u.id"))
-    """)
-
-  static let setControls = PostgresQuery(
-    "set_controls", "store the settings of targets",
-    """
-    UPDATE targets t SET overrides = u.overrides, paused = u.paused = 1, tripped = u.tripped = 1
-    FROM unnest($1::int8[], $2::bytea[], $3::int8[], $4::int8[]) AS u (id, overrides, paused, tripped)
+    UPDATE targets t SET record = u.record FROM unnest($1::int8[], $2::bytea[]) AS u (id, record)
     WHERE \(Lookup.row("t.id", "u.id"))
     """)
 }

@@ -320,43 +320,12 @@ struct CommitStatements {
   // MARK: Targets
 
   private func targets(_ writes: FoldedWrites) -> [PostgresStatement] {
-    var all: [PostgresStatement] = []
-    if !writes.breakers.isEmpty {
-      let breakers = writes.breakers.map { (id: numbers.targets[$0.key] ?? 0, breaker: $0.value) }
-      var statement = PostgresStatement(CommitQueries.setBreakers)
-      statement.add(breakers.map(\.id))
-      statement.add(breakers.map { $0.breaker?.until.microseconds })
-      statement.add(breakers.map { $0.breaker.map { Int64($0.trips) } })
-      all.append(statement)
-    }
-    if !writes.paces.isEmpty {
-      let paces = writes.paces.map { (id: numbers.targets[$0.key] ?? 0, pace: $0.value) }
-      var statement = PostgresStatement(CommitQueries.setPaces)
-      statement.add(paces.map(\.id))
-      // In thousandths, so that the column has whole numbers.
-      statement.add(paces.map { Int64(min(max(0, $0.pace.delivered * 1000), 1e15).rounded()) })
-      statement.add(paces.map { $0.pace.isLimited ? 1 : 0 as Int64 })
-      statement.add(paces.map(\.pace.at.microseconds))
-      all.append(statement)
-    }
-    if !writes.asked.isEmpty {
-      let asked = writes.asked.map { (id: numbers.targets[$0.key] ?? 0, until: $0.value) }
-      var statement = PostgresStatement(CommitQueries.setAsked)
-      statement.add(asked.map(\.id))
-      statement.add(asked.map { $0.until?.microseconds })
-      all.append(statement)
-    }
-    if !writes.controls.isEmpty {
-      let controls = writes.controls.map { (id: numbers.targets[$0.key] ?? 0, controls: $0.value) }
-      var statement = PostgresStatement(CommitQueries.setControls)
-      statement.add(controls.map(\.id))
-      statement.add(
-        byteStrings: controls.map { $0.controls.overrides == TargetOverrides() ? nil : $0.controls.overrides.json })
-      statement.add(controls.map { $0.controls.isPaused ? 1 : 0 as Int64 })
-      statement.add(controls.map { $0.controls.isTripped ? 1 : 0 as Int64 })
-      all.append(statement)
-    }
-    return all
+    guard !writes.records.isEmpty else { return [] }
+    let records = writes.records.map { (id: numbers.targets[$0.key] ?? 0, record: $0.value) }
+    var statement = PostgresStatement(CommitQueries.setRecords)
+    statement.add(records.map(\.id))
+    statement.add(byteStrings: records.map { $0.record == TargetRecord() ? nil : $0.record.bytes })
+    return [statement]
   }
 
   private static func one(_ query: PostgresQuery, _ ids: [Int64]) -> PostgresStatement {

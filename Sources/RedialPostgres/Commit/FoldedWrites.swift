@@ -29,10 +29,7 @@ struct FoldedWrites {
   private var places: [CallID: Int] = [:]
   private(set) var discarded: [CallID] = []
   private(set) var keys: [KeyRecord] = []
-  private(set) var breakers: [TargetKey: OpenBreaker?] = [:]
-  private(set) var paces: [TargetKey: SavedPace] = [:]
-  private(set) var asked: [TargetKey: Timestamp?] = [:]
-  private(set) var controls: [TargetKey: TargetControls] = [:]
+  private(set) var records: [TargetKey: TargetRecord] = [:]
   private(set) var awaited: [Awaited] = []
   private(set) var passed: [CallID] = []
   private(set) var retries: [(id: CallID, retry: ManualRetry)] = []
@@ -81,10 +78,7 @@ struct FoldedWrites {
     case .discard(let id):
       forget(id)
       discarded.append(id)
-    case .breaker(let target, let breaker): breakers[target] = .some(breaker)
-    case .pace(let target, let pace): paces[target] = pace
-    case .asked(let target, let until): asked[target] = .some(until)
-    case .controls(let target, let settings): controls[target] = settings
+    case .target(let key, let record): records[key] = record
     case .awaitTurn(let id, let target, let key): awaited.append(Awaited(id: id, target: target, key: key))
     case .passTurn(let id):
       awaited.removeAll { $0.id == id }
@@ -117,7 +111,7 @@ struct FoldedWrites {
 
   /// The targets that the changes name.
   var targets: Set<TargetKey> {
-    var targets = Set(breakers.keys).union(paces.keys).union(controls.keys).union(awaited.map(\.target))
+    var targets = Set(records.keys).union(awaited.map(\.target))
     for change in changes { if let call = change.inserted { targets.insert(call.spec.target) } }
     return targets
   }

@@ -51,10 +51,7 @@ extension ContentSection {
 
   /// A condition: whether a column of 0 and 1 is a boolean in the table.
   func isBoolean(_ column: Column) -> Bool {
-    switch (self, column.name) {
-    case (.targets, "paused"), (.targets, "tripped"), (.targets, "pace_limited"), (.turns, "has_turn"): true
-    default: false
-    }
+    self == .turns && column.name == "has_turn"
   }
 }
 

@@ -201,31 +201,10 @@ enum LeaseQueries {
       JOIN targets t ON t.id = q.target_id
     """)
 
-  static let breakers = PostgresQuery(
-    "breakers", "read the breakers",
-    """
-    SELECT key, breaker_until, breaker_trips FROM targets
-    WHERE breaker_until IS NOT NULL AND shard = ANY($1::int8[])
-    """)
-
-  static let paces = PostgresQuery(
-    "paces", "read the paces",
-    """
-    SELECT key, pace_delivered, pace_limited, pace_at FROM targets WHERE shard = ANY($1::int8[])
-      AND (pace_at >= \(now("$2")) - \(SavedPace.memory.components.seconds) * 1000000::int8
-        OR pace_at IS NOT NULL AND breaker_until IS NOT NULL)
-    """)
-
-  static let asked = PostgresQuery(
-    "asked", "read the Retry-After of targets",
-    "SELECT key, asked_until FROM targets WHERE asked_until > \(now("$2")) AND shard = ANY($1::int8[])")
-
-  static let controls = PostgresQuery(
-    "controls", "read the settings of targets",
-    """
-    SELECT key, overrides, paused, tripped FROM targets
-    WHERE (overrides IS NOT NULL OR paused OR tripped) AND shard = ANY($1::int8[])
-    """)
+  /// What is known of targets, and the time.
+  static let records = PostgresQuery(
+    "records", "read what is known of targets",
+    "SELECT key, record, \(now("$2")) FROM targets WHERE record IS NOT NULL AND shard = ANY($1::int8[])")
 
   static let newest = PostgresQuery("newest", "find the newest call", "SELECT coalesce(max(id), 0) FROM requests")
 }

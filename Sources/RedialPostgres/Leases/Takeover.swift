@@ -25,16 +25,10 @@ struct Takeover {
     add(LeaseQueries.newest) { _ in }
     guard !gained.isEmpty else { return all }
     add(LeaseQueries.queues) { $0.add(shards) }
-    add(LeaseQueries.breakers) { $0.add(shards) }
-    add(LeaseQueries.paces) {
+    add(LeaseQueries.records) {
       $0.add(shards)
       $0.add(now?.microseconds)
     }
-    add(LeaseQueries.asked) {
-      $0.add(shards)
-      $0.add(now?.microseconds)
-    }
-    add(LeaseQueries.controls) { $0.add(shards) }
     add(ClaimQueries.running) {
       $0.add(Int64(largest))
       $0.add(shards)
@@ -66,39 +60,18 @@ struct Takeover {
     state.nextDue = rows[1].integerIfPresent(0, 0).map { Timestamp(microseconds: $0) }
     state.lastID = CallID(rawValue: rows[2].integer(0, 0))
     guard rows.count > 3 else { return }
-    let (queues, breakers, paces, asked, controls) = (rows[3], rows[4], rows[5], rows[6], rows[7])
+    let (queues, targets) = (rows[3], rows[4])
     state.queued = queues.map { (queues.key($0, 0), Int(queues.integer($0, 1))) }
-    state.breakers = breakers.map { row in
-      let until = Timestamp(microseconds: breakers.integer(row, 1))
-      return (breakers.key(row, 0), OpenBreaker(until: until, trips: Int(breakers.integer(row, 2))))
+    for row in 0..<targets.count {
+      let key: TargetKey = targets.key(row, 0)
+      let read = targets.withBytes(row, 1) { bytes in
+        Result { () throws(StoreError) in try TargetRecord(bytes, of: key, in: place) }
+      }
+      let current = try read.get().current(at: Timestamp(microseconds: targets.integer(row, 2)))
+      if current != TargetRecord() { state.targets.append((key, current)) }
     }
-    state.paces = paces.map { row in
-      let at = Timestamp(microseconds: paces.integer(row, 3))
-      let pace = SavedPace(
-        delivered: Double(paces.integer(row, 1)) / 1000, isLimited: paces.integer(row, 2) != 0, at: at)
-      return (paces.key(row, 0), pace)
-    }
-    state.asked = asked.map { (asked.key($0, 0), Timestamp(microseconds: asked.integer($0, 1))) }
-    for row in 0..<controls.count { state.controls.append(try Self.controls(controls, row, place)) }
-    let running = ClaimedCalls(rows[8], attempts: rows[9], retries: rows[10])
+    let running = ClaimedCalls(rows[5], attempts: rows[6], retries: rows[7])
     state.running = running.calls
     damaged = running.damaged
-  }
-
-  /// - Throws: `corrupt` if a target's settings cannot be read: without them it might get too many requests.
-  private static func controls(
-    _ rows: PostgresRows, _ row: Int, _ place: String
-  ) throws(StoreError) -> (TargetKey, TargetControls) {
-    let key: TargetKey = rows.key(row, 0)
-    var controls = TargetControls(isPaused: rows.integer(row, 2) != 0, isTripped: rows.integer(row, 3) != 0)
-    if !rows.isNull(row, 1) {
-      switch rows.withBytes(row, 1, { bytes in Result { () throws(Problem) in try TargetOverrides.read(bytes) } }) {
-      case .success(let overrides): controls.overrides = overrides
-      case .failure(let problem):
-        throw StoreError(
-          kind: .corrupt, message: "The settings of the target \(key) in \(place) cannot be read: \(problem.detail)")
-      }
-    }
-    return (key, controls)
   }
 }

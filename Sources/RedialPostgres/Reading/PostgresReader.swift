@@ -68,7 +68,7 @@ public final class PostgresReader: CallReader {
       case .success(let attempt): all.append(attempt)
       }
     }
-    return StoredCall(record: record, attempts: all, standing: StandingColumns.read(rows[0], 0))
+    return StoredCall(record: record, attempts: all, target: TargetColumn.read(rows[0], 0))
   }
 
   /// The packed attempts of a call, which come before all others.
@@ -118,7 +118,7 @@ public final class PostgresReader: CallReader {
     var found: [CallID: Result<StoredCall, DamagedCall>] = [:]
     for row in 0..<rows.count {
       found[CallID(rawValue: rows.integer(row, 0))] = CallColumns.read(rows, row).map {
-        StoredCall(record: $0, attempts: [], standing: StandingColumns.read(rows, row))
+        StoredCall(record: $0, attempts: [], target: TargetColumn.read(rows, row))
       }
     }
     return found

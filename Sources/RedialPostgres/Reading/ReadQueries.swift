@@ -6,8 +6,8 @@ enum ReadQueries {
   static let call = PostgresQuery(
     "read_call", "read a call",
     """
-    SELECT \(CallColumns.list(bodies: true, largest: "$1::int8", past: "c.past")), \(StandingColumns.list)
-    FROM calls c JOIN requests r ON \(Lookup.row("r.id", "c.id")) \(StandingColumns.join)
+    SELECT \(CallColumns.list(bodies: true, largest: "$1::int8", past: "c.past")), \(TargetColumn.name)
+    FROM calls c JOIN requests r ON \(Lookup.row("r.id", "c.id")) \(TargetColumn.join)
     WHERE c.id = $2::int8 AND ($3::text IS NULL OR c.namespace = (SELECT id FROM namespaces WHERE name = $3::text))
     """)
 
@@ -30,8 +30,8 @@ enum ReadQueries {
   static let records = PostgresQuery(
     "read_records", "read calls",
     """
-    SELECT \(CallColumns.list(bodies: false)), \(StandingColumns.list)
-    FROM calls c JOIN requests r ON \(Lookup.row("r.id", "c.id")) \(StandingColumns.join) WHERE c.id = ANY($1::int8[])
+    SELECT \(CallColumns.list(bodies: false)), \(TargetColumn.name)
+    FROM calls c JOIN requests r ON \(Lookup.row("r.id", "c.id")) \(TargetColumn.join) WHERE c.id = ANY($1::int8[])
     """)
 
   static let namespace = PostgresQuery(

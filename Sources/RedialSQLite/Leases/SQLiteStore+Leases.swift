@@ -22,15 +22,12 @@ extension SQLiteStore {
       // Before damaged calls are ended: those are reported to the counters separately.
       let unfinished = try counts.unfinished(of: own.id)
       let running = try take(try search.running(in: gained), at: now, &damaged) { _ in }
-      var state = RecoveredState(
+      let state = RecoveredState(
         running: running, nextDue: try search.nextDue(of: own.id),
         queued: try search.queueLengths(in: gained),
-        breakers: try targets.breakers().filter { gained.contains(target: $0.target) },
-        controls: try targets.controls().filter { gained.contains(target: $0.target) },
+        targets: try targets.records(at: now).filter { gained.contains(target: $0.target) },
         unfinished: unfinished.reduce(0) { $0 + $1.own }, namespaces: unfinished.map { ($0.namespace, $0.own) },
         lastID: try search.lastID())
-      state.paces = try targets.paces(at: now).filter { gained.contains(target: $0.target) }
-      state.asked = try targets.asked(at: now).filter { gained.contains(target: $0.target) }
       return LeaseGrant(
         session: own, shards: renewal.kept.union(gained), gained: gained, share: renewal.division.share, state: state,
         elsewhere: unfinished.map { ($0.namespace, $0.elsewhere) })

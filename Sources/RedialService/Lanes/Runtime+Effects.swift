@@ -47,7 +47,8 @@ extension Runtime {
         log.write(notice)
         forecastWatch.note(notice)
         events.note(notice, at: clock.now)
-      case .tookOver(_, let state): standings.note(state)
+      // The engine reports how each target stands.
+      case .tookOver: break
       case .forward(let descriptor, let reply):
         guard let identity = descriptor.identity else { break }
         forwards.append(ForwardedCall(descriptor: descriptor, reply: reply, identity: identity))

@@ -31,8 +31,6 @@ final class Runtime: @unchecked Sendable {
   let bodies: BodyReading
   let log: Log
   let redaction: Redaction
-  /// The directory of the files that a target's TLS settings may name; nil if they may name none.
-  let tlsDirectory: String?
   let housekeeping: Housekeeping
   let auditFindings = Mutex(AuditFindings())
   let deadlines: DeadlineWatch
@@ -90,7 +88,6 @@ final class Runtime: @unchecked Sendable {
     endWatch = sharing == nil ? nil : EndWatch(ends, reader)
     peers = sharing.map { [clock] in PeerLink(trust: $0.trust, clock: clock) }
     redaction = settings.engine.redaction
-    tlsDirectory = settings.tlsDirectory
     housekeeping = Housekeeping(settings, reader: reader, clock: clock, log: log, metrics: metrics)
     deadlines = DeadlineWatch(
       reader: reader, limit: settings.namedTargets, every: settings.storeWatchInterval, log: log)
@@ -103,7 +100,7 @@ final class Runtime: @unchecked Sendable {
     engineLane = EngineLane(engine: Engine(settings: settings.engine, seed: seed), clock: clock) { [weak self] in
       self?.perform($0)
     }
-    storeLane = StoreLane(store: store, adopt: { [weak self] in self?.adopt(&$0) }) { [weak self] in
+    storeLane = StoreLane(store: store) { [weak self] in
       self?.storeDid($0)
     }
     var configuration = settings.transport
@@ -128,7 +125,6 @@ final class Runtime: @unchecked Sendable {
 
   /// Takes the state from the store, and starts to work.
   func begin(with state: RecoveredState) {
-    standings.note(state)
     engineLane?.begin(with: state, endpoints.subscriptions, awaitsLease: shared != nil)
     settleTargets()
     startStatistics()

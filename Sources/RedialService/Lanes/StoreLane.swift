@@ -20,8 +20,6 @@ final class StoreLane: @unchecked Sendable {
   private var afterwards: [(settled: Int, body: @Sendable (any ServiceStore) -> Void)] = []
   private let store: any ServiceStore
   private let outcome: @Sendable (StorePipeline.Result) -> Void
-  /// Changes the state of shards that were gained, before the engine gets it.
-  private let adopt: @Sendable (inout RecoveredState) -> Void
   private var isTidying = true
 
   /// The minimum time between the starts of two commits. A single request does not wait, and of many that come one by
@@ -46,20 +44,17 @@ final class StoreLane: @unchecked Sendable {
   ///   - spacing: The minimum time between the starts of two commits.
   ///   - wait: Waits for the rest of it, on the lane.
   ///   - tidyInterval: The time between two looks at whether there is something to tidy.
-  ///   - adopt: Changes the state of shards that a lease has gained, before the engine gets it; called on the lane.
   ///   - outcome: Called on the lane.
   init(
     store: any ServiceStore, spacing: Duration = StoreLane.commitSpacing,
     wait: @escaping @Sendable (Duration) -> Void = { usleep(UInt32(clamping: $0.wholeMicroseconds)) },
     tidyInterval: Duration = StoreLane.tidyInterval,
-    adopt: @escaping @Sendable (inout RecoveredState) -> Void = { _ in },
     outcome: @escaping @Sendable (StorePipeline.Result) -> Void
   ) {
     self.store = store
     self.spacing = spacing
     self.wait = wait
     self.tidyInterval = tidyInterval
-    self.adopt = adopt
     self.outcome = outcome
     // Weak: the store may outlive its lane. Outcomes are then lost; the next start finds what is on disk.
     store.report { [weak self] outcome in self?.arrived(outcome) }
@@ -222,9 +217,7 @@ final class StoreLane: @unchecked Sendable {
       return [.fetchedDamaged(command, hasEnded: error.damaged?.hasEnded ?? false, problem)]
     case (_, .keys(let records)):
       return zip(Self.lookups(job), records).map { .foundKey($0.submission, $1) }
-    case (.lease(let ask), .leased(var grant)):
-      adopt(&grant.state)
-      return [.leased(grant, ask)]
+    case (.lease(let ask), .leased(let grant)): return [.leased(grant, ask)]
     default: return []
     }
   }

@@ -19,11 +19,6 @@ final class TargetStandings: Sendable {
     own = Mutex(isShared ? .none : .all)
   }
 
-  /// Records the state of an earlier process.
-  func note(_ state: RecoveredState) {
-    for (target, breaker) in state.breakers { set(target) { $0.breaker = .open(until: breaker.until) } }
-  }
-
   /// Records a change.
   func note(_ notice: Notice, at now: Timestamp) {
     switch notice {
@@ -51,13 +46,13 @@ final class TargetStandings: Sendable {
 
   /// Why a call waits, and until when, as ``wait(of:stored:at:)``.
   func wait(of call: StoredCall, at now: Timestamp) -> CallView.Wait? {
-    wait(of: call.record, stored: call.standing, at: now)
+    wait(of: call.record, stored: call.target, at: now)
   }
 
   /// Why a call waits, and until when; nil if it does not wait, or if only the instance that runs its target's calls knows.
   ///
   /// - Parameter stored: What the store knows of its target. This counts if another instance runs the target's calls.
-  func wait(of call: CallRecord, stored: StoredStanding? = nil, at now: Timestamp) -> CallView.Wait? {
+  func wait(of call: CallRecord, stored: TargetRecord? = nil, at now: Timestamp) -> CallView.Wait? {
     if own.withLock({ $0.contains(target: call.spec.target) }) {
       let standing = standings.withLock { $0[call.spec.target] }
       return CallView.Wait(of: call, for: standing ?? TargetStanding(), at: now)

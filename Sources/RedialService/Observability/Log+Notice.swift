@@ -31,6 +31,19 @@ extension Log {
       write(.info, "breakerClosed", Self.fields(of: target))
     case .targetControlled(let target, let action):
       write(.info, "targetControlled", Self.fields(of: target) + [("action", action)])
+    case .tlsFilesLeftOut(let target, let members):
+      write(
+        .warning, "tlsFilesNotApplied",
+        Self.fields(of: target) + [
+          ("members", members.joined(separator: " ")),
+          ("meaning", "they name files outside tlsDirectory; set it, or set the target again"),
+        ])
+    case .tlsWithoutOrigins(let target):
+      write(
+        .warning, "tlsNotApplied",
+        Self.fields(of: target) + [
+          ("meaning", "the TLS settings of this target name no origins; set the target again with tls.origins")
+        ])
     case .targetStands: break
     case .callFailed(let id, let kind, let target, let reason, let attempts, let traceparent):
       write(

@@ -72,8 +72,6 @@ public struct ServiceSettings: Sendable {
   public var maxPolicies = 1000
   /// The maximum number of kept versions of a stored policy.
   public var maxPolicyVersions = 20
-  /// The directory of the files that a target's TLS settings may name; nil for none.
-  public var tlsDirectory: String?
   /// The clients that may name a call's target.
   public var targetNaming = TargetNaming.operators
   /// How attempts are made, without the egress policy.

@@ -299,9 +299,9 @@ extension Setting {
     Setting(
       key: "tlsDirectory", form: "/DIRECTORY",
       summary: "Directory of the files that TLS settings of targets may name; without it, they may name none.",
-      isSecret: false, read: { $0.tlsDirectory ?? "" },
+      isSecret: false, read: { $0.engine.tlsDirectory ?? "" },
       assign: { settings, text in
-        settings.tlsDirectory = text.isEmpty ? nil : text
+        settings.engine.tlsDirectory = text.isEmpty ? nil : text
         return text.isEmpty || text.hasPrefix("/") && !text.split(separator: "/").contains { $0 == "." || $0 == ".." }
       }),
     choice(

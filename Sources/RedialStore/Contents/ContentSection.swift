@@ -23,10 +23,7 @@ package enum ContentSection: String, Sendable, CaseIterable {
   package var columns: [Column] {
     switch self {
     case .namespaces: Self.integers("id") + Self.texts("name")
-    case .targets:
-      Self.integers("id") + Self.texts("key") + Self.integers("breaker_until", "breaker_trips")
-        + Self.bytes("overrides")
-        + Self.integers("paused", "tripped", "pace_delivered", "pace_limited", "pace_at", "asked_until")
+    case .targets: Self.integers("id") + Self.texts("key") + Self.bytes("record")
     case .requests: Self.integers("id") + Self.bytes("spec", "body") + Self.integers("body_size")
     case .attempts:
       Self.integers("call_id", "number", "started_at", "duration", "outcome", "status")

@@ -81,10 +81,8 @@ struct TargetPartTests {
     limits.changePause(at: Self.now) { $0.recover(until: Self.now + .seconds(5), at: Self.now) }
     #expect(limits.leave(inFlight: 0, at: Self.now) == .at(Self.now + .seconds(5)))
     #expect(limits.leave(inFlight: 0, at: Self.now + .seconds(5)) == .granted)
-    var controls = TargetControls()
-    controls.isPaused = true
     settings.maxInFlight = 1
-    #expect(limits.apply(controls, settings, most: 100) == false)
+    #expect(limits.apply(isPaused: true, settings, most: 100) == false)
     limits.note(at: Self.now)
     #expect(limits.leave(inFlight: 0, at: Self.now) == .afterPause && limits.maxInFlight == 1)
     limits.leave(at: Self.now)

@@ -214,14 +214,13 @@ struct TargetPauseTests {
   func saved() {
     var pause = TargetPause()
     _ = pause.refused(until: at(4), from: at(0), of: Self.first, at: at(0))
-    #expect(pause.takeChange(at: at(0)) == .none)
+    #expect(pause.end(after: nil, at: at(0)) == nil)
     _ = pause.refused(until: at(30), from: at(0), of: Self.first, at: at(0))
-    #expect(pause.takeChange(at: at(0)) == .save(at(30)))
+    #expect(pause.end(after: nil, at: at(0)) == at(30))
     _ = pause.refused(until: at(30.5), from: at(0), of: Self.first, at: at(0.5))
-    #expect(pause.takeChange(at: at(0.5)) == .none)
+    #expect(pause.end(after: at(30), at: at(0.5)) == at(30))
     _ = pause.taken(from: at(0.1), of: Self.first, at: at(1))
-    #expect(pause.takeChange(at: at(1)) == .save(nil))
-    #expect(pause.takeChange(at: at(1)) == .none)
+    #expect(pause.end(after: at(30), at: at(1)) == nil)
   }
 
   @Test("a pause that has ended by itself is not removed from the store")
@@ -229,6 +228,6 @@ struct TargetPauseTests {
     var pause = TargetPause()
     pause.recover(until: at(30), at: at(0))
     pause.advance(to: at(30))
-    #expect(pause.until == nil && pause.takeChange(at: at(30)) == .none)
+    #expect(pause.until == nil && pause.end(after: at(30), at: at(30)) == at(30))
   }
 }

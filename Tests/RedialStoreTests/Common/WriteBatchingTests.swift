@@ -17,7 +17,7 @@ struct WriteBatchingTests {
   @Test("a commit is grouped unless a change removes what an earlier one stored")
   func allows() {
     let usual: [StoreWrite] = [
-      .insert(call), update(nil), update(1), update(3), .breaker(target: "t", nil), .passTurn(call.id),
+      .insert(call), update(nil), update(1), update(3), .target("t", TargetRecord()), .passTurn(call.id),
     ]
     #expect(batching.allows([]) && batching.allows(usual))
     for other in [update(4), .discard(call.id), .erase(call.id, call.spec)] {

@@ -1,0 +1,98 @@
+package import RedialJSON
+
+/// A record whose fields are declared once: what reads, writes or compares them is a visitor over ``fields(_:_:)``.
+///
+/// A store has it as bytes, which are a JSON object, and knows nothing of its fields. So a new field is one line here, one in
+/// `fields`, and the lines that decide by it. A field that is not set takes no space, and a member that is not known is
+/// passed over, as an older version does with a newer one's.
+package protocol StoredRecord: FieldValue, Sendable {
+  /// A record in which nothing is set.
+  init()
+  /// Shows each field to a visitor, always in the same order.
+  static func fields<Visitor: FieldVisitor & ~Copyable>(
+    _ visitor: inout Visitor, _ record: inout Self
+  ) throws(Visitor.Failure)
+}
+
+/// What is done with each field of a record.
+package protocol FieldVisitor: ~Copyable {
+  associatedtype Failure: Error
+  mutating func visit<Value: FieldValue>(_ name: StaticString, _ value: inout Value) throws(Failure)
+}
+
+/// What a field can have as its value.
+package protocol FieldValue: Equatable {
+  /// The value of a field that is not set.
+  static var unset: Self { get }
+  func write(to writer: inout JSONWriter)
+  static func read(_ reader: inout JSONReader) throws(JSONError) -> Self
+}
+
+extension StoredRecord {
+  package static var unset: Self { Self() }
+
+  package func write(to writer: inout JSONWriter) {
+    var record = self
+    writer.beginObject()
+    Self.fields(&writer, &record)
+    writer.endObject()
+  }
+
+  package static func read(_ reader: inout JSONReader) throws(JSONError) -> Self {
+    try reader.beginObject()
+    var record = Self()
+    let first = try reader.nextName()
+    var fields = FieldReader(reader: reader, name: first)
+    while let name = fields.name {
+      // In the order in which they are written, one pass reads all.
+      fields.hasRead = false
+      try Self.fields(&fields, &record)
+      guard !fields.hasRead, fields.name?.range == name.range else { continue }
+      _ = try fields.reader.skipValue()
+      fields.name = try fields.reader.nextName()
+    }
+    reader = fields.reader
+    return record
+  }
+
+  /// The bytes that a store has of it.
+  package var bytes: [UInt8] {
+    var writer = JSONWriter()
+    write(to: &writer)
+    return writer.bytes
+  }
+
+  /// Reads ``bytes``.
+  package init(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONError) {
+    var reader = JSONReader(bytes)
+    self = try Self.read(&reader)
+    try reader.finish()
+  }
+}
+
+extension JSONWriter: FieldVisitor {
+  package mutating func visit<Value: FieldValue>(_ name: StaticString, _ value: inout Value) {
+    guard value != .unset else { return }
+    key(name)
+    value.write(to: &self)
+  }
+}
+
+/// Reads the members of an object into the fields with their names.
+private struct FieldReader: FieldVisitor {
+  var reader: JSONReader
+  /// The member that is next; nil at the end.
+  var name: JSONReader.Found?
+  /// Whether the last visit has read a member.
+  var hasRead = false
+
+  mutating func visit<Value: FieldValue>(_ name: StaticString, _ value: inout Value) throws(JSONError) {
+    guard let found = self.name, found.isPlain, found.range.count == name.utf8CodeUnitCount,
+      reader.raw(found.range).elementsEqual(
+        UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+    else { return }
+    value = try reader.null() ? .unset : try Value.read(&reader)
+    hasRead = true
+    self.name = try reader.nextName()
+  }
+}

@@ -1,0 +1,89 @@
+import RedialCore
+import RedialJSON
+import RedialModel
+import Testing
+
+@Suite("What outlives the process of a target")
+struct TargetRecordTests {
+  private let now = Timestamp(microseconds: 1_000_000_000)
+
+  @Test("is a breaker that is open, or half-open once its time is over, unless an operator holds it open")
+  func breaker() {
+    var stored = TargetRecord()
+    stored.breaker = OpenBreaker(until: now + .seconds(1), trips: 1)
+    #expect(stored.standing(at: now).breaker == .open(until: now + .seconds(1)))
+    #expect(stored.standing(at: now + .seconds(1)).breaker == .halfOpen)
+    stored.controls.isTripped = true
+    #expect(stored.standing(at: now).breaker == .tripped)
+    #expect(TargetRecord().standing(at: now) == TargetStanding())
+    stored = TargetRecord()
+    stored.askedUntil = now
+    #expect(stored.standing(at: now) == TargetStanding(retryAfterUntil: now))
+    stored = TargetRecord()
+    stored.controls.isPaused = true
+    #expect(stored.standing(at: now) == TargetStanding(isPaused: true))
+  }
+
+  @Test("is a limited pace for as long as its next owner would use it")
+  func pace() {
+    var stored = TargetRecord()
+    stored.pace = SavedPace(delivered: 1, isLimited: true, at: now)
+    #expect(stored.standing(at: now + .seconds(299)).isPaced)
+    #expect(!stored.standing(at: now + .seconds(300)).isPaced)
+  }
+
+  private func read(_ text: String) throws(JSONError) -> TargetRecord {
+    let bytes = Array(text.utf8)
+    return try bytes.withUnsafeBufferPointer { bytes throws(JSONError) in try TargetRecord(bytes) }
+  }
+
+  @Test("is an object of the fields that are set, which reads as the same record")
+  func bytes() throws {
+    #expect(TargetRecord().bytes == Array("{}".utf8))
+    var record = TargetRecord()
+    record.controls.overrides.maxInFlight = 3
+    record.controls.isPaused = true
+    record.breaker = OpenBreaker(until: now, trips: 2)
+    record.pace = SavedPace(delivered: 7.25, isLimited: true, at: now)
+    record.askedUntil = now + .seconds(1)
+    let text = """
+      {"controls":{"overrides":{"maxInFlight":3},"paused":true},"breaker":{"until":1000000000,"trips":2},\
+      "pace":{"delivered":7.25,"limited":true,"at":1000000000},"askedUntil":1001000000}
+      """
+    #expect(String(decoding: record.bytes, as: UTF8.self) == text)
+    #expect(try read(text) == record)
+    record.breaker = OpenBreaker(until: .epoch, trips: 0)
+    #expect(try read(String(decoding: record.bytes, as: UTF8.self)) == record)
+  }
+
+  @Test("reads in any order, with nulls, and with members of a newer version")
+  func order() throws {
+    let record = try read(
+      #"{"new":{"a":[1]},"askedUntil":5,"pace":null,"p\u0061ce":1,"controls":{"tripped":true,"overrides":null,"x":1}}"#)
+    var expected = TargetRecord()
+    expected.askedUntil = Timestamp(microseconds: 5)
+    expected.controls.isTripped = true
+    #expect(record == expected)
+  }
+
+  @Test(
+    "is refused as a whole if a part cannot be read",
+    arguments: [
+      "", "{", "[]", #"{"askedUntil":"soon"}"#, #"{"askedUntil":1}x"#, #"{"breaker":{"until":1.5}}"#,
+      #"{"controls":{"overrides":{"maxInFlight":-1}}}"#, #"{"controls":{"overrides":{"speed":1}}}"#,
+    ])
+  func damaged(_ text: String) {
+    #expect(throws: JSONError.self) { try read(text) }
+  }
+
+  @Test("forgets what matters no more: an old pace of a closed breaker, and a time that is over")
+  func current() {
+    var record = TargetRecord()
+    record.pace = SavedPace(delivered: 1, isLimited: true, at: now)
+    record.askedUntil = now + .seconds(3600)
+    #expect(record.current(at: now + .seconds(3599)) == record)
+    #expect(record.current(at: now + .seconds(3601)) == TargetRecord())
+    record.breaker = OpenBreaker(until: now, trips: 1)
+    #expect(record.current(at: now + .seconds(3601)).pace == record.pace)
+  }
+}
