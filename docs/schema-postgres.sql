@@ -115,18 +115,9 @@ CREATE TABLE keys (
 CREATE INDEX keys_by_expiry ON keys (expires_at);
 CREATE INDEX keys_by_call ON keys (call_id);
 
--- Named policies by version. A row without a text removed the policy, and keeps its number from being used again.
-CREATE TABLE policies (
-  name text COLLATE "C" NOT NULL, version int8 NOT NULL, created_at int8 NOT NULL, policy bytea, PRIMARY KEY (name, version)
-);
-
--- Operations on many calls, and how far each is.
-CREATE TABLE operations (
-  id int8 PRIMARY KEY, request bytea NOT NULL, created_at int8 NOT NULL, state int2 NOT NULL, finished_at int8,
-  matched int8 NOT NULL, done int8 NOT NULL, skipped int8 NOT NULL, cursor int8, namespace text NOT NULL
-);
-
--- Webhook endpoints and API keys: few, and read whole when the service starts.
+-- API keys, webhook endpoints, versions of policies and bulk operations, as JSON: few, and read whole when the service starts.
+--
+-- kind: apiKey, webhookEndpoint, policy, operation. A policy without a text was removed, and keeps its number from being used again.
 CREATE TABLE documents (
   kind text COLLATE "C" NOT NULL, id text COLLATE "C" NOT NULL, content bytea NOT NULL, PRIMARY KEY (kind, id)
 );
@@ -171,5 +162,5 @@ INSERT INTO leases SELECT shard, NULL, 0 FROM generate_series(0, 63) shard;
 CREATE TABLE control (id int2 PRIMARY KEY, server int8 NOT NULL, quiet_until int8 NOT NULL);
 INSERT INTO control VALUES (0, 0, 0);
 
--- How often the documents of a kind have changed: apiKeys, webhookEndpoints, policies, operations. All instances look at it.
+-- How often the documents of a kind have changed. All instances look at it.
 CREATE TABLE versions (kind text COLLATE "C" PRIMARY KEY, n int8 NOT NULL);

@@ -80,20 +80,9 @@ CREATE TABLE idempotency_keys (
 CREATE INDEX keys_by_expiry ON idempotency_keys (expires_at);
 CREATE INDEX keys_by_call ON idempotency_keys (call_id);
 
--- Named policies by version. A row without a text removed the policy, and keeps its number from being used again.
-CREATE TABLE policies (
-  name TEXT NOT NULL, version INTEGER NOT NULL, created_at INTEGER NOT NULL, policy BLOB,
-  PRIMARY KEY (name, version)
-) STRICT, WITHOUT ROWID;
-
--- Operations on many calls, and how far each is.
-CREATE TABLE operations (
-  id INTEGER PRIMARY KEY, request BLOB NOT NULL, created_at INTEGER NOT NULL, state INTEGER NOT NULL,
-  finished_at INTEGER, matched INTEGER NOT NULL, done INTEGER NOT NULL, skipped INTEGER NOT NULL, cursor INTEGER,
-  namespace TEXT NOT NULL DEFAULT 'default'
-) STRICT;
-
--- Webhook endpoints and API keys: few, and read whole when the service starts.
+-- API keys, webhook endpoints, versions of policies and bulk operations, as JSON: few, and read whole when the service starts.
+--
+-- kind: apiKey, webhookEndpoint, policy, operation. A policy without a text was removed, and keeps its number from being used again.
 CREATE TABLE documents (
   kind TEXT NOT NULL, id TEXT NOT NULL, content BLOB NOT NULL, PRIMARY KEY (kind, id)
 ) STRICT, WITHOUT ROWID;

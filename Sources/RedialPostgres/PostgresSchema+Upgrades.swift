@@ -41,7 +41,7 @@ extension PostgresSchema {
     "CREATE INDEX turns_awaited ON turns (target_id, key, place, call_id) WHERE NOT has_turn",
   ]
 
-  /// What is known of a target in one record.
+  /// What is known of a target in one record; policies and operations as documents.
   private static let targetRecords = [
     "ALTER TABLE targets ADD COLUMN record bytea",
     """
@@ -58,5 +58,17 @@ extension PostgresSchema {
     ALTER TABLE targets DROP COLUMN breaker_until, DROP COLUMN breaker_trips, DROP COLUMN overrides, DROP COLUMN paused,
       DROP COLUMN tripped, DROP COLUMN pace_delivered, DROP COLUMN pace_limited, DROP COLUMN pace_at, DROP COLUMN asked_until
     """,
+    """
+    INSERT INTO documents (kind, id, content) SELECT 'policy', name || '@' || version, convert_to(json_build_object(
+      'name', name, 'version', version, 'createdAt', created_at,
+      'policy', CASE WHEN length(policy) > 0 THEN convert_from(policy, 'UTF8')::json END)::text, 'UTF8') FROM policies
+    """,
+    """
+    INSERT INTO documents (kind, id, content) SELECT 'operation', id::text, convert_to(json_build_object(
+      'id', id, 'request', convert_from(request, 'UTF8')::json, 'namespace', namespace, 'createdAt', created_at,
+      'state', state, 'finishedAt', finished_at, 'matched', matched, 'done', done, 'skipped', skipped, 'cursor', cursor
+      )::text, 'UTF8') FROM operations
+    """,
+    "DROP TABLE policies", "DROP TABLE operations", "DELETE FROM versions",
   ]
 }

@@ -10,15 +10,6 @@ extension PostgresStore: DocumentStore {
     INSERT INTO settings (name, value) VALUES ($1::text, $2::text)
     ON CONFLICT (name) DO UPDATE SET value = excluded.value
     """)
-  private static let findDocuments = PostgresQuery(
-    "find_documents", "read the service's documents",
-    "SELECT id, content FROM documents WHERE kind = $1::text ORDER BY id")
-  private static let upsertDocument = PostgresQuery(
-    "upsert_document", "store a document of the service",
-    """
-    INSERT INTO documents (kind, id, content) VALUES ($1::text, $2::text, $3::bytea)
-    ON CONFLICT (kind, id) DO UPDATE SET content = excluded.content
-    """)
   private static let findDocument = PostgresQuery(
     "find_document", "read a document of the service",
     "SELECT content FROM documents WHERE kind = $1::text AND id = $2::text")
@@ -27,13 +18,6 @@ extension PostgresStore: DocumentStore {
     """
     UPDATE documents SET content = $4::bytea WHERE kind = $1::text AND id = $2::text AND content = $3::bytea RETURNING 1
     """)
-  private static let deleteDocument = PostgresQuery(
-    "delete_document", "remove a document of the service",
-    "DELETE FROM documents WHERE kind = $1::text AND id = $2::text")
-  private static let withdrawDocument = PostgresQuery(
-    "withdraw_document", "remove a document that nobody knows",
-    "DELETE FROM documents WHERE kind = $1::text AND id = $2::text AND content = $3::bytea")
-
   /// A value of the service, stored under a name.
   public func setting(_ name: String) throws(StoreError) -> String? {
     var find = PostgresStatement(ReadQueries.setting)
@@ -67,15 +51,12 @@ extension PostgresStore: DocumentStore {
   }
 
   /// All documents of a kind, by id.
-  public func documents(_ kind: DocumentKind) throws(StoreError) -> [(id: String, content: [UInt8])] {
-    var find = PostgresStatement(Self.findDocuments)
-    find.add(text: kind.rawValue)
-    let rows = try side.run([find])[0]
-    return rows.map { (rows.text($0, 0), rows.bytes($0, 1)) }
+  public func documents(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument] {
+    StoredDocument.all(kind, in: try side.run([StoredDocument.findAll(kind)])[0])
   }
 
   /// The document with an id; nil if there is none.
-  public func document(_ kind: DocumentKind, id: String) throws(StoreError) -> [UInt8]? {
+  public func document(_ kind: StoredDocument.Kind, id: String) throws(StoreError) -> [UInt8]? {
     var find = PostgresStatement(Self.findDocument)
     find.add(text: kind.rawValue)
     find.add(text: id)
@@ -85,54 +66,35 @@ extension PostgresStore: DocumentStore {
 
   /// Stores a document in place of the one with that id, if that is still as it was read.
   public func replaceDocument(
-    _ kind: DocumentKind, id: String, _ old: [UInt8], with new: [UInt8]
+    _ kind: StoredDocument.Kind, id: String, _ old: [UInt8], with new: [UInt8]
   ) throws(StoreError) -> Bool {
     var replace = PostgresStatement(Self.replaceDocument)
     replace.add(text: kind.rawValue)
     replace.add(text: id)
     replace.add(bytes: old)
     replace.add(bytes: new)
-    if let rows = try side.change([replace, ServiceStatements.raise([kind.shared])]) { return rows[0].count == 1 }
+    if let rows = try side.change([replace, ServiceStatements.raise([kind])]) { return rows[0].count == 1 }
     return try document(kind, id: id) == new
   }
 
-  /// Stores a document in place of the one with that id.
-  public func putDocument(_ kind: DocumentKind, id: String, _ content: [UInt8]) throws(StoreError) {
-    _ = try side.change([
-      Self.statement(Self.upsertDocument, kind, id, content), ServiceStatements.raise([kind.shared]),
-    ])
-  }
-
   /// Stores a new document; in doubt it is removed as soon as the database answers.
-  public func addDocument(_ kind: DocumentKind, id: String, _ content: [UInt8]) throws(StoreError) {
-    let raise = ServiceStatements.raise([kind.shared])
-    _ = try side.change(
-      [Self.statement(Self.upsertDocument, kind, id, content), raise],
-      inDoubt: [Self.statement(Self.withdrawDocument, kind, id, content), raise])
+  public func addSecret(_ document: StoredDocument) throws(StoreError) {
+    try commit(
+      [.add(document)],
+      inDoubt: [
+        ServiceStatements.withdrawal(of: document), ServiceStatements.raise([document.kind]),
+      ])
   }
 
-  private static func statement(
-    _ query: PostgresQuery, _ kind: DocumentKind, _ id: String, _ content: [UInt8]
-  ) -> PostgresStatement {
-    var statement = PostgresStatement(query)
-    statement.add(text: kind.rawValue)
-    statement.add(text: id)
-    statement.add(bytes: content)
-    return statement
-  }
-
-  /// Removes a document, if it exists.
-  public func removeDocument(_ kind: DocumentKind, id: String) throws(StoreError) {
-    var delete = PostgresStatement(Self.deleteDocument)
-    delete.add(text: kind.rawValue)
-    delete.add(text: id)
-    _ = try side.change([delete, ServiceStatements.raise([kind.shared])])
-  }
-
-  /// Makes changes of the service itself, outside of the chain and of any lease: policies, bulk operations, statistics.
+  /// Makes changes of the service itself, outside of the chain and of any lease: documents and statistics.
   ///
   /// - Throws: `outcomeUnknown` if the connection is lost meanwhile, and the database cannot be asked.
   public func commit(_ writes: [StoreWrite]) throws(StoreError) {
+    try commit(writes, inDoubt: [])
+  }
+
+  /// - Parameter remedy: What is done as soon as the database answers, if it is not known whether the changes were made.
+  private func commit(_ writes: [StoreWrite], inDoubt remedy: [PostgresStatement]) throws(StoreError) {
     if writes.isEmpty { return }
     let folded = FoldedWrites(writes)
     guard folded.changes.isEmpty, folded.discarded.isEmpty, folded.keys.isEmpty else {
@@ -142,16 +104,33 @@ extension PostgresStore: DocumentStore {
     let session = lane.standing.withLock { $0.session?.id } ?? 0
     var statements = try statements(folded)
     for index in statements.indices { statements[index].fill(session: session, connection: 0, sequence: 0) }
-    _ = try side.change(statements)
+    _ = try side.change(statements, inDoubt: remedy)
   }
 }
 
-extension DocumentKind {
-  /// The kind by which instances tell each other of changes.
-  fileprivate var shared: SharedDocuments {
-    switch self {
-    case .webhookEndpoint: .webhookEndpoints
-    case .apiKey: .apiKeys
-    }
+extension StoredDocument {
+  private static let findAll = PostgresQuery(
+    "find_documents", "read the service's documents",
+    "SELECT id, content FROM documents WHERE kind = $1::text ORDER BY id")
+
+  /// The statement that finds all documents of a kind.
+  static func findAll(_ kind: Kind) -> PostgresStatement {
+    var find = PostgresStatement(findAll)
+    find.add(text: kind.rawValue)
+    return find
+  }
+
+  /// The documents of a kind in the rows of that statement.
+  static func all(_ kind: Kind, in rows: PostgresRows) -> [StoredDocument] {
+    rows.map { StoredDocument(kind, id: rows.text($0, 0), rows.bytes($0, 1)) }
+  }
+
+  /// A statement with the kind, the id and the content as its parameters.
+  func statement(_ query: PostgresQuery) -> PostgresStatement {
+    var statement = PostgresStatement(query)
+    statement.add(text: kind.rawValue)
+    statement.add(text: id)
+    statement.add(bytes: content)
+    return statement
   }
 }

@@ -1,3 +1,4 @@
+public import RedialModel
 public import RedialStore
 
 /// The documents.
@@ -7,6 +8,7 @@ struct DocumentTable {
   private let find: SQLiteStatement
   private let replace: SQLiteStatement
   private let upsert: SQLiteStatement
+  private let insert: SQLiteStatement
   private let delete: SQLiteStatement
 
   /// Prepares the statements.
@@ -25,22 +27,26 @@ struct DocumentTable {
       INSERT INTO documents (kind, id, content) VALUES (?1, ?2, ?3)
       ON CONFLICT (kind, id) DO UPDATE SET content = excluded.content
       """)
+    insert = try connection.prepare(
+      "store a new document of the service", "INSERT INTO documents (kind, id, content) VALUES (?1, ?2, ?3)")
     delete = try connection.prepare(
       "remove a document of the service", "DELETE FROM documents WHERE kind = ?1 AND id = ?2")
   }
 
-  func all(_ kind: DocumentKind) throws(StoreError) -> [(id: String, content: [UInt8])] {
+  /// All documents of a kind, by id.
+  func all(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument] {
     select.bind(1, text: kind.rawValue)
-    return try select.rows { row throws(StoreError) in (row.text(0), row.bytes(1)) }
+    return try select.rows { row throws(StoreError) in StoredDocument(kind, id: row.text(0), row.bytes(1)) }
   }
 
-  func one(_ kind: DocumentKind, _ id: String) throws(StoreError) -> [UInt8]? {
+  func one(_ kind: StoredDocument.Kind, _ id: String) throws(StoreError) -> [UInt8]? {
     find.bind(1, text: kind.rawValue)
     find.bind(2, text: id)
     return try find.rows { row throws(StoreError) in row.bytes(0) }.first
   }
 
-  func replace(_ kind: DocumentKind, _ id: String, _ old: [UInt8], with new: [UInt8]) throws(StoreError) -> Bool {
+  func replace(_ kind: StoredDocument.Kind, _ id: String, _ old: [UInt8], with new: [UInt8]) throws(StoreError) -> Bool
+  {
     replace.bind(1, text: kind.rawValue)
     replace.bind(2, text: id)
     try old.withUnsafeBufferPointer { old throws(StoreError) in
@@ -53,16 +59,20 @@ struct DocumentTable {
     return connection.changes == 1
   }
 
-  func put(_ kind: DocumentKind, _ id: String, _ content: [UInt8]) throws(StoreError) {
-    upsert.bind(1, text: kind.rawValue)
-    upsert.bind(2, text: id)
-    try content.withUnsafeBufferPointer { bytes throws(StoreError) in
-      upsert.bind(3, bytes: bytes)
-      try upsert.run()
+  /// Stores a document.
+  ///
+  /// - Parameter isNew: Whether none may have its id.
+  func put(_ document: StoredDocument, isNew: Bool) throws(StoreError) {
+    let statement = isNew ? insert : upsert
+    statement.bind(1, text: document.kind.rawValue)
+    statement.bind(2, text: document.id)
+    try document.content.withUnsafeBufferPointer { bytes throws(StoreError) in
+      statement.bind(3, bytes: bytes)
+      try statement.run()
     }
   }
 
-  func remove(_ kind: DocumentKind, _ id: String) throws(StoreError) {
+  func remove(_ kind: StoredDocument.Kind, _ id: String) throws(StoreError) {
     delete.bind(1, text: kind.rawValue)
     delete.bind(2, text: id)
     try delete.run()
@@ -71,31 +81,21 @@ struct DocumentTable {
 
 extension SQLiteStore: DocumentStore {
   /// All documents of a kind, by id.
-  public func documents(_ kind: DocumentKind) throws(StoreError) -> [(id: String, content: [UInt8])] {
-    try service.documents(kind)
+  public func documents(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument] {
+    try service.documents.all(kind)
   }
 
   /// The document with an id; nil if there is none.
-  public func document(_ kind: DocumentKind, id: String) throws(StoreError) -> [UInt8]? {
-    try service.document(kind, id)
+  public func document(_ kind: StoredDocument.Kind, id: String) throws(StoreError) -> [UInt8]? {
+    try service.documents.one(kind, id)
   }
 
   /// Stores a document in place of the one with that id, if that is still as it was read.
   public func replaceDocument(
-    _ kind: DocumentKind, id: String, _ old: [UInt8], with new: [UInt8]
+    _ kind: StoredDocument.Kind, id: String, _ old: [UInt8], with new: [UInt8]
   ) throws(StoreError) -> Bool {
     var isReplaced = false
-    try transaction { () throws(StoreError) in isReplaced = try service.replace(kind, id, old, with: new) }
+    try transaction { () throws(StoreError) in isReplaced = try service.documents.replace(kind, id, old, with: new) }
     return isReplaced
-  }
-
-  /// Stores a document in place of the one with that id.
-  public func putDocument(_ kind: DocumentKind, id: String, _ content: [UInt8]) throws(StoreError) {
-    try transaction { () throws(StoreError) in try service.put(kind, id, content) }
-  }
-
-  /// Removes a document, if it exists.
-  public func removeDocument(_ kind: DocumentKind, id: String) throws(StoreError) {
-    try transaction { () throws(StoreError) in try service.remove(kind, id) }
   }
 }

@@ -107,19 +107,14 @@ public final class SQLiteReader: CallReader {
     try withConnection { connection throws(StoreError) in try connection.settings.value(of: name) }
   }
 
-  /// All stored bulk operations, the oldest first.
-  public func operations() throws(StoreError) -> [BulkOperation] {
-    try withConnection { connection throws(StoreError) in try connection.bulk.all() }
+  /// All documents of a kind.
+  public func documents(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument] {
+    try withConnection { connection throws(StoreError) in try connection.documents.all(kind) }
   }
 
   /// The ids of calls, newest first.
   public func ids(_ query: CallQuery) throws(StoreError) -> CallPage<CallID> {
     try withLog { connection, logged throws(StoreError) in try connection.ids(query, logged) }
-  }
-
-  /// All stored versions of all policies, by name, the newest last; one without a text is a removal.
-  public func policies() throws(StoreError) -> [StoredPolicy] {
-    try withConnection { connection throws(StoreError) in try connection.policies.all() }
   }
 
   /// How many calls in no engine's memory wait, by target and reason, up to a limit.
@@ -192,8 +187,7 @@ private final class ReadConnection: @unchecked Sendable {
   let connection: SQLiteConnection
   let settings: SettingTable
   let usage: UsageQueries
-  let policies: PolicyTable
-  let bulk: BulkTable
+  let documents: DocumentTable
   private let tallies: StatisticsTable
   private let timely: TimelinessQueries
   private let waiting: BacklogQueries
@@ -217,8 +211,7 @@ private final class ReadConnection: @unchecked Sendable {
     self.redaction = redaction
     settings = try SettingTable(on: connection)
     usage = try UsageQueries(on: connection)
-    policies = try PolicyTable(on: connection)
-    bulk = try BulkTable(on: connection)
+    documents = try DocumentTable(on: connection)
     tallies = try StatisticsTable(on: connection)
     timely = try TimelinessQueries(on: connection)
     waiting = try BacklogQueries(on: connection)

@@ -62,7 +62,7 @@ extension SQLiteStore {
       // The log has copies of what is erased.
       try log.empty(into: calls)
       return false
-    case .target, .policy, .operation, .removeOperation, .tallied: return false
+    case .target, .put, .add, .remove, .tallied: return false
     }
   }
 
@@ -141,12 +141,12 @@ extension SQLiteStore {
       try calls.insert(retry, of: id)
     case .erase(let id, let spec):
       try calls.erase(id, leaving: spec)
-    case .policy(let policy, let limit):
-      try service.add(policy, keeping: limit)
-    case .operation(let operation):
-      try service.set(operation)
-    case .removeOperation(let id):
-      try service.remove(id)
+    case .put(let document):
+      try service.documents.put(document, isNew: false)
+    case .add(let document):
+      try service.documents.put(document, isNew: true)
+    case .remove(let kind, let id):
+      try service.documents.remove(kind, id)
     case .tallied(let minutes):
       for one in minutes {
         try service.add(one.tally, at: one.minute, namespace: try namespaces.intern(one.namespace))

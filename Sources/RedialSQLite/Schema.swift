@@ -37,7 +37,7 @@ enum Schema {
     """
     ALTER TABLE targets ADD COLUMN asked_until INTEGER;
     """,
-    // 27: what is known of a target in one record.
+    // 27: what is known of a target in one record; policies and operations as documents.
     """
     ALTER TABLE targets ADD COLUMN record BLOB;
     UPDATE targets SET record = CAST(json_object(
@@ -58,6 +58,15 @@ enum Schema {
     ALTER TABLE targets DROP COLUMN pace_limited;
     ALTER TABLE targets DROP COLUMN pace_at;
     ALTER TABLE targets DROP COLUMN asked_until;
+    INSERT INTO documents (kind, id, content) SELECT 'policy', name || '@' || version, CAST(json_object(
+      'name', name, 'version', version, 'createdAt', created_at,
+      'policy', iif(length(policy) > 0, json(CAST(policy AS TEXT)), NULL)) AS BLOB) FROM policies;
+    INSERT INTO documents (kind, id, content) SELECT 'operation', CAST(id AS TEXT), CAST(json_object(
+      'id', id, 'request', json(CAST(request AS TEXT)), 'namespace', namespace, 'createdAt', created_at, 'state', state,
+      'finishedAt', finished_at, 'matched', matched, 'done', done, 'skipped', skipped, 'cursor', cursor) AS BLOB)
+    FROM operations;
+    DROP TABLE policies;
+    DROP TABLE operations;
     """,
   ]
 

@@ -104,11 +104,8 @@ public protocol CallReader: Sendable {
   /// Throws if the store does not work.
   func ping() throws(StoreError)
 
-  /// All stored versions of all policies, by name, the newest last; one without a text is a removal.
-  func policies() throws(StoreError) -> [StoredPolicy]
-
-  /// All stored bulk operations, the oldest first.
-  func operations() throws(StoreError) -> [BulkOperation]
+  /// All documents of a kind.
+  func documents(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument]
 
   /// A value of the service, stored under a name.
   func setting(_ name: String) throws(StoreError) -> String?

@@ -3,31 +3,25 @@ public import RedialModel
 /// Small data of the service that it reads completely at its start: each a document with an id.
 public protocol DocumentStore: AnyObject {
   /// All documents of a kind, by id.
-  func documents(_ kind: DocumentKind) throws(StoreError) -> [(id: String, content: [UInt8])]
+  func documents(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument]
 
   /// The document with an id; nil if there is none.
-  func document(_ kind: DocumentKind, id: String) throws(StoreError) -> [UInt8]?
+  func document(_ kind: StoredDocument.Kind, id: String) throws(StoreError) -> [UInt8]?
 
   /// Stores a document in place of the one with that id, if that is still as it was read; it is on disk on return.
   ///
   /// - Returns: False if it has changed or is gone; nothing is stored then.
   func replaceDocument(
-    _ kind: DocumentKind, id: String, _ old: [UInt8], with new: [UInt8]
+    _ kind: StoredDocument.Kind, id: String, _ old: [UInt8], with new: [UInt8]
   ) throws(StoreError) -> Bool
-
-  /// Stores a document in place of the one with that id; it is on disk on return.
-  func putDocument(_ kind: DocumentKind, id: String, _ content: [UInt8]) throws(StoreError)
 
   /// Stores a new document of which nobody knows unless this returns, such as a key with a secret; it is on disk on return.
   ///
   /// - Throws: A `StoreError`. With `outcomeUnknown` the store removes the document again when it can be reached, if it is
   ///   there then.
-  func addDocument(_ kind: DocumentKind, id: String, _ content: [UInt8]) throws(StoreError)
+  func addSecret(_ document: StoredDocument) throws(StoreError)
 
-  /// Removes a document, if it exists.
-  func removeDocument(_ kind: DocumentKind, id: String) throws(StoreError)
-
-  /// Makes changes of the service itself, such as policies and bulk operations; all of them are on disk on return, or
+  /// Makes changes of documents; all of them are on disk on return, or
   /// none is made. They are not part of the sequence of ``CallStore/submit(_:as:)``.
   ///
   /// - Throws: `outcomeUnknown` if the changes may have been made; with another kind they were not.
@@ -36,8 +30,8 @@ public protocol DocumentStore: AnyObject {
 
 extension DocumentStore {
   /// Stores a new document. For stores that always know what they have stored.
-  public func addDocument(_ kind: DocumentKind, id: String, _ content: [UInt8]) throws(StoreError) {
-    try putDocument(kind, id: id, content)
+  public func addSecret(_ document: StoredDocument) throws(StoreError) {
+    try commit([.add(document)])
   }
 
   /// Changes a document as it is in the store, where another instance may have changed or removed it: neither's change is
@@ -48,7 +42,7 @@ extension DocumentStore {
   /// - Returns: Whether there is such a document.
   /// - Throws: A `StoreError`, or what `change` throws.
   public func changeDocument(
-    _ kind: DocumentKind, id: String, _ change: ([UInt8]) throws -> [UInt8]?
+    _ kind: StoredDocument.Kind, id: String, _ change: ([UInt8]) throws -> [UInt8]?
   ) throws -> Bool {
     while let old = try document(kind, id: id) {
       guard let new = try change(old) else { return true }
@@ -61,11 +55,3 @@ extension DocumentStore {
 
 /// The store of a service: calls, and the documents of the service itself.
 public typealias ServiceStore = CallStore & DocumentStore
-
-/// The kind of a document. The names are the store's.
-public enum DocumentKind: String, Sendable, CaseIterable {
-  /// Webhook endpoints.
-  case webhookEndpoint
-  /// API keys.
-  case apiKey
-}

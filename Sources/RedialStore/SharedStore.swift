@@ -38,7 +38,7 @@ public enum PeerNews: Sendable, Hashable {
   /// The instances that share the store, and their shards, are these.
   case peers([Peer])
   /// Documents of these kinds were changed, perhaps by another instance. Read them again.
-  case documentsChanged(Set<SharedDocuments>)
+  case documentsChanged(Set<StoredDocument.Kind>)
 }
 
 /// A look at the clock of a store that is elsewhere: it showed the time at some moment between the question and the answer.
@@ -56,18 +56,6 @@ public struct ClockSample: Sendable, Hashable {
     self.answered = answered
     self.time = time
   }
-}
-
-/// What all instances read, and any of them may change.
-public enum SharedDocuments: String, Sendable, Hashable, CaseIterable {
-  /// API keys.
-  case apiKeys
-  /// Webhook endpoints.
-  case webhookEndpoints
-  /// Named policies.
-  case policies
-  /// Bulk operations.
-  case operations
 }
 
 /// An instance that shares the store.

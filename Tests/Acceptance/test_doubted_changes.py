@@ -27,7 +27,7 @@ def test_a_change_whose_answer_is_lost_is_made_and_answered(made, instances, dat
     stored = "SELECT count(*) FROM redial.statistics"
     wait_until(lambda: cluster.query(stored, "redial") != [["0"]], "the counts are stored")
 
-    way.tell("lose", "upsert_operation")
+    way.tell("lose", "insert_document")
     begun = service("POST", "/v1/operations", OPERATION)
     assert begun.status == 202, begun.body
     # The change came after the counts.
@@ -35,10 +35,10 @@ def test_a_change_whose_answer_is_lost_is_made_and_answered(made, instances, dat
     listed = service("GET", "/v1/operations").json["data"]
     assert [operation["id"] for operation in listed] == [begun.json["id"]]
 
-    way.tell("lose", "upsert_document")
+    way.tell("lose", "insert_document")
     endpoint = service("POST", "/v1/webhook-endpoints", ENDPOINT)
     assert endpoint.status == 201 and endpoint.json["secret"], endpoint.body
-    way.tell("lose", "upsert_document")
+    way.tell("lose", "insert_document")
     key = service("POST", "/v1/keys", KEY)
     assert key.status == 201, key.body
     assert service("GET", "/v1/keys", headers={"authorization": f"Bearer {key.json['key']}"}).status == 200
@@ -47,9 +47,9 @@ def test_a_change_whose_answer_is_lost_is_made_and_answered(made, instances, dat
 def test_a_change_in_doubt_is_said_to_be_and_leaves_no_key_that_nobody_has(made, instances, database, receiver):
     target, cluster = receiver(), database()
     service, way = served_through(made, instances, cluster)
-    for path, body, text in (("/v1/keys", KEY, "upsert_document"),
-                             ("/v1/webhook-endpoints", ENDPOINT, "upsert_document"),
-                             ("/v1/operations", OPERATION, "upsert_operation")):
+    for path, body, text in (("/v1/keys", KEY, "insert_document"),
+                             ("/v1/webhook-endpoints", ENDPOINT, "insert_document"),
+                             ("/v1/operations", OPERATION, "insert_document")):
         way.tell("last", text)
         answer = service("POST", path, body)
         assert (answer.status, answer.json["code"]) == (503, "outcomeUnknown"), answer.body
@@ -62,7 +62,7 @@ def test_a_change_in_doubt_is_said_to_be_and_leaves_no_key_that_nobody_has(made,
         wait_until(lambda: cluster.query(rows, "redial") == [["0"]], "what nobody knows is removed")
         # Documents are shown as soon as the lease is renewed.
         wait_until(lambda: service("GET", path).json.get("data") == [], "nothing is listed")
-    assert cluster.query("SELECT count(*) FROM redial.operations", "redial") == [["1"]]
+    assert cluster.query("SELECT count(*) FROM redial.documents WHERE kind = 'operation'", "redial") == [["1"]]
     wait_until(lambda: len(service("GET", "/v1/operations").json.get("data", [])) == 1, "the operation can be seen")
     ended = lambda: service("GET", "/v1/operations").json["data"][0]["state"]
     wait_until(lambda: ended() == "completed", "it runs, and not only after a restart")

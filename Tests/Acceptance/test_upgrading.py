@@ -69,6 +69,11 @@ def make_older(store):
             database.execute(f"ALTER TABLE targets ADD COLUMN {column}")
         database.execute("UPDATE targets SET overrides = CAST(CAST(record AS TEXT) -> '$.controls.overrides' AS BLOB)")
         database.execute("ALTER TABLE targets DROP COLUMN record")
+        database.execute("CREATE TABLE policies (name TEXT NOT NULL, version INTEGER NOT NULL, created_at INTEGER NOT NULL, "
+                         "policy BLOB, PRIMARY KEY (name, version)) STRICT, WITHOUT ROWID")
+        database.execute("CREATE TABLE operations (id INTEGER PRIMARY KEY, request BLOB NOT NULL, created_at INTEGER NOT NULL, "
+                         "state INTEGER NOT NULL, finished_at INTEGER, matched INTEGER NOT NULL, done INTEGER NOT NULL, "
+                         "skipped INTEGER NOT NULL, cursor INTEGER, namespace TEXT NOT NULL DEFAULT 'default') STRICT")
         database.execute("ALTER TABLE requests DROP COLUMN past")
         database.execute(f"PRAGMA user_version = {OLDEST}")
 

@@ -56,7 +56,22 @@ struct NamedPolicyTests {
     #expect(policies.versions(of: "fast").isEmpty && policies.count() == 0)
     #expect(policies.nextVersion(of: "fast") == 6 && policies.longestRemoved(of: 1) == removal)
     #expect(policies.longestRemoved(of: 2) == nil)
-    try policies.add(removal, keeping: 0)
+    policies.forget(removal)
     #expect(policies.nextVersion(of: "fast") == 1)
+  }
+
+  @Test("what a version displaces is what is not kept after it, also after the limit was lowered")
+  func displaced() throws {
+    let policies = NamedPolicies()
+    let versions = (1...4).map { Self.policy($0, attempts: $0) }
+    try policies.replace(with: versions)
+    #expect(policies.displaced(by: Self.policy(5, attempts: 1), keeping: 2) == Array(versions.prefix(3)))
+    #expect(policies.displaced(by: Self.policy(5, attempts: 1), keeping: 9).isEmpty)
+    let removal = StoredPolicy(name: "fast", version: 5, createdAt: .epoch, json: [])
+    #expect(policies.displaced(by: removal, keeping: 9) == versions)
+    try policies.add(removal, keeping: 9)
+    #expect(policies.displaced(by: Self.policy(6, attempts: 1), keeping: 9) == [removal])
+    try policies.add(Self.policy(6, attempts: 1), keeping: 9)
+    #expect(policies.versions(of: "fast").map(\.version) == [6] && policies.longestRemoved(of: 1) == nil)
   }
 }

@@ -117,7 +117,7 @@ struct HeartbeatTests {
   }
 
   /// The first heartbeat of a connection reports all documents.
-  private func tells(_ news: PeerNews, of kind: SharedDocuments) -> Bool {
+  private func tells(_ news: PeerNews, of kind: StoredDocument.Kind) -> Bool {
     if case .documentsChanged(let kinds) = news { kinds.contains(kind) } else { false }
   }
 
@@ -126,15 +126,13 @@ struct HeartbeatTests {
     let reader = try Instance(database.settings)
     let writer = try Instance(database.settings, meets: false)
     defer { for instance in [reader, writer] { instance.kill() } }
-    try writer.store.putDocument(.apiKey, id: "a", [1])
-    #expect(reader.news.wait { tells($0, of: .apiKeys) })
+    try writer.store.commit([.put(StoredDocument(.apiKey, id: "a", [1]))])
+    #expect(reader.news.wait { tells($0, of: .apiKey) })
     reader.news.clear()
-    try writer.store.removeDocument(.webhookEndpoint, id: "a")
-    #expect(reader.news.wait { tells($0, of: .webhookEndpoints) })
-    try writer.store.commit([
-      .policy(StoredPolicy(name: "p", version: 1, createdAt: Sample.start, json: [1]), keeping: 3)
-    ])
-    #expect(reader.news.wait { tells($0, of: .policies) })
+    try writer.store.commit([.remove(.webhookEndpoint, id: "a")])
+    #expect(reader.news.wait { tells($0, of: .webhookEndpoint) })
+    try writer.store.commit([.add(StoredDocument(.policy, id: "p", [1]))])
+    #expect(reader.news.wait { tells($0, of: .policy) })
   }
 
   @Test(

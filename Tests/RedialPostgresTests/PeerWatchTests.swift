@@ -62,19 +62,19 @@ struct PeerWatchTests {
   @Test("changed documents are reported once, and after a start all that ever changed")
   func documents() {
     var watch = PeerWatch()
-    var look = PeerLook(peers: [peer(1, .all)], versions: [.policies: 7])
-    #expect(watch.news(of: look, session: 1).contains(.documentsChanged([.policies])))
+    var look = PeerLook(peers: [peer(1, .all)], versions: [.policy: 7])
+    #expect(watch.news(of: look, session: 1).contains(.documentsChanged([.policy])))
     #expect(watch.news(of: look, session: 1).isEmpty)
-    look.versions[.apiKeys] = 1
-    look.versions[.policies] = 8
-    #expect(watch.news(of: look, session: 1) == [.documentsChanged([.policies, .apiKeys])])
+    look.versions[.apiKey] = 1
+    look.versions[.policy] = 8
+    #expect(watch.news(of: look, session: 1) == [.documentsChanged([.policy, .apiKey])])
     // A server that lost the last changes has fewer.
-    look.versions[.policies] = 7
-    #expect(watch.news(of: look, session: 1) == [.documentsChanged([.policies])])
+    look.versions[.policy] = 7
+    #expect(watch.news(of: look, session: 1) == [.documentsChanged([.policy])])
     // A server that lost even the first change of a kind knows nothing of it.
     watch.forgetDocuments()
     look.versions = [:]
-    #expect(watch.news(of: look, session: 1) == [.documentsChanged(Set(SharedDocuments.allCases))])
+    #expect(watch.news(of: look, session: 1) == [.documentsChanged(Set(StoredDocument.Kind.allCases))])
     #expect(watch.news(of: look, session: 1).isEmpty)
   }
 

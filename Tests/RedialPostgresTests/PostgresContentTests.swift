@@ -175,7 +175,7 @@ struct PostgresContentTests {
     let mark = MigrationMark(source: "a", state: "b", section: .calls)
     try one.begin(mark)
     var next = mark
-    next.section = .policies
+    next.section = .documents
     try one.add([], to: .calls, from: mark, to: next)
     let refused = #expect(throws: StoreError.self) { try other.add([], to: .calls, from: mark, to: next) }
     #expect(refused?.message.contains("Another `redial migrate`") == true)

@@ -30,6 +30,15 @@ struct UpgradeTests {
       SELECT id, shard, namespace, kind, target_id, created_at, priority, callback, state, at, waiting, attempts, interruptions,
         attempts_before, round_started_at, previous_wait, total_wait, finished_at, failure, last_outcome, last_status FROM done
     """,
+    """
+    CREATE TABLE policies (name text COLLATE "C" NOT NULL, version int8 NOT NULL, created_at int8 NOT NULL, policy bytea,
+      PRIMARY KEY (name, version))
+    """,
+    """
+    CREATE TABLE operations (id int8 PRIMARY KEY, request bytea NOT NULL, created_at int8 NOT NULL, state int2 NOT NULL,
+      finished_at int8, matched int8 NOT NULL, done int8 NOT NULL, skipped int8 NOT NULL, cursor int8,
+      namespace text NOT NULL)
+    """,
     "UPDATE schema_version SET version = 1",
   ]
 
@@ -53,6 +62,9 @@ struct UpgradeTests {
       UPDATE targets SET breaker_until = 1796083205000000, breaker_trips = 2, overrides = '{"maxInFlight":3}', paused = true,
         pace_delivered = 12345, pace_limited = true, pace_at = 1796083200000000
       """)
+    _ = try database.rows("INSERT INTO policies VALUES ('p', 3, 5, '{\"maxAttempts\": 2}'), ('q', 4, 6, '')")
+    _ = try database.rows(
+      "INSERT INTO operations VALUES (9, '{\"action\":\"cancel\",\"all\":true}', 7, 1, NULL, 10, 5, 1, 77, 'acme')")
     #expect(try database.number("SELECT count(*) FROM attempts") == 3)
     return calls
   }
@@ -80,6 +92,8 @@ struct UpgradeTests {
     let store = AwaitedStore(try PostgresStore(database.settings, sharing: .alone))
     defer { store.close() }
     let reader = try PostgresReader(database.settings, connections: 1)
+    #expect(try reader.policies().map(\.reference) == ["p@3", "q@4"])
+    #expect(try reader.operations().map(\.cursor?.rawValue) == [77])
     for call in calls {
       #expect(try reader.call(call.id, allResponses: true)?.attempts == [Sample.attempt(1)])
     }

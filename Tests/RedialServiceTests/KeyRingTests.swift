@@ -112,11 +112,11 @@ struct KeyRingTests {
     let draft = APIKeyDraft(name: "ci \"x\"", scopes: [.submit, .operate], requestsPerMinute: 7)
     var (key, text) = try #require(APIKey.make(draft, at: Self.start))
     key.revokedAt = Self.start + .seconds(1)
-    let read = try #require(APIKey(document: key.document))
+    let read = try #require(APIKey(document: key.document.content))
     #expect(read.id == key.id && read.name == key.name && read.scopes == key.scopes)
     #expect(read.requestsPerMinute == 7 && read.revokedAt == key.revokedAt && read.matches(text))
     #expect(!read.matches(text + "x"))
-    #expect(!String(decoding: key.document, as: UTF8.self).contains(text.dropFirst(18)))
+    #expect(!String(decoding: key.document.content, as: UTF8.self).contains(text.dropFirst(18)))
     #expect(APIKey(document: Array("{}".utf8)) == nil)
   }
 
@@ -126,7 +126,7 @@ struct KeyRingTests {
     let ring = KeyRing(adminKey: "0123456789abcdef")
     func caller(_ draft: APIKeyDraft, in namespace: Namespace) throws -> Caller {
       let (key, text) = try #require(APIKey.make(draft, in: namespace, at: Self.start))
-      ring.set(try #require(APIKey(document: key.document)))
+      ring.set(try #require(APIKey(document: key.document.content)))
       guard case .admitted(_, let caller) = ring.judge("Bearer \(text)", for: .anyKey, at: Self.start) else {
         throw Problem(status: 500, code: "refused", title: "", detail: "")
       }
@@ -147,8 +147,8 @@ struct KeyRingTests {
 
     var (key, _) = try #require(APIKey.make(admin, in: acme, at: Self.start))
     key.revokedAt = Self.start
-    let text = String(decoding: key.document, as: UTF8.self)
-    #expect(APIKey(document: key.document)?.namespace == acme)
+    let text = String(decoding: key.document.content, as: UTF8.self)
+    #expect(APIKey(document: key.document.content)?.namespace == acme)
     let older = text.replacing(#""namespace":"acme","#, with: "")
     #expect(older != text && APIKey(document: Array(older.utf8))?.namespace == .default)
   }

@@ -27,8 +27,7 @@ struct EmptyReader: CallReader {
   }
   func deadlines(of target: TargetKey, limit: Int) throws(StoreError) -> QueueDeadlines { QueueDeadlines() }
   func ended(among ids: [CallID]) throws(StoreError) -> [CallID] { [] }
-  func policies() throws(StoreError) -> [StoredPolicy] { [] }
-  func operations() throws(StoreError) -> [BulkOperation] { [] }
+  func documents(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument] { [] }
   func setting(_ name: String) throws(StoreError) -> String? { nil }
   var connections: Int { 4 }
 }

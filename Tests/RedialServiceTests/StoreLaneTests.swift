@@ -26,13 +26,11 @@ final class NotedStore: ServiceStore, @unchecked Sendable {
   init(gate: DispatchSemaphore? = nil, known: KeyRecord? = nil) { (self.gate, self.known) = (gate, known) }
 
   var commits: [Int] { state.withLock { $0.commits } }
-  func documents(_ kind: DocumentKind) throws(StoreError) -> [(id: String, content: [UInt8])] { [] }
-  func document(_ kind: DocumentKind, id: String) throws(StoreError) -> [UInt8]? { nil }
+  func documents(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument] { [] }
+  func document(_ kind: StoredDocument.Kind, id: String) throws(StoreError) -> [UInt8]? { nil }
   func replaceDocument(
-    _ kind: DocumentKind, id: String, _ old: [UInt8], with new: [UInt8]
+    _ kind: StoredDocument.Kind, id: String, _ old: [UInt8], with new: [UInt8]
   ) throws(StoreError) -> Bool { false }
-  func putDocument(_ kind: DocumentKind, id: String, _ content: [UInt8]) throws(StoreError) {}
-  func removeDocument(_ kind: DocumentKind, id: String) throws(StoreError) {}
   func setUntidy(_ steps: Int) { state.withLock { $0.untidy = steps } }
   func setFailing(_ failing: Bool) { state.withLock { $0.failing = failing } }
 
@@ -103,13 +101,11 @@ final class LateStore: ServiceStore, @unchecked Sendable {
     return nil
   }
 
-  func documents(_ kind: DocumentKind) throws(StoreError) -> [(id: String, content: [UInt8])] { [] }
-  func document(_ kind: DocumentKind, id: String) throws(StoreError) -> [UInt8]? { nil }
+  func documents(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument] { [] }
+  func document(_ kind: StoredDocument.Kind, id: String) throws(StoreError) -> [UInt8]? { nil }
   func replaceDocument(
-    _ kind: DocumentKind, id: String, _ old: [UInt8], with new: [UInt8]
+    _ kind: StoredDocument.Kind, id: String, _ old: [UInt8], with new: [UInt8]
   ) throws(StoreError) -> Bool { false }
-  func putDocument(_ kind: DocumentKind, id: String, _ content: [UInt8]) throws(StoreError) {}
-  func removeDocument(_ kind: DocumentKind, id: String) throws(StoreError) {}
   func commit(_ writes: [StoreWrite]) throws(StoreError) {}
   func recover(at now: Timestamp) -> RecoveredState { RecoveredState() }
   func leave(at now: Timestamp) {}

@@ -144,7 +144,7 @@ struct WebhookTests {
     var disabled = enabled
     disabled.isEnabled = false
     func stored(_ endpoint: WebhookEndpoint) throws -> WebhookEndpoint {
-      try #require(WebhookEndpoint(document: endpoint.document))
+      try #require(WebhookEndpoint(document: endpoint.document.content))
     }
     var endpoint = WebhookEndpoint(CallID(rawValue: 1), enabled, in: .default, secret: secret, at: now)
     #expect(!endpoint.isUnsettled)

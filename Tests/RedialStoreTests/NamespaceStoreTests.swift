@@ -113,7 +113,7 @@ struct NamespaceStoreTests {
       keys.enumerated().map { number, key in
         .key(KeyRecord(key: key, call: Sample.id(1 + number), createdAt: Sample.start, expiresAt: Sample.time(60)))
       } + [
-        .policy(StoredPolicy(name: "p", version: 1, createdAt: Sample.start, json: [0x7B, 0x7D], in: acme), keeping: 3)
+        .add(StoredPolicy(name: "p", version: 1, createdAt: Sample.start, json: [0x7B, 0x7D], in: acme).document)
       ])
     let file = try SQLiteConnection(path: folder.file("calls.db"), role: .reader)
     defer { file.close() }
@@ -123,7 +123,7 @@ struct NamespaceStoreTests {
     #expect(try texts("SELECT key FROM targets") == ["t", "acme\u{1F}t"])
     #expect(try texts("SELECT key FROM idempotency_keys") == ["k", "acme\u{1F}k"])
     #expect(try texts("SELECT name FROM labels") == ["team", "acme\u{1F}team"])
-    #expect(try texts("SELECT name FROM policies") == ["acme\u{1F}p"])
+    #expect(try texts("SELECT id FROM documents") == ["acme\u{1F}p@1"])
   }
 
   @Test("policies and operations keep their namespaces")
@@ -138,7 +138,7 @@ struct NamespaceStoreTests {
     }
     request.filter.namespace = acme
     let operation = BulkOperation(id: BulkOperationID(rawValue: 7), request: request, createdAt: Sample.start)
-    try store.commit(policies.map { .policy($0, keeping: 3) } + [.operation(operation)])
+    try store.commit(policies.map { .add($0.document) } + [.put(operation.document)])
     #expect(Set(try reader.policies()) == Set(policies))
     #expect(try reader.operations() == [operation])
   }

@@ -17,11 +17,11 @@ struct QueryPlanTests {
     let plans = plans(try store.file.connection.plans())
     #expect(plans.count >= 18)
     // The only scans: over queued calls and those that wait for their turn, over targets, over namespaces, and, when
-    // the service starts, over policies, operations, sessions and the 64 leases, of which there are no more than the
-    // settings allow.
+    // the service starts, over sessions and the 64 leases, of which there are no more than the settings
+    // allow.
     let allowed = [
       "SCAN calls USING INDEX calls_queued", "SCAN targets",
-      "SCAN q", "SCAN finished_counts", "SCAN policies", "SCAN operations",
+      "SCAN q", "SCAN finished_counts",
       "SCAN turns USING INDEX turns_awaited", "SCAN n", "SCAN namespaces", "SCAN leases", "SCAN sessions",
       "SCAN sessions USING INDEX sqlite_autoindex_sessions_1",
       // The rows of one insertion.
@@ -81,12 +81,8 @@ struct QueryPlanTests {
       uses: "SEARCH attempts USING INDEX sqlite_autoindex_attempts_1 (call_id=?)")
     let lists = plans.filter { $0.sql.hasSuffix("ORDER BY id DESC LIMIT ?3") }
     #expect(lists.count == 12)
-    // The stored counts are a row for each kind and final state; policies and operations are read once.
-    check(
-      plans,
-      allowing: [
-        "SCAN finished_counts", "SCAN policies", "SCAN operations", "SCAN n", "SCAN namespaces",
-      ])
+    // The stored counts are a row for each kind and final state.
+    check(plans, allowing: ["SCAN finished_counts", "SCAN n", "SCAN namespaces"])
     expect(
       plans, "FROM turns INDEXED BY turns_by_namespace",
       uses: "SEARCH turns USING INDEX turns_by_namespace (namespace=?)")

@@ -154,6 +154,13 @@ struct SQLiteFileTests {
       DROP TABLE later;
       CREATE INDEX targets_by_shard ON targets (shard);
       DROP TABLE call_log;
+      CREATE TABLE policies (name TEXT NOT NULL, version INTEGER NOT NULL, created_at INTEGER NOT NULL, policy BLOB,
+        PRIMARY KEY (name, version)) STRICT, WITHOUT ROWID;
+      INSERT INTO policies VALUES ('acme' || char(31) || 'p', 3, 5, CAST('{"maxAttempts":2}' AS BLOB)), ('q', 4, 6, x'');
+      CREATE TABLE operations (id INTEGER PRIMARY KEY, request BLOB NOT NULL, created_at INTEGER NOT NULL,
+        state INTEGER NOT NULL, finished_at INTEGER, matched INTEGER NOT NULL, done INTEGER NOT NULL,
+        skipped INTEGER NOT NULL, cursor INTEGER, namespace TEXT NOT NULL DEFAULT 'default') STRICT;
+      INSERT INTO operations VALUES (9, CAST('{"action":"cancel","all":true}' AS BLOB), 7, 1, NULL, 10, 5, 1, 77, 'acme');
       ALTER TABLE requests DROP COLUMN past;
       PRAGMA user_version = 22;
       """)
@@ -166,6 +173,17 @@ struct SQLiteFileTests {
       controls: TargetControls(overrides: overrides, isPaused: true), breaker: OpenBreaker(until: until, trips: 2))
     let found = try migrated.recover(at: Sample.start).targets
     #expect(found.map(\.target) == ["t"] && found.first?.record == record)
+    let reader = try SQLiteReader(path: old, connections: 1)
+    let policies = try reader.policies()
+    #expect(policies.map(\.reference) == ["p@3", "q@4"] && policies.map(\.namespace.name) == ["acme", "default"])
+    #expect(policies.map { String(decoding: $0.json, as: UTF8.self) } == [#"{"maxAttempts":2}"#, ""])
+    let operation = try #require(try reader.operations().first)
+    #expect(operation.id.rawValue == 9 && operation.namespace.name == "acme" && operation.cursor?.rawValue == 77)
+    #expect(operation.state == .running && operation.finishedAt == nil)
+    #expect((operation.matched, operation.done, operation.skipped) == (10, 5, 1))
+    // Its progress takes the place of what was there.
+    try migrated.commit([.put(operation.document), .remove(.policy, id: policies[1].documentID)])
+    #expect(try reader.operations() == [operation] && reader.policies() == [policies[0]])
     migrated.close()
     try SQLiteStore(path: new).close()
     func columns(_ path: String) throws -> [[String]] {

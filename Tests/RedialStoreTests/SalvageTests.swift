@@ -19,7 +19,7 @@ struct SalvageTests {
   private func write(isFolded: Bool = false) throws {
     let store = try SQLiteStore(path: path)
     try store.setSetting("webhookSecret", to: "secret")
-    try store.addDocument(.apiKey, id: "key", [1, 2])
+    try store.commit([.add(StoredDocument(.apiKey, id: "key", [1, 2]))])
     try store.commit([.target("t", TargetRecord(controls: TargetControls(isPaused: true)))])
     for number in 1...Self.calls {
       let call = Sample.call(number, number % 3 == 0 ? .scheduled : .running, body: [UInt8](repeating: 7, count: 700))
@@ -175,9 +175,14 @@ struct SalvageTests {
     let mover = try SQLiteConnection(path: path, role: .writer)
     #expect(try mover.value("open the log", "SELECT count(*) FROM calls") { $0.integer(0) } == Int64(Self.calls))
     #expect(try mover.checkpointAndCut()?.isComplete == true)
+    // Without the list of the tables there is nothing to find.
+    let schema = try mover.prepare("find", "SELECT pageno - 1 FROM dbstat WHERE name = 'sqlite_schema'")
+      .rows { row throws(StoreError) in Int(row.integer(0)) }
     mover.close()
     var file = try #require(contents(of: path))
-    let place = (number * 7919 % (file.count / 4096 - 1) + 1) * 4096
+    var page = number * 7919 % (file.count / 4096 - 1) + 1
+    while schema.contains(page) { page -= 1 }
+    let place = page * 4096
     for byte in place..<place + 4096 { file[byte] = 0xA5 }
     writeFile(path, file)
     var told: [String] = []

@@ -269,8 +269,7 @@ struct Invariants {
         require(
           before.rows[id]?.record.progress.state.isFinal == true,
           "the content of \(id) was erased, and it had not ended")
-      case .key, .target, .awaitTurn, .passTurn, .retried, .policy, .operation,
-        .removeOperation, .tallied:
+      case .key, .target, .awaitTurn, .passTurn, .retried, .put, .add, .remove, .tallied:
         break
       }
     }

@@ -137,7 +137,7 @@ extension SimulatedStore {
       target = rows[id]?.record.spec.target
     case .target(let key, _): target = key
     // Any instance may put a call into the store; calls that others have started stay unchanged.
-    case .insert, .key, .discard, .awaitTurn, .policy, .operation, .removeOperation, .tallied: return
+    case .insert, .key, .discard, .awaitTurn, .put, .add, .remove, .tallied: return
     }
     if let target, owner(of: target) != session {
       throw Nonsense(message: "\(write.summary): written by session \(session), and \(target) is not its own")

@@ -108,7 +108,7 @@ struct SimulatedStore {
     case .retried(let id, _):
       guard rows[id] != nil else { throw Nonsense(message: "\(id) was retried, and there is no such call") }
     // The engine does not request these.
-    case .policy, .operation, .removeOperation: break
+    case .put, .add, .remove: break
     }
   }
 

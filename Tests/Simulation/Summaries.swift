@@ -97,10 +97,9 @@ extension StoreWrite {
     case .passTurn(let id): "\(id) passes its turn on"
     case .retried(let id, _): "\(id) retried"
     case .erase(let id, _): "\(id) erased"
-    case .operation(let operation): "operation \(operation.id) \(operation.state)"
-    case .removeOperation(let id): "-operation \(id)"
+    case .put(let document), .add(let document): "\(document.kind) \(document.id)"
+    case .remove(let kind, let id): "-\(kind) \(id)"
     case .tallied(let minutes): "\(minutes.count) minutes tallied"
-    case .policy(let policy, _): "policy \(policy.reference)"
     }
   }
 }

@@ -101,9 +101,7 @@ package struct ContentConformance {
     #expect(told.contains("calls: id \(ContentSamples.firstCall) has attempts 4 in place of 3"))
     #expect(told.contains("settings: name \"x\" has value a text of 7 bytes in place of a text of 0 bytes"))
     #expect(told.contains("retries: \(Sample.id(0)) at") && told.contains("is missing in"))
-    #expect(
-      told.contains("documents")
-        || told.contains("webhook endpoints and API keys: kind \"apiKey\" id \"added\" is not in"))
+    #expect(told.contains("policies and bulk operations: kind \"apiKey\" id \"added\" is not in"))
     #expect(try destination.mark() != nil)
     destination.close()
     source.close()

@@ -43,13 +43,6 @@ package enum ContentSamples {
         row(text(key), number(firstCall + Int64(place)), .bytes(Array(0...31)), number(1), number(.max))
       }
     case .calls: calls.map { call($0) }
-    case .policies:
-      texts.flatMap { name in
-        (1...3).map { (version: Int64) in
-          row(text(name), number(version), number(5), version == 2 ? .null : .bytes(Array("{}".utf8)))
-        }
-      }
-    case .operations: (1...4).map { operation($0) }
     case .documents: texts.map { row(text("apiKey"), text($0), .bytes(Array($0.utf8))) }
     case .settings: texts.map { row(text("x" + $0), text($0)) }
     case .statistics:
@@ -70,12 +63,6 @@ package enum ContentSamples {
       number(call), number(count), number(count * 1000), number(5), number(count % 3), sparse(call, 503),
       sparseText(call), sparseText(call + 1), byte(call), count == 1 ? .null : flag(call), byte(count),
       byte(call + count), byte(call / 2), sparse(count, 9000))
-  }
-
-  private static func operation(_ place: Int64) -> ContentRow {
-    row(
-      number(place), .bytes(Array(#"{"action":"retry"}"#.utf8)), number(3), number(1), sparse(place, 8), number(10),
-      number(5), number(1), sparse(place + 1, 77), text("acme"))
   }
 
   static let firstCall = Sample.id(0).rawValue

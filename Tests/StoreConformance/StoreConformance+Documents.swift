@@ -10,25 +10,32 @@ extension StoreConformance {
   ///   - store: The store through which documents are changed.
   ///   - other: The same store, or another instance on the same database.
   package static func documents(_ store: any DocumentStore, besides other: any DocumentStore) throws {
-    let kind = DocumentKind.webhookEndpoint
+    let kind = StoredDocument.Kind.webhookEndpoint
     #expect(try store.document(kind, id: "a") == nil)
     #expect(try !store.changeDocument(kind, id: "a") { _ in [9] })
     #expect(try store.documents(kind).isEmpty)
 
-    try store.putDocument(kind, id: "a", [1])
-    try store.putDocument(.apiKey, id: "a", [7])
-    try store.putDocument(kind, id: "b", [8])
+    try store.commit([.put(StoredDocument(kind, id: "a", [1]))])
+    try store.commit([.put(StoredDocument(.apiKey, id: "a", [7]))])
+    try store.commit([.put(StoredDocument(kind, id: "b", [8]))])
     #expect(try other.document(kind, id: "a") == [1])
     #expect(try !store.replaceDocument(kind, id: "a", [2], with: [3]))
     #expect(try other.document(kind, id: "a") == [1])
     #expect(try store.replaceDocument(kind, id: "a", [1], with: [2]))
     #expect(try other.document(kind, id: "a") == [2])
 
+    // A new one takes nobody's place.
+    #expect(throws: StoreError.self) {
+      try store.commit([.put(StoredDocument(kind, id: "c", [3])), .add(StoredDocument(kind, id: "a", [9]))])
+    }
+    #expect(try other.documents(kind) == [StoredDocument(kind, id: "a", [2]), StoredDocument(kind, id: "b", [8])])
+    try store.commit([.remove(kind, id: "none"), .add(StoredDocument(kind, id: "c", [3])), .remove(kind, id: "c")])
+
     // Another changes it between the read and the write.
     var seen: [[UInt8]] = []
     let isThere = try store.changeDocument(kind, id: "a") { content in
       seen.append(content)
-      if seen.count == 1 { try other.putDocument(kind, id: "a", content + [4]) }
+      if seen.count == 1 { try other.commit([.put(StoredDocument(kind, id: "a", content + [4]))]) }
       return content + [5]
     }
     #expect(isThere)
@@ -41,7 +48,7 @@ extension StoreConformance {
 
     // Another removes it between the read and the write.
     let isStillThere = try store.changeDocument(kind, id: "a") { content in
-      try other.removeDocument(kind, id: "a")
+      try other.commit([.remove(kind, id: "a")])
       return content + [6]
     }
     #expect(!isStillThere)

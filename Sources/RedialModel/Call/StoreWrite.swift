@@ -22,15 +22,14 @@ public enum StoreWrite: Sendable {
   case retried(CallID, ManualRetry)
   /// The payloads of an ended call are erased, and this is its remaining spec.
   case erase(CallID, CallSpec)
-  /// A new version of a policy. If it is a removal, all earlier versions are removed; otherwise those beyond the given
-  /// number. With the number 0 the name is forgotten.
-  case policy(StoredPolicy, keeping: Int)
-  /// A bulk operation in its current state.
-  case operation(BulkOperation)
+  /// A document, in place of the one with its id.
+  case put(StoredDocument)
+  /// A document with an id that none has: otherwise nothing of the commit is made.
+  case add(StoredDocument)
+  /// A document is removed, if there is one with this id.
+  case remove(StoredDocument.Kind, id: String)
   /// Counts of ends and attempts, to be added to the earlier counts.
   case tallied([MinuteTally])
-  /// A bulk operation is forgotten.
-  case removeOperation(BulkOperationID)
 }
 
 /// The content of a store that an engine must know when the store is opened.

@@ -48,27 +48,37 @@ public final class NamedPolicies: Sendable {
     return removed.count >= limit ? removed.min { $0.createdAt < $1.createdAt } : nil
   }
 
-  /// Takes all stored versions in place of what it has.
+  /// The versions that are not kept any more once this one is stored.
   ///
-  /// - Parameter limit: How many versions of each are kept.
+  /// - Parameter limit: How many versions are kept.
+  public func displaced(by new: StoredPolicy, keeping limit: Int) -> [StoredPolicy] {
+    book.withLock { book in
+      let kept = book.policies[new.key, default: []].map(\.stored)
+      return (book.removed[new.key].map { [$0] } ?? []) + kept.dropLast(new.isRemoval ? 0 : max(0, limit - 1))
+    }
+  }
+
+  /// Takes all stored versions in place of what it has: also those that a lower limit keeps no more, so that the next one
+  /// displaces them in the store too.
+  ///
   /// - Throws: The problem of the first that is not valid; nothing is changed then.
-  public func replace(with stored: [StoredPolicy], keeping limit: Int) throws(Problem) {
+  public func replace(with stored: [StoredPolicy]) throws(Problem) {
     let fresh = NamedPolicies()
-    for policy in stored { try fresh.add(policy, keeping: limit) }
+    for policy in stored { try fresh.add(policy, keeping: .max) }
     let all = fresh.book.withLock { $0 }
     book.withLock { $0 = all }
   }
 
   /// Adds a version that is newer than the existing ones.
   ///
-  /// - Parameter limit: How many versions are kept; 0 to forget even the name.
+  /// - Parameter limit: How many versions are kept.
   /// - Throws: The problem, if it is not a valid policy.
   public func add(_ stored: StoredPolicy, keeping limit: Int) throws(Problem) {
     let key = stored.key
-    guard limit > 0, !stored.isRemoval else {
+    guard !stored.isRemoval else {
       return book.withLock { book in
         book.policies[key] = nil
-        book.removed[key] = limit > 0 ? stored : nil
+        book.removed[key] = stored
       }
     }
     let draft = try stored.json.withUnsafeBufferPointer { bytes throws(Problem) in try PolicyDraft.read(bytes) }
@@ -77,6 +87,11 @@ public final class NamedPolicies: Sendable {
       book.policies[key] = (book.policies[key, default: []] + [version]).suffix(limit)
       book.removed[key] = nil
     }
+  }
+
+  /// Forgets the name of a policy that was removed.
+  public func forget(_ removal: StoredPolicy) {
+    book.withLock { $0.removed[removal.key] = nil }
   }
 
   /// The result of looking up a reference.

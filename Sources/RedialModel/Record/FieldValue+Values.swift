@@ -37,3 +37,24 @@ extension Timestamp: FieldValue {
     Timestamp(microseconds: try reader.integer())
   }
 }
+
+extension String: FieldValue {
+  package static var unset: String { "" }
+  package func write(to writer: inout JSONWriter) { writer.string(self) }
+  package static func read(_ reader: inout JSONReader) throws(JSONError) -> String { try reader.string() }
+}
+
+/// A value of any kind, as it was written.
+package struct RawJSON: FieldValue, Sendable {
+  package var bytes: [UInt8]
+
+  package init(_ bytes: [UInt8] = []) {
+    self.bytes = bytes
+  }
+
+  package static var unset: RawJSON { RawJSON() }
+  package func write(to writer: inout JSONWriter) { writer.raw(bytes) }
+  package static func read(_ reader: inout JSONReader) throws(JSONError) -> RawJSON {
+    RawJSON(Array(reader.raw(try reader.skipValue())))
+  }
+}

@@ -87,7 +87,7 @@ struct FoldedWrites {
       retries.removeAll { $0.id == id && $0.retry.at == retry.at }
       retries.append((id, retry))
     case .erase(let id, let spec): erased.append((id, spec))
-    case .policy, .operation, .removeOperation, .tallied: others.append(write)
+    case .put, .add, .remove, .tallied: others.append(write)
     }
   }
 

@@ -2,21 +2,21 @@ internal import RedialCore
 internal import RedialModel
 internal import RedialStore
 
-/// The statements for changes of the service itself: policies, bulk operations and statistics.
+/// The statements for changes of the service itself: documents and statistics.
 enum ServiceStatements {
   /// The statements of one such change; none for a change of calls or targets.
   static func statements(_ write: StoreWrite, _ numbers: CommitStatements.Numbers) -> [PostgresStatement] {
     switch write {
-    case .policy(let policy, let limit): policies(policy, keeping: limit)
-    case .operation(let operation): [upsert(operation)]
-    case .removeOperation(let id): [removal(of: id)]
+    case .put(let document): [document.statement(upsert)]
+    case .add(let document): [document.statement(insert)]
+    case .remove(let kind, let id): [removal(of: kind, id)]
     case .tallied(let minutes): minutes.flatMap { tallies($0, numbers.namespaces[$0.namespace] ?? 0) }
     default: []
     }
   }
 
   /// Counts the changes, so that all instances read the documents of these kinds again.
-  static func raise(_ kinds: Set<SharedDocuments>) -> PostgresStatement {
+  static func raise(_ kinds: Set<StoredDocument.Kind>) -> PostgresStatement {
     var statement = PostgresStatement(HeartbeatQueries.raise)
     statement.add(texts: kinds.map(\.rawValue).sorted())
     return statement
@@ -24,72 +24,40 @@ enum ServiceStatements {
 
   /// The kind of documents that a change is of; nil for one that no other instance reads: of statistics, and of the progress
   /// of an operation, which whoever runs it knows.
-  static func kind(of write: StoreWrite) -> SharedDocuments? {
+  static func kind(of write: StoreWrite) -> StoredDocument.Kind? {
     switch write {
-    case .policy: .policies
-    case .operation(let operation) where operation.state != .counting || operation.matched > 0: nil
-    case .operation, .removeOperation: .operations
+    case .put(let document): document.kind == .operation ? nil : document.kind
+    case .add(let document): document.kind
+    case .remove(let kind, _): kind
     default: nil
     }
   }
 
-  // MARK: Policies
+  // MARK: Documents
 
-  private static let removePolicies = PostgresQuery(
-    "remove_policies", "remove old versions of a policy",
-    "DELETE FROM policies WHERE name = $1::text AND version <= $2::int8")
-  private static let insertPolicy = PostgresQuery(
-    "insert_policy", "store a policy",
+  private static let upsert = PostgresQuery(
+    "upsert_document", "store a document of the service",
     """
-    INSERT INTO policies (name, version, created_at, policy) VALUES ($1::text, $2::int8, $3::int8, $4::bytea)
+    INSERT INTO documents (kind, id, content) VALUES ($1::text, $2::text, $3::bytea)
+    ON CONFLICT (kind, id) DO UPDATE SET content = excluded.content
     """)
+  private static let insert = PostgresQuery(
+    "insert_document", "store a new document of the service",
+    "INSERT INTO documents (kind, id, content) VALUES ($1::text, $2::text, $3::bytea)")
+  private static let delete = PostgresQuery(
+    "delete_document", "remove a document of the service",
+    "DELETE FROM documents WHERE kind = $1::text AND id = $2::text")
+  private static let withdraw = PostgresQuery(
+    "withdraw_document", "remove a document that nobody knows",
+    "DELETE FROM documents WHERE kind = $1::text AND id = $2::text AND content = $3::bytea")
 
-  private static func policies(_ policy: StoredPolicy, keeping limit: Int) -> [PostgresStatement] {
-    // Versions before a removal are gone; the removal itself is one of the versions that a later policy displaces.
-    let kept = policy.isRemoval ? min(1, limit) : limit
-    var removal = PostgresStatement(removePolicies)
-    removal.add(text: policy.key.text)
-    removal.add(Int64(policy.version - kept))
-    guard kept > 0 else { return [removal] }
-    var insertion = PostgresStatement(insertPolicy)
-    insertion.add(text: policy.key.text)
-    insertion.add(Int64(policy.version))
-    insertion.add(policy.createdAt.microseconds)
-    insertion.add(bytes: policy.json)
-    return [removal, insertion]
-  }
+  /// Removes a document as it was stored, if nobody knows of it.
+  static func withdrawal(of document: StoredDocument) -> PostgresStatement { document.statement(withdraw) }
 
-  // MARK: Operations
-
-  private static let upsertOperation = PostgresQuery(
-    "upsert_operation", "store an operation",
-    """
-    INSERT INTO operations (id, request, created_at, state, finished_at, matched, done, skipped, cursor, namespace)
-    VALUES ($1::int8, $2::bytea, $3::int8, $4::int8, $5::int8, $6::int8, $7::int8, $8::int8, $9::int8, $10::text)
-    ON CONFLICT (id) DO UPDATE SET state = excluded.state, finished_at = excluded.finished_at,
-      matched = excluded.matched, done = excluded.done, skipped = excluded.skipped, cursor = excluded.cursor
-    """)
-  private static let removeOperation = PostgresQuery(
-    "remove_operation", "remove an operation", "DELETE FROM operations WHERE id = $1::int8")
-
-  private static func upsert(_ operation: BulkOperation) -> PostgresStatement {
-    var statement = PostgresStatement(upsertOperation)
-    statement.add(operation.id.rawValue)
-    statement.add(bytes: operation.request.json)
-    statement.add(operation.createdAt.microseconds)
-    statement.add(Int64(operation.state.rawValue))
-    statement.add(operation.finishedAt?.microseconds)
-    statement.add(Int64(operation.matched))
-    statement.add(Int64(operation.done))
-    statement.add(Int64(operation.skipped))
-    statement.add(operation.cursor?.rawValue)
-    statement.add(text: operation.namespace.name)
-    return statement
-  }
-
-  private static func removal(of id: BulkOperationID) -> PostgresStatement {
-    var statement = PostgresStatement(removeOperation)
-    statement.add(id.rawValue)
+  private static func removal(of kind: StoredDocument.Kind, _ id: String) -> PostgresStatement {
+    var statement = PostgresStatement(delete)
+    statement.add(text: kind.rawValue)
+    statement.add(text: id)
     return statement
   }
 

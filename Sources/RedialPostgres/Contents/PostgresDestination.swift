@@ -1,3 +1,4 @@
+internal import RedialModel
 package import RedialStore
 
 /// A database that gets the contents of another store.
@@ -68,7 +69,7 @@ package final class PostgresDestination: StoreDestination {
   /// Removes the mark, and has instances that wait for this read all documents again.
   package func finish(_ mark: MigrationMark) throws(StoreError) {
     var raise = PostgresStatement(HeartbeatQueries.raise)
-    raise.add(texts: SharedDocuments.allCases.map(\.rawValue).sorted())
+    raise.add(texts: StoredDocument.Kind.allCases.map(\.rawValue).sorted())
     try runMarked([
       Self.change(of: ContentQueries.removeMark, mark), PostgresStatement(ContentQueries.numbers), raise,
     ])

@@ -216,7 +216,7 @@ final class Heartbeat: Sendable {
         if peers.integer(row, 5) == 1 { look.expired += 1 }
       }
       for row in 0..<rows[2].count {
-        guard let kind = SharedDocuments(rawValue: rows[2].text(row, 0)) else { continue }
+        guard let kind = StoredDocument.Kind(rawValue: rows[2].text(row, 0)) else { continue }
         look.versions[kind] = rows[2].integer(row, 1)
       }
       return look

@@ -10,7 +10,7 @@ struct PeerLook: Sendable {
   /// Whether nobody may end sessions or take shards now.
   var isQuiet = false
   /// How often the documents of each kind have changed.
-  var versions: [SharedDocuments: Int64] = [:]
+  var versions: [StoredDocument.Kind: Int64] = [:]
 
   /// The shards without an owner.
   var free: ShardSet { peers.reduce(.all) { $0.subtracting($1.shards) } }
@@ -25,7 +25,7 @@ struct PeerWatch: Sendable {
   /// The peers of the last heartbeat, without the ends of their sessions, which change each time.
   private var known: [Peer] = []
   /// Nil after the connection was lost.
-  private var versions: [SharedDocuments: Int64]? = [:]
+  private var versions: [StoredDocument.Kind: Int64]? = [:]
 
   /// What is new.
   ///
@@ -43,7 +43,7 @@ struct PeerWatch: Sendable {
       news.append(.peers(look.peers))
     }
     // Before the first heartbeat nobody knows what the instance has read.
-    let changed = SharedDocuments.allCases.filter { kind in
+    let changed = StoredDocument.Kind.allCases.filter { kind in
       versions.map { look.versions[kind, default: 0] != $0[kind, default: 0] } ?? true
     }
     if !changed.isEmpty {

@@ -20,7 +20,7 @@ public struct StoreSalvage {
 
   /// What is about no call. A new store makes the rest itself.
   private static let sections: [ContentSection] = [
-    .namespaces, .targets, .policies, .operations, .documents, .settings, .statistics,
+    .namespaces, .targets, .documents, .settings, .statistics,
   ]
 
   private let source: String

@@ -71,7 +71,7 @@ struct BulkOperations: Sendable {
     }
     let (id, forgotten) = runner.nextID(at: now, in: request.filter.namespace)
     let operation = BulkOperation(id: id, request: request, createdAt: now)
-    try store.commit(forgotten.map { .removeOperation($0) } + [.operation(operation)])
+    try store.commit(forgotten.map { .remove(.operation, id: $0.documentID) } + [.add(operation.document)])
     runner.take([operation], forgetting: forgotten, in: term)
     return answer(202, operation)
   }
@@ -84,7 +84,7 @@ struct BulkOperations: Sendable {
     if !operation.state.isFinal {
       operation.state = .cancelled
       operation.finishedAt = now
-      try store.commit([.operation(operation)])
+      try store.commit([.put(operation.document)])
       // If its last page has ended meanwhile, that end is written next.
       operation = runner.didCancel(operation)
     }

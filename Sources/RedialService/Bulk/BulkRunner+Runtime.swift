@@ -10,7 +10,7 @@ extension BulkRunner.Surroundings {
         runtime?.perform(operation, on: calls, finish: finish)
       },
       store: { [weak runtime] current, then in
-        runtime?.keep({ current().map { .operation($0) } }, then: { then($0 == nil) })
+        runtime?.keep({ current().map { .put($0.document) } }, then: { then($0 == nil) })
       },
       log: { [log = runtime.log] event, operation in
         log.write(

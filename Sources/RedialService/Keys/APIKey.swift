@@ -104,14 +104,14 @@ extension APIKey {
   }
 
   /// Its form in the store.
-  var document: [UInt8] {
+  var document: StoredDocument {
     var writer = JSONWriter(capacity: 256)
     writer.beginObject()
     writeCommon(to: &writer)
     if let revokedAt { writer.field("revokedAt", revokedAt) }
     writer.field("digest", Base64.encode(digest))
     writer.endObject()
-    return writer.bytes
+    return StoredDocument(.apiKey, id: id, writer.bytes)
   }
 
   /// Reads the form in the store; nil if it is damaged.

@@ -52,9 +52,10 @@ final class KeyRing: Sendable {
   /// The keys in a store.
   static func stored(in store: any DocumentStore) throws(StoreError) -> [APIKey] {
     var keys: [APIKey] = []
-    for (id, content) in try store.documents(.apiKey) {
-      guard let key = APIKey(document: content) else {
-        throw StoreError(kind: .corrupt, message: "The API key \(id) in the store cannot be read; restore a backup.")
+    for document in try store.documents(.apiKey) {
+      guard let key = APIKey(document: document.content) else {
+        throw StoreError(
+          kind: .corrupt, message: "The API key \(document.id) in the store cannot be read; restore a backup.")
       }
       keys.append(key)
     }

@@ -51,7 +51,7 @@ struct KeyRoutes: RouteGroup {
       guard let (key, text) = APIKey.make(draft, in: namespace, at: now) else {
         throw Runtime.noRandomness
       }
-      try store.addDocument(.apiKey, id: key.id, key.document)
+      try store.addSecret(key.document)
       // From the first key on everybody needs one, including listeners without a key.
       let isFirst = !keys.isRequired
       keys.set(key)
@@ -62,7 +62,7 @@ struct KeyRoutes: RouteGroup {
       // After the new one is made, so that there is always a key: a store without keys would admit everybody.
       for old in forgotten {
         do {
-          try store.removeDocument(.apiKey, id: old.id)
+          try store.commit([.remove(.apiKey, id: old.id)])
         } catch {
           // The new key is stored, and only this answer has its secret. The next new one removes the old ones.
           runtime.log.write(.error, "documentNotKept", [("id", old.id), ("error", "\(error)")])
@@ -88,7 +88,7 @@ struct KeyRoutes: RouteGroup {
           detail: "No API key has the id \(id).")
       }
       key.revokedAt = key.revokedAt ?? runtime.clock.now
-      try store.putDocument(.apiKey, id: id, key.document)
+      try store.commit([.put(key.document)])
       keys.set(key)
       runtime.post(.namespaces(keys.namespaces))
       runtime.dismissTheRefused()

@@ -15,7 +15,7 @@ extension Service {
       guard let (key, text) = APIKey.make(draft, at: now) else {
         throw StoreError(kind: .unavailable, message: "The system gave no random bytes for a key.")
       }
-      try store.putDocument(.apiKey, id: key.id, key.document)
+      try store.commit([.put(key.document)])
       var writer = JSONWriter()
       key.write(to: &writer, text: text)
       return writer.bytes
@@ -34,7 +34,7 @@ extension Service {
     try withDocuments(settings) { (store, now) throws(StoreError) in
       guard var key = try KeyRing.stored(in: store).first(where: { $0.id == id }) else { return nil }
       key.revokedAt = key.revokedAt ?? now
-      try store.putDocument(.apiKey, id: id, key.document)
+      try store.commit([.put(key.document)])
       var writer = JSONWriter()
       key.write(to: &writer)
       return writer.bytes

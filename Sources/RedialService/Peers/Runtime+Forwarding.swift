@@ -86,7 +86,7 @@ extension Runtime {
       }
       // The client may ask this instance next, which must know then what has changed.
       guard request.method != .get, (200...299).contains(answer.status) else { return respond(responder, answer) }
-      readDocuments(Set(SharedDocuments.allCases)) { [self] in respond(responder, answer) }
+      readDocuments(Set(StoredDocument.Kind.allCases)) { [self] in respond(responder, answer) }
     }
   }
 

@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// Which documents could not be read when they had changed, and have to be read again; and until when all changes are known.
 final class UnreadDocuments: Sendable {
-  private let state = Mutex((kinds: Set<SharedDocuments>(), isWaiting: false, heard: ContinuousClock.now))
+  private let state = Mutex((kinds: Set<StoredDocument.Kind>(), isWaiting: false, heard: ContinuousClock.now))
 
   /// How long the database may be silent until what is in memory is not shown any more.
   private static let patience = Duration.seconds(2)
@@ -22,7 +22,7 @@ final class UnreadDocuments: Sendable {
   /// These could not be read.
   ///
   /// - Returns: Whether this is news, and whether the caller has to ``take()`` them later.
-  func note(_ kinds: Set<SharedDocuments>) -> (isNew: Bool, mustTake: Bool) {
+  func note(_ kinds: Set<StoredDocument.Kind>) -> (isNew: Bool, mustTake: Bool) {
     state.withLock { state in
       let result = (!kinds.isSubset(of: state.kinds), !state.isWaiting)
       state.kinds.formUnion(kinds)
@@ -32,12 +32,12 @@ final class UnreadDocuments: Sendable {
   }
 
   /// These were read.
-  func noteRead(_ kinds: Set<SharedDocuments>) {
+  func noteRead(_ kinds: Set<StoredDocument.Kind>) {
     state.withLock { $0.kinds.subtract(kinds) }
   }
 
   /// Those that have to be read now.
-  func take() -> Set<SharedDocuments> {
+  func take() -> Set<StoredDocument.Kind> {
     state.withLock { state in
       state.isWaiting = false
       return state.kinds
@@ -52,7 +52,7 @@ extension Runtime {
   /// Nobody tells this instance a second time that a key was revoked.
   ///
   /// - Parameter then: Called on the lane, whether it could be read or not.
-  func readDocuments(_ kinds: Set<SharedDocuments>, then: @escaping @Sendable () -> Void = {}) {
+  func readDocuments(_ kinds: Set<StoredDocument.Kind>, then: @escaping @Sendable () -> Void = {}) {
     storeLane?.afterwards { [weak self] store in
       do {
         try self?.read(kinds, in: store)
@@ -73,7 +73,7 @@ extension Runtime {
       detail: "The database does not say whether this has changed. Try again, or ask another instance.", retryAfter: 2)
   }
 
-  private func readAgain(_ kinds: Set<SharedDocuments>, _ reason: String) {
+  private func readAgain(_ kinds: Set<StoredDocument.Kind>, _ reason: String) {
     guard let unread = shared?.unread else { return }
     let (isNew, mustTake) = unread.note(kinds)
     if isNew { log.write(.error, "documentsNotRead", [("error", reason)]) }
@@ -84,22 +84,22 @@ extension Runtime {
     }
   }
 
-  private func read(_ kinds: Set<SharedDocuments>, in store: any DocumentStore) throws {
+  private func read(_ kinds: Set<StoredDocument.Kind>, in store: any DocumentStore) throws {
     guard let shared else { return }
-    if kinds.contains(.apiKeys) {
+    if kinds.contains(.apiKey) {
       try shared.keys.load(from: store)
       post(.namespaces(shared.keys.namespaces))
       dismissTheRefused()
     }
-    if kinds.contains(.webhookEndpoints) {
+    if kinds.contains(.webhookEndpoint) {
       let removed = try endpoints.load(from: store)
       post(.subscriptions(endpoints.subscriptions))
       for endpoint in removed { pauseTarget(ofRemoved: endpoint) }
       settleTargets()
     }
-    if kinds.contains(.policies) { try shared.policies.fill(from: try reader.policies()) }
+    if kinds.contains(.policy) { try shared.policies.fill(from: try reader.policies()) }
     // One whose storing was in doubt is known to nobody else.
-    if kinds.contains(.operations), let bulk = leadersBulk.withLock({ $0 }), let term = bulk.leadsIn {
+    if kinds.contains(.operation), let bulk = leadersBulk.withLock({ $0 }), let term = bulk.leadsIn {
       bulk.take(try reader.operations(), in: term)
     }
   }

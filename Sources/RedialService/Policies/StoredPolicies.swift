@@ -17,7 +17,7 @@ struct StoredPolicies: Sendable {
   ///
   /// - Throws: The problem of the first version that cannot be read.
   func fill(from stored: [StoredPolicy]) throws(Problem) {
-    try policies.replace(with: stored, keeping: maxVersions)
+    try policies.replace(with: stored)
   }
 
   /// 200: the current version of each policy, without its text.
@@ -60,7 +60,6 @@ struct StoredPolicies: Sendable {
     try check(conditions, current)
     // A repeated PUT with the same content makes no new version.
     if let current, current.json == text { return answer(200, current) }
-    var writes: [StoreWrite] = []
     if current == nil {
       guard policies.count(in: namespace) < limit else {
         throw Problem(
@@ -70,8 +69,7 @@ struct StoredPolicies: Sendable {
     }
     let policy = StoredPolicy(
       name: name, version: policies.nextVersion(of: name, in: namespace), createdAt: now, json: text, in: namespace)
-    writes.append(.policy(policy, keeping: maxVersions))
-    try store.commit(writes)
+    try store.commit(writes(of: policy))
     try policies.add(policy, keeping: maxVersions)
     return answer(current == nil ? 201 : 200, policy)
   }
@@ -85,12 +83,19 @@ struct StoredPolicies: Sendable {
     try check(conditions, current)
     let removal = StoredPolicy(
       name: name, version: current.version + 1, createdAt: now, json: [], in: namespace)
-    var writes = [(policy: removal, keeping: 1)]
     // Names that were used are remembered, so that no version number occurs twice, but only up to a limit.
-    if let forgotten = policies.longestRemoved(of: limit, in: namespace) { writes.append((forgotten, 0)) }
-    try store.commit(writes.map { .policy($0.policy, keeping: $0.keeping) })
-    for write in writes { try policies.add(write.policy, keeping: write.keeping) }
+    let forgotten = policies.longestRemoved(of: limit, in: namespace)
+    try store.commit(writes(of: removal) + (forgotten.map { [.remove(.policy, id: $0.documentID)] } ?? []))
+    try policies.add(removal, keeping: maxVersions)
+    if let forgotten { policies.forget(forgotten) }
     return HTTPResponse(status: 204, headers: [], body: [])
+  }
+
+  /// Stores a version in place of those that are not kept any more. If another instance has made one with that number,
+  /// nothing is changed.
+  private func writes(of policy: StoredPolicy) -> [StoreWrite] {
+    policies.displaced(by: policy, keeping: maxVersions).map { .remove(.policy, id: $0.documentID) }
+      + [.add(policy.document)]
   }
 
   private func check(_ conditions: HTTPPreconditions, _ current: StoredPolicy?) throws(Problem) {

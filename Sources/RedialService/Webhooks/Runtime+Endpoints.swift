@@ -18,7 +18,7 @@ extension Runtime {
       }
       let (secret, id) = (try Self.newSecret(), try Self.newID())
       let endpoint = WebhookEndpoint(id, draft, in: namespace, secret: secret, at: clock.now)
-      try store.addDocument(.webhookEndpoint, id: endpoint.id, endpoint.document)
+      try store.addSecret(endpoint.document)
       adopt(endpoint)
       return Answer.endpoint(endpoint, redaction, status: 201, secret: secret, now: clock.now)
     }
@@ -63,7 +63,7 @@ extension Runtime {
     let namespace = exchange.caller.namespace
     keep(exchange) { [self] (store: any DocumentStore) throws in
       let endpoint = try Self.require(endpoints[id, in: namespace], id)
-      try store.removeDocument(.webhookEndpoint, id: id)
+      try store.commit([.remove(.webhookEndpoint, id: id)])
       endpoints.remove(id)
       post(.subscriptions(endpoints.subscriptions))
       pauseTarget(ofRemoved: endpoint)

@@ -158,7 +158,7 @@ extension WebhookEndpoint {
   }
 
   /// Its form in the store, including the secrets.
-  var document: [UInt8] {
+  var document: StoredDocument {
     var writer = JSONWriter(capacity: 512)
     writer.beginObject()
     writeCommon(url, to: &writer)
@@ -184,7 +184,7 @@ extension WebhookEndpoint {
     }
     writer.endArray()
     writer.endObject()
-    return writer.bytes
+    return StoredDocument(.webhookEndpoint, id: id, writer.bytes)
   }
 
   /// Reads the form in the store; nil if it is damaged.

@@ -45,7 +45,9 @@ final class WebhookEndpoints: Sendable {
   @discardableResult
   func load(from store: any DocumentStore) throws(StoreError) -> [WebhookEndpoint] {
     var stored: [WebhookEndpoint] = []
-    for (id, content) in try store.documents(.webhookEndpoint) { stored.append(try Self.read(content, of: id)) }
+    for document in try store.documents(.webhookEndpoint) {
+      stored.append(try Self.read(document.content, of: document.id))
+    }
     let known = Set(stored.map(\.id))
     let gone = all.filter { !known.contains($0.id) }
     for endpoint in gone { remove(endpoint.id) }
@@ -69,7 +71,7 @@ final class WebhookEndpoints: Sendable {
       if let namespace, endpoint.namespace != namespace { return nil }
       let isChanged = change(&endpoint)
       latest = endpoint
-      return isChanged ? endpoint.document : nil
+      return isChanged ? endpoint.document.content : nil
     }
     return exists ? latest : nil
   }

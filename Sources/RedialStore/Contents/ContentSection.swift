@@ -4,7 +4,7 @@
 /// are no part, because they are about the instances and not about the calls.
 package enum ContentSection: String, Sendable, CaseIterable {
   case namespaces, targets, requests, attempts, retries, labels, turns, keys, calls
-  case policies, operations, documents, settings, statistics, finished
+  case documents, settings, statistics, finished
 
   /// A column.
   package struct Column: Sendable {
@@ -39,11 +39,6 @@ package enum ContentSection: String, Sendable, CaseIterable {
       Self.integers(
         "id", "kind", "target_id", "namespace", "created_at", "priority", "state", "at", "waiting", "attempts",
         "interruptions", "attempts_before", "round_started_at", "previous_wait", "total_wait", "finished_at", "failure")
-    case .policies: Self.texts("name") + Self.integers("version", "created_at") + Self.bytes("policy")
-    case .operations:
-      Self.integers("id") + Self.bytes("request")
-        + Self.integers("created_at", "state", "finished_at", "matched", "done", "skipped", "cursor")
-        + Self.texts("namespace")
     case .documents: Self.texts("kind", "id") + Self.bytes("content")
     case .settings: Self.texts("name", "value")
     case .statistics: Self.integers("namespace", "step", "start") + Self.texts("counts")
@@ -54,9 +49,9 @@ package enum ContentSection: String, Sendable, CaseIterable {
   /// How many of the first columns name a row.
   package var keyCount: Int {
     switch self {
-    case .attempts, .retries, .policies, .documents, .finished: 2
+    case .attempts, .retries, .documents, .finished: 2
     case .labels, .statistics: 3
-    case .namespaces, .targets, .requests, .turns, .keys, .calls, .operations, .settings: 1
+    case .namespaces, .targets, .requests, .turns, .keys, .calls, .settings: 1
     }
   }
 
@@ -75,8 +70,7 @@ package enum ContentSection: String, Sendable, CaseIterable {
   package var title: String {
     switch self {
     case .keys: "idempotency keys"
-    case .documents: "webhook endpoints and API keys"
-    case .operations: "bulk operations"
+    case .documents: "webhook endpoints, API keys, policies and bulk operations"
     case .finished: "counts of finished calls"
     default: rawValue
     }

@@ -1,0 +1,29 @@
+/// A record of the service itself, as a store has it: bytes under a kind and an id. All of them are few, and read whole when
+/// the service starts.
+public struct StoredDocument: Sendable, Hashable {
+  /// The kind of a document. The names are the store's.
+  public enum Kind: String, Sendable, Hashable, CaseIterable {
+    /// API keys.
+    case apiKey
+    /// Webhook endpoints.
+    case webhookEndpoint
+    /// Versions of named policies.
+    case policy
+    /// Bulk operations.
+    case operation
+  }
+
+  /// Its kind.
+  public var kind: Kind
+  /// Its id, unique among those of its kind.
+  public var id: String
+  /// Its content.
+  public var content: [UInt8]
+
+  /// Creates a document.
+  public init(_ kind: Kind, id: String, _ content: [UInt8]) {
+    self.kind = kind
+    self.id = id
+    self.content = content
+  }
+}

@@ -1,0 +1,35 @@
+internal import RedialJSON
+public import RedialModel
+
+extension CallReader {
+  /// All stored versions of all policies, by name, the newest last; one without a text is a removal.
+  ///
+  /// - Throws: `corrupt` if one cannot be read.
+  public func policies() throws(StoreError) -> [StoredPolicy] {
+    try documents(.policy) { content throws(JSONError) in try StoredPolicy(content) }
+      .sorted { ($0.key, $0.version) < ($1.key, $1.version) }
+  }
+
+  /// All stored bulk operations, the oldest first.
+  ///
+  /// - Throws: `corrupt` if one cannot be read.
+  public func operations() throws(StoreError) -> [BulkOperation] {
+    try documents(.operation) { content throws(JSONError) in try BulkOperation(content) }.sorted { $0.id < $1.id }
+  }
+
+  private func documents<Value>(
+    _ kind: StoredDocument.Kind, _ read: (UnsafeBufferPointer<UInt8>) throws(JSONError) -> Value
+  ) throws(StoreError) -> [Value] {
+    try documents(kind).map { document throws(StoreError) in
+      do throws(JSONError) {
+        return try document.content.withUnsafeBufferPointer(read)
+      } catch {
+        throw StoreError(
+          kind: .corrupt,
+          message:
+            "The \(kind.rawValue) \(document.id) in the store cannot be read: \(error.reason). Restore the store "
+            + "from a backup.")
+      }
+    }
+  }
+}
