@@ -7,7 +7,7 @@
 CREATE TABLE namespaces (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
 INSERT INTO namespaces (id, name) VALUES (0, 'default');
 
--- Targets: the shard, and as JSON what is known of a target: what operators have set, its breaker if that is not closed, what its
+-- Targets: the shard, and as JSON its record: what operators have set, its breaker if that is not closed, what its
 -- pace has learned, and until when it asked to be left alone by Retry-After.
 CREATE TABLE targets (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, shard INTEGER, record BLOB) STRICT;
 CREATE INDEX targets_by_shard ON targets (shard);

@@ -41,7 +41,7 @@ extension PostgresSchema {
     "CREATE INDEX turns_awaited ON turns (target_id, key, place, call_id) WHERE NOT has_turn",
   ]
 
-  /// What is known of a target in one record; policies and operations as documents.
+  /// One record for each target; policies and operations as documents.
   private static let targetRecords = [
     "ALTER TABLE targets ADD COLUMN record bytea",
     """

@@ -37,7 +37,7 @@ enum Schema {
     """
     ALTER TABLE targets ADD COLUMN asked_until INTEGER;
     """,
-    // 27: what is known of a target in one record; policies and operations as documents.
+    // 27: one record for each target; policies and operations as documents.
     """
     ALTER TABLE targets ADD COLUMN record BLOB;
     UPDATE targets SET record = CAST(json_object(

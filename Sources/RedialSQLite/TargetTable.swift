@@ -20,9 +20,9 @@ final class TargetTable {
     select = try connection.prepare("find a target", "SELECT id FROM targets WHERE key = ?1")
     insert = try connection.prepare("store a target", "INSERT INTO targets (key, shard) VALUES (?1, ?2)")
     setRecord = try connection.prepare(
-      "store what is known of a target", "UPDATE targets SET record = ?2 WHERE id = ?1")
+      "store the record of a target", "UPDATE targets SET record = ?2 WHERE id = ?1")
     selectRecords = try connection.prepare(
-      "read what is known of targets", "SELECT key, record FROM targets WHERE record IS NOT NULL")
+      "read the records of targets", "SELECT key, record FROM targets WHERE record IS NOT NULL")
   }
 
   /// Gives a shard to each target from before there were shards. Only within a transaction.
@@ -58,7 +58,7 @@ final class TargetTable {
     return id
   }
 
-  /// Stores what is known of a target.
+  /// Stores the record of a target.
   func set(_ record: TargetRecord, of key: TargetKey) throws(StoreError) {
     setRecord.bind(1, try intern(key))
     try record.bytes.withUnsafeBufferPointer { bytes throws(StoreError) in
@@ -67,7 +67,7 @@ final class TargetTable {
     }
   }
 
-  /// What is known of targets, as far as it still matters.
+  /// The records of targets, as far as they still matter.
   ///
   /// - Throws: `corrupt` if a record cannot be read: without it the target might get too many requests.
   func records(at now: Timestamp) throws(StoreError) -> [(target: TargetKey, record: TargetRecord)] {

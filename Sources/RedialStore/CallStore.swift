@@ -120,7 +120,7 @@ public struct StoredCall: Sendable {
   public var record: CallRecord
   /// Its attempts, newest last.
   public var attempts: [AttemptRecord]
-  /// What is known of its target, for instances that do not run its calls; nil if the store has one instance alone.
+  /// The record of its target, for instances that do not run its calls; nil if the store has one instance alone.
   public var target: TargetRecord?
   /// Why it cannot be read, if the rest of it only stands for it in a list.
   public var damage: String?

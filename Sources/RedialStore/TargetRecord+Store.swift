@@ -12,7 +12,7 @@ extension TargetRecord {
       throw StoreError(
         kind: .corrupt,
         message:
-          "What is known of the target \(key) in \(place) cannot be read: \(error.reason), at byte \(error.offset).")
+          "The record of the target \(key) in \(place) cannot be read: \(error.reason), at byte \(error.offset).")
     }
   }
 }

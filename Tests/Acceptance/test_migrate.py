@@ -311,7 +311,7 @@ def test_what_cannot_be_moved_is_refused_with_the_reason(redial, instances, data
     assert service.terminate() == 0
     refused(file, file, "in use by another process")
     assert run("keys", "create", "--name", "a", "--store", other).returncode == 0
-    refused(file, other, "is not empty: it has webhook endpoints and API keys")
+    refused(file, other, "is not empty: it has webhook endpoints, API keys, policies and bulk operations")
     _, (one,) = instances(1, *LASTING, on=cluster)
     refused(file, cluster.url, "in use by instances of Redial")
     refused(cluster.url, f"sqlite:{tmp_path}/new.db", "in use by instances of Redial")
@@ -392,7 +392,7 @@ def test_no_service_starts_on_either_store_while_a_migration_runs(redial, databa
         refused(place(service), "in use by another process")
         refused(cluster.url, "only partly filled")
     assert process.wait(BOUND) == 0
-    with locked(cluster, "policies", "ACCESS EXCLUSIVE"):
+    with locked(cluster, "documents", "ACCESS EXCLUSIVE"):
         process = begin(cluster.url, f"sqlite:{tmp_path}/back.db")
         wait_until(lambda: waits(cluster), "it is in the middle")
         refused(cluster.url, "is copying")

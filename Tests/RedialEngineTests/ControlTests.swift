@@ -260,7 +260,7 @@ struct ControlTests {
     #expect(probe.engine.roster.targets[0].breaker.settings.consecutiveFailures == 7)
   }
 
-  @Test("files that may not be named today do not apply and are told, and stay stored whatever else changes")
+  @Test("files that may not be named today do not apply, which is reported, and stay stored whatever else changes")
   func filesLeftOut() {
     var overrides = TargetOverrides()
     overrides.tls = TargetTLS(caFile: "/old/ca.pem", minVersion: .tls13)

@@ -24,7 +24,7 @@ extension StoreConformance {
     #expect(try store.replaceDocument(kind, id: "a", [1], with: [2]))
     #expect(try other.document(kind, id: "a") == [2])
 
-    // A new one takes nobody's place.
+    // A document that is added replaces none.
     #expect(throws: StoreError.self) {
       try store.commit([.put(StoredDocument(kind, id: "c", [3])), .add(StoredDocument(kind, id: "a", [9]))])
     }

@@ -40,7 +40,7 @@ public struct RecoveredState: Sendable {
   public var nextDue: Timestamp?
   /// How many calls wait in each target's queue.
   public var queued: [(target: TargetKey, count: Int)]
-  /// What is known of targets, as far as it still matters.
+  /// The records of targets, as far as they still matter.
   public var targets: [(target: TargetKey, record: TargetRecord)]
   /// Calls that have not ended.
   public var unfinished: Int

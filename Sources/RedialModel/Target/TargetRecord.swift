@@ -1,7 +1,7 @@
 public import RedialCore
 package import RedialJSON
 
-/// All that outlives the process of what is known of a target. The owner of its shard writes it whole; stores have it as bytes.
+/// All of a target that outlives the process. The owner of its shard writes it whole; stores have it as bytes.
 public struct TargetRecord: Sendable, Hashable {
   /// What operators have set.
   public var controls = TargetControls()
@@ -12,7 +12,7 @@ public struct TargetRecord: Sendable, Hashable {
   /// Until when it asked to be left alone by `Retry-After`; nil if it did not, only for a short time, or an operator has ended it.
   public var askedUntil: Timestamp?
 
-  /// Creates a record; by default of a target of which nothing is known.
+  /// Creates a record; by default an empty one.
   public init(
     controls: TargetControls = TargetControls(isPaused: false), breaker: OpenBreaker? = nil, pace: SavedPace? = nil,
     askedUntil: Timestamp? = nil

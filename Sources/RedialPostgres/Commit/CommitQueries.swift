@@ -262,7 +262,7 @@ enum CommitQueries {
   // MARK: Targets
 
   static let setRecords = PostgresQuery(
-    "set_records", "store what is known of targets",
+    "set_records", "store the records of targets",
     """
     UPDATE targets t SET record = u.record FROM unnest($1::int8[], $2::bytea[]) AS u (id, record)
     WHERE \(Lookup.row("t.id", "u.id"))

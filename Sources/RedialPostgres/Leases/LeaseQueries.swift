@@ -201,9 +201,9 @@ enum LeaseQueries {
       JOIN targets t ON t.id = q.target_id
     """)
 
-  /// What is known of targets, and the time.
+  /// The records of targets, and the time.
   static let records = PostgresQuery(
-    "records", "read what is known of targets",
+    "records", "read the records of targets",
     "SELECT key, record, \(now("$2")) FROM targets WHERE record IS NOT NULL AND shard = ANY($1::int8[])")
 
   static let newest = PostgresQuery("newest", "find the newest call", "SELECT coalesce(max(id), 0) FROM requests")

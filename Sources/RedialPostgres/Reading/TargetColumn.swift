@@ -1,6 +1,6 @@
 internal import RedialModel
 
-/// The column behind those of a call in which an instance sees what is known of a target of another one. It is read with the
+/// The column behind those of a call in which an instance sees the record of a target of another one. It is read with the
 /// call, so that a list of calls takes no query for each target.
 enum TargetColumn {
   /// The column of a target `t`.
@@ -9,7 +9,7 @@ enum TargetColumn {
   /// Adds the target `t` of a call `c`.
   static let join = "LEFT JOIN targets t ON \(Lookup.row("t.id", "c.target_id"))"
 
-  /// What is known of the target, in a row whose columns are ``CallColumns/list(bodies:largest:past:)`` and ``name``. A record
+  /// The record of the target, in a row whose columns are ``CallColumns/list(bodies:largest:past:)`` and ``name``. A record
   /// that cannot be read is for its owner to report.
   static func read(_ rows: PostgresRows, _ row: Int) -> TargetRecord {
     let column = CallColumns.past + 1
