@@ -83,6 +83,19 @@ struct WriteAheadTests {
     try WriteAheadFile.check(path)
   }
 
+  // Found by a check of a store beside its service, which said that a frame was damaged that was just being written.
+  @Test("is damaged only if it is at the next look, too")
+  func writtenBeside() throws {
+    let written = try written()
+    var torn = written.log
+    torn[Self.place(ofFrame: written.sure) + 100] ^= 1
+    let log = WriteAheadFile(of: path)
+    writeFile(path + "-wal", torn)
+    #expect(try log.contents()?.isDamaged == true)
+    let found = try log.contents(hasLooked: { writeFile(path + "-wal", written.log) })
+    #expect(found?.isDamaged == false)
+  }
+
   @Test("is damaged if any bit of a commit has changed behind which another one begins", arguments: 0..<8)
   func bits(seed: Int) throws {
     let written = try written()

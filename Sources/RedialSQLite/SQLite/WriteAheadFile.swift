@@ -4,11 +4,11 @@ internal import RedialStore
 /// The write-ahead log of a store, read before SQLite opens the store: SQLite would drop what stands behind damage, and
 /// overwrite it with the next commit. ``WriteAheadScan`` says what is damage.
 ///
-/// It is read beside a running service, too, which may begin the log again at any moment: what seems to be damage is looked
-/// at again if the header has changed meanwhile. But it is not read by a process that has the store open: closing the index
+/// It is read beside a running service, too, which may write a frame or begin the log again at any moment: what seems to be
+/// damage counts only if it is the same at the next look. But it is not read by a process that has the store open: closing the index
 /// would drop the locks that its connections have there.
 struct WriteAheadFile {
-  /// How often it is looked at again, if the log is begun again each time.
+  /// How often it is looked at, if something else seems to be damaged each time.
   private static let maximumLooks = 5
   /// About how many bytes are read at a time.
   private static let pieceBytes = 1 << 20
@@ -50,18 +50,22 @@ struct WriteAheadFile {
   }
 
   /// What the log has; nil if there is none, or nothing in it.
-  func contents() throws(StoreError) -> Contents? {
+  ///
+  /// - Parameter hasLooked: Called after each look that has found damage.
+  func contents(hasLooked: () -> Void = {}) throws(StoreError) -> Contents? {
     guard let file = try RegularFile(path) else { return nil }
-    var last: Contents?
+    var last: (found: Contents, header: [UInt8])?
     for _ in 0..<Self.maximumLooks {
       let index = try index()
       let header = try file.bytes(at: 0, WriteAheadHeader.bytes)
       guard header.count == WriteAheadHeader.bytes else { return nil }
-      last = try contents(file, header, index)
-      guard let last, last.isDamaged else { return last }
-      if try file.bytes(at: 0, WriteAheadHeader.bytes) == header { return last }
+      let found = try contents(file, header, index)
+      guard let found, found.isDamaged else { return found }
+      if let last, last.header == header, last.found.scan.intact == found.scan.intact { return found }
+      last = (found, header)
+      hasLooked()
     }
-    return last
+    return last?.found
   }
 
   private func contents(
