@@ -151,15 +151,12 @@ extension Engine {
       url: callback.url, method: "POST", headers: [HeaderField("content-type", "application/json")],
       target: TargetKey("webhook:\(origin)", in: record.spec.namespace), policy: settings.webhookPolicy,
       captureLimit: 4096, hops: record.spec.hops)
-    let end = writes.count
-    insert(
-      CallRecord(
-        id: nextID(), kind: .webhook, spec: spec,
-        body: WebhookPayload.make(event, of: record, attempts: attempts, redaction: settings.redaction, at: now),
-        createdAt: now,
-        progress: CallProgress(state: .held, due: now, roundStartedAt: now)))
-    // The insert of the webhook directly follows the end of its call, whatever asking the breaker has added in
-    // between. If the end has to be dropped, the webhook is found there.
-    if writes.count > end + 1 { writes.insert(writes.removeLast(), at: end) }
+    var webhook = CallRecord(
+      id: nextID(), kind: .webhook, spec: spec,
+      body: WebhookPayload.make(event, of: record, attempts: attempts, redaction: settings.redaction, at: now),
+      createdAt: now,
+      progress: CallProgress(state: .held, due: now, roundStartedAt: now))
+    webhook.reportsEndOf = record.id
+    insert(webhook)
   }
 }

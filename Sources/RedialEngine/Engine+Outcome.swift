@@ -178,8 +178,6 @@ extension Engine {
     let namespace = roster.targets[call.target].namespace
     roster.countUnfinished(-1, at: namespace)
     if record.kind == .call { roster.countEnd(state, at: namespace) }
-    // After the webhook, which must directly follow the end of its call.
-    defer { if record.spec.orderingKey != nil { passTurn(record) } }
     if let failure {
       effects.actions.append(
         .notice(
@@ -187,12 +185,12 @@ extension Engine {
             id, kind: record.kind, target: record.spec.target, reason: failure, attempts: record.progress.attempts,
             traceparent: record.spec.traceparent)))
     }
-    let behind = writes.count
     if record.kind == .call, state != .cancelled {
       let event: CallEvent = state == .succeeded ? .succeeded : failure == .tripped ? .tripped : .failed
       insertWebhook(event, of: record, attempts: record.history)
     }
-    notifySubscribers(of: record, behind: writes.count > behind ? behind + 1 : behind)
+    notifySubscribers(of: record)
     done(replies, record)
   }
+    if record.spec.orderingKey != nil { passTurn(record) }
 }

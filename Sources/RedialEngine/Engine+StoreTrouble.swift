@@ -169,24 +169,19 @@ extension Engine {
     becomeReady(id)
   }
 
-  /// The writes that are not about refused calls. The insert of a webhook follows the end of its call.
+  /// The writes that are not about refused calls, nor about webhooks that report their ends.
   private mutating func dropRefused(_ writes: [StoreWrite]) -> [StoreWrite] {
     var kept: [StoreWrite] = []
-    var endWasDropped = false
     for write in writes {
       switch write {
-      case .insert(let record) where endWasDropped && Self.isAboutCall(record):
-        refuse(record)
-      case .insert(let record) where desk.hasRefused(record.id): endWasDropped = false
-      case .awaitTurn(let id, _, _) where desk.hasRefused(id): endWasDropped = false
-      case .key(let record) where desk.hasRefused(record.call): endWasDropped = false
-      case .retried(let id, _) where desk.hasRefused(id): endWasDropped = false
+      case .insert(let record) where record.reportsEndOf.map { desk.hasRefused($0) } == true: refuse(record)
+      case .insert(let record) where desk.hasRefused(record.id): break
+      case .awaitTurn(let id, _, _) where desk.hasRefused(id): break
+      case .key(let record) where desk.hasRefused(record.call): break
+      case .retried(let id, _) where desk.hasRefused(id): break
       case .update(let id, let progress, _) where desk.hasRefused(id):
-        endWasDropped = progress.state.isFinal
-        if endWasDropped { roster.countUnfinished(1, at: desk.trouble?.place(of: id) ?? 0) }
-      default:
-        endWasDropped = false
-        kept.append(write)
+        if progress.state.isFinal { roster.countUnfinished(1, at: desk.trouble?.place(of: id) ?? 0) }
+      default: kept.append(write)
       }
     }
     return kept

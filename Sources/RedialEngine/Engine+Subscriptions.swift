@@ -36,9 +36,7 @@ extension Engine {
   static let eventLabel = "event"
 
   /// Creates the webhooks for a call's end.
-  ///
-  /// - Parameter place: The index in the writes after that end; the webhooks are inserted there.
-  mutating func notifySubscribers(of record: CallRecord, behind place: Int) {
+  mutating func notifySubscribers(of record: CallRecord) {
     guard !subscriptions.isEmpty, record.kind == .call else { return }
     let event: CallEventName
     switch record.progress.state {
@@ -46,15 +44,11 @@ extension Engine {
     case .cancelled: event = .cancelled
     default: event = record.progress.failure == .tripped ? .tripped : .failed
     }
-    var place = place
     var body: [UInt8]?
     for subscription in subscriptions where subscription.wants(event.rawValue, target: record.spec.target) {
       let bytes = body ?? WebhookPayload.make(event, of: record, redaction: settings.redaction, at: now)
       body = bytes
-      insertWebhook(event.rawValue, bytes, to: subscription)
-      // Each directly follows the end of its call, whatever asking the breaker has added in between.
-      if writes.count > place + 1 { writes.insert(writes.removeLast(), at: place) }
-      place += 1
+      insertWebhook(event.rawValue, bytes, to: subscription, endOf: record.id)
     }
   }
 
@@ -90,22 +84,16 @@ extension Engine {
 
   @discardableResult
   private mutating func insertWebhook(
-    _ event: String, _ body: [UInt8], to subscription: WebhookSubscription
+    _ event: String, _ body: [UInt8], to subscription: WebhookSubscription, endOf call: CallID? = nil
   ) -> CallRecord {
     let spec = CallSpec(
       url: subscription.url, method: "POST", headers: [HeaderField("content-type", "application/json")],
       target: subscription.target, policy: settings.webhookPolicy,
       labels: [CallSpec.Label(name: Self.eventLabel, value: event)], captureLimit: 4096)
-    return insert(
-      CallRecord(
-        id: nextID(), kind: .webhook, spec: spec, body: body, createdAt: now,
-        progress: CallProgress(state: .held, due: now, roundStartedAt: now)))
-  }
-
-  /// Whether a call is the webhook about a call's end.
-  static func isAboutCall(_ record: CallRecord) -> Bool {
-    guard record.kind == .webhook else { return false }
-    guard let event = record.spec.labels.first(where: { $0.name == eventLabel })?.value else { return true }
-    return event.hasPrefix("call.")
+    var webhook = CallRecord(
+      id: nextID(), kind: .webhook, spec: spec, body: body, createdAt: now,
+      progress: CallProgress(state: .held, due: now, roundStartedAt: now))
+    webhook.reportsEndOf = call
+    return insert(webhook)
   }
 }

@@ -21,6 +21,8 @@ public struct CallRecord: Sendable {
   public var retries: [ManualRetry] = []
   /// Whether another instance may have stored this new call already, see ``GivenIdentity``. It is not stored.
   public var mayBeStored = false
+  /// The call whose end this new webhook reports: without that end there is no webhook. It is not stored.
+  public var reportsEndOf: CallID?
 
   /// Creates a record with its body in memory.
   public init(
