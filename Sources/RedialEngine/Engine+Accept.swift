@@ -145,6 +145,7 @@ extension Engine {
 
   /// Creates the webhook for the callback of a call that has ended. A webhook is a call itself.
   mutating func insertWebhook(_ event: CallEvent, of record: CallRecord, attempts: [AttemptRecord]) {
+    precondition(record.progress.state.isFinal, "A webhook reports the end of a call that has not ended.")
     guard let callback = record.spec.callback, callback.events.contains(event) else { return }
     let origin = (try? TargetURL(callback.url).origin) ?? callback.url
     let spec = CallSpec(

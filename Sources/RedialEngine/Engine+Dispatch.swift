@@ -83,6 +83,7 @@ extension Engine {
   /// - Parameter new: The body of a call that is not in the store yet; nil for any other call.
   mutating func begin(_ id: CallID, permit: StartPermit, storing new: RequestBody? = nil) {
     guard let place = calls.place(of: id) else { return }
+    precondition(desk.leases.canWork, "An attempt begins without a lease.")
     let index = calls[at: place].target
     let size = calls[at: place].record.content.heldSize
     var progress = calls[at: place].record.progress

@@ -167,6 +167,7 @@ extension Engine {
     for replies: [ReplyToken<CallCommand.Reply>] = []
   ) {
     guard let call = release(id) else { return }
+    precondition(state.isFinal && !call.record.progress.state.isFinal, "A call ends twice, or does not end.")
     var record = call.record
     record.progress.state = state
     record.progress.failure = failure
@@ -191,6 +192,6 @@ extension Engine {
     }
     notifySubscribers(of: record)
     done(replies, record)
-  }
     if record.spec.orderingKey != nil { passTurn(record) }
+  }
 }

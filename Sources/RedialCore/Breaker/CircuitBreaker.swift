@@ -125,6 +125,7 @@ public struct CircuitBreaker: Sendable, Hashable {
       // Results in time count before the time itself is checked.
       guard let place = permit.place, places.giveBack(place) else { return advance(to: now) }
       probing.inFlight -= 1
+      precondition(probing.inFlight >= 0, "A probe ends that was not let through.")
       settle(result, isSlow: isSlow, probing, at: now)
     }
   }
@@ -152,6 +153,7 @@ public struct CircuitBreaker: Sendable, Hashable {
       probing.until = now + settings.probeTimeout
     } else {
       probing.inFlight -= places.freeOver(at: now, latest: now + settings.permitLease)
+      precondition(probing.inFlight >= 0, "The time of a probe is over that was not let through.")
     }
     state = .halfOpen(probing)
   }

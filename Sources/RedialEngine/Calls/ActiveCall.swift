@@ -48,6 +48,7 @@ struct ActiveCall: Sendable {
 
   /// Enters the next phase.
   mutating func enter(_ next: Phase, stamp: UInt32) {
+    if case .running = next { precondition(!isRunning, "A call has two attempts in flight.") }
     phase = next
     self.stamp = stamp
   }

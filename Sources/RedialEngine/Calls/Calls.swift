@@ -39,6 +39,7 @@ struct Calls: Sendable {
 
   /// Takes a call in.
   mutating func insert(_ record: consuming CallRecord, of target: Int) {
+    precondition(table.place(of: record.id) == nil, "A call comes into memory that is there.")
     table.insert(ActiveCall(record: record, target: target, stamp: nextStamp()))
   }
 

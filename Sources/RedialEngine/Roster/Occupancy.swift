@@ -1,4 +1,6 @@
 /// What calls occupy: of one target, of one namespace, or of the whole engine. All three levels count in the same way.
+///
+/// A wrong count would let too many attempts start, or none any more, so nothing goes on with one.
 struct Occupancy: Sendable, Equatable {
   /// Calls in memory, in any phase, and the bytes of their bodies.
   private(set) var held = 0
@@ -29,6 +31,7 @@ struct Occupancy: Sendable, Equatable {
   mutating func release(_ bytes: Int) {
     held -= 1
     heldBytes -= bytes
+    precondition((held | heldBytes) >= 0, "A call leaves memory that is not in it.")
   }
 
   /// A call in memory becomes due. Returns whether it is the only due one here.
@@ -42,6 +45,7 @@ struct Occupancy: Sendable, Equatable {
   mutating func leaveReady(_ bytes: Int) -> Bool {
     ready -= 1
     readyBytes -= bytes
+    precondition((ready | readyBytes) >= 0, "A call is due no more that was not due.")
     return ready == 0
   }
 
@@ -61,10 +65,12 @@ struct Occupancy: Sendable, Equatable {
   mutating func stop(_ bytes: Int) {
     inFlight -= 1
     runningBytes -= bytes
+    precondition((inFlight | runningBytes) >= 0, "An attempt ends that has not begun.")
   }
 
   /// Changes how many slots are borrowed.
   mutating func borrow(_ change: Int) {
     borrowed += change
+    precondition(borrowed >= 0, "A slot is given back that was not borrowed.")
   }
 }

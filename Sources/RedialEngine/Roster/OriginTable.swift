@@ -77,6 +77,7 @@ struct OriginTable: Sendable {
   /// An attempt has ended. Returns targets that may have a connection now, to be examined.
   mutating func end(_ connection: Connection, of target: Int, startedAt: Timestamp, isProven: (Int) -> Bool) -> [Int] {
     let key = connection.origin
+    precondition(origins[key].map { $0.inFlight > 0 } == true, "A connection is given back that was not taken.")
     if connection.isCounted { origins[key]?.shares.end(Target(place: target), startedAt: startedAt) }
     origins[key]?.inFlight -= 1
     guard let origin = origins[key] else { return [] }

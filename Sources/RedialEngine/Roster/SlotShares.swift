@@ -42,6 +42,7 @@ struct SlotShares: Sendable {
     }
 
     mutating func end(startedAt: Timestamp) {
+      precondition(inFlight > 0, "A slot is given back that was not taken.")
       inFlight -= 1
       if startedAt > lastAnswer { unanswered = max(0, unanswered - 1) }
     }

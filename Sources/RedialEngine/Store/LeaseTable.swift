@@ -93,6 +93,7 @@ struct LeaseTable: Sendable {
   /// Requests or renews the lease, and gives these shards back.
   mutating func ask(_ settings: LeaseSettings, giving idle: ShardSet, takesShards: Bool, at now: Timestamp) -> LeaseAsk
   {
+    precondition(!isAsking && idle.subtracting(leaving).isEmpty, "A shard is given back in which attempts may start.")
     leaving = leaving.subtracting(idle)
     returning = idle
     isAsking = true

@@ -227,6 +227,7 @@ public struct StorePipeline: Sendable {
   /// The outcome of a job is known.
   public mutating func ended(_ number: UInt64, _ outcome: Outcome) {
     guard let place = inFlight.firstIndex(where: { $0.job.number == number }) else { return }
+    precondition(inFlight[place].outcome == nil, "A job has two outcomes.")
     inFlight[place].outcome = outcome
     if isInDoubt {
       isInDoubt = false
@@ -248,7 +249,11 @@ public struct StorePipeline: Sendable {
       // The store has nothing against it, but what it depends on has failed.
       return .events(fail(job.requests))
     case .made(let events):
-      if job.isChange { made = job.sequence }
+      if job.isChange {
+        // A lease begins the chain anew, also behind a change that failed.
+        precondition(job.sequence > made, "A change is reported before the one on which it depends.")
+        made = job.sequence
+      }
       settled += job.requests.count
       guard case .commit? = job.requests.first?.body else { return .events(events) }
       if !job.writes.isEmpty { owesChanges = false }
