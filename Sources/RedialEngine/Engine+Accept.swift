@@ -42,7 +42,6 @@ extension Engine {
   /// Goes on with a target where its last owner has left it.
   private mutating func takeOver(_ record: TargetRecord, of place: Int) {
     roster[place].recover(record)
-    if let breaker = record.breaker { roster[place].recover(breaker) }
     // The controls say whether the target has an adaptive pace.
     if record.controls != TargetControls() { recover(record.controls, of: place) }
     if let pace = record.pace { roster[place].recover(pace, at: now) }
@@ -145,8 +144,8 @@ extension Engine {
 
   /// Creates the webhook for the callback of a call that has ended. A webhook is a call itself.
   mutating func insertWebhook(_ event: CallEvent, of record: CallRecord, attempts: [AttemptRecord]) {
-    precondition(record.progress.state.isFinal, "A webhook reports the end of a call that has not ended.")
     guard let callback = record.spec.callback, callback.events.contains(event) else { return }
+    precondition(record.progress.state.isFinal, "A webhook reports the end of a call that has not ended.")
     let origin = (try? TargetURL(callback.url).origin) ?? callback.url
     let spec = CallSpec(
       url: callback.url, method: "POST", headers: [HeaderField("content-type", "application/json")],

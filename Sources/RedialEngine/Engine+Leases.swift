@@ -138,7 +138,7 @@ extension Engine {
   private mutating func leave(_ shards: ShardSet) {
     guard !shards.isEmpty else { return }
     // When it stops, they were saved at the beginning.
-    if !isDraining { savePaces(of: shards) }
+    if !isDraining { saveLearned(of: shards) }
     desk.leases.leave(shards)
     for place in roster.places(in: shards) { roster[place].leaveEngine(at: now) }
   }

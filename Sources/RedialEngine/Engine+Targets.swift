@@ -161,9 +161,11 @@ extension Engine {
     save(place) { $0.pace = pace }
   }
 
-  /// Writes what the paces of these shards' targets have learned, for their next owner.
-  mutating func savePaces(of shards: ShardSet) {
+  /// Writes what the breakers and paces of these shards' targets have learned, for their next owner.
+  mutating func saveLearned(of shards: ShardSet) {
     for place in roster.places(in: shards) where roster.targets[place].isUsed(at: now) {
+      let usual = UsualShare(roster.targets[place].breaker.usual)
+      save(place) { $0.usual = usual }
       savePace(place, .change)
     }
   }
@@ -200,8 +202,11 @@ extension Engine {
     let key = roster.targets[place].key
     switch change {
     case .opened(let until, let trips):
-      save(place) { $0.breaker = OpenBreaker(until: until, trips: trips) }
       let breaker = roster.targets[place].breaker
+      save(place) {
+        $0.breaker = OpenBreaker(until: until, trips: trips)
+        $0.usual = UsualShare(breaker.usual)
+      }
       effects.actions.append(
         .notice(
           .breakerOpened(

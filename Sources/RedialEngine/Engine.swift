@@ -202,7 +202,7 @@ public struct Engine: Sendable {
   private mutating func beginDraining() {
     guard !isDraining else { return }
     stopping = .draining
-    if desk.leases.canWork { savePaces(of: .all) }
+    if desk.leases.canWork { saveLearned(of: .all) }
   }
 
   private mutating func finishDraining() {

@@ -45,10 +45,12 @@ struct TargetRecordTests {
     record.controls.isPaused = true
     record.breaker = OpenBreaker(until: now, trips: 2)
     record.pace = SavedPace(delivered: 7.25, isLimited: true, at: now)
+    record.usual = UsualShare(UsualFailures(share: 0.1234, learnedAt: now))
     record.askedUntil = now + .seconds(1)
     let text = """
       {"controls":{"overrides":{"maxInFlight":3},"paused":true},"breaker":{"until":1000000000,"trips":2},\
-      "pace":{"delivered":7.25,"limited":true,"at":1000000000},"askedUntil":1001000000}
+      "pace":{"delivered":7.25,"limited":true,"at":1000000000},\
+      "usual":{"share":0.123,"at":1000000000},"askedUntil":1001000000}
       """
     #expect(String(decoding: record.bytes, as: UTF8.self) == text)
     #expect(try read(text) == record)
@@ -81,9 +83,11 @@ struct TargetRecordTests {
     var record = TargetRecord()
     record.pace = SavedPace(delivered: 1, isLimited: true, at: now)
     record.askedUntil = now + .seconds(3600)
+    record.usual = UsualShare(UsualFailures(share: 0.5, learnedAt: now))
     #expect(record.current(at: now + .seconds(3599)) == record)
     #expect(record.current(at: now + .seconds(3601)) == TargetRecord())
     record.breaker = OpenBreaker(until: now, trips: 1)
     #expect(record.current(at: now + .seconds(3601)).pace == record.pace)
+    #expect(UsualShare(UsualFailures(share: 0.009, learnedAt: now)) == nil)
   }
 }

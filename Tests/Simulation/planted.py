@@ -112,7 +112,7 @@ BUGS = [
         "case .open(let until, _):\n      if PLANTED { return .permitted(permit(until: until)) }\n"
         "      return .rejected(until: until)")),
     bug("an open breaker forgotten by a restart", 200, (
-        ENGINE, "if let breaker = record.breaker {", "if !PLANTED, let breaker = record.breaker {")),
+        ENGINE, "if let open = saved.breaker {", "if !PLANTED, let open = saved.breaker {")),
     # Namespaces.
     bug("round robin by target only", 500, (
         ENGINE, "struct Rotation: Sendable {", "internal import RedialCore\nstruct Rotation: Sendable {"), (

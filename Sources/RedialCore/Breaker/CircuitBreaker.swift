@@ -216,6 +216,11 @@ public struct CircuitBreaker: Sendable, Hashable {
     usual = UsualFailures()
   }
 
+  /// Goes on with what was usual in the process before.
+  public mutating func recall(_ usual: UsualFailures) {
+    self.usual = usual
+  }
+
   // MARK: Transitions
 
   /// As many at a time as the settings say, and no more in all than the decision can need.

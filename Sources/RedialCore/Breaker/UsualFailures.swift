@@ -10,7 +10,8 @@ public struct UsualFailures: Sendable, Hashable {
   /// The share, 0...1.
   public private(set) var share = 0.0
   private var outcomes = prior
-  private var learnedAt = Timestamp.epoch
+  /// When the last of the outcomes ended.
+  public private(set) var learnedAt = Timestamp.epoch
   /// How long a success takes, in microseconds; 0 if unknown.
   private var duration = 0.0
 
@@ -25,8 +26,19 @@ public struct UsualFailures: Sendable, Hashable {
   /// Nothing is known: failures are not usual.
   public init() {}
 
+  /// What was usual in the process before.
+  ///
+  /// - Parameters:
+  ///   - share: The share, 0...1.
+  ///   - learnedAt: When the last of its outcomes ended.
+  public init(share: Double, learnedAt: Timestamp) {
+    self.share = min(max(0, share), 1)
+    self.learnedAt = learnedAt
+    outcomes = Self.memory
+  }
+
   /// How long an outcome counts.
-  static let memoryTime = Duration.seconds(3600)
+  public static let memoryTime = Duration.seconds(3600)
 
   /// Takes outcomes into account.
   ///

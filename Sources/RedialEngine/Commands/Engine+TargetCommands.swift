@@ -36,7 +36,10 @@ extension Engine {
       parkReady(index)
     case .reset, .release:
       roster[index].release(forgets: command.kind == .reset, at: now)
-      save(index) { $0.breaker = nil }
+      save(index) { record in
+        record.breaker = nil
+        if command.kind == .reset { record.usual = nil }
+      }
       savePace(index, .change)
     case .pause: parkReady(index)
     case .configure, .patch, .resume: break

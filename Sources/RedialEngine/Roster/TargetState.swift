@@ -83,9 +83,13 @@ struct TargetState: Sendable {
     return record != before
   }
 
-  /// Takes over what the store has of it.
+  /// Takes over what the store has of it, and the breaker.
   mutating func recover(_ saved: TargetRecord) {
     record = saved
+    if let open = saved.breaker {
+      breaker = CircuitBreaker(settings: settings.breaker, openUntil: open.until, trips: open.trips)
+    }
+    if let usual = saved.usual { breaker.recall(UsualFailures(share: usual.share, learnedAt: usual.at)) }
   }
 
   // MARK: Limits
@@ -212,11 +216,6 @@ struct TargetState: Sendable {
     let before = breaker.state
     breaker.reset()
     return change(since: before)
-  }
-
-  /// Takes over a breaker that an earlier process left open.
-  mutating func recover(_ open: OpenBreaker) {
-    breaker = CircuitBreaker(settings: settings.breaker, openUntil: open.until, trips: open.trips)
   }
 
   /// Holds the breaker open until it is reset.

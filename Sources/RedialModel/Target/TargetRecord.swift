@@ -9,17 +9,20 @@ public struct TargetRecord: Sendable, Hashable {
   public var breaker: OpenBreaker?
   /// What its pace has learned; nil if it was never saved.
   public var pace: SavedPace?
+  /// The failures that are usual for it; nil if there are hardly any.
+  public var usual: UsualShare?
   /// Until when it asked to be left alone by `Retry-After`; nil if it did not, only for a short time, or an operator has ended it.
   public var askedUntil: Timestamp?
 
   /// Creates a record; by default an empty one.
   public init(
     controls: TargetControls = TargetControls(isPaused: false), breaker: OpenBreaker? = nil, pace: SavedPace? = nil,
-    askedUntil: Timestamp? = nil
+    usual: UsualShare? = nil, askedUntil: Timestamp? = nil
   ) {
     self.controls = controls
     self.breaker = breaker
     self.pace = pace
+    self.usual = usual
     self.askedUntil = askedUntil
   }
 
@@ -27,6 +30,7 @@ public struct TargetRecord: Sendable, Hashable {
   package func current(at now: Timestamp) -> TargetRecord {
     var record = self
     if breaker == nil, let pace, now - pace.at > SavedPace.memory { record.pace = nil }
+    if let usual, now - usual.at > UsualFailures.memoryTime { record.usual = nil }
     if let askedUntil, askedUntil <= now { record.askedUntil = nil }
     return record
   }
@@ -53,6 +57,7 @@ extension TargetRecord: StoredRecord {
     try visitor.visit("controls", &record.controls)
     try visitor.visit("breaker", &record.breaker)
     try visitor.visit("pace", &record.pace)
+    try visitor.visit("usual", &record.usual)
     try visitor.visit("askedUntil", &record.askedUntil)
   }
 }
@@ -153,6 +158,35 @@ extension SavedPace: StoredRecord {
   ) throws(Visitor.Failure) {
     try visitor.visit("delivered", &record.delivered)
     try visitor.visit("limited", &record.isLimited)
+    try visitor.visit("at", &record.at)
+  }
+}
+
+/// The part of ``UsualFailures`` that outlives the process.
+public struct UsualShare: Sendable, Hashable {
+  /// The share of failures, 0...1.
+  public var share: Double
+  /// When the last outcome ended that it is of.
+  public var at: Timestamp
+
+  /// Less than this is not worth a record.
+  static let least = 0.01
+
+  /// Nil if failures are not usual.
+  public init?(_ usual: UsualFailures) {
+    guard usual.share >= Self.least else { return nil }
+    share = (usual.share * 1000).rounded() / 1000
+    at = usual.learnedAt
+  }
+}
+
+extension UsualShare: StoredRecord {
+  package init() { (share, at) = (0, .epoch) }
+
+  package static func fields<Visitor: FieldVisitor & ~Copyable>(
+    _ visitor: inout Visitor, _ record: inout UsualShare
+  ) throws(Visitor.Failure) {
+    try visitor.visit("share", &record.share)
     try visitor.visit("at", &record.at)
   }
 }
