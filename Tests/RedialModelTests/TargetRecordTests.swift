@@ -91,3 +91,18 @@ struct TargetRecordTests {
     #expect(UsualShare(UsualFailures(share: 0.009, learnedAt: now)) == nil)
   }
 }
+
+@Suite("How a target stands")
+struct TargetStandingTests {
+  @Test("is clear if no call has to wait for it, now or later")
+  func clear() {
+    let now = Timestamp(microseconds: 1_000_000_000)
+    #expect(TargetStanding().isClear(at: now) && TargetStanding(rateUntil: now).isClear(at: now))
+    for standing in [
+      TargetStanding(breaker: .halfOpen), TargetStanding(isPaused: true), TargetStanding(isPaced: true),
+      TargetStanding(lacksConnection: true), TargetStanding(retryAfterUntil: now + .seconds(1)),
+    ] {
+      #expect(!standing.isClear(at: now), "\(standing)")
+    }
+  }
+}

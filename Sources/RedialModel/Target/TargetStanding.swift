@@ -55,7 +55,7 @@ public struct TargetStanding: Sendable, Hashable {
 
   /// Whether no call would have to wait for it at this time or later.
   public func isClear(at now: Timestamp) -> Bool {
-    guard breaker == .closed, !isPaused else { return false }
+    guard breaker == .closed, !isPaused, !isPaced, !lacksConnection else { return false }
     return [retryAfterUntil, rateUntil, retriesUntil].allSatisfy { $0 == nil || ($0 ?? now) <= now }
   }
 }
