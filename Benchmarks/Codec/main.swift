@@ -61,3 +61,11 @@ measure("spec of \(canonical.count) bytes, read", count: 100_000) { _ in
   canonical.withUnsafeBufferPointer { (try? CallSpec.read(canonicalJSON: $0))?.captureLimit ?? 0 }
 }
 measure("answer to a submission, written", count: 100_000) { _ in writeAnswer() }
+
+/// What is saved most often of a target: its pace, each ten seconds while there is a limit.
+let target = TargetRecord(pace: SavedPace(delivered: 80.25, isLimited: true, at: now))
+let saved = target.bytes
+measure("record of a target of \(saved.count) bytes, written", count: 100_000) { _ in target.bytes.count }
+measure("record of a target of \(saved.count) bytes, read", count: 100_000) { _ in
+  saved.withUnsafeBufferPointer { (try? TargetRecord($0))?.pace?.isLimited == true ? 1 : 0 }
+}

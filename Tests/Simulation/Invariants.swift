@@ -273,6 +273,9 @@ struct Invariants {
         break
       }
     }
+    for id in told.keys.sorted() {
+      require(after.rows[id] != nil, "a webhook reports the end of \(id), and there is no such call")
+    }
     for id in Set(touched).sorted() {
       guard let new = after.rows[id] else { continue }
       check(id, from: before.rows[id]?.record.progress, to: new, webhooks: told[id] ?? 0)

@@ -51,6 +51,8 @@ BUGS = [
     bug("a refused call left on disk", 200, (
         ENGINE, "refused.sorted().map(StoreWrite.discard)",
         "(PLANTED ? [] : refused.sorted()).map(StoreWrite.discard)")),
+    bug("a webhook about a call that was refused", 500, (
+        ENGINE, "case .insert(let record) where record.reportsEndOf", "case .insert(let record) where !PLANTED && record.reportsEndOf")),
     bug("an erasure that was refused leaves its call without a timer", 200, (
         ENGINE, "putBack(record)\n      refuse(",
         "if PLANTED { hold(record) } else { putBack(record) }\n      refuse(")),
