@@ -98,7 +98,7 @@ extension Engine {
       permit: permit.breaker, paceTicket: roster[index].startPaced(at: now),
       withdrawal: roster[index].charge(progress, at: now),
       connection: roster.connect(index, to: permit.origin, at: now),
-      holdsCallerSlot: roster[index].takeSlot(calls[at: place].record.spec, at: now))
+      callers: roster[index].takeSlot(calls[at: place].record.spec, at: now))
     calls.enter(.running(flight, cancelledBy: []), at: place)
     roster.start(size, of: index, at: now)
     if lackedConnection { reportStanding(index) }

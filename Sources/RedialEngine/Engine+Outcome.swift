@@ -20,7 +20,7 @@ extension Engine {
     roster.learn(sign, startedAt: startedAt, of: index)
     if case .answer = sign {
       roster.noteAnswer(
-        to: calls[at: place].record.spec, of: index, on: flight.connection,
+        to: flight.callers ?? calls[at: place].record.spec.callers, of: index, on: flight.connection,
         isMultiplexed: result.figures?.version.map { $0 == .http2 }, at: now)
     }
     leaveRunning(id, wasMade: true)
@@ -76,8 +76,9 @@ extension Engine {
     guard let place = calls.place(of: id), case .running(let flight, _) = calls[at: place].phase else { return }
     calls.enter(.waiting, at: place)
     let index = calls[at: place].target
-    if flight.holdsCallerSlot { roster[index].freeSlot(calls[at: place].record) }
-    roster.disconnect(flight.connection, of: index, startedAt: calls[at: place].record.progress.due)
+    let startedAt = calls[at: place].record.progress.due
+    if let callers = flight.callers { roster[index].freeSlot(callers, startedAt: startedAt) }
+    roster.disconnect(flight.connection, of: index, startedAt: startedAt)
     roster.stop(calls[at: place].record.content.heldSize, of: index, wasMade: wasMade)
   }
 

@@ -22,8 +22,8 @@ struct ActiveCall: Sendable {
     /// Its cost in the target's retry budget.
     let withdrawal: RetryBudget.Withdrawal?
     let connection: OriginTable.Connection
-    /// Whether it counts among the slots of its caller.
-    let holdsCallerSlot: Bool
+    /// Its callers, if it counts among their slots.
+    let callers: SlotHolders?
   }
 
   var record: CallRecord

@@ -1,23 +1,24 @@
 internal import RedialModel
 
-extension CallSpec: SlotHolder {
+extension CallSpec {
   /// Its callers: what it has in common with other calls, which is its path, its credentials, and each of its labels.
   /// Nobody says which of these is the one in trouble.
   ///
   /// A part of the path with a digit in it counts as any: most of these are ids.
-  func forEachHolder(_ body: (UInt64) -> Void) {
-    body(pathHash)
+  var callers: SlotHolders {
+    var callers = SlotHolders(first: pathHash)
     for field in headers where Self.credentials.contains(where: field.isNamed) {
       var hash = FNV1a(field.value)
       hash.add(1)
-      body(hash.value)
+      callers.others.append(hash.value)
     }
     for label in labels {
       var hash = FNV1a(label.name)
       hash.add(2)
       hash.add(label.value)
-      body(hash.value)
+      callers.others.append(hash.value)
     }
+    return callers
   }
 
   /// Header fields that tell callers apart.
@@ -29,7 +30,9 @@ extension CallSpec: SlotHolder {
     var (parent, path) = (FNV1a(), FNV1a())
     var slashes = 0
     var isID = false
-    for byte in url.utf8 {
+    let bytes = url.utf8Span.span
+    for index in bytes.indices {
+      let byte = bytes[index]
       if byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") { break }
       if byte == UInt8(ascii: "/") {
         slashes += 1
@@ -49,7 +52,9 @@ extension CallSpec: SlotHolder {
   var originHash: UInt64 {
     var hash = FNV1a()
     var slashes = 0
-    for byte in url.utf8 {
+    let bytes = url.utf8Span.span
+    for index in bytes.indices {
+      let byte = bytes[index]
       if byte == UInt8(ascii: "/") { slashes += 1 }
       if slashes == 3 || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") { break }
       hash.add(byte)

@@ -11,17 +11,31 @@ struct OriginTable: Sendable {
     var shares = SlotShares()
     /// Targets that wait for a connection, in order.
     var waiting = Queue<Int>()
+
+    /// An attempt of a target starts. Returns whether it is counted.
+    mutating func start(_ target: Int, of most: Int, at now: Timestamp) -> Bool {
+      defer { inFlight += 1 }
+      return shares.start(SlotHolders(target: target), beside: inFlight, of: most, at: now)
+    }
+
+    mutating func noteAnswer(to target: Int, isMultiplexed: Bool?, at now: Timestamp) {
+      shares.noteAnswer(to: SlotHolders(target: target), at: now)
+      if let isMultiplexed { self.isMultiplexed = isMultiplexed }
+    }
+
+    /// An attempt of a target has ended. Returns whether nobody is left.
+    mutating func end(_ target: Int, isCounted: Bool, startedAt: Timestamp) -> Bool {
+      precondition(inFlight > 0, "A connection is given back that was not taken.")
+      if isCounted { shares.end(SlotHolders(target: target), startedAt: startedAt) }
+      inFlight -= 1
+      return inFlight == 0 && waiting.isEmpty
+    }
   }
 
   /// A connection that an attempt in flight has.
   struct Connection: Sendable {
     fileprivate var origin: UInt64
     fileprivate var isCounted: Bool
-  }
-
-  private struct Target: SlotHolder {
-    let place: Int
-    func forEachHolder(_ body: (UInt64) -> Void) { body(UInt64(place)) }
   }
 
   /// Maximum connections to one origin.
@@ -42,7 +56,7 @@ struct OriginTable: Sendable {
   func hasConnection(to origin: UInt64, for target: Int, isProven: Bool) -> Bool {
     guard let state = origins[origin], !state.isMultiplexed else { return true }
     guard state.inFlight < (isProven ? most : most - most / 4) else { return false }
-    return state.shares.crowded(beside: state.inFlight, of: most)?.excess(of: Target(place: target)) == nil
+    return state.shares.crowded(beside: state.inFlight, of: most)?.excess(of: SlotHolders(target: target)) == nil
   }
 
   /// A target waits for a connection. ``end(_:of:startedAt:isProven:)`` returns it when there may be one.
@@ -60,35 +74,29 @@ struct OriginTable: Sendable {
 
   /// An attempt starts.
   mutating func start(_ target: Int, to origin: UInt64, at now: Timestamp) -> Connection {
-    let inFlight = origins[origin]?.inFlight ?? 0
-    origins[origin, default: Origin()].inFlight += 1
-    let isCounted = origins[origin]?.shares.start(Target(place: target), beside: inFlight, of: most, at: now)
-    return Connection(origin: origin, isCounted: isCounted ?? false)
+    Connection(origin: origin, isCounted: origins[origin, default: Origin()].start(target, of: most, at: now))
   }
 
   /// An attempt has got an answer. It has not ended yet.
   ///
   /// - Parameter isMultiplexed: Whether it shared its connection; nil if that is not known.
   mutating func noteAnswer(on connection: Connection, to target: Int, isMultiplexed: Bool?, at now: Timestamp) {
-    origins[connection.origin]?.shares.noteAnswer(to: Target(place: target), at: now)
-    if let isMultiplexed { origins[connection.origin]?.isMultiplexed = isMultiplexed }
+    origins[connection.origin]?.noteAnswer(to: target, isMultiplexed: isMultiplexed, at: now)
   }
 
   /// An attempt has ended. Returns targets that may have a connection now, to be examined.
   mutating func end(_ connection: Connection, of target: Int, startedAt: Timestamp, isProven: (Int) -> Bool) -> [Int] {
     let key = connection.origin
-    precondition(origins[key].map { $0.inFlight > 0 } == true, "A connection is given back that was not taken.")
-    if connection.isCounted { origins[key]?.shares.end(Target(place: target), startedAt: startedAt) }
-    origins[key]?.inFlight -= 1
-    guard let origin = origins[key] else { return [] }
-    if origin.waiting.isEmpty {
-      if origin.inFlight == 0 { origins[key] = nil }
+    guard let index = origins.index(forKey: key) else { preconditionFailure("An origin is forgotten too early.") }
+    if origins.values[index].end(target, isCounted: connection.isCounted, startedAt: startedAt) {
+      origins.remove(at: index)
       return []
     }
-    let free = origin.isMultiplexed ? .max : most - origin.inFlight
+    let (inFlight, waitingCount) = (origins.values[index].inFlight, origins.values[index].waiting.count)
+    let free = origins.values[index].isMultiplexed ? .max : most - inFlight
     var found: [Int] = []
     // Those that may have none are passed over, so that they do not delay the others.
-    for _ in 0..<min(origin.inFlight == 0 ? .max : Self.mostExamined, origin.waiting.count) where found.count < free {
+    for _ in 0..<min(inFlight == 0 ? .max : Self.mostExamined, waitingCount) where found.count < free {
       guard let next = origins[key]?.waiting.popFirst() else { break }
       if hasConnection(to: key, for: next, isProven: isProven(next)) {
         waiting[next] = nil
@@ -102,4 +110,11 @@ struct OriginTable: Sendable {
 
   /// How many targets that wait are looked at when an attempt ends.
   private static let mostExamined = 64
+}
+
+extension SlotHolders {
+  /// A target at an origin is alone.
+  fileprivate init(target: Int) {
+    self.init(first: UInt64(target))
+  }
 }

@@ -375,9 +375,10 @@ struct Roster: Sendable {
 
   /// A target has answered an attempt, which still counts as in flight.
   mutating func noteAnswer(
-    to call: CallSpec, of place: Int, on connection: OriginTable.Connection, isMultiplexed: Bool?, at now: Timestamp
+    to callers: @autoclosure () -> SlotHolders, of place: Int, on connection: OriginTable.Connection,
+    isMultiplexed: Bool?, at now: Timestamp
   ) {
-    targets[place].noteAnswer(to: call, at: now)
+    targets[place].noteAnswer(to: callers(), at: now)
     origins.noteAnswer(on: connection, to: place, isMultiplexed: isMultiplexed, at: now)
   }
 

@@ -1,10 +1,16 @@
 internal import RedialCore
 internal import RedialModel
 
-/// An attempt, as far as it tells who holds its slot.
-protocol SlotHolder {
-  /// Calls `body` with the hash of each holder.
-  func forEachHolder(_ body: (UInt64) -> Void)
+/// Who holds the slot of an attempt, by hash: there may be several, and each may be one of several attempts.
+struct SlotHolders: Sendable {
+  let first: UInt64
+  var others: [UInt64] = []
+
+  /// Calls `body` with each.
+  func forEach(_ body: (UInt64) -> Void) {
+    body(first)
+    for other in others { body(other) }
+  }
 }
 
 /// How many of some slots each holder has, so that one whose answers hang leaves some to the others: the callers of a
@@ -57,25 +63,26 @@ struct SlotShares: Sendable {
   /// - Parameters:
   ///   - inFlight: The attempts in flight, without it.
   ///   - most: The maximum of these.
-  mutating func start(_ holder: some SlotHolder, beside inFlight: Int, of most: Int, at now: Timestamp) -> Bool {
+  mutating func start(_ holders: SlotHolders, beside inFlight: Int, of most: Int, at now: Timestamp) -> Bool {
     guard inFlight * 4 >= most else { return false }
-    holder.forEachHolder { shares[$0, default: Share()].start(at: now) }
+    holders.forEach { shares[$0, default: Share()].start(at: now) }
     return true
   }
 
   /// A counted attempt has ended.
-  mutating func end(_ holder: some SlotHolder, startedAt: Timestamp) {
-    holder.forEachHolder { key in
-      shares[key]?.end(startedAt: startedAt)
-      if shares[key]?.inFlight == 0 { shares[key] = nil }
+  mutating func end(_ holders: SlotHolders, startedAt: Timestamp) {
+    holders.forEach { key in
+      guard let index = shares.index(forKey: key) else { return }
+      shares.values[index].end(startedAt: startedAt)
+      if shares.values[index].inFlight == 0 { shares.remove(at: index) }
     }
   }
 
   /// An attempt, counted or not, has got its answer. It has not ended yet.
-  mutating func noteAnswer(to holder: some SlotHolder, at now: Timestamp) {
+  mutating func noteAnswer(to holders: @autoclosure () -> SlotHolders, at now: Timestamp) {
     lastAnswer = now
     guard !shares.isEmpty else { return }
-    holder.forEachHolder { shares[$0]?.answer(at: now) }
+    holders().forEach { shares[$0]?.answer(at: now) }
   }
 
   /// Those of whom some may have no more slots; nil if all may.
@@ -89,9 +96,9 @@ struct SlotShares: Sendable {
     fileprivate let free: Int
 
     /// The holder for which an attempt has to wait; nil if it may have a slot.
-    func excess(of holder: some SlotHolder) -> UInt64? {
+    func excess(of holders: SlotHolders) -> UInt64? {
       var excess: UInt64?
-      holder.forEachHolder { key in
+      holders.forEach { key in
         guard let share = shares.shares[key], share.inFlight >= free, share.isSilent,
           share.silentSince < shares.lastAnswer
         else { return }
@@ -102,7 +109,7 @@ struct SlotShares: Sendable {
 
     /// The same for a place in a queue.
     func excess(of place: ReadyQueue.Place, in calls: CallTable) -> UInt64? {
-      calls.place(of: place.id).flatMap { excess(of: calls[at: $0].record.spec) }
+      calls.place(of: place.id).flatMap { excess(of: calls[at: $0].record.spec.callers) }
     }
   }
 }

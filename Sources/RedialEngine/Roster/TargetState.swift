@@ -302,22 +302,23 @@ struct TargetState: Sendable {
 
   /// Whether a new call would have to wait because its caller has too many slots.
   func isCrowded(by call: CallSpec) -> Bool {
-    callers.crowded(beside: occupancy.inFlight, of: limits.maxInFlight)?.excess(of: call) != nil
+    callers.crowded(beside: occupancy.inFlight, of: limits.maxInFlight)?.excess(of: call.callers) != nil
   }
 
-  /// An attempt starts. Returns whether its caller's slots are counted.
-  mutating func takeSlot(_ call: CallSpec, at now: Timestamp) -> Bool {
-    callers.start(call, beside: occupancy.inFlight, of: limits.maxInFlight, at: now)
+  /// An attempt starts. Returns its callers if their slots are counted.
+  mutating func takeSlot(_ call: CallSpec, at now: Timestamp) -> SlotHolders? {
+    let holders = call.callers
+    return callers.start(holders, beside: occupancy.inFlight, of: limits.maxInFlight, at: now) ? holders : nil
   }
 
   /// An attempt that was counted has ended.
-  mutating func freeSlot(_ call: CallRecord) {
-    callers.end(call.spec, startedAt: call.progress.due)
+  mutating func freeSlot(_ holders: SlotHolders, startedAt: Timestamp) {
+    callers.end(holders, startedAt: startedAt)
   }
 
   /// The target has answered an attempt that has not ended yet.
-  mutating func noteAnswer(to call: CallSpec, at now: Timestamp) {
-    callers.noteAnswer(to: call, at: now)
+  mutating func noteAnswer(to holders: @autoclosure () -> SlotHolders, at now: Timestamp) {
+    callers.noteAnswer(to: holders(), at: now)
   }
 
   // MARK: Calls in the store
