@@ -75,8 +75,7 @@ extension Engine {
 
   /// Refuses what would have been answered with this.
   mutating func refuse(_ reply: Reply, _ problem: Problem) {
-    guard let refused = reply.refused(problem) else { return }
-    effects.actions.append(.reply(refused))
+    effects.actions.append(.reply(reply.refused(problem)))
   }
 
   /// Accepts a call.

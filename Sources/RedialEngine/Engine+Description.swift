@@ -1,5 +1,5 @@
 internal import RedialCore
-internal import RedialModel
+package import RedialModel
 
 /// Targets as people see them: with the reasons for which their calls wait, and the results of earlier attempts.
 extension Engine {
@@ -25,19 +25,35 @@ extension Engine {
   }
 
   /// One target; nil if it is not known.
-  func describe(_ key: TargetKey) -> TargetSnapshot? {
-    roster.place(of: key).map { describe($0) }
+  ///
+  /// - Parameter hasCalls: Whether the store has calls to it, which makes it known.
+  package mutating func describe(_ key: TargetKey, hasCalls: Bool = false) -> TargetSnapshot? {
+    if hasCalls, owns(key) { _ = target(key) }
+    return roster.place(of: key).map { describe($0) }
   }
 
+  /// The current state.
+  package func report() -> EngineReport {
+    EngineReport(
+      targets: roster.places.map { roster.targets[$0].snapshot(at: now) }, inFlight: roster.occupancy.inFlight,
+      unfinished: max(0, roster.unfinished), held: calls.count, storeFailing: desk.isFailing)
+  }
+
+  /// Whether new calls are accepted.
+  package var isReady: Bool { !desk.isFailing }
+
+  /// The counts of each namespace since the last request for them.
+  package mutating func takeTallies() -> [NamespaceTally] { roster.takeTallies() }
+
   /// Those of some targets that are known, without their backlogs, which take longer to count.
-  func glance(_ keys: [TargetKey]) -> [TargetSnapshot] {
+  package func glance(_ keys: [TargetKey]) -> [TargetSnapshot] {
     keys.compactMap { roster.place(of: $0).map { roster.targets[$0].snapshot(at: now) } }
   }
 
   /// A page of the targets of a namespace, by key.
   ///
   /// - Complexity: O(*n*) in all targets; at most a page of them is in memory at a time.
-  func describe(_ query: TargetQuery) -> TargetPage {
+  package func describe(_ query: TargetQuery) -> TargetPage {
     guard let place = roster.knownPlace(of: query.namespace) else { return TargetPage(targets: []) }
     let limit = max(1, query.limit)
     // The smallest keys, one more than fits on a page, to see whether there is another page.
@@ -95,8 +111,9 @@ extension Engine {
     }
   }
 
-  /// The targets with the most due calls, the longest backlog first, without the reasons for which their calls wait.
-  func longestBacklogs(_ limit: Int) -> [TargetSnapshot] {
+  /// The targets with the most due calls, the longest backlog first, without the reasons for which their calls wait; with
+  /// estimates of how many of these will miss their deadlines.
+  package func longestBacklogs(_ limit: Int) -> [TargetSnapshot] {
     let longest = roster.places.filter { roster.targets[$0].dueCalls > 0 }.sorted {
       (roster.targets[$1].dueCalls, roster.targets[$0].key) < (roster.targets[$0].dueCalls, roster.targets[$1].key)
     }

@@ -35,6 +35,26 @@ extension Engine {
   /// The label of a webhook with the type of its event.
   static let eventLabel = "event"
 
+  /// These webhook endpoints are enabled, and no others. The webhooks of one that is disabled, or was removed, wait.
+  ///
+  /// Nothing of that is stored with a target: the endpoint alone says whether it is enabled, and so an endpoint and its
+  /// target never disagree.
+  mutating func subscribe(_ enabled: [WebhookSubscription]) {
+    subscriptions = enabled
+    for place in roster.places {
+      let isDisabled = isOfDisabledEndpoint(roster.targets[place].key)
+      guard roster[place].disable(isDisabled, at: now) else { continue }
+      if isDisabled { parkReady(place) }
+      reportStanding(place)
+      roster.enterRotation(place)
+    }
+  }
+
+  /// Whether a target is that of a webhook endpoint which is disabled, or was removed.
+  func isOfDisabledEndpoint(_ target: TargetKey) -> Bool {
+    target.endpoint != nil && !subscriptions.contains { $0.target == target }
+  }
+
   /// Creates the webhooks for a call's end.
   mutating func notifySubscribers(of record: CallRecord) {
     guard !subscriptions.isEmpty, record.kind == .call else { return }

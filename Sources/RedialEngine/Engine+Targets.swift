@@ -8,6 +8,7 @@ extension Engine {
     if let place = roster.place(of: key) { return place }
     if roster.count >= settings.maxTargets { forgetIdleTargets() }
     let place = roster.add(key)
+    _ = roster[place].disable(isOfDisabledEndpoint(key), at: now)
     if desk.leases.yielding.shards.contains(target: key) { roster[place].leaveEngine(at: now) }
     return place
   }

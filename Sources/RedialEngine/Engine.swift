@@ -21,7 +21,7 @@ public struct Engine: Sendable {
   var desk: StoreDesk
   /// TLS settings by origin, set by operators.
   var originTLS: OriginTLS
-  /// Webhook endpoints that receive the events of all calls and targets.
+  /// The webhook endpoints that are enabled: they receive the events of all calls and targets.
   var subscriptions: [WebhookSubscription] = []
   /// Whether the engine stops.
   var stopping = Stopping.no
@@ -104,17 +104,7 @@ public struct Engine: Sendable {
     case .command(let command): execute(command)
     case .targetCommand(let command) where desk.isInDoubt: refuse(command, .unreachable)
     case .targetCommand(let command): execute(command)
-    case .describe(let key, let hasCalls, let token):
-      if hasCalls, owns(key) { _ = target(key) }
-      effects.actions.append(.reply(.target(token, describe(key))))
-    case .describePage(let query, let token): effects.actions.append(.reply(.targets(token, describe(query))))
-    case .glance(let keys, let token): effects.actions.append(.reply(.glance(token, glance(keys))))
-    case .longestBacklogs(let limit, let token):
-      effects.actions.append(.reply(.glance(token, longestBacklogs(limit))))
-    case .audit(let held, let token): effects.actions.append(.reply(.audit(token, missing(among: held))))
-    case .tally(let token): effects.actions.append(.reply(.tally(token, roster.takeTallies())))
-    case .report(let token): effects.actions.append(.reply(.report(token, report())))
-    case .readiness(let token): effects.actions.append(.reply(.readiness(token, !desk.isFailing)))
+    case .question(let question): effects.actions.append(.answer(question.ask(&self)))
     case .attemptEnded(let id, let number, let result): attemptEnded(id, number: number, result)
     case .attemptTooLate(let id, let number): attemptTooLate(id, number: number)
     case .claimedDue(let claim): claimedDue(claim)
@@ -133,7 +123,7 @@ public struct Engine: Sendable {
     case .storeInDoubt(let message): storeInDoubt(message)
     case .room(let isShort): desk.note(isShortOfRoom: isShort)
     case .storeMisplaced(let isMisplaced): desk.note(isMisplaced: isMisplaced)
-    case .subscriptions(let all): subscriptions = all
+    case .subscriptions(let all): subscribe(all)
     case .announce(let announcement): announce(announcement)
     case .drain: beginDraining()
     }
@@ -211,11 +201,5 @@ public struct Engine: Sendable {
     guard desk.leases.hasNothingToGiveBack else { return }
     stopping = .drained
     request(.commit([], then: [.drained]))
-  }
-
-  private func report() -> EngineReport {
-    EngineReport(
-      targets: roster.places.map { roster.targets[$0].snapshot(at: now) }, inFlight: roster.occupancy.inFlight,
-      unfinished: max(0, roster.unfinished), held: calls.count, storeFailing: desk.isFailing)
   }
 }

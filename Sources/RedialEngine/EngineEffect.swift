@@ -67,6 +67,8 @@ public struct LeaseAsk: Sendable {
 public enum Action: Sendable {
   /// Answer a client.
   case reply(Reply)
+  /// Tell the answer to a question.
+  case answer(@Sendable () -> Void)
   /// Start an attempt.
   case start(AttemptStart)
   /// Abort a call's attempt. Its end is still reported.

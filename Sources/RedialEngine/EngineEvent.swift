@@ -11,24 +11,8 @@ public enum EngineEvent: Sendable {
   case command(CallCommand)
   /// An operator gives a command about a target.
   indirect case targetCommand(TargetCommand)
-  /// A client asks for the current state.
-  case report(ReplyToken<EngineReport>)
-  /// A client asks whether new calls are accepted.
-  case readiness(ReplyToken<Bool>)
-  /// Describe those of some targets that are known, without their backlogs.
-  case glance([TargetKey], ReplyToken<[TargetSnapshot]>)
-  /// Describe this many targets, those with the most due calls, with estimates of how many of these will miss their
-  /// deadlines.
-  case longestBacklogs(Int, ReplyToken<[TargetSnapshot]>)
-  /// The store shows these calls in an engine's memory. The reply has those that should be in this engine's, and are not.
-  case audit([HeldCall], ReplyToken<[HeldCall]>)
-  /// The service asks for the counts of each namespace since the last request for them.
-  case tally(ReplyToken<[NamespaceTally]>)
-  /// A client asks for a target. The reply is nil if the target is not known; `hasCalls` makes it known, because the store
-  /// has calls to it.
-  case describe(TargetKey, hasCalls: Bool = false, ReplyToken<TargetSnapshot?>)
-  /// A client asks for a page of the targets of a namespace.
-  indirect case describePage(TargetQuery, ReplyToken<TargetPage>)
+  /// Somebody asks something of the engine.
+  case question(Question)
   /// An attempt has ended.
   case attemptEnded(CallID, number: Int, AttemptResult)
   /// An attempt was not started, because its ``AttemptStart/startBefore`` had passed. It is undone and does not count
@@ -90,7 +74,7 @@ public struct CallCommand: Sendable, Hashable {
     case erase
     /// Remove it, once it has ended.
     case purge
-    /// Take it into memory if the store shows it there and it is not. Of the service alone, see ``EngineEvent/audit(_:_:)``.
+    /// Take it into memory if the store shows it there and it is not. Of the service alone, see ``Engine/missing(among:)``.
     case reclaim
   }
 

@@ -11,8 +11,8 @@ public struct ReplyToken<Answer: Sendable>: Sendable, Hashable {
   }
 }
 
-/// An answer of the engine, with the token of the request or question that it answers. Each kind of request has its
-/// own type of answer, so none can be answered with that of another.
+/// An answer of the engine, with the token of the request that it answers. Each kind of request has its own type of answer,
+/// so none can be answered with that of another.
 public enum Reply: Sendable {
   /// To a submission.
   case submission(ReplyToken<SubmissionReply>, SubmissionReply)
@@ -20,20 +20,6 @@ public enum Reply: Sendable {
   case command(ReplyToken<CallCommand.Reply>, CallCommand.Reply)
   /// To a command about a target.
   indirect case targetCommand(ReplyToken<TargetCommand.Reply>, TargetCommand.Reply)
-  /// One target; nil if it is not known.
-  indirect case target(ReplyToken<TargetSnapshot?>, TargetSnapshot?)
-  /// A page of targets.
-  case targets(ReplyToken<TargetPage>, TargetPage)
-  /// Those of some targets that are known, without their backlogs.
-  case glance(ReplyToken<[TargetSnapshot]>, [TargetSnapshot])
-  /// The current state.
-  case report(ReplyToken<EngineReport>, EngineReport)
-  /// Whether new calls are accepted.
-  case readiness(ReplyToken<Bool>, Bool)
-  /// Those of some calls that should be in this engine's memory, and are not.
-  case audit(ReplyToken<[HeldCall]>, [HeldCall])
-  /// The counts of each namespace since the last request for them.
-  case tally(ReplyToken<[NamespaceTally]>, [NamespaceTally])
 
   /// Why the request is refused; nil if it is not.
   public var refusal: Problem? {
@@ -41,17 +27,16 @@ public enum Reply: Sendable {
     case .submission(_, .refused(let problem)): problem
     case .command(_, let reply): reply.refusal
     case .targetCommand(_, let reply): reply.refusal
-    case .submission, .target, .targets, .glance, .report, .readiness, .audit, .tally: nil
+    case .submission: nil
     }
   }
 
-  /// The refusal of the same request; nil for an answer to a question, because questions are not refused.
-  func refused(_ problem: Problem) -> Reply? {
+  /// The refusal of the same request.
+  func refused(_ problem: Problem) -> Reply {
     switch self {
     case .submission(let token, _): .submission(token, .refused(problem))
     case .command(let token, _): .command(token, .refused(problem))
     case .targetCommand(let token, _): .targetCommand(token, .refused(problem))
-    case .target, .targets, .glance, .report, .readiness, .audit, .tally: nil
     }
   }
 }

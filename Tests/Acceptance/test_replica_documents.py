@@ -100,56 +100,31 @@ def test_an_answer_of_an_earlier_url_does_not_disable_an_endpoint_that_another_i
     assert hook.next().path == "/new"
 
 
-def paused(service, endpoint):
-    """Whether the target of an endpoint is paused."""
-    target = service.target(f"webhook:{endpoint}")
-    return bool(target and target["paused"])
-
-
-def test_the_target_of_an_endpoint_is_paused_and_resumed_by_the_instance_that_has_it(instances, receiver):
+def test_the_webhooks_of_an_endpoint_wait_at_the_instance_that_has_its_target_until_it_is_enabled(instances, receiver):
     _, services = instances(2, *LASTING)
-    hook, target = receiver(), receiver()
+    hook, target = receiver(lambda request: (503, {}, b"")), receiver()
     made = [services[0]("POST", ENDPOINTS, {"url": f"{hook.url}/{n}"}).json["id"] for n in range(12)]
+    targets = [f"/v1/targets/webhook%3A{identity}" for identity in made]
+
+    def told():
+        # The instance that runs the call may not have read all endpoints yet.
+        services[0].ended(services[0].submit(url=target.url))
+        return {r.path for r in hook.requests} == {f"/{n}" for n in range(12)}
+    wait_until(told, "each gets a webhook")
     for enabled in (False, True):
         for number, identity in enumerate(made):
             answer = services[number % 2](
                 "PUT", f"{ENDPOINTS}/{identity}", {"url": f"{hook.url}/{number}", "enabled": enabled})
             assert answer.status == 200 and answer.json["enabled"] == enabled
-        wait_until(lambda: all(paused(services[0], identity) is not enabled for identity in made), f"enabled: {enabled}")
+        wait_until(
+            lambda: {services[1]("GET", path).json["paused"] for path in targets} == {not enabled}, f"enabled: {enabled}")
+    hook.answer = lambda request: (200, {}, b"")
 
-    def told():
-        # The instance that runs the call may not have read yet that all are enabled.
-        services[0].ended(services[0].submit(url=target.url))
-        return {r.path for r in hook.requests} == {f"/{n}" for n in range(12)}
-    wait_until(told, "each gets webhooks")
-
-
-def test_an_endpoint_is_disabled_and_enabled_also_if_the_instance_is_killed_at_once(instances, receiver):
-    cluster, (service,) = instances(1)
-    hook, target = receiver(), receiver()
-    endpoint = service("POST", ENDPOINTS, {"url": hook.url}).json["id"]
-    for enabled in (False, True):
-        # The endpoint can be stored, but nothing about targets.
-        with cluster.session("redial") as locking:
-            locking("BEGIN")
-            locking("LOCK TABLE redial.targets IN EXCLUSIVE MODE")
-            answer = service("PUT", f"{ENDPOINTS}/{endpoint}", {"url": hook.url, "enabled": enabled})
-            assert answer.status == 200 and answer.json["enabled"] == enabled, answer.body
-            service.kill()
-            # What it has sent and the server has not made yet is lost, too.
-            locking("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'redial' AND pid <> pg_backend_pid()")
-            locking("ROLLBACK")
-        service.start()
-        wait_until(lambda: paused(service, endpoint) is not enabled, f"enabled: {enabled}")
-
-        def is_noted():
-            stored = document(cluster, endpoint)
-            return stored["switches"] == stored["settledSwitches"]
-        # The next lock must find nothing about targets that is still to be written: the endpoint would have to wait for it.
-        wait_until(is_noted, "it is noted that this is done")
-        assert service("GET", f"{ENDPOINTS}/{endpoint}").json["enabled"] == enabled
-    service.submit(url=target.url)
-    hook.next()
+    def delivered():
+        for path in targets:
+            services[0]("POST", f"{path}/release")
+        return all(services[1]("GET", f"{ENDPOINTS}/{identity}/deliveries?state=succeeded").json["data"] for identity in made)
+    wait_until(delivered, "what waited is delivered")
 
 
 @pytest.fixture

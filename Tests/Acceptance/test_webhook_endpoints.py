@@ -324,66 +324,61 @@ def test_an_answer_of_an_earlier_url_says_nothing_about_the_endpoint(redial, fla
 
 @pytest.mark.parametrize("enabled", [False, True])
 def test_an_endpoint_is_disabled_and_enabled_also_while_the_engine_waits_for_the_store(
-        redial, tmp_path, receiver, enabled):
+        redial, tmp_path, flaky, receiver, enabled):
     faults = Faults(tmp_path, tmp_path / "redial.db")
     service = redial(env=faults.env)
-    hook, target = receiver(), receiver()
+    hook, target = receiver(lambda request: (503, {}, b"")), flaky()
     endpoint = register(service, hook.url)["id"]
-    path = f"{PATH}/{endpoint}"
-
-    def paused():
-        target = service.target(f"webhook:{endpoint}")
-        return bool(target and target["paused"])
+    path, key = f"{PATH}/{endpoint}", f"webhook:{endpoint}"
+    service.ended(service.submit(url=target.url))
+    hook.next()
     if enabled:
         service("PUT", path, {"url": hook.url, "enabled": False})
-        wait_until(paused, "it is paused at first")
+        wait_until(lambda: service.target(key)["paused"], "it is paused at first")
     # The store fails for a moment, so the engine refuses commands until it tries again, some time later.
     faults.on("fail-write")
     assert service("POST", "/v1/calls", {"url": target.url}).status == 503
     faults.off("fail-write")
     changed = service("PUT", path, {"url": hook.url, "enabled": enabled})
     assert changed.status == 200 and changed.json["enabled"] == enabled, changed.body
-    wait_until(lambda: paused() is not enabled, "the target is as the endpoint")
+    wait_until(lambda: service.target(key)["paused"] is not enabled, "the target is as the endpoint")
     wait_until(lambda: service("GET", "/readyz").status == 200, "the service is ready again")
-    service.ended(service.submit(url=target.url))
+    hook.answer = lambda request: (200, {}, b"")
     if enabled:
-        hook.next()
+        service("POST", f"/v1/targets/webhook%3A{endpoint}/release")
+        wait_until(lambda: service("GET", f"{path}/deliveries?state=succeeded").json["data"], "what waited is delivered")
 
 
-def test_an_operator_may_pause_the_target_of_an_endpoint_until_it_is_enabled_the_next_time(redial, receiver):
-    service, hook = redial(), receiver()
+def test_nothing_goes_to_an_endpoint_that_is_disabled_or_whose_target_is_paused(redial, flaky, receiver):
+    service, target = redial(), flaky()
+    hook = receiver(lambda request: (503, {}, b""))
     endpoint = register(service, hook.url)["id"]
-    path, target = f"{PATH}/{endpoint}", f"/v1/targets/webhook%3A{endpoint}"
+    path, key = f"{PATH}/{endpoint}", f"/v1/targets/webhook%3A{endpoint}"
+    service.ended(service.submit(url=target.url))
+    hook.next()
+
+    def enable(enabled):
+        assert service("PUT", path, {"url": hook.url, "enabled": enabled}).json["enabled"] == enabled
 
     def paused():
-        # One that is as any other is forgotten at the end of the process.
-        return service("GET", target).json.get("paused", False)
-    assert service("POST", target + "/pause").json["paused"]
-    # Neither another change nor a start resumes it.
-    assert service("PUT", path, {"url": hook.url, "description": "x"}).json["enabled"]
-    service("POST", f"{path}/rotate-secret", {})
-    assert service.terminate() == 0
-    service.start()
-    service("PUT", "/v1/policies/later", {"maxAttempts": 2})
-    assert paused()
-    for enabled in (False, True):
-        service("PUT", path, {"url": hook.url, "enabled": enabled})
-    wait_until(lambda: not paused(), "enabling resumes it")
-    service("PUT", path, {"url": hook.url, "enabled": False})
-    wait_until(paused, "disabling pauses it")
-
-    def is_noted():
-        with contextlib.closing(sqlite3.connect(service.store)) as store:
-            document = json.loads(store.execute("SELECT content FROM documents WHERE kind = 'webhookEndpoint'").fetchone()[0])
-        return document["switches"] == document["settledSwitches"] == 3
-    wait_until(is_noted, "it is noted that this is done")
-    # Nor does anything pause again what an operator has resumed.
-    assert not service("POST", target + "/resume").json["paused"]
-    service("PUT", path, {"url": hook.url, "description": "y", "enabled": False})
+        return service("GET", key).json["paused"]
+    enable(False)
+    wait_until(paused, "it is held back")
+    # Whoever resumes the target does not enable its endpoint, nor does a start.
+    assert service("POST", key + "/resume").json["paused"]
     service.kill()
     service.start()
-    service("PUT", "/v1/policies/later", {"maxAttempts": 3})
-    assert not paused()
+    wait_until(paused, "it is held back as before")
+    waiting = service("GET", f"{path}/deliveries").json["data"][0]
+    assert waiting["state"] == "scheduled"
+    # One that was paused by hand stays so until it is resumed by hand.
+    assert service("POST", key + "/pause").json["paused"]
+    enable(True)
+    assert service("GET", path).json["enabled"] and paused()
+    hook.answer = lambda request: (200, {}, b"")
+    assert not service("POST", key + "/resume").json["paused"]
+    service("POST", key + "/release")
+    assert service.ended(waiting["id"])["state"] == "succeeded"
 
 
 def test_bad_receivers_delay_neither_calls_nor_each_other(redial, flaky, receiver):

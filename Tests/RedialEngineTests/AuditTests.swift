@@ -6,9 +6,7 @@ import Testing
 @Suite("Calls that only the store has in memory")
 struct AuditTests {
   private func audit(_ probe: inout EngineProbe, _ ids: [CallID]) -> [CallID]? {
-    let token = probe.token(for: [HeldCall].self)
-    probe.hear(.audit(ids.map { HeldCall($0, at: EngineProbe.target) }, token))
-    return probe.reply(to: token)?.map(\.id)
+    probe.ask { $0.missing(among: ids.map { HeldCall($0, at: EngineProbe.target) }).map(\.id) }
   }
 
   /// The store answers with what it has of a call, which is in memory from then on.

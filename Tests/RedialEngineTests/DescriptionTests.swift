@@ -8,15 +8,11 @@ struct DescriptionTests {
   private let target = EngineProbe.target
 
   private func describe(_ probe: inout EngineProbe, _ key: TargetKey = EngineProbe.target) -> TargetSnapshot? {
-    let token = probe.token(for: TargetSnapshot?.self)
-    probe.hear(.describe(key, token))
-    return probe.reply(to: token) ?? nil
+    probe.ask { $0.describe(key) } ?? nil
   }
 
   private func page(_ probe: inout EngineProbe, _ query: TargetQuery) -> TargetPage? {
-    let token = probe.token(for: TargetPage.self)
-    probe.hear(.describePage(query, token))
-    return probe.reply(to: token)
+    probe.ask { $0.describe(query) }
   }
 
   @Test("the longest backlogs are those with the most due calls, in memory and in the store")

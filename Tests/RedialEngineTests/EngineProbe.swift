@@ -1,6 +1,7 @@
 @testable import RedialCore
 @testable import RedialEngine
 @testable import RedialModel
+import Synchronization
 
 /// An engine under a test's hand: time goes on when the test says so, and the store answers when the test says so.
 struct EngineProbe {
@@ -278,23 +279,30 @@ struct EngineProbe {
 
   /// The engine's report.
   mutating func report() -> EngineReport? {
-    let token = token(for: EngineReport.self)
-    hear(.report(token))
-    return reply(to: token)
+    ask { $0.report() }
+  }
+
+  private final class Answer<Value: Sendable>: Sendable {
+    let value = Mutex<Value?>(nil)
+  }
+
+  /// Asks the engine something; nil if it gives no answer.
+  mutating func ask<Value: Sendable>(_ question: @escaping @Sendable (inout Engine) -> Value) -> Value? {
+    let answer = Answer<Value>()
+    hear(.question(Question(question) { value in answer.value.withLock { $0 = value } }))
+    for case .answer(let tell) in actions { tell() }
+    actions.removeAll { if case .answer = $0 { true } else { false } }
+    return answer.value.withLock { $0 }
   }
 
   /// The targets with the most due calls.
   mutating func longestBacklogs(_ limit: Int) -> [TargetSnapshot] {
-    let token = token(for: [TargetSnapshot].self)
-    hear(.longestBacklogs(limit, token))
-    return reply(to: token) ?? []
+    ask { $0.longestBacklogs(limit) } ?? []
   }
 
   /// Whether the engine says that new calls are accepted.
   mutating func isReady() -> Bool? {
-    let token = token(for: Bool.self)
-    hear(.readiness(token))
-    return reply(to: token)
+    ask { $0.isReady }
   }
 }
 
@@ -308,13 +316,6 @@ extension Reply {
     case .submission(let token, let answer): own(token, answer)
     case .command(let token, let answer): own(token, answer)
     case .targetCommand(let token, let answer): own(token, answer)
-    case .target(let token, let answer): own(token, answer)
-    case .targets(let token, let answer): own(token, answer)
-    case .report(let token, let answer): own(token, answer)
-    case .glance(let token, let answer): own(token, answer)
-    case .readiness(let token, let answer): own(token, answer)
-    case .audit(let token, let answer): own(token, answer)
-    case .tally(let token, let answer): own(token, answer)
     }
   }
 }

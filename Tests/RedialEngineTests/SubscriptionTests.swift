@@ -25,6 +25,11 @@ struct SubscriptionTests {
     probe.webhooks.compactMap { $0.spec.labels.first?.value }
   }
 
+  /// Whether a target is shown as paused.
+  private static func isPaused(_ target: TargetKey, in probe: inout EngineProbe) -> Bool? {
+    (probe.ask { $0.describe(target, hasCalls: true) } ?? nil)?.isPaused
+  }
+
   @Test("each subscriber gets the webhook of an end in the transaction that has it")
   func ends() throws {
     var probe = Self.subscribed(count: 2)
@@ -100,7 +105,7 @@ struct SubscriptionTests {
     probe.commit()
     #expect(Self.told(probe) == ["endpoint.disabled", "endpoint.disabled"])
     let reply = probe.token(for: SubmissionReply.self)
-    let only = WebhookSubscription(id: "whe_9", url: "http://hook.example/9", events: [])
+    let only = WebhookSubscription(id: "whe_2", url: "http://hook.example/9", events: [])
     probe.hear(.announce(Announcement("webhook.test", data: Array("{}".utf8), only: only, reply: reply)))
     probe.commit()
     #expect(Self.told(probe).last == "webhook.test")
@@ -108,6 +113,49 @@ struct SubscriptionTests {
       Issue.record("no answer")
       return
     }
-    #expect(record.spec.target == "webhook:whe_9")
+    #expect(record.spec.target == "webhook:whe_2")
+  }
+
+  @Test("the webhooks of an endpoint wait while it is disabled, and for good once it is removed")
+  func disabled() throws {
+    let endpoint = WebhookSubscription(id: "whe_1", url: "http://hook.example", events: Self.all)
+    var probe = EngineProbe(EngineSettings(webhookPolicy: .test))
+    probe.hear(.subscriptions([endpoint]))
+    probe.end(probe.submit(), status: 200)
+    let first = try #require(probe.webhooks.last)
+    #expect(probe.starts(of: first.id) == 1)
+    probe.hear(.subscriptions([]))
+    probe.end(first.id, status: 503)
+    probe.advance(.seconds(10))
+    #expect(probe.starts(of: first.id) == 1 && probe.wait(of: first.id)?.reason == .paused)
+    probe.hear(.subscriptions([endpoint]))
+    probe.advance(.seconds(10))
+    #expect(probe.starts(of: first.id) == 2)
+  }
+
+  @Test(
+    "the target of a disabled endpoint is paused also if it was not known, and one that an operator has paused stays so"
+  )
+  func pauses() throws {
+    let endpoint = WebhookSubscription(id: "whe_1", url: "http://hook.example", events: Self.all)
+    var probe = EngineProbe(EngineSettings())
+    var isPaused = Self.isPaused(endpoint.target, in: &probe)
+    #expect(isPaused == true)
+    probe.hear(.subscriptions([endpoint]))
+    isPaused = Self.isPaused(endpoint.target, in: &probe)
+    #expect(isPaused == false)
+    _ = probe.control(.pause, endpoint.target)
+    #expect(probe.stored(of: endpoint.target)?.controls.isPaused == true)
+    probe.hear(.subscriptions([]))
+    _ = probe.control(.resume, endpoint.target)
+    isPaused = Self.isPaused(endpoint.target, in: &probe)
+    #expect(isPaused == true)
+    #expect(probe.stored(of: endpoint.target)?.controls.isPaused == false)
+    probe.hear(.subscriptions([endpoint]))
+    isPaused = Self.isPaused(endpoint.target, in: &probe)
+    #expect(isPaused == false)
+    // Others are not concerned.
+    isPaused = Self.isPaused("webhook:http://hook.example", in: &probe)
+    #expect(isPaused == false)
   }
 }

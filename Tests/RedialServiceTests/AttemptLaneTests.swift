@@ -66,7 +66,9 @@ struct AttemptLaneTests {
     ) { reports.add($0) }
   }
 
-  private var deletedEndpoint: TargetKey { "\(WebhookSubscription.targetPrefix)\(WebhookEndpoint.prefix)0000000000001" }
+  private var deletedEndpoint: TargetKey {
+    "\(WebhookSubscription.targetPrefix)\(WebhookSubscription.idPrefix)0000000000001"
+  }
 
   @Test("attempts are made on the transport's thread; those that must not be made are reported from there")
   func makes() throws {

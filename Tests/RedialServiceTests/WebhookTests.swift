@@ -129,49 +129,11 @@ struct WebhookTests {
   func gone() throws {
     let headers = AttemptHeaders(
       secret: try #require(WebhookSecret(Self.text)), endpoints: WebhookEndpoints(limit: 1, disableAfter: .seconds(1)))
-    let target: TargetKey = "\(WebhookSubscription.targetPrefix)\(WebhookEndpoint.prefix)0000000000001"
+    let target: TargetKey = "\(WebhookSubscription.targetPrefix)\(WebhookSubscription.idPrefix)0000000000001"
     let start = start(.webhook, target: target)
     #expect(headers.head(of: start, at: Timestamp(microseconds: 1)) == nil)
     #expect(headers.head(of: self.start(.call, target: target), at: Timestamp(microseconds: 1)) != nil)
     let result = AttemptResult.endpointGone
     #expect(result.outcome == .localFault && result.failure?.code == "webhookEndpointGone")
-  }
-
-  @Test("an endpoint is unsettled from each switch until its target was paused or resumed for the latest one")
-  func switches() throws {
-    let secret = try #require(WebhookSecret(Self.text))
-    let (enabled, now) = (WebhookEndpointDraft(), Timestamp(microseconds: 1_000_000))
-    var disabled = enabled
-    disabled.isEnabled = false
-    func stored(_ endpoint: WebhookEndpoint) throws -> WebhookEndpoint {
-      try #require(WebhookEndpoint(document: endpoint.document.content))
-    }
-    var endpoint = WebhookEndpoint(CallID(rawValue: 1), enabled, in: .default, secret: secret, at: now)
-    #expect(!endpoint.isUnsettled)
-    endpoint.update(enabled, at: now)
-    #expect(!endpoint.isUnsettled, "nothing was switched")
-    endpoint.update(disabled, at: now)
-    let first = endpoint
-    #expect(try stored(endpoint).isUnsettled)
-    endpoint.update(enabled, at: now)
-    let second = endpoint
-    // The pause was made, and the resumption is still to be made.
-    var isNews = endpoint.settle(first)
-    #expect(isNews)
-    #expect(try stored(endpoint).isUnsettled)
-    isNews = endpoint.settle(second)
-    #expect(isNews)
-    #expect(try !stored(endpoint).isUnsettled)
-    // Another instance reports late.
-    isNews = endpoint.settle(first)
-    #expect(!isNews)
-    #expect(!endpoint.isUnsettled)
-    // An instance of an earlier version has written it meanwhile, which counts nothing.
-    var older = WebhookEndpoint(CallID(rawValue: 1), enabled, in: .default, secret: secret, at: now)
-    isNews = older.settle(second)
-    #expect(!isNews)
-    #expect(!older.isUnsettled)
-    // One that is disabled from the beginning has a target to pause, too.
-    #expect(WebhookEndpoint(CallID(rawValue: 2), disabled, in: .default, secret: secret, at: now).isUnsettled)
   }
 }

@@ -1,6 +1,17 @@
 internal import RedialCore
 @testable internal import RedialEngine
 internal import RedialModel
+internal import Synchronization
+
+/// What an engine has last reported.
+final class Answer: Sendable {
+  private let report = Mutex<EngineReport?>(nil)
+
+  var latest: EngineReport? {
+    get { report.withLock { $0 } }
+    set { report.withLock { $0 = newValue } }
+  }
+}
 
 /// One process of a run, with its engine, its lanes and its clock.
 final class Instance {
@@ -28,7 +39,7 @@ final class Instance {
   /// Submissions that were forwarded and have no answer, and those that had none and may be stored.
   var forwarded: [UInt64: CallDescriptor] = [:]
   var inDoubt: Set<UInt64> = []
-  var report: EngineReport?
+  let answer = Answer()
   var hadUnnoticedFault = false
   /// The session that the store knew before the process died.
   var lastSession: Int64?

@@ -12,14 +12,7 @@ extension EngineEvent {
         + "attempts \(descriptor.spec.policy.maxAttempts), deadline \(descriptor.spec.policy.deadline)"
     case .targetCommand(let control): "\(control.kind) \(control.target)"
     case .command(let operation): "\(operation.kind) \(operation.id)"
-    case .report: "report"
-    case .readiness: "readiness"
-    case .audit(let calls, _): "audit of \(calls.count)"
-    case .glance(let targets, _): "glance at \(targets.count)"
-    case .longestBacklogs(let limit, _): "the \(limit) longest backlogs"
-    case .describePage(let query, _): "describe targets of \(query.namespace)"
-    case .tally: "tally"
-    case .describe(let target, _, _): "describe \(target.text)"
+    case .question: "question"
     case .attemptEnded(let id, let number, let result):
       "end of \(id) #\(number): \(result.outcome) \(result.status.map { "\($0)" } ?? "")"
     case .attemptTooLate(let id, let number): "end of \(id) #\(number): localFault "
@@ -57,13 +50,6 @@ extension Reply {
     case .submission(let token, _): token.rawValue
     case .command(let token, _): token.rawValue
     case .targetCommand(let token, _): token.rawValue
-    case .target(let token, _): token.rawValue
-    case .targets(let token, _): token.rawValue
-    case .report(let token, _): token.rawValue
-    case .readiness(let token, _): token.rawValue
-    case .audit(let token, _): token.rawValue
-    case .glance(let token, _): token.rawValue
-    case .tally(let token, _): token.rawValue
     }
   }
 }
@@ -121,10 +107,9 @@ extension Action {
       case .submission(let token, .replayed(let id)): "reply \(token.rawValue) replayed \(id)"
       case .command(let token, _): "reply \(token.rawValue) done"
       case .targetCommand(let token, _): "reply \(token.rawValue) controlled"
-      case .submission, .target, .targets, .report, .readiness, .audit: "reply \(reply.number) report"
-      case .glance(let token, _): "reply \(token.rawValue) glanced"
-      case .tally(let token, _): "reply \(token.rawValue) tallied"
+      case .submission(let token, .refused): "reply \(token.rawValue) refused"
       }
+    case .answer: "answer"
     case .start(let start): "start \(start.call.id) #\(start.number)"
     case .abort(let id): "abort \(id)"
     case .notice(let notice): "notice \(notice)"

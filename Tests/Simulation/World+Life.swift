@@ -139,8 +139,6 @@ extension World {
         ["storageFull", "storageUnavailable", "tooManyTargets", "draining"].contains(problem.code)
           || isShared && ["ownedElsewhere", "leaseLost"].contains(problem.code),
         "an operator was refused for \(problem.code)")
-    case (.report, .report(_, let report)):
-      instance.report = report
     case (.submit(let key?, _), .submission(_, .replayed(let id))):
       invariants.replayed(id, under: key, in: store)
     // Its client learns that nobody knows.
@@ -234,6 +232,9 @@ extension World {
   }
 
   func askForReport() {
-    for instance in instances where instance.isUp { post(.report(token(.report, of: instance)), to: instance) }
+    for instance in instances where instance.isUp {
+      let answer = instance.answer
+      post(.question(Question({ $0.report() }, then: { answer.latest = $0 })), to: instance)
+    }
   }
 }

@@ -45,7 +45,6 @@ final class World {
     case forwarded(Forwarded)
     case operation(CallCommand)
     case control(TargetCommand)
-    case report
   }
 
   let settings: EngineSettings
@@ -144,7 +143,7 @@ final class World {
       askForReport()
       for instance in instances where instance.isUp { step(instance) }
     }
-    invariants.checkRun(store, instances.filter(\.isUp).map(\.report))
+    invariants.checkRun(store, instances.filter(\.isUp).map(\.answer.latest))
     for instance in instances where instance.isUp {
       let isKnown = now - lastWritten > .seconds(10)
       let wrong = instance.engine.roster.namespaces.first { $0.unfinished != 0 || isKnown && $0.elsewhere != 0 }
@@ -301,6 +300,7 @@ final class World {
       note(instance, "  does \(action.summary)")
       switch action {
       case .reply(let reply): answer(reply, by: instance)
+      case .answer(let tell): tell()
       case .start(let start): begin(start, instance)
       case .abort(let id):
         if let number = instance.network.abort(id, at: instance.clock.reading(at: now)) {

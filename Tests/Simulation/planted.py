@@ -175,7 +175,7 @@ BUGS = [
         ENGINE, "origins[origin, default: Origin()].waiting.append(target)",
         "if !PLANTED { origins[origin, default: Origin()].waiting.append(target) }")),
     bug("a connection that is never given back", 500, (
-        ENGINE, "origins[key]?.inFlight -= 1", "if !PLANTED { origins[key]?.inFlight -= 1 }")),
+        ENGINE, "inFlight -= 1\n      return inFlight == 0 && waiting", "if !PLANTED { inFlight -= 1 }\n      return inFlight == 0 && waiting")),
     bug("targets that never answer take all connections", 2000, (
         ENGINE, "state.inFlight < (isProven ?", "state.inFlight < (isProven || PLANTED ?")),
     # Operators.

@@ -61,7 +61,7 @@ extension Engine {
     overrides.tls = applicableTLS(controls, of: key).tls
     let new = overrides.applied(to: settings.target(by: settings.rule(for: key)))
     originTLS.set(overrides.tls, of: key)
-    roster[index].apply(controls, new, most: settings.mostPerTarget, in: calls.table, at: now)
+    roster[index].apply(new, most: settings.mostPerTarget, in: calls.table, at: now)
   }
 
   /// Goes on with what operators had set before this process.

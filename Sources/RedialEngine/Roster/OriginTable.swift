@@ -15,7 +15,7 @@ struct OriginTable: Sendable {
     /// An attempt of a target starts. Returns whether it is counted.
     mutating func start(_ target: Int, of most: Int, at now: Timestamp) -> Bool {
       defer { inFlight += 1 }
-      return shares.start(SlotHolders(target: target), beside: inFlight, of: most, at: now)
+      return shares.start(SlotHolders(target: target), beside: inFlight, of: most, at: now) != nil
     }
 
     mutating func noteAnswer(to target: Int, isMultiplexed: Bool?, at now: Timestamp) {

@@ -77,7 +77,7 @@ extension Roster {
   /// Choudhury and Hahne, IEEE/ACM Transactions on Networking 6(2), 1998, with a factor of one).
   func readyBound(_ place: Int, expecting expected: Int) -> Int {
     let least = min(settings.maxReadyPerTarget, settings.maxParkedPerTarget)
-    let canRun = targets[place].breaker.state == .closed && !targets[place].controls.isPaused
+    let canRun = targets[place].breaker.state == .closed && !targets[place].isPaused
     return canRun ? max(least, min(settings.maxReadyPerTarget, room(expecting: expected))) : least
   }
 

@@ -58,15 +58,18 @@ struct SlotShares: Sendable {
   private var shares: [UInt64: Share] = [:]
   private var lastAnswer = Timestamp.epoch
 
-  /// An attempt starts. Returns whether it is counted; then ``end(_:startedAt:)`` must follow.
+  /// An attempt starts. Returns its holders if it is counted; then ``end(_:startedAt:)`` must follow.
   ///
   /// - Parameters:
   ///   - inFlight: The attempts in flight, without it.
   ///   - most: The maximum of these.
-  mutating func start(_ holders: SlotHolders, beside inFlight: Int, of most: Int, at now: Timestamp) -> Bool {
-    guard inFlight * 4 >= most else { return false }
+  mutating func start(
+    _ holders: @autoclosure () -> SlotHolders, beside inFlight: Int, of most: Int, at now: Timestamp
+  ) -> SlotHolders? {
+    guard inFlight * 4 >= most else { return nil }
+    let holders = holders()
     holders.forEach { shares[$0, default: Share()].start(at: now) }
-    return true
+    return holders
   }
 
   /// A counted attempt has ended.

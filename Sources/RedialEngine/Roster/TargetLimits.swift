@@ -26,7 +26,7 @@ struct TargetLimits: Sendable {
   private(set) var settings: TargetSettings
   /// Maximum attempts in flight, by its settings and by its share of all.
   private(set) var maxInFlight: Int
-  /// Whether an operator has paused the target.
+  /// Whether the target is paused.
   private(set) var isPaused = false
   private(set) var rate: RateLimiter?
   private(set) var budget: RetryBudget?
@@ -187,10 +187,15 @@ struct TargetLimits: Sendable {
     note(at: now)
   }
 
-  /// Applies what operators have set. Returns whether the retry budget is another.
-  mutating func apply(isPaused: Bool, _ new: TargetSettings, most: Int) -> Bool {
-    let old = settings
+  /// The target is paused, or not any more.
+  mutating func pause(_ isPaused: Bool, at now: Timestamp) {
     self.isPaused = isPaused
+    note(at: now)
+  }
+
+  /// Applies other settings. Returns whether the retry budget is another.
+  mutating func apply(_ new: TargetSettings, most: Int) -> Bool {
+    let old = settings
     settings = new
     maxInFlight = min(new.maxInFlight, most)
     // A limit that does not change keeps its counts.

@@ -58,17 +58,17 @@ extension TargetState {
       case .closed, .forced: .closed
       }
     return TargetStanding(
-      breaker: state, isPaused: controls.isPaused, isPaced: isPaced, paceUntil: limits.pace?.opening(at: now),
+      breaker: state, isPaused: isPaused, isPaced: isPaced, paceUntil: limits.pace?.opening(at: now),
       lacksConnection: lacksConnection,
       retryAfterUntil: limits.pause.until, rateUntil: rateUntil,
       retriesUntil: limits.retriesUntil)
   }
 
-  /// Whether there is something to see: calls wait or run, an operator controls the target, or its breaker is not
+  /// Whether there is something to see: calls wait or run, the target is paused or tripped, or its breaker is not
   /// closed.
   func isActive(at now: Timestamp) -> Bool {
     if occupancy.inFlight > 0 || occupancy.held > 0 || stored.count > 0 { return true }
-    if controls.isPaused || controls.isTripped { return true }
+    if isPaused || controls.isTripped { return true }
     var breaker = breaker
     breaker.advance(to: now)
     return breaker.state != .closed && breaker.state != .forced(.closed)
@@ -100,7 +100,7 @@ extension TargetState {
       key: key, breaker: state, openUntil: openUntil, trips: trips,
       consecutiveFailures: breaker.consecutiveFailures, inFlight: occupancy.inFlight,
       waiting: dueCalls,
-      isPaused: controls.isPaused, isTripped: controls.isTripped,
+      isPaused: isPaused, isTripped: controls.isTripped,
       retryAfterUntil: limits.pause.until.flatMap { $0 > now ? $0 : nil }, settings: settings)
     snapshot.pace = limits.pace
     snapshot.storedCalls = stored.count

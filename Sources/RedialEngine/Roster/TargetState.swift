@@ -28,6 +28,8 @@ struct TargetState: Sendable {
   private(set) var credit = SlotCredit()
   /// How its slots are shared between its callers.
   private var callers = SlotShares()
+  /// Whether it is the target of a webhook endpoint that is disabled, or was removed.
+  private var isOfDisabled = false
   /// Whether its next call waits for a connection.
   var lacksConnection = false
   /// The share of new calls among the last calls that were started after a wait, 0...1.
@@ -52,6 +54,8 @@ struct TargetState: Sendable {
 
   var settings: TargetSettings { limits.settings }
   var controls: TargetControls { record.controls }
+  /// Whether none of its calls may start: an operator has paused it, or its webhook endpoint is disabled.
+  var isPaused: Bool { controls.isPaused || isOfDisabled }
 
   /// Changes what its calls occupy. Only the roster can, because it counts the same for the namespace and for the whole.
   mutating func count<Result>(_: Roster.Authority, _ change: (inout Occupancy) -> Result) -> Result {
@@ -166,15 +170,23 @@ struct TargetState: Sendable {
 
   /// Applies what operators have set.
   mutating func apply(
-    _ controls: TargetControls, _ settings: TargetSettings, most: Int, in calls: CallTable, at now: Timestamp
+    _ settings: TargetSettings, most: Int, in calls: CallTable, at now: Timestamp
   ) {
     let hasNewShare = settings.newCallShare != limits.settings.newCallShare
-    let hasNewBudget = limits.apply(isPaused: controls.isPaused, settings, most: most)
+    let hasNewBudget = limits.apply(settings, most: most)
     useNewBreakerSettings()
     if hasNewBudget || hasNewShare {
       due.sort(hasBudget: limits.budget != nil, newShare: settings.newCallShare, in: calls)
     }
-    limits.note(at: now)
+    limits.pause(isPaused, at: now)
+  }
+
+  /// Its webhook endpoint is disabled, or enabled. Returns whether that is news.
+  mutating func disable(_ isDisabled: Bool, at now: Timestamp) -> Bool {
+    guard isDisabled != isOfDisabled else { return false }
+    isOfDisabled = isDisabled
+    limits.pause(isPaused, at: now)
+    return true
   }
 
   // MARK: The breaker
@@ -307,8 +319,7 @@ struct TargetState: Sendable {
 
   /// An attempt starts. Returns its callers if their slots are counted.
   mutating func takeSlot(_ call: CallSpec, at now: Timestamp) -> SlotHolders? {
-    let holders = call.callers
-    return callers.start(holders, beside: occupancy.inFlight, of: limits.maxInFlight, at: now) ? holders : nil
+    callers.start(call.callers, beside: occupancy.inFlight, of: limits.maxInFlight, at: now)
   }
 
   /// An attempt that was counted has ended.

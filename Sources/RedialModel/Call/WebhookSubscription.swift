@@ -22,6 +22,8 @@ public struct WebhookSubscription: Sendable, Hashable {
     self.targets = targets
   }
 
+  /// The prefix of the ids of endpoints.
+  public static let idPrefix = "whe_"
   /// The prefix of the targets of webhooks. No client may name such a target. There are no events about these
   /// targets, because each would cause another webhook.
   public static let targetPrefix = "webhook:"

@@ -8,6 +8,8 @@ package import RedialJSON
 package protocol StoredRecord: FieldValue, Sendable {
   /// A record in which nothing is set.
   init()
+  /// Whether all is set without which it could not be used; one that was stored without is damaged.
+  var isComplete: Bool { get }
   /// Shows each field to a visitor, always in the same order.
   static func fields<Visitor: FieldVisitor & ~Copyable>(
     _ visitor: inout Visitor, _ record: inout Self
@@ -24,14 +26,16 @@ package protocol FieldVisitor: ~Copyable {
 package protocol FieldValue: Equatable {
   /// The value of a field that is not set.
   static var unset: Self { get }
-  func write(to writer: inout JSONWriter)
+  /// Writes it for the store, with what nobody else may see.
+  func save(to writer: inout JSONWriter)
   static func read(_ reader: inout JSONReader) throws(JSONError) -> Self
 }
 
 extension StoredRecord {
   package static var unset: Self { Self() }
+  package var isComplete: Bool { true }
 
-  package func write(to writer: inout JSONWriter) {
+  package func save(to writer: inout JSONWriter) {
     var record = self
     writer.beginObject()
     Self.fields(&writer, &record)
@@ -52,14 +56,21 @@ extension StoredRecord {
       fields.name = try fields.reader.nextName()
     }
     reader = fields.reader
+    guard record.isComplete else { throw JSONError(offset: reader.offset, reason: "a member is missing") }
     return record
   }
 
   /// The bytes that a store has of it.
   package var bytes: [UInt8] {
     var writer = JSONWriter()
-    write(to: &writer)
+    save(to: &writer)
     return writer.bytes
+  }
+
+  /// Reads ``bytes``; nil if they are damaged.
+  package init?(document bytes: [UInt8]) {
+    guard let record = try? bytes.withUnsafeBufferPointer({ try Self($0) }) else { return nil }
+    self = record
   }
 
   /// Reads ``bytes``.
@@ -74,7 +85,7 @@ extension JSONWriter: FieldVisitor {
   package mutating func visit<Value: FieldValue>(_ name: StaticString, _ value: inout Value) {
     guard value != .unset else { return }
     key(name)
-    value.write(to: &self)
+    value.save(to: &self)
   }
 }
 

@@ -33,18 +33,20 @@ extension Runtime {
   /// Makes forecasts from now on, to learn how right they are.
   func startForecasts() {
     forecastWatch.start { [weak self] targets in
-      guard let self else { return }
-      let token = replies.glances.add { [weak self] found in
+      self?.ask {
+        $0.glance(targets)
+      } then: { [weak self] found in
         guard let self else { return }
         for key in forecastWatch.look(at: found, of: targets, at: clock.now) { makeForecast(of: key) }
       }
-      post(.glance(targets, token))
     }
   }
 
   /// Makes a forecast that nobody has asked for. If too much else waits, there is none.
   private func makeForecast(of key: TargetKey) {
-    let token = replies.target.add { [weak self] target in
+    ask {
+      $0.describe(key)
+    } then: { [weak self] target in
       guard let self, let target else { return }
       query { [self] in
         let prepared = try prepare(ForecastQuestion(), target)
@@ -55,7 +57,6 @@ extension Runtime {
       } failure: { _ in
       }
     }
-    post(.describe(key, token))
   }
 
   /// Reads the rest of what a forecast needs.

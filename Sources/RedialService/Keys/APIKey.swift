@@ -5,17 +5,22 @@ internal import RedialJSON
 
 /// An API key. Only its owner knows the text; the store keeps its SHA-256, which is useless to anybody who cannot guess
 /// 256 random bits.
-struct APIKey: Sendable {
-  let id: String
-  let name: String
-  let scopes: Set<APIScope>
+struct APIKey: Sendable, Equatable {
+  private(set) var id = ""
+  private(set) var name = ""
+  private(set) var scopes: Set<APIScope> = []
   /// The namespace in which it acts.
-  let namespace: Namespace
+  private(set) var namespace = Namespace.default
   /// Maximum requests per minute; nil for no limit.
-  let requestsPerMinute: Int?
-  let createdAt: Timestamp
+  private(set) var requestsPerMinute: Int?
+  private(set) var createdAt = Timestamp.epoch
   var revokedAt: Timestamp?
-  private let digest: [UInt8]
+  fileprivate var digest = Digest()
+
+  /// The SHA-256 of its text.
+  fileprivate struct Digest: Sendable {
+    var bytes: [UInt8] = []
+  }
 
   /// The prefix of the ids of keys.
   static let prefix = "key_"
@@ -35,9 +40,10 @@ struct APIKey: Sendable {
     let characters = CallID(rawValue: bytes.reduce(Int64(0)) { $0 << 8 | Int64($1) } & Int64.max).characters
     let random = Base64.encode(secret).map { $0 == "+" ? "-" : $0 == "/" ? "." : $0 }.filter { $0 != "=" }
     let text = "\(textPrefix)\(characters)_\(String(random))"
-    let key = APIKey(
-      id: prefix + characters, name: draft.name, scopes: draft.scopes, namespace: draft.namespace ?? namespace,
-      requestsPerMinute: draft.requestsPerMinute, createdAt: now, digest: digest(of: text))
+    var key = APIKey()
+    (key.id, key.name, key.scopes) = (prefix + characters, draft.name, draft.scopes)
+    (key.namespace, key.requestsPerMinute) = (draft.namespace ?? namespace, draft.requestsPerMinute)
+    (key.createdAt, key.digest.bytes) = (now, digest(of: text))
     return (key, text)
   }
 
@@ -50,7 +56,7 @@ struct APIKey: Sendable {
   }
 
   /// Whether a text is this key; the time does not depend on how much of it is right.
-  func matches(_ text: String) -> Bool { Self.areEqual(digest, Self.digest(of: text)) }
+  func matches(_ text: String) -> Bool { Self.areEqual(digest.bytes, Self.digest(of: text)) }
 
   static func digest(of text: String) -> [UInt8] {
     var text = text
@@ -66,65 +72,54 @@ struct APIKey: Sendable {
 }
 
 extension APIKey {
-  private init(
-    id: String, name: String, scopes: Set<APIScope>, namespace: Namespace, requestsPerMinute: Int?,
-    createdAt: Timestamp, digest: [UInt8]
-  ) {
-    self.namespace = namespace
-    self.id = id
-    self.name = name
-    self.scopes = scopes
-    self.requestsPerMinute = requestsPerMinute
-    self.createdAt = createdAt
-    self.digest = digest
-  }
-
   /// Writes it as people see it.
   ///
   /// - Parameter text: The text of the key, right after it was made; it is shown only this once.
-  func write(to writer: inout JSONWriter, text: String? = nil) {
+  func show(_ text: String? = nil, on writer: inout JSONWriter) {
     writer.beginObject()
-    writeCommon(to: &writer)
+    writer.field("id", id)
+    writer.field("name", name)
+    writer.field("namespace", namespace.name)
+    writer.key("scopes")
+    scopes.save(to: &writer)
+    writer.key("requestsPerMinute")
+    requestsPerMinute.save(to: &writer)
+    writer.field("createdAt", createdAt)
     writer.field("revokedAt", revokedAt)
     if let text { writer.field("key", text) }
     writer.endObject()
   }
 
-  private func writeCommon(to writer: inout JSONWriter) {
-    writer.field("id", id)
-    writer.field("name", name)
-    writer.field("namespace", namespace.name)
-    writer.key("scopes")
-    writer.beginArray()
-    for scope in APIScope.allCases where scopes.contains(scope) { writer.string(scope.rawValue) }
-    writer.endArray()
-    writer.key("requestsPerMinute")
-    if let requestsPerMinute { writer.integer(Int64(requestsPerMinute)) } else { writer.null() }
-    writer.field("createdAt", createdAt)
-  }
+  /// It as the store has it.
+  var document: StoredDocument { StoredDocument(.apiKey, id: id, bytes) }
+}
 
-  /// Its form in the store.
-  var document: StoredDocument {
-    var writer = JSONWriter(capacity: 256)
-    writer.beginObject()
-    writeCommon(to: &writer)
-    if let revokedAt { writer.field("revokedAt", revokedAt) }
-    writer.field("digest", Base64.encode(digest))
-    writer.endObject()
-    return StoredDocument(.apiKey, id: id, writer.bytes)
-  }
+extension APIKey: StoredRecord {
+  var isComplete: Bool { !id.isEmpty && !digest.bytes.isEmpty }
 
-  /// Reads the form in the store; nil if it is damaged.
-  init?(document: [UInt8]) {
-    guard let fields = try? DocumentFields(document), let id = fields.text("id"), let name = fields.text("name"),
-      let createdAt = fields.time("createdAt"), let digest = fields.text("digest").flatMap(Base64.decode),
-      digest.count == 32,
-      // Keys from before there were namespaces have no namespace.
-      let namespace = Namespace(fields.text("namespace") ?? Namespace.default.name)
-    else { return nil }
-    self.init(
-      id: id, name: name, scopes: Set(fields.texts("scopes").compactMap(APIScope.init)), namespace: namespace,
-      requestsPerMinute: fields.integer("requestsPerMinute"), createdAt: createdAt, digest: digest)
-    revokedAt = fields.time("revokedAt")
+  static func fields<Visitor: FieldVisitor & ~Copyable>(
+    _ visitor: inout Visitor, _ record: inout APIKey
+  ) throws(Visitor.Failure) {
+    try visitor.visit("id", &record.id)
+    try visitor.visit("name", &record.name)
+    try visitor.visit("namespace", &record.namespace)
+    try visitor.visit("scopes", &record.scopes)
+    try visitor.visit("requestsPerMinute", &record.requestsPerMinute)
+    try visitor.visit("createdAt", &record.createdAt)
+    try visitor.visit("revokedAt", &record.revokedAt)
+    try visitor.visit("digest", &record.digest)
+  }
+}
+
+/// In base 64.
+extension APIKey.Digest: FieldValue {
+  static var unset: Self { Self() }
+  func save(to writer: inout JSONWriter) { writer.string(Base64.encode(bytes)) }
+  static func read(_ reader: inout JSONReader) throws(JSONError) -> Self {
+    let start = reader.offset
+    guard let bytes = Base64.decode(try reader.string()), bytes.count == 32 else {
+      throw JSONError(offset: start, reason: "the digest of a key has 32 bytes")
+    }
+    return Self(bytes: bytes)
   }
 }

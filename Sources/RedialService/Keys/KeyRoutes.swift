@@ -20,7 +20,7 @@ struct KeyRoutes: RouteGroup {
   private func list(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
     try runtime.checkDocuments()
-    runtime.respond(exchange.responder, Answer.list(keys.all(of: exchange.caller)) { $0.write(to: &$1) })
+    runtime.respond(exchange.responder, Answer.list(keys.all(of: exchange.caller)) { $0.show(on: &$1) })
   }
 
   private func create(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
@@ -71,7 +71,7 @@ struct KeyRoutes: RouteGroup {
         keys.forget(old.id)
         runtime.log.write(.info, "apiKeyForgotten", [("id", old.id), ("name", old.name)])
       }
-      var response = Answer.json(capacity: 256) { key.write(to: &$0, text: text) }
+      var response = Answer.json(capacity: 256) { key.show(text, on: &$0) }
       response.status = 201
       response.headers.append(HTTPHeader("cache-control", "no-store"))
       return response
@@ -93,7 +93,7 @@ struct KeyRoutes: RouteGroup {
       runtime.post(.namespaces(keys.namespaces))
       runtime.dismissTheRefused()
       runtime.log.write(.info, "apiKeyRevoked", [("id", id), ("name", key.name)])
-      return Answer.json(capacity: 256) { key.write(to: &$0) }
+      return Answer.json(capacity: 256) { key.show(on: &$0) }
     }
   }
 }

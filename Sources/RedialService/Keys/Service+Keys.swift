@@ -17,7 +17,7 @@ extension Service {
       }
       try store.commit([.put(key.document)])
       var writer = JSONWriter()
-      key.write(to: &writer, text: text)
+      key.show(text, on: &writer)
       return writer.bytes
     }
   }
@@ -25,7 +25,7 @@ extension Service {
   /// Lists the keys, as the API does.
   public static func listKeys(_ settings: ServiceSettings) throws(StartError) -> [UInt8] {
     try withDocuments(settings) { (store, _) throws(StoreError) in
-      Answer.list(try KeyRing.stored(in: store)) { $0.write(to: &$1) }.body
+      Answer.list(try KeyRing.stored(in: store)) { $0.show(on: &$1) }.body
     }
   }
 
@@ -36,7 +36,7 @@ extension Service {
       key.revokedAt = key.revokedAt ?? now
       try store.commit([.put(key.document)])
       var writer = JSONWriter()
-      key.write(to: &writer)
+      key.show(on: &writer)
       return writer.bytes
     }
   }

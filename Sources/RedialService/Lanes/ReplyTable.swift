@@ -49,19 +49,9 @@ final class ReplyTable<Waiter: Sendable, Answer: Sendable>: Sendable {
 
 /// Those who wait for replies of the engine: one table for each type of reply.
 struct ReplyTables: Sendable {
-  /// A closure that gets the answer to a question, on the engine's lane.
-  typealias Questions<Answer: Sendable> = ReplyTable<@Sendable (Answer) -> Void, Answer>
-
   let submissions = ReplyTable<Submitter, SubmissionReply>()
   let commands = ReplyTable<Commander, CallCommand.Reply>()
   let targetCommands = ReplyTable<TargetCommander, TargetCommand.Reply>()
-  let target = Questions<TargetSnapshot?>()
-  let targets = Questions<TargetPage>()
-  let glances = Questions<[TargetSnapshot]>()
-  let report = Questions<EngineReport>()
-  let readiness = Questions<Bool>()
-  let audits = Questions<[HeldCall]>()
-  let tally = Questions<[NamespaceTally]>()
 }
 
 /// Whoever has submitted a call.
@@ -124,10 +114,9 @@ enum Commander: Sendable {
   case audit(HeldCall)
 }
 
-/// Whoever has given a command about a target.
-enum TargetCommander: Sendable {
-  /// A client, and its request if another instance may have to serve it.
-  case client(HTTPResponder, ForwardableRequest?)
-  /// A webhook endpoint that was disabled or enabled, as it was then.
-  case endpoint(WebhookEndpoint)
+/// A client that has given a command about a target.
+struct TargetCommander: Sendable {
+  let responder: HTTPResponder
+  /// Its request, if another instance may have to serve it.
+  let request: ForwardableRequest?
 }

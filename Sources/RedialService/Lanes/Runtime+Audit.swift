@@ -9,8 +9,11 @@ extension Runtime {
   ///
   /// - Parameter held: Due calls that the store shows in memory.
   func audit(_ held: [HeldCall]) {
-    let token = replies.audits.add { [weak self] in self?.audited(missing: $0) }
-    post(.audit(held, token))
+    ask {
+      $0.missing(among: held)
+    } then: { [weak self] in
+      self?.audited(missing: $0)
+    }
   }
 
   private func audited(missing: [HeldCall]) {

@@ -36,6 +36,7 @@ extension Runtime {
       switch action {
       case .start: hasStart = true
       case .reply(let reply): answer(reply, into: &answers)
+      case .answer(let tell): tell()
       case .abort(let id):
         // Before the aborts: an attempt to abort may be among these, and an abort that came first would not find it.
         if hasStart { attemptLane?.start(actions[first..<place]) }

@@ -17,13 +17,6 @@ extension Runtime {
       if let commander = replies.commands.take(token) { answer(commander, reply) }
     case .targetCommand(let token, let reply):
       if let commander = replies.targetCommands.take(token) { answer(commander, reply) }
-    case .target(let token, let target): replies.target.take(token)?(target)
-    case .targets(let token, let page): replies.targets.take(token)?(page)
-    case .glance(let token, let targets): replies.glances.take(token)?(targets)
-    case .report(let token, let report): replies.report.take(token)?(report)
-    case .readiness(let token, let isReady): replies.readiness.take(token)?(isReady)
-    case .audit(let token, let missing): replies.audits.take(token)?(missing)
-    case .tally(let token, let tallies): replies.tally.take(token)?(tallies)
     }
   }
 
@@ -110,13 +103,11 @@ extension Runtime {
   }
 
   private func answer(_ commander: TargetCommander, _ reply: TargetCommand.Reply) {
-    switch (commander, reply) {
-    case (.client(let responder, _), .done(let target)): answer(responder, with: target)
+    switch reply {
+    case .done(let target): answer(commander.responder, with: target)
     // It is just giving the target's shard back.
-    case (.client(let responder, let request), .elsewhere(let target)): forward(request, toOwnerOf: target, responder)
-    case (.client(let responder, _), .refused(let problem)): respond(responder, Answer.problem(problem))
-    case (.endpoint(let endpoint), .done): settled(endpoint, isDone: true)
-    case (.endpoint(let endpoint), .elsewhere), (.endpoint(let endpoint), .refused): settled(endpoint, isDone: false)
+    case .elsewhere(let target): forward(commander.request, toOwnerOf: target, commander.responder)
+    case .refused(let problem): respond(commander.responder, Answer.problem(problem))
     }
   }
 

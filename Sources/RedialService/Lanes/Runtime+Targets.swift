@@ -11,7 +11,9 @@ extension Runtime {
 
   /// Answers with a page of the targets of a namespace.
   func showTargets(_ wanted: TargetQuery, _ responder: HTTPResponder) {
-    let token = replies.targets.add { [weak self, reader, deadlines] page in
+    ask {
+      $0.describe(wanted)
+    } then: { [weak self, reader, deadlines] page in
       self?.query(responder) {
         let stored = try reader.backlog(of: nil, in: wanted.namespace, limit: Self.mostCounted)
         var targets = Self.targets(page.targets, with: stored)
@@ -22,7 +24,6 @@ extension Runtime {
         return Answer.targets(targets, next: page.next?.bare)
       }
     }
-    post(.describePage(wanted, token))
   }
 
   /// Answers with one target.
@@ -35,22 +36,24 @@ extension Runtime {
   ///
   /// - Parameter then: Called with the target, on the engine's lane.
   func withTarget(_ key: TargetKey, _ responder: HTTPResponder, then: @escaping @Sendable (TargetSnapshot) -> Void) {
-    let token = replies.target.add { [weak self] target in
+    ask {
+      $0.describe(key)
+    } then: { [weak self] target in
       if let target { return then(target) }
       self?.query(responder) { [weak self] () -> HTTPResponse? in
         guard let self else { return nil }
         guard try !reader.backlog(of: key, in: key.namespace, limit: 1).counts.isEmpty else {
           return Answer.problem(Answer.noSuchTarget(key.bare))
         }
-        let token = replies.target.add { [weak self] target in
+        ask {
+          $0.describe(key, hasCalls: true)
+        } then: { [weak self] target in
           if let target { return then(target) }
           self?.respond(responder, Answer.problem(Answer.noSuchTarget(key.bare)))
         }
-        post(.describe(key, hasCalls: true, token))
         return nil
       }
     }
-    post(.describe(key, token))
   }
 
   /// Answers with one target.
@@ -68,10 +71,13 @@ extension Runtime {
 
   /// Looks at intervals for backlogs that will miss their deadlines.
   func startDeadlines() {
+    let limit = deadlines.limit
     deadlines.start { [weak self] in
-      guard let self else { return }
-      let token = replies.glances.add { [weak self] in self?.deadlines.look($0) }
-      post(.longestBacklogs(deadlines.limit, token))
+      self?.ask {
+        $0.longestBacklogs(limit)
+      } then: { [weak self] in
+        self?.deadlines.look($0)
+      }
     }
   }
 

@@ -70,7 +70,7 @@ final class Runtime: @unchecked Sendable {
     self.log = log
     metrics = Metrics(namedTargets: settings.namedTargets)
     ends = EndTable(limit: settings.maxWaiting, clock: clock)
-    standings = TargetStandings(isShared: sharing != nil)
+    standings = TargetStandings(of: endpoints, isShared: sharing != nil)
     events = EventFeed(
       settings: settings.events, reader: reader, standings: standings, clock: clock,
       redaction: settings.engine.redaction, trust: sharing?.trust)
@@ -126,7 +126,6 @@ final class Runtime: @unchecked Sendable {
   /// Takes the state from the store, and starts to work.
   func begin(with state: RecoveredState) {
     engineLane?.begin(with: state, endpoints.subscriptions, awaitsLease: shared != nil)
-    settleTargets()
     startStatistics()
     startForecasts()
     if let storeLane { housekeeping.start(on: storeLane) { [weak self] in self?.audit($0) } }
@@ -137,6 +136,17 @@ final class Runtime: @unchecked Sendable {
   /// Sends an event to the engine.
   func post(_ event: EngineEvent) {
     engineLane?.post(event)
+  }
+
+  /// Asks the engine something.
+  ///
+  /// - Parameters:
+  ///   - question: Reads the engine, on its lane.
+  ///   - then: Called with the answer, on the lane.
+  func ask<Answer: Sendable>(
+    _ question: @escaping @Sendable (inout Engine) -> Answer, then: @escaping @Sendable (Answer) -> Void
+  ) {
+    post(.question(Question(question, then: then)))
   }
 
   /// Sends events to the engine.
@@ -168,7 +178,7 @@ final class Runtime: @unchecked Sendable {
 
   /// Gives the engine a command of an operator about a target, and answers with the target.
   func perform(_ kind: TargetCommand.Kind, on target: TargetKey, _ exchange: Exchange) {
-    let commander = TargetCommander.client(exchange.responder, exchange.forwardable)
+    let commander = TargetCommander(responder: exchange.responder, request: exchange.forwardable)
     post(.targetCommand(TargetCommand(kind, target, reply: replies.targetCommands.add(commander))))
   }
 

@@ -14,8 +14,13 @@ final class TargetStandings: Sendable {
   /// Beyond this number, expired entries are removed.
   private static let mostRemembered = 16_384
 
-  /// - Parameter isShared: Whether this instance runs only the calls of shards that it gains.
-  init(isShared: Bool = false) {
+  private let endpoints: WebhookEndpoints?
+
+  /// - Parameters:
+  ///   - endpoints: The webhook endpoints, if there may be any.
+  ///   - isShared: Whether this instance runs only the calls of shards that it gains.
+  init(of endpoints: WebhookEndpoints? = nil, isShared: Bool = false) {
+    self.endpoints = endpoints
     own = Mutex(isShared ? .none : .all)
   }
 
@@ -57,7 +62,9 @@ final class TargetStandings: Sendable {
       let standing = standings.withLock { $0[call.spec.target] }
       return CallView.Wait(of: call, for: standing ?? TargetStanding(), at: now)
     }
-    let wait = CallView.Wait(of: call, for: stored?.standing(at: now) ?? TargetStanding(), at: now)
+    var standing = stored?.standing(at: now) ?? TargetStanding()
+    if endpoints?.holdBack(call.spec.target) == true { standing.isPaused = true }
+    let wait = CallView.Wait(of: call, for: standing, at: now)
     // The store knows the call's own reasons, and some of its target's. Without one of them its owner has another.
     return wait?.reason == .concurrency ? nil : wait
   }

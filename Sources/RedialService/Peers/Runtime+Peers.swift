@@ -50,7 +50,6 @@ extension Runtime {
     switch notice {
     case .shardsGained(let shards):
       if peers.table.gain(shards) { lead(bulk, peers.table, in: bulk.term) }
-      settleTargets()
     case .shardsReleased(let shards): if peers.table.lose(shards) { bulk.drop() }
     case .leaseLost: if peers.table.lose(.all) { bulk.drop() }
     default: break

@@ -92,10 +92,8 @@ extension Runtime {
       dismissTheRefused()
     }
     if kinds.contains(.webhookEndpoint) {
-      let removed = try endpoints.load(from: store)
+      try endpoints.load(from: store)
       post(.subscriptions(endpoints.subscriptions))
-      for endpoint in removed { pauseTarget(ofRemoved: endpoint) }
-      settleTargets()
     }
     if kinds.contains(.policy) { try shared.policies.fill(from: try reader.policies()) }
     // One whose storing was in doubt is known to nobody else.

@@ -41,11 +41,12 @@ extension Runtime {
 
   /// Asks the engine for its counts since the last time.
   private func gatherStatistics(then: @escaping @Sendable () -> Void) {
-    let token = replies.tally.add { [weak self] tallies in
+    ask {
+      $0.takeTallies()
+    } then: { [weak self] tallies in
       if let self { statistics.add(tallies, at: clock.now) }
       then()
     }
-    post(.tally(token))
   }
 
   private func writeStatistics() {

@@ -58,15 +58,14 @@ extension Runtime {
     }
   }
 
-  /// Removes an endpoint. Its remaining deliveries are paused, and end at their deadlines.
+  /// Removes an endpoint. Its remaining deliveries wait, and end at their deadlines.
   func removeEndpoint(_ id: String, _ exchange: Exchange) {
     let namespace = exchange.caller.namespace
     keep(exchange) { [self] (store: any DocumentStore) throws in
-      let endpoint = try Self.require(endpoints[id, in: namespace], id)
+      _ = try Self.require(endpoints[id, in: namespace], id)
       try store.commit([.remove(.webhookEndpoint, id: id)])
       endpoints.remove(id)
       post(.subscriptions(endpoints.subscriptions))
-      pauseTarget(ofRemoved: endpoint)
       return HTTPResponse(status: 204, headers: [], body: [])
     }
   }
@@ -74,7 +73,7 @@ extension Runtime {
   /// Sends a test webhook to an endpoint.
   func testEndpoint(_ id: String, in namespace: Namespace, _ responder: HTTPResponder) throws(Problem) {
     let endpoint = try Self.require(endpoints[id, in: namespace], id)
-    guard endpoint.disabled == nil else {
+    guard endpoint.isEnabled else {
       throw Problem(
         status: 409, code: "webhookEndpointDisabled", title: "The webhook endpoint is disabled",
         detail: "Enable it first: PUT it with \"enabled\": true.")
@@ -142,7 +141,7 @@ extension Runtime {
           guard endpoint.url == delivery.url else { return false }
           let before = endpoint
           change(&endpoint, now)
-          isNewlyDisabled = before.disabled == nil && endpoint.disabled != nil
+          isNewlyDisabled = before.isEnabled && !endpoint.isEnabled
           return isNewlyDisabled || endpoint.failingSince != before.failingSince
         }
         // Another instance may have removed it.
@@ -158,7 +157,7 @@ extension Runtime {
   }
 
   private func announceDisabled(_ endpoint: WebhookEndpoint, at now: Timestamp) {
-    let reason = endpoint.disabled?.why.rawValue ?? ""
+    let reason = endpoint.disabledReason?.rawValue ?? ""
     log.write(
       .warning, "webhookEndpointDisabled",
       [("id", endpoint.id), ("url", redaction.url(endpoint.url)), ("reason", reason)])
@@ -175,7 +174,6 @@ extension Runtime {
   private func adopt(_ endpoint: WebhookEndpoint) {
     endpoints.set(endpoint)
     post(.subscriptions(endpoints.subscriptions))
-    settleTarget(of: endpoint)
   }
 
   private static func newSecret() throws(Problem) -> WebhookSecret {

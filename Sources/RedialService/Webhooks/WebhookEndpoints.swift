@@ -25,8 +25,6 @@ final class WebhookEndpoints: Sendable {
   private let endpoints = Mutex<[String: WebhookEndpoint]>([:])
   /// The deliveries in flight, by call.
   private let inFlight = Mutex<[UInt64: Delivery]>([:])
-  /// The endpoints whose targets are just being paused or resumed.
-  private let settling = Mutex<Set<String>>([])
   private let count = Atomic<Int>(0)
   private let limit: Int
   private let disableAfter: Duration
@@ -40,19 +38,14 @@ final class WebhookEndpoints: Sendable {
   }
 
   /// Takes the endpoints from the store, in place of all others.
-  ///
-  /// - Returns: Those that are not there any more.
-  @discardableResult
-  func load(from store: any DocumentStore) throws(StoreError) -> [WebhookEndpoint] {
-    var stored: [WebhookEndpoint] = []
+  func load(from store: any DocumentStore) throws(StoreError) {
+    var stored: [String: WebhookEndpoint] = [:]
     for document in try store.documents(.webhookEndpoint) {
-      stored.append(try Self.read(document.content, of: document.id))
+      stored[document.id] = try Self.read(document.content, of: document.id)
     }
-    let known = Set(stored.map(\.id))
-    let gone = all.filter { !known.contains($0.id) }
-    for endpoint in gone { remove(endpoint.id) }
-    for endpoint in stored { set(endpoint) }
-    return gone
+    let (known, number) = (stored, stored.count)
+    endpoints.withLock { $0 = known }
+    count.store(number, ordering: .relaxed)
   }
 
   /// Changes an endpoint as it is in the store, where another instance may have changed or removed it since it was read.
@@ -126,34 +119,20 @@ final class WebhookEndpoints: Sendable {
 
   /// Who receives the webhooks of a target.
   func receiver(ofTarget target: TargetKey, at now: Timestamp) -> Receiver {
-    guard let id = Self.endpoint(ofTarget: target) else { return .callback }
+    guard let id = target.endpoint else { return .callback }
     return self[id].map { .endpoint(url: $0.url, $0.signing(at: now)) } ?? .gone
   }
 
-  private static func endpoint(ofTarget key: TargetKey) -> String? {
-    let target = key.bare
-    guard target.hasPrefix(WebhookSubscription.targetPrefix + WebhookEndpoint.prefix) else { return nil }
-    return String(target.dropFirst(WebhookSubscription.targetPrefix.count))
-  }
-
-  // MARK: Targets to pause and resume
-
-  /// Those whose targets have still to be paused or resumed.
-  var unsettled: [WebhookEndpoint] { endpoints.withLock { $0.values.filter(\.isUnsettled) } }
-
-  /// Whether the caller has to pause or resume the target of an endpoint; false while another does.
-  func beginSettling(_ id: String) -> Bool { settling.withLock { $0.insert(id).inserted } }
-
-  /// The caller has done so, or has to try again.
-  func endSettling(_ id: String) {
-    settling.withLock { _ = $0.remove(id) }
+  /// Whether the webhooks to a target wait because its endpoint is disabled, or was removed.
+  func holdBack(_ target: TargetKey) -> Bool {
+    target.endpoint.map { self[$0].map { !$0.isEnabled } ?? true } ?? false
   }
 
   // MARK: How deliveries come out
 
   /// Records that a webhook's attempt begins.
   func began(_ call: UInt64, to target: TargetKey, at url: String) {
-    guard count.load(ordering: .relaxed) > 0, let id = Self.endpoint(ofTarget: target) else { return }
+    guard count.load(ordering: .relaxed) > 0, let id = target.endpoint else { return }
     inFlight.withLock { $0[call] = Delivery(endpoint: id, url: url) }
   }
 
@@ -169,7 +148,7 @@ final class WebhookEndpoints: Sendable {
 
   private func finding(_ result: AttemptResult, of delivery: Delivery, at now: Timestamp) -> Finding? {
     // An attempt that this side interrupted says nothing about the endpoint, nor does one at a URL that it no longer has.
-    guard let endpoint = self[delivery.endpoint], endpoint.url == delivery.url, endpoint.disabled == nil,
+    guard let endpoint = self[delivery.endpoint], endpoint.url == delivery.url, endpoint.isEnabled,
       ![.interrupted, .cancelled, .localFault].contains(result.outcome)
     else { return nil }
     if let status = result.status, (200...299).contains(status) {

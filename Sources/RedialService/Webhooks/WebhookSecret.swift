@@ -1,4 +1,5 @@
 internal import CCrypto
+package import RedialJSON
 internal import RedialModel
 
 /// The secret that signs webhooks, in the form of Standard Webhooks: `whsec_` and base 64.
@@ -53,5 +54,17 @@ public struct WebhookSecret: Sendable, Hashable {
     var length: UInt32 = 0
     HMAC(EVP_sha256(), key, Int32(key.count), message, message.count, &digest, &length)
     return Array(digest.prefix(Int(length)))
+  }
+}
+
+extension WebhookSecret: FieldValue {
+  package static var unset: WebhookSecret { WebhookSecret(key: []) }
+  package func save(to writer: inout JSONWriter) { writer.string(text) }
+  package static func read(_ reader: inout JSONReader) throws(JSONError) -> WebhookSecret {
+    let start = reader.offset
+    guard let secret = WebhookSecret(try reader.string()) else {
+      throw JSONError(offset: start, reason: "a secret was expected")
+    }
+    return secret
   }
 }

@@ -82,8 +82,8 @@ struct TargetPartTests {
     #expect(limits.leave(inFlight: 0, at: Self.now) == .at(Self.now + .seconds(5)))
     #expect(limits.leave(inFlight: 0, at: Self.now + .seconds(5)) == .granted)
     settings.maxInFlight = 1
-    #expect(limits.apply(isPaused: true, settings, most: 100) == false)
-    limits.note(at: Self.now)
+    #expect(limits.apply(settings, most: 100) == false)
+    limits.pause(true, at: Self.now)
     #expect(limits.leave(inFlight: 0, at: Self.now) == .afterPause && limits.maxInFlight == 1)
     limits.leave(at: Self.now)
     #expect(limits.leave(inFlight: 0, at: Self.now) == .leaving)
