@@ -136,4 +136,27 @@ struct WebhookTests {
     let result = AttemptResult.endpointGone
     #expect(result.outcome == .localFault && result.failure?.code == "webhookEndpointGone")
   }
+
+  @Test("an endpoint is read back from the store as it was, also one of an earlier build, and not without its secrets")
+  func stored() throws {
+    let (secret, acme) = (try #require(WebhookSecret(Self.text)), try #require(Namespace("acme")))
+    let now = Timestamp(microseconds: 1_600_000_000_000_000)
+    var endpoint = WebhookEndpoint(CallID(rawValue: 1), WebhookEndpointDraft(), in: acme, secret: secret, at: now)
+    (endpoint.url, endpoint.failingSince) = ("http://h.example", now)
+    endpoint.rotate(to: try #require(WebhookSecret.random()), overlap: .seconds(60), at: now)
+    endpoint.disable(.gone, at: now)
+    #expect(WebhookEndpoint(document: endpoint.document.content) == endpoint)
+    let older = """
+      {"id":"whe_1","url":"http://h.example","description":"","events":["call.failed"],"targets":[],\
+      "createdAt":"2020-09-13T12:26:40.000Z","switches":1,"settledSwitches":1,\
+      "secrets":[{"id":"1","secret":"\(Self.text)","createdAt":"2020-09-13T12:26:40.000Z"}]}
+      """
+    let read = try #require(WebhookEndpoint(document: Array(older.utf8)))
+    #expect(read.createdAt == now && read.signing(at: now) == [secret] && read.namespace == .default && read.isEnabled)
+    for (place, value) in [(Self.text, ""), ("whe_1", ""), (#""secrets""#, #""others""#), (#""secret":"#, #""text":"#)]
+    {
+      let damaged = older.replacing(place, with: value)
+      #expect(damaged != older && WebhookEndpoint(document: Array(damaged.utf8)) == nil, "\(damaged)")
+    }
+  }
 }
