@@ -10,7 +10,7 @@ struct CallSource: Sendable, Hashable {
   init(_ spec: CallSpec) {
     var hasher = Hasher()
     hasher.combine(spec.pathHash)
-    for field in spec.headers where CallSpec.credentials.contains(where: field.isNamed) { hasher.combine(field.value) }
+    for field in spec.headers where field.isCredential { hasher.combine(field.value) }
     hash = hasher.finalize()
   }
 }
