@@ -42,7 +42,7 @@ public struct WebhookSecret: Sendable, Hashable {
     return WebhookSecret(key: authentication(of: Array("redial webhook secret of namespace \(namespace.name)".utf8)))
   }
 
-  /// - Parameter key: 24 to 64 bytes.
+  /// - Parameter key: 24 to 64 bytes; none for ``unset``, which is never stored and never signs.
   private init(key: [UInt8]) {
     text = Self.prefix + Base64.encode(key)
     self.key = key
