@@ -11,7 +11,7 @@
 # make packages   a tarball and a Debian package in .build/packages; make packages-check tests them and the images
 # make image  build the images of docker/Dockerfile; make reproducible: build the packages again and compare
 # make bench  measure, against a local nginx
-# make format bring the code into form; make lint checks that it is
+# make format bring the code into form, and write what is made from the contract; make lint checks the form
 
 SHELL := /bin/sh
 VENV := .build/venv
@@ -152,7 +152,8 @@ bench:
 lint:
 	swift format lint --strict --recursive Package.swift Sources Tests Integrations/Package.swift Integrations/Sources
 
-format:
+format: $(VENV)/done
+	$(VENV)/bin/python Scripts/generate
 	swift format --in-place --recursive Package.swift Sources Tests Integrations/Package.swift Integrations/Sources
 
 clean:

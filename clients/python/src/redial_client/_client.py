@@ -1,4 +1,4 @@
-"""The synchronous client. Made by clients/generate from _async_client.py."""
+"""The synchronous client. Made by Scripts/generate from _async_client.py."""
 
 from __future__ import annotations
 

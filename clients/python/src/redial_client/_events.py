@@ -1,4 +1,4 @@
-"""The synchronous event stream. Made by clients/generate from _async_events.py."""
+"""The synchronous event stream. Made by Scripts/generate from _async_events.py."""
 
 from __future__ import annotations
 

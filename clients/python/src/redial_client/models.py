@@ -1,4 +1,4 @@
-"""Made by clients/generate from api/openapi.yaml."""
+"""Made by Scripts/generate from api/openapi.yaml."""
 
 from __future__ import annotations
 
@@ -32,8 +32,9 @@ Why a scheduled call is not running; if there are several reasons, the one that 
 its own start. `backoff`: the wait between attempts. `retryAfter`: the target asked for a pause. `breaker`:
 the target's breaker is open. `concurrency`: the target has its maximum of attempts in flight. `rateLimit`,
 `retryBudget`: the target has had its maximum of attempts, or retries, for now. `ordering`: an earlier call
-with the same ordering key has not ended. `paused`: somebody has paused the target. `pace`: the target gets no
-more requests per second than it can take. `connections`: all connections to its host and port are in use.
+with the same ordering key has not ended. `paused`: somebody has paused the target, or its webhook endpoint is
+disabled or was removed. `pace`: the target gets no more requests per second than it can take. `connections`: all
+connections to its host and port are in use.
 
 """
 
