@@ -141,8 +141,8 @@ let package = Package(
     tests(
       "RedialPostgresTests",
       [
-        "Polling", "RedialPostgres", "RedialSQLite", "RedialStore", "StoreConformance", "RedialModel", "RedialCore",
-        "CPostgres",
+        "Polling", "RedialEngine", "RedialPostgres", "RedialSQLite", "RedialStore", "StoreConformance", "RedialModel",
+        "RedialCore", "CPostgres",
       ]),
     tests("RedialLanesTests", ["RedialLanes", "CLinux"]),
     tests("RedialTransportTests", ["Polling", "RedialTransport", "RedialModel", "RedialCore", "CCurl", "CZlib"]),

@@ -46,7 +46,7 @@ extension Engine {
   }
 
   /// The store has not looked yet, and is asked again, unless it was lost meanwhile.
-  mutating func lookUpAgain(_ submission: KeyedSubmission, _ failure: StoreFailure) {
+  mutating func lookUpAgain(_ submission: KeyedSubmission, _ failure: StoreError) {
     desk.keys.end(submission.key)
     if desk.putOff(.submit(submission.descriptor, submission.reply)) { return }
     refuse(submission.reply, desk.refusal ?? .of(failure))

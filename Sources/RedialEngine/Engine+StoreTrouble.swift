@@ -4,9 +4,9 @@ internal import RedialModel
 /// What the engine does when the store fails: it keeps the writes of accepted calls and tries them again.
 extension Engine {
   /// The store could not execute a request.
-  mutating func storeFailed(_ request: StoreRequest, _ failure: StoreFailure) {
+  mutating func storeFailed(_ request: StoreRequest, _ failure: StoreError) {
     if request.epoch < desk.leases.lostBelow { return drop(request) }
-    if failure.isLeaseLost {
+    if failure.kind == .leaseLost {
       loseLease(failure.message)
       return drop(request)
     }
@@ -41,7 +41,7 @@ extension Engine {
     for event in desk.takeDeferred() { handle(event) }
   }
 
-  private mutating func enterTrouble(_ failure: StoreFailure) {
+  private mutating func enterTrouble(_ failure: StoreError) {
     // The decisions of this step so far depend on what failed, so they must fail with it.
     flush()
     // It comes back after all requests of this epoch.
@@ -50,7 +50,7 @@ extension Engine {
     if !failure.isContention { effects.actions.append(.notice(.storeFailed(message: failure.message))) }
   }
 
-  private mutating func prolongTrouble(_ failure: StoreFailure) {
+  private mutating func prolongTrouble(_ failure: StoreError) {
     guard let waiting = desk.prolongTrouble(failure, retry: settings.storeRetry, at: now) else { return }
     effects.actions.append(.notice(.storeFailed(message: failure.message)))
     for event in waiting { handle(event) }

@@ -41,7 +41,7 @@ public enum EngineEvent: Sendable {
   /// The lease of the session was renewed beside the store's other work; it is valid from when that was requested.
   case leaseRenewed(session: Int64, asked: Timestamp)
   /// The store could not execute this request.
-  case storeFailed(StoreRequest, StoreFailure)
+  case storeFailed(StoreRequest, StoreError)
   /// The store has reached a ``StoreRequest/Body/barrier`` of this epoch and has written something for it.
   case storeWritten(epoch: UInt64)
   /// The store was lost, and it is not known whether the requests that it had were executed: why. Nil once that is
@@ -162,33 +162,4 @@ public struct KeyedSubmission: Sendable {
   public var key: IdempotencyKey
   /// The client that submits it.
   public var reply: ReplyToken<SubmissionReply>
-}
-
-/// Why the store could not execute a request.
-public struct StoreFailure: Sendable, Hashable {
-  /// Whether the disk is full.
-  public var isFull: Bool
-  /// Whether another process has taken over the store, or this instance's part of it.
-  public var isLeaseLost: Bool
-  /// The keys of this commit under which another instance has just accepted calls. If there are any, the store works.
-  public var taken: [TakenKey]
-  /// The calls of this commit that other instances have stored first. If there are any, the store works.
-  public var stored: StoredFirst
-  /// A message for people.
-  public var message: String
-
-  /// Creates a failure.
-  public init(
-    isFull: Bool, isLeaseLost: Bool = false, taken: [TakenKey] = [], stored: StoredFirst = StoredFirst(),
-    message: String
-  ) {
-    self.isFull = isFull
-    self.isLeaseLost = isLeaseLost
-    self.taken = taken
-    self.stored = stored
-    self.message = message
-  }
-
-  /// Whether other instances were first with something, and that is the only problem.
-  var isContention: Bool { !taken.isEmpty || !stored.isEmpty }
 }

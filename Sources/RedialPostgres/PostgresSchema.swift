@@ -1,5 +1,6 @@
 internal import CDocuments
 internal import RedialStore
+internal import RedialModel
 
 /// The tables of a store on PostgreSQL: `docs/schema-postgres.sql`, in a schema of their own.
 enum PostgresSchema {

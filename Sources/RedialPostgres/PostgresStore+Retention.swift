@@ -1,5 +1,5 @@
 public import RedialCore
-internal import RedialModel
+public import RedialModel
 public import RedialStore
 internal import Synchronization
 

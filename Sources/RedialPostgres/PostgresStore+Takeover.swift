@@ -1,6 +1,6 @@
 public import RedialCore
 public import RedialModel
-public import RedialStore
+internal import RedialStore
 internal import Synchronization
 
 extension PostgresStore {

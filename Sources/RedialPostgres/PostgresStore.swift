@@ -1,13 +1,13 @@
 public import RedialCore
-internal import RedialModel
+public import RedialModel
 public import RedialStore
 internal import Synchronization
 
 /// Calls in a PostgreSQL database, which several instances share.
 ///
-/// Work is made on a connection of its own, two at a time, and its outcome comes later, see ``report(to:)``. A lost
-/// connection loses no outcome: on the next one the store asks the database which works were made. All other methods
-/// use a second connection, and return when what they change is on disk.
+/// Work is made on a connection of its own, two at a time, and its outcome comes later, see ``report(to:)``. After a lost
+/// connection the store asks the database on the next one which works were made. All other methods use a second
+/// connection, and return when what they change is on disk.
 public final class PostgresStore: CallStore, Sendable {
   let side: SideConnection
   private let lookups: SideConnection
@@ -57,8 +57,7 @@ public final class PostgresStore: CallStore, Sendable {
     lane = try PostgresLane(
       settings, standing,
       PostgresLane.Needs(
-        now: { clock?() },
-        current: { job, server, shards throws(StoreError) in try commits.made(again: job, for: server, shards) },
+        now: { clock?() }, meet: { commits.numbers.meet($0) },
         taken: { keys throws(StoreError) in try Self.taken(keys, lookups) },
         stored: { calls throws(StoreError) in try Self.stored(calls, lookups) },
         didShow: { shown.note($0) }, notices: notices, largest: payloads.streamBodiesAbove))
@@ -102,9 +101,10 @@ public final class PostgresStore: CallStore, Sendable {
     lane.report(to: listener)
   }
 
-  /// Submits work. Its outcome comes later.
-  public func submit(_ work: StoreWork, as sequence: Int64) -> StoreOutcome? {
-    lane.post(job(work, sequence))
+  /// Submits work. Its outcome comes later, unless there is nothing to do.
+  public func submit(_ work: StoreWork, as sequence: Int64, _ trial: StoreTrial) -> StoreOutcome? {
+    if case .commit(let writes) = work, writes.isEmpty { return .made(.done) }
+    lane.post(job(work, sequence, trial))
     return nil
   }
 
@@ -118,28 +118,17 @@ public final class PostgresStore: CallStore, Sendable {
 
   // MARK: Work
 
-  private func job(_ work: StoreWork, _ sequence: Int64) -> LaneJob {
-    let largest = payloads.streamBodiesAbove
-    switch work {
-    case .commit(let writes):
-      return writes.isEmpty ? LaneJob(kind: .nothing, sequence: sequence) : commit(writes, sequence)
-    case .claimDue(let time, let limit):
-      return .claimDue(before: time, limit: limit, largest: largest, as: sequence)
-    case .claimQueued(let target, let limit):
-      return .claimQueued(target: target, limit: limit, largest: largest, as: sequence)
-    case .claim(let id, let namespace): return .claim(id, in: namespace, largest: largest, as: sequence)
-    case .find(let keys, let time): return .find(keys, at: time, as: sequence)
-    case .lease(let request, let session):
-      return LaneJob(kind: .lease(request, renewing: session), sequence: sequence)
-    case .prove: return LaneJob(kind: .prove, sequence: sequence)
+  private func job(_ work: StoreWork, _ sequence: Int64, _ trial: StoreTrial) -> LaneJob {
+    // What was made needs no statements to be made.
+    guard case .commit(let writes) = work, trial.kind != .answer else {
+      return LaneJob(
+        work: work, sequence: sequence, trial: trial,
+        statements: LaneJob.statements(work, largest: payloads.streamBodiesAbove))
     }
-  }
-
-  private func commit(_ writes: [StoreWrite], _ sequence: Int64) -> LaneJob {
     do throws(StoreError) {
-      return try commits.job(FoldedWrites(writes), sequence, shards: lane.standing.withLock { $0.shards })
+      return try commits.job(writes, sequence, trial, shards: lane.standing.withLock { $0.shards })
     } catch {
-      return LaneJob(kind: .refused(error), sequence: sequence)
+      return LaneJob(work: work, sequence: sequence, trial: trial, refusal: error)
     }
   }
 

@@ -1,5 +1,6 @@
 internal import RedialStore
 internal import Synchronization
+internal import RedialModel
 
 /// The connection for all that is no work of the chain, used by one thread at a time. It is made when it is needed, and
 /// again after it was lost.

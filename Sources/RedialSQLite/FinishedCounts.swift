@@ -1,4 +1,5 @@
 internal import RedialStore
+internal import RedialModel
 
 /// Keeps the counts of finished calls, by kind and state.
 struct FinishedCounts {

@@ -1,4 +1,5 @@
 internal import RedialStore
+internal import RedialModel
 
 /// Counts in a table whose key is two numbers: a transaction collects its changes, and writes them at its end.
 ///

@@ -1,4 +1,5 @@
 internal import RedialStore
+internal import RedialModel
 
 /// Inserts rows into a table, several with one statement: beginning and ending a statement, and opening its tables, is
 /// half of a row's cost (measured with the rows of a call: eight at a time take a third less).

@@ -1,6 +1,6 @@
 public import RedialStore
 public import RedialCore
-internal import RedialModel
+public import RedialModel
 
 extension SQLiteStore {
   /// Removes some of the expired calls, or returns some of the free space to the file system, in one transaction that

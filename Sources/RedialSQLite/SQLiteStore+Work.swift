@@ -1,14 +1,14 @@
-public import RedialStore
+internal import RedialStore
 internal import Glibc
 public import RedialCore
-internal import RedialModel
+public import RedialModel
 
 extension SQLiteStore {
   /// Nothing comes later.
   public func report(to listener: @escaping @Sendable (StoreOutcome) -> Void) {}
 
   /// Does the work at once.
-  public func submit(_ work: StoreWork, as sequence: Int64) -> StoreOutcome? {
+  public func submit(_ work: StoreWork, as sequence: Int64, _ trial: StoreTrial) -> StoreOutcome? {
     do throws(StoreError) {
       return .made(try perform(work))
     } catch {

@@ -1,4 +1,4 @@
-public import RedialStore
+internal import RedialStore
 public import RedialModel
 
 extension SQLiteStore {

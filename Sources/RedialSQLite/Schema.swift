@@ -1,5 +1,6 @@
 internal import RedialStore
 internal import CDocuments
+internal import RedialModel
 
 /// The tables and indexes: `docs/schema.sql` for a new file, and numbered steps for files of earlier releases.
 enum Schema {

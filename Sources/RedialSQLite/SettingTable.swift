@@ -1,4 +1,5 @@
 internal import RedialStore
+internal import RedialModel
 
 /// Named values of the service.
 struct SettingTable {

@@ -1,5 +1,6 @@
 internal import RedialCore
 internal import RedialStore
+internal import RedialModel
 
 /// The service's time in the settings, by which the next process sees whether the clock was set back.
 final class TimeTable {

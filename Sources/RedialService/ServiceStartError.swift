@@ -1,4 +1,5 @@
 internal import RedialStore
+internal import RedialModel
 
 /// Why the service cannot start.
 public struct ServiceStartError: Error, Sendable {

@@ -19,11 +19,14 @@ public protocol CallStore: AnyObject {
   /// before was made. So if one fails, all that were submitted after it fail too. The number of a failed work is used
   /// again for the next one.
   ///
-  /// - Parameter sequence: The place of the work in the chain. If it changes nothing (`find`), that of the last
-  ///   change before it.
-  func submit(_ work: StoreWork, as sequence: Int64) -> StoreOutcome?
+  /// - Parameters:
+  ///   - sequence: The place of the work in the chain. If it changes nothing (`find`), that of the last change before
+  ///     it.
+  ///   - trial: Whether it is submitted again, and why.
+  func submit(_ work: StoreWork, as sequence: Int64, _ trial: StoreTrial) -> StoreOutcome?
 
-  /// Sets who receives outcomes that are not known at once, on any thread. Called once, before anything is submitted.
+  /// Sets who receives what is not known at once, on any thread. Called once, before anything is submitted: who receives
+  /// it counts the losses. A store that reports anything by this way reports all outcomes by it.
   func report(to listener: @escaping @Sendable (StoreOutcome) -> Void)
 
   /// Gives everything back, so that the next owner need not wait for the lease to end. Call it when no attempt is in
@@ -130,74 +133,5 @@ public struct StoredCall: Sendable {
     self.record = record
     self.attempts = attempts
     self.target = target
-  }
-}
-
-/// Why a store could not execute a request.
-public struct StoreError: Error, Sendable, Hashable {
-  /// What to do about it.
-  public enum Kind: Sendable, Hashable {
-    /// The disk is full.
-    case full
-    /// It may work later: a failed write, a busy database.
-    case unavailable
-    /// An fsync failed: nothing that was written since the last good fsync can be trusted, so this process must not
-    /// write any more. The next process continues with the data that is on the disk.
-    case syncFailed
-    /// The data is damaged, or from a newer version: a person must look at it.
-    case corrupt
-    /// The store is in use by another process.
-    case inUse
-    /// Another process may have taken over this instance's part of the store.
-    case leaseLost
-    /// Another instance has just accepted calls under some of the same idempotency keys, see ``StoreError/taken``.
-    case keyTaken
-    /// Another instance has just stored some of the same calls, see ``StoreError/stored``.
-    case callStored
-    /// The connection was lost during a change, and the store does not answer: the change may have been made or not.
-    case outcomeUnknown
-  }
-
-  /// What to do about it.
-  public var kind: Kind
-  /// What was attempted, on which input, what went wrong, and what to do.
-  public var message: String
-  /// The call that the message is about, if it is about one.
-  public var call: CallID?
-  /// The only call that cannot be read, if that is the whole problem. The rest of the store is not affected.
-  public var damaged: Damage?
-  /// What can be read of that call.
-  public var remains: CallRemains?
-  /// The keys that other instances were first with, if that is the whole problem.
-  public var taken: [TakenKey] = []
-  /// The calls that other instances have stored first, if that is the whole problem.
-  public var stored = StoredFirst()
-
-  /// A call that cannot be read.
-  public struct Damage: Sendable, Hashable {
-    /// The call.
-    public var id: CallID
-    /// Whether it has ended, so that no engine has it in memory.
-    public var hasEnded: Bool
-
-    /// Creates a damage.
-    public init(id: CallID, hasEnded: Bool) {
-      self.id = id
-      self.hasEnded = hasEnded
-    }
-  }
-
-  /// Creates an error.
-  public init(kind: Kind, message: String, call: CallID? = nil, damaged: Damage? = nil) {
-    self.kind = kind
-    self.message = message
-    self.call = call ?? damaged?.id
-    self.damaged = damaged
-  }
-
-  /// The answer to whoever wants something of a call that cannot be read; nil if that is not the whole problem.
-  public var callDamaged: Problem? {
-    guard kind == .corrupt, let call else { return nil }
-    return .callDamaged(remains ?? CallRemains(id: call), message)
   }
 }

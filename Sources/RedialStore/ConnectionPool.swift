@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Synchronization
+package import RedialModel
 
 /// Connections that threads borrow and return; if all are borrowed, a thread waits.
 ///

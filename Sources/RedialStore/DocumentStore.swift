@@ -22,7 +22,7 @@ public protocol DocumentStore: AnyObject {
   func addSecret(_ document: StoredDocument) throws(StoreError)
 
   /// Makes changes of documents; all of them are on disk on return, or
-  /// none is made. They are not part of the sequence of ``CallStore/submit(_:as:)``.
+  /// none is made. They are not part of the sequence of ``CallStore/submit(_:as:_:)``.
   ///
   /// - Throws: `outcomeUnknown` if the changes may have been made; with another kind they were not.
   func commit(_ writes: [StoreWrite]) throws(StoreError)

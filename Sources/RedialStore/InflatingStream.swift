@@ -1,4 +1,5 @@
 internal import CZlib
+internal import RedialModel
 
 /// Inflates bytes of the zlib format as they arrive.
 final class InflatingStream {

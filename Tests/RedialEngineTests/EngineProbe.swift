@@ -66,7 +66,8 @@ struct EngineProbe {
     while !requests.isEmpty {
       let failed = requests
       requests = []
-      hear(failed.map { .storeFailed($0, StoreFailure(isFull: isFull, message: "the disk is gone")) })
+      hear(
+        failed.map { .storeFailed($0, StoreError(kind: isFull ? .full : .unavailable, message: "the disk is gone")) })
     }
   }
 

@@ -48,7 +48,7 @@ struct ForwardingTests: LeaseScene {
       let failed = probe.requests
       probe.requests = []
       probe.hear(
-        failed.map { .storeFailed($0, StoreFailure(isFull: false, stored: stored, message: "others were first")) })
+        failed.map { .storeFailed($0, StoreError(kind: .callStored, message: "others were first", stored: stored)) })
     }
   }
 

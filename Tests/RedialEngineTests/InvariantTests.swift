@@ -30,9 +30,9 @@ struct InvariantTests {
     await #expect(processExitsWith: .failure) {
       var pipeline = StorePipeline()
       pipeline.post([StoreRequest(.barrier, epoch: 0)])
-      guard case .submit(let job) = pipeline.next() else { return }
-      pipeline.ended(job.number, .made([]))
-      pipeline.ended(job.number, .made([]))
+      guard case .submit = pipeline.next() else { return }
+      pipeline.heard(.made(.done))
+      pipeline.heard(.made(.done))
     }
   }
 }

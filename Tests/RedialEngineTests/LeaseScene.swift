@@ -90,7 +90,7 @@ extension EngineProbe {
 
   /// The store refuses everything that it was asked for, since the lease is over.
   mutating func fence() {
-    let failure = StoreFailure(isFull: false, isLeaseLost: true, message: "the lease is over")
+    let failure = StoreError(kind: .leaseLost, message: "the lease is over")
     let failed = requests
     requests = []
     hear(failed.map { .storeFailed($0, failure) })

@@ -274,7 +274,7 @@ struct StoreTroubleTests {
   func sameTurn() {
     var probe = EngineProbe()
     let first = probe.submitOnly()
-    let failed = probe.requests.map { EngineEvent.storeFailed($0, StoreFailure(isFull: false, message: "")) }
+    let failed = probe.requests.map { EngineEvent.storeFailed($0, StoreError(kind: .unavailable, message: "")) }
     probe.requests = []
     let second = probe.token(for: SubmissionReply.self)
     probe.hear([.submit(EngineProbe.descriptor(), second)] + failed)
@@ -314,7 +314,7 @@ struct StoreTroubleTests {
     let id = probe.submit(callback: true)
     let refused = probe.submitOnly()
     probe.end(id, status: 200, thenCommit: false)
-    let failed = probe.requests.map { EngineEvent.storeFailed($0, StoreFailure(isFull: false, message: "")) }
+    let failed = probe.requests.map { EngineEvent.storeFailed($0, StoreError(kind: .unavailable, message: "")) }
     probe.requests = []
     var keyed = EngineProbe.descriptor()
     keyed.key = IdempotencyKey("key", fingerprint: [1])
@@ -357,7 +357,7 @@ struct StoreTroubleTests {
     descriptor.key = IdempotencyKey("k", fingerprint: [0])
     let failed = probe.requests
     probe.requests = []
-    let failure = StoreFailure(isFull: false, message: "the disk is gone")
+    let failure = StoreError(kind: .unavailable, message: "the disk is gone")
     probe.hear([.submit(descriptor, probe.token())] + failed.map { .storeFailed($0, failure) })
     probe.fail()
     probe.advance(.seconds(1))

@@ -10,7 +10,7 @@ struct TakenKeyTests {
   private static let earlier = CallID(rawValue: 1 << 40)
 
   /// What the store says of a commit that has the call under the key.
-  private func failure(of requests: [StoreRequest], fingerprint: [UInt8] = [1]) -> StoreFailure {
+  private func failure(of requests: [StoreRequest], fingerprint: [UInt8] = [1]) -> StoreError {
     var taken: [TakenKey] = []
     for case .commit(let writes, _) in requests.map(\.body) {
       for case .key(let record) in writes {
@@ -20,7 +20,7 @@ struct TakenKeyTests {
         taken.append(TakenKey(submitted: record, earlier: earlier))
       }
     }
-    return StoreFailure(isFull: false, taken: taken, message: "somebody was first")
+    return StoreError(kind: .keyTaken, message: "somebody was first", taken: taken)
   }
 
   /// An engine that has accepted a call under the key, and whose store does not know it yet.

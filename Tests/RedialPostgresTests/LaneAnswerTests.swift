@@ -40,25 +40,25 @@ struct LaneAnswerTests {
       return outcomes.withLock { $0.removeFirst() }
     }
     let request = LeaseRequest(duration: .seconds(60))
-    _ = store.submit(.lease(request, renewing: nil), as: 1)
+    _ = store.submit(.lease(request, renewing: nil), as: 1, StoreTrial())
     guard case .made(.leased(let grant)) = outcome() else {
       Issue.record("no lease")
       return
     }
-    _ = store.submit(.commit((1...2).map { .insert(Sample.call($0, due: Sample.time(1))) }), as: 2)
+    _ = store.submit(.commit((1...2).map { .insert(Sample.call($0, due: Sample.time(1))) }), as: 2, StoreTrial())
     _ = outcome()
     _ = try database.rows("UPDATE requests SET spec = '\\x7b00' WHERE id = \(Sample.id(1).rawValue)")
     // So that setting the call aside takes until the lease is requested.
     let other = try PostgresConnection(database.settings)
     try other.execute(["BEGIN", "LOCK TABLE finished"], purpose: "prepare the test", within: .seconds(60))
-    _ = store.submit(.claimDue(before: Sample.time(9), limit: 9), as: 3)
+    _ = store.submit(.claimDue(before: Sample.time(9), limit: 9), as: 3, StoreTrial())
     guard case .made(.due(let claim)) = outcome() else {
       Issue.record("no claim")
       return
     }
     #expect(claim.calls.map(\.id) == [Sample.id(2)])
     try database.awaitBlockedStatement()
-    _ = store.submit(.lease(request, renewing: grant.session.id), as: 4)
+    _ = store.submit(.lease(request, renewing: grant.session.id), as: 4, StoreTrial())
     try other.execute(["COMMIT"], purpose: "prepare the test", within: .seconds(60))
     guard case .made(.leased(let again)) = outcome() else {
       Issue.record("the lease was not renewed")

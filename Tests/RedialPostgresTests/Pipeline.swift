@@ -6,9 +6,10 @@ import StoreConformance
 import Synchronization
 import Testing
 
+@testable import RedialEngine
 @testable import RedialPostgres
 
-/// Commits calls as an engine does, two works in flight, and keeps account of all outcomes.
+/// Commits calls as an instance does, through the pipeline of its requests, and keeps account of all results.
 final class Pipeline {
   private final class Inbox: Sendable {
     let list = Mutex<[StoreOutcome]>([])
@@ -17,22 +18,20 @@ final class Pipeline {
 
   let store: PostgresStore
   private let inbox = Inbox()
-  /// Works without an outcome: the numbers of the calls that they insert, and their place in the chain.
-  private var open: [(calls: [Int], sequence: Int64)] = []
-  private var last: Int64 = 0
-  private var isBroken = false
+  private var pipeline = StorePipeline()
+  private var epoch: UInt64 = 0
   private var isLeaseLost = false
 
   /// The calls that were reported as stored, and as not stored.
   private(set) var made: Set<Int> = []
   private(set) var refused: Set<Int> = []
-  /// How often an outcome was reported as unknown, and works failed by kind.
+  /// How often outcomes were reported as unknown, and requests failed by kind.
   private(set) var unknown = 0
   private(set) var failures: [StoreError.Kind: Int] = [:]
-  /// The place of the last work that was made.
-  private(set) var madeSequence: Int64 = 0
   private(set) var session: LeaseSession?
   private(set) var grant: LeaseGrant?
+  /// The other events that were reported, in order.
+  private(set) var events: [EngineEvent] = []
 
   /// - Parameter duration: How long its leases last.
   let duration: Duration
@@ -50,80 +49,90 @@ final class Pipeline {
     }
   }
 
+  /// The requests without a result.
+  private var open: Int { pipeline.posted - pipeline.settled }
+
+  /// How much the store has reported that was not heard yet.
+  var unheard: Int { inbox.list.withLock { $0.count } }
+
   /// Begins a session, as often as it takes.
   func join() throws {
     for _ in 0..<200 {
+      grant = nil
+      post(.lease(LeaseAsk(request: LeaseRequest(duration: duration), session: nil, at: .epoch, round: 0)))
       settle()
-      store.submitted(.lease(LeaseRequest(duration: duration), renewing: nil), as: madeSequence + 1)
-      switch try outcome() {
-      case .made(.leased(let grant)):
-        madeSequence += 1
-        last = madeSequence
-        session = grant.session
-        self.grant = grant
-        (isLeaseLost, isBroken) = (false, false)
-        return
-      case .notMade: continue
-      case let other: Issue.record("a lease has the outcome \(other)")
-      }
+      if grant != nil { return }
     }
     Issue.record("no session could be begun")
   }
 
   /// Submits a commit that inserts calls.
   func commit(_ calls: [Int]) throws {
-    while open.count > 1 || isBroken && !open.isEmpty { try absorb() }
-    if isLeaseLost, !rejoins { return }
-    if isBroken {
-      (isBroken, last) = (false, madeSequence)
-      if isLeaseLost { try join() }
+    while open > 1 { try absorb() }
+    if isLeaseLost {
+      guard rejoins else { return }
+      settle()
+      try join()
     }
-    last += 1
-    open.append((calls, last))
-    store.submitted(.commit(calls.map { .insert(Sample.call($0, target: "t")) }), as: last)
+    post(.commit(calls.map { .insert(Sample.call($0, target: "t")) }, then: []))
   }
 
-  /// Waits until all works have an outcome.
+  /// Requests something behind all else.
+  func post(_ body: StoreRequest.Body) {
+    pipeline.post([StoreRequest(body, epoch: epoch)])
+    proceed()
+  }
+
+  /// Waits until all requests have a result.
   func settle() {
-    while !open.isEmpty {
+    while open > 0 {
       guard (try? absorb()) != nil else { return }
     }
   }
 
-  /// Waits until the outcome of all open works is unknown.
+  /// Waits until the outcomes of all open requests are unknown.
   func waitForDoubt() throws {
-    let goal = unknown + open.count
-    while unknown < goal, !open.isEmpty { try absorb() }
+    let before = unknown
+    while unknown == before, open > 0 { try absorb() }
   }
 
   private func absorb() throws {
-    switch try next() {
-    case .unknown: unknown += 1
-    case .made(let answer):
-      if case .done = answer {} else { Issue.record("a commit is answered by \(answer)") }
-      let work = open.removeFirst()
-      #expect(work.sequence == madeSequence + 1, "works are made in order")
-      madeSequence = work.sequence
-      made.formUnion(work.calls)
-    case .notMade(let error):
-      refused.formUnion(open.removeFirst().calls)
-      failures[error.kind, default: 0] += 1
-      isBroken = true
-      if error.kind == .leaseLost { isLeaseLost = true }
-    }
-  }
-
-  /// The next outcome that is certain.
-  private func outcome() throws -> StoreOutcome {
-    while true {
-      let next = try next()
-      if case .unknown = next { unknown += 1 } else { return next }
-    }
-  }
-
-  private func next() throws -> StoreOutcome {
     guard inbox.arrived.wait(timeout: .now() + .seconds(120)) == .success else { throw NoOutcome() }
-    return inbox.list.withLock { $0.removeFirst() }
+    pipeline.heard(inbox.list.withLock { $0.removeFirst() })
+    proceed()
+  }
+
+  private func proceed() {
+    while true {
+      switch pipeline.next() {
+      case .wait: return
+      case .submit(let job, let work, let trial):
+        if let outcome = store.submit(work, as: job.sequence, trial) { Issue.record("\(outcome) was returned at once") }
+      case .report(.committed(let writes, _)): made.formUnion(Self.calls(writes))
+      case .report(.events(let events)): for event in events { note(event) }
+      }
+    }
+  }
+
+  private func note(_ event: EngineEvent) {
+    switch event {
+    case .storeInDoubt(let message): unknown += message == nil ? 0 : 1
+    case .leased(let grant, _):
+      (self.grant, session, isLeaseLost) = (grant, grant.session, false)
+    case .storeFailed(let request, let error):
+      if request.epoch == epoch { epoch += 1 }
+      failures[error.kind, default: 0] += 1
+      if error.kind == .leaseLost { isLeaseLost = true }
+      if case .commit(let writes, _) = request.body { refused.formUnion(Self.calls(writes)) }
+    default: events.append(event)
+    }
+  }
+
+  private static func calls(_ writes: [StoreWrite]) -> [Int] {
+    writes.compactMap { write in
+      guard case .insert(let record) = write else { return nil }
+      return Int(record.id.rawValue - Sample.id(0).rawValue)
+    }
   }
 
   struct NoOutcome: Error {}
@@ -131,7 +140,7 @@ final class Pipeline {
   /// Compares what was reported with the tables.
   func check(_ database: TestDatabase) throws {
     settle()
-    #expect(open.isEmpty, "each work has an outcome")
+    #expect(open == 0, "each request has a result")
     #expect(inbox.list.withLock { $0.count } == 0, "no outcome comes twice")
     let rows = try database.rows("SELECT id FROM live")
     let stored = Set(rows.map { Int(rows.integer($0, 0) - Sample.id(0).rawValue) })
@@ -144,12 +153,5 @@ final class Pipeline {
       try database.number(
         "SELECT coalesce(sum(n), 0)::int8 FROM (SELECT unnest(counts) AS n FROM unfinished) u")
         == Int64(made.count))
-  }
-}
-
-extension PostgresStore {
-  /// Submits a work whose outcome comes later, as all do.
-  fileprivate func submitted(_ work: StoreWork, as sequence: Int64) {
-    if let outcome = submit(work, as: sequence) { Issue.record("\(outcome) was returned at once") }
   }
 }

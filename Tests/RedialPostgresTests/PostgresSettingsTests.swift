@@ -1,3 +1,4 @@
+import RedialModel
 import RedialStore
 import Testing
 

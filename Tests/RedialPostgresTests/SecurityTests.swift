@@ -1,6 +1,7 @@
 import Polling
 import Foundation
 import Glibc
+import RedialModel
 import RedialStore
 import Testing
 

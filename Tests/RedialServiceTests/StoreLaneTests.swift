@@ -45,7 +45,7 @@ final class NotedStore: ServiceStore, @unchecked Sendable {
     if fails { throw StoreError(kind: .full, message: "no space") }
   }
   func report(to listener: @escaping @Sendable (StoreOutcome) -> Void) {}
-  func submit(_ work: StoreWork, as sequence: Int64) -> StoreOutcome? {
+  func submit(_ work: StoreWork, as sequence: Int64, _ trial: StoreTrial) -> StoreOutcome? {
     do throws(StoreError) {
       switch work {
       case .commit(let writes): try commit(writes)
@@ -95,9 +95,11 @@ final class LateStore: ServiceStore, @unchecked Sendable {
   func report(to listener: @escaping @Sendable (StoreOutcome) -> Void) {
     state.withLock { $0.listener = listener }
   }
-  func submit(_ work: StoreWork, as sequence: Int64) -> StoreOutcome? {
+  func submit(_ work: StoreWork, as sequence: Int64, _ trial: StoreTrial) -> StoreOutcome? {
     guard case .commit(let writes) = work else { return nil }
-    state.withLock { $0.submitted.append("\(writes.count) #\(sequence)") }
+    state.withLock {
+      $0.submitted.append("\(writes.count) #\(sequence)\(trial.kind == .first ? "" : " \(trial.kind) \(trial.losses)")")
+    }
     return nil
   }
 
@@ -146,7 +148,7 @@ struct StoreLaneTests {
     return seen.withLock { $0 }
   }
 
-  private static func words(_ outcome: StorePipeline.Result) -> [String] {
+  private static func words(_ outcome: StorePipeline.Report) -> [String] {
     switch outcome {
     case .committed(let writes, let then): ["\(writes.count) committed, \(then.count) told"]
     case .events(let events): events.map(Self.words)
@@ -158,7 +160,7 @@ struct StoreLaneTests {
     case .claimedDue: "claimed"
     case .fetched: "fetched"
     case .fetchedDamaged(_, let hasEnded, let problem): "\(problem.detail) \(hasEnded)"
-    case .storeFailed(let request, let failure): "failed \(request.epoch) \(failure.isFull ? "full" : "")"
+    case .storeFailed(let request, let failure): "failed \(request.epoch) \(failure.kind == .full ? "full" : "")"
     case .storeWritten(let epoch): "written \(epoch)"
     case .storeInDoubt(let message): message.map { "in doubt: \($0)" } ?? "known"
     default: "?"
@@ -340,9 +342,12 @@ struct StoreLaneTests {
     store.answer(.made(.done))
     settle()
     #expect(store.submitted == ["1 #1", "1 #2", "2 #3"])
-    store.answer(.unknown(StoreError(kind: .unavailable, message: "lost")))
+    store.answer(.lost(StoreError(kind: .unavailable, message: "lost")))
     settle()
     #expect(seen.withLock { $0 } == ["1 committed, 1 told", "in doubt: lost"])
+    store.answer(.found(last: 2))
+    settle()
+    #expect(store.submitted == ["1 #1", "1 #2", "2 #3", "1 #2 answer 1", "2 #3 again 1"])
     store.answer(.made(.done))
     store.answer(.notMade(StoreError(kind: .full, message: "no space")))
     done.wait()

@@ -1,6 +1,7 @@
 import Glibc
 import Testing
 
+import RedialModel
 @testable import RedialSQLite
 @testable import RedialStore
 

@@ -1,5 +1,6 @@
 import Testing
 
+import RedialModel
 @testable import RedialSQLite
 @testable import RedialStore
 

@@ -1,5 +1,5 @@
 internal import RedialCore
-internal import RedialEngine
+@testable internal import RedialEngine
 internal import RedialModel
 
 /// The leases on a simulated store, as in `SQLiteStore`; unlike it, it checks each write.

@@ -23,12 +23,16 @@ struct SimulatedStoreLane {
   private(set) var session: Int64?
   /// The number of the connection, by which the store knows whether it is the last one of its session.
   private(set) var connection = 0
-  /// Whether the connection is lost. The outcomes of the jobs in flight are unknown.
+  /// Whether the connection is lost, and whether that was with jobs in flight.
   private(set) var isLost = false
+  private var isInDoubt = false
+  /// Whether a session was being begun then. It has no place in the ledger of the one before.
+  private var wasJoining = false
   /// When the last job that was sent will be over.
   var busyUntil = Timestamp.epoch
-  /// Answers of jobs that took effect after the connection was lost.
-  private var answers: [UInt64: [EngineEvent]] = [:]
+  /// Answers of jobs that took effect after the connection was lost, and the jobs of which only the answer is wanted.
+  private var answers: [UInt64: StoreAnswer] = [:]
+  private var answering: Set<UInt64> = []
   /// Jobs that were sent while the session stood.
   private var stood: Set<UInt64> = []
   /// The server to which it is connected.
@@ -54,7 +58,9 @@ struct SimulatedStoreLane {
   /// The next step of the pipeline.
   mutating func next(_ store: SimulatedStore) -> StorePipeline.Step {
     let step = pipeline.next()
-    if case .submit(let job) = step, store.stands(session) { stood.insert(job.number) }
+    guard case .submit(let job, _, let trial) = step else { return step }
+    if store.stands(session) { stood.insert(job.number) }
+    if trial.kind == .answer { answering.insert(job.number) } else { answering.remove(job.number) }
     return step
   }
 
@@ -64,8 +70,12 @@ struct SimulatedStoreLane {
   mutating func end(
     _ job: Job, on store: inout SimulatedStore, at now: Timestamp, fault: Fault?, isFull: Bool
   ) throws(SimulatedStore.Nonsense) {
-    let outcome: StorePipeline.Outcome
-    if let fault, job.isCommit ? !job.writes.isEmpty : true, refusal(of: job, in: store) == nil || fault == .before {
+    let outcome: StoreOutcome
+    if answering.remove(job.number) != nil {
+      outcome = .made(answers.removeValue(forKey: job.number) ?? .done)
+    } else if let fault, job.isCommit ? !job.writes.isEmpty : true,
+      refusal(of: job, in: store) == nil || fault == .before
+    {
       // A claim that fails is rolled back: the engine would not know of the calls that it holds.
       if job.isCommit {
         switch fault {
@@ -74,71 +84,73 @@ struct SimulatedStoreLane {
         case .atDeath: store.commitAtDeath(job.writes, by: session)
         }
       }
-      outcome = .failed(StoreFailure(isFull: isFull, message: "the simulated disk failed"))
+      outcome = .notMade(StoreError(kind: isFull ? .full : .unavailable, message: "the simulated disk failed"))
     } else {
       outcome = try perform(job, on: &store, at: now)
     }
     stood.remove(job.number)
     if case .made = outcome, job.isChange { told = job.sequence }
-    pipeline.ended(job.number, outcome)
+    pipeline.heard(outcome)
+  }
+
+  /// The oldest job has met another transaction, unless only its answer is wanted.
+  mutating func repeatOldest(_ job: Job) -> Bool {
+    guard !answering.contains(job.number) else { return false }
+    pipeline.heard(.repeatable(StoreError(kind: .unavailable, message: "it conflicts with another")))
+    return true
   }
 
   /// Executes a job, as far as the store does not refuse it.
   mutating func perform(
     _ job: Job, on store: inout SimulatedStore, at now: Timestamp
-  ) throws(SimulatedStore.Nonsense) -> StorePipeline.Outcome {
-    if let failure = refusal(of: job, in: store) { return .failed(failure) }
-    guard let request = job.requests.first else { return .made([]) }
-    switch request.body {
-    case .commit:
-      if !job.writes.isEmpty { try store.commit(job.writes, by: session) }
-    case .lease(let ask):
-      guard let grant = try store.lease(ask.request, renewing: ask.session, instead: session, at: now) else {
-        return .failed(StoreFailure(isFull: false, isLeaseLost: true, message: "the lease is over"))
-      }
-      if session != grant.session.id {
-        session = grant.session.id
-        store.begin(grant.session.id, by: job.sequence)
-        (connection, server, isBehind) = (0, store.server, false)
-      }
-      store.made(job, of: session)
-      return .made([.leased(grant, ask)])
-    default: break
+  ) throws(SimulatedStore.Nonsense) -> StoreOutcome {
+    if let failure = refusal(of: job, in: store) { return .notMade(failure) }
+    guard let work = job.work, let answer = try answer(work, job.sequence, on: &store, at: now) else {
+      return .notMade(StoreError(kind: .leaseLost, message: "the lease is over"))
     }
     store.made(job, of: session)
-    return .made(job.requests.flatMap { answer($0, store: &store) })
+    return .made(answer)
   }
 
-  private func answer(_ request: StoreRequest, store: inout SimulatedStore) -> [EngineEvent] {
-    switch request.body {
-    case .commit, .lease: return []
-    case .barrier: return [.storeWritten(epoch: request.epoch)]
-    case .claimDue(let time, let limit):
-      return [.claimedDue(store.claimDue(before: time, limit: limit, by: session))]
+  /// Does what a work wants; nil if it is for a lease that has ended.
+  private mutating func answer(
+    _ work: StoreWork, _ sequence: Int64, on store: inout SimulatedStore, at now: Timestamp
+  ) throws(SimulatedStore.Nonsense) -> StoreAnswer? {
+    switch work {
+    case .commit(let writes):
+      try store.commit(writes, by: session)
+      return .done
+    case .lease(let request, let renewing):
+      guard let grant = try store.lease(request, renewing: renewing, instead: session, at: now) else { return nil }
+      if session != grant.session.id {
+        session = grant.session.id
+        store.begin(grant.session.id, by: sequence)
+        (connection, server, isBehind) = (0, store.server, false)
+      }
+      return .leased(grant)
+    case .claimDue(let time, let limit): return .due(store.claimDue(before: time, limit: limit, by: session))
     case .claimQueued(let target, let limit):
-      let calls = store.claimQueued(target: target, limit: limit, by: session)
-      return [.claimedQueued(target: target, calls: calls, complete: calls.count < limit)]
-    case .findKey(let submission, let time):
-      return [.foundKey(submission, store.find(key: submission.key.name, at: time))]
-    case .fetch(let operation):
-      return [.fetched(operation, store.claim(operation.id, in: operation.namespace, by: session))]
+      return .calls(store.claimQueued(target: target, limit: limit, by: session))
+    case .claim(let id, let namespace): return .call(store.claim(id, in: namespace, by: session))
+    case .find(let names, let time): return .keys(names.map { store.find(key: $0, at: time) })
+    case .prove: return .done
     }
   }
 
   /// Why the store refuses a job although it works; nil if it does not.
-  func refusal(of job: Job, in store: SimulatedStore) -> StoreFailure? {
-    guard isShared, !job.isEmpty else { return nil }
-    if isBehind, !job.isJoining { return StoreFailure(isFull: false, isLeaseLost: true, message: Self.behind) }
-    if isFenced(job, store) { return StoreFailure(isFull: false, isLeaseLost: true, message: "the lease is over") }
+  func refusal(of job: Job, in store: SimulatedStore) -> StoreError? {
+    guard isShared else { return nil }
+    if isBehind, !job.isJoining { return StoreError(kind: .leaseLost, message: Self.behind) }
+    if isFenced(job, store) { return StoreError(kind: .leaseLost, message: "the lease is over") }
     if job.isJoining { return nil }
     if job.isChange, !store.isNext(job, of: session) {
-      return StoreFailure(isFull: false, message: "the change before it was not made")
+      return StoreError(kind: .unavailable, message: "the change before it was not made")
     }
     // The store finds these first.
     let stored = store.stored(job.writes, by: session)
-    if !stored.isEmpty { return StoreFailure(isFull: false, stored: stored, message: "calls are stored") }
+    if !stored.isEmpty { return StoreError(kind: .callStored, message: "calls are stored", stored: stored) }
     let taken = store.taken(job.writes)
-    return taken.isEmpty ? nil : StoreFailure(isFull: false, taken: taken, message: "keys are taken")
+    return taken.isEmpty ? nil : StoreError(kind: .keyTaken, message: "keys are taken", taken: taken)
   }
 
   /// Whether other instances have taken over the shards, so that the store refuses the session's requests.
@@ -162,49 +174,32 @@ struct SimulatedStoreLane {
   /// The connection is lost.
   mutating func lose() {
     isLost = true
-    pipeline.doubted("the connection to the simulated store was lost")
+    guard !pipeline.open.isEmpty else { return }
+    isInDoubt = true
+    // Nothing else is in flight with it.
+    wasJoining = pipeline.open.first?.isJoining == true
+    pipeline.heard(.lost(StoreError(kind: .unavailable, message: "the connection to the simulated store was lost")))
   }
 
   /// A job that the store still had when the connection was lost has taken effect.
-  mutating func executed(_ job: Job, _ outcome: StorePipeline.Outcome) {
-    if case .made(let events) = outcome { answers[job.number] = events }
+  mutating func executed(_ job: Job, _ answer: StoreAnswer) {
+    answers[job.number] = answer
   }
 
-  /// The store is reached again, and the earlier connection is shut out. The ledger tells which jobs were made; those
-  /// that change nothing, or begin a session, are done again.
-  mutating func resolve(
-    by ledger: Int64, on store: inout SimulatedStore, at now: Timestamp
-  ) throws(SimulatedStore.Nonsense) {
+  /// The store is reached again, and the earlier connection is shut out. The ledger tells which jobs were made.
+  mutating func resolve(by ledger: Int64, on store: SimulatedStore) {
     isLost = false
     server = store.server
     connection = session.flatMap { store.sessions[$0]?.connection } ?? 0
     isBehind = session != nil && ledger < told
-    for job in pipeline.openJobs {
-      var outcome: StorePipeline.Outcome
-      if job.isEmpty {
-        outcome = .made([])
-      } else if !job.isChange || job.isJoining {
-        outcome = try perform(job, on: &store, at: now)
-      } else if job.sequence <= ledger {
-        outcome = .made(answers[job.number] ?? [])
-      } else {
-        outcome = .failed(
-          StoreFailure(
-            isFull: false, isLeaseLost: isBehind || isFenced(job, store),
-            message: isBehind ? Self.behind : "the commit was not made, as the ledger says"))
-      }
-      if case .made = outcome, job.isChange { told = job.sequence }
-      pipeline.ended(job.number, outcome)
-    }
-    answers = [:]
+    guard isInDoubt else { return }
+    isInDoubt = false
+    pipeline.heard(.found(last: wasJoining ? told : ledger))
   }
 }
 
 extension StorePipeline.Job {
-  var isCommit: Bool { if case .commit? = requests.first?.body { true } else { false } }
-
-  /// Whether a store has nothing to do for it.
-  var isEmpty: Bool { isCommit && writes.isEmpty }
+  var isCommit: Bool { if case .commit? = work { true } else { false } }
 
   /// Whether it begins a session, and with it a chain.
   var isJoining: Bool { if case .lease(let ask)? = requests.first?.body { ask.session == nil } else { false } }

@@ -257,6 +257,8 @@ struct TargetWatch {
         if let fault { return fault }
       }
     }
+    // The limit of a target that was idle for long ends when it is forgotten (seed 1762).
+    for key in targets.keys where engine.roster.place(of: key) == nil { self[key].told.paceUntil = nil }
     return checkReported(engine, at: now)
   }
 

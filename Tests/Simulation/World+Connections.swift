@@ -30,7 +30,7 @@ final class LateJob {
 extension World {
   /// The connection of an instance is lost with its jobs in flight.
   func loseConnection(of instance: Instance) {
-    let open = instance.lane.pipeline.openJobs
+    let open = instance.lane.pipeline.open
     note(instance, "loses its connection with \(open.count) jobs")
     instance.lane.lose()
     let pause = lossRandom.duration(10...(lossRandom.chance(0.2) ? 15_000 : 800))
@@ -78,12 +78,12 @@ extension World {
   private func execute(_ late: LateJob) {
     let before = store
     do {
-      guard case .made(let events) = try late.lane.perform(late.job, on: &store, at: now) else { return }
+      guard case .made(let answer) = try late.lane.perform(late.job, on: &store, at: now) else { return }
       note(instances[late.instance], "store commits \(late.job.requests.count), and the answer is lost")
       lastWritten = now
       invariants.committed(before, store, late.job.writes)
       if instances[late.instance].life == late.life {
-        instances[late.instance].lane.executed(late.job, .made(events))
+        instances[late.instance].lane.executed(late.job, answer)
       }
     } catch {
       invariants.require(false, error.message)
@@ -116,13 +116,8 @@ extension World {
     }
     let ledger = store.lastChange(of: instance.lane.session)
     note(instance, "has a connection again; its last change was \(ledger)")
-    let (before, session) = (store, instance.lane.session)
-    do {
-      try instance.lane.resolve(by: ledger, on: &store, at: now)
-    } catch {
-      return invariants.require(false, error.message)
-    }
-    checkTakeover(since: before, by: session)
+    instance.lane.resolve(by: ledger, on: store)
+    for job in instance.lane.pipeline.open { send(job, of: instance) }
     serveStore(instance)
   }
 }

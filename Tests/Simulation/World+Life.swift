@@ -1,5 +1,5 @@
 internal import RedialCore
-internal import RedialEngine
+@testable internal import RedialEngine
 internal import RedialModel
 
 /// External happenings: clients, crashes, and the end of all trouble.
@@ -185,9 +185,10 @@ extension World {
     invariants.crashed(instance.number)
     // The first job in flight may be a commit that still takes effect; then so may the next one.
     var isKept = !instance.lane.isLost
-    for job in instance.lane.pipeline.openJobs where isKept && job.isCommit {
+    for job in instance.lane.pipeline.open where isKept && job.isCommit {
       isKept =
-        isShared && job.number != instance.lane.pipeline.open?.number ? lossRandom.chance(0.5) : random.chance(0.5)
+        isShared && job.number != instance.lane.pipeline.open.first?.number
+        ? lossRandom.chance(0.5) : random.chance(0.5)
       guard isKept, instance.lane.refusal(of: job, in: store) == nil else { break }
       let before = store
       do { _ = try instance.lane.perform(job, on: &store, at: now) } catch { invariants.require(false, error.message) }

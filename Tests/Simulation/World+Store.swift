@@ -16,17 +16,20 @@ extension World {
       case .wait: return
       case .report(.committed(_, let then)): perform(then, instance)
       case .report(.events(let events)): for event in events { post(event, to: instance) }
-      // Without a connection nothing is sent, and the outcome is unknown until there is one.
-      case .submit where instance.lane.isLost: instance.lane.lose()
-      case .submit(let job):
-        var latency = random.duration(0.1...(random.chance(0.02) ? 400 : 20))
-        if instance.cutsHang, let cut = instance.cut(at: now) { latency = max(latency, cut.upperBound - now) }
-        // A store works on the requests of a connection one after the other.
-        instance.lane.busyUntil = max(instance.lane.busyUntil, now + latency)
-        agenda.add(
-          .storeEnds(instance.number, life: instance.life, job: job.number), at: instance.lane.busyUntil)
+      // Without a connection nothing is sent: it waits until there is one.
+      case .submit where instance.lane.isLost: break
+      case .submit(let job, _, _): send(job, of: instance)
       }
     }
+  }
+
+  /// The store gets a job.
+  func send(_ job: StorePipeline.Job, of instance: Instance) {
+    var latency = random.duration(0.1...(random.chance(0.02) ? 400 : 20))
+    if instance.cutsHang, let cut = instance.cut(at: now) { latency = max(latency, cut.upperBound - now) }
+    // A store works on the requests of a connection one after the other.
+    instance.lane.busyUntil = max(instance.lane.busyUntil, now + latency)
+    agenda.add(.storeEnds(instance.number, life: instance.life, job: job.number), at: instance.lane.busyUntil)
   }
 
   private func fault(_ instance: Instance) -> SimulatedStoreLane.Fault? {
@@ -38,11 +41,15 @@ extension World {
   }
 
   func storeEnds(_ instance: Instance, _ number: UInt64) {
-    guard !instance.lane.isLost, let job = instance.lane.pipeline.open, job.number == number else { return }
+    guard !instance.lane.isLost, let job = instance.lane.pipeline.open.first, job.number == number else { return }
     let fault = self.fault(instance)
     let isFull = fault != nil && random.chance(0.4)
     // A store with a ledger never takes effect unnoticed: the connection is lost, and it is asked.
     if isShared, let fault, fault != .before { return loseConnection(of: instance) }
+    if isShared, fault == nil, lossRandom.chance(0.01), instance.lane.repeatOldest(job) {
+      note(instance, "store has a conflict")
+      return serveStore(instance)
+    }
     let isRefused = instance.lane.refusal(of: job, in: store) != nil
     let before = store
     let session = instance.lane.session

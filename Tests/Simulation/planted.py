@@ -324,5 +324,9 @@ BUGS = [
         STORE, "isBehind = session != nil && ledger < told", "isBehind = !PLANTED && session != nil && ledger < told")),
     # In doubt.
     bug("a commit in doubt reported as failed", 500, (
-        STORE, "} else if job.sequence <= ledger {", "} else if job.sequence <= ledger, !PLANTED {")),
+        ENGINE, "if job.isChange, job.sequence <= last {", "if job.isChange, job.sequence <= last, !PLANTED {")),
+    bug("what was in doubt sent again, made or not", 500, (
+        ENGINE, "kind = .answer\n", "kind = PLANTED ? .again : .answer\n")),
+    bug("a commit behind a look-up that is sent again, made twice", 1000, (
+        ENGINE, "isMade = inFlight[place].job.isChange }", "isMade = !PLANTED && inFlight[place].job.isChange }")),
 ]

@@ -11,6 +11,7 @@ package final class AwaitedStore: CallStore {
   package let store: any CallStore
   private let outcomes = Outcomes()
   private var made: Int64 = 0
+  private var losses = 0
 
   /// Maximum time that an outcome may take.
   private static let patience = DispatchTimeInterval.seconds(60)
@@ -30,15 +31,29 @@ package final class AwaitedStore: CallStore {
     }
   }
 
-  /// Submits work as the next of its chain, and waits until its outcome is known for certain.
-  package func submit(_ work: StoreWork, as _: Int64) -> StoreOutcome? {
-    var isChange = true
-    if case .find = work { isChange = false }
-    if case .commit(let writes) = work, writes.isEmpty { isChange = false }
-    var outcome = store.submit(work, as: isChange ? made + 1 : made) ?? next()
-    while case .unknown = outcome { outcome = next() }
-    if isChange, case .made = outcome { made += 1 }
-    return outcome
+  /// Submits work as the next of its chain, as often as it takes, and waits until its outcome is known for certain.
+  package func submit(_ work: StoreWork, as _: Int64, _: StoreTrial) -> StoreOutcome? {
+    let sequence = work.isChange ? made + 1 : made
+    var kind = StoreTrial.Kind.first
+    var repetitions = 0
+    while true {
+      var outcome = store.submit(work, as: sequence, StoreTrial(kind, losses: losses)) ?? next()
+      if case .lost = outcome {
+        losses += 1
+        outcome = next()
+      }
+      switch outcome {
+      case .repeatable(let error):
+        repetitions += 1
+        guard repetitions <= 5 else { return .notMade(error) }
+        kind = .again
+      case .found(let last): kind = work.isChange && sequence <= last ? .answer : .again
+      case .made:
+        made = sequence
+        return outcome
+      case .notMade, .lost: return outcome
+      }
+    }
   }
 
   private func next() -> StoreOutcome {

@@ -5,10 +5,10 @@ package import RedialStore
 /// Work whose outcome a test waits for, on any store that knows it at once.
 extension CallStore {
   package func perform(_ work: StoreWork) throws(StoreError) -> StoreAnswer {
-    switch submit(work, as: 1) {
+    switch submit(work, as: 1, StoreTrial()) {
     case .made(let answer): return answer
-    case .notMade(let error), .unknown(let error): throw error
-    case nil: throw StoreError(kind: .unavailable, message: "the outcome of \(work) comes later")
+    case .notMade(let error), .repeatable(let error), .lost(let error): throw error
+    case .found, nil: throw StoreError(kind: .unavailable, message: "the outcome of \(work) comes later")
     }
   }
 

@@ -1,12 +1,16 @@
+package import RedialModel
 package import RedialStore
 import Testing
 
 /// The rules for stores whose contents are moved: for each pair of a store to copy and a store that gets the contents.
 package struct ContentConformance {
+  /// Why a store cannot be opened. The compiler counts no use of a type that is only thrown by a closure.
+  package typealias Failure = StoreError
+
   /// Opens the store to copy.
-  package var openSource: () throws(StoreError) -> any StoreSource
+  package var openSource: () throws(Failure) -> any StoreSource
   /// Opens a destination at the place of the store to copy, to fill it.
-  package var openFilling: () throws(StoreError) -> any StoreDestination
+  package var openFilling: () throws(Failure) -> any StoreDestination
   /// Opens the destination.
   package var openDestination: () throws(StoreError) -> any StoreDestination
   /// Opens the destination as a source, to go on from there.

@@ -23,8 +23,8 @@ extension Problem {
       + "Try again later.", retryAfter: 10)
 
   /// The store has failed.
-  static func of(_ failure: StoreFailure) -> Problem {
-    failure.isFull
+  static func of(_ failure: StoreError) -> Problem {
+    failure.kind == .full
       ? Problem(
         status: 507, code: "storageFull", title: "The store has no room",
         detail: "The call was not accepted: the disk is full. Accepted calls are kept. Free space, then try again.",

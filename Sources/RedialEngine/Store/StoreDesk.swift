@@ -114,14 +114,14 @@ struct StoreDesk: Sendable {
   }
 
   /// The store has failed.
-  mutating func enterTrouble(_ failure: StoreFailure, retry: Duration, at now: Timestamp) {
+  mutating func enterTrouble(_ failure: StoreError, retry: Duration, at now: Timestamp) {
     epoch += 1
     keys.forgetAccepted()
     trouble = StoreTrouble(failure, retry: retry, at: now)
   }
 
   /// The store has failed again. Returns the requests of clients that can no longer wait; nil if they go on waiting.
-  mutating func prolongTrouble(_ failure: StoreFailure, retry: Duration, at now: Timestamp) -> [EngineEvent]? {
+  mutating func prolongTrouble(_ failure: StoreError, retry: Duration, at now: Timestamp) -> [EngineEvent]? {
     epoch += 1
     return trouble?.prolong(failure, retry: retry, at: now)
   }

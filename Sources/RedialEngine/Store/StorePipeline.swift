@@ -1,18 +1,20 @@
+internal import RedialCore
 public import RedialModel
 
 /// The order in which requests go to a store and in which their results come back. It decides; whoever owns it sends
-/// the jobs and reports the results.
+/// the jobs and reports what the store says of them.
 ///
 /// Requests become jobs: commits that wait together are one job, so are look-ups that wait together, and every other
 /// request is a job of its own. A store that answers later gets the next job before it has answered the last one, up
-/// to a bound. Results are reported in the order of the requests, whenever their outcomes are known.
+/// to a bound. Results are reported in the order of the requests.
 ///
 /// Jobs that change the store form a chain: each depends on the one before, so a store must not make one if the one
 /// before was not made. After a failure nothing is sent until all jobs in flight have an outcome. Requests of the
 /// epoch that failed are never sent; see ``StoreRequest``.
 ///
-/// A job whose outcome is unknown stays in flight until it is known. So nothing is ever reported as failed that may
-/// have been made.
+/// A job is `waiting`, then `sent`. From there it ends, or is sent again: after a conflict with others, with all that
+/// were sent behind it; or after the store was lost. Then it is `doubted` until the store says which changes it has
+/// made. So nothing is ever reported as failed that may have been made.
 public struct StorePipeline: Sendable {
   /// Maximum number of jobs that a store has at a time. With two, the store always has the next one when it has
   /// finished one; more would only make commits smaller.
@@ -21,71 +23,47 @@ public struct StorePipeline: Sendable {
   public static let mostWrites = 2048
   /// Maximum number of look-ups in one job.
   public static let mostLookups = 1024
-
-  /// What a store is asked to do at once.
-  public struct Job: Sendable {
-    /// Counts the jobs.
-    public let number: UInt64
-    /// Its place in the chain of changes: one more than that of the change before it. A job that changes nothing has
-    /// the number of the last change before it.
-    public let sequence: Int64
-    /// Whether it changes something. Look-ups do not, nor do commits without changes, which only wait for older ones.
-    public let isChange: Bool
-    /// The requests: several commits, several look-ups, or one request of another kind.
-    public let requests: [StoreRequest]
-    /// The changes of all commits, in order.
-    public let writes: [StoreWrite]
-    /// The actions that follow the commits, in order.
-    public let then: [Action]
-  }
-
-  /// The outcome of a job.
-  public enum Outcome: Sendable {
-    /// It was made; these events report the result to the engine. A commit has none.
-    case made([EngineEvent])
-    /// It is certain that nothing of it was made, and that no job after it in the chain will be.
-    case failed(StoreFailure)
-  }
+  /// How often a job is sent again because it has met others.
+  static let mostRepetitions = 5
+  /// How often a job is sent again because the store was lost: one that no store can take must not be sent without an
+  /// end.
+  static let mostLosses = 20
 
   /// What to do next.
   public enum Step: Sendable {
-    /// Send this to the store, and report the outcome with ``StorePipeline/ended(_:_:)``.
-    case submit(Job)
+    /// Send this to the store, and report what it says with ``StorePipeline/heard(_:)``.
+    case submit(Job, StoreWork, StoreTrial)
     /// Report this.
-    case report(Result)
+    case report(Report)
     /// Nothing, until a request or an outcome comes.
     case wait
   }
 
   /// The result of requests.
-  public enum Result: Sendable {
+  public enum Report: Sendable {
     /// These changes are on disk; the actions may follow.
     case committed([StoreWrite], then: [Action])
     /// Events for the engine.
     case events([EngineEvent])
   }
 
-  /// A job that was sent.
-  private struct Entry: Sendable {
-    let job: Job
-    var outcome: Outcome?
-  }
-
   private let bound: Int
   private let lookups: Int
-  /// Requests that were not sent yet are those from `first` on.
+  /// Requests that are in no job yet are those from `first` on.
   private var waiting: [StoreRequest] = []
   private var first = 0
   /// Jobs whose results were not reported yet, oldest first.
   private var inFlight: [Entry] = []
   private var jobs: UInt64 = 0
-  /// The number of the last change that was sent, and of the last one that was made.
+  /// The number of the last change in a job, and of the last one that was made.
   private var (sent, made): (Int64, Int64) = (0, 0)
   /// Requests of this epoch or an older one depend on changes that failed.
-  private var failed: (epoch: UInt64, failure: StoreFailure)?
+  private var failed: (epoch: UInt64, failure: StoreError)?
   /// Whether a job has failed and others that depend on it are still in flight.
   private var isBroken = false
-  /// Whether the store was lost with jobs in flight. Nothing is sent until the first of them has an outcome.
+  /// How often the store was lost.
+  private var losses = 0
+  /// Whether the store was lost with jobs in flight. Nothing is sent until it is found.
   public private(set) var isInDoubt = false
   /// Whether the store can be reached, if that is to be reported.
   private var news: EngineEvent?
@@ -119,11 +97,8 @@ public struct StorePipeline: Sendable {
     requests.removeAll(keepingCapacity: true)
   }
 
-  /// The oldest job without an outcome.
-  public var open: Job? { inFlight.first { $0.outcome == nil }?.job }
-
-  /// The jobs without an outcome, oldest first.
-  public var openJobs: [Job] { inFlight.filter { $0.outcome == nil }.map(\.job) }
+  /// The jobs that the store has, oldest first.
+  public var open: [Job] { inFlight.filter(\.isSent).map(\.job) }
 
   /// Whether the requests that wait depend on changes that failed, and everything older has failed already.
   var failsNext: Bool { inFlight.isEmpty && first < waiting.count && isVoid(waiting[first]) }
@@ -134,46 +109,64 @@ public struct StorePipeline: Sendable {
       news = nil
       return .report(.events([event]))
     }
-    if let entry = inFlight.first, let outcome = entry.outcome {
+    if let entry = inFlight.first, let result = result(of: entry) {
       inFlight.removeFirst()
-      return .report(settle(entry.job, outcome))
+      return .report(settle(entry.job, result))
     }
     if inFlight.isEmpty, isBroken {
       isBroken = false
       sent = made
     }
-    guard first < waiting.count, !isBroken, !isInDoubt else { return .wait }
+    guard !isInDoubt, !inFlight.contains(where: \.isReturned) else { return .wait }
+    // What was made is answered, whatever has failed before it.
+    if let place = inFlight.firstIndex(where: { $0.isWaiting && (!isBroken || $0.kind == .answer) }) {
+      return submit(place)
+    }
+    guard !isBroken, first < waiting.count else { return .wait }
     if isVoid(waiting[first]) { return failsNext ? .report(.events(failVoid())) : .wait }
     var open = 0
-    for entry in inFlight where entry.outcome == nil { open += 1 }
+    for entry in inFlight where !entry.isOver { open += 1 }
     guard open < bound else { return .wait }
     let job = nextJob()
-    inFlight.append(Entry(job: job))
-    return .submit(job)
+    // There is nothing to do for it, but to wait for its turn.
+    inFlight.append(Entry(job: job, state: job.work == nil ? .ended(.success(.done)) : .waiting))
+    return next()
+  }
+
+  private mutating func submit(_ place: Int) -> Step {
+    let entry = inFlight[place]
+    guard let work = entry.job.work else { return .wait }
+    inFlight[place].state = .sent
+    return .submit(entry.job, work, StoreTrial(entry.kind, losses: losses))
   }
 
   private mutating func nextJob() -> Job {
     jobs += 1
     defer { dropSent() }
-    switch waiting[first].body {
+    let request = waiting[first]
+    switch request.body {
     case .commit(let writes, let then):
       let group = takeCommits()
       // The usual case is a single request, whose own arrays are used: they are large, and copying them would count
       // all references in them up and down.
-      guard group.count > 1 else { return job(group, writes, then, isChange: !writes.isEmpty) }
+      guard group.count > 1 else { return job(group, writes.isEmpty ? nil : .commit(writes), then: then) }
       let all = Self.joined(group)
-      return job(group, all.writes, all.then, isChange: !all.writes.isEmpty)
-    case .findKey: return job(takeLookups(), isChange: false)
-    case .claimDue, .claimQueued, .fetch, .lease, .barrier: return job(takeOne(), isChange: true)
+      return job(group, all.writes.isEmpty ? nil : .commit(all.writes), then: all.then)
+    case .findKey:
+      let group = takeLookups()
+      let lookups = group.compactMap(\.lookup)
+      return job(group, .find(lookups.map(\.submission.key.name), at: lookups.map(\.time).max() ?? .epoch))
+    case .claimDue(let time, let limit): return job(takeOne(), .claimDue(before: time, limit: limit))
+    case .claimQueued(let target, let limit): return job(takeOne(), .claimQueued(target: target, limit: limit))
+    case .fetch(let command): return job(takeOne(), .claim(command.id, in: command.namespace))
+    case .lease(let ask): return job(takeOne(), .lease(ask.request, renewing: ask.session))
+    case .barrier: return job(takeOne(), .prove)
     }
   }
 
-  private mutating func job(
-    _ requests: [StoreRequest], _ writes: [StoreWrite] = [], _ then: [Action] = [], isChange: Bool
-  ) -> Job {
-    if isChange { sent += 1 }
-    return Job(
-      number: jobs, sequence: sent, isChange: isChange, requests: requests, writes: writes, then: then)
+  private mutating func job(_ requests: [StoreRequest], _ work: StoreWork?, then: [Action] = []) -> Job {
+    if work?.isChange == true { sent += 1 }
+    return Job(number: jobs, sequence: sent, work: work, requests: requests, then: then)
   }
 
   private mutating func takeOne() -> [StoreRequest] {
@@ -224,41 +217,94 @@ public struct StorePipeline: Sendable {
 
   // MARK: Outcomes
 
-  /// The outcome of a job is known.
-  public mutating func ended(_ number: UInt64, _ outcome: Outcome) {
-    guard let place = inFlight.firstIndex(where: { $0.job.number == number }) else { return }
-    precondition(inFlight[place].outcome == nil, "A job has two outcomes.")
-    inFlight[place].outcome = outcome
-    if isInDoubt {
+  /// The store has said something of the jobs that it has.
+  public mutating func heard(_ outcome: StoreOutcome) {
+    switch outcome {
+    case .made(let answer): end(.success(answer))
+    case .notMade(let error): end(.failure(error))
+    case .repeatable(let error):
+      let place = oldest
+      inFlight[place].repetitions += 1
+      if inFlight[place].repetitions > Self.mostRepetitions { end(.failure(error)) } else { giveBack(place) }
+    case .lost(let error):
+      losses += 1
+      for place in inFlight.indices where inFlight[place].isSent || inFlight[place].isReturned {
+        inFlight[place].state = .doubted
+      }
+      isInDoubt = true
+      news = .storeInDoubt(error.message)
+    case .found(let last):
+      for place in inFlight.indices { inFlight[place].resolve(through: last) }
       isInDoubt = false
       news = .storeInDoubt(nil)
     }
   }
 
-  /// The store was lost, and the outcomes of the jobs in flight are unknown. They become known later, in order. Without
-  /// a job in flight nothing is in doubt.
-  public mutating func doubted(_ message: String) {
-    guard !isInDoubt, open != nil else { return }
-    isInDoubt = true
-    news = .storeInDoubt(message)
+  /// The place of the oldest job that the store has.
+  private var oldest: Int {
+    guard let place = inFlight.firstIndex(where: \.isSent) else {
+      preconditionFailure("A store has reported more outcomes than it had jobs.")
+    }
+    return place
   }
 
-  private mutating func settle(_ job: Job, _ outcome: Outcome) -> Result {
-    switch outcome {
-    case .made where !job.isChange && job.requests.contains(where: isVoid):
+  private mutating func end(_ result: Result<StoreAnswer, StoreError>) {
+    let place = oldest
+    // An answer to a look-up may lack what a job before it writes, and a change that depends on it was not made. One that
+    // was made depends on nothing that is sent again.
+    var isMade = false
+    if case .success = result { isMade = inFlight[place].job.isChange }
+    if !isMade, inFlight[..<place].contains(where: \.isReturned) { return giveBack(place) }
+    inFlight[place].state = .ended(result)
+    sendReturned()
+  }
+
+  /// A job is sent again, with all that were sent behind it.
+  private mutating func giveBack(_ place: Int) {
+    inFlight[place].state = .returned
+    sendReturned()
+  }
+
+  /// Sends what has come back again, once all have.
+  private mutating func sendReturned() {
+    guard !inFlight.contains(where: \.isSent) else { return }
+    for place in inFlight.indices where inFlight[place].isReturned { inFlight[place].sendAgain() }
+  }
+
+  /// The result of the oldest job, if it has one.
+  private func result(of entry: Entry) -> Result<StoreAnswer, StoreError>? {
+    switch entry.state {
+    case .ended(let result): result
+    // What was made is not reported as failed.
+    case .waiting where entry.kind == .answer: nil
+    case .waiting where isBroken: failed.map { .failure($0.failure) }
+    case .waiting where entry.losses > Self.mostLosses: .failure(Self.lostTooOften)
+    case .waiting, .sent, .returned, .doubted: nil
+    }
+  }
+
+  private static let lostTooOften = StoreError(
+    kind: .unavailable,
+    message:
+      "The connection to the store was lost \(mostLosses + 1) times with this work, and nothing was written. The log "
+      + "of the server may say why.")
+
+  private mutating func settle(_ job: Job, _ result: Result<StoreAnswer, StoreError>) -> Report {
+    switch result {
+    case .success where !job.isChange && job.requests.contains(where: isVoid):
       // The store has nothing against it, but what it depends on has failed.
       return .events(fail(job.requests))
-    case .made(let events):
+    case .success(let answer):
       if job.isChange {
         // A lease begins the chain anew, also behind a change that failed.
         precondition(job.sequence > made, "A change is reported before the one on which it depends.")
         made = job.sequence
       }
       settled += job.requests.count
-      guard case .commit? = job.requests.first?.body else { return .events(events) }
-      if !job.writes.isEmpty { owesChanges = false }
+      guard case .commit? = job.requests.first?.body else { return .events(job.events(answer)) }
+      if job.isChange { owesChanges = false }
       return .committed(job.writes, then: job.then)
-    case .failed(let failure):
+    case .failure(let failure):
       isBroken = true
       if let last = job.requests.last, !isVoid(last) { failed = (last.epoch, failure) }
       return .events(fail(job.requests))

@@ -46,7 +46,7 @@ struct StoreTrouble: Sendable {
   private(set) var deferred: [EngineEvent] = []
 
   /// The store has failed.
-  init(_ failure: StoreFailure, retry: Duration, at now: Timestamp) {
+  init(_ failure: StoreError, retry: Duration, at now: Timestamp) {
     // If others were first, nothing has to recover: without those calls the rest can be written at once.
     isContended = failure.isContention
     until = isContended ? now : now + retry
@@ -107,7 +107,7 @@ struct StoreTrouble: Sendable {
   /// still kept. The barrier that was requested after them shows when all of them have come back.
   ///
   /// - Returns: The deferred events if there is more trouble now than what other instances were first with.
-  mutating func prolong(_ failure: StoreFailure, retry: Duration, at now: Timestamp) -> [EngineEvent]? {
+  mutating func prolong(_ failure: StoreError, retry: Duration, at now: Timestamp) -> [EngineEvent]? {
     isRetrying = false
     note(failure)
     guard !failure.isContention else { return nil }
@@ -126,7 +126,7 @@ struct StoreTrouble: Sendable {
     (refused, kept, places, taken, begun) = ([], [], [:], [:], [])
   }
 
-  private mutating func note(_ failure: StoreFailure) {
+  private mutating func note(_ failure: StoreError) {
     for key in failure.taken { taken[key.submitted.call] = key }
     stored.formUnion(failure.stored.waiting)
     begun.formUnion(failure.stored.begun)

@@ -17,20 +17,13 @@ struct CommitWorks: Sendable {
   }
 
   /// A commit.
-  func job(_ writes: FoldedWrites, _ sequence: Int64, shards: ShardSet) throws(StoreError) -> LaneJob {
-    let statements = try statements(writes, shards: shards)
+  func job(
+    _ writes: [StoreWrite], _ sequence: Int64, _ trial: StoreTrial, shards: ShardSet
+  ) throws(StoreError) -> LaneJob {
+    let folded = FoldedWrites(writes)
+    let statements = try statements(folded, shards: shards)
     return LaneJob(
-      kind: .commit(keys: writes.keys, given: writes.given), sequence: sequence,
-      statements: statements.statements(writes),
-      revival: statements.revival(writes), firstDue: writes.firstDue, writes: writes, server: statements.numbers.server)
-  }
-
-  /// A commit with the numbers of a server with which there is a connection now.
-  func made(again job: LaneJob, for server: Int64, _ shards: ShardSet) throws(StoreError) -> LaneJob {
-    guard let writes = job.writes else { return job }
-    numbers.meet(server)
-    var again = try self.job(writes, job.sequence, shards: shards)
-    again.isThorough = job.isThorough
-    return again
+      work: .commit(writes), sequence: sequence, trial: trial, statements: statements.statements(folded),
+      revival: statements.revival(folded), firstDue: folded.firstDue, writes: folded, server: statements.numbers.server)
   }
 }

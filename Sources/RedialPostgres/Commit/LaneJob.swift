@@ -4,62 +4,37 @@ internal import RedialStore
 
 /// A work on its way to the database, with its statements.
 struct LaneJob: Sendable {
-  /// The kind of work, with the arguments that its answer depends on.
-  enum Kind: Sendable {
-    /// A commit with these keys, and these calls that another instance may have stored.
-    case commit(keys: [KeyRecord], given: [CallID])
-    case claimDue(before: Timestamp)
-    case claimQueued
-    case claim(CallID, Namespace)
-    /// A look-up of keys.
-    case find([IdempotencyName])
-    case lease(LeaseRequest, renewing: Int64?)
-    case prove
-    /// A commit without changes.
-    case nothing
-    /// Work whose statements could not be made.
-    case refused(StoreError)
-  }
-
-  /// The kind of work.
-  let kind: Kind
-  /// The place of the work in the chain.
+  /// The work.
+  let work: StoreWork
+  /// Its place in the chain.
   let sequence: Int64
+  /// Whether it was sent before.
+  let trial: StoreTrial
   /// The statements without the fence.
   var statements: [PostgresStatement] = []
-  /// Brings calls back that have ended; made only after the other statements have found that some have.
+  /// Brings calls back that have ended; made only if it is sent again, because the other statements have found some.
   var revival: PostgresStatement?
-  /// Whether the revival is made.
-  var isThorough = false
   /// The earliest due time of the calls that it stores, as far as they can be claimed again.
   var firstDue: Timestamp?
-  /// The changes of a commit, from which its statements are made again for another server.
+  /// The changes of a commit.
   var writes: FoldedWrites?
   /// The server whose numbers of targets and namespaces are in the statements (``Greeting/server``).
   var server: Int64?
+  /// Why its statements could not be made.
+  var refusal: StoreError?
 
   /// Whether it changes something.
-  var isChange: Bool {
-    switch kind {
-    case .find, .nothing: false
-    default: true
-    }
-  }
+  var isChange: Bool { work.isChange }
 
-  /// Whether nothing else may be in flight with it.
-  var isAlone: Bool {
-    switch kind {
-    case .lease, .nothing, .refused: true
-    default: false
-    }
-  }
+  /// Whether it cannot be sent to a server, because its statements have the numbers of another one.
+  func isStale(on server: Int64) -> Bool { self.server.map { $0 != server } ?? false }
 
   /// All statements, filled in.
   ///
   /// - Parameter start: From which due time on a claim looks for calls; nil for all.
   func statements(session: Int64, connection: Int64, start: Timestamp?) -> [PostgresStatement] {
     var all = statements
-    if isThorough, let revival { all.insert(revival, at: 0) }
+    if trial.kind == .again, let revival { all.insert(revival, at: 0) }
     if trims {
       var trim = PostgresStatement(CommitQueries.trim)
       trim.addSession()
@@ -82,62 +57,56 @@ struct LaneJob: Sendable {
   /// How many statements come before those that the answer is read from.
   var leading: Int { (isChange ? 1 : 0) + (trims ? 1 : 0) }
 
-  // MARK: Claims
+  // MARK: Statements
 
-  /// A claim of due calls.
-  static func claimDue(before time: Timestamp, limit: Int, largest: Int, as sequence: Int64) -> LaneJob {
-    var claim = PostgresStatement(ClaimQueries.due)
+  /// The statements of a work that is no commit; none for what is exchanged with the server step by step.
+  ///
+  /// - Parameter largest: The maximum size of a body that is read with its call.
+  static func statements(_ work: StoreWork, largest: Int) -> [PostgresStatement] {
+    switch work {
+    case .claimDue(let time, let limit):
+      var claim = Self.claim(ClaimQueries.due, largest)
+      claim.add(time.microseconds)
+      claim.add(Int64(limit))
+      claim.addStart()
+      return [claim] + details + [next]
+    case .claimQueued(let target, let limit):
+      var claim = Self.claim(ClaimQueries.queued, largest)
+      claim.add(text: target.text)
+      claim.add(Int64(limit))
+      return [claim] + details
+    case .claim(let id, let namespace):
+      var claim = PostgresStatement(ClaimQueries.one)
+      claim.addSession()
+      claim.addSequence()
+      claim.add(id.rawValue)
+      claim.add(text: namespace.name)
+      return [claim, find(id, in: namespace, largest: largest)] + details
+    case .find(let keys, let time):
+      var find = PostgresStatement(ClaimQueries.keys)
+      find.add(texts: keys.map(\.text))
+      find.add(time.microseconds)
+      return [find]
+    case .commit, .lease, .prove: return []
+    }
+  }
+
+  private static func claim(_ query: PostgresQuery, _ largest: Int) -> PostgresStatement {
+    var claim = PostgresStatement(query)
     claim.addSession()
     claim.addSequence()
     claim.add(Int64(largest))
-    claim.add(time.microseconds)
-    claim.add(Int64(limit))
-    claim.addStart()
-    return LaneJob(kind: .claimDue(before: time), sequence: sequence, statements: [claim] + details + [next])
-  }
-
-  /// A claim of calls in a target's queue.
-  static func claimQueued(target: TargetKey, limit: Int, largest: Int, as sequence: Int64) -> LaneJob {
-    var claim = PostgresStatement(ClaimQueries.queued)
-    claim.addSession()
-    claim.addSequence()
-    claim.add(Int64(largest))
-    claim.add(text: target.text)
-    claim.add(Int64(limit))
-    return LaneJob(kind: .claimQueued, sequence: sequence, statements: [claim] + details)
-  }
-
-  /// A claim of one call.
-  static func claim(_ id: CallID, in namespace: Namespace, largest: Int, as sequence: Int64) -> LaneJob {
-    var claim = PostgresStatement(ClaimQueries.one)
-    claim.addSession()
-    claim.addSequence()
-    claim.add(id.rawValue)
-    claim.add(text: namespace.name)
-    return LaneJob(
-      kind: .claim(id, namespace), sequence: sequence,
-      statements: [claim, find(id, in: namespace, largest: largest)] + details)
-  }
-
-  /// A look-up of keys.
-  static func find(_ keys: [IdempotencyName], at time: Timestamp, as sequence: Int64) -> LaneJob {
-    var find = PostgresStatement(ClaimQueries.keys)
-    find.add(texts: keys.map(\.text))
-    find.add(time.microseconds)
-    return LaneJob(kind: .find(keys), sequence: sequence, statements: [find])
+    return claim
   }
 
   /// The statements that answer a claim again that was made.
   func repetition(largest: Int) -> [PostgresStatement] {
-    var again = PostgresStatement(ClaimQueries.again)
-    again.addSession()
-    again.addSequence()
-    again.add(Int64(largest))
-    switch kind {
+    let again = Self.claim(ClaimQueries.again, largest)
+    switch work {
     case .claimDue: return [again] + Self.details + [Self.next]
     case .claimQueued: return [again] + Self.details
     case .claim: return Array(statements.dropFirst())
-    default: return []
+    case .commit, .find, .lease, .prove: return []
     }
   }
 
@@ -169,7 +138,7 @@ struct LaneJob: Sendable {
 extension LaneJob {
   /// The answer in the rows of its statements, without those of the ``leading`` ones; and the calls that cannot be read.
   func answer(_ rows: [PostgresRows]) -> (answer: StoreAnswer, damaged: [DamagedCall]) {
-    switch kind {
+    switch work {
     case .claimDue:
       let claimed = ClaimedCalls(rows[0], attempts: rows[1], retries: rows[2])
       let next = rows[3].integerIfPresent(0, 0).map { Timestamp(microseconds: $0) }
@@ -189,8 +158,8 @@ extension LaneJob {
       let hasEnded = call.count > 0 && call.integer(0, 3) >= StoredPlace.firstEnded
       error.damaged = .init(id: id, hasEnded: hasEnded)
       return (.damaged(error), hasEnded ? [] : claimed.damaged)
-    case .find(let names): return (.keys(KeyRows.records(of: names, rows[0])), [])
-    case .commit, .prove, .lease, .nothing, .refused: return (.done, [])
+    case .find(let names, _): return (.keys(KeyRows.records(of: names, rows[0])), [])
+    case .commit, .prove, .lease: return (.done, [])
     }
   }
 }

@@ -4,30 +4,38 @@ internal import RedialModel
 internal import RedialStore
 internal import Synchronization
 
-/// The state of a lane's thread: the chain, the connection, and what is in flight on it.
+/// The state of a lane's thread: the works that were posted, the connection, and what is in flight on it.
+///
+/// Works are sent in the order in which they were posted, and their outcomes are reported in that order. What is to be
+/// done after a failure, a conflict or a loss decides who posts them. The database makes no change unless the one
+/// before was made (``CommitStatements/fence``).
 struct LaneRun {
   /// Statements in flight, of one transaction.
   private struct Batch {
-    /// Whether it is the oldest work of the chain; otherwise it sets damaged calls aside.
+    /// Whether it is the oldest work; otherwise it sets damaged calls aside.
     var isWork: Bool
     var rows: [PostgresRows] = []
     var failure: PostgresFailure?
     var damaged: [DamagedCall] = []
   }
 
-  /// Maximum number of works in flight, as `StorePipeline.mostInFlight`.
-  private static let mostInFlight = 2
-  /// How often a work is sent again after conflicts with other transactions.
-  private static let mostRepetitions = 5
-  /// How often a work is sent again after lost connections: one that the server cannot take must not be sent without an end.
-  private static let mostLosses = 20
   /// How long an idle lane sleeps before it looks around.
   private static let longestSleep = Duration.seconds(30)
   /// The longest time between two attempts to connect.
   private static let longestPause = Duration.seconds(1)
 
   private let lane: PostgresLane
-  private var chain = CommitChain<LaneJob>(inFlight: mostInFlight)
+  /// The works without an outcome, oldest first; and how many of the first are in flight.
+  private var works: [LaneJob] = []
+  private var sent = 0
+  /// The number of the last change that was reported as made.
+  private var made: Int64 = 0
+  /// Whether the connection was lost with works in flight, and the database has not said which of them were made.
+  private var isInDoubt = false
+  /// How often that has happened. Works from before are passed over: they are posted again.
+  private var doubts = 0
+  /// The last change that the database has made, as it has said; the answers of those after `made` are to be read again.
+  private var known: Int64 = 0
   private var connection: PostgresConnection?
   /// The server process of the last connection.
   private var process: Int64?
@@ -36,6 +44,8 @@ struct LaneRun {
   private var batches: [Batch] = []
   /// A session that was being begun when the connection was lost, and the place of that work in the chain.
   private var joining: (id: Int64, sequence: Int64)?
+  /// Why there is no session.
+  private var sessionEnd = "This instance has no lease."
   /// How often the connection was lost since something was last made.
   private var losses = 0
   /// Since when the database cannot be reached.
@@ -57,21 +67,8 @@ struct LaneRun {
     while let jobs = lane.take() {
       lane.bell.silence()
       // What was posted between the two lines rings no bell any more.
-      for posted in jobs + (lane.take() ?? []) {
-        let job = usable(posted)
-        chain.submit(job, as: job.sequence, isChange: job.isChange, isAlone: job.isAlone)
-      }
+      works += (jobs + (lane.take() ?? [])).filter { $0.trial.losses == doubts }
       step()
-    }
-  }
-
-  /// A work that was posted, with the numbers of the server of the connection. Without a connection that comes later.
-  private func usable(_ posted: LaneJob) -> LaneJob {
-    guard let connection else { return posted }
-    do throws(StoreError) {
-      return try lane.current(posted, on: connection.server)
-    } catch {
-      return LaneJob(kind: .refused(error), sequence: posted.sequence)
     }
   }
 
@@ -81,7 +78,7 @@ struct LaneRun {
       try send(on: connection)
       try receive(on: connection)
       // What had to wait for the answers can be sent now.
-      guard self.connection != nil, !batches.isEmpty || chain.links.isEmpty else { return }
+      guard self.connection != nil, !batches.isEmpty || works.isEmpty else { return }
       let deadline = batches.isEmpty ? ContinuousClock.now + Self.longestSleep : active + settings.answerTimeout
       let isAwake = try connection.wait(until: deadline, or: lane.bell.descriptor)
       if isAwake { try receive(on: connection) }
@@ -98,50 +95,64 @@ struct LaneRun {
 
   private mutating func send(on connection: PostgresConnection) throws(PostgresFailure) {
     if batches.isEmpty { active = .now }
-    // What sets damaged calls aside is no part of the chain: works that read their answers themselves would read its answer.
-    while batches.allSatisfy(\.isWork) {
-      switch chain.next() {
-      case .wait: return
-      case .refuse: lane.report(.notMade(Self.consequence))
-      case .send(let link): try send(link, on: connection)
-      case .answer(let link): try answerAgain(link.work, on: connection)
+    // What sets damaged calls aside is no work: works that read their answers themselves would read its answer.
+    while batches.allSatisfy(\.isWork), sent < works.count {
+      let (job, session) = (works[sent], session)
+      if sent > 0, [job, works[sent - 1]].contains(where: { mustBeAlone($0, session, on: connection) }) { return }
+      if job.isChange, job.trial.kind != .answer,
+        job.sequence != (works[..<sent].last(where: \.isChange)?.sequence ?? made) + 1
+      {
+        // The one before has failed, which who has posted it did not know yet.
+        guard sent == 0 else { return }
+        end(.notMade(Self.consequence))
+        continue
       }
+      sent += 1
+      try send(job, session, on: connection)
     }
   }
 
+  /// Whether nothing may be in flight with a work: it is no batch of statements, or has its outcome at once.
+  private func mustBeAlone(_ job: LaneJob, _ session: LeaseSession?, on connection: PostgresConnection) -> Bool {
+    if case .lease = job.work { return true }
+    return job.trial.kind == .answer || job.refusal != nil || job.isStale(on: connection.server)
+      || job.isChange && session == nil
+  }
+
   private mutating func send(
-    _ link: CommitChain<LaneJob>.Link, on connection: PostgresConnection
+    _ job: LaneJob, _ session: LeaseSession?, on connection: PostgresConnection
   ) throws(PostgresFailure) {
-    let job = link.work
-    switch job.kind {
-    case .refused(let error): return fail(error)
-    case .nothing:
-      _ = chain.didMake()
-      return lane.report(.made(.done))
-    case .lease(let request, let renewing): return try lease(link, request, renewing, on: connection)
-    default: break
+    if job.trial.kind == .answer { return try answerAgain(job, on: connection) }
+    if let refusal = job.refusal {
+      // After a loss the server may not be whole again.
+      guard job.trial.kind == .again else { return end(.notMade(refusal)) }
+      throw PostgresFailure(isLost: true, state: "", message: refusal.message, query: nil)
     }
-    if link.repetitions > Self.mostLosses {
-      // It is not in the ledger, or it would be answered.
-      return fail(
-        StoreError(
-          kind: .unavailable,
-          message:
-            "The connection to \(settings.place) was lost \(link.repetitions) times with this work, and nothing was "
-            + "written. The log of the server may say why."))
+    if job.isStale(on: connection.server) {
+      lane.needs.meet(connection.server)
+      return end(
+        .repeatable(StoreError(kind: .unavailable, message: "\(settings.place) was another server each time.")))
     }
-    guard !job.isChange || session != nil else {
-      // Nothing is in flight: without a session nothing was sent.
-      return fail(lost("This instance has no lease."))
+    if case .lease(let request, let renewing) = job.work {
+      return try lease(job, request, renewing, on: connection)
     }
+    guard !job.isChange || session != nil else { return end(.notMade(lost(sessionEnd))) }
     var start: Timestamp?
-    if case .claimDue = job.kind { start = floor.begin(at: .now) }
+    if case .claimDue = job.work { start = floor.begin(at: .now) }
     if let due = job.firstDue { floor.store(due: due) }
     for statement in job.statements(session: session?.id ?? 0, connection: number, start: start) {
       try connection.send(statement)
     }
     try connection.sync()
     batches.append(Batch(isWork: true))
+  }
+
+  /// Reports the outcome of the oldest work.
+  private mutating func end(_ outcome: StoreOutcome) {
+    let job = works.removeFirst()
+    sent = max(0, sent - 1)
+    if case .made = outcome, job.isChange { made = job.sequence }
+    lane.report(outcome)
   }
 
   // MARK: Receiving
@@ -162,30 +173,29 @@ struct LaneRun {
   }
 
   private mutating func end(_ batch: Batch, on connection: PostgresConnection) throws(PostgresFailure) {
+    guard let job = works.first else { return }
     guard let failure = batch.failure else {
-      guard let job = chain.didMake() else { return }
       return try answer(job, Array(batch.rows.dropFirst(job.leading)), on: connection)
     }
     floor.forget()
-    guard let link = chain.oldest else { return }
-    let canRevive = link.work.revival != nil && !link.work.isThorough
-    if failure.check == .standing, canRevive { return chain.repeatOldest { $0.isThorough = true } }
-    if failure.isConflict, link.repetitions < Self.mostRepetitions { return chain.repeatOldest() }
-    fail(error(of: failure, link.work))
+    if job.isChange, job.sequence != made + 1 { return end(.notMade(Self.consequence)) }
+    let canRevive = failure.check == .standing && job.revival != nil && job.trial.kind == .first
+    if canRevive || failure.isConflict { return end(.repeatable(failure.error(at: settings.place))) }
+    end(.notMade(error(of: failure, job)))
   }
 
   private func error(of failure: PostgresFailure, _ job: LaneJob) -> StoreError {
     var error = failure.error(at: settings.place)
     if failure.check == .standing { error.message += " A call to be changed is not there." }
-    guard case .commit(let keys, let given) = job.kind else { return error }
+    guard let writes = job.writes else { return error }
     do throws(StoreError) {
-      if failure.isOfStoredCall, !given.isEmpty {
-        error.stored = try lane.needs.stored(given)
+      if failure.isOfStoredCall, !writes.given.isEmpty {
+        error.stored = try lane.needs.stored(writes.given)
         // The other one may have been rolled back since; then it works the next time.
         error.kind = error.stored.isEmpty ? .unavailable : .callStored
       }
       guard failure.check == .keys else { return error }
-      error.taken = try lane.needs.taken(keys)
+      error.taken = try lane.needs.taken(writes.keys)
       // It has expired or was removed since.
       if error.taken.isEmpty { error.kind = .unavailable }
       return error
@@ -194,28 +204,20 @@ struct LaneRun {
     }
   }
 
-  /// The oldest work has failed, and nothing of it was made.
-  private mutating func fail(_ error: StoreError) {
-    guard let (_, isConsequence) = chain.didFail() else { return }
-    lane.report(.notMade(isConsequence ? Self.consequence : error))
-  }
-
   private mutating func answer(
     _ job: LaneJob, _ rows: [PostgresRows], on connection: PostgresConnection
   ) throws(PostgresFailure) {
     var (answer, damaged) = job.answer(rows)
-    if !damaged.isEmpty {
-      if case .damaged(var error) = answer {
-        error.damaged?.hasEnded = true
-        answer = .damaged(error)
-      }
-      try setAside(damaged, on: connection)
+    if !damaged.isEmpty, case .damaged(var error) = answer {
+      error.damaged?.hasEnded = true
+      answer = .damaged(error)
     }
     if case .call(let call?) = answer, call.progress.state.isFinal { lane.needs.didShow(call.id) }
-    if case .claimDue(let time) = job.kind, case .due(let claim) = answer {
+    if case .claimDue(let time, _) = job.work, case .due(let claim) = answer {
       floor.end(next: claim.nextDue, claimed: time, at: .now)
     }
-    lane.report(.made(answer))
+    end(.made(answer))
+    if !damaged.isEmpty { try setAside(damaged, on: connection) }
   }
 
   // MARK: Damaged calls
@@ -245,25 +247,24 @@ struct LaneRun {
   // MARK: Leases
 
   private mutating func lease(
-    _ link: CommitChain<LaneJob>.Link, _ request: LeaseRequest, _ renewing: Int64?, on connection: PostgresConnection
+    _ job: LaneJob, _ request: LeaseRequest, _ renewing: Int64?, on connection: PostgresConnection
   ) throws(PostgresFailure) {
     let standing = lane.standing.withLock { $0 }
-    if let renewing, standing.session?.id != renewing { return fail(lost("The lease to renew has ended.")) }
+    if let renewing, standing.session?.id != renewing {
+      return end(.notMade(lost("The lease to renew has ended.")))
+    }
     do throws(LaneFailure) {
       let result = try exchange(
-        request, standing, renewing: renewing != nil, link.sequence, isRepeated: false, on: connection)
-      _ = chain.didMake()
-      try didLease(result, link.work, on: connection)
+        request, standing, renewing: renewing != nil, job.sequence, isRepeated: false, on: connection)
+      try didLease(result, request, on: connection)
     } catch {
       switch error {
-      case .refused(let error): fail(error)
+      case .refused(let error): end(.notMade(error))
       case .failed(let failure) where failure.isLost: throw failure
       case .failed(let failure):
         joining = nil
-        if failure.isConflict || failure.isRaceForInstance, link.repetitions < Self.mostRepetitions {
-          return chain.repeatOldest()
-        }
-        fail(failure.error(at: settings.place))
+        let error = failure.error(at: settings.place)
+        end(failure.isConflict || failure.isRaceForInstance ? .repeatable(error) : .notMade(error))
       }
     }
   }
@@ -286,16 +287,17 @@ struct LaneRun {
   }
 
   private mutating func didLease(
-    _ result: LeaseExchange.Result, _ job: LaneJob, on connection: PostgresConnection
+    _ result: LeaseExchange.Result, _ request: LeaseRequest, on connection: PostgresConnection
   ) throws(LaneFailure) {
     if joining != nil { number = 0 }
     joining = nil
     floor.end(next: result.grant.state.nextDue, claimed: nil, at: .now)
     if result.hasNews { floor.forget() }
-    var standing = PostgresLane.Standing(session: result.grant.session, shards: result.grant.shards)
-    if case .lease(let request, _) = job.kind { standing.duration = request.duration }
+    let standing = PostgresLane.Standing(
+      session: result.grant.session, shards: result.grant.shards, duration: request.duration)
     lane.standing.withLock { $0 = standing }
-    lane.report(.made(.leased(result.grant)))
+    sessionEnd = "This instance has no lease."
+    end(.made(.leased(result.grant)))
     guard !result.damaged.isEmpty else { return }
     do throws(PostgresFailure) {
       try setAside(result.damaged, on: connection)
@@ -309,7 +311,7 @@ struct LaneRun {
   /// The connection, which is made if there is work for it; nil if there is none.
   private mutating func connected() throws(PostgresFailure) -> PostgresConnection? {
     if let connection { return connection }
-    guard !chain.links.isEmpty else {
+    guard isInDoubt || !works.isEmpty else {
       lane.bell.wait(Self.longestSleep)
       return nil
     }
@@ -322,11 +324,6 @@ struct LaneRun {
     }
     process = new.process
     try resolve(on: new)
-    do throws(StoreError) {
-      try chain.changeAll { [lane] job throws(StoreError) in try lane.current(job, on: new.server) }
-    } catch {
-      throw PostgresFailure(isLost: true, state: "", message: error.message, query: nil)
-    }
     connection = new
     unreachable = nil
     // The server works. If this connection is lost as well, before anything is made on it, a short pause is enough.
@@ -344,9 +341,9 @@ struct LaneRun {
       end.add(joining.id)
       for statement in [prevent, end] { _ = try connection.run([statement], within: limit) }
       self.joining = nil
-      return chain.resolved(through: chain.made)
+      return found(made)
     }
-    guard let session else { return chain.resolved(through: chain.made) }
+    guard let session else { return found(made) }
     var (end, take, note, ask) = (
       PostgresStatement(LeaseQueries.endOwn), PostgresStatement(LeaseQueries.reconnect),
       PostgresStatement(LeaseQueries.noteProcess), PostgresStatement(LeaseQueries.lastMade)
@@ -358,49 +355,52 @@ struct LaneRun {
     _ = try connection.run([end], within: limit)
     let taken = try connection.run([take], within: limit)[0]
     let last = try connection.run([PostgresStatement(LeaseQueries.lazily), note, ask], within: limit)[2].integer(0, 0)
-    guard last >= chain.made else {
-      chain.connected()
+    // Without a session, all that was not made is refused.
+    if last < made {
+      sessionEnd =
+        "The database has lost commits that it had acknowledged: \(made) were made, and it knows \(last)."
       lane.standing.withLock { $0 = PostgresLane.Standing(previous: session) }
-      return refuseAll(
-        lost("The database has lost commits that it had acknowledged: \(chain.made) were made, and it knows \(last)."))
-    }
-    chain.resolved(through: last)
-    if taken.count == 1 {
+    } else if taken.count == 1 {
       number = taken.integer(0, 0)
     } else {
-      // Its commits are on disk, and are reported as made. All that was not made is refused because there is no session.
+      // Its commits are on disk, and are reported as made.
+      sessionEnd = "The lease has ended."
       lane.standing.withLock { $0 = PostgresLane.Standing() }
     }
+    found(last)
   }
 
-  /// Reports a work that was made while the connection was lost. It is the oldest, and nothing is in flight.
+  /// Of the works in doubt, the changes up to this one were made.
+  private mutating func found(_ last: Int64) {
+    guard isInDoubt else { return }
+    (isInDoubt, known) = (false, last)
+    lane.report(.found(last: last))
+  }
+
+  /// Reports the answer of a work that was made when the connection was lost.
   private mutating func answerAgain(_ job: LaneJob, on connection: PostgresConnection) throws(PostgresFailure) {
-    switch (job.kind, session) {
+    switch (job.work, session) {
     case (.lease(let request, _), _?):
       let standing = lane.standing.withLock { $0 }
       do throws(LaneFailure) {
         let result = try exchange(request, standing, renewing: true, job.sequence, isRepeated: true, on: connection)
-        chain.didAnswer()
-        try didLease(result, job, on: connection)
+        try didLease(result, request, on: connection)
       } catch {
         switch error {
         case .failed(let failure): throw failure
         case .refused(let error):
           // The lease is in the ledger. Its number can be used again in another session only.
-          chain.didForget()
           lane.standing.withLock { $0 = PostgresLane.Standing(previous: standing.session) }
-          lane.report(.notMade(lost(error.message)))
+          (known, sessionEnd) = (made, error.message)
+          end(.notMade(lost(error.message)))
         }
       }
     case (.lease, nil):
-      chain.didForget()
-      lane.report(.notMade(lost("The lease has ended.")))
-    case (.claimDue, nil), (.claimQueued, nil):
-      // Other instances have the calls.
-      chain.didAnswer()
-      let none =
-        if case .claimDue = job.kind { StoreAnswer.due(Claim(calls: [], nextDue: nil)) } else { StoreAnswer.calls([]) }
-      lane.report(.made(none))
+      known = made
+      end(.notMade(lost(sessionEnd)))
+    // Other instances have the calls.
+    case (.claimDue, nil): end(.made(.due(Claim(calls: [], nextDue: nil))))
+    case (.claimQueued, nil): end(.made(.calls([])))
     default:
       var statements = job.repetition(largest: lane.needs.largest)
       for index in statements.indices {
@@ -408,13 +408,8 @@ struct LaneRun {
         statements[index].fill(start: nil)
       }
       let rows = statements.isEmpty ? [] : try connection.run(statements, within: settings.answerTimeout)
-      chain.didAnswer()
       try answer(job, rows, on: connection)
     }
-  }
-
-  private mutating func refuseAll(_ error: StoreError) {
-    for _ in chain.refuseAll() { lane.report(.notMade(error)) }
   }
 
   /// The connection is lost, or could not be made.
@@ -423,10 +418,17 @@ struct LaneRun {
     connection = nil
     batches = []
     floor.forget()
-    for _ in chain.lose() { lane.report(.unknown(error)) }
+    // Also if the answers of what was made are about to be asked for: the next server may know less.
+    if sent > 0 || !isInDoubt && known > made {
+      doubts += 1
+      (isInDoubt, works, sent) = (true, [], 0)
+      lane.report(.lost(error))
+    }
     let since = unreachable ?? .now
     unreachable = since
-    if !chain.isInDoubt, ContinuousClock.now - since >= settings.patience { refuseAll(error) }
+    if !isInDoubt, ContinuousClock.now - since >= settings.patience {
+      while !works.isEmpty { end(.notMade(error)) }
+    }
     losses += 1
     // The first time the connection was lost, and the server is most likely there.
     if losses > 1 { pause(Self.pause(before: losses)) }

@@ -33,8 +33,8 @@ final class PostgresLane: Sendable {
   struct Needs: Sendable {
     /// The time of the store's clock; nil for that of the database.
     var now: @Sendable () -> Timestamp?
-    /// A commit with the numbers that a server has given (``Greeting/server``), for an instance with these shards.
-    var current: @Sendable (_ job: LaneJob, _ server: Int64, _ shards: ShardSet) throws(StoreError) -> LaneJob
+    /// There is a connection to this server (``Greeting/server``), whose numbers apply from now on.
+    var meet: @Sendable (_ server: Int64) -> Void
     /// Of the keys of a commit that was refused, those that others were first with.
     var taken: @Sendable ([KeyRecord]) throws(StoreError) -> [TakenKey]
     /// Of the calls of a commit that was refused, those that others have stored.
@@ -49,6 +49,8 @@ final class PostgresLane: Sendable {
 
   private struct Inbox: Sendable {
     var jobs: [LaneJob] = []
+    /// How many works but leases have come.
+    var posted = 0
     var isClosed = false
     var listener: (@Sendable (StoreOutcome) -> Void)?
   }
@@ -84,9 +86,15 @@ final class PostgresLane: Sendable {
     inbox.withLock { $0.listener = listener }
   }
 
+  /// How many works but leases were posted.
+  var posted: Int { inbox.withLock { $0.posted } }
+
   /// Adds a work behind all others.
   func post(_ job: LaneJob) {
-    inbox.withLock { $0.jobs.append(job) }
+    inbox.withLock { inbox in
+      inbox.jobs.append(job)
+      if case .lease = job.work {} else { inbox.posted += 1 }
+    }
     bell.ring()
   }
 
@@ -115,11 +123,5 @@ final class PostgresLane: Sendable {
   /// Reports an outcome.
   func report(_ outcome: StoreOutcome) {
     inbox.withLock { $0.listener }?(outcome)
-  }
-
-  /// A work with the numbers of the server that it is sent to.
-  func current(_ job: LaneJob, on server: Int64) throws(StoreError) -> LaneJob {
-    guard job.writes != nil, job.server != server else { return job }
-    return try needs.current(job, server, standing.withLock { $0.shards })
   }
 }

@@ -1,4 +1,4 @@
-internal import RedialModel
+package import RedialModel
 package import RedialStore
 
 /// A database that gets the contents of another store.

@@ -1,4 +1,5 @@
 package import RedialStore
+package import RedialModel
 
 /// A store whose contents are copied into another store. Instances are kept from joining, and nothing is changed.
 package final class PostgresSource: StoreSource {

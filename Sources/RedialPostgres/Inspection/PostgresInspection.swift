@@ -1,6 +1,6 @@
 internal import Glibc
 public import RedialCore
-internal import RedialModel
+public import RedialModel
 public import RedialStore
 
 /// Checks a PostgreSQL store against the invariants, on a connection of its own, in short transactions that only read.

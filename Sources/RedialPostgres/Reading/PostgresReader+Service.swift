@@ -1,6 +1,6 @@
 internal import RedialCore
 public import RedialModel
-public import RedialStore
+internal import RedialStore
 
 /// What the service itself has stored.
 extension PostgresReader {

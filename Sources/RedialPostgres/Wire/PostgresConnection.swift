@@ -1,6 +1,7 @@
 internal import CPostgres
 internal import Glibc
 internal import RedialStore
+internal import RedialModel
 
 /// A connection to PostgreSQL, in pipeline mode: statements are sent without waiting for the results of those before
 /// (PostgreSQL's manual, 34.5). All statements up to a ``sync()`` are one transaction.

@@ -1,4 +1,5 @@
 internal import RedialStore
+internal import RedialModel
 
 /// Why a statement failed, or a connection.
 struct PostgresFailure: Error {

@@ -1,5 +1,6 @@
 internal import Glibc
-public import RedialStore
+internal import RedialStore
+public import RedialModel
 
 /// How to reach a database, and how long to wait for it.
 public struct PostgresSettings: Sendable {

@@ -1,6 +1,7 @@
-public import RedialStore
+internal import RedialStore
 internal import CSQLite
 internal import Glibc
+public import RedialModel
 
 /// Copies a store that a service may be using.
 public enum StoreBackup {

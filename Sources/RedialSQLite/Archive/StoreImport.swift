@@ -1,6 +1,6 @@
 public import RedialStore
 public import RedialCore
-internal import RedialModel
+public import RedialModel
 
 /// Puts archived calls into a store, many at a time. A call that exists already stays unchanged, so that an interrupted
 /// import can be repeated.

@@ -1,7 +1,7 @@
 internal import Glibc
 public import RedialCore
 internal import RedialJSON
-internal import RedialModel
+public import RedialModel
 public import RedialStore
 
 /// Makes a new store of all that can be read of a damaged one, which stays as it is.

@@ -1,4 +1,5 @@
 internal import RedialStore
+internal import RedialModel
 
 /// Rows of the log in any page of a file, also if the pages that lead to them are damaged. Each row has a checksum, so that it
 /// is known wherever it is. The file must have no write-ahead log.

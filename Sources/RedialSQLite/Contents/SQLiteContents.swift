@@ -1,4 +1,5 @@
 internal import RedialStore
+internal import RedialModel
 
 /// Reads the rows of a store in the form that all stores have in common.
 final class SQLiteContents: ContentReader {

@@ -1,6 +1,6 @@
 internal import Glibc
 internal import RedialCore
-internal import RedialModel
+package import RedialModel
 package import RedialStore
 
 /// A file that gets the contents of another store.

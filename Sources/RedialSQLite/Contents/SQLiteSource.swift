@@ -1,5 +1,6 @@
 internal import Glibc
 package import RedialStore
+package import RedialModel
 
 /// A store's file whose contents are copied into another store. The file is locked as if a service ran on it, and is only
 /// read; only what a killed service has left in the log of calls is written to the tables before.

@@ -1,6 +1,6 @@
 public import RedialStore
 public import RedialCore
-internal import RedialModel
+public import RedialModel
 
 /// Checks a store against the invariants, on its own connection, which cannot write.
 ///

@@ -1,6 +1,7 @@
 internal import RedialStore
 internal import Dispatch
 internal import Synchronization
+internal import RedialModel
 
 /// Moves committed pages from the write-ahead log into the file, in parallel to the writer.
 ///

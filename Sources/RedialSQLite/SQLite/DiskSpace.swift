@@ -1,4 +1,5 @@
 internal import RedialStore
+internal import RedialModel
 
 /// A store's space on its disk: the log, whose pages checkpoints move into the file, and the reserve for the time when the
 /// disk is full.

@@ -1,5 +1,6 @@
 internal import RedialStore
 internal import CSQLite
+internal import RedialModel
 
 /// Makes the files of a store durable, before anything is read from them or added to them. Every process that opens a
 /// store for writing begins with this.

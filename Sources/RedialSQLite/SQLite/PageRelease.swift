@@ -1,4 +1,5 @@
 internal import RedialStore
+internal import RedialModel
 
 /// Returns the pages that removed calls have left to the file system.
 struct PageRelease {

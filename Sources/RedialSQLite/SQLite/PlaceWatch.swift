@@ -1,4 +1,5 @@
 internal import RedialStore
+internal import RedialModel
 
 /// Checks again and again whether an open store's files are in their place, and reports when that changes.
 final class PlaceWatch {

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import RedialStore
+internal import RedialModel
 
 /// An open regular file. Nothing else is opened: a pipe would be waited for, and a device has no end.
 final class RegularFile {

@@ -1,5 +1,6 @@
 internal import RedialStore
 internal import Glibc
+internal import RedialModel
 
 /// Space on the disk that is reserved for the time when it is full: a file beside the store's file, to which nothing is
 /// written.

@@ -1,5 +1,6 @@
 internal import RedialStore
 internal import CSQLite
+internal import RedialModel
 
 /// One connection to a store's file, with the statements prepared on it.
 ///

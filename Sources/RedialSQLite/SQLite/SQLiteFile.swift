@@ -1,4 +1,5 @@
 internal import RedialStore
+internal import RedialModel
 
 /// The open file of a store: its lock, the writer's connection, and what makes a commit durable.
 final class SQLiteFile {

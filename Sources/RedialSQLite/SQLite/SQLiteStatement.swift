@@ -1,5 +1,6 @@
 internal import RedialStore
 internal import CSQLite
+internal import RedialModel
 
 /// A prepared statement, valid while its connection is open.
 ///

@@ -1,6 +1,7 @@
 internal import RedialStore
 internal import CSQLite
 internal import Glibc
+internal import RedialModel
 
 extension StoreError {
   /// The error of SQLite's last call on a connection.

@@ -1,5 +1,6 @@
 internal import RedialStore
 internal import Glibc
+internal import RedialModel
 
 /// A store's file on disk, and the lock that reserves it for one process.
 ///

@@ -1,5 +1,6 @@
 internal import RedialStore
 internal import Glibc
+internal import RedialModel
 
 /// Remembers the files in which a store was opened, and checks whether they are still in their place.
 ///

@@ -1,5 +1,6 @@
 internal import RedialStore
 internal import Synchronization
+internal import RedialModel
 
 /// Whether an fsync has failed since the store was opened. After that nothing may be written, and nothing that was
 /// written may be acknowledged. ``DurableStart`` explains why, and how the next start repairs it.

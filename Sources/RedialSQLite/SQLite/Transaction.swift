@@ -1,4 +1,5 @@
 internal import RedialStore
+internal import RedialModel
 
 /// The statements that begin and end a connection's transactions.
 struct Transaction {

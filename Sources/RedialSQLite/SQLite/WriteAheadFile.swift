@@ -1,5 +1,6 @@
 internal import Glibc
 internal import RedialStore
+internal import RedialModel
 
 /// The write-ahead log of a store, read before SQLite opens the store: SQLite would drop what stands behind damage, and
 /// overwrite it with the next commit. ``WriteAheadScan`` says what is damage.

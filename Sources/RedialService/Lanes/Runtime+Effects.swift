@@ -17,7 +17,7 @@ extension Runtime {
   /// Continues with the results of requests to the store.
   // A separate function in every build, because the profile finds the work after a commit by its name.
   @inline(never)
-  func storeDid(_ outcome: StorePipeline.Result) {
+  func storeDid(_ outcome: StorePipeline.Report) {
     switch outcome {
     case .events(let events): post(events)
     case .committed(let writes, let then):

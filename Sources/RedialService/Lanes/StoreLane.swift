@@ -19,7 +19,7 @@ final class StoreLane: @unchecked Sendable {
   /// Closures that run when so many requests have their results, in order.
   private var afterwards: [(settled: Int, body: @Sendable (any ServiceStore) -> Void)] = []
   private let store: any ServiceStore
-  private let outcome: @Sendable (StorePipeline.Result) -> Void
+  private let outcome: @Sendable (StorePipeline.Report) -> Void
   private var isTidying = true
 
   /// The minimum time between the starts of two commits. A single request does not wait, and of many that come one by
@@ -36,6 +36,8 @@ final class StoreLane: @unchecked Sendable {
   private static let tidyShare = 5
   /// The time after the last step until the lane checks again whether there is something to tidy.
   static let tidyInterval = Duration.seconds(1)
+  /// The same for a store with other instances, to which each look costs a transaction.
+  static let sharedTidyInterval = Duration.seconds(5)
   private let tidyInterval: Duration
   /// The same after a step that failed: the store probably has trouble, which the engine handles.
   private static let tidyRetry = Duration.seconds(10)
@@ -49,7 +51,7 @@ final class StoreLane: @unchecked Sendable {
     store: any ServiceStore, spacing: Duration = StoreLane.commitSpacing,
     wait: @escaping @Sendable (Duration) -> Void = { usleep(UInt32(clamping: $0.wholeMicroseconds)) },
     tidyInterval: Duration = StoreLane.tidyInterval,
-    outcome: @escaping @Sendable (StorePipeline.Result) -> Void
+    outcome: @escaping @Sendable (StorePipeline.Report) -> Void
   ) {
     self.store = store
     self.spacing = spacing
@@ -143,7 +145,9 @@ final class StoreLane: @unchecked Sendable {
       switch pipeline.next() {
       case .wait: return runAfterwards()
       case .report(let result): outcome(result)
-      case .submit(let job): if let known = submit(job) { note(known, of: job) }
+      case .submit(let job, let work, let trial):
+        if case .commit = work { lastCommit = .now }
+        if let outcome = store.submit(work, as: job.sequence, trial) { pipeline.heard(outcome) }
       }
     }
   }
@@ -155,76 +159,11 @@ final class StoreLane: @unchecked Sendable {
     }
   }
 
-  private func submit(_ job: StorePipeline.Job) -> StoreOutcome? {
-    guard let first = job.requests.first else { return .made(.done) }
-    let work: StoreWork
-    switch first.body {
-    case .commit:
-      if job.writes.isEmpty { return .made(.done) }
-      lastCommit = .now
-      work = .commit(job.writes)
-    case .claimDue(let time, let limit): work = .claimDue(before: time, limit: limit)
-    case .claimQueued(let target, let limit): work = .claimQueued(target: target, limit: limit)
-    case .fetch(let command): work = .claim(command.id, in: command.namespace)
-    case .findKey:
-      let lookups = Self.lookups(job)
-      work = .find(lookups.map(\.key.name), at: lookups.map(\.time).max() ?? .epoch)
-    case .lease(let ask): work = .lease(ask.request, renewing: ask.session)
-    case .barrier: work = .prove
-    }
-    return store.submit(work, as: job.sequence)
-  }
-
-  private static func lookups(
-    _ job: StorePipeline.Job
-  ) -> [(submission: KeyedSubmission, key: IdempotencyKey, time: Timestamp)] {
-    job.requests.compactMap {
-      if case .findKey(let submission, let time) = $0.body { (submission, submission.key, time) } else { nil }
-    }
-  }
-
-  // MARK: Outcomes
-
-  /// An outcome has come later, on any thread.
+  /// The store has reported something, on any thread.
   private func arrived(_ outcome: StoreOutcome) {
     queue.async {
-      guard let job = self.pipeline.open else { return }
-      self.note(outcome, of: job)
+      self.pipeline.heard(outcome)
       self.proceed()
     }
-  }
-
-  private func note(_ outcome: StoreOutcome, of job: StorePipeline.Job) {
-    switch outcome {
-    case .made(let answer): pipeline.ended(job.number, .made(events(answer, of: job)))
-    case .notMade(let error): pipeline.ended(job.number, .failed(Self.failure(error)))
-    case .unknown(let error): pipeline.doubted(error.message)
-    }
-  }
-
-  /// The events that report an answer to the engine; none for commits.
-  private func events(_ answer: StoreAnswer, of job: StorePipeline.Job) -> [EngineEvent] {
-    guard let request = job.requests.first else { return [] }
-    switch (request.body, answer) {
-    case (.barrier, _): return [.storeWritten(epoch: request.epoch)]
-    case (_, .due(let claim)): return [.claimedDue(claim)]
-    case (.claimQueued(let target, let limit), .calls(let calls)):
-      return [.claimedQueued(target: target, calls: calls, complete: calls.count < limit)]
-    case (.fetch(let command), .call(let call)): return [.fetched(command, call)]
-    case (.fetch(let command), .damaged(let error)):
-      // Not a failure of the store: only the client that requested the call gets an error.
-      let problem = error.callDamaged ?? .callDamaged(CallRemains(id: command.id), error.message)
-      return [.fetchedDamaged(command, hasEnded: error.damaged?.hasEnded ?? false, problem)]
-    case (_, .keys(let records)):
-      return zip(Self.lookups(job), records).map { .foundKey($0.submission, $1) }
-    case (.lease(let ask), .leased(let grant)): return [.leased(grant, ask)]
-    default: return []
-    }
-  }
-
-  private static func failure(_ error: StoreError) -> StoreFailure {
-    StoreFailure(
-      isFull: error.kind == .full, isLeaseLost: error.kind == .leaseLost, taken: error.taken, stored: error.stored,
-      message: error.message)
   }
 }

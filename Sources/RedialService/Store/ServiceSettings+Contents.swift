@@ -1,6 +1,7 @@
 internal import RedialPostgres
 internal import RedialSQLite
 package import RedialStore
+internal import RedialModel
 
 /// Opens the store that the settings name for a migration.
 extension ServiceSettings {

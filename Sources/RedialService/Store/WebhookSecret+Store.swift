@@ -1,4 +1,5 @@
 internal import RedialStore
+internal import RedialModel
 
 /// Secrets, as a store keeps them.
 extension WebhookSecret {

@@ -1,3 +1,5 @@
+public import RedialModel
+
 /// Reads the calls of a store that services may be using, one after another by age.
 ///
 /// Each call is read as of one moment, but not all as of the same one.

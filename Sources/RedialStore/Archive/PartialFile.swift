@@ -1,4 +1,5 @@
 internal import Glibc
+package import RedialModel
 
 /// A new file that gets its name when it is complete; until then `.partial` follows the name. So a file of that name is
 /// whole, whatever ends its writer. A lock tells what is being written from what a writer that was ended has left, which

@@ -1,5 +1,5 @@
 internal import RedialJSON
-internal import RedialModel
+package import RedialModel
 
 /// How far a migration into a store has come. The store keeps it as a setting until all is there, and no service starts
 /// on a store that has one.

@@ -1,3 +1,5 @@
+package import RedialModel
+
 /// Reads the rows of a store in a form that all stores have in common.
 package protocol ContentReader {
   /// The number of rows of a section.

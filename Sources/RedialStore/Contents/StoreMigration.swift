@@ -1,3 +1,5 @@
+package import RedialModel
+
 /// Copies the contents of a store into another one, and compares both at the end.
 ///
 /// Each page is stored in one transaction with the mark that says how far the migration came. So it can be ended at any

@@ -1,4 +1,5 @@
 public import RedialCore
+public import RedialModel
 
 /// Checks a store against the invariants, on connections of its own. It changes nothing, and a service can be running on the
 /// store.

@@ -1,5 +1,6 @@
 import Glibc
 import RedialStore
+internal import RedialModel
 
 /// Writes lines to standard output, or to a new file, many at a time.
 struct LineWriter {

@@ -1,5 +1,5 @@
 import Glibc
-import RedialModel
+internal import RedialModel
 import RedialService
 import RedialSQLite
 import RedialStore

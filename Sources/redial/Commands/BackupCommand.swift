@@ -1,5 +1,6 @@
 import RedialSQLite
 import RedialStore
+internal import RedialModel
 
 extension Command {
   /// `redial backup`

@@ -1,4 +1,4 @@
-import RedialModel
+internal import RedialModel
 import RedialService
 import RedialStore
 

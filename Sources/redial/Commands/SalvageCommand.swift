@@ -1,6 +1,7 @@
 import RedialService
 import RedialSQLite
 import RedialStore
+internal import RedialModel
 
 extension Command {
   /// `redial salvage`

@@ -76,7 +76,7 @@ struct StoreDeskTests {
   func trouble() throws {
     var desk = StoreDesk(nil)
     #expect(!desk.keep([.passTurn(Self.id)], then: []) && desk.refusal == nil && desk.canDecide)
-    desk.enterTrouble(StoreFailure(isFull: true, message: "full"), retry: .seconds(1), at: Self.now)
+    desk.enterTrouble(StoreError(kind: .full, message: "full"), retry: .seconds(1), at: Self.now)
     #expect(desk.epoch == 1 && desk.refusal?.code == "storageFull" && desk.isFailing && !desk.canDecide)
     desk.stick([.discard(Self.id)], then: [])
     #expect(desk.keep([.passTurn(Self.id)], then: []) == true)
@@ -94,11 +94,12 @@ struct StoreDeskTests {
     let taken = TakenKey(submitted: Self.record("a"), earlier: Self.record("a"))
     var desk = StoreDesk(nil)
     desk.enterTrouble(
-      StoreFailure(isFull: false, taken: [taken], message: "taken"), retry: .seconds(1), at: Self.now)
+      StoreError(kind: .keyTaken, message: "taken", taken: [taken]), retry: .seconds(1), at: Self.now)
     #expect(desk.trouble?.until == Self.now && !desk.isFailing)
     #expect(desk.putOff(.drain) == true)
     #expect(
-      desk.prolongTrouble(StoreFailure(isFull: false, message: "gone"), retry: .seconds(1), at: Self.now)?.count == 1)
+      desk.prolongTrouble(StoreError(kind: .unavailable, message: "gone"), retry: .seconds(1), at: Self.now)?.count == 1
+    )
     #expect(!desk.putOff(.drain) && desk.isFailing)
   }
 
@@ -107,7 +108,7 @@ struct StoreDeskTests {
     var desk = StoreDesk(nil)
     let call = EngineProbe.record(id: Self.id, at: Self.now)
     #expect(desk.refuse(call, at: 2) == false)
-    desk.enterTrouble(StoreFailure(isFull: false, message: "gone"), retry: .seconds(1), at: Self.now)
+    desk.enterTrouble(StoreError(kind: .unavailable, message: "gone"), retry: .seconds(1), at: Self.now)
     #expect(desk.refuse(call, at: 2) && !desk.refuse(call, at: 2))
     #expect(desk.hasRefused(Self.id) && desk.trouble?.place(of: Self.id) == 2)
   }

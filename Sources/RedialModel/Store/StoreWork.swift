@@ -1,7 +1,6 @@
 public import RedialCore
-public import RedialModel
 
-/// What a store can be asked to do. All of it belongs to one sequence, see ``CallStore/submit(_:as:)``.
+/// What a store can be asked to do. All of it belongs to one sequence, see `CallStore.submit`.
 public enum StoreWork: Sendable {
   /// Makes all of the changes, in order, or none of them.
   case commit([StoreWrite])
@@ -19,8 +18,8 @@ public enum StoreWork: Sendable {
   /// ``StoreAnswer/keys(_:)``.
   case find([IdempotencyName], at: Timestamp)
   /// For a store that several instances share: begins a session with a lease, or renews one. It gives back shards,
-  /// and takes shards without an owner up to an even share. Gained shards are taken over as by
-  /// ``CallStore/recover(at:)``, which need not be called for such stores. Answered by ``StoreAnswer/leased(_:)``.
+  /// and takes shards without an owner up to an even share. Gained shards are taken over as by `CallStore.recover`,
+  /// which need not be called for such stores. Answered by ``StoreAnswer/leased(_:)``.
   ///
   /// It also ends sessions whose time is over by the store's clock, whoever asks. Their shards are then free, and
   /// further requests of their owners are refused. All other work is done only within the session's shards, except
@@ -34,6 +33,15 @@ public enum StoreWork: Sendable {
   case lease(LeaseRequest, renewing: Int64?)
   /// Writes something, whatever it is, which shows that the store can be written.
   case prove
+
+  /// Whether it changes something in the store. A look-up does not, nor does a commit without changes.
+  public var isChange: Bool {
+    switch self {
+    case .find: false
+    case .commit(let writes): !writes.isEmpty
+    case .claimDue, .claimQueued, .claim, .lease, .prove: true
+    }
+  }
 }
 
 /// The result of work that a store has done.
@@ -52,17 +60,4 @@ public enum StoreAnswer: Sendable {
   case keys([KeyRecord?])
   /// The lease.
   case leased(LeaseGrant)
-}
-
-/// The outcome of submitted work, as far as it is known.
-public enum StoreOutcome: Sendable {
-  /// It is done, and what it has changed is on disk.
-  case made(StoreAnswer)
-  /// It is certain that nothing of it was done, nor will be. With `keyTaken`, other instances were first with some of
-  /// the keys, with `callStored` with some of the calls; with `leaseLost`, other instances may own everything that the session had, or the store has lost changes
-  /// that it had reported as made to the session.
-  case notMade(StoreError)
-  /// The store was lost, and nobody knows yet. Another outcome follows, as soon as the store has been reached and
-  /// asked.
-  case unknown(StoreError)
 }
