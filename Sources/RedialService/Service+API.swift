@@ -25,6 +25,7 @@ extension Service {
       OperationRoutes(runtime: runtime, operations: operations),
       EventRoutes(runtime: runtime, keys: keys),
       ForwardedRoutes(runtime: runtime, keys: keys),
+      EndRoutes(runtime: runtime),
       WebhookRoutes(runtime: runtime, limits: limits, maxScan: settings.maxScan),
       KeyRoutes(runtime: runtime, keys: keys),
       InstanceRoutes(runtime: runtime),

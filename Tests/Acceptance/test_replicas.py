@@ -8,6 +8,7 @@ import pwd
 import re
 import socket
 import subprocess
+import threading
 import time
 
 import pytest
@@ -47,6 +48,24 @@ def test_a_client_waits_at_any_instance_for_the_end_of_a_call_that_another_runs(
         for service in services:
             answer = service("POST", "/v1/calls", call, WAIT)
             assert (answer.status, answer.json["state"]) == (200, "succeeded")
+
+
+def test_the_owner_of_a_call_tells_when_it_ends_so_that_the_store_is_seldom_asked(instances, receiver, database):
+    hold = threading.Event()
+    target = receiver(lambda request: hold.wait(BOUND) and (200, {}, b""))
+    cluster, services = instances(2, *LASTING, on=database(log_statement="all"))
+    log = cluster.folder / "log"
+    looks = lambda: log.read_text(errors="replace").count("execute find_ended")
+    with concurrent.futures.ThreadPoolExecutor(12) as pool:
+        waits = [pool.submit(services[0], "POST", "/v1/calls", call, WAIT) for call in spread(target.url)]
+        wait_until(lambda: len(target.requests) == len(waits), "all attempts are in flight")
+        # The owners have said that they will tell. Then the store is asked once a second, and not ten times.
+        time.sleep(1)
+        begun, before = time.monotonic(), looks()
+        wait_until(lambda: looks() >= before + 3, "the store is asked all the same")
+        assert time.monotonic() - begun > 1
+        hold.set()
+        assert {(wait.result().status, wait.result().json["state"]) for wait in waits} == {(200, "succeeded")}
 
 
 def test_the_owner_of_a_target_is_told_of_calls_that_another_instance_has_stored(instances, receiver):

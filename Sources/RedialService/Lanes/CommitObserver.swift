@@ -9,3 +9,4 @@ extension Metrics: CommitObserver {}
 extension EndTable: CommitObserver {}
 extension EventFeed: CommitObserver {}
 extension CallTracer: CommitObserver {}
+extension EndWatch: CommitObserver {}

@@ -195,7 +195,7 @@ extension Runtime {
       do {
         let stored = try find()
         if let stored, !stored.record.progress.state.isFinal {
-          if let peers, !peers.table.owns(stored.record.spec.target) { endWatch?.watch([id]) }
+          endWatch?.watch(id, of: stored.record.spec.target)
           return nil
         }
         return ends.giveUp(ticket) ? try stored.map(show) ?? orElse?() : nil

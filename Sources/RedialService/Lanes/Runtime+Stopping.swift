@@ -28,6 +28,7 @@ extension Runtime {
       attemptLane?.shutdown()
     }
     forwardLane?.shutdown()
+    endWatch?.shutdown()
     endStatistics()
     // A lane that did not end in time still uses this object when it does, perhaps just before the process exits.
     if !closeStore(isDrained: isOver, within: storePatience) || !isOver { _ = Unmanaged.passRetained(self) }
@@ -41,6 +42,7 @@ extension Runtime {
     forecastWatch.stop()
     attemptLane?.shutdown()
     forwardLane?.shutdown()
+    endWatch?.shutdown()
     _ = closeStore(isDrained: false)
   }
 

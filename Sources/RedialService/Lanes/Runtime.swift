@@ -39,7 +39,7 @@ final class Runtime: @unchecked Sendable {
   let tracer: CallTracer?
   /// The other instances on the same store; nil if there can be none.
   let peers: PeerLink?
-  /// Looks for the ends of calls that others run; nil if there can be no others.
+  /// Learns of the ends of calls that others run; nil if there can be no others.
   let endWatch: EndWatch?
   /// Runs the bulk operations while this instance leads; set before it has a shard, nil if there can be no others.
   let leadersBulk = Mutex<BulkRunner?>(nil)
@@ -83,10 +83,11 @@ final class Runtime: @unchecked Sendable {
       tls: settings.transport.tls, instance: CallID(rawValue: clock.now.microseconds).characters, seed: ~seed
     ) { TracedCall(reading: $0, from: reader, sampling: sampling) }
     tracer = CallTracer(exporter: spans, sampling: sampling, log: log, reader: reader)
-    observers = ([metrics], [ends, events] + (tracer.map { [$0] } ?? []))
     shared = sharing
-    endWatch = sharing == nil ? nil : EndWatch(ends, reader)
     peers = sharing.map { [clock] in PeerLink(trust: $0.trust, clock: clock) }
+    endWatch = if let peers { try EndWatch(ends, reader, peers, clock: clock) } else { nil }
+    let followers: [(any CommitObserver)?] = [ends, events, tracer, endWatch]
+    observers = ([metrics], followers.compactMap { $0 })
     redaction = settings.engine.redaction
     housekeeping = Housekeeping(settings, reader: reader, clock: clock, log: log, metrics: metrics)
     deadlines = DeadlineWatch(
@@ -100,7 +101,8 @@ final class Runtime: @unchecked Sendable {
     engineLane = EngineLane(engine: Engine(settings: settings.engine, seed: seed), clock: clock) { [weak self] in
       self?.perform($0)
     }
-    storeLane = StoreLane(store: store) { [weak self] in
+    let tidyInterval = sharing == nil ? StoreLane.tidyInterval : StoreLane.sharedTidyInterval
+    storeLane = StoreLane(store: store, tidyInterval: tidyInterval) { [weak self] in
       self?.storeDid($0)
     }
     var configuration = settings.transport
@@ -112,8 +114,7 @@ final class Runtime: @unchecked Sendable {
     ) { [weak self] in self?.attemptsEnded($0) }
     if let peers, let forwarding = settings.engine.forwarding {
       forwardLane = try ForwardLane(
-        table: peers.table, trust: peers.trust, clock: clock, patience: forwarding.patience,
-        largest: settings.maxDescriptorBytes
+        peers, clock: clock, patience: forwarding.patience, largest: settings.maxDescriptorBytes
       ) { [weak self] in self?.forwarded($0) }
     }
   }

@@ -38,8 +38,7 @@ extension Runtime {
       forwardLane?.meet(others)
       events.meet(others)
       shared?.keys.divideQuotas(among: all.count)
-      // Some may be about calls of shards that others have now.
-      endWatch?.watch(ends.waited)
+      endWatch?.meet(others)
       note(before, all)
     }
   }

@@ -1,0 +1,28 @@
+internal import HTTPServer
+internal import RedialModel
+internal import RedialStore
+
+/// What other instances tell this one of the ends of calls, and ask it to tell.
+struct EndRoutes: RouteGroup {
+  let runtime: Runtime
+
+  var routes: [Route] { [Route(.post, EndWatch.path, .scope(.submit), server: .peer, serve: take)] }
+
+  private func take(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    guard let content = EndCoding.content(request.content, atMost: EndWatch.mostInRequest), let watch = runtime.endWatch
+    else {
+      throw Problem(
+        status: 400, code: "invalidForward", title: "The message of another instance cannot be read",
+        detail: "The instance that has sent it may be of another version. It looks into the store instead.")
+    }
+    runtime.ends.ended(content.ended)
+    guard !content.watched.isEmpty else {
+      return exchange.responder.respond(HTTPResponse(status: 200, body: EndCoding.answer(isWatching: true, ended: [])))
+    }
+    let isWatching = watch.remember(content.watched, for: content.session)
+    runtime.query(exchange.responder, isOwed: true) { [runtime] in
+      let ended = try runtime.reader.ended(among: content.watched)
+      return HTTPResponse(status: 200, body: EndCoding.answer(isWatching: isWatching, ended: ended))
+    }
+  }
+}
