@@ -31,7 +31,7 @@ extension Engine {
       if isDraining { leave(desk.leases.held) } else { tendYielding() }
       if !desk.leases.leaving.isEmpty { idle = desk.leases.leaving.subtracting(busyShards()) }
     }
-    guard now >= desk.leases.nextAsk || !idle.isEmpty else { return }
+    guard now >= desk.leases.askAt || !idle.isEmpty else { return }
     forget(idle)
     // What was learned of their targets is written while they are still this engine's (found at seed 1328).
     flush()

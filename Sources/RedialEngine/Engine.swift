@@ -180,6 +180,8 @@ public struct Engine: Sendable {
   /// Sends a request to the store.
   mutating func request(_ body: StoreRequest.Body) {
     effects.store.append(StoreRequest(body, epoch: desk.epoch))
+    if case .lease = body { return }
+    desk.leases.noteWork()
   }
 
   // MARK: Ends

@@ -95,8 +95,14 @@ struct PeerWatchTests {
     #expect(
       hints.due(at: start + .milliseconds(2), owners: owners) == ([], start + OwnerHints.pause))
     #expect(hints.due(at: start + OwnerHints.pause, owners: owners) == ([2], nil))
-    // A shard without an owner is left to its next one.
-    hints.add(ShardSet([40]))
+    // A shard without an owner waits for two looks, and is then left to its next owner.
+    hints.add(ShardSet([40, 50]))
     #expect(hints.due(at: start + .seconds(1), owners: [owners[0]]) == ([], nil))
+    hints.looked()
+    #expect(hints.due(at: start + .seconds(2), owners: [owners[0], owners[2]]) == ([3], nil))
+    hints.looked()
+    #expect(hints.due(at: start + .seconds(3), owners: owners) == ([2, 3], nil))
+    hints.looked()
+    #expect(hints.due(at: start + .seconds(4), owners: owners) == ([], nil))
   }
 }

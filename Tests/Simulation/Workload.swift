@@ -43,9 +43,12 @@ enum Workload {
   /// Whether instances share the store, and how many.
   static func share(_ settings: inout EngineSettings, _ random: inout RandomSource) -> Int {
     guard random.chance(0.5) else { return 1 }
-    let duration = Duration.milliseconds(random.pick(4000...20_000))
+    let milliseconds = random.pick(4000...20_000)
+    let duration = Duration.milliseconds(milliseconds)
     settings.leases = LeaseSettings(
       duration: duration, margin: duration / random.pick(8...12), interval: .milliseconds(random.pick(500...4000)))
+    // Half of them ask less often while they have nothing to do.
+    settings.leases?.rest = milliseconds % 2 == 0 ? duration : .milliseconds(500)
     return random.pick([1, 2, 2, 3])
   }
 

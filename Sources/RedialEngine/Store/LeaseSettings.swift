@@ -8,21 +8,26 @@ public struct LeaseSettings: Sendable, Hashable {
   /// How often a lease is renewed, at most a third of its remaining time. With that the instance learns of calls
   /// that others have accepted for its shards, so that these are at most that late.
   public var interval: Duration
+  /// The same while the engine requests nothing of its store, and the lease is renewed in another way
+  /// (``EngineEvent/leaseRenewed(session:asked:)``), by which it also learns of calls.
+  public var rest: Duration
 
   /// Creates settings; every argument left out has Redial's default.
   public init(
-    duration: Duration = .seconds(10), margin: Duration = .seconds(2), interval: Duration = .milliseconds(250)
+    duration: Duration = .seconds(10), margin: Duration = .seconds(2), interval: Duration = .milliseconds(250),
+    rest: Duration = .milliseconds(250)
   ) {
     self.duration = duration
     self.margin = margin
     self.interval = interval
+    self.rest = rest
   }
 }
 
 extension LeaseSettings {
   /// Settings for leases of a duration: a fifth of it is the margin.
   public init(lasting duration: Duration) {
-    self.init(duration: duration, margin: duration / 5)
+    self.init(duration: duration, margin: duration / 5, rest: .seconds(1))
   }
 
   /// How long a lease is relied upon.

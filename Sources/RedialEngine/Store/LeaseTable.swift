@@ -33,8 +33,10 @@ struct LeaseTable: Sendable {
   private(set) var returning = ShardSet.none
   /// After this time others may have its shards.
   private(set) var validUntil = Timestamp.distantFuture
-  /// When to make the next request.
-  private(set) var nextAsk = Timestamp.epoch
+  /// When to make the next request, at the earliest, and if nothing else was requested since the last one.
+  private var (nextAsk, restUntil) = (Timestamp.epoch, Timestamp.epoch)
+  /// Whether something else was requested since.
+  private var hasWorked = false
   private(set) var isAsking = false
   /// Counts the lost leases: answers to requests under an earlier one are void.
   private(set) var round: UInt64 = 0
@@ -70,10 +72,18 @@ struct LeaseTable: Sendable {
   /// No attempt may start at or after this time; nil if there is no such time.
   var startBefore: Timestamp? { settings == nil ? nil : validUntil }
 
+  /// When to make the next request.
+  var askAt: Timestamp {
+    guard let settings, case .member = standing, !hasWorked else { return nextAsk }
+    // Nobody has renewed it for a third of its time.
+    let unrenewed = validUntil + (.zero - settings.validity * 2 / 3)
+    return max(nextAsk, min(restUntil, unrenewed))
+  }
+
   /// When the lease needs attention.
   func wake(canAsk: Bool) -> Timestamp {
     guard settings != nil else { return .distantFuture }
-    let ask = canAsk && !isAsking && aborting.isEmpty ? nextAsk : .distantFuture
+    let ask = canAsk && !isAsking && aborting.isEmpty ? askAt : .distantFuture
     if case .member = standing { return min(validUntil, ask) }
     return ask
   }
@@ -97,7 +107,7 @@ struct LeaseTable: Sendable {
     leaving = leaving.subtracting(idle)
     returning = idle
     isAsking = true
-    nextAsk = now + settings.pause
+    (nextAsk, restUntil, hasWorked) = (now + settings.pause, now + settings.rest, false)
     var session: Int64?
     if case .member(let member) = standing { session = member.id }
     let request = LeaseRequest(duration: settings.duration, giveBack: idle, takesShards: takesShards)
@@ -128,17 +138,23 @@ struct LeaseTable: Sendable {
     validUntil = max(validUntil, asked + settings.validity)
   }
 
+  /// The engine has requested something else of its store.
+  mutating func noteWork() {
+    hasWorked = true
+  }
+
   /// The store could not answer.
   mutating func notAnswered(_ ask: LeaseAsk) {
     guard ask.round == round else { return }
     isAsking = false
+    hasWorked = true
     leaving = leaving.union(returning)
     returning = .none
   }
 
   /// The next request is due at once.
   mutating func askSoon(at now: Timestamp) {
-    nextAsk = now
+    (nextAsk, hasWorked) = (now, true)
   }
 
   // MARK: Leaving

@@ -74,22 +74,34 @@ struct OwnerHints: Sendable {
 
   private var shards = ShardSet.none
   private var sent: [Int64: ContinuousClock.Instant] = [:]
+  /// Shards whose owner nobody knew: since the last look at the instances, and since the one before.
+  private var (unknown, longUnknown) = (ShardSet.none, ShardSet.none)
+  /// Those for which the owners are looked up again.
+  private var again = ShardSet.none
 
   /// Adds the shards of calls that were stored.
   mutating func add(_ shards: ShardSet) {
     self.shards = self.shards.union(shards)
   }
 
+  /// The instances were looked at. Some shards may have changed hands just before calls were stored for them.
+  mutating func looked() {
+    again = unknown.union(longUnknown)
+    (longUnknown, unknown) = (unknown, .none)
+  }
+
   /// The instances that get a message now, and when to ask again; nil if nothing is left.
   ///
-  /// Shards whose owner nobody knows are left out: their next owner looks for due calls by itself.
+  /// Shards whose owner nobody knows wait until the instances were looked at twice. Their next owner looks for due calls by
+  /// itself.
   mutating func due(
     at now: ContinuousClock.Instant, owners: [Peer]
   ) -> (told: [Int64], next: ContinuousClock.Instant?) {
-    guard !shards.isEmpty else { return ([], nil) }
+    let all = shards.union(again)
+    guard !all.isEmpty else { return ([], nil) }
     var (told, later, next): ([Int64], ShardSet, ContinuousClock.Instant?) = ([], .none, nil)
     for owner in owners where !owner.isSelf {
-      let meant = owner.shards.intersection(shards)
+      let meant = owner.shards.intersection(all)
       guard !meant.isEmpty else { continue }
       let earliest = sent[owner.session.id].map { $0 + Self.pause } ?? now
       if earliest <= now {
@@ -100,7 +112,9 @@ struct OwnerHints: Sendable {
         next = next.map { min($0, earliest) } ?? earliest
       }
     }
-    shards = later
+    let others = owners.reduce(ShardSet.none) { $1.isSelf ? $0 : $0.union($1.shards) }
+    unknown = unknown.union(shards.subtracting(others))
+    (shards, again) = (later, .none)
     sent = sent.filter { entry in owners.contains { $0.session.id == entry.key } }
     return (told, next)
   }
