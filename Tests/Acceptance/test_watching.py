@@ -97,11 +97,12 @@ class Probes:
 
     def minute(self, start, end):
         """The 99th percentiles of a minute in ms, and the number of errors."""
-        accepts = [seconds for due, seconds in self.accepted if start <= due < end]
-        arrivals = {request.path: request.at for request in self.target.requests}
-        deliveries = [arrivals.get(path, time.time()) - due for path, due in self.due.items() if start <= due < end]
+        # Copies: the threads go on.
+        accepts = [seconds for due, seconds in list(self.accepted) if start <= due < end]
+        arrivals = {request.path: request.at for request in list(self.target.requests)}
+        deliveries = [arrivals.get(path, time.time()) - due for path, due in self.due.copy().items() if start <= due < end]
         worst = lambda times: round(1000 * sorted(times)[math.ceil(0.99 * len(times)) - 1], 1) if times else None
-        return [worst(accepts), worst(deliveries), sum(start <= due < end for due in self.errors)]
+        return [worst(accepts), worst(deliveries), sum(start <= due < end for due in list(self.errors))]
 
     def stop(self):
         self.stopped.set()
