@@ -22,7 +22,7 @@ import service
 # A lane's work is below this function.
 LANES = [
     ("transport", "TransferLoop.run()"),
-    ("store: the transaction", "protocol witness for CallStore.submit(_:as:) in conformance SQLiteStore"),
+    ("store: the transaction", "protocol witness for CallStore.submit(_:as:_:) in conformance SQLiteStore"),
     ("after the commit: answers, starts", "Runtime.storeDid("),
     ("event loops", "EventLoop.run()"),
     ("engine", "Engine.handle("),

@@ -287,8 +287,6 @@ BUGS = [
     bug("surplus shards kept", 200, (
         ENGINE, "if surplus > 0 { shed(", "if surplus > 0, !PLANTED { shed(")),
     # Forwarded submissions.
-    bug("a claim of a call that is being accepted", 12000, only_unless(
-        ENGINE, "if record.mayBeStored { desk.claims.given(record.id) }")),
     bug("a refused call removed that another stored", 1000, only_unless(
         ENGINE, "if call.mayBeStored { kept.insert(call.id) }")),
     bug("a forwarded call accepted twice", 1000, (
