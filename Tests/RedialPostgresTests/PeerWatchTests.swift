@@ -98,11 +98,19 @@ struct PeerWatchTests {
     // A shard without an owner waits for two looks, and is then left to its next owner.
     hints.add(ShardSet([40, 50]))
     #expect(hints.due(at: start + .seconds(1), owners: [owners[0]]) == ([], nil))
-    hints.looked()
+    hints.looked(at: [owners[0], owners[2]])
     #expect(hints.due(at: start + .seconds(2), owners: [owners[0], owners[2]]) == ([3], nil))
-    hints.looked()
+    hints.looked(at: owners)
     #expect(hints.due(at: start + .seconds(3), owners: owners) == ([2, 3], nil))
-    hints.looked()
+    hints.looked(at: owners)
     #expect(hints.due(at: start + .seconds(4), owners: owners) == ([], nil))
+    // One that had another owner by then gets a message at the next look; and so do all if the messages were lost.
+    hints.add(ShardSet([33]))
+    #expect(hints.due(at: start + .seconds(5), owners: owners) == ([2], nil))
+    let moved = [owners[0], peer(2, .none), peer(3, ShardSet(32..<64))]
+    hints.looked(at: moved)
+    #expect(hints.due(at: start + .seconds(6), owners: moved) == ([3], nil))
+    hints.notTold()
+    #expect(hints.due(at: start + .seconds(7), owners: moved) == ([3], nil))
   }
 }

@@ -51,7 +51,7 @@ struct WatchedEndsTests {
     var ends = WatchedEnds()
     let added = [([1, 2], 5), ([2], 6), ([2], 6)].map { ends.add(Self.calls($0.0), for: $0.1, at: Self.start) }
     #expect(added == [true, true, true])
-    let (first, again) = (ends.ended(Self.calls([2, 3])), ends.ended(Self.calls([2])))
+    let (first, again) = (ends.ended(Self.calls([2, 3]), at: Self.start), ends.ended(Self.calls([2]), at: Self.start))
     #expect(first.map(\.session).sorted() == [5, 6] && again.isEmpty && ends.count == 1)
   }
 
@@ -62,7 +62,7 @@ struct WatchedEndsTests {
     _ = ends.add(Self.calls([2]), for: 5, at: Self.start + WatchedEnds.memory)
     #expect(ends.count == 2)
     _ = ends.add(Self.calls([3]), for: 5, at: Self.start + WatchedEnds.memory * 2)
-    let ended = ends.ended(Self.calls([1, 2, 3]))
+    let ended = ends.ended(Self.calls([1, 2, 3]), at: Self.start + WatchedEnds.memory * 2)
     #expect(ended.map(\.call) == Self.calls([2, 3]))
   }
 
@@ -73,7 +73,7 @@ struct WatchedEndsTests {
     #expect(isAdded)
     isAdded = ends.add(Self.calls([-1]), for: 5, at: Self.start)
     #expect(!isAdded)
-    let ended = ends.ended(Self.calls([0]))
+    let ended = ends.ended(Self.calls([0]), at: Self.start)
     isAdded = ends.add(Self.calls([-1]), for: 5, at: Self.start)
     #expect(ended.count == 1 && isAdded)
   }

@@ -74,7 +74,7 @@ struct LeaseTable: Sendable {
 
   /// When to make the next request.
   var askAt: Timestamp {
-    guard let settings, case .member = standing, !hasWorked else { return nextAsk }
+    guard let settings, case .member = standing, !hasWorked, yielding.shards.isEmpty else { return nextAsk }
     // Nobody has renewed it for a third of its time.
     let unrenewed = validUntil + (.zero - settings.validity * 2 / 3)
     return max(nextAsk, min(restUntil, unrenewed))

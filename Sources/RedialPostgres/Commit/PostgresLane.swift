@@ -49,8 +49,6 @@ final class PostgresLane: Sendable {
 
   private struct Inbox: Sendable {
     var jobs: [LaneJob] = []
-    /// How many works but leases have come.
-    var posted = 0
     var isClosed = false
     var listener: (@Sendable (StoreOutcome) -> Void)?
   }
@@ -86,15 +84,9 @@ final class PostgresLane: Sendable {
     inbox.withLock { $0.listener = listener }
   }
 
-  /// How many works but leases were posted.
-  var posted: Int { inbox.withLock { $0.posted } }
-
   /// Adds a work behind all others.
   func post(_ job: LaneJob) {
-    inbox.withLock { inbox in
-      inbox.jobs.append(job)
-      if case .lease = job.work {} else { inbox.posted += 1 }
-    }
+    inbox.withLock { $0.jobs.append(job) }
     bell.ring()
   }
 

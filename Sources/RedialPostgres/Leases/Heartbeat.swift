@@ -9,9 +9,8 @@ internal import Synchronization
 /// The thread with the connection by which an instance renews its lease, looks at the others, hears from them and tells
 /// them. It is not the lane's: a long commit must not make the lease end.
 final class Heartbeat: Sendable {
-  /// The time between two heartbeats, of which each draws its own within a tenth; and at rest: while the lane has nothing to
-  /// do, and nobody has to be replaced. Then it is a part of the lease.
-  private static let (interval, restInterval, restShare) = (Duration.milliseconds(250), Duration.seconds(1), 5)
+  /// The time between two heartbeats, of which each draws its own within a tenth.
+  static let interval = Duration.milliseconds(250)
 
   private struct Inbox: Sendable {
     var shards = ShardSet.none
@@ -73,8 +72,6 @@ final class Heartbeat: Sendable {
     private var hints = OwnerHints()
     private var peers: [Peer] = []
     private var nextBeat = ContinuousClock.now
-    /// How many works the lane had got at the last beat.
-    private var posted = 0
 
     init(_ heart: Heartbeat) {
       self.heart = heart
@@ -105,9 +102,8 @@ final class Heartbeat: Sendable {
       // Those that arrived while an answer was awaited are not in the socket any more.
       if let connection, try takeMessages(connection) { return }
       if ContinuousClock.now >= nextBeat {
-        nextBeat = .now + Heartbeat.interval
-        let pause = try beat()
-        nextBeat = .now + pause * Double.random(in: 0.9...1.1)
+        nextBeat = .now + Heartbeat.interval * Double.random(in: 0.9...1.1)
+        try beat()
       }
       var wakeUp = nextBeat
       if let connection {
@@ -115,7 +111,12 @@ final class Heartbeat: Sendable {
         if !told.isEmpty {
           var tell = PostgresStatement(HeartbeatQueries.tell)
           tell.add(told)
-          _ = try connection.run([tell], within: heart.limit)
+          do throws(PostgresFailure) {
+            _ = try connection.run([tell], within: heart.limit)
+          } catch {
+            hints.notTold()
+            throw error
+          }
         }
         if let next { wakeUp = min(wakeUp, next) }
         // The beat may have taken some of them from the socket.
@@ -131,13 +132,14 @@ final class Heartbeat: Sendable {
     private mutating func takeMessages(_ connection: PostgresConnection) throws(PostgresFailure) -> Bool {
       let messages = try connection.takeNotifications()
       if messages.contains("calls") { heart.listener(.callsStored) }
-      if messages.contains("shards") { heart.listener(.changed) }
-      if messages.contains(where: { $0 == "shards" || $0 == "documents" }) { nextBeat = .now }
+      if messages.contains("shards") {
+        heart.listener(.changed)
+        nextBeat = .now
+      }
       return !messages.isEmpty
     }
 
-    /// Renews the lease and looks around. Returns the time until the next beat.
-    private mutating func beat() throws(PostgresFailure) -> Duration {
+    private mutating func beat() throws(PostgresFailure) {
       let standing = heart.lane.standing.withLock { $0 }
       let connection = try connected(for: standing.session?.id)
       let now = heart.lane.needs.now()
@@ -164,25 +166,12 @@ final class Heartbeat: Sendable {
         heart.listener(.renewed(session: session.id, asked: asked))
       }
       peers = look.peers
-      hints.looked()
+      hints.looked(at: look.peers)
       for news in watch.news(of: look, session: standing.session?.id) { heart.listener(news) }
       let quiet = rows[rows.count - 2]
-      guard quiet.count == 1 else { return Heartbeat.interval }
+      guard quiet.count == 1 else { return }
       let time = Timestamp(microseconds: quiet.integer(0, 1))
       heart.listener(.heard(ClockSample(asked: asked, answered: answered, time: time)))
-      return pause(after: look, at: time, lease: standing.duration)
-    }
-
-    /// The time until the next beat: until the first of the others has to be replaced, if that is sooner.
-    private mutating func pause(after look: PeerLook, at time: Timestamp, lease: Duration?) -> Duration {
-      let before = posted
-      posted = heart.lane.posted
-      guard posted == before, !look.isQuiet, look.expired == 0, look.free.isEmpty, let lease else {
-        return Heartbeat.interval
-      }
-      let ends = look.peers.compactMap { $0.isSelf ? nil : $0.expiresAt.map { $0 - time } }
-      let rest = min(Heartbeat.restInterval, lease / Heartbeat.restShare)
-      return max(Heartbeat.interval, min(rest, ends.min() ?? rest))
     }
 
     /// The connection, which listens on the session's channel.
@@ -212,8 +201,7 @@ final class Heartbeat: Sendable {
       guard heard != session else { return connection }
       var changes: [String] = []
       if let heard { changes.append("UNLISTEN redial_\(heard)") }
-      // The others see it at once, and give it shards.
-      if let session { changes += ["LISTEN redial_\(session)", HeartbeatQueries.tellAll.sql] }
+      if let session { changes.append("LISTEN redial_\(session)") }
       try connection.execute(changes, purpose: "listen to other instances", within: heart.limit)
       heard = session
       // Earlier messages are lost.

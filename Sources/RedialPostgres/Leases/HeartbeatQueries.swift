@@ -40,13 +40,11 @@ enum HeartbeatQueries {
   static let tellAll = PostgresQuery(
     "beat_tell_all", "tell other instances", "SELECT pg_notify('redial_' || id, 'shards') FROM sessions")
 
-  /// Counts a change of the documents of these kinds, and tells all instances once it is made.
+  /// Counts a change of the documents of these kinds.
   static let raise = PostgresQuery(
     "raise_versions", "note a change of documents",
     """
-    WITH raised AS (
-      INSERT INTO versions (kind, n) SELECT kind, 1 FROM unnest($1::text[]) AS u (kind) ORDER BY kind
-      ON CONFLICT (kind) DO UPDATE SET n = versions.n + 1)
-    SELECT pg_notify('redial_' || id, 'documents') FROM sessions
+    INSERT INTO versions (kind, n) SELECT kind, 1 FROM unnest($1::text[]) AS u (kind) ORDER BY kind
+    ON CONFLICT (kind) DO UPDATE SET n = versions.n + 1
     """)
 }

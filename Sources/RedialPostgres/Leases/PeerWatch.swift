@@ -78,6 +78,8 @@ struct OwnerHints: Sendable {
   private var (unknown, longUnknown) = (ShardSet.none, ShardSet.none)
   /// Those for which the owners are looked up again.
   private var again = ShardSet.none
+  /// Those for which owners got a message since the last look, by session.
+  private var told: [Int64: ShardSet] = [:]
 
   /// Adds the shards of calls that were stored.
   mutating func add(_ shards: ShardSet) {
@@ -85,9 +87,19 @@ struct OwnerHints: Sendable {
   }
 
   /// The instances were looked at. Some shards may have changed hands just before calls were stored for them.
-  mutating func looked() {
-    again = unknown.union(longUnknown)
+  mutating func looked(at owners: [Peer]) {
+    again = again.union(unknown).union(longUnknown)
     (longUnknown, unknown) = (unknown, .none)
+    for (session, shards) in told {
+      let kept = owners.first { $0.session.id == session }?.shards ?? .none
+      again = again.union(shards.subtracting(kept))
+    }
+    told = [:]
+  }
+
+  /// The messages since the last look may not have been sent.
+  mutating func notTold() {
+    for shards in told.values { again = again.union(shards) }
   }
 
   /// The instances that get a message now, and when to ask again; nil if nothing is left.
@@ -99,13 +111,14 @@ struct OwnerHints: Sendable {
   ) -> (told: [Int64], next: ContinuousClock.Instant?) {
     let all = shards.union(again)
     guard !all.isEmpty else { return ([], nil) }
-    var (told, later, next): ([Int64], ShardSet, ContinuousClock.Instant?) = ([], .none, nil)
+    var (sessions, later, next): ([Int64], ShardSet, ContinuousClock.Instant?) = ([], .none, nil)
     for owner in owners where !owner.isSelf {
       let meant = owner.shards.intersection(all)
       guard !meant.isEmpty else { continue }
       let earliest = sent[owner.session.id].map { $0 + Self.pause } ?? now
       if earliest <= now {
-        told.append(owner.session.id)
+        sessions.append(owner.session.id)
+        told[owner.session.id] = told[owner.session.id, default: .none].union(meant)
         sent[owner.session.id] = now
       } else {
         later = later.union(meant)
@@ -116,6 +129,6 @@ struct OwnerHints: Sendable {
     unknown = unknown.union(shards.subtracting(others))
     (shards, again) = (later, .none)
     sent = sent.filter { entry in owners.contains { $0.session.id == entry.key } }
-    return (told, next)
+    return (sessions, next)
   }
 }

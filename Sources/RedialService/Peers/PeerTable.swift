@@ -65,6 +65,9 @@ final class PeerTable: Sendable {
     }
   }
 
+  /// The shards of this instance.
+  var own: ShardSet { state.withLock { $0.own } }
+
   /// Whether this instance runs the calls of a target.
   func owns(_ target: TargetKey) -> Bool { state.withLock { $0.own.contains(target: target) } }
 }

@@ -80,7 +80,6 @@ final class EndWatch: @unchecked Sendable {
   func shutdown() { lane?.shutdown() }
 
   private func watch(_ calls: [(call: CallID, target: TargetKey)]) {
-    let table = table
     let starts = state.withLock { state in
       for (call, target) in calls { state.watched[call] = Watched(target: target) }
       guard !state.isLooking, !state.watched.isEmpty else { return false }
@@ -88,7 +87,14 @@ final class EndWatch: @unchecked Sendable {
       return true
     }
     if starts { lookSoon() }
-    let targets = Dictionary(calls.lazy.filter { !table.owns($0.target) }.map { ($0.call, $0.target) }) { $1 }
+    ask(calls)
+  }
+
+  /// Asks the owners of calls to tell when they end.
+  private func ask(_ calls: [(call: CallID, target: TargetKey)]) {
+    guard !calls.isEmpty else { return }
+    let (table, own) = (table, table.own)
+    let targets = Dictionary(calls.lazy.filter { !own.contains(target: $0.target) }.map { ($0.call, $0.target) }) { $1 }
     lane?.send(targets.keys.map { (.watch($0), Self.size) }) { message in
       targets[message.call].flatMap { table.owner(ofShard: ShardSet.shard(of: $0)) }
     }
@@ -110,17 +116,19 @@ final class EndWatch: @unchecked Sendable {
   }
 
   private func look() {
-    let waited = Set(ends.waited)
-    var (calls, goesOn) = state.withLock { state in
+    let (waited, own) = (Set(ends.waited), table.own)
+    let (due, untold, goesOn) = state.withLock { state in
       state.watched = state.watched.filter { waited.contains($0.key) }
       state.isLooking = !state.watched.isEmpty
       state.looks += 1
       let isForAll = state.looks % Self.rest == 0
-      return (
-        state.watched.filter { (isForAll || !$0.value.isTold) && !table.owns($0.value.target) }.map(\.key),
-        state.isLooking
-      )
+      let others = state.watched.filter { !own.contains(target: $0.value.target) }
+      let untold = others.filter { !$0.value.isTold }
+      // Those whose owners could not be asked are asked again.
+      return ((isForAll ? others : untold).map(\.key), isForAll ? untold : [:], state.isLooking)
     }
+    ask(untold.map { ($0, $1.target) })
+    var calls = due
     while !calls.isEmpty {
       // If the store cannot be read now, a later look may find them, and every wait has its own end.
       let ended = (try? reader.ended(among: Array(calls.prefix(Self.page)))) ?? []
@@ -134,9 +142,10 @@ final class EndWatch: @unchecked Sendable {
 
   /// Remembers that an instance waits for calls. Call it before the store is asked which of them have ended.
   ///
-  /// - Returns: Whether there is room.
+  /// - Returns: Whether there is room, and the instance can be reached.
   func remember(_ calls: [CallID], for session: Int64) -> Bool {
-    others.withLock { others in
+    guard table.all.contains(where: { $0.session.id == session && $0.address != nil }) else { return false }
+    return others.withLock { others in
       defer { count.store(others.count, ordering: .releasing) }
       return others.add(calls, for: session, at: clock.now)
     }
@@ -151,7 +160,7 @@ final class EndWatch: @unchecked Sendable {
         writes.lazy.compactMap { write in
           guard case .update(let id, let progress, _) = write, progress.state.isFinal else { return nil }
           return id
-        })
+        }, at: clock.now)
     }
     guard !news.isEmpty else { return }
     let peers = Dictionary(table.all.map { ($0.session.id, $0) }) { first, _ in first }

@@ -21,14 +21,20 @@ struct WatchedEnds: Sendable {
   ///
   /// - Returns: False if there is no room.
   mutating func add(_ calls: [CallID], for session: Int64, at now: Timestamp) -> Bool {
-    if now - turnedAt >= Self.memory { (old, young, turnedAt) = (young, [:], now) }
+    turn(at: now)
     guard count + calls.count <= Self.most else { return false }
     for call in calls { young[call, default: []].insert(session) }
     return true
   }
 
+  private mutating func turn(at now: Timestamp) {
+    guard now - turnedAt >= Self.memory else { return }
+    (old, young, turnedAt) = (now - turnedAt >= Self.memory * 2 ? [:] : young, [:], now)
+  }
+
   /// Calls have ended. Returns those that are waited for, with the sessions.
-  mutating func ended(_ calls: some Sequence<CallID>) -> [(call: CallID, session: Int64)] {
+  mutating func ended(_ calls: some Sequence<CallID>, at now: Timestamp) -> [(call: CallID, session: Int64)] {
+    turn(at: now)
     var news: [(call: CallID, session: Int64)] = []
     for call in calls {
       let sessions = (young.removeValue(forKey: call) ?? []).union(old.removeValue(forKey: call) ?? [])
