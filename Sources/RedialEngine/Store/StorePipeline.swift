@@ -64,7 +64,7 @@ public struct StorePipeline: Sendable {
   /// How often the store was lost.
   private var losses = 0
   /// Whether the store was lost with jobs in flight. Nothing is sent until it is found.
-  public private(set) var isInDoubt = false
+  private var isInDoubt = false
   /// Whether the store can be reached, if that is to be reported.
   private var news: EngineEvent?
   /// Whether changes have failed and none has been made since. The engine has them and will request them again, even
