@@ -24,6 +24,12 @@ struct CommandError: Error {
   var isPassing = false
 }
 
+extension CommandError {
+  init(_ error: StoreError) {
+    self.init(code: .unsuccessful, message: error.message)
+  }
+}
+
 /// The `redial` command: finds the sub-command and runs it.
 enum RedialTool {
   static let commands: [Command] = [

@@ -232,6 +232,45 @@ struct ArchiveTests {
     restored.close()
   }
 
+  @Test("what is committed between two parts of a backup is not in it, and does not begin it anew")
+  func backupInParts() throws {
+    let store = try filledStore()
+    defer { store.close() }
+    try store.fold()
+    let (source, copy) = (try SQLiteConnection(path: path, role: .reader), folder.file("copy.db"))
+    defer { source.close() }
+    let target = try SQLiteConnection(path: copy, role: .writer)
+    var parts = 1
+    try target.takeAll(of: source, pagesAtOnce: 8) { () throws(StoreError) in
+      try store.commit([.insert(Sample.call(1000 + parts))])
+      parts += 1
+    }
+    let pages = try #require(try target.value("count pages", "PRAGMA page_count") { $0.integer(0) })
+    target.close()
+    #expect(pages > 24 && parts == (pages + 7) / 8)
+    #expect(try exported(copy).count == 50)
+    #expect(try exported(path).count == 50 + parts - 1)
+  }
+
+  @Test("a pause that fails ends a backup of either kind")
+  func failedPause() throws {
+    try filledStore().close()
+    let failure = StoreError(kind: .full, message: "full")
+    let source = try SQLiteConnection(path: path, role: .reader)
+    defer { source.close() }
+    let target = try SQLiteConnection(path: folder.file("copy.db"), role: .writer)
+    defer { target.close() }
+    let inParts = #expect(throws: StoreError.self) {
+      try target.takeAll(of: source, pagesAtOnce: 8) { () throws(StoreError) in throw failure }
+    }
+    let compact = #expect(throws: StoreError.self) {
+      try source.execute("copy the store", "VACUUM INTO '\(folder.file("other.db"))'", stepsAtOnce: 10) {
+        () throws(StoreError) in throw failure
+      }
+    }
+    #expect(inParts?.message == "full" && compact?.message == "full")
+  }
+
   @Test("a backup overwrites nothing, and leaves nothing behind if it fails")
   func backupRefusals() throws {
     try filledStore(3).close()

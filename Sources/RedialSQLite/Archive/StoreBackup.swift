@@ -5,6 +5,9 @@ public import RedialModel
 
 /// Copies a store that a service may be using.
 public enum StoreBackup {
+  /// Between two looks at how much is written, when SQLite writes it: less than a millisecond.
+  private static let stepsAtOnce: Int32 = 10_000
+
   /// Copies a store as of one moment into a new file, which is on disk when this function returns.
   ///
   /// The copy is written beside the file under the name of the file and `.partial`, and gets its name when it is
@@ -29,19 +32,24 @@ public enum StoreBackup {
       // This is for the copy: a connection that may not write reports an error here, but still uses the setting for its
       // next VACUUM.
       try? connection.execute("choose how the copy becomes smaller", "PRAGMA auto_vacuum = INCREMENTAL")
-      try connection.execute("copy the store", "VACUUM INTO '\(partial.replacing("'", with: "''"))'")
+      try connection.execute(
+        "copy the store", "VACUUM INTO '\(partial.replacing("'", with: "''"))'",
+        stepsAtOnce: Self.stepsAtOnce, pausing: file.rest)
     } else {
-      try connection.copy(to: partial)
+      try connection.copy(to: file)
     }
     return try file.complete()
   }
 }
 
 extension SQLiteConnection {
+  /// Pages between two rests.
+  private static let pagesAtOnce = Int32(PartialFile.bytesBetweenRests / Checkpoints.pageBytes)
+
   /// Copies everything into another file, as of one moment: pages that are committed meanwhile are not copied.
-  func copy(to path: String) throws(StoreError) {
-    let target = try SQLiteConnection(path: path, role: .writer)
+  fileprivate func copy(to file: PartialFile) throws(StoreError) {
+    let target = try SQLiteConnection(path: file.path, role: .writer)
     defer { target.close() }
-    try target.takeAll(of: self)
+    try target.takeAll(of: self, pagesAtOnce: Self.pagesAtOnce, pausing: file.rest)
   }
 }

@@ -81,6 +81,28 @@ final class SQLiteConnection {
     guard result == SQLITE_OK else { throw failure(result, purpose.description) }
   }
 
+  /// Runs a statement that takes long, with a pause after each so many steps of SQLite's virtual machine.
+  ///
+  /// - Parameter pause: An error that it throws ends the statement.
+  func execute(
+    _ purpose: StaticString, _ sql: String, stepsAtOnce: Int32, pausing pause: @escaping () throws(StoreError) -> Void
+  ) throws(StoreError) {
+    let pauses = Pauses(pause)
+    // Sound: the connection calls back on this thread, and no longer when this returns.
+    sqlite3_progress_handler(
+      handle, stepsAtOnce,
+      { context in
+        guard let context else { return 0 }
+        return Unmanaged<Pauses>.fromOpaque(context).takeUnretainedValue().next() ? 0 : 1
+      }, Unmanaged.passUnretained(pauses).toOpaque())
+    defer { sqlite3_progress_handler(handle, 0, nil, nil) }
+    do throws(StoreError) {
+      try execute(purpose, sql)
+    } catch {
+      throw pauses.failure ?? error
+    }
+  }
+
   /// The first column of the first row of a query that runs once.
   func value<Value>(
     _ purpose: StaticString, _ sql: String, _ read: (SQLiteStatement) -> Value
@@ -179,11 +201,28 @@ final class SQLiteConnection {
   }
 
   /// Replaces the content with everything that another connection sees in one transaction.
-  func takeAll(of source: SQLiteConnection) throws(StoreError) {
+  ///
+  /// - Parameter pause: Called after each part but the last.
+  func takeAll(
+    of source: SQLiteConnection, pagesAtOnce: Int32, pausing pause: () throws(StoreError) -> Void
+  ) throws(StoreError) {
+    // Without a transaction of its own, a copy begins anew whenever somebody else commits.
+    try source.execute("begin a copy", "BEGIN")
+    defer { source.rollBack() }
+    _ = try source.value("begin a copy", "SELECT count(*) FROM sqlite_schema") { $0.integer(0) }
     guard let backup = sqlite3_backup_init(handle, "main", source.handle, "main") else {
       throw failure(sqlite3_errcode(handle), "begin a copy")
     }
-    let result = sqlite3_backup_step(backup, -1)
+    var result = SQLITE_OK
+    do throws(StoreError) {
+      while result == SQLITE_OK {
+        result = sqlite3_backup_step(backup, pagesAtOnce)
+        if result == SQLITE_OK { try pause() }
+      }
+    } catch {
+      sqlite3_backup_finish(backup)
+      throw error
+    }
     let finished = sqlite3_backup_finish(backup)
     guard result == SQLITE_DONE, finished == SQLITE_OK else {
       throw failure(result == SQLITE_DONE ? finished : result, "copy \(source.path)")
@@ -198,4 +237,25 @@ final class SQLiteConnection {
 /// The number of pages in a write-ahead log.
 private final class LogLength {
   var pages = 0
+}
+
+/// The pauses of a statement, and the error of the one that ended it.
+private final class Pauses {
+  private let pause: () throws(StoreError) -> Void
+  private(set) var failure: StoreError?
+
+  init(_ pause: @escaping () throws(StoreError) -> Void) {
+    self.pause = pause
+  }
+
+  /// Returns whether the statement goes on.
+  func next() -> Bool {
+    do throws(StoreError) {
+      try pause()
+      return true
+    } catch {
+      failure = error
+      return false
+    }
+  }
 }

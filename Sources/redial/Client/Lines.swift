@@ -14,7 +14,7 @@ struct LineWriter {
     do throws(StoreError) {
       file = try path.map { path throws(StoreError) in try PartialFile(path) }
     } catch {
-      throw CommandError(code: .unsuccessful, message: error.message)
+      throw CommandError(error)
     }
   }
 
@@ -30,7 +30,7 @@ struct LineWriter {
     do throws(StoreError) {
       _ = try file?.complete()
     } catch {
-      throw CommandError(code: .unsuccessful, message: error.message)
+      throw CommandError(error)
     }
   }
 
@@ -39,6 +39,11 @@ struct LineWriter {
       guard let file else { Terminal.endAfterFailedWrite() }
       throw CommandError(
         code: .unsuccessful, message: "cannot write \(file.path): \(String(cString: strerror(errno)))")
+    }
+    do throws(StoreError) {
+      try file?.rest()
+    } catch {
+      throw CommandError(error)
     }
     buffer.removeAll(keepingCapacity: true)
   }

@@ -80,7 +80,7 @@ enum ArchiveCommands {
         Terminal.error("redial export: \(error.message)\n")
       }
     } catch {
-      throw CommandError(code: .unsuccessful, message: error.message)
+      throw CommandError(error)
     }
     progress.end()
     if let failure { throw failure }

@@ -28,7 +28,7 @@ extension Command {
       }
       Terminal.write("wrote \(bytes) bytes of \(source) to \(target)\n")
     } catch {
-      throw CommandError(code: .unsuccessful, message: error.message)
+      throw CommandError(error)
     }
     return .success
   }

@@ -40,7 +40,7 @@ enum MigrateCommand {
       outcome = try StoreMigration(from: source, to: destination).run { done in progress.show(text(done)) }
     } catch {
       progress.end()
-      throw CommandError(code: .unsuccessful, message: error.message)
+      throw CommandError(error)
     }
     progress.end()
     let differences = outcome.differences

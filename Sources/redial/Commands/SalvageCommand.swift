@@ -24,7 +24,7 @@ extension Command {
         Terminal.error("redial salvage: \($0)\n")
       }
     } catch {
-      throw CommandError(code: .unsuccessful, message: error.message)
+      throw CommandError(error)
     }
     Terminal.write(
       "wrote \(outcome.calls) calls of \(source) to \(target)"
