@@ -7,7 +7,7 @@ delivered and refused, the pace, and how many calls have not ended. Afterwards i
 sender that knows the end of the outage and the capacity. As in the benchmark in virtual time (recovery-benchmark), the
 target has recovered when as few calls are unfinished as before the outage, and one in fifty of the backlog.
 
-It writes a chart of each scenario into docs/charts, and prints the table of docs/performance.md.
+It writes a chart of each scenario into docs/charts, and prints the table of docs/outages.md.
 
   python3 Benchmarks/recovery.py [--scenario NAME] [--binary PATH] [--charts FOLDER]
 """

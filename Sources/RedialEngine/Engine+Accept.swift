@@ -62,20 +62,20 @@ extension Engine {
     }
     if let key = descriptor.key {
       lookUp(KeyedSubmission(descriptor: descriptor, key: key, reply: reply))
-    } else if let problem = refusal(of: descriptor.spec) {
-      refuse(reply, problem)
+    } else if let refusal = refusal(of: descriptor.spec) {
+      refuse(reply, refusal)
     } else {
       accept(descriptor, reply: reply)
     }
   }
 
-  mutating func refuse(_ reply: ReplyToken<SubmissionReply>, _ problem: Problem) {
-    effects.actions.append(.reply(.submission(reply, .refused(problem))))
+  mutating func refuse(_ reply: ReplyToken<SubmissionReply>, _ refusal: Refusal) {
+    effects.actions.append(.reply(.submission(reply, .refused(refusal))))
   }
 
   /// Refuses what would have been answered with this.
-  mutating func refuse(_ reply: Reply, _ problem: Problem) {
-    effects.actions.append(.reply(reply.refused(problem)))
+  mutating func refuse(_ reply: Reply, _ refusal: Refusal) {
+    effects.actions.append(.reply(reply.refused(refusal)))
   }
 
   /// Accepts a call.
@@ -142,13 +142,14 @@ extension Engine {
   }
 
   /// Creates the webhook for the callback of a call that has ended. A webhook is a call itself.
-  mutating func insertWebhook(_ event: CallEvent, of record: CallRecord, attempts: [AttemptRecord]) {
+  mutating func insertWebhook(_ event: EventType, of record: CallRecord, attempts: [AttemptRecord]) {
     guard let callback = record.spec.callback, callback.events.contains(event) else { return }
     precondition(record.progress.state.isFinal, "A webhook reports the end of a call that has not ended.")
     let origin = (try? TargetURL(callback.url).origin) ?? callback.url
     let spec = CallSpec(
       url: callback.url, method: "POST", headers: [HeaderField("content-type", "application/json")],
-      target: TargetKey("webhook:\(origin)", in: record.spec.namespace), policy: settings.webhookPolicy,
+      target: TargetKey(WebhookSubscription.targetPrefix + origin, in: record.spec.namespace),
+      policy: settings.webhookPolicy,
       captureLimit: 4096, hops: record.spec.hops)
     var webhook = CallRecord(
       id: nextID(), kind: .webhook, spec: spec,

@@ -19,7 +19,6 @@ extension Engine {
       attempt.duration, succeeded: succeeded, ended: ended, isClients: kind == .call, of: index, at: now)
   }
 
-  /// One target.
   func describe(_ index: Int) -> TargetSnapshot {
     describe([index]).first ?? roster.targets[index].snapshot(at: now)
   }

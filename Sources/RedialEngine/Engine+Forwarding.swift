@@ -1,5 +1,5 @@
 internal import RedialCore
-public import RedialModel
+internal import RedialModel
 
 /// How a call gets to the engine that has its target.
 ///
@@ -20,7 +20,7 @@ extension Engine {
 
   /// Gives a call its identity, and has its owner accept it.
   mutating func forward(_ descriptor: CallDescriptor, reply: ReplyToken<SubmissionReply>) {
-    if let problem = refusal(in: descriptor.spec.namespace) { return refuse(reply, problem) }
+    if let refusal = refusal(in: descriptor.spec.namespace) { return refuse(reply, refusal) }
     var descriptor = descriptor
     descriptor.identity = GivenIdentity(id: nextID(), createdAt: now)
     effects.actions.append(.forward(descriptor, reply))
@@ -33,12 +33,12 @@ extension Engine {
     if identity.isOfPeer {
       // It is never forwarded again: whoever has sent it stores it.
       guard owns(descriptor.spec.target) else {
-        refuse(reply, Self.ownedElsewhere(descriptor.spec.target))
+        refuse(reply, .ownedElsewhere(descriptor.spec.target))
         return true
       }
       let patience = settings.forwarding?.patience ?? .zero
       guard now - identity.createdAt <= patience, desk.forwarded.take(identity, for: patience, at: now) else {
-        refuse(reply, Self.forwardedLate)
+        refuse(reply, .forwardedTooLate)
         return true
       }
     }
@@ -56,16 +56,5 @@ extension Engine {
       state: .scheduled, due: new.progress.roundStartedAt, waiting: .startTime,
       roundStartedAt: new.progress.roundStartedAt)
     return record
-  }
-
-  private static let forwardedLate = Problem(
-    status: 503, code: "forwardedTooLate", title: "The call came too late, or twice",
-    detail: "The instance that has sent it waits no longer for this answer, and stores it itself.", retryAfter: 1)
-
-  /// Whether a refusal of a forwarded call means only that this instance has not accepted it, and another one may.
-  public static func leavesToOthers(_ problem: Problem) -> Bool {
-    [
-      "draining", "forwardedTooLate", "leaseLost", "ownedElsewhere", "storageFull", "storageUnavailable",
-    ].contains(problem.code)
   }
 }

@@ -9,7 +9,7 @@ internal import RedialModel
 extension Engine {
   /// Asks the store for the call that was accepted under the key.
   mutating func lookUp(_ submission: KeyedSubmission) {
-    if let problem = standstill { return refuse(submission.reply, problem) }
+    if let refusal = standstill { return refuse(submission.reply, refusal) }
     desk.keys.begin(submission.key)
     desk.requestLater(.findKey(submission, at: now))
   }
@@ -20,10 +20,10 @@ extension Engine {
     // The call that was accepted under the key meanwhile is not known any more; a client that asks again will get it.
     if isStale || !desk.leases.canWork { return refuse(submission.reply, .leaseLost) }
     if desk.putOff(.submit(submission.descriptor, submission.reply)) { return }
-    if let trouble = desk.trouble { return refuse(submission.reply, desk.refusal ?? trouble.problem) }
+    if let trouble = desk.trouble { return refuse(submission.reply, desk.refusal ?? trouble.refusal) }
     if let earlier = record ?? accepted {
       let isSame = earlier.key.fingerprint == submission.key.fingerprint
-      var reply: SubmissionReply = isSame ? .replayed(earlier.call) : .refused(Self.keyReused(submission.key))
+      var reply: SubmissionReply = isSame ? .replayed(earlier.call) : .refused(.keyReused(submission.key.name))
       // Another instance has stored this very call.
       if let identity = submission.descriptor.identity, identity.id == earlier.call {
         reply = .accepted(Self.asStored(self.record(of: submission.descriptor)))
@@ -31,7 +31,7 @@ extension Engine {
       // After the commit of the first, which may not have happened yet, and may fail.
       return afterCommit.append(.reply(.submission(submission.reply, reply)))
     }
-    if let problem = refusal(of: submission.descriptor.spec) { return refuse(submission.reply, problem) }
+    if let refusal = refusal(of: submission.descriptor.spec) { return refuse(submission.reply, refusal) }
     let id = accept(submission.descriptor, reply: submission.reply)
     let new = KeyRecord(
       key: submission.key, call: id, createdAt: now, expiresAt: now + settings.idempotencyTime)
@@ -39,27 +39,15 @@ extension Engine {
     desk.keys.accepted(new)
   }
 
-  /// The lookup failed.
-  mutating func lookupFailed(_ submission: KeyedSubmission, _ problem: Problem) {
+  mutating func lookupFailed(_ submission: KeyedSubmission, _ refusal: Refusal) {
     desk.keys.end(submission.key)
-    refuse(submission.reply, problem)
+    refuse(submission.reply, refusal)
   }
 
   /// The store has not looked yet, and is asked again, unless it was lost meanwhile.
   mutating func lookUpAgain(_ submission: KeyedSubmission, _ failure: StoreError) {
     desk.keys.end(submission.key)
     if desk.putOff(.submit(submission.descriptor, submission.reply)) { return }
-    refuse(submission.reply, desk.refusal ?? .of(failure))
-  }
-
-  /// The code of the problem that a key was used for something else.
-  static let keyReusedCode = "idempotencyKeyReused"
-
-  static func keyReused(_ key: IdempotencyKey) -> Problem {
-    Problem(
-      status: 422, code: keyReusedCode, title: "The Idempotency-Key was used for another call",
-      detail:
-        "Another descriptor was submitted under the key \"\(key.name.bare)\". A new call needs a new key."
-    )
+    refuse(submission.reply, desk.refusal ?? Refusal(failure))
   }
 }

@@ -1,5 +1,5 @@
 internal import RedialCore
-public import RedialModel
+internal import RedialModel
 
 /// How several engines share one store: each works only on the shards of its lease.
 ///
@@ -190,13 +190,5 @@ extension Engine {
     record.progress.waiting = .startTime
     writes.append(.insert(record))
     return record
-  }
-
-  /// The problem that a command is for another instance, which could not be reached.
-  public static func ownedElsewhere(_ target: TargetKey) -> Problem {
-    Problem(
-      status: 503, code: "ownedElsewhere", title: "Another instance has this target",
-      detail: "The calls to \(target.bare) are run by another instance of the service, or by none for "
-        + "the moment. Send the request to that instance, or try again.", retryAfter: 1)
   }
 }

@@ -3,7 +3,6 @@ internal import RedialModel
 
 /// What happens when an attempt ends.
 extension Engine {
-  /// An attempt has ended.
   mutating func attemptEnded(_ id: CallID, number: Int, _ result: AttemptResult) {
     desk.leases.attemptEnded(id)
     guard let place = calls.place(of: id), case .running(let flight, let cancelledBy) = calls[at: place].phase,
@@ -115,7 +114,7 @@ extension Engine {
     case .succeed:
       // A call that succeeded first cannot be cancelled.
       for reply in cancelledBy {
-        afterCommit.append(.reply(.command(reply, .refused(Self.alreadyEnded(id, .succeeded)))))
+        afterCommit.append(.reply(.command(reply, .refused(.callEnded(id, .succeeded)))))
       }
       finish(id, .succeeded, attempt: attempt)
     case _ where !cancelledBy.isEmpty: finish(id, .cancelled, attempt: attempt, for: cancelledBy)
@@ -187,11 +186,10 @@ extension Engine {
             id, kind: record.kind, target: record.spec.target, reason: failure, attempts: record.progress.attempts,
             traceparent: record.spec.traceparent)))
     }
-    if record.kind == .call, state != .cancelled {
-      let event: CallEvent = state == .succeeded ? .succeeded : failure == .tripped ? .tripped : .failed
+    if record.kind == .call, let event = EventType(endOf: record.progress) {
       insertWebhook(event, of: record, attempts: record.history)
+      notifySubscribers(event, of: record)
     }
-    notifySubscribers(of: record)
     done(replies, record)
     if record.spec.orderingKey != nil { passTurn(record) }
   }

@@ -22,10 +22,10 @@ extension Engine {
     case .fetch(let command):
       _ = desk.fetches.end(command.id)
       if desk.putOff(.command(command)) { break }
-      refuse(command, desk.trouble?.problem ?? Problem.of(failure))
+      refuse(command, desk.trouble?.refusal ?? Refusal(failure))
     case .findKey(let submission, _) where desk.trouble?.isContended == true: lookUpAgain(submission, failure)
     case .findKey(let submission, _):
-      lookupFailed(submission, desk.trouble?.problem ?? Problem.of(failure))
+      lookupFailed(submission, desk.trouble?.refusal ?? Refusal(failure))
     case .lease(let ask): desk.leases.notAnswered(ask)
     case .barrier:
       desk.completeTrouble()
@@ -100,7 +100,7 @@ extension Engine {
   /// in the store for this engine is changed there.
   private mutating func keep(_ writes: [StoreWrite], _ then: [Action]) {
     guard let trouble = desk.trouble else { return }
-    let (problem, isContended) = (trouble.problem, trouble.isContended)
+    let (refusal, isContended) = (trouble.refusal, trouble.isContended)
     for case .reply(.submission(let reply, .accepted(let record))) in then {
       // It is on disk, whatever has failed.
       if desk.isStored(record.id) { continue }
@@ -111,7 +111,7 @@ extension Engine {
       } else if isContended {
         continue
       } else {
-        refuse(reply, problem)
+        refuse(reply, refusal)
       }
       refuse(record)
     }
@@ -126,12 +126,12 @@ extension Engine {
         return desk.isStored(record.id) || isContended && isFirst
       // The submission that this repeats may just have been refused.
       case .reply(.submission(let reply, .replayed)):
-        refuse(reply, problem)
+        refuse(reply, refusal)
         return false
       case .reply(let reply):
         // The submission whose key was reused may just have been refused, too.
-        guard let refusal = reply.refusal, !isContended || refusal.code == Self.keyReusedCode else { return true }
-        refuse(reply, problem)
+        guard let decided = reply.refusal, !isContended || decided.isKeyReused else { return true }
+        refuse(reply, refusal)
         return false
       case .start: return false
       default: return true
@@ -146,7 +146,7 @@ extension Engine {
     let isSame = taken.isRepetition
     effects.actions.append(
       .reply(
-        .submission(reply, isSame ? .replayed(taken.earlier.call) : .refused(Self.keyReused(taken.submitted.key)))))
+        .submission(reply, isSame ? .replayed(taken.earlier.call) : .refused(.keyReused(taken.submitted.key.name)))))
   }
 
   /// Undoes the start of an attempt that has not been made. When the store works again, its deadline may have passed,
@@ -200,7 +200,7 @@ extension Engine {
       leaveRunning(id, wasMade: false)
       endPaced(call.target, flight.paceTicket, .none)
       recordBreaker(call.target, .ignored, flight.permit, of: id)
-      for reply in cancelledBy { refuse(.command(reply, .done(nil)), Self.noSuchCall(id)) }
+      for reply in cancelledBy { refuse(.command(reply, .done(nil)), .callNotFound(id)) }
     }
     release(id)
   }

@@ -5,7 +5,7 @@ internal import RedialJSON
 /// An event for subscribers that is neither an end of a call nor a change of a breaker.
 public struct Announcement: Sendable {
   /// The event's type.
-  public var type: String
+  public var type: EventType
   /// The event's data, as JSON.
   public var data: [UInt8]
   /// The only receiver, whatever it subscribed to; nil for all that subscribed to the type.
@@ -18,7 +18,7 @@ public struct Announcement: Sendable {
 
   /// Creates an announcement.
   public init(
-    _ type: String, data: [UInt8], only: WebhookSubscription? = nil, reply: ReplyToken<SubmissionReply>? = nil,
+    _ type: EventType, data: [UInt8], only: WebhookSubscription? = nil, reply: ReplyToken<SubmissionReply>? = nil,
     in namespace: Namespace = .default
   ) {
     self.namespace = only?.namespace ?? namespace
@@ -56,38 +56,32 @@ extension Engine {
   }
 
   /// Creates the webhooks for a call's end.
-  mutating func notifySubscribers(of record: CallRecord) {
-    guard !subscriptions.isEmpty, record.kind == .call else { return }
-    let event: CallEventName
-    switch record.progress.state {
-    case .succeeded: event = .succeeded
-    case .cancelled: event = .cancelled
-    default: event = record.progress.failure == .tripped ? .tripped : .failed
-    }
+  mutating func notifySubscribers(_ event: EventType, of record: CallRecord) {
+    guard !subscriptions.isEmpty else { return }
     var body: [UInt8]?
-    for subscription in subscriptions where subscription.wants(event.rawValue, target: record.spec.target) {
+    for subscription in subscriptions where subscription.wants(event, target: record.spec.target) {
       let bytes = body ?? WebhookPayload.make(event, of: record, redaction: settings.redaction, at: now)
       body = bytes
-      insertWebhook(event.rawValue, bytes, to: subscription, endOf: record.id)
+      insertWebhook(event, bytes, to: subscription, endOf: record.id)
     }
   }
 
   /// Creates the webhooks for a change of a target's breaker.
   mutating func notifySubscribers(
-    _ event: TargetEvent, of key: TargetKey, openUntil: Timestamp? = nil, trips: Int? = nil
+    _ event: EventType, of key: TargetKey, openUntil: Timestamp? = nil, trips: Int? = nil
   ) {
     guard !subscriptions.isEmpty, !key.isOfWebhooks else { return }
-    for subscription in subscriptions where subscription.wants(event.rawValue, target: key) {
+    for subscription in subscriptions where subscription.wants(event, target: key) {
       insertWebhook(
-        event.rawValue, WebhookPayload.make(event, of: key, openUntil: openUntil, trips: trips, at: now),
+        event, WebhookPayload.make(event, of: key, openUntil: openUntil, trips: trips, at: now),
         to: subscription)
     }
   }
 
   /// Creates the webhook for one subscriber, or for all that want the event.
   mutating func announce(_ announcement: Announcement) {
-    if let reply = announcement.reply, let problem = refusal(in: announcement.namespace) {
-      return refuse(reply, problem)
+    if let reply = announcement.reply, let refusal = refusal(in: announcement.namespace) {
+      return refuse(reply, refusal)
     }
     guard desk.leases.canWork else { return }
     let body = WebhookPayload.make(announcement.type, at: now) { $0.raw(announcement.data) }
@@ -104,12 +98,12 @@ extension Engine {
 
   @discardableResult
   private mutating func insertWebhook(
-    _ event: String, _ body: [UInt8], to subscription: WebhookSubscription, endOf call: CallID? = nil
+    _ event: EventType, _ body: [UInt8], to subscription: WebhookSubscription, endOf call: CallID? = nil
   ) -> CallRecord {
     let spec = CallSpec(
       url: subscription.url, method: "POST", headers: [HeaderField("content-type", "application/json")],
       target: subscription.target, policy: settings.webhookPolicy,
-      labels: [CallSpec.Label(name: Self.eventLabel, value: event)], captureLimit: 4096)
+      labels: [CallSpec.Label(name: Self.eventLabel, value: event.rawValue)], captureLimit: 4096)
     var webhook = CallRecord(
       id: nextID(), kind: .webhook, spec: spec, body: body, createdAt: now,
       progress: CallProgress(state: .held, due: now, roundStartedAt: now))

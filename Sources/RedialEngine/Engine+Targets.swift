@@ -213,7 +213,7 @@ extension Engine {
           .breakerOpened(
             target: key, until: until, trips: trips, failures: breaker.consecutiveFailures,
             usualShare: breaker.usual.share)))
-      notifySubscribers(.opened, of: key, openUntil: until, trips: trips)
+      notifySubscribers(.targetOpened, of: key, openUntil: until, trips: trips)
       lookAgain(place, at: until)
       roster[place].useNewBreakerSettings()
       roster[place].suspendPace(at: now)
@@ -222,7 +222,7 @@ extension Engine {
       parkReady(place)
     case .halfOpened:
       effects.actions.append(.notice(.breakerHalfOpen(target: key)))
-      notifySubscribers(.halfOpened, of: key)
+      notifySubscribers(.targetHalfOpened, of: key)
     case .closed:
       roster[place].useNewBreakerSettings()
       roster[place].startSlowly(at: now)
@@ -230,7 +230,7 @@ extension Engine {
       savePace(place, .change)
       save(place) { $0.breaker = nil }
       effects.actions.append(.notice(.breakerClosed(target: key)))
-      notifySubscribers(.closed, of: key)
+      notifySubscribers(.targetClosed, of: key)
       roster.enterRotation(place)
     }
   }

@@ -17,7 +17,6 @@ public struct Engine: Sendable {
   var roster: Roster
   /// Calls in memory.
   var calls = Calls()
-  /// The store.
   var desk: StoreDesk
   /// TLS settings by origin, set by operators.
   var originTLS: OriginTLS
@@ -100,9 +99,9 @@ public struct Engine: Sendable {
     case .submit where desk.putOff(event), .command where desk.putOff(event), .targetCommand where desk.putOff(event):
       break
     case .submit(let descriptor, let reply): submit(descriptor, reply: reply)
-    case .command(let command) where desk.isInDoubt: refuse(command, .unreachable)
+    case .command(let command) where desk.isInDoubt: refuse(command, .storeUnreachable)
     case .command(let command): execute(command)
-    case .targetCommand(let command) where desk.isInDoubt: refuse(command, .unreachable)
+    case .targetCommand(let command) where desk.isInDoubt: refuse(command, .storeUnreachable)
     case .targetCommand(let command): execute(command)
     case .question(let question): effects.actions.append(.answer(question.ask(&self)))
     case .attemptEnded(let id, let number, let result): attemptEnded(id, number: number, result)

@@ -69,7 +69,6 @@ public enum Action: Sendable {
   case reply(Reply)
   /// Tell the answer to a question.
   case answer(@Sendable () -> Void)
-  /// Start an attempt.
   case start(AttemptStart)
   /// Abort a call's attempt. Its end is still reported.
   case abort(CallID)

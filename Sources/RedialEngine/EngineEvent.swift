@@ -13,7 +13,6 @@ public enum EngineEvent: Sendable {
   indirect case targetCommand(TargetCommand)
   /// Somebody asks something of the engine.
   case question(Question)
-  /// An attempt has ended.
   case attemptEnded(CallID, number: Int, AttemptResult)
   /// An attempt was not started, because its ``AttemptStart/startBefore`` had passed. It is undone and does not count
   /// as an attempt of the call.

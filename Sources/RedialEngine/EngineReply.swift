@@ -14,7 +14,6 @@ public struct ReplyToken<Answer: Sendable>: Sendable, Hashable {
 /// An answer of the engine, with the token of the request that it answers. Each kind of request has its own type of answer,
 /// so none can be answered with that of another.
 public enum Reply: Sendable {
-  /// To a submission.
   case submission(ReplyToken<SubmissionReply>, SubmissionReply)
   /// To a command about a call.
   case command(ReplyToken<CallCommand.Reply>, CallCommand.Reply)
@@ -22,9 +21,9 @@ public enum Reply: Sendable {
   indirect case targetCommand(ReplyToken<TargetCommand.Reply>, TargetCommand.Reply)
 
   /// Why the request is refused; nil if it is not.
-  public var refusal: Problem? {
+  public var refusal: Refusal? {
     switch self {
-    case .submission(_, .refused(let problem)): problem
+    case .submission(_, .refused(let refusal)): refusal
     case .command(_, let reply): reply.refusal
     case .targetCommand(_, let reply): reply.refusal
     case .submission: nil
@@ -32,11 +31,11 @@ public enum Reply: Sendable {
   }
 
   /// The refusal of the same request.
-  func refused(_ problem: Problem) -> Reply {
+  func refused(_ refusal: Refusal) -> Reply {
     switch self {
-    case .submission(let token, _): .submission(token, .refused(problem))
-    case .command(let token, _): .command(token, .refused(problem))
-    case .targetCommand(let token, _): .targetCommand(token, .refused(problem))
+    case .submission(let token, _): .submission(token, .refused(refusal))
+    case .command(let token, _): .command(token, .refused(refusal))
+    case .targetCommand(let token, _): .targetCommand(token, .refused(refusal))
     }
   }
 }
@@ -48,7 +47,7 @@ public enum SubmissionReply: Sendable {
   /// The call was accepted before, under the same key, and is on disk.
   case replayed(CallID)
   /// The call is refused.
-  case refused(Problem)
+  case refused(Refusal)
 }
 
 /// An answer to a command.
@@ -59,14 +58,14 @@ public enum CommandReply<Subject: Sendable>: Sendable {
   /// one that does.
   case elsewhere(TargetKey)
   /// The command is refused.
-  case refused(Problem)
+  case refused(Refusal)
 
   /// Why nothing was done; nil if it was.
-  public var refusal: Problem? {
+  public var refusal: Refusal? {
     switch self {
     case .done: nil
-    case .elsewhere(let target): Engine.ownedElsewhere(target)
-    case .refused(let problem): problem
+    case .elsewhere(let target): .ownedElsewhere(target)
+    case .refused(let refusal): refusal
     }
   }
 }

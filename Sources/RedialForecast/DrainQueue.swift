@@ -78,7 +78,6 @@ struct DrainQueue {
     return newCall(firstNew - 1, isNew: true)
   }
 
-  /// The call has started.
   mutating func start(_ call: Call, at now: Timestamp) {
     share.start(isNew: call.isNew, at: now)
   }

@@ -19,7 +19,6 @@ struct EventHeap<Event> {
   /// All of them, in no particular order.
   var all: [(event: Event, at: Timestamp)] { entries.map { ($0.event, $0.at) } }
 
-  /// Adds an event at a time.
   mutating func add(_ event: Event, at time: Timestamp) {
     order += 1
     entries.append(Entry(at: time, order: order, event: event))

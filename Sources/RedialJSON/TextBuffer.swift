@@ -41,7 +41,6 @@ struct TextBuffer: ~Copyable {
     count += 1
   }
 
-  /// Appends bytes.
   mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
     guard let source = bytes.baseAddress else { return }
     reserve(bytes.count)

@@ -73,6 +73,7 @@ extension PostgresStore: DocumentStore {
     replace.add(text: id)
     replace.add(bytes: old)
     replace.add(bytes: new)
+    defer { tellAll() }
     if let rows = try side.change([replace, ServiceStatements.raise([kind])]) { return rows[0].count == 1 }
     return try document(kind, id: id) == new
   }
@@ -104,7 +105,13 @@ extension PostgresStore: DocumentStore {
     let session = lane.standing.withLock { $0.session?.id } ?? 0
     var statements = try statements(folded)
     for index in statements.indices { statements[index].fill(session: session, connection: 0, sequence: 0) }
+    defer { if folded.others.contains(where: { ServiceStatements.kind(of: $0) != nil }) { tellAll() } }
     _ = try side.change(statements, inDoubt: remedy)
+  }
+
+  /// Documents may have changed.
+  private func tellAll() {
+    heartbeat.withLock { $0 }?.tellAll()
   }
 }
 
@@ -113,7 +120,6 @@ extension StoredDocument {
     "find_documents", "read the service's documents",
     "SELECT id, content FROM documents WHERE kind = $1::text ORDER BY id")
 
-  /// The statement that finds all documents of a kind.
   static func findAll(_ kind: Kind) -> PostgresStatement {
     var find = PostgresStatement(findAll)
     find.add(text: kind.rawValue)

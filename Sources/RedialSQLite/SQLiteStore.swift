@@ -48,14 +48,14 @@ public final class SQLiteStore: CallStore {
   ) throws(StoreError) {
     try self.init(
       path: path, payloads: payloads, sharing: sharing, reserveBytes: reserveBytes, clock: clock, notices: notices,
-      log: CallLog.Bounds(), syncFailed: syncFailed)
+      log: LogBounds(), syncFailed: syncFailed)
   }
 
   /// The same with other bounds of the log, or without one.
   init(
     path: String, payloads: PayloadRule = PayloadRule(), sharing: StoreSharing = .alone, reserveBytes: Int? = nil,
     clock: @escaping @Sendable () -> Timestamp = SQLiteStore.machineTime, notices: StoreNotices = StoreNotices(),
-    log bounds: CallLog.Bounds?, syncFailed: @escaping @Sendable (StoreError) -> Void = { _ in }
+    log bounds: LogBounds?, syncFailed: @escaping @Sendable (StoreError) -> Void = { _ in }
   ) throws(StoreError) {
     let isShared = sharing == .shared
     let file = try SQLiteFile(
@@ -78,7 +78,7 @@ public final class SQLiteStore: CallStore {
     pages = try PageRelease(on: connection)
     service = try ServiceTables(on: connection, settings: settings)
     let isLogged = !isShared && bounds != nil
-    var bounds = bounds ?? CallLog.Bounds()
+    var bounds = bounds ?? LogBounds()
     // All of it is written to the tables at once.
     bounds.mostBytes = min(bounds.mostBytes, file.transactionBytes)
     let found = try CallLog(on: connection, after: try search.lastID(), bounds)

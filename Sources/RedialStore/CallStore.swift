@@ -107,7 +107,6 @@ public protocol CallReader: Sendable {
   /// Throws if the store does not work.
   func ping() throws(StoreError)
 
-  /// All documents of a kind.
   func documents(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument]
 
   /// A value of the service, stored under a name.

@@ -13,7 +13,6 @@ package struct ServiceTime: Sendable, Hashable {
   /// The latest time of the service.
   package var seen: Timestamp
 
-  /// The time of a service that starts.
   package init(startingAt now: Timestamp) {
     (since, seen) = (now, now)
   }

@@ -3,9 +3,7 @@ internal import RedialModel
 
 /// The length of the steps of statistics.
 public enum StatisticsStep: Int64, Sendable, CaseIterable {
-  /// A minute.
   case minute = 60
-  /// An hour.
   case hour = 3600
 
   /// Its length, in microseconds.

@@ -20,7 +20,6 @@ public final class StoredBody: @unchecked Sendable {
     case compressed(Compressed)
   }
 
-  /// A compressed body.
   private struct Compressed {
     let storedSize: Int
     /// How many stored bytes have been read.

@@ -1,13 +1,11 @@
 /// Parses a stream of server-sent events (HTML Living Standard §9.2.6), as far as Redial's service uses the format:
 /// lines end with a line feed, and an event's data is one line.
 package struct ServerSentEvents: Sendable {
-  /// An event.
   package struct Event: Sendable, Equatable {
     /// What kind of event it is; empty if the stream does not say.
     package var name = ""
     /// What instances tell each other about it, in a field that others do not know; empty if it is missing.
     package var about: [UInt8] = []
-    /// Its data.
     package var data: [UInt8] = []
   }
 

@@ -12,7 +12,6 @@ struct Command: Sendable {
   var notes = ""
   let run: @Sendable (Arguments) throws(CommandError) -> ExitCode
 
-  /// An option.
   struct Option: Sendable {
     let name: String
     var short: String?

@@ -2,7 +2,6 @@ import RedialModel
 
 /// The exit codes, for scripts.
 enum ExitCode: Int32 {
-  /// Success.
   case success = 0
   /// The call that it waited for ended without success, or the service is not healthy.
   case unsuccessful = 1

@@ -237,7 +237,7 @@ struct EngineProbe {
   }
 
   func refusal<Answer>(of token: ReplyToken<Answer>) -> Problem? {
-    for case .reply(let reply) in actions where reply.answer(to: token) != nil { return reply.refusal }
+    for case .reply(let reply) in actions where reply.answer(to: token) != nil { return reply.refusal?.problem }
     return nil
   }
 

@@ -207,7 +207,7 @@ struct NamespaceTests {
   func webhooks() {
     var probe = EngineProbe()
     let all = [Namespace.default, Self.acme].map {
-      WebhookSubscription(id: "whe_\($0)", url: "http://h.example", events: ["call.succeeded"], in: $0)
+      WebhookSubscription(id: "whe_\($0)", url: "http://h.example", events: [.callSucceeded], in: $0)
     }
     probe.hear(.subscriptions(all))
     let call = probe.submit(patient, to: Self.target("t", of: Self.acme), callback: true)

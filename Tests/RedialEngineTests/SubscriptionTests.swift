@@ -6,10 +6,10 @@ import Testing
 
 @Suite("Subscriptions")
 struct SubscriptionTests {
-  private static let all = Set(WebhookEndpointDraft.eventTypes)
+  private static let all = Set(EventType.subscribable)
 
   private static func subscribed(
-    _ settings: EngineSettings = EngineSettings(), to events: Set<String> = all, targets: Set<String> = [],
+    _ settings: EngineSettings = EngineSettings(), to events: Set<EventType> = all, targets: Set<String> = [],
     count: Int = 1
   ) -> EngineProbe {
     var probe = EngineProbe(settings)
@@ -53,10 +53,10 @@ struct SubscriptionTests {
 
   @Test("a subscriber receives only the events and targets that it asked for")
   func filters() {
-    var probe = Self.subscribed(to: ["call.succeeded"], targets: ["elsewhere"])
+    var probe = Self.subscribed(to: [.callSucceeded], targets: ["elsewhere"])
     probe.end(probe.submit(), status: 200)
     #expect(probe.webhooks.isEmpty)
-    probe = Self.subscribed(to: ["call.failed"])
+    probe = Self.subscribed(to: [.callFailed])
     probe.end(probe.submit(), status: 200)
     #expect(probe.webhooks.isEmpty)
     probe.end(probe.submit(), status: 404)
@@ -65,7 +65,7 @@ struct SubscriptionTests {
 
   @Test("a breaker that opens is reported, but not that of a subscriber's own lane")
   func breakers() {
-    var probe = Self.subscribed(.tripsAfterTwo(), to: ["target.opened"])
+    var probe = Self.subscribed(.tripsAfterTwo(), to: [.targetOpened])
     for _ in 0..<2 { probe.end(probe.submit(), status: 500) }
     #expect(Self.told(probe) == ["target.opened"])
     var seen: Set<CallID> = []
@@ -100,13 +100,13 @@ struct SubscriptionTests {
 
   @Test("an announcement goes to one, or to those who asked for it, and one who waits gets the webhook's id")
   func announcements() {
-    var probe = Self.subscribed(to: ["endpoint.disabled"], count: 2)
-    probe.hear(.announce(Announcement("endpoint.disabled", data: Array("{}".utf8))))
+    var probe = Self.subscribed(to: [.endpointDisabled], count: 2)
+    probe.hear(.announce(Announcement(.endpointDisabled, data: Array("{}".utf8))))
     probe.commit()
     #expect(Self.told(probe) == ["endpoint.disabled", "endpoint.disabled"])
     let reply = probe.token(for: SubmissionReply.self)
     let only = WebhookSubscription(id: "whe_2", url: "http://hook.example/9", events: [])
-    probe.hear(.announce(Announcement("webhook.test", data: Array("{}".utf8), only: only, reply: reply)))
+    probe.hear(.announce(Announcement(.webhookTest, data: Array("{}".utf8), only: only, reply: reply)))
     probe.commit()
     #expect(Self.told(probe).last == "webhook.test")
     guard case .accepted(let record) = probe.reply(to: reply) else {

@@ -41,7 +41,7 @@ struct DescriptorTests {
     #expect(descriptor.start == .after(.seconds(10)))
     #expect(!spec.idempotent && spec.labels == [.init(name: "team", value: "payments")] && spec.captureLimit == 10)
     #expect(spec.maxRedirects == 3 && spec.redactedHeaders == ["x-pin"])
-    #expect(spec.callback == Callback(url: "https://me.example.com/hooks", events: [.failed]))
+    #expect(spec.callback == Callback(url: "https://me.example.com/hooks", events: [.callFailed]))
     #expect(
       spec.policy
         == RetryPolicy(

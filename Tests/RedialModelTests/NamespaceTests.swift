@@ -83,13 +83,13 @@ struct NamespaceTests {
   @Test("a subscription gets events of its own namespace's targets, with unqualified names")
   func subscriptions() throws {
     let acme = try #require(Self.acme)
-    let all = WebhookSubscription(id: "whe_1", url: "http://h.example", events: ["target.opened"], in: acme)
+    let all = WebhookSubscription(id: "whe_1", url: "http://h.example", events: [.targetOpened], in: acme)
     let one = WebhookSubscription(
-      id: "whe_2", url: "http://h.example", events: ["target.opened"], targets: ["billing"], in: acme)
+      id: "whe_2", url: "http://h.example", events: [.targetOpened], targets: ["billing"], in: acme)
     let own = TargetKey("billing", in: acme)
-    #expect(all.wants("target.opened", target: own) && one.wants("target.opened", target: own))
-    #expect(!all.wants("target.opened", target: "billing") && !one.wants("target.opened", target: "billing"))
-    #expect(!one.wants("target.opened", target: TargetKey("other", in: acme)))
+    #expect(all.wants(.targetOpened, target: own) && one.wants(.targetOpened, target: own))
+    #expect(!all.wants(.targetOpened, target: "billing") && !one.wants(.targetOpened, target: "billing"))
+    #expect(!one.wants(.targetOpened, target: TargetKey("other", in: acme)))
   }
 
   @Test("a target's key has its namespace with it, in whichever form it comes")

@@ -78,7 +78,7 @@ struct ViewTests {
   @Test("a webhook's payload is type, timestamp and the call")
   func payload() throws {
     let bytes = WebhookPayload.make(
-      .succeeded, of: call(.succeeded), attempts: Self.attempts, redaction: Redaction(), at: Self.now)
+      .callSucceeded, of: call(.succeeded), attempts: Self.attempts, redaction: Redaction(), at: Self.now)
     let shown = try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
     #expect(Set(shown.keys) == ["type", "timestamp", "data"] && shown["type"] as? String == "call.succeeded")
     #expect((shown["data"] as? [String: Any])?["attemptCount"] as? Int == 2)

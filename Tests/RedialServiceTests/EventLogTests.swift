@@ -7,7 +7,7 @@ import Testing
 @Suite("The event log")
 struct EventLogTests {
   private static func event(_ bytes: Int = 10) -> StreamedEvent {
-    StreamedEvent(kind: .opened, target: "t", call: nil, labels: [], data: [UInt8](repeating: 0, count: bytes))
+    StreamedEvent(type: .targetOpened, target: "t", call: nil, labels: [], data: [UInt8](repeating: 0, count: bytes))
   }
 
   @Test("numbers continue when the oldest events are removed, because of their number or size")

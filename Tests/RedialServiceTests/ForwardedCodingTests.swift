@@ -85,16 +85,20 @@ struct ForwardedCodingTests {
 
   @Test("a refusal that is about the owner alone leaves the call to the one that has sent it, and others are final")
   func refusals() {
-    func reply(_ code: String) -> ForwardedReply {
-      ForwardedReply(.refused(Problem(status: 503, code: code, title: "", detail: "")))
-    }
-    for code in ["draining", "forwardedTooLate", "leaseLost", "ownedElsewhere", "storageFull", "storageUnavailable"] {
-      guard case .left = reply(code) else {
-        Issue.record("\(code)")
+    let target = TargetKey("http://a.example")
+    let passing: [Refusal] = [
+      .draining, .forwardedTooLate, .leaseLost, .ownedElsewhere(target), .noRoom, .storeFull, .storeFailed,
+      .storeMisplaced, .storeUnreachable,
+    ]
+    for refusal in passing {
+      guard case .left = ForwardedReply(.refused(refusal)) else {
+        Issue.record("\(refusal)")
         continue
       }
     }
-    guard case .unknown = reply("outcomeUnknown"), case .refused = reply("backlogFull") else {
+    guard case .unknown = ForwardedReply(.refused(.outcomeUnknown)),
+      case .refused = ForwardedReply(.refused(.backlogFull(1)))
+    else {
       Issue.record("a refusal was taken for another")
       return
     }

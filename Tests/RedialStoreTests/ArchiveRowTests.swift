@@ -20,7 +20,7 @@ struct ArchiveRowTests {
       let state = StoredState.allCases[number % StoredState.allCases.count]
       var call = Sample.call(
         number, state, due: Sample.time(number), target: "t\(number % 4)", kind: number % 5 == 0 ? .webhook : .call,
-        callback: number % 3 == 0 ? Callback(url: "https://me.example.com/hooks", events: [.failed]) : nil,
+        callback: number % 3 == 0 ? Callback(url: "https://me.example.com/hooks", events: [.callFailed]) : nil,
         body: [UInt8](repeating: UInt8(number), count: number * 20), priority: number % 10,
         labels: [.init(name: "team", value: "t\(number % 3)")])
       call.progress.waiting = state.isFinal ? nil : waits[number % waits.count]

@@ -12,10 +12,10 @@ struct CallLogTests {
 
   /// Bounds that are reached often.
   static let narrow = [
-    CallLog.Bounds(),
-    CallLog.Bounds(foldAfter: 3),
-    CallLog.Bounds(foldAfter: 20, mostBytes: 20_000, mostRows: 8),
-    CallLog.Bounds(foldAfter: 1000, mostBytes: 100_000, mostRows: 4, largestRow: 2000),
+    LogBounds(),
+    LogBounds(foldAfter: 3),
+    LogBounds(foldAfter: 20, mostBytes: 20_000, mostRows: 8),
+    LogBounds(foldAfter: 1000, mostBytes: 100_000, mostRows: 4, largestRow: 2000),
   ]
 
   // A process may end after any commit: what is on disk then is what the tables alone would have had.
@@ -96,7 +96,7 @@ struct CallLogTests {
 
   @Test("takes keys along, the last one of each name")
   func keys() throws {
-    let store = try SQLiteStore(path: folder.file("calls.db"), log: CallLog.Bounds())
+    let store = try SQLiteStore(path: folder.file("calls.db"), log: LogBounds())
     defer { store.close() }
     func key(_ call: CallRecord, at second: Int) -> StoreWrite {
       .key(
@@ -127,7 +127,7 @@ struct CallLogTests {
   @Test("is read with the tables by exports and inspections, as a killed process has left it")
   func otherReaders() throws {
     let path = folder.file("calls.db")
-    let store = try SQLiteStore(path: path, log: CallLog.Bounds())
+    let store = try SQLiteStore(path: path, log: LogBounds())
     let calls = (1...6).map { Sample.call($0, $0 % 2 == 0 ? .running : .scheduled) }
     try store.commit(calls.map { .insert($0) })
     var (ended, waiting) = (calls[1].progress, calls[0].progress)
@@ -169,7 +169,7 @@ struct CallLogTests {
   @Test("is as before when a commit fails")
   func rollback() throws {
     let path = folder.file("calls.db")
-    let store = try SQLiteStore(path: path, log: CallLog.Bounds())
+    let store = try SQLiteStore(path: path, log: LogBounds())
     defer { store.close() }
     let reader = try SQLiteReader(path: path, connections: 1, beside: store)
     let call = Sample.call(1, .running)
@@ -197,7 +197,7 @@ struct CallLogTests {
     ])
   func damage(sql: String, reason: String) throws {
     let path = folder.file("calls.db")
-    let store = try SQLiteStore(path: path, log: CallLog.Bounds())
+    let store = try SQLiteStore(path: path, log: LogBounds())
     for number in 1...4 { try store.commit([.insert(Sample.call(number, .running))]) }
     try store.file.connection.execute("prepare the test", sql)
     store.file.close()

@@ -17,7 +17,7 @@ private struct KillPointSettings {
   var step: Int
 
   var path: String { folder + "/calls.db" }
-  var bounds: CallLog.Bounds { CallLogTests.narrow[seed % CallLogTests.narrow.count] }
+  var bounds: LogBounds { CallLogTests.narrow[seed % CallLogTests.narrow.count] }
 
   static let given: KillPointSettings? = {
     func text(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }

@@ -78,7 +78,7 @@ struct Crowd {
     let receiver = random.pick(hanging)
     let spec = CallSpec(
       url: target.url, method: "POST", headers: [], target: target.key, policy: policy,
-      callback: random.chance(0.5) ? Callback(url: receiver.url, events: CallEvent.allCases) : nil, captureLimit: 100)
+      callback: random.chance(0.5) ? Callback(url: receiver.url) : nil, captureLimit: 100)
     return CallDescriptor(spec: spec, body: [], start: .after(.zero))
   }
 }

@@ -305,10 +305,10 @@ struct Invariants {
 
   private static func webhooks(of record: CallRecord) -> Int {
     guard record.kind == .call, let callback = record.spec.callback else { return 0 }
-    let event: CallEvent
+    let event: EventType
     switch record.progress.state {
-    case .succeeded: event = .succeeded
-    case .failed: event = record.progress.failure == .tripped ? .tripped : .failed
+    case .succeeded: event = .callSucceeded
+    case .failed: event = record.progress.failure == .tripped ? .callTripped : .callFailed
     default: return 0
     }
     return callback.events.contains(event) ? 1 : 0

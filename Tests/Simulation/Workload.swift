@@ -128,7 +128,8 @@ enum Workload {
     policy.retryAfter.maximum = .seconds(30)
     policy.retryAfter.beyond = random.chance(0.5) ? .stop : .park
     policy.onTrip = random.chance(0.25) ? .fail : .wait
-    let events: [CallEvent] = random.chance(0.7) ? CallEvent.allCases : [random.pick(CallEvent.allCases)]
+    let all = EventType.ofCallbacks
+    let events = random.chance(0.7) ? all : [random.pick(all)]
     let answersTo = random.chance(0.5) ? Callback(url: callback.url, events: events) : nil
     let priority = random.chance(0.3) ? random.pick(0...9) : CallSpec.defaultPriority
     let orderingKey = random.chance(0.3) ? random.pick(["a", "b"]) : nil

@@ -51,7 +51,7 @@ extension World {
     let number = call.reply.rawValue
     guard instance.forwarded.removeValue(forKey: number) != nil else { return }
     switch reply {
-    case .refused(let problem)? where Engine.leavesToOthers(problem):
+    case .refused(let refusal)? where refusal.leavesToOthers:
       if call.isTwice { instance.inDoubt.insert(number) }
     case let reply?:
       guard server == store.server, !call.isTwice || !reply.isRefusal else {

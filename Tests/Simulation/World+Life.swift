@@ -127,14 +127,14 @@ extension World {
       invariants.require(owner == operation.namespace, "\(operation.namespace) was let at \(operation.id)")
       invariants.done(operation, in: store)
     case (.operation(let operation), .command(_, let refused)):
-      if let problem = refused.refusal { invariants.refused(operation, problem, in: store) }
+      if let problem = refused.refusal?.problem { invariants.refused(operation, problem, in: store) }
     case (.control(let control), .targetCommand(_, .done)):
       // An instance that stood still may then receive changes of others.
       guard store.owns(control.target, instance.lane.session) else { return }
       let fault = instance.watch.controlled(control, in: store)
       invariants.require(fault == nil, fault ?? "")
     case (.control, .targetCommand(_, let refused)):
-      guard let problem = refused.refusal else { return }
+      guard let problem = refused.refusal?.problem else { return }
       invariants.require(
         ["storageFull", "storageUnavailable", "tooManyTargets", "draining"].contains(problem.code)
           || isShared && ["ownedElsewhere", "leaseLost"].contains(problem.code),
@@ -142,10 +142,10 @@ extension World {
     case (.submit(let key?, _), .submission(_, .replayed(let id))):
       invariants.replayed(id, under: key, in: store)
     // Its client learns that nobody knows.
-    case (.submit, .submission(_, .refused(let problem))) where isInDoubt && problem.status >= 500: break
-    case (.submit(let key, let number), .submission(_, .refused(let problem))):
-      invariants.refused(submission: number, problem, by: instance.number)
-      if let key, problem.code == "idempotencyKeyReused" { invariants.reused(key, in: store) }
+    case (.submit, .submission(_, .refused(let refusal))) where isInDoubt && refusal.problem.status >= 500: break
+    case (.submit(let key, let number), .submission(_, .refused(let refusal))):
+      invariants.refused(submission: number, refusal.problem, by: instance.number)
+      if let key, case .keyReused = refusal { invariants.reused(key, in: store) }
     default: invariants.require(false, "client \(reply.number) got a reply that does not fit")
     }
   }

@@ -262,7 +262,7 @@ BUGS = [
         ENGINE, "desk.keys.accepted(new)")),
     bug("no webhook of a call that tripped", 500, (
         ENGINE, "callback.events.contains(event) else",
-        "callback.events.contains(event), !(PLANTED && event == .tripped) else")),
+        "callback.events.contains(event), !(PLANTED && event == .callTripped) else")),
     # Several instances.
     bug("a lost lease that goes unnoticed", 500, only_unless(
         ENGINE, "if now >= desk.leases.validUntil { loseLease(LeaseTable.notRenewed) }")),

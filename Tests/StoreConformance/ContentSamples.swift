@@ -86,7 +86,7 @@ package enum ContentSamples {
   private static func spec(_ id: Int64) -> [UInt8] {
     let label = CallSpec.Label(name: "callback", value: "\"callback\"")
     return Sample.spec(
-      callback: id % 3 == 0 ? Callback(url: "https://me.example.com", events: [.failed]) : nil,
+      callback: id % 3 == 0 ? Callback(url: "https://me.example.com", events: [.callFailed]) : nil,
       labels: id % 5 == 0 ? [label] : []
     ).canonicalJSON
   }

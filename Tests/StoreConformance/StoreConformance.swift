@@ -37,7 +37,7 @@ package struct StoreConformance {
       headers: [HeaderField("X-Quoted", #"a "b" \ c"#), HeaderField("accept", "*/*")], target: "billing – é",
       policy: policy, idempotent: true,
       labels: [CallSpec.Label(name: "team", value: "payments"), CallSpec.Label(name: "a", value: "")],
-      callback: Callback(url: "https://me.example.com/hooks", events: [.failed, .tripped]), captureLimit: 1234)
+      callback: Callback(url: "https://me.example.com/hooks", events: [.callFailed, .callTripped]), captureLimit: 1234)
     let progress = CallProgress(
       state: .queued, due: Sample.time(9), waiting: .retryAfter, attempts: 7, interruptions: 2, attemptsBefore: 3,
       roundStartedAt: Sample.time(1))

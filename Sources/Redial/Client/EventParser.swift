@@ -2,7 +2,6 @@ internal import Foundation
 
 /// Parses server-sent events from the bytes of a stream (WHATWG HTML, "Server-sent events").
 struct EventParser {
-  /// One event.
   struct Message: Equatable {
     var id: String
     var type: String

@@ -5,7 +5,6 @@ internal import RedialText
   internal import FoundationNetworking
 #endif
 
-/// One request to the service.
 struct ServiceRequest: Sendable {
   var method: String
   /// The path, percent-encoded; it begins with a slash, so that what follows the host is certainly the path.

@@ -5,7 +5,6 @@
 /// the run does not end it. A call that is tried again and again counts once. A failure an hour after the last begins a new
 /// run: the old ones say nothing about the target as it is now.
 struct FailureRun: Sendable, Hashable {
-  /// Failures that count.
   private(set) var count = 0
   /// The same, with all attempts of each call.
   private(set) var attempts = 0

@@ -58,7 +58,6 @@ struct ProbePlaces: Sendable, Hashable {
     return freed
   }
 
-  /// Frees all.
   mutating func freeAll() {
     for index in places.indices { places[index] = Place() }
   }

@@ -3,7 +3,6 @@ internal import RedialModel
 
 /// A call in the engine's memory.
 struct ActiveCall: Sendable {
-  /// Its phase.
   enum Phase: Sendable {
     /// It waits for its time; a timer fires then. Leads to `ready`, or out of memory.
     case waiting

@@ -12,18 +12,11 @@ extension CallCommand {
   }
 
   /// Why the condition keeps the command from an ended call; nil if it does not.
-  func refusal(ofEnded record: CallRecord) -> Problem? {
+  func refusal(ofEnded record: CallRecord) -> Refusal? {
     switch condition {
-    case nil: return nil
-    case .unfinished:
-      return Problem(
-        status: 409, code: "callEnded", title: "The call has ended",
-        detail: "\(record.id) has ended, and this is only for calls that have not.")
-    case .ended(let time):
-      guard let end = record.progress.finishedAt, end > time else { return nil }
-      return Problem(
-        status: 409, code: "callEnded", title: "The call has ended again",
-        detail: "\(record.id) was run again, or has ended later than the operation was accepted.")
+    case nil: nil
+    case .unfinished: .callNotUnfinished(record.id)
+    case .ended(let time): record.progress.finishedAt.map { $0 > time } == true ? .callEndedAgain(record.id) : nil
     }
   }
 }

@@ -11,10 +11,4 @@ extension Engine {
     guard desk.trouble == nil, desk.leases.canWork, !isDraining else { return [] }
     return held.filter { owns($0.target) && calls[$0.id] == nil }
   }
-
-  /// The problem that a call need not be reclaimed.
-  static func inMemory(_ id: CallID) -> Problem {
-    Problem(
-      status: 409, code: "callInMemory", title: "The call is in memory", detail: "The engine has \(id) in its memory.")
-  }
 }

@@ -5,8 +5,8 @@ internal import RedialModel
 extension Engine {
   /// Executes a command, or requests its call from the store.
   mutating func execute(_ command: CallCommand) {
-    if hasDrained { return refuse(command, Self.draining) }
-    if let trouble = desk.trouble { return refuse(command, trouble.problem) }
+    if hasDrained { return refuse(command, .draining) }
+    if let trouble = desk.trouble { return refuse(command, trouble.refusal) }
     guard desk.leases.canWork else { return refuse(command, .leaseLost) }
     guard let call = calls[command.id], call.record.spec.namespace == command.namespace else {
       return fetch(command)
@@ -14,8 +14,8 @@ extension Engine {
     switch command.kind {
     case .cancel: cancel(call, command)
     case .retry where !command.isForEnded: retryNow(call, command)
-    case .retry, .erase, .purge: refuse(command, Self.notEnded(command.id))
-    case .reclaim: refuse(command, Self.inMemory(command.id))
+    case .retry, .erase, .purge: refuse(command, .callNotEnded(command.id))
+    case .reclaim: refuse(command, .callInMemory(command.id))
     }
   }
 
@@ -32,7 +32,7 @@ extension Engine {
     let isHere = calls[command.id]?.record.spec.namespace == command.namespace
     if isHere || isStale { return execute(command) }
     guard let record else {
-      return refuse(command, Self.noSuchCall(command.id))
+      return refuse(command, .callNotFound(command.id))
     }
     guard owns(record.spec.target) else {
       effects.actions.append(.reply(.command(command.reply, .elsewhere(record.spec.target))))
@@ -43,17 +43,17 @@ extension Engine {
       // The store has already marked it as held.
       if !record.progress.state.isFinal { adopt(record) }
       if desk.putOff(.command(command)) { return }
-      return refuse(command, trouble.problem)
+      return refuse(command, trouble.refusal)
     }
     guard record.progress.state.isFinal else { return found(record, command) }
-    if let problem = command.refusal(ofEnded: record) { return refuse(command, problem) }
+    if let refusal = command.refusal(ofEnded: record) { return refuse(command, refusal) }
     switch command.kind {
-    case .retry where record.spec.contentErasedAt != nil: refuse(command, Self.contentErased(record.id))
+    case .retry where record.spec.contentErasedAt != nil: refuse(command, .contentErased(record.id))
     case .retry: runAgain(record, command)
     case .erase: erase(record, command)
     case .purge: purge(record, command)
     case .cancel where record.progress.state == .cancelled: done(command, record)
-    case .cancel, .reclaim: refuse(command, Self.alreadyEnded(record.id, record.progress.state))
+    case .cancel, .reclaim: refuse(command, .callEnded(record.id, record.progress.state))
     }
   }
 
@@ -71,7 +71,7 @@ extension Engine {
       execute(command)
     case .retry, .erase, .purge:
       putBack(record)
-      refuse(command, Self.notEnded(record.id))
+      refuse(command, .callNotEnded(record.id))
     case .reclaim:
       putBack(record)
       done(command, record)
@@ -90,12 +90,7 @@ extension Engine {
   /// A call that waits between attempts runs now; one that waits for its target continues to wait.
   private mutating func retryNow(_ call: ActiveCall, _ command: CallCommand) {
     switch call.phase {
-    case .running:
-      refuse(
-        command,
-        Problem(
-          status: 409, code: "callRunning", title: "The call is running",
-          detail: "An attempt of \(command.id) is in flight; wait for its end, or cancel it."))
+    case .running: refuse(command, .callRunning(command.id))
     case .ready:
       note(command, of: call.record)
       done(command, call.record)
@@ -125,10 +120,10 @@ extension Engine {
   /// A call that has ended starts again, with all attempts and the whole deadline.
   private mutating func runAgain(_ ended: CallRecord, _ command: CallCommand) {
     if isDraining {
-      return refuse(command, Self.draining)
+      return refuse(command, .draining)
     }
     // A call that runs again counts as one more unfinished call.
-    if let problem = refusal(in: ended.spec.namespace) { return refuse(command, problem) }
+    if let refusal = refusal(in: ended.spec.namespace) { return refuse(command, refusal) }
     var record = ended
     record.progress = CallProgress(
       state: .held, due: now, attempts: ended.progress.attempts, attemptsBefore: ended.progress.attempts,
@@ -163,19 +158,7 @@ extension Engine {
     for reply in replies { afterCommit.append(.reply(.command(reply, .done(record)))) }
   }
 
-  mutating func refuse(_ command: CallCommand, _ problem: Problem) {
-    effects.actions.append(.reply(.command(command.reply, .refused(problem))))
-  }
-
-  static func noSuchCall(_ id: CallID) -> Problem {
-    Problem(
-      status: 404, code: "callNotFound", title: "There is no such call",
-      detail: "No call has the id \(id); it may have been removed.")
-  }
-
-  static func alreadyEnded(_ id: CallID, _ state: StoredState) -> Problem {
-    Problem(
-      status: 409, code: "callEnded", title: "The call has ended",
-      detail: "\(id) has \(state.visible.rawValue) and cannot be cancelled any more.")
+  mutating func refuse(_ command: CallCommand, _ refusal: Refusal) {
+    effects.actions.append(.reply(.command(command.reply, .refused(refusal))))
   }
 }

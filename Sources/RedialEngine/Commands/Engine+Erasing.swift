@@ -27,22 +27,10 @@ extension Engine {
   mutating func fetchedDamaged(_ command: CallCommand, hasEnded: Bool, _ problem: Problem) {
     let isOutdated = desk.fetches.end(command.id)
     if isOutdated || calls[command.id]?.record.spec.namespace == command.namespace { return execute(command) }
-    if let trouble = desk.trouble { return refuse(command, trouble.problem) }
-    guard command.kind == .purge, hasEnded else { return refuse(command, problem) }
+    if let trouble = desk.trouble { return refuse(command, trouble.refusal) }
+    guard command.kind == .purge, hasEnded else { return refuse(command, .found(problem)) }
     writes.append(.discard(command.id))
     desk.fetches.outdate(command.id)
     done(command, nil)
-  }
-
-  static func notEnded(_ id: CallID) -> Problem {
-    Problem(
-      status: 409, code: "callNotEnded", title: "The call has not ended",
-      detail: "\(id) has not ended; wait for its end, or cancel it.")
-  }
-
-  static func contentErased(_ id: CallID) -> Problem {
-    Problem(
-      status: 409, code: "contentErased", title: "The call's content was erased",
-      detail: "\(id) cannot be run again, because its request was erased.")
   }
 }

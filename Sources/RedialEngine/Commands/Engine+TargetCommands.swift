@@ -6,8 +6,8 @@ extension Engine {
   /// Executes an operator's command.
   mutating func execute(_ command: TargetCommand) {
     // The store may be closed by now.
-    if hasDrained { return refuse(command, Self.draining) }
-    if let trouble = desk.trouble { return refuse(command, trouble.problem) }
+    if hasDrained { return refuse(command, .draining) }
+    if let trouble = desk.trouble { return refuse(command, trouble.refusal) }
     guard desk.leases.canWork else { return refuse(command, .leaseLost) }
     let key = command.target
     guard owns(key) else {
@@ -17,10 +17,10 @@ extension Engine {
     if roster.place(of: key) == nil {
       let place = roster.place(of: command.target.namespace)
       if refusalOfTarget(at: place) != nil { forgetIdleTargets() }
-      if let problem = refusalOfTarget(at: place) { return refuse(command, problem) }
+      if let refusal = refusalOfTarget(at: place) { return refuse(command, refusal) }
     }
     var controls = roster.place(of: key).map { roster.targets[$0].controls } ?? TargetControls()
-    do throws(Problem) { try command.kind.change(&controls, of: key) } catch { return refuse(command, error) }
+    do throws(Problem) { try command.kind.change(&controls, of: key) } catch { return refuse(command, .found(error)) }
     let index = target(key)
     if command.kind == .release {
       roster[index].changePause(at: now) { $0.release() }
@@ -50,8 +50,8 @@ extension Engine {
     afterCommit.append(.reply(.targetCommand(command.reply, .done(describe(index)))))
   }
 
-  mutating func refuse(_ command: TargetCommand, _ problem: Problem) {
-    effects.actions.append(.reply(.targetCommand(command.reply, .refused(problem))))
+  mutating func refuse(_ command: TargetCommand, _ refusal: Refusal) {
+    effects.actions.append(.reply(.targetCommand(command.reply, .refused(refusal))))
   }
 
   /// Applies an operator's settings to a target.

@@ -3,7 +3,6 @@
 /// No target may take so much that due calls of others could not be loaded from the store. So targets that are down,
 /// paused or slow share at most three quarters, however many they are and however large their calls are.
 struct MemoryShares: Sendable {
-  /// The bound.
   let bound: Int
 
   /// For calls that could also wait in the store. The last eighth is kept free for due calls that are there.

@@ -230,3 +230,10 @@ extension ReadyQueue.Place {
     Int32(bitPattern: stamp &- other.stamp) < 0
   }
 }
+
+extension SlotShares.Crowded {
+  /// The holder for which a call in a queue has to wait; nil if it may have a slot.
+  func excess(of place: ReadyQueue.Place, in calls: CallTable) -> UInt64? {
+    calls.place(of: place.id).flatMap { excess(of: calls[at: $0].record.spec.callers) }
+  }
+}

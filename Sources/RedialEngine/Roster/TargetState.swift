@@ -372,7 +372,6 @@ struct TargetState: Sendable {
     arrivals.count(at: now)
   }
 
-  /// Notes the size of a body.
   mutating func noteBody(_ size: Int) {
     usualBody += (size - usualBody) / 8
   }

@@ -72,7 +72,6 @@ struct Claims: Sendable {
     return claim.calls.filter { !ended.contains($0.id) && !given.contains($0.id) }
   }
 
-  /// The claim has failed.
   mutating func fail(at now: Timestamp) {
     nextDue = min(nextDue ?? now, close() ?? now)
   }

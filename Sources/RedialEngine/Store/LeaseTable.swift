@@ -23,7 +23,6 @@ struct LeaseTable: Sendable {
 
   let settings: LeaseSettings?
   private(set) var standing: Standing
-  /// Its shards.
   private(set) var held: ShardSet
   /// Those of them that it would give back if they were idle, and in which it starts nothing for the moment.
   private(set) var yielding = YieldingShards()

@@ -52,11 +52,11 @@ struct StoreDesk: Sendable {
   }
 
   /// Why nothing can be accepted now; nil if the store is well.
-  var refusal: Problem? {
-    if isInDoubt { return .unreachable }
-    if let trouble { return trouble.problem }
+  var refusal: Refusal? {
+    if isInDoubt { return .storeUnreachable }
+    if let trouble { return trouble.refusal }
     if isShortOfRoom { return .noRoom }
-    if isMisplaced { return .misplaced }
+    if isMisplaced { return .storeMisplaced }
     return leases.canWork ? nil : .leaseLost
   }
 

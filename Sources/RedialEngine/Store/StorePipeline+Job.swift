@@ -48,7 +48,6 @@ extension StorePipeline {
     enum State: Sendable {
       /// It is not with the store.
       case waiting
-      /// The store has it.
       case sent
       /// The store has not made it, and it is sent again once all behind it have come back.
       case returned

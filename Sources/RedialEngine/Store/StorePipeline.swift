@@ -33,7 +33,6 @@ public struct StorePipeline: Sendable {
   public enum Step: Sendable {
     /// Send this to the store, and report what it says with ``StorePipeline/heard(_:)``.
     case submit(Job, StoreWork, StoreTrial)
-    /// Report this.
     case report(Report)
     /// Nothing, until a request or an outcome comes.
     case wait
@@ -43,7 +42,6 @@ public struct StorePipeline: Sendable {
   public enum Report: Sendable {
     /// These changes are on disk; the actions may follow.
     case committed([StoreWrite], then: [Action])
-    /// Events for the engine.
     case events([EngineEvent])
   }
 

@@ -18,7 +18,7 @@ struct StoreTrouble: Sendable {
   /// When to try the store again.
   private(set) var until: Timestamp
   /// The answer to new calls meanwhile.
-  private(set) var problem: Problem
+  private(set) var refusal: Refusal
   /// Whether all requests from before the failure have come back.
   private(set) var isComplete = false
   /// Whether the kept writes were requested again, with no result yet.
@@ -50,7 +50,7 @@ struct StoreTrouble: Sendable {
     // If others were first, nothing has to recover: without those calls the rest can be written at once.
     isContended = failure.isContention
     until = isContended ? now : now + retry
-    problem = .of(failure)
+    refusal = Refusal(failure)
     note(failure)
   }
 
@@ -112,7 +112,7 @@ struct StoreTrouble: Sendable {
     note(failure)
     guard !failure.isContention else { return nil }
     until = now + retry
-    problem = .of(failure)
+    refusal = Refusal(failure)
     guard isContended else { return nil }
     isContended = false
     return takeDeferred()

@@ -97,7 +97,6 @@ public struct CallIDSource: Sendable {
   private var last: Int64
   private let instance: Int64
 
-  /// The instance.
   package var number: Int { Int(instance) }
 
   /// A source for one instance, 0...1023, whose ids are all above `last`.

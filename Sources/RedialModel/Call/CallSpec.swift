@@ -169,21 +169,11 @@ public struct Callback: Sendable, Hashable {
   /// Where the webhook goes.
   public var url: String
   /// Which events it is sent for.
-  public var events: [CallEvent]
+  public var events: [EventType]
 
   /// Creates a callback.
-  public init(url: String, events: [CallEvent] = CallEvent.allCases) {
+  public init(url: String, events: [EventType] = EventType.ofCallbacks) {
     self.url = url
     self.events = events
   }
-}
-
-/// An end of a call that a webhook reports.
-public enum CallEvent: String, Sendable, Hashable, CaseIterable {
-  /// It succeeded.
-  case succeeded = "call.succeeded"
-  /// It failed, for any reason except a tripped breaker.
-  case failed = "call.failed"
-  /// It failed because its target's breaker was open and its policy says not to wait.
-  case tripped = "call.tripped"
 }

@@ -32,11 +32,8 @@ public struct ExchangeFigures: Sendable, Hashable {
 
   /// The version of HTTP.
   public enum Version: UInt8, Sendable, Hashable, CaseIterable {
-    /// HTTP/1.0.
     case http10 = 1
-    /// HTTP/1.1.
     case http11 = 2
-    /// HTTP/2.
     case http2 = 3
 
     /// The word in the API.

@@ -2,7 +2,6 @@ internal import RedialJSON
 
 /// The request of a call as people see it: the client's request, redacted.
 public struct RequestView: Sendable {
-  /// The call.
   private let call: CallRecord
   /// The first bytes of its body.
   private let body: [UInt8]

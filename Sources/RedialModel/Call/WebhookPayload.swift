@@ -7,7 +7,7 @@ public enum WebhookPayload {
   ///
   /// - Parameter redaction: Hides parts of the URL.
   public static func make(
-    _ event: CallEvent, of call: CallRecord, attempts: [AttemptRecord], redaction: Redaction, at now: Timestamp
+    _ event: EventType, of call: CallRecord, attempts: [AttemptRecord], redaction: Redaction, at now: Timestamp
   ) -> [UInt8] {
     var writer = JSONWriter(capacity: 1024)
     writer.beginObject()
@@ -25,23 +25,23 @@ extension WebhookPayload {
   ///
   /// - Parameter redaction: Hides parts of the URL.
   public static func make(
-    _ event: CallEventName, of call: CallRecord, redaction: Redaction, at now: Timestamp
+    _ event: EventType, of call: CallRecord, redaction: Redaction, at now: Timestamp
   ) -> [UInt8] {
-    make(event.rawValue, at: now) {
+    make(event, at: now) {
       CallView.write(call, attempts: [], wait: nil, detail: .summary, redaction: redaction, to: &$0)
     }
   }
 
   /// The payload for a change of a target's breaker.
   public static func make(
-    _ event: TargetEvent, of target: TargetKey, openUntil: Timestamp?, trips: Int?, at now: Timestamp
+    _ event: EventType, of target: TargetKey, openUntil: Timestamp?, trips: Int?, at now: Timestamp
   ) -> [UInt8] {
-    make(event.rawValue, at: now) { writer in
+    make(event, at: now) { writer in
       writer.beginObject()
       writer.field("key", target.bare)
       writer.key("breaker")
       writer.beginObject()
-      writer.field("state", event.state.rawValue)
+      writer.field("state", event.breaker?.rawValue)
       writer.field("openUntil", openUntil)
       writer.key("trips")
       if let trips { writer.integer(Int64(trips)) } else { writer.null() }
@@ -53,45 +53,14 @@ extension WebhookPayload {
   /// A payload.
   ///
   /// - Parameter data: Writes one value, the subject of the event.
-  public static func make(_ type: String, at now: Timestamp, data: (inout JSONWriter) -> Void) -> [UInt8] {
+  public static func make(_ type: EventType, at now: Timestamp, data: (inout JSONWriter) -> Void) -> [UInt8] {
     var writer = JSONWriter(capacity: 768)
     writer.beginObject()
-    writer.field("type", type)
+    writer.field("type", type.rawValue)
     writer.field("timestamp", now)
     writer.key("data")
     data(&writer)
     writer.endObject()
     return writer.bytes
-  }
-}
-
-/// An end of a call that subscribers can receive.
-public enum CallEventName: String, Sendable, Hashable, CaseIterable {
-  /// It succeeded.
-  case succeeded = "call.succeeded"
-  /// It failed, for any reason except a tripped breaker.
-  case failed = "call.failed"
-  /// It failed because its target's breaker was open and its policy says not to wait.
-  case tripped = "call.tripped"
-  /// A client cancelled it.
-  case cancelled = "call.cancelled"
-}
-
-/// A change of a target's breaker.
-public enum TargetEvent: String, Sendable, Hashable, CaseIterable {
-  /// It opened.
-  case opened = "target.opened"
-  /// It became half-open.
-  case halfOpened = "target.halfOpened"
-  /// It closed.
-  case closed = "target.closed"
-
-  /// The breaker's new state.
-  public var state: TargetSnapshot.BreakerState {
-    switch self {
-    case .opened: .open
-    case .halfOpened: .halfOpen
-    case .closed: .closed
-    }
   }
 }

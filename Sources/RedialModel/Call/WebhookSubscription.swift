@@ -7,13 +7,13 @@ public struct WebhookSubscription: Sendable, Hashable {
   /// The URL of its webhooks.
   public var url: String
   /// The types of its events.
-  public var events: Set<String>
+  public var events: Set<EventType>
   /// If not empty, only events of these targets and of calls to them. Keys without a namespace.
   public var targets: Set<String>
 
   /// Creates a subscription.
   public init(
-    id: String, url: String, events: Set<String>, targets: Set<String> = [], in namespace: Namespace = .default
+    id: String, url: String, events: Set<EventType>, targets: Set<String> = [], in namespace: Namespace = .default
   ) {
     self.namespace = namespace
     self.id = id
@@ -31,7 +31,7 @@ public struct WebhookSubscription: Sendable, Hashable {
   public var target: TargetKey { TargetKey(Self.targetPrefix + id, in: namespace) }
 
   /// Whether it receives an event of a target, or of a call to it.
-  public func wants(_ event: String, target: TargetKey) -> Bool {
+  public func wants(_ event: EventType, target: TargetKey) -> Bool {
     events.contains(event) && target.namespace == namespace && (targets.isEmpty || targets.contains(target.bare))
   }
 }

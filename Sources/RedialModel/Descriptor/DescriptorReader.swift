@@ -332,7 +332,7 @@ struct DescriptorReader: ~Copyable {
   private mutating func readCallback() throws(JSONError) {
     guard try expect(.object, "/callback", "must be an object with a url") else { return }
     var address: String?
-    var events = CallEvent.allCases
+    var events = EventType.ofCallbacks
     try json.beginObject()
     var members = Members(["url", "events"])
     while let key = try nextMember(&members, of: "a callback", at: "/callback") {
@@ -347,18 +347,18 @@ struct DescriptorReader: ~Copyable {
     callback = Callback(url: address, events: events)
   }
 
-  private mutating func readEvents() throws(JSONError) -> [CallEvent] {
-    var events: [CallEvent] = []
+  private mutating func readEvents() throws(JSONError) -> [EventType] {
+    var events: [EventType] = []
     guard try expect(.array, "/callback/events", "must be an array of event names") else { return events }
     try json.beginArray()
     var position = 0
     while try json.nextElement() {
       defer { position += 1 }
       guard let name = try string("/callback/events/\(position)") else { continue }
-      guard let event = CallEvent(rawValue: name) else {
+      guard let event = EventType(rawValue: name), EventType.ofCallbacks.contains(event) else {
         fault(
-          "/callback/events/\(position)", "must be one of \(CallEvent.allCases.map(\.rawValue).joined(separator: ", "))"
-        )
+          "/callback/events/\(position)",
+          "must be one of \(EventType.ofCallbacks.map(\.rawValue).joined(separator: ", "))")
         continue
       }
       if !events.contains(event) { events.append(event) }

@@ -8,17 +8,11 @@ public struct WebhookEndpointDraft: Sendable, Hashable {
   /// A name for people.
   public var description = ""
   /// The types of its events.
-  public var events: [String] = Self.eventTypes
+  public var events = EventType.subscribable
   /// If not empty, only events of these targets and of calls to them.
   public var targets: [String] = []
   /// Whether it gets webhooks.
   public var isEnabled = true
-
-  /// The selectable events; the default is all of them.
-  public static let eventTypes =
-    CallEventName.allCases.map(\.rawValue) + TargetEvent.allCases.map(\.rawValue) + [endpointDisabled]
-  /// Another endpoint was disabled because it failed for too long.
-  public static let endpointDisabled = "endpoint.disabled"
 
   private static let longestDescription = 1024
   private static let longestTarget = 512
@@ -45,7 +39,7 @@ public struct WebhookEndpointDraft: Sendable, Hashable {
     else { return }
     try reader.json.beginObject()
     var members = Members(["url", "description", "events", "targets", "enabled"])
-    var hasURL = false
+    var (hasURL, hasEvents) = (false, true)
     while let key = try reader.nextMember(&members, of: "a webhook endpoint", at: "") {
       switch key {
       case "url":
@@ -56,7 +50,9 @@ public struct WebhookEndpointDraft: Sendable, Hashable {
         if description.unicodeScalars.count > Self.longestDescription {
           reader.fault("/description", "is longer than \(Self.longestDescription) characters")
         }
-      case "events": events = try readNames(&reader, "/events") { Self.eventTypes.contains($0) ? nil : Self.known }
+      case "events":
+        let names = try readNames(&reader, "/events") { Self.event($0) == nil ? Self.known : nil }
+        (events, hasEvents) = (names.compactMap(Self.event), !names.isEmpty)
       case "targets":
         targets = try readNames(&reader, "/targets") {
           (1...Self.longestTarget).contains($0.unicodeScalars.count)
@@ -69,10 +65,16 @@ public struct WebhookEndpointDraft: Sendable, Hashable {
       }
     }
     if !hasURL { reader.fault("/url", "is required") }
-    if events.isEmpty { reader.fault("/events", "names no event") }
+    if !hasEvents { reader.fault("/events", "names no event") }
   }
 
-  private static var known: String { "must be one of \(eventTypes.joined(separator: ", "))" }
+  private static func event(_ name: String) -> EventType? {
+    EventType.subscribable.first { $0.rawValue == name }
+  }
+
+  private static var known: String {
+    "must be one of \(EventType.subscribable.map(\.rawValue).joined(separator: ", "))"
+  }
 
   private mutating func readURL(_ reader: inout DescriptorReader) throws(JSONError) {
     guard let text = try reader.string("/url") else { return }

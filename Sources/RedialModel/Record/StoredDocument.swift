@@ -3,9 +3,7 @@
 public struct StoredDocument: Sendable, Hashable {
   /// The kind of a document. The names are the store's.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
-    /// API keys.
     case apiKey
-    /// Webhook endpoints.
     case webhookEndpoint
     /// Versions of named policies.
     case policy

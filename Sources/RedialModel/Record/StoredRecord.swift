@@ -60,7 +60,6 @@ extension StoredRecord {
     return record
   }
 
-  /// The bytes that a store has of it.
   package var bytes: [UInt8] {
     var writer = JSONWriter()
     save(to: &writer)

@@ -46,11 +46,9 @@ public enum StoreWork: Sendable {
 
 /// The result of work that a store has done.
 public enum StoreAnswer: Sendable {
-  /// It is done.
   case done
   /// The due calls.
   case due(Claim)
-  /// The calls.
   case calls([CallRecord])
   /// The call; nil if there is none.
   case call(CallRecord?)
@@ -58,6 +56,5 @@ public enum StoreAnswer: Sendable {
   case damaged(StoreError)
   /// A record for each key, or nil.
   case keys([KeyRecord?])
-  /// The lease.
   case leased(LeaseGrant)
 }

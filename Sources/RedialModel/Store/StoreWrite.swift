@@ -2,7 +2,6 @@ public import RedialCore
 
 /// One change to the store. The engine requests it; the store reports when it is on disk.
 public enum StoreWrite: Sendable {
-  /// A new call.
   case insert(CallRecord)
   /// A call's new progress and, when an attempt ended, its record.
   case update(CallID, CallProgress, AttemptRecord?)
@@ -18,7 +17,6 @@ public enum StoreWrite: Sendable {
   case awaitTurn(CallID, target: TargetKey, orderingKey: String)
   /// The call has ended: its turn, if it had it, goes to the oldest call that waits for it.
   case passTurn(CallID)
-  /// A manual retry of the call.
   case retried(CallID, ManualRetry)
   /// The payloads of an ended call are erased, and this is its remaining spec.
   case erase(CallID, CallSpec)

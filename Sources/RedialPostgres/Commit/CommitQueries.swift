@@ -35,7 +35,6 @@ enum CommitQueries {
     """
   }
 
-  /// New calls.
   private static let new = "unnest($1::\(PostgresRowType.newCall.name)[]) AS u"
 
   private static func values(_ due: String) -> String {
@@ -46,14 +45,14 @@ enum CommitQueries {
   }
 
   static let insertRequests = PostgresQuery(
-    "insert_requests", "store calls",
+    "insert_requests", "store calls", duplicate: .call,
     """
     INSERT INTO requests (id, spec, body, body_size)
     SELECT * FROM unnest($1::int8[], $2::bytea[], $3::bytea[], $4::int8[])
     """)
 
   static let insertLive = PostgresQuery(
-    "insert_live", "store calls",
+    "insert_live", "store calls", duplicate: .call,
     """
     WITH u AS (SELECT * FROM \(new)),
       l AS (INSERT INTO live (\(columns("due, "))) SELECT \(values("at, ")) FROM u)

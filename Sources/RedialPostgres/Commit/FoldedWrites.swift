@@ -12,7 +12,6 @@ struct FoldedWrites {
     var inserted: CallRecord?
     /// The progress of a call that is already stored.
     var progress: CallProgress?
-    /// Its new attempts.
     var attempts: [AttemptRecord] = []
     /// The last attempt of the commit.
     var last: AttemptRecord? { attempts.last }

@@ -15,9 +15,16 @@ enum ServiceStatements {
     }
   }
 
+  private static let raise = PostgresQuery(
+    "raise_versions", "note a change of documents",
+    """
+    INSERT INTO versions (kind, n) SELECT kind, 1 FROM unnest($1::text[]) AS u (kind) ORDER BY kind
+    ON CONFLICT (kind) DO UPDATE SET n = versions.n + 1
+    """)
+
   /// Counts the changes, so that all instances read the documents of these kinds again.
   static func raise(_ kinds: Set<StoredDocument.Kind>) -> PostgresStatement {
-    var statement = PostgresStatement(HeartbeatQueries.raise)
+    var statement = PostgresStatement(raise)
     statement.add(texts: kinds.map(\.rawValue).sorted())
     return statement
   }

@@ -68,10 +68,9 @@ package final class PostgresDestination: StoreDestination {
 
   /// Removes the mark, and has instances that wait for this read all documents again.
   package func finish(_ mark: MigrationMark) throws(StoreError) {
-    var raise = PostgresStatement(HeartbeatQueries.raise)
-    raise.add(texts: StoredDocument.Kind.allCases.map(\.rawValue).sorted())
     try runMarked([
-      Self.change(of: ContentQueries.removeMark, mark), PostgresStatement(ContentQueries.numbers), raise,
+      Self.change(of: ContentQueries.removeMark, mark), PostgresStatement(ContentQueries.numbers),
+      ServiceStatements.raise(Set(StoredDocument.Kind.allCases)),
     ])
   }
 

@@ -36,15 +36,11 @@ enum HeartbeatQueries {
     SELECT set_config('synchronous_commit', 'off', true), pg_notify('redial_' || id, 'calls') FROM unnest($1::int8[]) AS u (id)
     """)
 
+  /// Has all instances look.
+  static let tellNews = PostgresQuery(
+    "beat_tell_news", "tell other instances", "SELECT pg_notify('redial_' || id, 'news') FROM sessions")
+
   /// Tells all instances.
   static let tellAll = PostgresQuery(
     "beat_tell_all", "tell other instances", "SELECT pg_notify('redial_' || id, 'shards') FROM sessions")
-
-  /// Counts a change of the documents of these kinds.
-  static let raise = PostgresQuery(
-    "raise_versions", "note a change of documents",
-    """
-    INSERT INTO versions (kind, n) SELECT kind, 1 FROM unnest($1::text[]) AS u (kind) ORDER BY kind
-    ON CONFLICT (kind) DO UPDATE SET n = versions.n + 1
-    """)
 }

@@ -107,7 +107,7 @@ enum LeaseQueries {
   /// place of the work in the chain, $5 the address at which the others reach the instance, $6 its version. Without a row
   /// the store is only partly filled, and the transaction must be rolled back.
   static let join = PostgresQuery(
-    "lease_join", "begin a session",
+    "lease_join", "begin a session", duplicate: .instance,
     """
     WITH i AS (SELECT min(n) AS instance FROM generate_series(0, 1023) n
         WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.instance = n)),

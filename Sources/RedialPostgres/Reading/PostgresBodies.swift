@@ -51,7 +51,6 @@ public final class PostgresBodies: BodyReader {
     return bytes
   }
 
-  /// The row of a body.
   private func run(_ statement: PostgresStatement) throws(StoredBodyError) -> PostgresRows {
     let found: Result<PostgresRows, StoreError> = pool.withConnection { connection in
       Result { () throws(StoreError) in try connection.run([statement])[0] }

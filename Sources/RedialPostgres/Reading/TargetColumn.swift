@@ -3,7 +3,6 @@ internal import RedialModel
 /// The column behind those of a call in which an instance sees the record of a target of another one. It is read with the
 /// call, so that a list of calls takes no query for each target.
 enum TargetColumn {
-  /// The column of a target `t`.
   static let name = "t.record"
 
   /// Adds the target `t` of a call `c`.

@@ -16,17 +16,16 @@ struct PostgresFailure: Error {
 
   /// The division by zero by which statements check their conditions.
   static let divisionByZero = "22012"
+  private static let uniqueViolation = "23505"
 
   /// Whether it is another transaction's fault, so that the same statements may succeed a moment later.
   var isConflict: Bool { state == "40001" || state == "40P01" }
 
   /// Whether another instance may have stored some of the calls that this commit was to store.
-  var isOfStoredCall: Bool {
-    state == "23505" && [CommitQueries.insertRequests.name, CommitQueries.insertLive.name].contains(query?.name)
-  }
+  var isOfStoredCall: Bool { state == Self.uniqueViolation && query?.duplicate == .call }
 
   /// Whether another instance has just taken the number that this one wanted.
-  var isRaceForInstance: Bool { state == "23505" && query?.name == LeaseQueries.join.name }
+  var isRaceForInstance: Bool { state == Self.uniqueViolation && query?.duplicate == .instance }
 
   /// The condition of the statement that was not met.
   var check: PostgresQuery.Check {
@@ -50,7 +49,7 @@ struct PostgresFailure: Error {
     case _ where check == .fence: .leaseLost
     case _ where check == .keys: .keyTaken
     case _ where check == .standing: .corrupt
-    case "XX001", "XX002", "23505", "42P01", "42703", "3F000": .corrupt
+    case "XX001", "XX002", Self.uniqueViolation, "42P01", "42703", "3F000": .corrupt
     default: .unavailable
     }
   }

@@ -15,20 +15,33 @@ struct PostgresQuery: Sendable {
     case standing
   }
 
+  /// What is there already if the statement fails because a key must be unique.
+  enum Duplicate: Sendable {
+    /// Something that only a fault explains.
+    case none
+    /// A call that another instance has stored.
+    case call
+    /// The number of an instance that another one has taken.
+    case instance
+  }
+
   /// Its name on a connection.
   let name: String
   /// What it does, as a verb phrase for error messages.
   let purpose: String
   /// What its division by zero means.
   let check: Check
+  /// What a key means that is there twice.
+  let duplicate: Duplicate
   /// Its text.
   let sql: String
 
   /// Creates a statement.
-  init(_ name: String, _ purpose: String, check: Check = .none, _ sql: String) {
+  init(_ name: String, _ purpose: String, check: Check = .none, duplicate: Duplicate = .none, _ sql: String) {
     self.name = name
     self.purpose = purpose
     self.check = check
+    self.duplicate = duplicate
     self.sql = sql
   }
 }

@@ -3,7 +3,6 @@
 /// An array for each column costs the server much more, because `unnest` of several arrays makes a tuple of each value
 /// (measured: 1.85 µs for a row of 21 values, and 0.24 µs if the row is one value).
 enum PostgresRowType: Int, CaseIterable, Sendable {
-  /// A new call.
   case newCall
   /// The progress of a call that is stored.
   case progress

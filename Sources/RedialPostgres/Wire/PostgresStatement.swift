@@ -5,7 +5,6 @@ internal import RedialCore
 /// All arguments are in one buffer. An argument that is known only when the statement is sent, such as the session, has
 /// its place there, and is filled in then.
 struct PostgresStatement: Sendable {
-  /// The query.
   let query: PostgresQuery
   /// The bytes of all arguments.
   private(set) var bytes: [UInt8] = []

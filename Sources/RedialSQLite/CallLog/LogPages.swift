@@ -48,7 +48,7 @@ struct LogPages {
   private func row(at cell: Int, in page: ArraySlice<UInt8>) throws(StoreError) -> (place: Int64, row: [UInt8])? {
     var rest = page.dropFirst(cell)
     guard let size = Self.number(&rest), let place = Self.number(&rest), size > 0,
-      size <= Int64(CallLog.Bounds().largestRow * 4)
+      size <= Int64(LogBounds().largestRow * 4)
     else { return nil }
     let count = Int(size)
     let local = localBytes(of: count)

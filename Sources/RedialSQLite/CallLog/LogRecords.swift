@@ -21,7 +21,6 @@ enum LogRecords {
 
   // MARK: Writing
 
-  /// A new call.
   static func add(_ new: NewCall, to writer: inout PackedWriter) {
     writer.add(byte: Kind.insert.rawValue)
     writer.add(new.call.id.rawValue)
@@ -277,7 +276,6 @@ extension LogBatch {
     return logged.calls[id]
   }
 
-  /// A call is new.
   mutating func insert(_ new: NewCall) {
     calls[new.call.id] = .some(LoggedCalls.Call(new: new, progress: new.call.progress, row: number))
     if new.call.progress.state.isFinal { ended.append(new.call.id) }

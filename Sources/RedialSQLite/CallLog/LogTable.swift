@@ -20,7 +20,6 @@ struct LogTable {
     removeAll = try connection.prepare("empty the log", "DELETE FROM call_log")
   }
 
-  /// Writes a row.
   func write(_ row: [UInt8], at place: Int64) throws(StoreError) {
     try row.withUnsafeBufferPointer { bytes throws(StoreError) in
       replace.bind(1, place)

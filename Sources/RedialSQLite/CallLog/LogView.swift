@@ -18,7 +18,6 @@ final class LogView: Sendable {
   /// How often calls have been folded until now.
   var folds: UInt64 { logged.withLock { $0.folds } }
 
-  /// All that is logged.
   var all: LoggedCalls { logged.withLock { $0 } }
 
   /// Whether nothing is logged.

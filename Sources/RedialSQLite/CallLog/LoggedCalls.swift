@@ -90,7 +90,6 @@ struct LoggedCalls: Sendable {
   /// How many calls have ended, or a few more.
   var endedCount: Int { endedCalls.count }
 
-  /// The calls that have ended.
   func ended() -> [CallID] { endedCalls.filter { calls[$0]?.progress.state.isFinal == true } }
 
   /// The calls that the first rows are needed for.

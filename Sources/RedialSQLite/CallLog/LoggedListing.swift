@@ -94,7 +94,6 @@ extension LoggedCalls {
 }
 
 extension CallRecord {
-  /// The call as it is listed.
   fileprivate var withoutBody: CallRecord {
     CallRecord(id: id, kind: kind, spec: spec, body: [], createdAt: createdAt, progress: progress)
   }

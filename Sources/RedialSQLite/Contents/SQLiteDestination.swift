@@ -31,7 +31,6 @@ package final class SQLiteDestination: StoreDestination {
     try file.begin { () throws(StoreError) in }
   }
 
-  /// The file.
   package var place: String { file.path }
 
   /// What reads its rows.
@@ -73,7 +72,6 @@ package final class SQLiteDestination: StoreDestination {
     file.settle()
   }
 
-  /// Closes the file.
   package func close() { file.close() }
 
   private func insert(_ row: ContentRow, _ section: ContentSection) throws(StoreError) {

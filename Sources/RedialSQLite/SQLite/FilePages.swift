@@ -16,7 +16,6 @@ struct FilePages {
     bytes = Int(try connection.value("measure the store", "PRAGMA page_size") { $0.integer(0) } ?? 4096)
   }
 
-  /// Free pages.
   func free() throws(StoreError) -> Int {
     Int(try unused.first { row throws(StoreError) in row.integer(0) } ?? 0)
   }

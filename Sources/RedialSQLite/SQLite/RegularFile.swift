@@ -83,7 +83,6 @@ final class RegularFile {
     return Array(bytes.prefix(found))
   }
 
-  /// Writes bytes.
   func write(_ bytes: UnsafeRawBufferPointer, at place: Int) throws(StoreError) {
     var count = 0
     while count < bytes.count {

@@ -32,7 +32,7 @@ final class BulkBatch: Sendable {
   func note(_ reply: CallCommand.Reply) {
     switch reply {
     case .elsewhere: noteElsewhere()
-    case .refused(let problem): note(status: problem.status)
+    case .refused(let refusal): note(status: refusal.problem.status)
     case .done: note(status: 200)
     }
   }

@@ -3,7 +3,6 @@ internal import RedialModel
 
 /// The command that an operation gives to each of its calls.
 extension BulkOperation {
-  /// The command.
   var commandKind: CallCommand.Kind {
     switch request.action {
     case .retry, .release: .retry

@@ -63,7 +63,7 @@ struct BulkOperations: Sendable {
   /// Accepts an operation, on the store's lane.
   func begin(_ request: BulkRequest, in store: any ServiceStore, at now: Timestamp) throws -> HTTPResponse {
     // A later change of the leader voids this: the next one reads what is on disk.
-    guard let term = runner.leadsIn else { throw Runtime.leaderSilent }
+    guard let term = runner.leadsIn else { throw Answer.leaderSilent }
     guard runner.unfinished(in: request.filter.namespace) < limit else {
       throw Problem(
         status: 409, code: "tooManyOperations", title: "Too many bulk operations run",

@@ -14,7 +14,6 @@ internal import Synchronization
 final class BulkRunner: Sendable {
   /// The parts of the service that it uses.
   struct Surroundings: Sendable {
-    /// A page of calls.
     var page: @Sendable (CallQuery) throws(StoreError) -> CallPage<CallID>
     /// Has the engine apply an action to these calls; the tally is passed on any thread.
     var perform: @Sendable (BulkOperation, [CallID], @escaping @Sendable (BulkBatch.Tally) -> Void) -> Void
@@ -81,7 +80,6 @@ final class BulkRunner: Sendable {
     }
   }
 
-  /// An operation.
   func operation(_ id: BulkOperationID) -> BulkOperation? { table.withLock { $0.operations[id] } }
 
   /// A new id, higher than all others, and the operations of the namespace that are forgotten for it.

@@ -102,8 +102,8 @@ final class EventFeed: @unchecked Sendable {
   func noteDisabled(_ endpoint: WebhookEndpoint, data: [UInt8], at now: Timestamp) {
     guard isOn.load(ordering: .acquiring) else { return }
     let event = StreamedEvent(
-      kind: .endpointDisabled, target: endpoint.asSubscription.target, call: nil, labels: [],
-      data: WebhookPayload.make(WebhookEndpointDraft.endpointDisabled, at: now) { $0.raw(data) })
+      type: .endpointDisabled, target: endpoint.asSubscription.target, call: nil, labels: [],
+      data: WebhookPayload.make(.endpointDisabled, at: now) { $0.raw(data) })
     queue.async {
       self.append(event)
       self.notifyAll()
@@ -148,18 +148,12 @@ final class EventFeed: @unchecked Sendable {
   private func note(_ write: StoreWrite, _ records: [CallID: CallRecord], at now: Timestamp) {
     switch write {
     case .insert(let record):
-      append(.accepted, record, nil, at: record.createdAt)
+      append(.callAccepted, record, nil, at: record.createdAt)
     case .update(let id, let progress, let attempt):
       guard var record = records[id] else { return }
       record.progress = progress
-      if let attempt { append(.attempted, record, attempt, at: now) }
-      switch progress.state {
-      case .succeeded: append(.succeeded, record, nil, at: progress.finishedAt ?? now)
-      case .cancelled: append(.cancelled, record, nil, at: progress.finishedAt ?? now)
-      case .failed:
-        append(progress.failure == .tripped ? .tripped : .failed, record, nil, at: progress.finishedAt ?? now)
-      case .scheduled, .queued, .held, .running: break
-      }
+      if let attempt { append(.callAttempted, record, attempt, at: now) }
+      if let end = EventType(endOf: progress) { append(end, record, nil, at: progress.finishedAt ?? now) }
     case .erase(let id, let spec):
       channels[spec.namespace]?.log.erase(id, leaving: spec, redaction)
       if relay != nil { append(.erasure(of: id, spec)) }
@@ -167,11 +161,11 @@ final class EventFeed: @unchecked Sendable {
     }
   }
 
-  private func append(_ kind: StreamedEvent.Kind, _ record: CallRecord, _ attempt: AttemptRecord?, at time: Timestamp) {
+  private func append(_ type: EventType, _ record: CallRecord, _ attempt: AttemptRecord?, at time: Timestamp) {
     guard channels[record.spec.namespace]?.isOn == true else { return }
     append(
       StreamedEvent(
-        kind, of: record, attempt: attempt, wait: standings.wait(of: record, at: clock.now), redaction: redaction,
+        type, of: record, attempt: attempt, wait: standings.wait(of: record, at: clock.now), redaction: redaction,
         at: time))
   }
 
@@ -191,7 +185,7 @@ final class EventFeed: @unchecked Sendable {
 
   private func relayed(_ event: ServerSentEvents.Event, _ namespace: Namespace) {
     guard channels[namespace]?.isOn == true, let event = StreamedEvent(event, in: namespace) else { return }
-    if event.kind == .erased, let call = event.call { return forget(call.id, of: namespace) }
+    if event.type == .callErased, let call = event.call { return forget(call.id, of: namespace) }
     append(event)
     notifyAll(of: namespace)
   }

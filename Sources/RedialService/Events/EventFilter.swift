@@ -2,8 +2,7 @@ internal import RedialModel
 
 /// Selects events for a listener; a part that is nil or empty selects all.
 struct EventFilter: Sendable {
-  var kinds: Set<StreamedEvent.Kind> = []
-  /// A target.
+  var types: Set<EventType> = []
   var target: TargetKey?
   var call: CallID?
   /// The kind of calls; nil for any.
@@ -11,7 +10,7 @@ struct EventFilter: Sendable {
   var label: CallSpec.Label?
 
   func admits(_ event: StreamedEvent) -> Bool {
-    if !kinds.isEmpty, !kinds.contains(event.kind) { return false }
+    if !types.isEmpty, !types.contains(event.type) { return false }
     if let target, target != event.target { return false }
     if let of = event.call, let callKind, of.kind != callKind { return false }
     if let call, call != event.call?.id { return false }
@@ -26,11 +25,11 @@ extension EventFilter {
   /// - Throws: A problem that names the wrong parameter.
   init(taking parameters: inout QueryParameters, _ caller: Caller) throws(Problem) {
     for name in (parameters.take("type") ?? "").split(separator: ",") {
-      guard let kind = StreamedEvent.Kind.shown.first(where: { $0.rawValue == name }) else {
-        let all = StreamedEvent.Kind.shown.map(\.rawValue).joined(separator: ", ")
+      guard let type = EventType.streamed.first(where: { $0.rawValue == name }) else {
+        let all = EventType.streamed.map(\.rawValue).joined(separator: ", ")
         throw QueryParameters.problem("type", "must be one or more of these, separated by commas: \(all)")
       }
-      kinds.insert(kind)
+      types.insert(type)
     }
     target = parameters.take("target").map(caller.target)
     if let text = parameters.take("call") {

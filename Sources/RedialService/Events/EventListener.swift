@@ -29,7 +29,6 @@ struct EventListener {
   let hasKey: Bool
   /// Returns why it may not continue to listen; nil while it may.
   let mayGoOn: @Sendable () -> Problem?
-  /// The namespace of its events.
   let namespace: Namespace
   /// Whether it is another instance, which gets the events of this one alone.
   let isInstance: Bool
@@ -103,7 +102,7 @@ struct EventListener {
       let event = log[next]
       next += 1
       if event.audience != (isInstance ? .clients : .instances), filter.admits(event) {
-        piece += "id: \(position)\nevent: \(event.kind.rawValue)\n".utf8
+        piece += "id: \(position)\nevent: \(event.type.rawValue)\n".utf8
         if isInstance { piece += "about: ".utf8 + event.about + "\n".utf8 }
         piece += "data: ".utf8
         piece += event.data

@@ -7,7 +7,8 @@ extension StreamedEvent {
   /// That the content of a call was erased.
   static func erasure(of id: CallID, _ spec: CallSpec) -> StreamedEvent {
     StreamedEvent(
-      kind: .erased, target: spec.target, call: (id, .call), labels: [], data: Array("{}".utf8), audience: .instances)
+      type: .callErased, target: spec.target, call: (id, .call), labels: [], data: Array("{}".utf8),
+      audience: .instances)
   }
 
   /// The event's subject, as one line of JSON.
@@ -26,13 +27,13 @@ extension StreamedEvent {
 
   /// Reads an event of another instance; nil if it cannot be read, because a newer version has sent it.
   init?(_ event: ServerSentEvents.Event, in namespace: Namespace) {
-    guard let kind = Kind(rawValue: event.name) else { return nil }
+    guard let type = EventType(rawValue: event.name), type != .webhookTest else { return nil }
     let subject = event.about.withUnsafeBufferPointer { bytes in
       Result { () throws(JSONError) in try Subject(bytes) }
     }
     guard case .success(let subject) = subject, let target = subject.target else { return nil }
     self.init(
-      kind: kind, target: TargetKey(target, in: namespace), call: subject.call, labels: subject.labels,
+      type: type, target: TargetKey(target, in: namespace), call: subject.call, labels: subject.labels,
       data: event.data, audience: .clients)
   }
 

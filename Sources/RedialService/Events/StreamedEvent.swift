@@ -5,25 +5,6 @@ internal import RedialJSON
 
 /// One event as listeners see it.
 struct StreamedEvent: Sendable {
-  /// The subject of an event.
-  enum Kind: String, Sendable, CaseIterable {
-    case accepted = "call.accepted"
-    case attempted = "call.attempted"
-    case succeeded = "call.succeeded"
-    case failed = "call.failed"
-    case tripped = "call.tripped"
-    case cancelled = "call.cancelled"
-    case opened = "target.opened"
-    case halfOpened = "target.halfOpened"
-    case closed = "target.closed"
-    case endpointDisabled = "endpoint.disabled"
-    /// The content of a call was erased: instances tell each other, so that none keeps it in its events.
-    case erased = "call.erased"
-
-    /// The kinds that clients see.
-    static let shown = allCases.filter { $0 != .erased }
-  }
-
   /// Who gets an event.
   enum Audience: Sendable {
     /// Everybody.
@@ -34,7 +15,7 @@ struct StreamedEvent: Sendable {
     case instances
   }
 
-  let kind: Kind
+  let type: EventType
   /// The target, whose key contains its namespace.
   let target: TargetKey
   /// The call and its kind; nil for an event of a target.
@@ -52,12 +33,12 @@ extension StreamedEvent {
   ///   - attempt: The attempt that ended with it, shown with the call.
   ///   - redaction: Hides parts of the URL.
   init(
-    _ kind: Kind, of record: CallRecord, attempt: AttemptRecord? = nil, wait: CallView.Wait?, redaction: Redaction,
+    _ type: EventType, of record: CallRecord, attempt: AttemptRecord? = nil, wait: CallView.Wait?, redaction: Redaction,
     at time: Timestamp
   ) {
     var writer = JSONWriter(capacity: 768)
     writer.beginObject()
-    writer.field("type", kind.rawValue)
+    writer.field("type", type.rawValue)
     writer.field("timestamp", time)
     writer.key("data")
     CallView.write(record, attempts: [], wait: wait, detail: .summary, redaction: redaction, to: &writer)
@@ -67,7 +48,7 @@ extension StreamedEvent {
     }
     writer.endObject()
     self.init(
-      kind: kind, target: record.spec.target, call: (record.id, record.kind), labels: record.spec.labels,
+      type: type, target: record.spec.target, call: (record.id, record.kind), labels: record.spec.labels,
       data: writer.bytes)
   }
 
@@ -94,7 +75,7 @@ extension StreamedEvent {
       }
     }
     return StreamedEvent(
-      kind: kind, target: target, call: call, labels: spec.labels, data: (try? written.get()) ?? Array("{}".utf8),
+      type: type, target: target, call: call, labels: spec.labels, data: (try? written.get()) ?? Array("{}".utf8),
       audience: audience)
   }
 
@@ -120,20 +101,19 @@ extension StreamedEvent {
 
   /// The change of a target's breaker; nil if the notice is not about a target.
   init?(_ notice: Notice, at time: Timestamp) {
-    let kind: Kind
-    let event: TargetEvent
+    let type: EventType
     let key: TargetKey
     var openUntil: Timestamp?
     var count: Int?
     switch notice {
     case .breakerOpened(let target, let until, let trips, _, _):
-      (kind, event, key, openUntil, count) = (.opened, .opened, target, until, trips)
-    case .breakerHalfOpen(let target): (kind, event, key) = (.halfOpened, .halfOpened, target)
-    case .breakerClosed(let target): (kind, event, key) = (.closed, .closed, target)
+      (type, key, openUntil, count) = (.targetOpened, target, until, trips)
+    case .breakerHalfOpen(let target): (type, key) = (.targetHalfOpened, target)
+    case .breakerClosed(let target): (type, key) = (.targetClosed, target)
     default: return nil
     }
     self.init(
-      kind: kind, target: key, call: nil, labels: [],
-      data: WebhookPayload.make(event, of: key, openUntil: openUntil, trips: count, at: time))
+      type: type, target: key, call: nil, labels: [],
+      data: WebhookPayload.make(type, of: key, openUntil: openUntil, trips: count, at: time))
   }
 }

@@ -28,10 +28,8 @@ struct Caller: Sendable {
   /// The header field with which a caller that may act in any namespace selects one.
   static let namespaceField: StaticString = "redial-namespace"
 
-  /// The key of a target with that name.
   func target(_ name: String) -> TargetKey { TargetKey(name, in: namespace) }
 
-  /// An idempotency key of the caller.
   func idempotencyName(_ key: String) -> IdempotencyName { IdempotencyName(key, in: namespace) }
 
   /// Applies the namespace that a caller has selected.

@@ -10,7 +10,6 @@ final class KeyRing: Sendable {
   enum Verdict: Sendable {
     /// It is served for that caller; its answer has these fields.
     case admitted([HTTPHeader], Caller)
-    /// It is refused.
     case refused(Problem, [HTTPHeader])
 
     /// Why it is refused.
@@ -49,7 +48,6 @@ final class KeyRing: Sendable {
     for key in stored { set(key) }
   }
 
-  /// The keys in a store.
   static func stored(in store: any DocumentStore) throws(StoreError) -> [APIKey] {
     var keys: [APIKey] = []
     for document in try store.documents(.apiKey) {
@@ -101,12 +99,12 @@ final class KeyRing: Sendable {
   /// Checks a request by its `Authorization` field.
   func judge(_ authorization: String?, for access: Access, at now: Timestamp) -> Verdict {
     guard isRequired, access != .open else { return .admitted([], Caller()) }
-    guard let text = authorization.flatMap(Self.bearer) else { return Self.unauthorized(isKnown: false) }
+    guard let text = authorization.flatMap(Self.bearer) else { return .refused(Self.missingKey, []) }
     if let adminDigest, APIKey.areEqual(adminDigest, APIKey.digest(of: text)) {
       return .admitted([], Caller(admission: .adminKey))
     }
     guard let id = APIKey.id(in: text), let key = self[id], key.matches(text), key.revokedAt == nil else {
-      return Self.unauthorized(isKnown: true)
+      return .refused(Self.invalidKey, [])
     }
     if case .scope(let scope) = access, !key.grants(scope) { return Self.forbidden(scope) }
     return use(key, at: now)
@@ -117,10 +115,10 @@ final class KeyRing: Sendable {
   /// - Parameter authorization: The field of its request.
   func refusal(ofHolder authorization: String?, for scope: APIScope) -> Problem? {
     guard isRequired else { return nil }
-    guard let text = authorization.flatMap(Self.bearer) else { return Self.unauthorized(isKnown: false).problem }
+    guard let text = authorization.flatMap(Self.bearer) else { return Self.missingKey }
     if let adminDigest, APIKey.areEqual(adminDigest, APIKey.digest(of: text)) { return nil }
     guard let id = APIKey.id(in: text), let key = self[id], key.matches(text), key.revokedAt == nil else {
-      return Self.unauthorized(isKnown: true).problem
+      return Self.invalidKey
     }
     return key.grants(scope) ? nil : Self.forbidden(scope).problem
   }
@@ -129,9 +127,9 @@ final class KeyRing: Sendable {
   func refusal(of caller: Caller) -> Problem? {
     switch caller.admission {
     case .adminKey: return nil
-    case .nobody: return isRequired ? Self.unauthorized(isKnown: false).problem : nil
+    case .nobody: return isRequired ? Self.missingKey : nil
     case .key(let id):
-      guard let key = self[id], key.revokedAt == nil else { return Self.unauthorized(isKnown: true).problem }
+      guard let key = self[id], key.revokedAt == nil else { return Self.invalidKey }
       return nil
     }
   }
@@ -139,7 +137,7 @@ final class KeyRing: Sendable {
   /// Why a client that another instance has admitted is refused: its key was revoked, and that instance has not heard of it.
   /// Nil for a key of which this one has not heard.
   func refusal(ofRevoked id: String) -> Problem? {
-    self[id]?.revokedAt == nil ? nil : Self.unauthorized(isKnown: true).problem
+    self[id]?.revokedAt == nil ? nil : Self.invalidKey
   }
 
   /// Why an admitted caller lacks a further scope; nil if it has the scope.
@@ -206,21 +204,16 @@ final class KeyRing: Sendable {
 
   /// How to send a key (RFC 6750 §3), for each refusal with 401.
   static func challenge(of problem: Problem) -> HTTPHeader {
-    let error = problem.code == invalidKeyCode ? ", error=\"invalid_token\"" : ""
+    let error = problem == invalidKey ? ", error=\"invalid_token\"" : ""
     return HTTPHeader("www-authenticate", "Bearer realm=\"redial\"\(error)")
   }
 
-  private static let invalidKeyCode = "invalidAPIKey"
-
-  private static func unauthorized(isKnown: Bool) -> Verdict {
-    .refused(
-      Problem(
-        status: 401, code: isKnown ? invalidKeyCode : "missingAPIKey",
-        title: isKnown ? "The API key is not valid" : "An API key is needed",
-        detail: isKnown
-          ? "There is no such key, or it was revoked."
-          : "Send one: Authorization: Bearer rdl_… For `redial`, set REDIAL_API_KEY."), [])
-  }
+  private static let invalidKey = Problem(
+    status: 401, code: "invalidAPIKey", title: "The API key is not valid",
+    detail: "There is no such key, or it was revoked.")
+  private static let missingKey = Problem(
+    status: 401, code: "missingAPIKey", title: "An API key is needed",
+    detail: "Send one: Authorization: Bearer rdl_… For `redial`, set REDIAL_API_KEY.")
 
   private static func forbidden(_ scope: APIScope) -> Verdict {
     .refused(

@@ -10,7 +10,6 @@ internal import RedialJSON
 /// rest waits with the client, whose connection is not read meanwhile. Nor is it read while the client does not read
 /// its answers. Calls that were answered with 202 are on disk, whatever happens to the stream.
 final class BatchStream: HTTPBodyReceiver, BatchAnswering {
-  /// Its limits.
   struct Limits: Sendable {
     /// Maximum lines in process.
     var lines: Int

@@ -70,7 +70,7 @@ struct CallRoutes: RouteGroup {
     runtime.query(exchange.responder) { [runtime] in
       let withBodies = included != nil
       guard let attempts = try runtime.reader.attempts(of: id, in: namespace, withBodies: withBodies) else {
-        throw Answer.noSuchCall(id)
+        throw Refusal.callNotFound(id).problem
       }
       return Answer.attempts(attempts, withBodies: withBodies)
     }

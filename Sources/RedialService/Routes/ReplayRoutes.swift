@@ -1,4 +1,5 @@
 internal import HTTPServer
+internal import RedialEngine
 internal import RedialModel
 internal import RedialStore
 
@@ -55,7 +56,7 @@ struct ReplayRoutes: RouteGroup {
     of replay: CallReplay, _ id: CallID, _ limits: CallDescriptor.Limits, _ caller: Caller
   ) throws -> CallDescriptor {
     guard let original = try runtime.reader.call(id, in: caller.namespace, allResponses: false)?.record else {
-      throw Answer.noSuchCall(id)
+      throw Refusal.callNotFound(id).problem
     }
     guard original.kind == .call else {
       throw Problem(

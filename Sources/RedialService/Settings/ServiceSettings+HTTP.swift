@@ -1,7 +1,6 @@
 internal import HTTPServer
 
 extension ServiceSettings {
-  /// The configuration of the HTTP server.
   var httpConfiguration: HTTPServerConfiguration {
     var configuration = http
     configuration.address = listen

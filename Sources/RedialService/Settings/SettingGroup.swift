@@ -110,7 +110,6 @@ public enum SettingGroup: String, Sendable, CaseIterable {
     }
   }
 
-  /// The setting with this name in the group.
   func setting(_ name: String) -> Setting? { settings.first { self.name(of: $0.key) == name } }
 }
 

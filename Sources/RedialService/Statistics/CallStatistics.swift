@@ -51,7 +51,6 @@ final class CallStatistics: Sendable {
     }
   }
 
-  /// Stops the calls.
   func stop() {
     state.withLock { $0.isStopped = true }
   }

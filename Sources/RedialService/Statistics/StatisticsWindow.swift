@@ -6,7 +6,6 @@ internal import RedialText
 
 /// The results of calls and attempts in the last quarter of an hour, day or week, in steps of equal length.
 struct StatisticsWindow: Sendable {
-  /// The length of the window.
   enum Length: String, Sendable, CaseIterable {
     case quarterHour = "15m"
     case day = "24h"

@@ -153,7 +153,6 @@ private struct HTTPSpanMethod {
     "GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH", "QUERY",
   ]
 
-  /// The name of a span.
   let name: String
   let attribute: String
   let original: String?

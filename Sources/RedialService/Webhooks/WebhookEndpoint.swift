@@ -47,7 +47,8 @@ struct WebhookEndpoint: Sendable, Equatable {
     self.namespace = namespace
     self.id = WebhookSubscription.idPrefix + id.characters
     createdAt = now
-    (url, description, events, targets) = (draft.url, draft.description, draft.events, draft.targets)
+    (url, description, targets) = (draft.url, draft.description, draft.targets)
+    events = draft.events.map(\.rawValue)
     secrets = [Secret(id: "1", secret: secret, createdAt: now)]
     if !draft.isEnabled { disable(.byRequest, at: now) }
   }
@@ -57,7 +58,7 @@ struct WebhookEndpoint: Sendable, Equatable {
   /// - Parameter redaction: How clients see the URL. One that sends what it has seen leaves the URL as it is.
   mutating func update(_ draft: WebhookEndpointDraft, _ redaction: Redaction = Redaction(), at now: Timestamp) {
     if draft.url != redaction.url(url), draft.url != url { (url, failingSince) = (draft.url, nil) }
-    (description, events, targets) = (draft.description, draft.events, draft.targets)
+    (description, events, targets) = (draft.description, draft.events.map(\.rawValue), draft.targets)
     guard draft.isEnabled else { return disable(.byRequest, at: now) }
     if !isEnabled { (disabledReason, disabledAt, failingSince) = (nil, nil, nil) }
   }
@@ -93,7 +94,8 @@ struct WebhookEndpoint: Sendable, Equatable {
 
   /// The same, whether it is enabled or not.
   var asSubscription: WebhookSubscription {
-    WebhookSubscription(id: id, url: url, events: Set(events), targets: Set(targets), in: namespace)
+    WebhookSubscription(
+      id: id, url: url, events: Set(events.compactMap(EventType.init)), targets: Set(targets), in: namespace)
   }
 }
 

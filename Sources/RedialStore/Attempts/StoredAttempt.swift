@@ -35,7 +35,6 @@ package struct StoredAttempt: Sendable, Hashable {
   package var status: Int64?
   /// What went wrong, unless answered.
   package var failure: AttemptFailure?
-  /// The decision.
   package var decision: [UInt8]
   /// The figures of the exchange; empty if there are none.
   package var figures: [UInt8]

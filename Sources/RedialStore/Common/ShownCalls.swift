@@ -9,7 +9,6 @@ package struct ShownCalls: Sendable {
 
   private var shown: [CallID: ContinuousClock.Instant] = [:]
 
-  /// No calls.
   package init() {}
 
   /// How many there are.

@@ -6,14 +6,12 @@ package enum ContentSection: String, Sendable, CaseIterable {
   case namespaces, targets, requests, attempts, retries, labels, turns, keys, calls
   case documents, settings, statistics, finished
 
-  /// A column.
   package struct Column: Sendable {
     /// What its values are; each of them may be null.
     package enum Kind: Sendable {
       case integer, text, bytes
     }
 
-    /// Its name.
     package let name: String
     /// What its values are.
     package let kind: Kind
@@ -55,7 +53,6 @@ package enum ContentSection: String, Sendable, CaseIterable {
     }
   }
 
-  /// The columns of the key.
   package var key: ArraySlice<Column> { columns.prefix(keyCount) }
 
   /// The place of a column in a row.

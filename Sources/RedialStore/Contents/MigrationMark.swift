@@ -4,7 +4,6 @@ package import RedialModel
 /// How far a migration into a store has come. The store keeps it as a setting until all is there, and no service starts
 /// on a store that has one.
 package struct MigrationMark: Sendable, Hashable {
-  /// The name of the setting.
   package static let settingName = "migration"
 
   /// The store that is copied.

@@ -5,7 +5,6 @@ internal import RedialModel
 package struct PackedPage {
   /// The first call whose packed attempts may belong into the page.
   package let first: Int64
-  /// The last one.
   package let last: Int64
   /// How many calls with packed attempts to read, from the first on.
   package let most: Int

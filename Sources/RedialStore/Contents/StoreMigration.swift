@@ -14,7 +14,6 @@ package struct StoreMigration {
   package struct Progress: Sendable {
     /// What it is doing.
     package var phase: Phase
-    /// With which section.
     package var section: ContentSection
     /// The rows of all sections that it has moved, or compared.
     package var done: Int

@@ -1,4 +1,3 @@
-import Glibc
 import HTTPServer
 import RedialCore
 import RedialModel
@@ -172,23 +171,5 @@ struct APIClient: Sendable {
         id: 0, url: origin + path, method: method, headers: headers, body: json ?? [],
         timeout: min(Self.timeout, limit ?? Self.timeout), captureLimit: Self.maximumAnswer), unixSocket: unixSocket)
     return try answer(of: result, to: method)
-  }
-}
-
-/// The process's environment.
-enum Environment {
-  static func value(_ name: String) -> String? {
-    getenv(name).map { String(cString: $0) }
-  }
-
-  static var all: [String: String] {
-    var variables: [String: String] = [:]
-    var entry = environ
-    while let text = entry.pointee {
-      let parts = String(cString: text).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      if parts.count == 2 { variables[String(parts[0])] = String(parts[1]) }
-      entry += 1
-    }
-    return variables
   }
 }

@@ -1,6 +1,5 @@
 /// A shell's completion script for `redial`, generated from its commands.
 struct CompletionScript {
-  /// A shell with completion scripts.
   enum Shell: String, CaseIterable {
     case bash, zsh, fish
   }

@@ -14,7 +14,6 @@ struct Table {
 
     /// A state, in its style.
     static func state(_ state: String?) -> Cell { Cell(state, state.flatMap { Style(of: $0) }) }
-    /// A number.
     static func number(_ number: Int?) -> Cell { Cell(number.map(String.init)) }
   }
 

@@ -77,7 +77,7 @@ struct StoreDeskTests {
     var desk = StoreDesk(nil)
     #expect(!desk.keep([.passTurn(Self.id)], then: []) && desk.refusal == nil && desk.canDecide)
     desk.enterTrouble(StoreError(kind: .full, message: "full"), retry: .seconds(1), at: Self.now)
-    #expect(desk.epoch == 1 && desk.refusal?.code == "storageFull" && desk.isFailing && !desk.canDecide)
+    #expect(desk.epoch == 1 && desk.refusal == .storeFull && desk.isFailing && !desk.canDecide)
     desk.stick([.discard(Self.id)], then: [])
     #expect(desk.keep([.passTurn(Self.id)], then: []) == true)
     desk.completeTrouble()

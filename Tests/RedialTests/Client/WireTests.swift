@@ -241,7 +241,7 @@ struct WireTests {
     #expect(!read.spec.idempotent)
     #expect(Dictionary(uniqueKeysWithValues: read.spec.labels.map { ($0.name, $0.value) }) == call.labels)
     #expect(read.spec.callback?.url == hooks.absoluteString)
-    #expect(read.spec.callback.map { Set($0.events) } == [.failed, .tripped])
+    #expect(read.spec.callback.map { Set($0.events) } == [.callFailed, .callTripped])
     #expect(read.spec.captureLimit == 0)
     #expect(read.spec.orderingKey == "customer-7")
     #expect(read.spec.priority == 9)

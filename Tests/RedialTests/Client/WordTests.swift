@@ -41,6 +41,6 @@ struct WordTests {
       .callAccepted, .callAttempted, .callSucceeded, .callFailed, .callTripped, .callCancelled, .targetOpened,
       .targetHalfOpened, .targetClosed, .endpointDisabled,
     ]
-    #expect(Set(events.map(\.rawValue)) == Set(StreamedEvent.Kind.shown.map(\.rawValue)))
+    #expect(Set(events.map(\.rawValue)) == Set(EventType.streamed.map(\.rawValue)))
   }
 }

@@ -14,7 +14,6 @@ package struct FairShare: Sendable, Hashable {
     case new
     /// Among the new calls; those that were there have waited for so long that they join the backlog.
     case newAfterOthers
-    /// In the backlog.
     case backlog
   }
 

@@ -4,10 +4,8 @@ internal import RedialModel
 enum EndMessage: Sendable {
   /// Whoever sends it wants to know when a call ends.
   case watch(CallID)
-  /// A call has ended.
   case ended(CallID, for: Int64)
 
-  /// The call.
   var call: CallID {
     switch self {
     case .watch(let call), .ended(let call, _): call

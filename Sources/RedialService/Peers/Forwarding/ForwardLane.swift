@@ -59,7 +59,7 @@ extension ForwardLane.Ended {
         switch reply {
         case .accepted(let progress): answered.append((call, .accepted(call.accepted(progress))))
         case .replayed(let id): answered.append((call, .replayed(id)))
-        case .refused(let problem): answered.append((call, .refused(problem)))
+        case .refused(let problem): answered.append((call, .refused(.found(problem))))
         case .left: stored.append((call, false))
         case .unknown: stored.append((call, true))
         }

@@ -43,9 +43,8 @@ enum ForwardedReply: Sendable {
     switch reply {
     case .accepted(let record): self = .accepted(record.progress)
     case .replayed(let id): self = .replayed(id)
-    case .refused(let problem) where Engine.leavesToOthers(problem): self = .left
-    case .refused(let problem) where problem.code == Runtime.outcomeUnknown.code: self = .unknown
-    case .refused(let problem): self = .refused(problem)
+    case .refused(.outcomeUnknown): self = .unknown
+    case .refused(let refusal): self = refusal.leavesToOthers ? .left : .refused(refusal.problem)
     }
   }
 }

@@ -1,0 +1,55 @@
+internal import RedialCore
+
+/// What happens to calls, targets and webhook endpoints, by its name in the event stream, in webhooks and in callbacks.
+public enum EventType: String, Sendable, Hashable, CaseIterable {
+  /// A call was accepted.
+  case callAccepted = "call.accepted"
+  /// An attempt of a call has ended.
+  case callAttempted = "call.attempted"
+  case callSucceeded = "call.succeeded"
+  /// A call failed, for any reason except an open breaker.
+  case callFailed = "call.failed"
+  /// A call failed because its target's breaker was open and its policy says not to wait.
+  case callTripped = "call.tripped"
+  /// A client cancelled a call.
+  case callCancelled = "call.cancelled"
+  /// A target's breaker opened.
+  case targetOpened = "target.opened"
+  /// A target's breaker became half-open.
+  case targetHalfOpened = "target.halfOpened"
+  /// A target's breaker closed.
+  case targetClosed = "target.closed"
+  /// A webhook endpoint was disabled because it failed for too long.
+  case endpointDisabled = "endpoint.disabled"
+  /// A client tests its webhook endpoint, which is the only one that gets this.
+  case webhookTest = "webhook.test"
+  /// The content of a call was erased: instances send it to each other, so that none keeps the content in its events.
+  case callErased = "call.erased"
+
+  /// What the event stream shows to clients.
+  public static let streamed = allCases.filter { $0 != .webhookTest && $0 != .callErased }
+  /// What webhook endpoints can subscribe to.
+  public static let subscribable = streamed.filter { $0 != .callAccepted && $0 != .callAttempted }
+  /// What the callback of a call can report.
+  public static let ofCallbacks: [EventType] = [.callSucceeded, .callFailed, .callTripped]
+
+  /// How a call has ended; nil if it has not.
+  public init?(endOf progress: CallProgress) {
+    switch progress.state {
+    case .succeeded: self = .callSucceeded
+    case .cancelled: self = .callCancelled
+    case .failed: self = progress.failure == .tripped ? .callTripped : .callFailed
+    case .scheduled, .queued, .held, .running: return nil
+    }
+  }
+
+  /// The state that a target's breaker has now; nil for an event of something else.
+  public var breaker: TargetSnapshot.BreakerState? {
+    switch self {
+    case .targetOpened: .open
+    case .targetHalfOpened: .halfOpen
+    case .targetClosed: .closed
+    default: nil
+    }
+  }
+}

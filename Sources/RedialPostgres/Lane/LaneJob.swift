@@ -1,0 +1,181 @@
+internal import RedialCore
+internal import RedialModel
+internal import RedialStore
+
+/// A work on its way to the database, with its statements.
+struct LaneJob: Sendable {
+  let work: StoreWork
+  /// Its place in the chain.
+  let sequence: Int64
+  /// Whether it was sent before.
+  let trial: StoreTrial
+  /// The statements without the fence.
+  var statements: [PostgresStatement] = []
+  /// Brings calls back that have ended; made only if it is sent again, because the other statements have found some.
+  var revival: PostgresStatement?
+  /// The earliest due time of the calls that it stores, as far as they can be claimed again.
+  var firstDue: Timestamp?
+  /// The changes of a commit.
+  var writes: FoldedWrites?
+  /// The server whose numbers of targets and namespaces are in the statements (``Greeting/server``).
+  var server: Int64?
+  /// Why its statements could not be made.
+  var refusal: StoreError?
+
+  /// Whether it changes something.
+  var isChange: Bool { work.isChange }
+
+  /// Whether it cannot be sent to a server, because its statements have the numbers of another one.
+  func isStale(on server: Int64) -> Bool { self.server.map { $0 != server } ?? false }
+
+  /// All statements, filled in.
+  ///
+  /// - Parameter start: From which due time on a claim looks for calls; nil for all.
+  func statements(session: Int64, connection: Int64, start: Timestamp?) -> [PostgresStatement] {
+    var all = statements
+    if trial.kind == .again, let revival { all.insert(revival, at: 0) }
+    if trims {
+      var trim = PostgresStatement(CommitQueries.trim)
+      trim.addSession()
+      trim.addSequence()
+      all.insert(trim, at: 0)
+    }
+    if isChange { all.insert(CommitStatements.fence, at: 0) }
+    for index in all.indices {
+      all[index].fill(session: session, connection: connection, sequence: sequence)
+      all[index].fill(start: start)
+    }
+    return all
+  }
+
+  /// After so many works the ledger is shortened.
+  private static let trimming: Int64 = 1000
+
+  private var trims: Bool { isChange && sequence % Self.trimming == 0 }
+
+  /// How many statements come before those that the answer is read from.
+  var leading: Int { (isChange ? 1 : 0) + (trims ? 1 : 0) }
+
+  // MARK: Statements
+
+  /// The statements of a work that is no commit; none for what is exchanged with the server step by step.
+  ///
+  /// - Parameter largest: The maximum size of a body that is read with its call.
+  static func statements(_ work: StoreWork, largest: Int) -> [PostgresStatement] {
+    switch work {
+    case .claimDue(let time, let limit):
+      var claim = Self.claim(ClaimQueries.due, largest)
+      claim.add(time.microseconds)
+      claim.add(Int64(limit))
+      claim.addStart()
+      return [claim] + details + [next]
+    case .claimQueued(let target, let limit):
+      var claim = Self.claim(ClaimQueries.queued, largest)
+      claim.add(text: target.text)
+      claim.add(Int64(limit))
+      return [claim] + details
+    case .claim(let id, let namespace):
+      var claim = PostgresStatement(ClaimQueries.one)
+      claim.addSession()
+      claim.addSequence()
+      claim.add(id.rawValue)
+      claim.add(text: namespace.name)
+      return [claim, find(id, in: namespace, largest: largest)] + details
+    case .find(let keys, let time):
+      var find = PostgresStatement(ClaimQueries.keys)
+      find.add(texts: keys.map(\.text))
+      find.add(time.microseconds)
+      return [find]
+    case .commit, .lease, .prove: return []
+    }
+  }
+
+  private static func claim(_ query: PostgresQuery, _ largest: Int) -> PostgresStatement {
+    var claim = PostgresStatement(query)
+    claim.addSession()
+    claim.addSequence()
+    claim.add(Int64(largest))
+    return claim
+  }
+
+  /// The statements that answer a claim again that was made.
+  func repetition(largest: Int) -> [PostgresStatement] {
+    let again = Self.claim(ClaimQueries.again, largest)
+    switch work {
+    case .claimDue: return [again] + Self.details + [Self.next]
+    case .claimQueued: return [again] + Self.details
+    case .claim: return Array(statements.dropFirst())
+    case .commit, .find, .lease, .prove: return []
+    }
+  }
+
+  private static func find(_ id: CallID, in namespace: Namespace, largest: Int) -> PostgresStatement {
+    var find = PostgresStatement(ClaimQueries.find)
+    find.add(Int64(largest))
+    find.add(id.rawValue)
+    find.add(text: namespace.name)
+    return find
+  }
+
+  private static var details: [PostgresStatement] {
+    [ClaimQueries.attempts, ClaimQueries.retries].map { query in
+      var statement = PostgresStatement(query)
+      statement.addSession()
+      statement.addSequence()
+      return statement
+    }
+  }
+
+  private static var next: PostgresStatement {
+    var next = PostgresStatement(ClaimQueries.next)
+    next.addSession()
+    next.addStart()
+    return next
+  }
+}
+
+extension LaneJob {
+  /// The answer in the rows of its statements, without those of the ``leading`` ones; and the calls that cannot be read.
+  func answer(_ rows: [PostgresRows]) -> (answer: StoreAnswer, damaged: [DamagedCall]) {
+    switch work {
+    case .claimDue:
+      let claimed = ClaimedCalls(rows[0], attempts: rows[1], retries: rows[2])
+      let next = rows[3].integerIfPresent(0, 0).map { Timestamp(microseconds: $0) }
+      return (.due(Claim(calls: claimed.calls, nextDue: next)), claimed.damaged)
+    case .claimQueued:
+      let claimed = ClaimedCalls(rows[0], attempts: rows[1], retries: rows[2])
+      return (.calls(claimed.calls), claimed.damaged)
+    case .claim(let id, _):
+      let found = rows.suffix(3)
+      let (call, attempts, retries) = (
+        found[found.startIndex], found[found.startIndex + 1], found[found.startIndex + 2]
+      )
+      // It is held now if it was; otherwise it is returned as it is.
+      let claimed = ClaimedCalls(call, attempts: attempts, retries: retries, holds: false)
+      guard let damage = claimed.damaged.first else { return (.call(claimed.calls.first), []) }
+      var error = damage.error
+      let hasEnded = call.count > 0 && call.integer(0, 3) >= StoredPlace.firstEnded
+      error.damaged = .init(id: id, hasEnded: hasEnded)
+      return (.damaged(error), hasEnded ? [] : claimed.damaged)
+    case .find(let names, _): return (.keys(KeyRows.records(of: names, rows[0])), [])
+    case .commit, .prove, .lease: return (.done, [])
+    }
+  }
+}
+
+/// Reads the records of keys.
+enum KeyRows {
+  /// The record of each key, or nil. A row has the place of its key, from 1 on, before the columns of the record.
+  static func records(of names: [IdempotencyName], _ rows: PostgresRows) -> [KeyRecord?] {
+    var found = [KeyRecord?](repeating: nil, count: names.count)
+    for row in 0..<rows.count {
+      let place = Int(rows.integer(row, 0)) - 1
+      guard names.indices.contains(place) else { continue }
+      found[place] = KeyRecord(
+        key: IdempotencyKey(names[place], fingerprint: rows.bytes(row, 2)),
+        call: CallID(rawValue: rows.integer(row, 1)), createdAt: Timestamp(microseconds: rows.integer(row, 3)),
+        expiresAt: Timestamp(microseconds: rows.integer(row, 4)))
+    }
+    return found
+  }
+}

@@ -1,0 +1,121 @@
+internal import Dispatch
+internal import Glibc
+internal import RedialCore
+internal import RedialLanes
+internal import RedialModel
+internal import RedialStore
+internal import Synchronization
+
+/// The thread with the connection on which all work of the chain is made. Works are posted from any thread, and their
+/// outcomes are reported on this one.
+final class PostgresLane: Sendable {
+  /// What other threads must know of the lease.
+  struct Standing: Sendable {
+    /// The session; nil before this instance joins the others, and after it has left them.
+    var session: LeaseSession?
+    /// Its shards, as of the last lease.
+    var shards = ShardSet.none
+    /// How long the lease lasts; nil if it has no end.
+    var duration: Duration?
+    /// A session of this instance that is of no use any more, and may still exist.
+    var previous: LeaseSession?
+  }
+
+  /// How this instance is shown to the others.
+  struct Introduction: Sendable {
+    /// The URL at which they can reach it; nil if they cannot.
+    var address: String?
+    /// Its version, for people.
+    var version = ""
+  }
+
+  /// What the lane asks its store for.
+  struct Needs: Sendable {
+    /// The time of the store's clock; nil for that of the database.
+    var now: @Sendable () -> Timestamp?
+    /// There is a connection to this server (``Greeting/server``), whose numbers apply from now on.
+    var meet: @Sendable (_ server: Int64) -> Void
+    /// Of the keys of a commit that was refused, those that others were first with.
+    var taken: @Sendable ([KeyRecord]) throws(StoreError) -> [TakenKey]
+    /// Of the calls of a commit that was refused, those that others have stored.
+    var stored: @Sendable ([CallID]) throws(StoreError) -> StoredFirst
+    /// An ended call was claimed.
+    var didShow: @Sendable (CallID) -> Void
+    /// Reports what is not the answer to a work.
+    var notices: StoreNotices
+    /// The maximum size of a body that is read with its call.
+    var largest: Int
+  }
+
+  private struct Inbox: Sendable {
+    var jobs: [LaneJob] = []
+    var isClosed = false
+    var listener: (@Sendable (StoreOutcome) -> Void)?
+  }
+
+  let settings: PostgresSettings
+  let needs: Needs
+  let standing: Mutex<Standing>
+  let introduction = Mutex(Introduction())
+  /// How many commits were posted that change something.
+  let changes = Atomic(0)
+  private let inbox = Mutex(Inbox())
+  /// Rung when something was posted.
+  let bell: Bell
+  private let queue = DispatchQueue(label: "redial.postgres")
+  private let ended = DispatchSemaphore(value: 0)
+
+  /// Starts the thread.
+  init(_ settings: PostgresSettings, _ standing: Standing, _ needs: Needs) throws(StoreError) {
+    guard let bell = Bell() else {
+      throw StoreError(kind: .unavailable, message: "The system has no file descriptor left. Raise the limit.")
+    }
+    self.bell = bell
+    self.settings = settings
+    self.needs = needs
+    self.standing = Mutex(standing)
+    queue.async { [self] in
+      var run = LaneRun(self)
+      run.untilClosed()
+      ended.signal()
+    }
+  }
+
+  /// Sets who receives the outcomes.
+  func report(to listener: @escaping @Sendable (StoreOutcome) -> Void) {
+    inbox.withLock { $0.listener = listener }
+  }
+
+  /// Adds a work behind all others.
+  func post(_ job: LaneJob) {
+    if case .commit = job.work, job.isChange { changes.wrappingAdd(1, ordering: .relaxed) }
+    inbox.withLock { $0.jobs.append(job) }
+    bell.ring()
+  }
+
+  /// Ends the thread, and waits until it has ended. Works without an outcome get none.
+  func close() {
+    let wasClosed = inbox.withLock { inbox in
+      defer { inbox.isClosed = true }
+      return inbox.isClosed
+    }
+    guard !wasClosed else { return }
+    bell.ring()
+    ended.wait()
+  }
+
+  // MARK: On the thread
+
+  /// Takes what was posted; nil once the lane is closed.
+  func take() -> [LaneJob]? {
+    inbox.withLock { inbox in
+      guard !inbox.isClosed else { return nil }
+      defer { inbox.jobs.removeAll(keepingCapacity: true) }
+      return inbox.jobs
+    }
+  }
+
+  func report(_ outcome: StoreOutcome) {
+    inbox.withLock { $0.listener }?(outcome)
+  }
+}

@@ -1,0 +1,131 @@
+internal import RedialStore
+internal import RedialCore
+internal import RedialModel
+
+/// Reads attempts.
+struct AttemptRows {
+  /// Which responses are read.
+  enum Responses: Int64, Sendable {
+    /// None.
+    case none = 0
+    /// The last attempt's.
+    case last = 1
+    /// Every attempt's.
+    case all = 2
+    /// Every attempt's, without the body.
+    case heads = 3
+
+    /// An attempt with as much of its response as is read.
+    func shown(of attempt: StoredAttempt, isLast: Bool) -> StoredAttempt {
+      var shown = attempt
+      switch self {
+      case .all: break
+      case .last where isLast: break
+      case .none, .last: shown.response = nil
+      case .heads:
+        shown.response?.body = []
+        shown.response?.inflatedSize = nil
+      }
+      return shown
+    }
+  }
+
+  private let past: PastColumn
+  private let select: SQLiteStatement
+  private let selectLast: SQLiteStatement
+
+  /// Prepares the query. A response that is not requested is not read from disk: CASE evaluates only the chosen branch.
+  init(on connection: SQLiteConnection) throws(StoreError) {
+    past = try PastColumn(on: connection)
+    selectLast = try connection.prepare(
+      "read a call's last attempt",
+      "SELECT outcome, status FROM attempts WHERE call_id = ?1 ORDER BY number DESC LIMIT 1")
+    let shown = "?2 >= 2 OR (?2 = 1 AND number = (SELECT max(number) FROM attempts WHERE call_id = ?1))"
+    let wanted = "?2 <> 3 AND (\(shown))"
+    select = try connection.prepare(
+      "read a call's attempts",
+      """
+      SELECT number, started_at, duration, outcome, status, failure_code, failure_message, decision,
+        CASE WHEN \(shown) THEN truncated END, CASE WHEN \(shown) THEN response_head END,
+        CASE WHEN \(wanted) THEN response_body END, figures, CASE WHEN \(wanted) THEN response_body_size END
+      FROM attempts WHERE call_id = ?1 ORDER BY number
+      """)
+  }
+
+  /// The attempts of a call, the newest last, or the reason why they cannot be read.
+  func attempts(
+    of id: CallID, responses: Responses
+  ) throws(StoreError) -> Result<[AttemptRecord], DamagedCall> {
+    select.bind(1, id.rawValue)
+    select.bind(2, responses.rawValue)
+    var damage: DamagedCall?
+    let attempts = try select.rows { row throws(StoreError) -> AttemptRecord? in
+      switch Self.read(row) {
+      case .success(let attempt): return attempt
+      case .failure(let damaged):
+        if damage == nil { damage = DamagedCall(id: id, reason: damaged.reason) }
+        return nil
+      }
+    }
+    if let damage { return .failure(damage) }
+    let rows = attempts.compactMap { $0 }
+    return try packed(of: id, responses, before: rows).map { $0 + rows }
+  }
+
+  /// The packed attempts of a call, which are before those that are rows.
+  private func packed(
+    of id: CallID, _ responses: Responses, before rows: [AttemptRecord]
+  ) throws(StoreError) -> Result<[AttemptRecord], DamagedCall> {
+    let found: [StoredAttempt]
+    switch try past.attempts(of: id) {
+    case .success(let attempts): found = attempts
+    case .failure(let damage): return .failure(damage)
+    }
+    var attempts: [AttemptRecord] = []
+    do throws(AttemptDamage) {
+      for (index, attempt) in found.enumerated() {
+        let isLast = rows.isEmpty && index == found.count - 1
+        attempts.append(try responses.shown(of: attempt, isLast: isLast).record())
+      }
+    } catch {
+      return .failure(DamagedCall(id: id, reason: error.reason))
+    }
+    return .success(attempts)
+  }
+
+  /// The numbers of the last attempt's outcome and status, as they are stored; nil if there is none, or if it cannot be
+  /// read.
+  func last(of id: CallID) throws(StoreError) -> (outcome: Int64, status: Int64?)? {
+    selectLast.bind(1, id.rawValue)
+    if let row = try selectLast.first({ row throws(StoreError) in (row.integer(0), row.integerIfPresent(1)) }) {
+      return row
+    }
+    guard case .success(let attempts) = try past.attempts(of: id), let last = attempts.last else { return nil }
+    return (last.outcome, last.status)
+  }
+
+  /// Why an attempt cannot be read, as a clause.
+  private struct Damage: Error {
+    let reason: String
+  }
+
+  private static func read(_ row: SQLiteStatement) -> Result<AttemptRecord, Damage> {
+    guard let outcome = row.code(3, as: OutcomeClass.self) else {
+      return .failure(Damage(reason: "the outcome of attempt \(row.integer(0)) is \(row.integer(3))"))
+    }
+    var record = AttemptRecord(
+      number: Int(row.integer(0)), startedAt: Timestamp(microseconds: row.integer(1)),
+      duration: .microseconds(row.integer(2)), outcome: outcome, status: row.integerIfPresent(4).map { Int($0) },
+      decision: row.bytes(7), figures: ExchangeFigures(encoded: row.bytes(11)))
+    if !row.isNull(5) { record.failure = AttemptFailure(code: row.text(5), message: row.text(6)) }
+    if let truncated = row.integerIfPresent(8) {
+      let size = row.integerIfPresent(12)
+      guard let body = row.withBytes(10, { PayloadCoding.payload($0, size: size) }) else {
+        return .failure(Damage(reason: "the response body of attempt \(row.integer(0)) cannot be decompressed"))
+      }
+      record.response = CapturedResponse(
+        head: HeaderBlock(bytes: row.bytes(9)), body: body, truncated: truncated != 0)
+    }
+    return .success(record)
+  }
+}

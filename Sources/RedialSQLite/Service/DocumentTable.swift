@@ -1,0 +1,100 @@
+public import RedialModel
+public import RedialStore
+
+struct DocumentTable {
+  private let connection: SQLiteConnection
+  private let select: SQLiteStatement
+  private let find: SQLiteStatement
+  private let replace: SQLiteStatement
+  private let upsert: SQLiteStatement
+  private let insert: SQLiteStatement
+  private let delete: SQLiteStatement
+
+  /// Prepares the statements.
+  init(on connection: SQLiteConnection) throws(StoreError) {
+    self.connection = connection
+    find = try connection.prepare(
+      "read a document of the service", "SELECT content FROM documents WHERE kind = ?1 AND id = ?2")
+    replace = try connection.prepare(
+      "change a document of the service",
+      "UPDATE documents SET content = ?4 WHERE kind = ?1 AND id = ?2 AND content = ?3")
+    select = try connection.prepare(
+      "read the service's documents", "SELECT id, content FROM documents WHERE kind = ?1 ORDER BY id")
+    upsert = try connection.prepare(
+      "store a document of the service",
+      """
+      INSERT INTO documents (kind, id, content) VALUES (?1, ?2, ?3)
+      ON CONFLICT (kind, id) DO UPDATE SET content = excluded.content
+      """)
+    insert = try connection.prepare(
+      "store a new document of the service", "INSERT INTO documents (kind, id, content) VALUES (?1, ?2, ?3)")
+    delete = try connection.prepare(
+      "remove a document of the service", "DELETE FROM documents WHERE kind = ?1 AND id = ?2")
+  }
+
+  /// All documents of a kind, by id.
+  func all(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument] {
+    select.bind(1, text: kind.rawValue)
+    return try select.rows { row throws(StoreError) in StoredDocument(kind, id: row.text(0), row.bytes(1)) }
+  }
+
+  func one(_ kind: StoredDocument.Kind, _ id: String) throws(StoreError) -> [UInt8]? {
+    find.bind(1, text: kind.rawValue)
+    find.bind(2, text: id)
+    return try find.rows { row throws(StoreError) in row.bytes(0) }.first
+  }
+
+  func replace(_ kind: StoredDocument.Kind, _ id: String, _ old: [UInt8], with new: [UInt8]) throws(StoreError) -> Bool
+  {
+    replace.bind(1, text: kind.rawValue)
+    replace.bind(2, text: id)
+    try old.withUnsafeBufferPointer { old throws(StoreError) in
+      try new.withUnsafeBufferPointer { new throws(StoreError) in
+        replace.bind(3, bytes: old)
+        replace.bind(4, bytes: new)
+        try replace.run()
+      }
+    }
+    return connection.changes == 1
+  }
+
+  /// Stores a document.
+  ///
+  /// - Parameter isNew: Whether none may have its id.
+  func put(_ document: StoredDocument, isNew: Bool) throws(StoreError) {
+    let statement = isNew ? insert : upsert
+    statement.bind(1, text: document.kind.rawValue)
+    statement.bind(2, text: document.id)
+    try document.content.withUnsafeBufferPointer { bytes throws(StoreError) in
+      statement.bind(3, bytes: bytes)
+      try statement.run()
+    }
+  }
+
+  func remove(_ kind: StoredDocument.Kind, _ id: String) throws(StoreError) {
+    delete.bind(1, text: kind.rawValue)
+    delete.bind(2, text: id)
+    try delete.run()
+  }
+}
+
+extension SQLiteStore: DocumentStore {
+  /// All documents of a kind, by id.
+  public func documents(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument] {
+    try service.documents.all(kind)
+  }
+
+  /// The document with an id; nil if there is none.
+  public func document(_ kind: StoredDocument.Kind, id: String) throws(StoreError) -> [UInt8]? {
+    try service.documents.one(kind, id)
+  }
+
+  /// Stores a document in place of the one with that id, if that is still as it was read.
+  public func replaceDocument(
+    _ kind: StoredDocument.Kind, id: String, _ old: [UInt8], with new: [UInt8]
+  ) throws(StoreError) -> Bool {
+    var isReplaced = false
+    try transaction { () throws(StoreError) in isReplaced = try service.documents.replace(kind, id, old, with: new) }
+    return isReplaced
+  }
+}

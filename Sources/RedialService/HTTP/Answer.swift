@@ -1,0 +1,270 @@
+internal import CDocuments
+internal import HTTPServer
+internal import RedialCore
+internal import RedialEngine
+internal import RedialModel
+internal import RedialStore
+internal import RedialJSON
+
+/// The service's answers, as HTTP responses.
+enum Answer {
+  // MARK: Calls
+
+  /// 202: the call is on disk.
+  static func accepted(_ record: CallRecord, wait: CallView.Wait?, _ redaction: Redaction) -> HTTPResponse {
+    var writer = JSONWriter(capacity: 768)
+    CallView.write(record, attempts: [], wait: wait, redaction: redaction, withWarnings: true, to: &writer)
+    return HTTPResponse(
+      status: 202,
+      headers: [
+        HTTPHeader("content-type", "application/json"),
+        HTTPHeader("location", record.id.description(after: "/v1/calls/")),
+      ],
+      body: writer.bytes)
+  }
+
+  /// 202: a command is done, and the call cannot be read now. It is shown as the engine knows it.
+  static func unread(_ record: CallRecord, wait: CallView.Wait?, _ redaction: Redaction) -> HTTPResponse {
+    var writer = JSONWriter(capacity: 768)
+    CallView.write(record, attempts: [], wait: wait, redaction: redaction, to: &writer)
+    return json(202, writer, [HTTPHeader("location", "/v1/calls/\(record.id)")])
+  }
+
+  /// 202: the call was accepted before, under the same key.
+  static func replayed(_ stored: StoredCall, wait: CallView.Wait?, _ redaction: Redaction) -> HTTPResponse {
+    var writer = JSONWriter(capacity: 2048)
+    CallView.write(stored.record, attempts: stored.attempts, wait: wait, redaction: redaction, to: &writer)
+    return json(
+      202, writer,
+      [HTTPHeader("location", "/v1/calls/\(stored.record.id)"), replayedField])
+  }
+
+  private static let replayedField = HTTPHeader("idempotency-replayed", "true")
+
+  /// 200: a call.
+  ///
+  /// - Parameters:
+  ///   - applied: The client's preference to wait, which was fulfilled (RFC 7240 §3).
+  ///   - isReplay: Whether the call was accepted before, under the key of a submission.
+  ///   - request: The call's request, if the client wants it.
+  static func call(
+    _ stored: StoredCall, wait: CallView.Wait?, _ redaction: Redaction, applied: Duration? = nil,
+    isReplay: Bool = false, request: RequestView? = nil
+  ) -> HTTPResponse {
+    var writer = JSONWriter(capacity: 2048)
+    CallView.write(
+      stored.record, attempts: stored.attempts, wait: wait, redaction: redaction, request: request, to: &writer)
+    guard let applied else { return json(200, writer, [HTTPHeader("etag", tag(of: writer.bytes))]) }
+    return json(
+      200, writer,
+      [
+        HTTPHeader("preference-applied", "wait=\(applied.wholeMicroseconds / 1_000_000)"),
+        HTTPHeader("content-location", "/v1/calls/\(stored.record.id)"),
+      ] + (isReplay ? [replayedField] : []))
+  }
+
+  /// A validator of the shown data, from every byte of it: it changes exactly when the shown data changes.
+  ///
+  /// It is weak, because the same data may be sent compressed (RFC 9110 §8.8.1).
+  private static func tag(of bytes: [UInt8]) -> String {
+    let digest = bytes.withUnsafeBytes { SHA256Digest.of($0) }
+    return "W/\"\(Base64.encode(Array(digest.prefix(12))))\""
+  }
+
+  /// 200: all attempts of a call, with the stored parts of their responses, with or without the bodies.
+  static func attempts(_ attempts: [AttemptRecord], withBodies: Bool) -> HTTPResponse {
+    var writer = JSONWriter(capacity: 4096)
+    writer.beginObject()
+    writer.key("data")
+    writer.beginArray()
+    for attempt in attempts { CallView.write(attempt, withResponse: true, withBody: withBodies, to: &writer) }
+    writer.endArray()
+    writer.endObject()
+    return json(200, writer)
+  }
+
+  /// 200: a page of calls, and the start of the next.
+  static func calls(
+    _ page: [StoredCall], next: CallID?, _ redaction: Redaction, wait: (StoredCall) -> CallView.Wait?
+  ) -> HTTPResponse {
+    var writer = JSONWriter(capacity: 16 * 1024)
+    writer.beginObject()
+    writer.key("data")
+    writer.beginArray()
+    for stored in page {
+      CallView.write(
+        stored.record, attempts: [], wait: wait(stored), detail: .summary, redaction: redaction, damage: stored.damage,
+        to: &writer)
+    }
+    writer.endArray()
+    writer.field("nextCursor", next?.description)
+    writer.endObject()
+    return json(200, writer)
+  }
+
+  // MARK: Targets
+
+  /// 200: every target that the service has in memory, by key.
+  static func targets(_ targets: [TargetSnapshot], next: String?) -> HTTPResponse {
+    var writer = JSONWriter(capacity: 4096)
+    writer.beginObject()
+    writer.key("data")
+    writer.beginArray()
+    for target in targets { target.write(to: &writer) }
+    writer.endArray()
+    writer.key("nextCursor")
+    if let next { writer.string(next) } else { writer.null() }
+    writer.endObject()
+    return json(200, writer)
+  }
+
+  /// 200: one target.
+  static func target(_ target: TargetSnapshot) -> HTTPResponse {
+    var writer = JSONWriter()
+    target.write(to: &writer)
+    return json(200, writer)
+  }
+
+  // MARK: Others
+
+  /// Plain text.
+  static func text(_ status: Int, _ text: String) -> HTTPResponse {
+    HTTPResponse(
+      status: status, headers: [HTTPHeader("content-type", "text/plain; charset=utf-8")], body: Array(text.utf8))
+  }
+
+  /// 200 or 503: whether calls are accepted; a 503 without a body for clients without a key if one is required.
+  static func readiness(isReady: Bool, isBare: Bool) -> HTTPResponse {
+    var response = isReady ? text(200, "ready\n") : problem(notReady)
+    if isBare, !isReady {
+      response.headers.removeAll { $0.name == "content-type" }
+      response.body = []
+    }
+    return response
+  }
+
+  /// 200: one JSON value.
+  static func json(capacity: Int, _ write: (inout JSONWriter) -> Void) -> HTTPResponse {
+    var writer = JSONWriter(capacity: capacity)
+    write(&writer)
+    return json(200, writer)
+  }
+
+  /// 200: a picture.
+  static func picture(_ svg: String) -> HTTPResponse {
+    HTTPResponse(status: 200, headers: [HTTPHeader("content-type", "image/svg+xml")], body: Array(svg.utf8))
+  }
+
+  static func metrics(_ text: String) -> HTTPResponse {
+    HTTPResponse(
+      status: 200, headers: [HTTPHeader("content-type", "text/plain; version=0.0.4; charset=utf-8")],
+      body: Array(text.utf8))
+  }
+
+  /// 200: the contract.
+  ///
+  /// - Parameter base: The address that the client used, from a trusted proxy; nil or empty if unknown.
+  static func contract(below base: String?) -> HTTPResponse {
+    var response = HTTPResponse(
+      status: 200, headers: [HTTPHeader("content-type", "application/yaml")], body: contractText)
+    if let base, !base.isEmpty, let server = contractServer { response.body.replaceSubrange(server, with: base.utf8) }
+    return response
+  }
+
+  private static let contractText = Document.bytes(of: redial_openapi())
+
+  /// The position of the server's URL in the contract.
+  private static let contractServer: Range<Int>? = {
+    let (before, url) = (Array("servers:\n  - url: ".utf8), Array("http://127.0.0.1:8080".utf8))
+    guard let found = contractText.firstRange(of: before + url) else { return nil }
+    return found.lowerBound + before.count..<found.upperBound
+  }()
+
+  static func problem(_ problem: Problem, _ more: [HTTPHeader] = []) -> HTTPResponse {
+    var headers = [HTTPHeader("content-type", "application/problem+json")] + more
+    if problem.status == 401 { headers.append(KeyRing.challenge(of: problem)) }
+    if let seconds = problem.retryAfter { headers.append(HTTPHeader("retry-after", "\(seconds)")) }
+    return HTTPResponse(status: problem.status, headers: headers, body: problem.json)
+  }
+
+  /// A refusal by the server itself, as a problem.
+  static func refusal(_ status: Int, _ reason: String) -> HTTPResponse {
+    let (code, title) =
+      switch status {
+      case 412: ("preconditionFailed", "The conditions of the request are not met")
+      // The only content field that the server itself checks is the content coding.
+      case 415: ("unsupportedContentCoding", "The content coding is not supported")
+      default: ("badRequest", "The request cannot be served")
+      }
+    return problem(Problem(status: status, code: code, title: title, detail: reason))
+  }
+
+  /// One JSON value.
+  static func json(_ status: Int, _ writer: borrowing JSONWriter, _ more: [HTTPHeader] = []) -> HTTPResponse {
+    HTTPResponse(
+      status: status, headers: [HTTPHeader("content-type", "application/json")] + more, body: writer.bytes)
+  }
+
+  // MARK: Problems
+
+  /// The request is no longer known.
+  static func contentErased(_ id: CallID) -> Problem {
+    Problem(
+      status: 409, code: "contentErased", title: "The call's content was erased",
+      detail: "\(id) cannot be replayed, because its request was erased.")
+  }
+
+  static func noSuchTarget(_ key: String) -> Problem {
+    Problem(
+      status: 404, code: "targetNotFound", title: "There is no such target",
+      detail: "No call to \"\(key)\" has been seen since the service started.")
+  }
+
+  static let leaderSilent = Problem(
+    status: 503, code: "leaderUnreachable", title: "Another instance has to do this",
+    detail: "Changes of what belongs to no target are made by one of the instances, which did not answer. "
+      + "It may have made the change. Look whether it has, or try again.", retryAfter: 1)
+
+  static let notReady = Problem(
+    status: 503, code: "notReady", title: "The service is not ready",
+    detail: "The store cannot be written; new calls are refused until it can. The log says why.", retryAfter: 2)
+
+  /// Why a change was not made, or may not have been.
+  static func notStored(_ kind: StoreError.Kind?) -> Problem {
+    switch kind {
+    case .full:
+      Problem(
+        status: 507, code: "storageFull", title: "The disk is full",
+        detail: "The change could not be written, and was not made. Free some space and try again.", retryAfter: 5)
+    case .outcomeUnknown:
+      .outcomeUnknown(
+        "The connection to the store broke during the change, and the store cannot be reached. The change may have "
+          + "been made. Look whether it was, or try again. A new API key or webhook endpoint is removed again, because "
+          + "nobody has its secret.")
+    default:
+      Problem(
+        status: 503, code: "storageUnavailable", title: "The store cannot be written",
+        detail: "The change was not made; the log says why. Try again.", retryAfter: 2)
+    }
+  }
+
+  static let storeUnreadable = Problem(
+    status: 503, code: "storageUnavailable", title: "The store cannot be read",
+    detail: "The query failed; the log says why. Try again.", retryAfter: 2)
+}
+
+extension Answer {
+  /// 200: a short list, as `{data}`.
+  static func list<Element>(
+    _ elements: [Element], _ write: (Element, inout JSONWriter) -> Void
+  ) -> HTTPResponse {
+    json(capacity: 2048) { writer in
+      writer.beginObject()
+      writer.key("data")
+      writer.beginArray()
+      for element in elements { write(element, &writer) }
+      writer.endArray()
+      writer.endObject()
+    }
+  }
+}

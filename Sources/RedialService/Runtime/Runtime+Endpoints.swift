@@ -1,0 +1,205 @@
+internal import HTTPServer
+internal import RedialCore
+internal import RedialEngine
+internal import RedialModel
+internal import RedialStore
+internal import RedialJSON
+
+/// Webhook endpoints: stored, known to the engine, and disabled if their deliveries fail for too long.
+extension Runtime {
+  /// Adds an endpoint, with a secret that is shown only this once.
+  func addEndpoint(_ draft: WebhookEndpointDraft, _ exchange: Exchange) {
+    let namespace = exchange.caller.namespace
+    keep(exchange) { [self] (store: any DocumentStore) throws in
+      guard !endpoints.isFull(namespace) else {
+        throw Problem(
+          status: 409, code: "tooManyWebhookEndpoints", title: "There are too many webhook endpoints",
+          detail: "The maximum is registered (maxWebhookEndpoints); delete one, or raise it.")
+      }
+      let (secret, id) = (try Self.newSecret(), try Self.newID())
+      let endpoint = WebhookEndpoint(id, draft, in: namespace, secret: secret, at: clock.now)
+      try store.addSecret(endpoint.document)
+      adopt(endpoint)
+      return Answer.endpoint(endpoint, redaction, status: 201, secret: secret, now: clock.now)
+    }
+  }
+
+  func changeEndpoint(
+    _ id: String, _ exchange: Exchange,
+    _ change: @escaping @Sendable (inout WebhookEndpoint, Timestamp) -> Void
+  ) {
+    let namespace = exchange.caller.namespace
+    keep(exchange) { [self] (store: any DocumentStore) throws in
+      let changed = try endpoints.change(id, in: namespace, of: store) { endpoint in
+        change(&endpoint, clock.now)
+        return true
+      }
+      let endpoint = try Self.require(changed, id)
+      adopt(endpoint)
+      return Answer.endpoint(endpoint, redaction, now: clock.now)
+    }
+  }
+
+  /// Gives an endpoint a new secret, which is shown only this once.
+  func rotateSecret(
+    of id: String, overlap: Duration, _ exchange: Exchange
+  ) {
+    let namespace = exchange.caller.namespace
+    keep(exchange) { [self] (store: any DocumentStore) throws in
+      let secret = try Self.newSecret()
+      let rotated = try endpoints.change(id, in: namespace, of: store) { endpoint in
+        endpoint.rotate(to: secret, overlap: overlap, at: clock.now)
+        return true
+      }
+      let endpoint = try Self.require(rotated, id)
+      adopt(endpoint)
+      return Answer.endpoint(endpoint, redaction, secret: secret, now: clock.now)
+    }
+  }
+
+  /// Removes an endpoint. Its remaining deliveries wait, and end at their deadlines.
+  func removeEndpoint(_ id: String, _ exchange: Exchange) {
+    let namespace = exchange.caller.namespace
+    keep(exchange) { [self] (store: any DocumentStore) throws in
+      _ = try Self.require(endpoints[id, in: namespace], id)
+      try store.commit([.remove(.webhookEndpoint, id: id)])
+      endpoints.remove(id)
+      post(.subscriptions(endpoints.subscriptions))
+      return HTTPResponse(status: 204, headers: [], body: [])
+    }
+  }
+
+  /// Sends a test webhook to an endpoint.
+  func testEndpoint(_ id: String, in namespace: Namespace, _ responder: HTTPResponder) throws(Problem) {
+    let endpoint = try Self.require(endpoints[id, in: namespace], id)
+    guard endpoint.isEnabled else {
+      throw Problem(
+        status: 409, code: "webhookEndpointDisabled", title: "The webhook endpoint is disabled",
+        detail: "Enable it first: PUT it with \"enabled\": true.")
+    }
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("endpoint", id)
+    writer.endObject()
+    let data = writer.bytes
+    let test = Announcement(
+      .webhookTest, data: data, only: endpoint.asSubscription, reply: expect(.webhookTest(responder)))
+    post(.announce(test))
+  }
+
+  static func require(_ endpoint: WebhookEndpoint?, _ id: String) throws(Problem) -> WebhookEndpoint {
+    guard let endpoint else {
+      throw Problem(
+        status: 404, code: "webhookEndpointNotFound", title: "There is no such webhook endpoint",
+        detail: "No webhook endpoint has the id \(id).")
+    }
+    return endpoint
+  }
+
+  /// Answers with the secret that signs the callbacks of a namespace's calls.
+  func showWebhookSecret(of namespace: Namespace, _ responder: HTTPResponder) {
+    let secret = secret.derived(for: namespace)
+    var response = Answer.json(capacity: 128) { writer in
+      writer.beginObject()
+      writer.field("namespace", namespace.name)
+      writer.field("secret", secret.text)
+      writer.endObject()
+    }
+    response.headers.append(HTTPHeader("cache-control", "no-store"))
+    respond(responder, response)
+  }
+
+  // MARK: How deliveries come out
+
+  /// Acts on the results of deliveries.
+  func act(on findings: [WebhookEndpoints.Finding]) {
+    for finding in findings {
+      switch finding {
+      case .recovered(let delivery): note(delivery) { endpoint, _ in endpoint.failingSince = nil }
+      case .failing(let delivery):
+        note(delivery) { endpoint, now in endpoint.failingSince = endpoint.failingSince ?? now }
+      case .unfit(let delivery, let why):
+        note(delivery) { endpoint, now in
+          // A client may have enabled it anew meanwhile.
+          if why == .gone || endpoint.failingSince != nil { endpoint.disable(why, at: now) }
+        }
+      }
+    }
+  }
+
+  private func note(
+    _ delivery: WebhookEndpoints.Delivery, _ change: @escaping @Sendable (inout WebhookEndpoint, Timestamp) -> Void
+  ) {
+    onStore { [self] store in
+      let now = clock.now
+      var isNewlyDisabled = false
+      do {
+        let noted = try endpoints.change(delivery.endpoint, of: store) { endpoint in
+          isNewlyDisabled = false
+          // It may have got another URL meanwhile, perhaps at another instance.
+          guard endpoint.url == delivery.url else { return false }
+          let before = endpoint
+          change(&endpoint, now)
+          isNewlyDisabled = before.isEnabled && !endpoint.isEnabled
+          return isNewlyDisabled || endpoint.failingSince != before.failingSince
+        }
+        // Another instance may have removed it.
+        guard let noted else { return }
+        adopt(noted)
+        if isNewlyDisabled { announceDisabled(noted, at: now) }
+      } catch {
+        // The next delivery finds the same.
+        let reason = (error as? StoreError)?.message ?? "\(error)"
+        log.write(.error, "webhookEndpointNotKept", [("id", delivery.endpoint), ("error", reason)])
+      }
+    }
+  }
+
+  private func announceDisabled(_ endpoint: WebhookEndpoint, at now: Timestamp) {
+    let reason = endpoint.disabledReason?.rawValue ?? ""
+    log.write(
+      .warning, "webhookEndpointDisabled",
+      [("id", endpoint.id), ("url", redaction.url(endpoint.url)), ("reason", reason)])
+    var writer = JSONWriter(capacity: 512)
+    endpoint.write(redaction, to: &writer, now: now)
+    let data = writer.bytes
+    post(.announce(Announcement(.endpointDisabled, data: data, in: endpoint.namespace)))
+    events.noteDisabled(endpoint, data: data, at: now)
+  }
+
+  // MARK: What the engine knows
+
+  /// Informs the engine of an endpoint's current state.
+  private func adopt(_ endpoint: WebhookEndpoint) {
+    endpoints.set(endpoint)
+    post(.subscriptions(endpoints.subscriptions))
+  }
+
+  private static func newSecret() throws(Problem) -> WebhookSecret {
+    guard let secret = WebhookSecret.random() else { throw noRandomness }
+    return secret
+  }
+
+  private static func newID() throws(Problem) -> CallID {
+    guard let bytes = RandomBytes.make(8) else { throw noRandomness }
+    return CallID(rawValue: bytes.reduce(Int64(0)) { $0 << 8 | Int64($1) } & Int64.max)
+  }
+
+  static let noRandomness = Problem(
+    status: 503, code: "noRandomness", title: "The system has no random bytes to give",
+    detail: "A secret cannot be made now. Try again.", retryAfter: 5)
+}
+
+extension Answer {
+  /// A webhook endpoint.
+  static func endpoint(
+    _ endpoint: WebhookEndpoint, _ redaction: Redaction, status: Int = 200, secret: WebhookSecret? = nil,
+    now: Timestamp
+  ) -> HTTPResponse {
+    var response = json(capacity: 512) { endpoint.write(redaction, to: &$0, secret: secret, now: now) }
+    response.status = status
+    if status == 201 { response.headers.append(HTTPHeader("location", "/v1/webhook-endpoints/\(endpoint.id)")) }
+    if secret != nil { response.headers.append(HTTPHeader("cache-control", "no-store")) }
+    return response
+  }
+}

@@ -1,0 +1,102 @@
+internal import HTTPServer
+internal import RedialEngine
+internal import RedialModel
+internal import RedialStore
+
+/// Requests that another instance on the same store has to serve.
+extension Runtime {
+  /// Has the owner of a target serve a request; false, and nothing is done, if this instance has to.
+  func forwards(_ exchange: Exchange, toOwnerOf target: TargetKey) -> Bool {
+    guard let peers, !peers.table.owns(target) else { return false }
+    if exchange.isForwarded {
+      answerNotOwner(of: target, exchange.responder)
+    } else {
+      forward(exchange.forwardable, toOwnerOf: target, exchange.responder)
+    }
+    return true
+  }
+
+  /// Has the owner of a target serve a request that the engine has left to that owner.
+  ///
+  /// - Parameter request: Nil if it must not be forwarded (again).
+  func forward(_ request: ForwardableRequest?, toOwnerOf target: TargetKey, _ responder: HTTPResponder) {
+    guard let peers, let request else { return answerNotOwner(of: target, responder) }
+    // Retained until it is answered: a stop waits for open requests.
+    peers.forward(request, toOwnerOf: ShardSet.shard(of: target)) { [self] answer in
+      switch answer {
+      case .served(let answer): respond(responder, answer)
+      case .maybe where request.method != .get: respond(responder, Answer.problem(Self.ownerSilent(target)))
+      case .notServed, .maybe: answerNotOwner(of: target, responder)
+      }
+    }
+  }
+
+  /// The problem that an owner got a request, and its answer did not come.
+  private static func ownerSilent(_ target: TargetKey) -> Problem {
+    .outcomeUnknown(
+      "The instance that runs the calls to \(target.bare) got the request and did not answer. It may have done it. "
+        + "Look whether it has, or try again.", retryAfter: 1)
+  }
+
+  /// Has the owner of a target execute a command of a bulk operation.
+  func forward(_ request: ForwardableRequest, toOwnerOf target: TargetKey, of batch: BulkBatch) {
+    guard let peers else { return batch.noteElsewhere() }
+    peers.forward(request, toOwnerOf: ShardSet.shard(of: target)) { answer in
+      if case .served(let answer) = answer { batch.note(status: answer.status) } else { batch.noteElsewhere() }
+    }
+  }
+
+  /// Answers with a page of the targets of all instances; false, and nothing is done, if there are no others.
+  func gathersTargets(_ exchange: Exchange, atMost limit: Int) -> Bool {
+    guard let peers, let request = exchange.forwardable, peers.table.all.contains(where: { !$0.isSelf }) else {
+      return false
+    }
+    peers.gather(request) { [self] answers in
+      var pages = TargetPages()
+      guard let answers, answers.allSatisfy({ pages.add($0) }) else {
+        return respond(exchange.responder, Answer.problem(Self.peerSilent))
+      }
+      respond(exchange.responder, pages.page(of: limit))
+    }
+    return true
+  }
+
+  private static let peerSilent = Problem(
+    status: 503, code: "instanceUnreachable", title: "An instance did not answer",
+    detail: "Each instance lists the targets whose calls it runs, and one of them could not be asked. Try again.",
+    retryAfter: 1)
+
+  /// Leaves a request to the leader, because this instance is not.
+  func leaveToLeader(_ exchange: Exchange) {
+    if let request = exchange.forwardable {
+      forwardToLeader(request, exchange.responder)
+    } else {
+      answerNotLeader(exchange.responder)
+    }
+  }
+
+  /// Has the leader serve a request.
+  private func forwardToLeader(_ request: ForwardableRequest, _ responder: HTTPResponder) {
+    guard let peers else { return }
+    peers.forward(request, toOwnerOf: PeerTable.leadersShard) { [self] answer in
+      guard case .served(let answer) = answer else {
+        return respond(responder, Answer.problem(Answer.leaderSilent))
+      }
+      // The client may ask this instance next, which must know then what has changed.
+      guard request.method != .get, (200...299).contains(answer.status) else { return respond(responder, answer) }
+      readDocuments(Set(StoredDocument.Kind.allCases)) { [self] in respond(responder, answer) }
+    }
+  }
+
+  /// Refuses a request that another instance has sent to the leader, because this one is not.
+  private func answerNotLeader(_ responder: HTTPResponder) {
+    let field = HTTPHeader("\(PeerLink.notOwnerField)", "1")
+    respond(responder, Answer.problem(Answer.leaderSilent, [field]))
+  }
+
+  /// Refuses a command about a target, because this instance does not run its calls.
+  func answerNotOwner(of target: TargetKey, _ responder: HTTPResponder) {
+    let field = HTTPHeader("\(PeerLink.notOwnerField)", "1")
+    respond(responder, Answer.problem(Refusal.ownedElsewhere(target).problem, [field]))
+  }
+}
