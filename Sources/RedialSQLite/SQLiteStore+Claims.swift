@@ -67,33 +67,42 @@ extension SQLiteStore {
     }
   }
 
-  /// Loads one call, unless it has ended.
+  /// Loads some calls, in one transaction: each has an fsync.
   ///
-  /// - Throws: `corrupt`, with the damage, if it cannot be read. It has then ended, by itself or because it was set
-  ///   to `failed`. In a shared store it stays unchanged until its owner finds it, because nobody can tell whose it
-  ///   is.
-  public func claim(_ id: CallID, in namespace: Namespace) throws(StoreError) -> CallRecord? {
-    let found = try claiming { damaged throws(StoreError) -> Result<CallRecord?, StoreError> in
-      try log?.fold([id], into: calls)
-      switch try calls.read(id, namespace: try namespaces.find(namespace) ?? -1) {
-      case nil: return .success(nil)
-      case .damaged(let call):
-        var error = call.error
-        error.damaged = .init(id: id, hasEnded: try end(call, &damaged))
-        return .failure(error)
-      case .intact(var call):
-        guard try leases.owns(call.spec.target) else { return .success(call) }
-        guard !call.progress.state.isFinal else {
-          // A command for it, such as a retry, follows and must still find it.
-          eviction.spare(id, at: .now)
-          return .success(call)
-        }
-        try calls.hold(id)
-        call.progress.state = .held
+  /// - Returns: Of each the call, or the damage with which it cannot be read. It has then ended, by itself or because it
+  ///   was set to `failed`. In a shared store it stays unchanged until its owner finds it, because nobody can tell whose
+  ///   it is.
+  func fetch(_ addresses: [CallAddress]) throws(StoreError) -> [Result<CallRecord?, StoreError>] {
+    try claiming { damaged throws(StoreError) in
+      try log?.fold(addresses.map(\.id), into: calls)
+      var found: [Result<CallRecord?, StoreError>] = []
+      found.reserveCapacity(addresses.count)
+      for address in addresses { found.append(try fetch(address, &damaged)) }
+      return found
+    }
+  }
+
+  private func fetch(
+    _ address: CallAddress, _ damaged: inout [DamagedCall]
+  ) throws(StoreError) -> Result<CallRecord?, StoreError> {
+    let id = address.id
+    switch try calls.read(id, namespace: try namespaces.find(address.namespace) ?? -1) {
+    case nil: return .success(nil)
+    case .damaged(let call):
+      var error = call.error
+      error.damaged = .init(id: id, hasEnded: try end(call, &damaged))
+      return .failure(error)
+    case .intact(var call):
+      guard try leases.owns(call.spec.target) else { return .success(call) }
+      guard !call.progress.state.isFinal else {
+        // A command for it, such as a retry, follows and must still find it.
+        eviction.spare(id, at: .now)
         return .success(call)
       }
+      try calls.hold(id)
+      call.progress.state = .held
+      return .success(call)
     }
-    return try found.get()
   }
 
   /// Ends a damaged call that was requested. Returns whether it has ended.

@@ -23,13 +23,7 @@ extension SQLiteStore {
       return .done
     case .claimDue(let time, let limit): return .due(try claimDue(before: time, limit: limit))
     case .claimQueued(let target, let limit): return .calls(try claimQueued(target: target, limit: limit))
-    case .claim(let id, let namespace):
-      do throws(StoreError) {
-        return .call(try claim(id, in: namespace))
-      } catch {
-        guard error.damaged?.id == id else { throw error }
-        return .damaged(error)
-      }
+    case .fetch(let calls): return .fetched(try fetch(calls))
     case .find(let keys, let time):
       var found: [KeyRecord?] = []
       found.reserveCapacity(keys.count)

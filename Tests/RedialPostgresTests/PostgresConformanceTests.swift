@@ -65,6 +65,9 @@ struct PostgresConformanceTests {
   @Test("a claim by id holds a call that has not ended")
   func claimsByID() throws { try conformance.claimsByID() }
 
+  @Test("several calls at once come in the order in which they were named, each for those of its namespace alone")
+  func claimsOfSeveral() throws { try conformance.claimsOfSeveral() }
+
   @Test("a claimed call has its attempts only if its webhook contains them")
   func claimedHistory() throws { try conformance.claimedHistory() }
 

@@ -52,10 +52,9 @@ final class NotedStore: ServiceStore, @unchecked Sendable {
       case .prove: try setSetting("", to: "")
       case .claimDue: return .made(.due(Claim(calls: [], nextDue: nil)))
       case .claimQueued: return .made(.calls([]))
-      case .claim(Self.damaged, _):
-        return .made(
-          .damaged(StoreError(kind: .corrupt, message: "damaged", damaged: .init(id: Self.damaged, hasEnded: true))))
-      case .claim: return .made(.call(nil))
+      case .fetch(let calls):
+        let damage = StoreError(kind: .corrupt, message: "damaged", damaged: .init(id: Self.damaged, hasEnded: true))
+        return .made(.fetched(calls.map { $0.id == Self.damaged ? .failure(damage) : .success(nil) }))
       case .find(let keys, _): return .made(.keys(keys.map { _ in known }))
       case .lease: throw StoreError(kind: .unavailable, message: "not shared")
       }

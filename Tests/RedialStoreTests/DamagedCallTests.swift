@@ -108,6 +108,19 @@ struct DamagedCallTests {
     #expect(try store.claim(Sample.id(3)) == nil)
   }
 
+  @Test("is an error among others that are requested with it")
+  func amongOthers() throws {
+    let store = try damagedStore(.scheduled, sql: Self.damage[0])
+    defer { store.close() }
+    let found = try store.fetch((1...5).map { CallAddress(Sample.id($0), in: .default) })
+    #expect(found.map { (try? $0.get())?.progress.state } == [.held, .held, nil, .held, .held])
+    guard case .failure(let error) = found[2] else {
+      Issue.record("\(found[2])")
+      return
+    }
+    #expect(error.damaged == StoreError.Damage(id: Sample.id(3), hasEnded: true))
+  }
+
   @Test("is an error with its id for the client that requests it, and a line among others in a list")
   func reading() throws {
     let store = try damagedStore(.succeeded, sql: Self.damage[0])

@@ -131,7 +131,8 @@ struct SimulatedStoreLane {
     case .claimDue(let time, let limit): return .due(store.claimDue(before: time, limit: limit, by: session))
     case .claimQueued(let target, let limit):
       return .calls(store.claimQueued(target: target, limit: limit, by: session))
-    case .claim(let id, let namespace): return .call(store.claim(id, in: namespace, by: session))
+    case .fetch(let calls):
+      return .fetched(calls.map { .success(store.claim($0.id, in: $0.namespace, by: session)) })
     case .find(let names, let time): return .keys(names.map { store.find(key: $0, at: time) })
     case .prove: return .done
     }

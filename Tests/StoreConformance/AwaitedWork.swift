@@ -27,11 +27,12 @@ extension CallStore {
   }
 
   package func claim(_ id: CallID, in namespace: Namespace = .default) throws(StoreError) -> CallRecord? {
-    switch try perform(.claim(id, in: namespace)) {
-    case .call(let call): return call
-    case .damaged(let error): throw error
-    default: throw .unfit
-    }
+    try fetch([CallAddress(id, in: namespace)])[0].get()
+  }
+
+  package func fetch(_ calls: [CallAddress]) throws(StoreError) -> [Result<CallRecord?, StoreError>] {
+    guard case .fetched(let found) = try perform(.fetch(calls)), found.count == calls.count else { throw .unfit }
+    return found
   }
 
   package func find(key: IdempotencyName, at time: Timestamp) throws(StoreError) -> KeyRecord? {

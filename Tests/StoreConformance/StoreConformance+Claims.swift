@@ -91,6 +91,26 @@ extension StoreConformance {
     #expect(try store.claimDue(before: .distantFuture, limit: 10).calls.isEmpty)
   }
 
+  /// Several calls at once come in the order in which they were named, each for those of its namespace alone.
+  package func claimsOfSeveral() throws {
+    let store = try openStore()
+    defer { store.close() }
+    let states = StoredState.allCases
+    let acme = try #require(Namespace("acme"))
+    for (number, state) in states.enumerated() { try store.commit([.insert(Sample.call(number, state))]) }
+    let named: [CallAddress] =
+      [CallAddress(Sample.id(99), in: .default), CallAddress(Sample.id(0), in: acme)]
+      + states.indices.reversed().map { CallAddress(Sample.id($0), in: .default) }
+      + [CallAddress(Sample.id(0), in: .default), CallAddress(Sample.id(1), in: acme)]
+    let found = try store.fetch(named).map { try $0.get() }
+    #expect(
+      found.map { $0?.id } == [nil, nil] + states.indices.reversed().map { Sample.id($0) } + [Sample.id(0), nil])
+    let expected = states.reversed().map { $0.isFinal ? $0 : .held }
+    #expect(found[2..<2 + states.count].map { $0?.progress.state } == expected)
+    #expect(try store.fetch([]).isEmpty)
+    #expect(try store.claimDue(before: .distantFuture, limit: 10).calls.isEmpty)
+  }
+
   /// A claimed call has its attempts only if its webhook contains them, and never their responses.
   package func claimedHistory() throws {
     let store = try openStore()

@@ -30,11 +30,16 @@ extension StorePipeline {
       case (_, .due(let claim)): return [.claimedDue(claim)]
       case (.claimQueued(let target, let limit), .calls(let calls)):
         return [.claimedQueued(target: target, calls: calls, complete: calls.count < limit)]
-      case (.fetch(let command), .call(let call)): return [.fetched(command, call)]
-      case (.fetch(let command), .damaged(let error)):
-        // Not a failure of the store: only the client that requested the call gets an error.
-        let problem = error.callDamaged ?? .callDamaged(CallRemains(id: command.id), error.message)
-        return [.fetchedDamaged(command, hasEnded: error.damaged?.hasEnded ?? false, problem)]
+      case (.fetch, .fetched(let calls)):
+        return zip(requests.compactMap(\.fetched), calls).map { command, call in
+          switch call {
+          case .success(let call): return .fetched(command, call)
+          // Not a failure of the store: only the client that requested the call gets an error.
+          case .failure(let error):
+            let problem = error.callDamaged ?? .callDamaged(CallRemains(id: command.id), error.message)
+            return .fetchedDamaged(command, hasEnded: error.damaged?.hasEnded ?? false, problem)
+          }
+        }
       case (.findKey, .keys(let records)):
         return zip(requests.compactMap(\.lookup), records).map { .foundKey($0.submission, $1) }
       case (.lease(let ask), .leased(let grant)): return [.leased(grant, ask)]
@@ -89,6 +94,11 @@ extension StorePipeline {
 }
 
 extension StoreRequest {
+  /// The command whose call it loads.
+  var fetched: CallCommand? {
+    if case .fetch(let command) = body { command } else { nil }
+  }
+
   /// The key that it looks up.
   var lookup: (submission: KeyedSubmission, time: Timestamp)? {
     if case .findKey(let submission, let time) = body { (submission, time) } else { nil }

@@ -23,6 +23,8 @@ public struct StorePipeline: Sendable {
   public static let mostWrites = 2048
   /// Maximum number of look-ups in one job.
   public static let mostLookups = 1024
+  /// Maximum number of calls that one job loads by their ids: those of a page of a bulk operation.
+  static let mostFetches = 100
   /// How often a job is sent again because it has met others.
   static let mostRepetitions = 5
   /// How often a job is sent again because the store was lost: one that no store can take must not be sent without an
@@ -151,12 +153,15 @@ public struct StorePipeline: Sendable {
       let all = Self.joined(group)
       return job(group, all.writes.isEmpty ? nil : .commit(all.writes), then: all.then)
     case .findKey:
-      let group = takeLookups()
-      let lookups = group.compactMap(\.lookup)
-      return job(group, .find(lookups.map(\.submission.key.name), at: lookups.map(\.time).max() ?? .epoch))
+      let group = take(atMost: lookups) { $0.lookup }
+      return job(
+        group.requests,
+        .find(group.values.map(\.submission.key.name), at: group.values.map(\.time).max() ?? .epoch))
     case .claimDue(let time, let limit): return job(takeOne(), .claimDue(before: time, limit: limit))
     case .claimQueued(let target, let limit): return job(takeOne(), .claimQueued(target: target, limit: limit))
-    case .fetch(let command): return job(takeOne(), .claim(command.id, in: command.namespace))
+    case .fetch:
+      let group = take(atMost: Self.mostFetches) { $0.fetched }
+      return job(group.requests, .fetch(group.values.map { CallAddress($0.id, in: $0.namespace) }))
     case .lease(let ask): return job(takeOne(), .lease(ask.request, renewing: ask.session))
     case .barrier: return job(takeOne(), .prove)
     }
@@ -184,13 +189,17 @@ public struct StorePipeline: Sendable {
     return group
   }
 
-  private mutating func takeLookups() -> [StoreRequest] {
-    var group: [StoreRequest] = []
-    while first < waiting.count, group.count < lookups, case .findKey = waiting[first].body, !isVoid(waiting[first]) {
-      group.append(waiting[first])
+  /// Takes those of the next requests that are of one kind.
+  private mutating func take<Value>(
+    atMost most: Int, _ value: (StoreRequest) -> Value?
+  ) -> (requests: [StoreRequest], values: [Value]) {
+    var (requests, values): ([StoreRequest], [Value]) = ([], [])
+    while first < waiting.count, requests.count < most, let next = value(waiting[first]), !isVoid(waiting[first]) {
+      requests.append(waiting[first])
+      values.append(next)
       first += 1
     }
-    return group
+    return (requests, values)
   }
 
   private static func joined(_ group: [StoreRequest]) -> (writes: [StoreWrite], then: [Action]) {

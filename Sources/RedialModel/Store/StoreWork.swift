@@ -10,10 +10,9 @@ public enum StoreWork: Sendable {
   /// Loads calls from the queue of a target, the most urgent first, then the oldest: `queued` ones become `held`,
   /// unless they wait for their turn. Answered by ``StoreAnswer/calls(_:)``.
   case claimQueued(target: TargetKey, limit: Int)
-  /// Loads one call. If it has not ended it becomes `held`. If it has ended, or its shard belongs to another
-  /// instance, it is returned unchanged. Answered by ``StoreAnswer/call(_:)``, which has no call if the namespace has
-  /// none with this id, or by ``StoreAnswer/damaged(_:)``.
-  case claim(CallID, in: Namespace)
+  /// Loads some calls. One that has not ended becomes `held`. One that has ended, or whose shard belongs to another
+  /// instance, is returned unchanged. Answered by ``StoreAnswer/fetched(_:)``.
+  case fetch([CallAddress])
   /// The calls that were accepted under keys which have not expired, in the order of the keys. Answered by
   /// ``StoreAnswer/keys(_:)``.
   case find([IdempotencyName], at: Timestamp)
@@ -39,8 +38,22 @@ public enum StoreWork: Sendable {
     switch self {
     case .find: false
     case .commit(let writes): !writes.isEmpty
-    case .claimDue, .claimQueued, .claim, .lease, .prove: true
+    case .claimDue, .claimQueued, .fetch, .lease, .prove: true
     }
+  }
+}
+
+/// A call, and the namespace that it must belong to.
+public struct CallAddress: Sendable, Hashable {
+  /// The call.
+  public var id: CallID
+  /// Of whoever asks for it.
+  public var namespace: Namespace
+
+  /// Creates an address.
+  public init(_ id: CallID, in namespace: Namespace) {
+    self.id = id
+    self.namespace = namespace
   }
 }
 
@@ -50,10 +63,9 @@ public enum StoreAnswer: Sendable {
   /// The due calls.
   case due(Claim)
   case calls([CallRecord])
-  /// The call; nil if there is none.
-  case call(CallRecord?)
-  /// The error with which the call cannot be read. The store itself works.
-  case damaged(StoreError)
+  /// Each of the calls in their order; nil if the namespace has none with that id, and an error if it cannot be read. The
+  /// store itself works.
+  case fetched([Result<CallRecord?, StoreError>])
   /// A record for each key, or nil.
   case keys([KeyRecord?])
   case leased(LeaseGrant)

@@ -48,27 +48,40 @@ enum ClaimQueries {
     SELECT \(columns) FROM held c JOIN requests r ON \(Lookup.row("r.id", "c.id")) ORDER BY c.place
     """)
 
-  /// Holds the call $3, if it belongs to the namespace $4, has not ended and is in the session's shards. One that has ended
-  /// is spared by retention for a minute, whoever does that: a command may change it.
-  static let one = PostgresQuery(
-    "claim_one", "claim a call",
+  /// Holds those of the calls $3 that belong to the namespaces $4, have not ended and are in the session's shards. One that
+  /// has ended is spared by retention for a minute, whoever does that: a command may change it.
+  static let named = PostgresQuery(
+    "claim_named", "claim calls",
     """
-    WITH held AS (UPDATE live l SET \(held) WHERE l.id = $3::int8
-        AND l.namespace = (SELECT id FROM namespaces WHERE name = $4::text) AND l.shard IN \(own)
-        RETURNING l.id, l.callback, 1 AS place),
-      spared AS (UPDATE done SET spared_until = \(LeaseQueries.now("NULL")) + 60000000 WHERE id = $3::int8
-        AND namespace = (SELECT id FROM namespaces WHERE name = $4::text)),
+    WITH named AS \(named("$3", "$4")),
+      held AS (UPDATE live l SET \(held) FROM named u WHERE \(Lookup.row("l.id", "u.id")) AND l.namespace = u.namespace
+        AND l.shard IN \(own) RETURNING l.id, l.callback, u.place),
+      spared AS (UPDATE done d SET spared_until = \(LeaseQueries.now("NULL")) + 60000000 FROM named u
+        WHERE \(Lookup.row("d.id", "u.id")) AND d.namespace = u.namespace),
       \(noted)
     SELECT id FROM held
     """)
 
-  /// The call $2 of the namespace $3, wherever it is.
+  /// The calls $2 of the namespaces $3, wherever they are, and the place of each among these, from 1.
   static let find = PostgresQuery(
-    "claim_find", "read a call",
+    "claim_find", "read calls",
     """
-    SELECT \(CallColumns.list(bodies: true, largest: "$1::int8", past: past)) FROM calls c JOIN requests r ON \(Lookup.row("r.id", "c.id"))
-    WHERE c.id = $2::int8 AND c.namespace = (SELECT id FROM namespaces WHERE name = $3::text)
+    SELECT \(CallColumns.list(bodies: true, largest: "$1::int8", past: past)), u.place FROM \(named("$2", "$3")) u
+      JOIN calls c ON \(Lookup.row("c.id", "u.id")) AND c.namespace = u.namespace
+      JOIN requests r ON \(Lookup.row("r.id", "c.id"))
     """)
+
+  /// The column with that place.
+  static let place = CallColumns.past + 1
+
+  /// Each call once, with the number of its namespace.
+  private static func named(_ ids: String, _ names: String) -> String {
+    """
+    (SELECT u.id, n.id AS namespace, min(u.place) AS place
+      FROM unnest(\(ids)::int8[], \(names)::text[]) WITH ORDINALITY AS u (id, name, place)
+      JOIN namespaces n ON n.name = u.name GROUP BY u.id, n.id)
+    """
+  }
 
   /// Which of the calls $1 are in the store, and of each whether it has begun: 1 if it was started or has ended, else 0.
   static let stored = PostgresQuery(

@@ -74,13 +74,13 @@ struct LaneJob: Sendable {
       claim.add(text: target.text)
       claim.add(Int64(limit))
       return [claim] + details
-    case .claim(let id, let namespace):
-      var claim = PostgresStatement(ClaimQueries.one)
+    case .fetch(let calls):
+      var claim = PostgresStatement(ClaimQueries.named)
       claim.addSession()
       claim.addSequence()
-      claim.add(id.rawValue)
-      claim.add(text: namespace.name)
-      return [claim, find(id, in: namespace, largest: largest)] + details
+      claim.add(calls.map(\.id.rawValue))
+      claim.add(texts: calls.map(\.namespace.name))
+      return [claim, find(calls, largest: largest)] + details
     case .find(let keys, let time):
       var find = PostgresStatement(ClaimQueries.keys)
       find.add(texts: keys.map(\.text))
@@ -104,16 +104,16 @@ struct LaneJob: Sendable {
     switch work {
     case .claimDue: return [again] + Self.details + [Self.next]
     case .claimQueued: return [again] + Self.details
-    case .claim: return Array(statements.dropFirst())
+    case .fetch: return Array(statements.dropFirst())
     case .commit, .find, .lease, .prove: return []
     }
   }
 
-  private static func find(_ id: CallID, in namespace: Namespace, largest: Int) -> PostgresStatement {
+  private static func find(_ calls: [CallAddress], largest: Int) -> PostgresStatement {
     var find = PostgresStatement(ClaimQueries.find)
     find.add(Int64(largest))
-    find.add(id.rawValue)
-    find.add(text: namespace.name)
+    find.add(calls.map(\.id.rawValue))
+    find.add(texts: calls.map(\.namespace.name))
     return find
   }
 
@@ -145,18 +145,30 @@ extension LaneJob {
     case .claimQueued:
       let claimed = ClaimedCalls(rows[0], attempts: rows[1], retries: rows[2])
       return (.calls(claimed.calls), claimed.damaged)
-    case .claim(let id, _):
+    case .fetch(let addresses):
       let found = rows.suffix(3)
-      let (call, attempts, retries) = (
+      let (calls, attempts, retries) = (
         found[found.startIndex], found[found.startIndex + 1], found[found.startIndex + 2]
       )
-      // It is held now if it was; otherwise it is returned as it is.
-      let claimed = ClaimedCalls(call, attempts: attempts, retries: retries, holds: false)
-      guard let damage = claimed.damaged.first else { return (.call(claimed.calls.first), []) }
-      var error = damage.error
-      let hasEnded = call.count > 0 && call.integer(0, 3) >= StoredPlace.firstEnded
-      error.damaged = .init(id: id, hasEnded: hasEnded)
-      return (.damaged(error), hasEnded ? [] : claimed.damaged)
+      // Those that are held now were held; the others are returned as they are.
+      let claimed = ClaimedCalls(calls, attempts: attempts, retries: retries, holds: false)
+      let ended = Set(
+        (0..<calls.count).filter { calls.integer($0, 3) >= StoredPlace.firstEnded }
+          .map { CallID(rawValue: calls.integer($0, 0)) })
+      var results: [CallID: Result<CallRecord?, StoreError>] = [:]
+      for call in claimed.calls { results[call.id] = .success(call) }
+      for damage in claimed.damaged {
+        var error = damage.error
+        // One that has not is set aside now.
+        error.damaged = .init(id: damage.id, hasEnded: true)
+        results[damage.id] = .failure(error)
+      }
+      // Whoever names a call of another namespace gets nothing.
+      let known = Set(calls.map { addresses[Int(calls.integer($0, ClaimQueries.place)) - 1] })
+      return (
+        .fetched(addresses.map { known.contains($0) ? results[$0.id] ?? .success(nil) : .success(nil) }),
+        claimed.damaged.filter { !ended.contains($0.id) }
+      )
     case .find(let names, _): return (.keys(KeyRows.records(of: names, rows[0])), [])
     case .commit, .prove, .lease: return (.done, [])
     }

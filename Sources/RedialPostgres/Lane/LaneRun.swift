@@ -207,12 +207,10 @@ struct LaneRun {
   private mutating func answer(
     _ job: LaneJob, _ rows: [PostgresRows], on connection: PostgresConnection
   ) throws(PostgresFailure) {
-    var (answer, damaged) = job.answer(rows)
-    if !damaged.isEmpty, case .damaged(var error) = answer {
-      error.damaged?.hasEnded = true
-      answer = .damaged(error)
+    let (answer, damaged) = job.answer(rows)
+    if case .fetched(let calls) = answer {
+      for case .success(let call?) in calls where call.progress.state.isFinal { lane.needs.didShow(call.id) }
     }
-    if case .call(let call?) = answer, call.progress.state.isFinal { lane.needs.didShow(call.id) }
     if case .claimDue(let time, _) = job.work, case .due(let claim) = answer {
       floor.end(next: claim.nextDue, claimed: time, at: .now)
     }
