@@ -194,7 +194,7 @@ BUGS = [
     bug("a tripped breaker that lets calls through", 200, (
         ENGINE, "roster[index].trip()\n      roster[index].useNew",
         "if !PLANTED { roster[index].trip() }\n      roster[index].useNew")),
-    bug("new settings of a breaker that forget its probes", 1000, (
+    bug("new settings of a breaker that forget its probes", 8000, (
         ENGINE, "if case .halfOpen = breaker.state { return }",
         "if case .halfOpen = breaker.state, !PLANTED { return }")),
     # Limits.
