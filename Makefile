@@ -138,6 +138,7 @@ bench:
 	@python3 Benchmarks/log_pages.py
 	@python3 Benchmarks/log_pages.py --paced
 	@python3 Benchmarks/postgres.py
+	@python3 Benchmarks/waiting.py
 	@python3 Benchmarks/field.py
 	@python3 Benchmarks/backlog.py
 	@python3 Benchmarks/retention.py
