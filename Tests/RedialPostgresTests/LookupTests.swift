@@ -13,6 +13,7 @@ struct LookupTests {
     (CommitQueries.eraseRequests, 2), (CommitQueries.removeOldRetries, 1),
     (CommitQueries.setRecords, 2),
     (ClaimQueries.due, 6), (ClaimQueries.queued, 5), (ClaimQueries.again, 3), (ClaimQueries.attempts, 2),
+    (ClaimQueries.named, 4), (ClaimQueries.find, 3),
     (ClaimQueries.retries, 2), (ClaimQueries.running, 2), (ClaimQueries.runningAttempts, 1),
     (ClaimQueries.runningRetries, 1), (ClaimQueries.keys, 2), (TurnQueries.enter, 7), (TurnQueries.release, 2),
     (TurnQueries.grant, 4),

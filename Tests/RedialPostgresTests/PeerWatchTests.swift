@@ -78,30 +78,6 @@ struct PeerWatchTests {
     #expect(watch.news(of: look, session: 1).isEmpty)
   }
 
-  @Test(
-    "after a heartbeat without news the next is late, but not later than another session's end, and never while shards move"
-  )
-  func rest() {
-    let now = Timestamp(microseconds: 1_000_000_000)
-    let most = Duration.milliseconds(750)
-    var look = PeerLook(peers: [peer(1, half, isSelf: true), peer(2, ShardSet.all.subtracting(half))])
-    func rest(endingIn time: Duration) -> Duration {
-      look.peers[1].expiresAt = now + time
-      // Its own end is no reason: it renews the lease with the look.
-      look.peers[0].expiresAt = now
-      return look.rest(at: now, most: most)
-    }
-    for _ in 0..<100 { #expect((most * 0.9...most * 1.1).contains(rest(endingIn: .seconds(2)))) }
-    #expect(rest(endingIn: .milliseconds(200)) == .milliseconds(200) + BeatInterval.afterEnd)
-    #expect(rest(endingIn: .zero) == BeatInterval.afterEnd && rest(endingIn: .seconds(-5)) == BeatInterval.afterEnd)
-    look.expired = 1
-    #expect(rest(endingIn: .seconds(2)) == BeatInterval.usual)
-    (look.expired, look.isQuiet) = (0, true)
-    #expect(rest(endingIn: .seconds(2)) == BeatInterval.usual)
-    (look.isQuiet, look.peers[1].shards) = (false, .none)
-    #expect(rest(endingIn: .seconds(2)) == BeatInterval.usual)
-  }
-
   @Test("an owner hears at once, and then at most once in a pause, of all that came meanwhile")
   func hints() {
     var hints = OwnerHints()

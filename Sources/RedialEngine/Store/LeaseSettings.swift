@@ -27,7 +27,7 @@ public struct LeaseSettings: Sendable, Hashable {
 extension LeaseSettings {
   /// Settings for leases of a duration: a fifth of it is the margin.
   public init(lasting duration: Duration) {
-    self.init(duration: duration, margin: duration / 5, rest: duration)
+    self.init(duration: duration, margin: duration / 5, rest: .seconds(1))
   }
 
   /// How long a lease is relied upon.

@@ -54,10 +54,10 @@ enum ClaimQueries {
     "claim_named", "claim calls",
     """
     WITH named AS \(named("$3", "$4")),
-      held AS (UPDATE live l SET \(held) FROM named u WHERE \(Lookup.row("l.id", "u.id")) AND l.namespace = u.namespace
+      held AS (UPDATE live l SET \(held) FROM named u WHERE \(Lookup.row("l.id", "u.id")) AND l.namespace IS NOT DISTINCT FROM u.namespace
         AND l.shard IN \(own) RETURNING l.id, l.callback, u.place),
       spared AS (UPDATE done d SET spared_until = \(LeaseQueries.now("NULL")) + 60000000 FROM named u
-        WHERE \(Lookup.row("d.id", "u.id")) AND d.namespace = u.namespace),
+        WHERE \(Lookup.row("d.id", "u.id")) AND d.namespace IS NOT DISTINCT FROM u.namespace),
       \(noted)
     SELECT id FROM held
     """)
@@ -67,7 +67,7 @@ enum ClaimQueries {
     "claim_find", "read calls",
     """
     SELECT \(CallColumns.list(bodies: true, largest: "$1::int8", past: past)), u.place FROM \(named("$2", "$3")) u
-      JOIN calls c ON \(Lookup.row("c.id", "u.id")) AND c.namespace = u.namespace
+      JOIN calls c ON \(Lookup.row("c.id", "u.id")) AND c.namespace IS NOT DISTINCT FROM u.namespace
       JOIN requests r ON \(Lookup.row("r.id", "c.id"))
     """)
 
@@ -79,7 +79,7 @@ enum ClaimQueries {
     """
     (SELECT u.id, n.id AS namespace, min(u.place) AS place
       FROM unnest(\(ids)::int8[], \(names)::text[]) WITH ORDINALITY AS u (id, name, place)
-      JOIN namespaces n ON n.name = u.name GROUP BY u.id, n.id)
+      JOIN namespaces n ON \(Lookup.row("n.name", "u.name")) GROUP BY u.id, n.id ORDER BY u.id)
     """
   }
 

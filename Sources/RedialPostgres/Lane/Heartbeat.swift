@@ -9,6 +9,9 @@ internal import Synchronization
 /// The thread with the connection by which an instance renews its lease, looks at the others, hears from them and tells
 /// them. It is not the lane's: a long commit must not make the lease end.
 final class Heartbeat: Sendable {
+  /// The time between two heartbeats, of which each draws its own within a tenth.
+  static let interval = Duration.milliseconds(250)
+
   private struct Inbox: Sendable {
     var shards = ShardSet.none
     /// Whether all instances are to look at the database now.
@@ -79,8 +82,6 @@ final class Heartbeat: Sendable {
     private var nextBeat = ContinuousClock.now
     /// Whether a message to the others, that there is something new, has still to be sent.
     private var hasNews = false
-    /// How many changes the lane had been asked for at the last heartbeat.
-    private var changes = 0
 
     init(_ heart: Heartbeat) {
       self.heart = heart
@@ -112,7 +113,7 @@ final class Heartbeat: Sendable {
       // Those that arrived while an answer was awaited are not in the socket any more.
       if let connection, try takeMessages(connection) { return }
       if ContinuousClock.now >= nextBeat {
-        nextBeat = .now + BeatInterval.usual * Double.random(in: 0.9...1.1)
+        nextBeat = .now + Heartbeat.interval * Double.random(in: 0.9...1.1)
         try beat()
       }
       if hasNews, let connection {
@@ -182,17 +183,11 @@ final class Heartbeat: Sendable {
       }
       peers = look.peers
       hints.looked(at: look.peers)
-      let news = watch.news(of: look, session: standing.session?.id)
-      for one in news { heart.listener(one) }
+      for news in watch.news(of: look, session: standing.session?.id) { heart.listener(news) }
       let quiet = rows[rows.count - 2]
       guard quiet.count == 1 else { return }
       let time = Timestamp(microseconds: quiet.integer(0, 1))
       heart.listener(.heard(ClockSample(asked: asked, answered: answered, time: time)))
-      let before = changes
-      changes = heart.lane.changes.load(ordering: .relaxed)
-      if news.isEmpty, changes == before, let duration = standing.duration {
-        nextBeat = answered + look.rest(at: time, most: min(BeatInterval.rest, duration / 3))
-      }
     }
 
     /// The connection, which listens on the session's channel.
@@ -225,7 +220,6 @@ final class Heartbeat: Sendable {
       if let session { changes.append("LISTEN redial_\(session)") }
       try connection.execute(changes, purpose: "listen to other instances", within: heart.limit)
       heard = session
-      hasNews = true
       // Earlier messages are lost.
       heart.listener(.callsStored)
       return connection

@@ -57,8 +57,6 @@ final class PostgresLane: Sendable {
   let needs: Needs
   let standing: Mutex<Standing>
   let introduction = Mutex(Introduction())
-  /// How many commits were posted that change something.
-  let changes = Atomic(0)
   private let inbox = Mutex(Inbox())
   /// Rung when something was posted.
   let bell: Bell
@@ -88,7 +86,6 @@ final class PostgresLane: Sendable {
 
   /// Adds a work behind all others.
   func post(_ job: LaneJob) {
-    if case .commit = job.work, job.isChange { changes.wrappingAdd(1, ordering: .relaxed) }
     inbox.withLock { $0.jobs.append(job) }
     bell.ring()
   }

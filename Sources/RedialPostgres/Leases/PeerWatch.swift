@@ -1,15 +1,5 @@
-internal import RedialCore
 internal import RedialModel
 internal import RedialStore
-
-/// The time between two heartbeats, of which each draws its own within a tenth.
-enum BeatInterval {
-  static let usual = Duration.milliseconds(250)
-  /// While nothing happens: so short that the error of a clock that runs a tenth wrong stays below a tenth of a second.
-  static let rest = Duration.milliseconds(750)
-  /// Since the end of another session, by which others look.
-  static let afterEnd = Duration.milliseconds(10)
-}
 
 /// What one heartbeat has seen of the database.
 struct PeerLook: Sendable {
@@ -24,17 +14,6 @@ struct PeerLook: Sendable {
 
   /// The shards without an owner.
   var free: ShardSet { peers.reduce(.all) { $0.subtracting($1.shards) } }
-  /// How long nobody needs to look again if nothing happens: at most until another session ends, unless it is renewed.
-  /// Each draws its own time within a tenth.
-  ///
-  /// - Parameter now: The database's time of the look.
-  func rest(at now: Timestamp, most: Duration) -> Duration {
-    guard !isQuiet, expired == 0, free.isEmpty else { return BeatInterval.usual }
-    let ends = peers.filter { !$0.isSelf }.compactMap(\.expiresAt)
-    let first = ends.min().map { $0 - now + BeatInterval.afterEnd } ?? most
-    return min(most * Double.random(in: 0.9...1.1), max(BeatInterval.afterEnd, first))
-  }
-
   /// An even share of all shards, rounded up.
   var share: Int {
     ShardDivision(among: max(1, peers.count), owned: 0, free: .none, takesShards: false).share

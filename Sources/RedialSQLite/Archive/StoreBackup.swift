@@ -5,8 +5,8 @@ public import RedialModel
 
 /// Copies a store that a service may be using.
 public enum StoreBackup {
-  /// Between two looks at how much is written, when SQLite writes it: less than a millisecond.
-  private static let stepsAtOnce: Int32 = 10_000
+  /// Steps of SQLite's virtual machine between two looks at how much is written, when SQLite writes it: four copy a row.
+  private static let stepsAtOnce: Int32 = 100
 
   /// Copies a store as of one moment into a new file, which is on disk when this function returns.
   ///
