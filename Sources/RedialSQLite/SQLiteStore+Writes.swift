@@ -12,8 +12,9 @@ extension SQLiteStore {
   func commitWithin(_ writes: [StoreWrite]) throws(StoreError) {
     if leases.isShared { try checkKeys(writes) }
     if let log {
-      for write in writes {
-        if try !logs(write, in: log) { try apply(write) }
+      // By their places: to go through the writes copies each.
+      for place in writes.indices {
+        if try !logs(writes[place], in: log) { try apply(writes[place]) }
       }
     } else if calls.batching.allows(writes) {
       try applyInBatches(writes)

@@ -41,7 +41,7 @@ public struct ShardSet: Sendable, Hashable {
   /// Whether it contains a shard.
   public func contains(_ shard: Int) -> Bool { rawValue >> UInt64(shard) & 1 == 1 }
   /// Whether it contains the shard of a target.
-  public func contains(target: TargetKey) -> Bool { contains(Self.shard(of: target)) }
+  public func contains(target: TargetKey) -> Bool { self == .all || contains(Self.shard(of: target)) }
   /// The shards of both.
   public func union(_ other: Self) -> Self { Self(rawValue: rawValue | other.rawValue) }
   /// The shards that are in both.

@@ -30,6 +30,14 @@ public enum StoreWrite: Sendable {
   case tallied([MinuteTally])
 }
 
+extension StoreWrite {
+  /// The last progress of a call that ends with it; nil if none does. Asked of a write in its array, it copies nothing of the
+  /// write.
+  public var end: CallProgress? {
+    if case .update(_, let progress, _) = self, progress.state.isFinal { progress } else { nil }
+  }
+}
+
 /// The content of a store that an engine must know when the store is opened.
 public struct RecoveredState: Sendable {
   /// Calls with an attempt in flight when the last process ended.

@@ -5,6 +5,8 @@ internal import RedialStore
 /// The log that the changes of calls go to first, as the writer sees it: the changes of a transaction are gathered, and
 /// become one row at its end. From time to time many calls at once are folded: each is written to its tables once, in
 /// its final form. The log is a table of the same file, so that a transaction has both, or nothing.
+///
+/// It belongs to the writer's thread. During the accesses that the run time does not check, nothing of it is called.
 final class CallLog {
   /// The maximum size of a spec, of a body, or of the body of a response that is logged, in bytes.
   static let largestPart = 16 * 1024
@@ -14,12 +16,12 @@ final class CallLog {
   let view: LogView
   private let table: LogTable
   /// The changes of the current transaction.
-  private var staged: LogBatch?
+  @exclusivity(unchecked) private var staged: LogBatch?
   /// Where its row is; nil until that is written.
   private var stagedPlace: LogPlaces.Place?
   private var willBeEmpty = false
   /// No call in the log or in the tables has a higher id.
-  private(set) var highest: CallID
+  @exclusivity(unchecked) private(set) var highest: CallID
   /// The number of the last row when an idle log was looked for.
   private var lastSeen: Int64 = -1
   /// When the rows were last removed for calls that are removed.

@@ -1,6 +1,7 @@
 internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
+internal import RedialTransport
 internal import Synchronization
 
 /// The counters for `/metrics`. They are counted in batches, under one lock.
@@ -47,8 +48,19 @@ final class Metrics: Sendable {
     counts.withLock { counts in
       counts.commits += 1
       counts.writes += writes.count
-      for case .update(_, let progress, _) in writes where progress.state.isFinal {
+      for place in writes.indices {
+        guard let progress = writes[place].end else { continue }
         counts.finished[End(state: progress.state.visible, reason: progress.failure), default: 0] += 1
+      }
+    }
+  }
+
+  /// Counts attempts that have ended.
+  func ended(_ results: [Transport.Ended]) {
+    counts.withLock { counts in
+      for (_, result) in results {
+        counts.attempts[Int(result.outcome.rawValue)] += 1
+        counts.attempt.record(result.duration.inSeconds)
       }
     }
   }

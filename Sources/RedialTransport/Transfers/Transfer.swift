@@ -4,7 +4,8 @@ internal import RedialModel
 
 /// A libcurl easy handle, and what it has of the current transfer. It serves one request after another.
 ///
-/// Not `Sendable`: it belongs to the thread that drives its transfer.
+/// Not `Sendable`: it belongs to the thread that drives its transfer. The accesses that the run time does not check are of
+/// that thread, and none lasts while libcurl runs, which could call back.
 final class Transfer {
   let handle: UnsafeMutableRawPointer
   let configuration: TransportConfiguration
@@ -13,19 +14,19 @@ final class Transfer {
   /// Decides when libcurl goes through its cached addresses; nil for a transfer on its own.
   let pruning: AddressPruning?
   let message = ErrorMessage()
-  var options: HandleOptions
+  @exclusivity(unchecked) var options: HandleOptions
   let lines: HeaderLines
   /// The request as it was given. A redirect changes what is sent, but not this.
-  var request: TransportRequest
-  var dialling: Dialling
+  @exclusivity(unchecked) var request: TransportRequest
+  @exclusivity(unchecked) var dialling: Dialling
   /// How the address of the request's name is found.
-  var naming = Naming()
-  var upload = Upload()
-  var received: Received
-  var course = Course()
-  var remote = RemoteAddress()
+  @exclusivity(unchecked) var naming = Naming()
+  @exclusivity(unchecked) var upload = Upload()
+  @exclusivity(unchecked) var received: Received
+  @exclusivity(unchecked) var course = Course()
+  @exclusivity(unchecked) var remote = RemoteAddress()
   /// Whether libcurl has the transfer.
-  var isInFlight = false
+  @exclusivity(unchecked) var isInFlight = false
 
   var id: UInt64 { request.id }
   var generation: UInt64 { course.generation }

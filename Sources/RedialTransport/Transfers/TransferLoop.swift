@@ -5,7 +5,8 @@ internal import RedialModel
 /// The thread of a transport: libcurl's multi interface, which receives messages from a mailbox.
 ///
 /// `@unchecked Sendable`: `run` executes once, on one thread, and only that thread uses the mutable state except the
-/// mailbox; the bell of its events may be rung from any thread.
+/// mailbox; the bell of its events may be rung from any thread. The accesses that the run time does not check are single
+/// operations on arrays and dictionaries, within which nothing of this object is called.
 final class TransferLoop: @unchecked Sendable {
   enum Message: Sendable {
     case start(TransportRequest)
@@ -28,10 +29,10 @@ final class TransferLoop: @unchecked Sendable {
   private let completions: @Sendable ([Transport.Ended]) -> Void
   private let mailbox = Mailbox<Message>()
   /// The messages that are being handled. Their memory is used again.
-  private var batch: [Message] = []
+  @exclusivity(unchecked) private var batch: [Message] = []
 
   /// The transfers in flight, by the requests' ids.
-  var transfers: [UInt64: Transfer] = [:]
+  @exclusivity(unchecked) var transfers: [UInt64: Transfer] = [:]
   /// Transfers that ended without an address, while the cause is being found.
   private var unresolved: [(transfer: Transfer, code: CURLcode)] = []
   private let resolver: ResolverProbe
@@ -48,9 +49,9 @@ final class TransferLoop: @unchecked Sendable {
   /// The requests that wait for each name, and until when.
   var named: [String: Set<UInt64>] = [:]
   var nameTimers = TransferTimers()
-  private var idle: [Transfer] = []
+  @exclusivity(unchecked) private var idle: [Transfer] = []
   private let pruning = AddressPruning()
-  var results: [Transport.Ended] = []
+  @exclusivity(unchecked) var results: [Transport.Ended] = []
   let bodies = BodyLanes()
   /// Requests that have not started, because none of their body is there yet; and when the body was requested.
   var awaiting: [UInt64: ContinuousClock.Instant] = [:]
