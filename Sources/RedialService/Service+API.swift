@@ -8,31 +8,44 @@ extension Service {
     _ settings: ServiceSettings, _ runtime: Runtime, _ keys: KeyRing, _ limits: CallDescriptor.Limits,
     _ policies: StoredPolicies, _ bulk: BulkRunner
   ) -> API {
+    let (queries, clock, calls) = (runtime.queries, runtime.clock, runtime.calls)
     let submission = Submission(
-      runtime: runtime, keys: keys, limits: limits, targetNaming: settings.targetNaming, maxHops: settings.maxHops,
-      longestWait: settings.maxWaitTime)
+      clock: clock, redaction: runtime.redaction, forecasting: runtime.forecasting, engine: runtime.engine,
+      intake: runtime.intake, queries: queries, metrics: runtime.metrics, keys: keys, limits: limits,
+      targetNaming: settings.targetNaming, maxHops: settings.maxHops, longestWait: settings.maxWaitTime)
     let operations = BulkOperations(runner: bulk, limit: settings.maxOperations, rate: settings.operationRate)
     let proxies = settings.trustedProxies
     let groups: [any RouteGroup] = [
       SubmissionRoutes(
         submission: submission, keys: keys, maxBatch: settings.maxBatch, maxLineBytes: settings.maxDescriptorBytes),
       ForwardRoutes(submission: submission, keys: keys, proxies: proxies),
-      ReplayRoutes(submission: submission, keys: keys),
-      CallRoutes(runtime: runtime, keys: keys, longestWait: settings.maxWaitTime, maxScan: settings.maxScan),
-      TargetRoutes(runtime: runtime, tlsDirectory: settings.engine.tlsDirectory),
-      PolicyRoutes(runtime: runtime, policies: policies),
-      ForecastRoutes(runtime: runtime, policies: policies.policies),
-      OperationRoutes(runtime: runtime, operations: operations),
-      EventRoutes(runtime: runtime, keys: keys),
-      ForwardedRoutes(runtime: runtime, keys: keys),
-      EndRoutes(runtime: runtime),
-      WebhookRoutes(runtime: runtime, limits: limits, maxScan: settings.maxScan),
-      KeyRoutes(runtime: runtime, keys: keys),
-      InstanceRoutes(runtime: runtime),
-      ServiceRoutes(runtime: runtime, keys: keys, proxies: proxies),
+      ReplayRoutes(submission: submission, calls: calls, keys: keys),
+      CallRoutes(
+        queries: queries, clock: clock, metrics: runtime.metrics, commands: runtime.commands, calls: calls, keys: keys,
+        longestWait: settings.maxWaitTime, maxScan: settings.maxScan),
+      TargetRoutes(
+        clock: clock, commands: runtime.commands, targets: runtime.targets, forecasting: runtime.forecasting,
+        instances: runtime.instances, tlsDirectory: settings.engine.tlsDirectory),
+      PolicyRoutes(
+        queries: queries, clock: clock, changes: runtime.changes, instances: runtime.instances, policies: policies),
+      ForecastRoutes(forecasting: runtime.forecasting, policies: policies.policies),
+      OperationRoutes(queries: queries, clock: clock, changes: runtime.changes, operations: operations),
+      EventRoutes(queries: queries, metrics: runtime.metrics, events: runtime.followers.events, keys: keys),
+      ForwardedRoutes(engine: runtime.engine, intake: runtime.intake, keys: keys),
+      EndRoutes(queries: queries, calls: calls, instances: runtime.instances),
+      WebhookRoutes(
+        queries: queries, clock: clock, redaction: runtime.redaction, calls: calls, endpoints: runtime.endpoints,
+        instances: runtime.instances, limits: limits, maxScan: settings.maxScan),
+      KeyRoutes(
+        queries: queries, clock: clock, log: runtime.log, changes: runtime.changes, followers: runtime.followers,
+        instances: runtime.instances, keys: keys),
+      InstanceRoutes(queries: queries, instances: runtime.instances),
+      ServiceRoutes(
+        queries: queries, statistics: runtime.statistics, monitoring: runtime.monitoring, keys: keys, proxies: proxies),
     ]
     return API(
-      runtime: runtime, keys: keys, router: Router(groups),
-      pages: PageGuard(hosts: settings.allowedHosts, origins: settings.corsOrigins), proxies: proxies)
+      queries: queries, clock: clock, metrics: runtime.metrics, instances: runtime.instances, engine: runtime.engine,
+      keys: keys, router: Router(groups), pages: PageGuard(hosts: settings.allowedHosts, origins: settings.corsOrigins),
+      proxies: proxies)
   }
 }

@@ -116,12 +116,10 @@ public final class Service: Sendable {
       // Of a store that is shared, the state comes with the lease.
       let state = opened.shared == nil ? try store.recover(at: runtime.clock.now) : RecoveredState()
       // Before the store's lane works, so that notices stay in their order.
-      runtime.receive(notices, reserveBytes: settings.reserveBytes)
-      if let shared = opened.shared {
-        runtime.meetPeers(by: shared, at: settings.peerURL ?? PeerURL.derived(from: server.urls), bulk)
-      }
+      runtime.receive(notices)
+      runtime.meetOthers(at: settings.peerURL ?? PeerURL.derived(from: server.urls), bulk)
       runtime.begin(with: state)
-      runtime.post(.namespaces(keys.namespaces))
+      runtime.engine.post(.namespaces(keys.namespaces))
     } catch {
       server.stop()
       runtime.abandon()

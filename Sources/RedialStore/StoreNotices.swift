@@ -11,8 +11,8 @@ public enum StoreNotice: Sendable {
   /// synced. The data in the log is safe, but the log grows.
   case checkpoint(StoreError?)
   /// With true, the disk is full and the reserve is released, or could not be taken: new calls must then be refused, and
-  /// everything else goes on. With false, the reserve is taken again.
-  case shortage(Bool)
+  /// everything else goes on. With false, the reserve is taken again. It has so many bytes.
+  case shortage(Bool, reserveBytes: Int)
   /// The clock has been set back since the last process, by so much, and so many calls wait by the new one now.
   case clockSetBack(by: Duration, calls: Int)
   /// One of the store's files is no longer in its place, and every transaction fails; or, with nil, all are again.

@@ -16,8 +16,8 @@ struct EngineLaneTests {
       url: "http://127.0.0.1:9", method: "GET", headers: [], target: "t", policy: RetryPolicy(), captureLimit: 100)
     for round in 1...10 {
       let turned = DispatchSemaphore(value: 0)
-      var lane: EngineLane? = EngineLane(engine: Engine(seed: 1), clock: Clock()) { _ in turned.signal() }
-      lane?.begin(with: RecoveredState())
+      var lane: EngineLane? = EngineLane(engine: Engine(seed: 1), clock: Clock())
+      lane?.begin(with: RecoveredState()) { _ in turned.signal() }
       // They become due one after the other, so that the timer is always about to fire.
       lane?.post(
         (1...2000).map { number in
@@ -35,14 +35,14 @@ struct EngineLaneTests {
   func leftEvents() {
     let batches = Mutex<[Int]>([])
     let turned = DispatchSemaphore(value: 0)
-    let lane = EngineLane(engine: Engine(seed: 1), clock: Clock()) { effects in
+    let lane = EngineLane(engine: Engine(seed: 1), clock: Clock())
+    lane.begin(with: RecoveredState()) { effects in
       let writes = effects.store.reduce(0) { count, request in
         if case .commit(let writes, _) = request.body { count + writes.count } else { count }
       }
       batches.withLock { $0.append(writes) }
       turned.signal()
     }
-    lane.begin(with: RecoveredState())
     // The recovery itself, and the step that follows it: nothing else wakes the lane from here on.
     for _ in 0..<2 { #expect(turned.wait(timeout: .now() + 60) == .success) }
     let spec = CallSpec(
@@ -68,22 +68,7 @@ struct EngineLaneTests {
     let written = Mutex(0)
     let inside = Mutex(false)
     let done = DispatchSemaphore(value: 0)
-    let lane = EngineLane(engine: Engine(seed: 1), clock: Clock()) { effects in
-      #expect(
-        inside.withLock { inside in
-          defer { inside = true }
-          return !inside
-        })
-      let writes = effects.store.reduce(0) { count, request in
-        if case .commit(let writes, _) = request.body { count + writes.count } else { count }
-      }
-      inside.withLock { $0 = false }
-      let all = written.withLock { written in
-        written += writes
-        return written
-      }
-      if all == threads * each { done.signal() }
-    }
+    let lane = EngineLane(engine: Engine(seed: 1), clock: Clock())
     let start = { (thread: Int) in
       DispatchQueue.global().async {
         for number in 0..<each {
@@ -100,7 +85,22 @@ struct EngineLaneTests {
     }
     // Some come before it has begun.
     for thread in 0..<4 { start(thread) }
-    lane.begin(with: RecoveredState())
+    lane.begin(with: RecoveredState()) { effects in
+      #expect(
+        inside.withLock { inside in
+          defer { inside = true }
+          return !inside
+        })
+      let writes = effects.store.reduce(0) { count, request in
+        if case .commit(let writes, _) = request.body { count + writes.count } else { count }
+      }
+      inside.withLock { $0 = false }
+      let all = written.withLock { written in
+        written += writes
+        return written
+      }
+      if all == threads * each { done.signal() }
+    }
     for thread in 4..<threads { start(thread) }
     #expect(done.wait(timeout: .now() + 60) == .success)
   }

@@ -51,7 +51,7 @@ struct RepetitionTests {
       url: "http://127.0.0.1:9", method: "GET", headers: [], target: "t", policy: RetryPolicy(), captureLimit: 100)
     var descriptor = CallDescriptor(spec: spec, body: [], start: .after(.zero))
     descriptor.key = Self.key
-    runtime.post([runtime.submission(descriptor, of: .item(batch, index: 0))])
+    runtime.engine.post([runtime.intake.event(descriptor, of: .item(batch, index: 0))])
     #expect(batch.answered.wait(timeout: .now() + 60) == .success)
     let problem = try #require(batch.problems.first)
     #expect((problem.status, problem.code, problem.retryAfter) == (503, "callRemoved", 1))
@@ -62,7 +62,7 @@ struct RepetitionTests {
   @Test("what cannot be accepted and was not accepted under its key is refused for its own reason")
   func refused() throws {
     let (runtime, batch) = (try Self.runtime(), NotedBatch())
-    runtime.refuse(Self.refusal, unlessRepeatedUnder: Self.key, .item(batch, index: 0))
+    runtime.intake.refuse(Self.refusal, unlessRepeatedUnder: Self.key, .item(batch, index: 0))
     #expect(batch.answered.wait(timeout: .now() + 60) == .success)
     #expect(batch.problems == [Self.refusal])
     runtime.drain(within: .seconds(60))

@@ -55,7 +55,7 @@ struct RuntimeStopTests {
       let spec = CallSpec(
         url: "http://127.0.0.1:9", method: "GET", headers: [], target: "t", policy: RetryPolicy(), captureLimit: 100)
       let descriptor = CallDescriptor(spec: spec, body: [], start: .after(.seconds(3600)))
-      runtime.post(.submit(descriptor, ReplyToken(rawValue: 1)))
+      runtime.engine.post(.submit(descriptor, ReplyToken(rawValue: 1)))
       runtime.drain(within: .milliseconds(10), storePatience: .milliseconds(10))
       left = runtime
     }

@@ -137,9 +137,8 @@ struct StoreLaneTests {
     _ body: (StoreLane) -> Void
   ) -> [String] {
     let seen = Mutex<[String]>([])
-    let lane = StoreLane(store: store, spacing: spacing, wait: wait) { outcome in
-      seen.withLock { $0 += Self.words(outcome) }
-    }
+    let lane = StoreLane(store: store, spacing: spacing, wait: wait)
+    lane.begin { outcome in seen.withLock { $0 += Self.words(outcome) } }
     body(lane)
     let done = DispatchSemaphore(value: 0)
     lane.afterwards { _ in done.signal() }
@@ -231,7 +230,7 @@ struct StoreLaneTests {
   func tidying() {
     let store = NotedStore()
     store.setUntidy(20)
-    let lane = StoreLane(store: store, tidyInterval: .milliseconds(1)) { _ in }
+    let lane = StoreLane(store: store, tidyInterval: .milliseconds(1))
     let all = DispatchSemaphore(value: 0)
     weak var left: Watcher?
     let began = ContinuousClock.now
@@ -266,7 +265,7 @@ struct StoreLaneTests {
   @Test("nothing is removed between a change that could not be written and the next that is")
   func tidyingInTrouble() {
     let store = NotedStore()
-    let lane = StoreLane(store: store, tidyInterval: .milliseconds(1)) { _ in }
+    let lane = StoreLane(store: store, tidyInterval: .milliseconds(1))
     func awaiting(_ body: () -> Void) {
       body()
       let done = DispatchSemaphore(value: 0)
@@ -323,7 +322,8 @@ struct StoreLaneTests {
   func later() {
     let store = LateStore()
     let seen = Mutex<[String]>([])
-    let lane = StoreLane(store: store, spacing: .zero) { outcome in seen.withLock { $0 += Self.words(outcome) } }
+    let lane = StoreLane(store: store, spacing: .zero)
+    lane.begin { outcome in seen.withLock { $0 += Self.words(outcome) } }
     let (closed, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     /// Waits until the lane has done what it can.
     func settle() {

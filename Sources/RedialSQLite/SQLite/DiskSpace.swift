@@ -26,7 +26,7 @@ final class DiskSpace {
 
   /// Reports if there is no reserve from the start.
   func begin() {
-    if isShort { notices.post(.shortage(true)) }
+    if isShort { notices.post(.shortage(true, reserveBytes: reserve.bytes)) }
   }
 
   /// A commit may have made the log longer.
@@ -57,7 +57,7 @@ final class DiskSpace {
     guard reserve.isMissing else { return }
     checkpoints.moveAll(cuttingLog: true)
     heedCheckpoints()
-    if reserve.take() { notices.post(.shortage(false)) }
+    if reserve.take() { notices.post(.shortage(false, reserveBytes: reserve.bytes)) }
   }
 
   /// Waits until the log is moved as far as it was requested.
@@ -78,7 +78,7 @@ final class DiskSpace {
   /// Releases the reserve for accepted calls and retention; false if there is none to release.
   private func releaseReserve() -> Bool {
     guard reserve.release() else { return false }
-    notices.post(.shortage(true))
+    notices.post(.shortage(true, reserveBytes: reserve.bytes))
     return true
   }
 }

@@ -13,7 +13,7 @@ internal import Synchronization
 /// no event loop works for all others.
 ///
 /// `@unchecked Sendable`: all mutable state is used only by the one thread that the mailbox has told to wake the lane,
-/// from then until ``Mailbox/maySleep()`` lets the next one; and in ``begin(with:_:awaitsLease:)``, before any.
+/// from then until ``Mailbox/maySleep()`` lets the next one; and in ``begin(with:_:awaitsLease:perform:)``, before any.
 final class EngineLane: @unchecked Sendable {
   private let queue = DispatchQueue(label: "redial.engine", qos: .userInitiated, attributes: .initiallyInactive)
   private var hasBegun = false
@@ -27,7 +27,8 @@ final class EngineLane: @unchecked Sendable {
   /// Whether an event was left in the empty mailbox, and the lane was not woken yet.
   private let isToBeWoken = Atomic(false)
   private let clock: Clock
-  private let perform: @Sendable (Effects) -> Void
+  /// Set by ``begin(with:_:awaitsLease:perform:)``.
+  private var perform: @Sendable (Effects) -> Void = { _ in }
   private var engine: Engine
   private var timer: (any DispatchSourceTimer)?
   /// Whether the timer has fired since the last step.
@@ -35,11 +36,9 @@ final class EngineLane: @unchecked Sendable {
   /// When the timer fires; nil for never.
   private var armedFor: Timestamp?
 
-  /// - Parameter perform: Called with the effects of each step, on the lane.
-  init(engine: Engine, clock: Clock, perform: @escaping @Sendable (Effects) -> Void) {
+  init(engine: Engine, clock: Clock) {
     self.engine = engine
     self.clock = clock
-    self.perform = perform
   }
 
   deinit {
@@ -56,7 +55,12 @@ final class EngineLane: @unchecked Sendable {
   ///     attempts an earlier process left in flight.
   ///   - awaitsLease: Whether the engine needs a lease before it may accept anything. What clients ask for until then
   ///     waits for it, so that an instance refuses nothing because it is new.
-  func begin(with state: RecoveredState, _ subscriptions: [WebhookSubscription] = [], awaitsLease: Bool = false) {
+  ///   - perform: Called with the effects of each step, on the lane.
+  func begin(
+    with state: RecoveredState, _ subscriptions: [WebhookSubscription] = [], awaitsLease: Bool = false,
+    perform: @escaping @Sendable (Effects) -> Void
+  ) {
+    self.perform = perform
     if awaitsLease { early = [] }
     perform(engine.handle([.subscriptions(subscriptions), .recovered(state)], at: clock.now))
     hasBegun = true
@@ -74,6 +78,17 @@ final class EngineLane: @unchecked Sendable {
   /// Sends an event to the engine, from any thread.
   func post(_ event: EngineEvent) {
     if mailbox.post(event) == .mustWake { queue.async { self.run() } }
+  }
+
+  /// Asks the engine something. The question is retained until it is answered.
+  ///
+  /// - Parameters:
+  ///   - question: Reads the engine, on its lane.
+  ///   - then: Called with the answer, on the lane.
+  func ask<Answer: Sendable>(
+    _ question: @escaping @Sendable (inout Engine) -> Answer, then: @escaping @Sendable (Answer) -> Void
+  ) {
+    post(.question(Question(question, then: then)))
   }
 
   /// Sends events to the engine, and runs its step on this thread if they are few. Nobody may hold a lock that a step's

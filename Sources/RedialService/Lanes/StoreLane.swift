@@ -19,7 +19,8 @@ final class StoreLane: @unchecked Sendable {
   /// Closures that run when so many requests have their results, in order.
   private var afterwards: [(settled: Int, body: @Sendable (any ServiceStore) -> Void)] = []
   private let store: any ServiceStore
-  private let outcome: @Sendable (StorePipeline.Report) -> Void
+  /// Set by ``begin(_:)``.
+  private var outcome: @Sendable (StorePipeline.Report) -> Void = { _ in }
   private var isTidying = true
 
   /// The minimum time between the starts of two commits. A single request does not wait, and of many that come one by
@@ -46,20 +47,24 @@ final class StoreLane: @unchecked Sendable {
   ///   - spacing: The minimum time between the starts of two commits.
   ///   - wait: Waits for the rest of it, on the lane.
   ///   - tidyInterval: The time between two looks at whether there is something to tidy.
-  ///   - outcome: Called on the lane.
   init(
     store: any ServiceStore, spacing: Duration = StoreLane.commitSpacing,
     wait: @escaping @Sendable (Duration) -> Void = { usleep(UInt32(clamping: $0.wholeMicroseconds)) },
-    tidyInterval: Duration = StoreLane.tidyInterval,
-    outcome: @escaping @Sendable (StorePipeline.Report) -> Void
+    tidyInterval: Duration = StoreLane.tidyInterval
   ) {
     self.store = store
     self.spacing = spacing
     self.wait = wait
     self.tidyInterval = tidyInterval
-    self.outcome = outcome
     // Weak: the store may outlive its lane. Outcomes are then lost; the next start finds what is on disk.
     store.report { [weak self] outcome in self?.arrived(outcome) }
+  }
+
+  /// Sets who gets the results, before the first request.
+  ///
+  /// - Parameter outcome: Called on the lane.
+  func begin(_ outcome: @escaping @Sendable (StorePipeline.Report) -> Void) {
+    queue.async { self.outcome = outcome }
   }
 
   /// Sends requests to the store, from any thread.

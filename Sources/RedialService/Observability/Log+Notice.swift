@@ -1,6 +1,7 @@
 internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
+internal import RedialStore
 internal import RedialText
 
 extension Log {
@@ -63,6 +64,32 @@ extension Log {
       write(
         .error, "leaseLost",
         [("meaning", "other processes may have this instance's part of the store"), ("reason", reason)])
+    }
+  }
+
+  /// Logs what the store reports by itself.
+  func write(_ notice: StoreNotice) {
+    switch notice {
+    case .damaged(let id, let error):
+      write(.error, "callDamaged", [("callId", id.description), ("error", error.message)])
+    // Each of them was reported when it was found.
+    case .setAside: break
+    case .checkpoint(let failure?): write(.error, "checkpointFailed", [("error", failure.message)])
+    case .checkpoint(nil): write(.info, "checkpointSucceeded")
+    case .shortage(true, let bytes):
+      write(
+        .error, "reserveReleased",
+        [("bytes", "\(bytes)"), ("meaning", "the disk is full; new calls are refused until it has room")])
+    case .shortage(false, let bytes): write(.info, "reserveTaken", [("bytes", "\(bytes)")])
+    case .clockSetBack(let shift, let calls):
+      write(
+        .warning, "clockSetBack",
+        [
+          ("seconds", "\(shift.inSeconds)"), ("calls", "\(calls)"),
+          ("meaning", "the clock was ahead; these calls wait by the time of now"),
+        ])
+    case .misplaced(let failure?): write(.error, "storeMisplaced", [("error", failure.message)])
+    case .misplaced(nil): write(.info, "storeInPlace")
     }
   }
 

@@ -3,7 +3,12 @@ internal import RedialModel
 
 /// Serves the API: admits each request on its event loop and gives it to its route.
 struct API: HTTPHandler {
-  let runtime: Runtime
+  let queries: Queries
+  let clock: Clock
+  let metrics: Metrics
+  /// Nil if no others can share the store.
+  let instances: OtherInstances?
+  let engine: EngineLane
   let keys: KeyRing
   let router: Router
   /// Refuses requests of web pages of other origins.
@@ -14,18 +19,18 @@ struct API: HTTPHandler {
   func handle(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) {
     let match = router.match(request.method, request.path)
     if let answer = pages.origins.preflight(request, allowing: match.methods) {
-      return runtime.respond(responder, answer)
+      return queries.respond(responder, answer)
     }
     guard case .found(let route, let parts) = match else { return refuse(request, responder, match) }
-    if route.server == .peer, runtime.peers == nil || !PeerTrust.isForwarded(request) {
+    if route.server == .peer, instances == nil || !PeerTrust.isForwarded(request) {
       return refuse(request, responder, .notFound)
     }
     guard let (responder, caller) = admit(request, responder, route.demand) else { return }
     var exchange = Exchange(responder: responder, caller: caller, parts: parts)
-    if let peers = runtime.peers, route.server != .any {
+    if let instances, route.server != .any {
       exchange.isForwarded = PeerTrust.isForwarded(request)
       if !exchange.isForwarded { exchange.forwardable = ForwardableRequest(request, of: caller) }
-      if route.server == .leader, !peers.table.isLeading { return runtime.leaveToLeader(exchange) }
+      if route.server == .leader, instances.owners.leaveToLeader(exchange) { return }
     }
     do throws(Problem) {
       try route.serve(request, exchange)
@@ -55,12 +60,12 @@ struct API: HTTPHandler {
   }
 
   func turnEnded() {
-    runtime.wakeEngine()
+    engine.wake()
   }
 
   private func answer(_ responder: HTTPResponder, with problem: Problem, of route: Route) {
-    if route.isSubmission { runtime.metrics.count { $0.refused += 1 } }
-    runtime.respond(responder, Answer.problem(problem))
+    if route.isSubmission { metrics.count { $0.refused += 1 } }
+    queries.respond(responder, Answer.problem(problem))
   }
 
   /// Answers a request that has no route. Only a client with a key may see which paths exist.
@@ -68,12 +73,12 @@ struct API: HTTPHandler {
     guard let (responder, _) = admit(request, responder, Demand(access: .anyKey)) else { return }
     guard case .wrongMethod(let allowed) = match else {
       let problem = Exchange.notFound("There is nothing at this path; /openapi.yaml lists all paths.")
-      return runtime.respond(responder, Answer.problem(problem))
+      return queries.respond(responder, Answer.problem(problem))
     }
     let problem = Problem(
       status: 405, code: "methodNotAllowed", title: "The method is not allowed here",
       detail: "This path allows \(allowed).")
-    runtime.respond(responder, Answer.problem(problem, [HTTPHeader("allow", allowed)]))
+    queries.respond(responder, Answer.problem(problem, [HTTPHeader("allow", allowed)]))
   }
 
   /// The requirements of a request.
@@ -90,11 +95,11 @@ struct API: HTTPHandler {
     var problem = Problem(
       status: 403, code: "notAPeer", title: "The request is not of an instance on this store",
       detail: "Fields that begin with \(PeerTrust.prefix) are for instances that share a store. Send none of them.")
-    if let caller = peers.trust.caller(of: request, at: runtime.clock.now) {
+    if let caller = peers.trust.caller(of: request, at: clock.now) {
       guard let refusal = caller.keyID.flatMap(keys.refusal(ofRevoked:)) else { return (responder, caller) }
       problem = refusal
     }
-    runtime.respond(responder, Answer.problem(problem))
+    queries.respond(responder, Answer.problem(problem))
     return nil
   }
 
@@ -104,7 +109,9 @@ struct API: HTTPHandler {
   private func admit(
     _ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ demand: Demand
   ) -> (HTTPResponder, Caller)? {
-    if let peers = runtime.peers, PeerTrust.isForwarded(request) { return admit(request, responder, from: peers) }
+    if let instances, PeerTrust.isForwarded(request) {
+      return admit(request, responder, from: instances.link)
+    }
     var (responder, caller) = (responder.adding(pages.origins.fields(of: request)), Caller())
     let forwarded = proxies.address(of: request)
     if let forwarded { responder = responder.locating(below: forwarded.base) }
@@ -112,14 +119,14 @@ struct API: HTTPHandler {
     if let other = demand.accessWithoutKey, request.header("authorization") == nil { access = other }
     let asksForKey = keys.isRequired
     if let problem = pages.refusal(of: request, from: forwarded, to: demand.exposure, asksForKey: asksForKey) {
-      runtime.respond(responder, Answer.problem(problem))
+      queries.respond(responder, Answer.problem(problem))
       return nil
     }
     if asksForKey {
-      switch keys.judge(request.header("authorization"), for: access, at: runtime.clock.now) {
+      switch keys.judge(request.header("authorization"), for: access, at: clock.now) {
       case .admitted(let fields, let admitted): (responder, caller) = (responder.adding(fields), admitted)
       case .refused(let problem, let fields):
-        runtime.respond(responder, Answer.problem(problem, fields))
+        queries.respond(responder, Answer.problem(problem, fields))
         return nil
       }
     }
@@ -127,7 +134,7 @@ struct API: HTTPHandler {
     do throws(Problem) {
       return (responder, try caller.acting(in: field, access))
     } catch {
-      runtime.respond(responder, Answer.problem(error))
+      queries.respond(responder, Answer.problem(error))
       return nil
     }
   }

@@ -70,7 +70,7 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
   }
 
   let replays = ReplayQueue()
-  private let runtime: Runtime
+  private let submission: Submission
   let responder: HTTPResponder
   private let descriptorLimits: CallDescriptor.Limits
   private let limits: Limits
@@ -83,10 +83,10 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
   private static let pieceBytes = 32 * 1024
 
   init(
-    _ runtime: Runtime, _ responder: HTTPResponder, _ descriptorLimits: CallDescriptor.Limits, _ limits: Limits,
+    _ submission: Submission, _ responder: HTTPResponder, _ descriptorLimits: CallDescriptor.Limits, _ limits: Limits,
     _ options: Options
   ) {
-    self.runtime = runtime
+    self.submission = submission
     self.responder = responder
     self.descriptorLimits = descriptorLimits
     self.limits = limits
@@ -155,7 +155,7 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
       }
       intake.items = items
       // Under the lock, so that the engine gets them in the order of the lines.
-      if !events.isEmpty { runtime.post(events) }
+      if !events.isEmpty { submission.engine.post(events) }
       return (items, isFinished, !intake.kept.isEmpty)
     }
     if count > 0 { begin() }
@@ -164,7 +164,7 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
         if count > 0 { output.end = output.end ?? .complete }
         return count == 0 && output.end == nil
       }
-      if isEmpty { runtime.respond(responder, Answer.problem(Self.emptyBatch)) }
+      if isEmpty { submission.queries.respond(responder, Answer.problem(Self.emptyBatch)) }
     }
     write()
     return hasLeft
@@ -205,10 +205,10 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
         }
         var descriptor = try CallDescriptor.read(text, limits: descriptorLimits)
         descriptor.key = key
-        events.append(runtime.submission(descriptor, of: .item(self, index: index)))
+        events.append(submission.intake.event(descriptor, of: .item(self, index: index)))
       } catch {
         if let key {
-          runtime.refuse(error, unlessRepeatedUnder: key, .item(self, index: index))
+          submission.intake.refuse(error, unlessRepeatedUnder: key, .item(self, index: index))
         } else {
           refuse(index, error)
         }
@@ -218,7 +218,7 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
   }
 
   private func refuse(_ index: Int, _ problem: Problem) {
-    runtime.metrics.count { $0.refused += 1 }
+    submission.metrics.count { $0.refused += 1 }
     put(at: index) { Self.write(problem, to: &$0) }
   }
 
@@ -278,7 +278,7 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
       return true
     }
     guard begins else { return }
-    runtime.metrics.count { $0.requests[2] += 1 }
+    submission.metrics.count { $0.requests[2] += 1 }
     var headers = [HTTPHeader("content-type", "application/x-ndjson"), HTTPHeader("x-accel-buffering", "no")]
     if options.isMinimal { headers.append(HTTPHeader("preference-applied", "return=minimal")) }
     let stream = responder.stream(HTTPResponse(status: 200, headers: headers, body: [])) { [self] event in
@@ -314,7 +314,7 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
       if !output.hasBegun { output.isOver = true }
       return output.hasBegun
     }
-    if hasBegun { write() } else { runtime.respond(responder, Answer.problem(problem)) }
+    if hasBegun { write() } else { submission.queries.respond(responder, Answer.problem(problem)) }
   }
 
   private func close() {

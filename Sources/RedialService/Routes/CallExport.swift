@@ -22,17 +22,17 @@ final class CallExport: Sendable {
     var isOver = false
   }
 
-  private let runtime: Runtime
+  private let calls: CallAnswers
   private let caller: Caller
   private let mayGoOn: @Sendable () -> Problem?
   private let charge: @Sendable () -> (problem: Problem, fields: [HTTPHeader])?
   private let state: Mutex<State>
 
   private init(
-    _ runtime: Runtime, _ query: CallQuery, _ caller: Caller, _ mayGoOn: @escaping @Sendable () -> Problem?,
+    _ calls: CallAnswers, _ query: CallQuery, _ caller: Caller, _ mayGoOn: @escaping @Sendable () -> Problem?,
     _ charge: @escaping @Sendable () -> (problem: Problem, fields: [HTTPHeader])?
   ) {
-    self.runtime = runtime
+    self.calls = calls
     self.caller = caller
     self.mayGoOn = mayGoOn
     self.charge = charge
@@ -48,12 +48,12 @@ final class CallExport: Sendable {
   ///   - charge: Counts one more request against the client's quota, for each page except the first. If the quota is
   ///     used up, the list waits until there is quota again, because a list that ended there would look complete.
   static func begin(
-    _ query: CallQuery, _ runtime: Runtime, _ responder: HTTPResponder, for caller: Caller,
+    _ query: CallQuery, _ calls: CallAnswers, _ metrics: Metrics, _ responder: HTTPResponder, for caller: Caller,
     mayGoOn: @escaping @Sendable () -> Problem?,
     charge: @escaping @Sendable () -> (problem: Problem, fields: [HTTPHeader])?
   ) {
-    let export = CallExport(runtime, query, caller, mayGoOn, charge)
-    runtime.metrics.count { $0.requests[2] += 1 }
+    let export = CallExport(calls, query, caller, mayGoOn, charge)
+    metrics.count { $0.requests[2] += 1 }
     let head = HTTPResponse(
       status: 200,
       headers: [HTTPHeader("content-type", "application/x-ndjson"), HTTPHeader("x-accel-buffering", "no")], body: [])
@@ -101,7 +101,7 @@ final class CallExport: Sendable {
       }
     }
 
-    runtime.query(as: query.load, of: caller.admission) { [self] in
+    calls.queries.run(as: query.load, of: caller.admission) { [self] in
       // Its client may have left while the page waited for its lane.
       if state.withLock({ $0.isOver }) { return }
       try write(query, to: stream)
@@ -112,15 +112,15 @@ final class CallExport: Sendable {
   }
 
   private func write(_ query: CallQuery, to stream: HTTPResponseStream) throws {
-    let page = try runtime.reader.calls(query)
-    let now = runtime.clock.now
+    let page = try calls.queries.reader.calls(query)
+    let now = calls.clock.now
     var lines: [UInt8] = []
     lines.reserveCapacity(page.calls.count * 768)
     for stored in page.calls {
       var writer = JSONWriter(capacity: 768)
       CallView.write(
-        stored.record, attempts: [], wait: runtime.standings.wait(of: stored, at: now), detail: .summary,
-        redaction: runtime.redaction, damage: stored.damage, to: &writer)
+        stored.record, attempts: [], wait: calls.standings.wait(of: stored, at: now), detail: .summary,
+        redaction: calls.redaction, damage: stored.damage, to: &writer)
       lines += writer.bytes
       lines.append(UInt8(ascii: "\n"))
     }

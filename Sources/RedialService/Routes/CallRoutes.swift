@@ -7,7 +7,11 @@ internal import RedialText
 
 /// The calls: lists, one call, its attempts, and commands.
 struct CallRoutes: RouteGroup {
-  let runtime: Runtime
+  let queries: Queries
+  let clock: Clock
+  let metrics: Metrics
+  let commands: Commands
+  let calls: CallAnswers
   let keys: KeyRing
   /// How long a client may wait for the end of a call.
   let longestWait: Duration
@@ -33,11 +37,11 @@ struct CallRoutes: RouteGroup {
     wanted.filter.namespace = caller.namespace
     wanted.scanLimit = maxScan
     guard JSONLines.isWanted(request.list("accept")) else {
-      return runtime.answerWithCalls(wanted, exchange.responder, caller)
+      return calls.showPage(wanted, exchange.responder, caller)
     }
     CallExport.begin(
-      wanted, runtime, exchange.responder, for: caller, mayGoOn: { [keys] in keys.refusal(of: caller) },
-      charge: { [keys, runtime] in keys.charge(caller, at: runtime.clock.now) })
+      wanted, calls, metrics, exchange.responder, for: caller, mayGoOn: { [keys] in keys.refusal(of: caller) },
+      charge: { keys.charge(caller, at: clock.now) })
   }
 
   /// Shows a call; if the client says how long it waits, once the call has ended.
@@ -49,16 +53,16 @@ struct CallRoutes: RouteGroup {
     try parameters.finish()
     guard included == nil || included == "request" else { throw QueryParameters.problem("include", "must be request") }
     let withRequest = included != nil
-    if withRequest, !runtime.admits(caller, to: .payloads, by: keys, responder) { return }
+    if withRequest, !queries.admits(caller, to: .payloads, by: keys, responder) { return }
     guard let text else {
-      return runtime.answerWithCall(id, in: caller.namespace, responder, withRequest: withRequest)
+      return calls.show(id, in: caller.namespace, responder, withRequest: withRequest)
     }
     guard let bound = DurationText.parse(text), bound <= longestWait else {
       throw QueryParameters.problem(
         "wait", "must be a duration such as 30s, and at most \(DurationText.format(longestWait))")
     }
     let wait = EndWait(bound: bound) { [keys] in keys.refusal(of: caller) }
-    runtime.answerWhenEnded(id, in: caller.namespace, responder, wait, withRequest: withRequest)
+    calls.showEnded(id, in: caller.namespace, responder, wait, withRequest: withRequest)
   }
 
   private func attempts(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
@@ -67,9 +71,9 @@ struct CallRoutes: RouteGroup {
     let included = parameters.take("include")
     try parameters.finish()
     guard included == nil || included == "body" else { throw QueryParameters.problem("include", "must be body") }
-    runtime.query(exchange.responder) { [runtime] in
+    queries.answer(exchange.responder) {
       let withBodies = included != nil
-      guard let attempts = try runtime.reader.attempts(of: id, in: namespace, withBodies: withBodies) else {
+      guard let attempts = try queries.reader.attempts(of: id, in: namespace, withBodies: withBodies) else {
         throw Refusal.callNotFound(id).problem
       }
       return Answer.attempts(attempts, withBodies: withBodies)
@@ -78,17 +82,18 @@ struct CallRoutes: RouteGroup {
 
   private func command(_ kind: CallCommand.Kind, server: Route.Server = .owner) -> Route {
     Route(kind.method, "/v1/calls/{id}/\(kind.pathName)", .scope(.operate), server: server) {
-      [runtime] (request: borrowing HTTPRequest, exchange) throws(Problem) in
+      (request: borrowing HTTPRequest, exchange) throws(Problem) in
       let (id, namespace) = (try exchange.callID(), exchange.caller.namespace)
       var parameters = try QueryParameters(request.query)
       let erasesLabels = kind == .erase ? try parameters.takeFlag("labels") : false
       let condition = exchange.isForwarded ? try parameters.takeCondition() : nil
       try parameters.finish()
       let attribution = try request.attribution()
-      let command = CallCommand(
-        kind, id, in: namespace, reply: runtime.replies.commands.add(.client(exchange.responder, exchange.forwardable)),
-        attribution: attribution, erasesLabels: erasesLabels, condition: condition)
-      runtime.post(.command(command))
+      commands.perform(exchange) { token in
+        CallCommand(
+          kind, id, in: namespace, reply: token, attribution: attribution, erasesLabels: erasesLabels,
+          condition: condition)
+      }
     }
   }
 }

@@ -4,24 +4,28 @@ internal import RedialStore
 
 /// What other instances tell this one of the ends of calls, and ask it to tell.
 struct EndRoutes: RouteGroup {
-  let runtime: Runtime
+  let queries: Queries
+  let calls: CallAnswers
+  /// Nil if no others can share the store.
+  let instances: OtherInstances?
 
   var routes: [Route] { [Route(.post, EndWatch.path, .scope(.submit), server: .peer, serve: take)] }
 
   private func take(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
-    guard let content = EndCoding.content(request.content, atMost: EndWatch.mostInRequest), let watch = runtime.endWatch
+    guard let content = EndCoding.content(request.content, atMost: EndWatch.mostInRequest),
+      let watch = instances?.endWatch
     else {
       throw Problem(
         status: 400, code: "invalidForward", title: "The message of another instance cannot be read",
         detail: "The instance that has sent it may be of another version. It looks into the store instead.")
     }
-    runtime.ends.ended(content.ended)
+    calls.ends.ended(content.ended)
     guard !content.watched.isEmpty else {
       return exchange.responder.respond(HTTPResponse(status: 200, body: EndCoding.answer(isWatching: true, ended: [])))
     }
     let isWatching = watch.remember(content.watched, for: content.session)
-    runtime.query(exchange.responder, isOwed: true) { [runtime] in
-      let ended = try runtime.reader.ended(among: content.watched)
+    queries.answer(exchange.responder, isOwed: true) {
+      let ended = try queries.reader.ended(among: content.watched)
       return HTTPResponse(status: 200, body: EndCoding.answer(isWatching: isWatching, ended: ended))
     }
   }

@@ -3,7 +3,9 @@ internal import RedialModel
 
 /// The stream of events.
 struct EventRoutes: RouteGroup {
-  let runtime: Runtime
+  let queries: Queries
+  let metrics: Metrics
+  let events: EventFeed
   let keys: KeyRing
 
   var routes: [Route] {
@@ -23,21 +25,21 @@ struct EventRoutes: RouteGroup {
     let last = try Self.position(request.header("last-event-id") ?? inQuery)
     if request.method == .head {
       let head = [HTTPHeader("content-type", "text/event-stream")]
-      return runtime.respond(responder, HTTPResponse(status: 200, headers: head, body: []))
+      return queries.respond(responder, HTTPResponse(status: 200, headers: head, body: []))
     }
-    runtime.metrics.count { $0.requests[2] += 1 }
-    runtime.events.listen(
+    metrics.count { $0.requests[2] += 1 }
+    events.listen(
       responder, filter, after: last, caller, mayGoOn: { [keys] in keys.refusal(of: caller) },
-      refuse: { [runtime] problem in runtime.respond(responder, Answer.problem(problem)) })
+      refuse: { problem in queries.respond(responder, Answer.problem(problem)) })
   }
 
   /// The events of this instance alone, for another one, which has checked who may listen there.
   private func listenForInstance(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     let responder = exchange.responder
-    runtime.events.listen(
+    events.listen(
       responder, EventFilter(callKind: nil), after: try Self.position(request.header("last-event-id")), exchange.caller,
       isInstance: true, mayGoOn: { nil },
-      refuse: { [runtime] problem in runtime.respond(responder, Answer.problem(problem)) })
+      refuse: { problem in queries.respond(responder, Answer.problem(problem)) })
   }
 
   private static func position(_ text: String?) throws(Problem) -> EventID? {

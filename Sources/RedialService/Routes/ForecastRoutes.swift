@@ -5,7 +5,7 @@ internal import RedialModel
 
 /// The effects of a policy, without a real call.
 struct ForecastRoutes: RouteGroup {
-  let runtime: Runtime
+  let forecasting: Forecasting
   let policies: NamedPolicies
 
   var routes: [Route] {
@@ -20,9 +20,9 @@ struct ForecastRoutes: RouteGroup {
     try request.checkNoParameters()
     try request.checkJSON()
     let wanted = try PlanRequest.read(request.content, policies: policies, in: exchange.caller.namespace)
-    try wanted.check(mostDraws: runtime.forecastLimits.maxPreviewDraws)
+    try wanted.check(mostDraws: forecasting.limits.maxPreviewDraws)
     let asPicture = request.wantsPicture
-    runtime.forecast(exchange.responder, for: exchange.caller) {
+    forecasting.answer(exchange.responder, for: exchange.caller) {
       let plan = wanted.plan()
       if asPicture { return Answer.picture(plan.chart) }
       return Answer.json(capacity: 4096) { wanted.write(plan, to: &$0) }
@@ -34,10 +34,10 @@ struct ForecastRoutes: RouteGroup {
     try request.checkNoParameters()
     try request.checkJSON()
     let scenario = try OutageScenario.read(request.content, policies: policies, in: exchange.caller.namespace)
-    let mostAttempts = runtime.forecastLimits.maxSimulationAttempts
+    let mostAttempts = forecasting.limits.maxSimulationAttempts
     try scenario.check(mostAttempts: mostAttempts)
     let asPicture = request.wantsPicture
-    runtime.forecast(exchange.responder, for: exchange.caller) {
+    forecasting.answer(exchange.responder, for: exchange.caller) {
       let forecast = scenario.forecast(mostAttempts: mostAttempts)
       if asPicture { return Answer.picture(forecast.chart) }
       return Answer.json(capacity: 16 * 1024) { forecast.write(to: &$0) }

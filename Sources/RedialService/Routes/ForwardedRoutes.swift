@@ -4,7 +4,8 @@ internal import RedialModel
 
 /// Submissions that another instance forwards to the owner of their targets.
 struct ForwardedRoutes: RouteGroup {
-  let runtime: Runtime
+  let engine: EngineLane
+  let intake: Intake
   let keys: KeyRing
 
   /// Maximum number of submissions in a request.
@@ -23,7 +24,7 @@ struct ForwardedRoutes: RouteGroup {
       if let problem = descriptor.apiKey.flatMap(keys.refusal(ofRevoked:)) {
         answer.answer(index, .refused(.found(problem)))
       } else {
-        runtime.leave(runtime.submission(descriptor, of: .forwarded(answer, index: index)))
+        engine.leave(intake.event(descriptor, of: .forwarded(answer, index: index)))
       }
     }
   }

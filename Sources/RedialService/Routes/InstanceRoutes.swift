@@ -6,7 +6,9 @@ internal import RedialStore
 
 /// The instances that share the store.
 struct InstanceRoutes: RouteGroup {
-  let runtime: Runtime
+  let queries: Queries
+  /// Nil if no others can share the store.
+  let instances: OtherInstances?
 
   var routes: [Route] { [Route(.get, "/v1/instances", .scope(.read), serve: list)] }
 
@@ -14,7 +16,7 @@ struct InstanceRoutes: RouteGroup {
   private func list(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try exchange.caller.requireDefaultNamespace()
     try request.checkNoParameters()
-    let response = Answer.list(runtime.instances) { instance, writer in
+    let response = Answer.list(listed) { instance, writer in
       writer.beginObject()
       writer.field("number", instance.session.instance)
       writer.key("url")
@@ -25,20 +27,18 @@ struct InstanceRoutes: RouteGroup {
       writer.field("leads", instance.shards.contains(PeerTable.leadersShard))
       writer.endObject()
     }
-    runtime.respond(exchange.responder, response)
+    queries.respond(exchange.responder, response)
   }
-}
 
-extension Runtime {
   /// The instances on the store. A store that is not shared has one, with all shards.
-  fileprivate var instances: [Peer] {
-    guard let peers else {
+  private var listed: [Peer] {
+    guard let instances else {
       return [
         Peer(
           session: LeaseSession(id: 0, instance: 0), address: nil, version: redialVersion, shards: .all, expiresAt: nil,
           isSelf: true)
       ]
     }
-    return peers.table.all
+    return instances.link.table.all
   }
 }

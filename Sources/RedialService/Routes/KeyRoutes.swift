@@ -6,7 +6,13 @@ internal import RedialStore
 
 /// The API keys.
 struct KeyRoutes: RouteGroup {
-  let runtime: Runtime
+  let queries: Queries
+  let clock: Clock
+  let log: Log
+  let changes: Changes
+  let followers: KeyFollowers
+  /// Nil if no others can share the store.
+  let instances: OtherInstances?
   let keys: KeyRing
 
   var routes: [Route] {
@@ -19,8 +25,8 @@ struct KeyRoutes: RouteGroup {
 
   private func list(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
-    try runtime.checkDocuments()
-    runtime.respond(exchange.responder, Answer.list(keys.all(of: exchange.caller)) { $0.show(on: &$1) })
+    try instances?.documents.check()
+    queries.respond(exchange.responder, Answer.list(keys.all(of: exchange.caller)) { $0.show(on: &$1) })
   }
 
   private func create(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
@@ -41,23 +47,21 @@ struct KeyRoutes: RouteGroup {
         status: 403, code: "otherNamespace", title: "The API key is of another namespace",
         detail: "A key of the namespace \(caller.namespace) makes keys of that namespace only.")
     }
-    runtime.keep(exchange) { [keys, runtime] (store: any DocumentStore) throws in
+    changes.makeDocuments(exchange) { (store: any DocumentStore) throws in
       // If two clients make the first key, the store's lane runs one first; the other then needs a key.
       if let problem = keys.refusal(of: caller) ?? keys.refusal(of: caller, lacking: .admin)?.0 { throw problem }
-      let now = runtime.clock.now
+      let now = clock.now
       guard let forgotten = KeyQuota.forgotten(for: namespace, among: keys.all, at: now) else {
         throw KeyQuota.problem(in: namespace)
       }
       guard let (key, text) = APIKey.make(draft, in: namespace, at: now) else {
-        throw Runtime.noRandomness
+        throw EndpointChanges.noRandomness
       }
       try store.addSecret(key.document)
-      // From the first key on everybody needs one, including listeners without a key.
-      let isFirst = !keys.isRequired
       keys.set(key)
-      if isFirst { runtime.dismissTheRefused() }
-      runtime.post(.namespaces(keys.namespaces))
-      runtime.log.write(
+      // From the first key on everybody needs one, including listeners without a key. A later one ends nothing.
+      followers.keysChanged(keys)
+      log.write(
         .info, "apiKeyCreated", [("id", key.id), ("name", key.name), ("namespace", key.namespace.name)])
       // After the new one is made, so that there is always a key: a store without keys would admit everybody.
       for old in forgotten {
@@ -65,11 +69,11 @@ struct KeyRoutes: RouteGroup {
           try store.commit([.remove(.apiKey, id: old.id)])
         } catch {
           // The new key is stored, and only this answer has its secret. The next new one removes the old ones.
-          runtime.log.write(.error, "documentNotKept", [("id", old.id), ("error", "\(error)")])
+          log.write(.error, "documentNotKept", [("id", old.id), ("error", "\(error)")])
           break
         }
         keys.forget(old.id)
-        runtime.log.write(.info, "apiKeyForgotten", [("id", old.id), ("name", old.name)])
+        log.write(.info, "apiKeyForgotten", [("id", old.id), ("name", old.name)])
       }
       var response = Answer.json(capacity: 256) { key.show(text, on: &$0) }
       response.status = 201
@@ -81,18 +85,17 @@ struct KeyRoutes: RouteGroup {
   private func revoke(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
     let (id, caller) = (String(exchange.part), exchange.caller)
-    runtime.keep(exchange) { [keys, runtime] (store: any DocumentStore) throws in
+    changes.makeDocuments(exchange) { (store: any DocumentStore) throws in
       guard var key = keys[id], KeyRing.isManaged(key, by: caller) else {
         throw Problem(
           status: 404, code: "apiKeyNotFound", title: "There is no such API key",
           detail: "No API key has the id \(id).")
       }
-      key.revokedAt = key.revokedAt ?? runtime.clock.now
+      key.revokedAt = key.revokedAt ?? clock.now
       try store.commit([.put(key.document)])
       keys.set(key)
-      runtime.post(.namespaces(keys.namespaces))
-      runtime.dismissTheRefused()
-      runtime.log.write(.info, "apiKeyRevoked", [("id", id), ("name", key.name)])
+      followers.keysChanged(keys)
+      log.write(.info, "apiKeyRevoked", [("id", id), ("name", key.name)])
       return Answer.json(capacity: 256) { key.show(on: &$0) }
     }
   }

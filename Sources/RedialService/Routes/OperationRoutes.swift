@@ -3,7 +3,9 @@ internal import RedialModel
 
 /// The bulk operations.
 struct OperationRoutes: RouteGroup {
-  let runtime: Runtime
+  let queries: Queries
+  let clock: Clock
+  let changes: Changes
   let operations: BulkOperations
 
   var routes: [Route] {
@@ -17,13 +19,13 @@ struct OperationRoutes: RouteGroup {
 
   private func list(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
-    runtime.respond(exchange.responder, operations.list(of: exchange.caller.namespace))
+    queries.respond(exchange.responder, operations.list(of: exchange.caller.namespace))
   }
 
   private func show(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     let id = try exchange.operationID()
     try request.checkNoParameters()
-    try runtime.respond(exchange.responder, operations.show(id, exchange.caller.namespace))
+    try queries.respond(exchange.responder, operations.show(id, exchange.caller.namespace))
   }
 
   /// Begins an operation on many calls, or counts them.
@@ -34,21 +36,21 @@ struct OperationRoutes: RouteGroup {
     wanted.filter.namespace = exchange.caller.namespace
     if wanted.isDryRun {
       // A count reads many pages, even if an index finds the calls.
-      return runtime.query(exchange.responder, as: .scan, for: exchange.caller) {
-        [runtime, operations, wanted] departure in
-        try operations.count(wanted, runtime.reader, unless: departure)
+      return queries.answer(exchange.responder, as: .scan, for: exchange.caller) {
+        [wanted] departure in
+        try operations.count(wanted, queries.reader, unless: departure)
       }
     }
-    runtime.change(exchange) { [runtime, operations, wanted] store in
-      try operations.begin(wanted, in: store, at: runtime.clock.now)
+    changes.make(exchange) { [wanted] store in
+      try operations.begin(wanted, in: store, at: clock.now)
     }
   }
 
   private func cancel(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     let (id, namespace) = (try exchange.operationID(), exchange.caller.namespace)
     try request.checkNoParameters()
-    runtime.change(exchange) { [runtime, operations] store in
-      try operations.cancel(id, namespace, in: store, at: runtime.clock.now)
+    changes.make(exchange) { store in
+      try operations.cancel(id, namespace, in: store, at: clock.now)
     }
   }
 }

@@ -3,7 +3,11 @@ internal import RedialModel
 
 /// The named policies.
 struct PolicyRoutes: RouteGroup {
-  let runtime: Runtime
+  let queries: Queries
+  let clock: Clock
+  let changes: Changes
+  /// Nil if no others can share the store.
+  let instances: OtherInstances?
   let policies: StoredPolicies
 
   var routes: [Route] {
@@ -17,14 +21,14 @@ struct PolicyRoutes: RouteGroup {
 
   private func list(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
-    try runtime.checkDocuments()
-    runtime.respond(exchange.responder, policies.list(of: exchange.caller.namespace))
+    try instances?.documents.check()
+    queries.respond(exchange.responder, policies.list(of: exchange.caller.namespace))
   }
 
   private func show(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     let name = try exchange.policyName()
-    try runtime.checkDocuments()
-    try runtime.respond(exchange.responder, policies.show(name, request.query, exchange.caller.namespace))
+    try instances?.documents.check()
+    try queries.respond(exchange.responder, policies.show(name, request.query, exchange.caller.namespace))
   }
 
   /// Stores a policy, if the client's precondition holds.
@@ -34,8 +38,8 @@ struct PolicyRoutes: RouteGroup {
     try request.checkJSON()
     try StoredPolicy.check(request.content)
     let (text, conditions) = (Array(request.content), request.preconditions)
-    runtime.change(exchange) { [policies, runtime] store in
-      try policies.put(name, text, namespace, under: conditions, in: store, at: runtime.clock.now)
+    changes.make(exchange) { store in
+      try policies.put(name, text, namespace, under: conditions, in: store, at: clock.now)
     }
   }
 
@@ -43,8 +47,8 @@ struct PolicyRoutes: RouteGroup {
     let (name, namespace) = (try exchange.policyName(), exchange.caller.namespace)
     try request.checkNoParameters()
     let conditions = request.preconditions
-    runtime.change(exchange) { [policies, runtime] store in
-      try policies.remove(name, namespace, under: conditions, in: store, at: runtime.clock.now)
+    changes.make(exchange) { store in
+      try policies.remove(name, namespace, under: conditions, in: store, at: clock.now)
     }
   }
 }

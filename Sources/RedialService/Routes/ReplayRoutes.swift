@@ -6,9 +6,8 @@ internal import RedialStore
 /// Replays: new calls made from earlier ones.
 struct ReplayRoutes: RouteGroup {
   let submission: Submission
+  let calls: CallAnswers
   let keys: KeyRing
-
-  private var runtime: Runtime { submission.runtime }
 
   var routes: [Route] {
     // It also needs the scope operate, and payloads if it could reveal the original.
@@ -22,14 +21,14 @@ struct ReplayRoutes: RouteGroup {
     if !request.body.isEmpty { try request.checkJSON() }
     let replay = try CallReplay.read(request.content)
     // The original may be another client's: its request is sent again, including its credentials.
-    guard runtime.admits(caller, to: .operate, by: keys, responder) else { return }
-    if replay.canReveal || isDryRun, !runtime.admits(caller, to: .payloads, by: keys, responder) { return }
+    guard submission.queries.admits(caller, to: .operate, by: keys, responder) else { return }
+    if replay.canReveal || isDryRun, !submission.queries.admits(caller, to: .payloads, by: keys, responder) { return }
     let key = try request.idempotencyKey().map {
       IdempotencyKey(caller.idempotencyName($0), fingerprint: Self.fingerprint(ofReplay: id, request.body))
     }
     let limits = try submission.limits(for: caller, request)
     let wait = submission.preferredWait(request, of: caller)
-    runtime.query(responder) { [self] () throws -> HTTPResponse? in
+    submission.queries.answer(responder) { [self] () throws -> HTTPResponse? in
       do {
         let descriptor = try descriptor(of: replay, id, limits, caller)
         if isDryRun {
@@ -45,7 +44,7 @@ struct ReplayRoutes: RouteGroup {
         try submission.refuse(problem, unlessRepeatedUnder: key, waiting: wait, responder)
         return nil
       } catch {
-        runtime.metrics.count { $0.refused += 1 }
+        submission.metrics.count { $0.refused += 1 }
         throw error
       }
     }
@@ -55,7 +54,8 @@ struct ReplayRoutes: RouteGroup {
   private func descriptor(
     of replay: CallReplay, _ id: CallID, _ limits: CallDescriptor.Limits, _ caller: Caller
   ) throws -> CallDescriptor {
-    guard let original = try runtime.reader.call(id, in: caller.namespace, allResponses: false)?.record else {
+    guard let original = try submission.queries.reader.call(id, in: caller.namespace, allResponses: false)?.record
+    else {
       throw Refusal.callNotFound(id).problem
     }
     guard original.kind == .call else {
@@ -64,8 +64,8 @@ struct ReplayRoutes: RouteGroup {
         detail: "\(id) is a webhook; POST /v1/calls/\(id)/retry delivers it again.")
     }
     guard original.spec.contentErasedAt == nil else { throw Answer.contentErased(id) }
-    let body = replay.keepsBody ? try runtime.body(of: original, atMost: .max) : []
-    return try replay.descriptor(of: original, body: body, limits: limits, runtime.redaction)
+    let body = replay.keepsBody ? try calls.body(of: original, atMost: .max) : []
+    return try replay.descriptor(of: original, body: body, limits: limits, submission.redaction)
   }
 
   /// Identifies a repetition: the call that is replayed, and the changes.
@@ -74,7 +74,7 @@ struct ReplayRoutes: RouteGroup {
   }
 }
 
-extension Runtime {
+extension Queries {
   /// Whether a caller has a further scope; if not, the request is refused here.
   func admits(_ caller: Caller, to scope: APIScope, by keys: KeyRing, _ responder: HTTPResponder) -> Bool {
     guard let (problem, fields) = keys.refusal(of: caller, lacking: scope) else { return true }

@@ -3,7 +3,9 @@ internal import RedialModel
 
 /// The service itself: health, metrics, statistics, the contract and the dashboard.
 struct ServiceRoutes: RouteGroup {
-  let runtime: Runtime
+  let queries: Queries
+  let statistics: StatisticsGathering
+  let monitoring: Monitoring
   let keys: KeyRing
   /// The proxies whose `X-Forwarded-*` fields are used.
   let proxies: TrustedProxies
@@ -23,30 +25,30 @@ struct ServiceRoutes: RouteGroup {
   }
 
   private func health(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
-    runtime.respond(exchange.responder, Answer.text(200, "ok\n"))
+    queries.respond(exchange.responder, Answer.text(200, "ok\n"))
   }
 
   private func readiness(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     // Only clients with a key may see the reason.
     let isBare = keys.isRequired && exchange.caller.admission == .nobody
-    runtime.showReadiness(exchange.responder, isBare: isBare)
+    monitoring.showReadiness(exchange.responder, isBare: isBare)
   }
 
   private func metrics(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try exchange.caller.requireDefaultNamespace()
-    runtime.showMetrics(exchange.responder)
+    monitoring.showMetrics(exchange.responder)
   }
 
   private func statistics(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
-    runtime.showStatistics(of: exchange.caller.namespace, exchange.responder)
+    statistics.show(exchange.caller.namespace, exchange.responder)
   }
 
   private func contract(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
-    runtime.respond(exchange.responder, Answer.contract(below: proxies.address(of: request)?.base))
+    queries.respond(exchange.responder, Answer.contract(below: proxies.address(of: request)?.base))
   }
 
   private func dashboard(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
-    runtime.respond(exchange.responder, Dashboard.page)
+    queries.respond(exchange.responder, Dashboard.page)
   }
 }

@@ -7,7 +7,13 @@ internal import RedialJSON
 
 /// Submits calls to the engine, however they were described.
 struct Submission: Sendable {
-  let runtime: Runtime
+  let clock: Clock
+  let redaction: Redaction
+  let forecasting: Forecasting
+  let engine: EngineLane
+  let intake: Intake
+  let queries: Queries
+  let metrics: Metrics
   let keys: KeyRing
   let limits: CallDescriptor.Limits
   /// The clients that may name a call's target.
@@ -26,7 +32,7 @@ struct Submission: Sendable {
     let mayNameTargets = targetNaming.allows(mayOperate: caller.mayOperate)
     let hops = try hops(of: request)
     var limits = limits
-    limits.latestStart = runtime.clock.now + limits.delay
+    limits.latestStart = clock.now + limits.delay
     limits.apiKey = caller.keyID
     // The usual case.
     if caller.namespace.isDefault, mayNameTargets, hops == 0 { return limits }
@@ -61,8 +67,8 @@ struct Submission: Sendable {
   func submit(
     _ descriptor: CallDescriptor, waiting wait: EndWait?, _ responder: HTTPResponder, atEndOfIteration: Bool = false
   ) {
-    let event = runtime.submission(descriptor, of: Self.submitter(responder, waiting: wait))
-    if atEndOfIteration { runtime.leave(event) } else { runtime.post(event) }
+    let event = intake.event(descriptor, of: Self.submitter(responder, waiting: wait))
+    if atEndOfIteration { engine.leave(event) } else { engine.post(event) }
   }
 
   /// Refuses a submission that cannot be accepted as things are now, unless it repeats one that was.
@@ -73,7 +79,7 @@ struct Submission: Sendable {
     _ problem: Problem, unlessRepeatedUnder key: IdempotencyKey?, waiting wait: EndWait?, _ responder: HTTPResponder
   ) throws(Problem) {
     guard let key else { throw problem }
-    runtime.refuse(problem, unlessRepeatedUnder: key, Self.submitter(responder, waiting: wait))
+    intake.refuse(problem, unlessRepeatedUnder: key, Self.submitter(responder, waiting: wait))
   }
 
   /// The client of a submission, which waits for the end of the call or does not.
@@ -91,14 +97,14 @@ struct Submission: Sendable {
   func showPlan(of descriptor: CallDescriptor, _ responder: HTTPResponder, _ caller: Caller) {
     let verdict = (limits.egress ?? EgressPolicy()).verdict(
       ofOrigin: (try? TargetURL(descriptor.spec.url).origin) ?? "")
-    let attempts = min(100, max(1, runtime.forecastLimits.maxPreviewDraws / RetryPlan.sampledRuns))
-    runtime.forecast(responder, for: caller) { [runtime] in
+    let attempts = min(100, max(1, forecasting.limits.maxPreviewDraws / RetryPlan.sampledRuns))
+    forecasting.answer(responder, for: caller) {
       let plan = descriptor.spec.policy.plan(limit: attempts)
       return Answer.json(capacity: 4096) { writer in
         writer.beginObject()
-        writer.field("startsAt", descriptor.start.instant(acceptedAt: runtime.clock.now))
+        writer.field("startsAt", descriptor.start.instant(acceptedAt: clock.now))
         writer.key("call")
-        writer.raw(descriptor.spec.redactedJSON(runtime.redaction))
+        writer.raw(descriptor.spec.redactedJSON(redaction))
         writer.key("egress")
         verdict.write(to: &writer)
         writer.key("plan")

@@ -55,10 +55,10 @@ struct SubmissionRoutes: RouteGroup {
         status: items.isEmpty ? 422 : 413, code: "invalidBatch", title: "The batch cannot be accepted",
         detail: "It has \(items.count) calls; 1 to \(maxBatch) are accepted at once.")
     }
-    let (runtime, caller) = (submission.runtime, exchange.caller)
+    let caller = exchange.caller
     let (keyText, limits) = (try request.idempotencyKey(), try submission.limits(for: caller, request))
     let answer = BatchAnswer(count: items.count, form: form, to: exchange.responder) {
-      runtime.respond(exchange.responder, $0)
+      submission.queries.respond(exchange.responder, $0)
     }
     var events: [EngineEvent] = []
     events.reserveCapacity(items.count)
@@ -71,17 +71,17 @@ struct SubmissionRoutes: RouteGroup {
         }
         var descriptor = try CallDescriptor.read(text, limits: limits)
         descriptor.key = key
-        events.append(runtime.submission(descriptor, of: .item(answer, index: index)))
+        events.append(submission.intake.event(descriptor, of: .item(answer, index: index)))
       } catch {
         if let key {
-          runtime.refuse(error, unlessRepeatedUnder: key, .item(answer, index: index))
+          submission.intake.refuse(error, unlessRepeatedUnder: key, .item(answer, index: index))
         } else {
-          runtime.metrics.count { $0.refused += 1 }
+          submission.metrics.count { $0.refused += 1 }
           answer.answer(index, error)
         }
       }
     }
-    runtime.post(events)
+    submission.engine.post(events)
   }
 
   private func batchForm(_ request: borrowing HTTPRequest) throws(Problem) -> BatchAnswer.Form {
@@ -123,13 +123,12 @@ struct SubmissionRoutes: RouteGroup {
     _ request: borrowing HTTPRequest, _ exchange: Exchange
   ) throws(Problem) -> any HTTPBodyReceiver {
     try request.checkNoParameters()
-    let (runtime, caller) = (submission.runtime, exchange.caller)
+    let caller = exchange.caller
     let options = BatchStream.Options(
       caller: caller, key: try request.idempotencyKey(), isMinimal: Preferences(of: request).isMinimal,
-      mayGoOn: { [keys] in keys.refusal(of: caller) },
-      charge: { [keys] in keys.charge(caller, at: runtime.clock.now) })
+      mayGoOn: { keys.refusal(of: caller) }, charge: { keys.charge(caller, at: submission.clock.now) })
     return BatchStream(
-      runtime, exchange.responder, try submission.limits(for: caller, request),
+      submission, exchange.responder, try submission.limits(for: caller, request),
       BatchStream.Limits(lines: maxBatch, bytes: maxLineBytes), options)
   }
 }

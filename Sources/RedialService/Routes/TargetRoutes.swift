@@ -4,7 +4,12 @@ internal import RedialModel
 
 /// The targets: their breakers and backlogs, their settings, and commands.
 struct TargetRoutes: RouteGroup {
-  let runtime: Runtime
+  let clock: Clock
+  let commands: Commands
+  let targets: TargetAnswers
+  let forecasting: Forecasting
+  /// Nil if no others can share the store.
+  let instances: OtherInstances?
   /// The directory of the files that a target's TLS settings may name; nil if they may name none.
   let tlsDirectory: String?
 
@@ -28,22 +33,22 @@ struct TargetRoutes: RouteGroup {
 
   private func list(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     let wanted = try TargetQuery(parameters: request.query, in: exchange.caller.namespace)
-    if runtime.gathersTargets(exchange, atMost: wanted.limit) { return }
-    runtime.showTargets(wanted, exchange.responder)
+    if instances?.owners.gatherTargets(exchange, atMost: wanted.limit) == true { return }
+    targets.showPage(wanted, exchange.responder)
   }
 
   private func show(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     let target = exchange.caller.target(try exchange.targetKey())
     try request.checkNoParameters()
-    if runtime.forwards(exchange, toOwnerOf: target) { return }
-    runtime.showTarget(target, exchange.responder)
+    if instances?.owners.forward(exchange, toOwnerOf: target) == true { return }
+    targets.show(target, exchange.responder)
   }
 
   private func forecast(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     let target = exchange.caller.target(try exchange.targetKey())
-    let question = try ForecastQuestion(parameters: request.query, at: runtime.clock.now)
-    if runtime.forwards(exchange, toOwnerOf: target) { return }
-    runtime.showForecast(question, of: target, for: exchange.caller, exchange.responder)
+    let question = try ForecastQuestion(parameters: request.query, at: clock.now)
+    if instances?.owners.forward(exchange, toOwnerOf: target) == true { return }
+    forecasting.show(question, of: target, for: exchange.caller, exchange.responder)
   }
 
   private func configure(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
@@ -75,8 +80,8 @@ struct TargetRoutes: RouteGroup {
   }
 
   private func perform(_ kind: TargetCommand.Kind, on target: TargetKey, _ exchange: Exchange) {
-    if runtime.forwards(exchange, toOwnerOf: target) { return }
-    runtime.perform(kind, on: target, exchange)
+    if instances?.owners.forward(exchange, toOwnerOf: target) == true { return }
+    commands.perform(kind, on: target, exchange)
   }
 
   /// The target of a command. A command can create it, so its key must be one that a call could have.

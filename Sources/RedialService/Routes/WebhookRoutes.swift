@@ -5,7 +5,13 @@ internal import RedialStore
 
 /// The webhook endpoints, and the secret that signs the callbacks of calls.
 struct WebhookRoutes: RouteGroup {
-  let runtime: Runtime
+  let queries: Queries
+  let clock: Clock
+  let redaction: Redaction
+  let calls: CallAnswers
+  let endpoints: EndpointChanges
+  /// Nil if no others can share the store.
+  let instances: OtherInstances?
   let limits: CallDescriptor.Limits
   /// Maximum calls that are examined for one page.
   let maxScan: Int
@@ -29,47 +35,46 @@ struct WebhookRoutes: RouteGroup {
 
   private func list(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
-    try runtime.checkDocuments()
-    let (namespace, now) = (exchange.caller.namespace, runtime.clock.now)
-    let endpoints = runtime.endpoints.all.filter { $0.namespace == namespace }
-    let redaction = runtime.redaction
-    runtime.respond(exchange.responder, Answer.list(endpoints) { $0.write(redaction, to: &$1, now: now) })
+    try instances?.documents.check()
+    let (namespace, now) = (exchange.caller.namespace, clock.now)
+    let endpoints = endpoints.known.all.filter { $0.namespace == namespace }
+    queries.respond(exchange.responder, Answer.list(endpoints) { $0.write(redaction, to: &$1, now: now) })
   }
 
   private func create(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
-    runtime.addEndpoint(try draft(request), exchange)
+    endpoints.add(try draft(request), exchange)
   }
 
   private func show(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
-    let response = Answer.endpoint(try endpoint(exchange), runtime.redaction, now: runtime.clock.now)
-    runtime.respond(exchange.responder, response)
+    let response = Answer.endpoint(try endpoint(exchange), redaction, now: clock.now)
+    queries.respond(exchange.responder, response)
   }
 
   private func replace(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
     let draft = try draft(request)
-    runtime.changeEndpoint(String(exchange.part), exchange) { [redaction = runtime.redaction] in
+    endpoints.change(String(exchange.part), exchange) {
       $0.update(draft, redaction, at: $1)
     }
   }
 
   private func remove(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
-    runtime.removeEndpoint(String(exchange.part), exchange)
+    endpoints.remove(String(exchange.part), exchange)
   }
 
   private func rotate(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
     if !request.body.isEmpty { try request.checkJSON() }
     let overlap = try SecretRotation.readOverlap(request.content)
-    runtime.rotateSecret(of: String(exchange.part), overlap: overlap, exchange)
+    endpoints.rotateSecret(of: String(exchange.part), overlap: overlap, exchange)
   }
 
   private func test(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
-    try runtime.testEndpoint(String(exchange.part), in: exchange.caller.namespace, exchange.responder)
+    try endpoints.test(String(exchange.part), in: exchange.caller.namespace, exchange.responder)
   }
 
   /// The webhooks of an endpoint, which are calls of its own target.
@@ -84,18 +89,18 @@ struct WebhookRoutes: RouteGroup {
     wanted.filter.namespace = endpoint.namespace
     wanted.filter.target = endpoint.asSubscription.target.bare
     wanted.scanLimit = maxScan
-    runtime.answerWithCalls(wanted, exchange.responder, exchange.caller)
+    calls.showPage(wanted, exchange.responder, exchange.caller)
   }
 
   private func showSecret(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
-    runtime.showWebhookSecret(of: exchange.caller.namespace, exchange.responder)
+    endpoints.showSecret(of: exchange.caller.namespace, exchange.responder)
   }
 
   private func endpoint(_ exchange: Exchange) throws(Problem) -> WebhookEndpoint {
-    try runtime.checkDocuments()
+    try instances?.documents.check()
     let id = String(exchange.part)
-    return try Runtime.require(runtime.endpoints[id, in: exchange.caller.namespace], id)
+    return try EndpointChanges.require(endpoints.known[id, in: exchange.caller.namespace], id)
   }
 
   private func draft(_ request: borrowing HTTPRequest) throws(Problem) -> WebhookEndpointDraft {

@@ -5,12 +5,13 @@ extension BulkRunner.Surroundings {
   /// The parts of a running service.
   init(_ runtime: Runtime) {
     self.init(
-      page: { [reader = runtime.reader] query throws(StoreError) in try reader.ids(query) },
+      page: { [reader = runtime.queries.reader] query throws(StoreError) in try reader.ids(query) },
+      // Weak: the runtime's parts know who runs the operations.
       perform: { [weak runtime] operation, calls, finish in
-        runtime?.perform(operation, on: calls, finish: finish)
+        runtime?.commands.perform(operation, on: calls, finish: finish)
       },
       store: { [weak runtime] current, then in
-        runtime?.keep({ current().map { .put($0.document) } }, then: { then($0 == nil) })
+        runtime?.changes.keep({ current().map { .put($0.document) } }, then: { then($0 == nil) })
       },
       log: { [log = runtime.log] event, operation in
         log.write(

@@ -1,58 +1,46 @@
 internal import Dispatch
 internal import Glibc
-internal import HTTPServer
 internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
 internal import RedialStore
 internal import RedialTransport
-internal import Synchronization
 
-/// Connects the lanes: it performs the engine's effects on the store, the transport and the waiting clients, and
-/// reports the results to the engine.
-///
-/// `@unchecked Sendable`: `init` sets the lanes once, before anything else can see the object;
-/// everything else in it is constant or locked.
-final class Runtime: @unchecked Sendable {
+/// Makes the parts of the service, and passes between its lanes what the engine decides, what is on disk, and what has
+/// become of attempts. Whoever makes it keeps it until the server that leads to its parts has ended.
+final class Runtime: Sendable {
   let clock: Clock
-  let metrics: Metrics
-  let replies = ReplyTables()
-  let standings: TargetStandings
-  let ends: EndTable
-  let events: EventFeed
-  let endpoints: WebhookEndpoints
-  /// Signs the callbacks of calls.
-  let secret: WebhookSecret
-  let queries: QueryLanes
-  let forecasts: ForecastLane
-  let forecastWatch = ForecastWatch()
-  let forecastLimits: ForecastLimits
-  let reader: any CallReader
-  let bodies: BodyReading
   let log: Log
+  let metrics: Metrics
   let redaction: Redaction
-  let housekeeping: Housekeeping
-  let auditFindings = Mutex(AuditFindings())
-  let deadlines: DeadlineWatch
-  let statistics = CallStatistics()
-  let spans: SpanExporter?
-  let tracer: CallTracer?
-  /// The other instances on the same store; nil if there can be none.
-  let peers: PeerLink?
-  /// Learns of the ends of calls that others run; nil if there can be no others.
-  let endWatch: EndWatch?
-  /// Runs the bulk operations while this instance leads; set before it has a shard, nil if there can be no others.
-  let leadersBulk = Mutex<BulkRunner?>(nil)
-  /// What all of them read; nil if there can be no others.
-  let shared: SharedParts?
-  /// Who follows commits: clients ask for the metrics after their answer, which must then count their call; and a client
-  /// that waits for the end of the call that it has just submitted is in the table after its reply.
-  let observers: (beforeReplies: [any CommitObserver], afterReplies: [any CommitObserver])
-  private(set) var engineLane: EngineLane?
-  private(set) var storeLane: StoreLane?
-  private(set) var attemptLane: AttemptLane?
+  // The lanes.
+  let engine: EngineLane
+  let store: StoreLane
+  let attempts: AttemptLane
   /// Forwards submissions to the owners of their targets; nil if there can be no others.
-  private(set) var forwardLane: ForwardLane?
+  let forwards: ForwardLane?
+  // What answers clients.
+  let queries: Queries
+  let calls: CallAnswers
+  let intake: Intake
+  let commands: Commands
+  let targets: TargetAnswers
+  let forecasting: Forecasting
+  let statistics: StatisticsGathering
+  let monitoring: Monitoring
+  let changes: Changes
+  let endpoints: EndpointChanges
+  let followers: KeyFollowers
+  /// Who share the store with this instance; nil if there can be no others.
+  let instances: OtherInstances?
+  // What nobody asks for.
+  private let observers: Observers
+  private let replies: Replies
+  private let housekeeping: Housekeeping
+  private let audit: MemoryAudit
+  private let deadlines: DeadlineWatch
+  private let tracer: CallTracer?
+  private let spans: SpanExporter?
   let drained = DispatchSemaphore(value: 0)
 
   /// - Parameters:
@@ -61,143 +49,249 @@ final class Runtime: @unchecked Sendable {
   ///   - sharing: For a store that several instances share.
   /// - Throws: If libcurl cannot be started.
   init(
-    settings: ServiceSettings, store: any ServiceStore, reader: any CallReader, bodies: BodyReading = BodyReading(nil),
-    secret: WebhookSecret, endpoints: WebhookEndpoints, log: Log, clock: Clock = Clock(), sharing: SharedParts? = nil
+    settings: ServiceSettings, store opened: any ServiceStore, reader: any CallReader,
+    bodies: BodyReading = BodyReading(nil), secret: WebhookSecret, endpoints known: WebhookEndpoints, log: Log,
+    clock: Clock = Clock(), sharing: SharedParts? = nil
   ) throws(TransportStartError) {
-    self.clock = clock
-    self.reader = reader
-    self.bodies = bodies
-    self.log = log
-    metrics = Metrics(namedTargets: settings.namedTargets)
-    ends = EndTable(limit: settings.maxWaiting, clock: clock)
-    standings = TargetStandings(of: endpoints, isShared: sharing != nil)
-    events = EventFeed(
-      settings: settings.events, reader: reader, standings: standings, clock: clock,
-      redaction: settings.engine.redaction, trust: sharing?.trust)
-    self.endpoints = endpoints
-    self.secret = secret
-    let sampling = TraceSampling(share: settings.spans.share)
+    let redaction = settings.engine.redaction
+    let metrics = Metrics(namedTargets: settings.namedTargets)
+    (self.clock, self.log, self.metrics, self.redaction) = (clock, log, metrics, redaction)
     let seed = UInt64(bitPattern: clock.now.microseconds) ^ UInt64(getpid()) << 48
-    spans = SpanExporter(
-      settings: settings.spans, clock: clock, log: log, redaction: settings.engine.redaction,
-      tls: settings.transport.tls, instance: CallID(rawValue: clock.now.microseconds).characters, seed: ~seed
+    let engine = EngineLane(engine: Engine(settings: settings.engine, seed: seed), clock: clock)
+    let store = StoreLane(
+      store: opened, tidyInterval: sharing == nil ? StoreLane.tidyInterval : StoreLane.sharedTidyInterval)
+    let queries = Queries(reader, metrics, log)
+    (self.engine, self.store, self.queries) = (engine, store, queries)
+
+    let standings = TargetStandings(of: known, isShared: sharing != nil)
+    let ends = EndTable(limit: settings.maxWaiting, clock: clock)
+    let events = EventFeed(
+      settings: settings.events, reader: reader, standings: standings, clock: clock, redaction: redaction,
+      trust: sharing?.trust)
+    let followers = KeyFollowers(engine: engine, events: events, ends: ends)
+    self.followers = followers
+    let instances = try sharing.map { shared throws(TransportStartError) in
+      try OtherInstances(shared, engine, store, known, queries, followers, log, clock)
+    }
+    self.instances = instances
+
+    let sampling = TraceSampling(share: settings.spans.share)
+    let spans = SpanExporter(
+      settings: settings.spans, clock: clock, log: log, redaction: redaction, tls: settings.transport.tls,
+      instance: CallID(rawValue: clock.now.microseconds).characters, seed: ~seed
     ) { TracedCall(reading: $0, from: reader, sampling: sampling) }
-    tracer = CallTracer(exporter: spans, sampling: sampling, log: log, reader: reader)
-    shared = sharing
-    peers = sharing.map { [clock] in PeerLink(trust: $0.trust, clock: clock) }
-    endWatch = if let peers { try EndWatch(ends, reader, peers, clock: clock) } else { nil }
-    let followers: [(any CommitObserver)?] = [ends, events, tracer, endWatch]
-    observers = ([metrics], followers.compactMap { $0 })
-    redaction = settings.engine.redaction
-    housekeeping = Housekeeping(settings, reader: reader, clock: clock, log: log, metrics: metrics)
-    deadlines = DeadlineWatch(
+    let tracer = CallTracer(exporter: spans, sampling: sampling, log: log, reader: reader)
+    (self.spans, self.tracer) = (spans, tracer)
+
+    let deadlines = DeadlineWatch(
       reader: reader, limit: settings.namedTargets, every: settings.storeWatchInterval, log: log)
-    queries = QueryLanes(count: reader.connections)
-    forecastLimits = settings.forecasts
-    forecasts = ForecastLane(
-      maxPerKey: settings.forecasts.maxForecastsPerKey, maxWaiting: settings.forecasts.maxForecasts)
-    // Weak: each lane may still run when this object is freed. Its results are then lost; the store has them, or the next
-    // start finds an interrupted attempt.
-    engineLane = EngineLane(engine: Engine(settings: settings.engine, seed: seed), clock: clock) { [weak self] in
-      self?.perform($0)
-    }
-    let tidyInterval = sharing == nil ? StoreLane.tidyInterval : StoreLane.sharedTidyInterval
-    storeLane = StoreLane(store: store, tidyInterval: tidyInterval) { [weak self] in
-      self?.storeDid($0)
-    }
+    let housekeeping = Housekeeping(settings, reader: reader, clock: clock, log: log, metrics: metrics)
+    let targets = TargetAnswers(engine: engine, queries: queries, deadlines: deadlines)
+    let forecasting = Forecasting(settings.forecasts, targets, clock)
+    (self.deadlines, self.housekeeping) = (deadlines, housekeeping)
+    (self.targets, self.forecasting) = (targets, forecasting)
+    monitoring = Monitoring(
+      engine: engine, queries: queries, metrics: metrics, clock: clock, ends: ends, deadlines: deadlines,
+      forecastWatch: forecasting.watch, storeWatch: housekeeping.watch, spans: spans)
+
+    let waiting = ReplyTables()
+    let calls = CallAnswers(
+      queries: queries, standings: standings, ends: ends, endWatch: instances?.endWatch, bodies: bodies,
+      redaction: redaction, clock: clock)
+    let intake = Intake(engine, waiting, calls, metrics)
+    let audit = MemoryAudit(engine, waiting, metrics, log)
+    let replies = Replies(waiting, intake, calls, targets, audit, instances?.owners, metrics)
+    let changes = Changes(store: store, queries: queries, log: log, owners: instances?.owners)
+    (self.calls, self.intake, self.audit, self.replies, self.changes) = (calls, intake, audit, replies, changes)
+    commands = Commands(engine: engine, waiting: waiting, isShared: sharing != nil)
+    statistics = StatisticsGathering(engine, changes, queries, clock)
+
+    let before: [(any Observer)?] = [standings, instances?.leadership, metrics, log, engine]
+    let after: [(any Observer)?] = [forecasting.watch, ends, events, tracer, instances?.endWatch]
+    let observers = Observers(beforeReplies: before.compactMap { $0 }, afterReplies: after.compactMap { $0 })
+    let endpoints = EndpointChanges(
+      known: known, secret: secret, changes: changes, engine: engine, waiting: waiting, observers: observers,
+      redaction: redaction, clock: clock, log: log)
+    (self.observers, self.endpoints) = (observers, endpoints)
+
     var configuration = settings.transport
     configuration.egress = settings.egress
-    attemptLane = try AttemptLane(
-      configuration,
-      headers: AttemptHeaders(secret: secret, endpoints: endpoints, sampling: tracer?.sampling),
-      endpoints: endpoints, bodies: bodies, redaction: redaction, clock: clock, tracer: tracer
-    ) { [weak self] in self?.attemptsEnded($0) }
-    if let peers, let forwarding = settings.engine.forwarding {
-      forwardLane = try ForwardLane(
-        peers, clock: clock, patience: forwarding.patience, largest: settings.maxDescriptorBytes
-      ) { [weak self] in self?.forwarded($0) }
+    attempts = try AttemptLane(
+      configuration, headers: AttemptHeaders(secret: secret, endpoints: known, sampling: tracer?.sampling),
+      endpoints: known, bodies: bodies, redaction: redaction, clock: clock, tracer: tracer
+    ) { ended in
+      metrics.ended(ended.results)
+      endpoints.act(on: known.ended(ended.results, at: clock.now))
+      engine.postInPlace(ended.events)
     }
+    if let instances, let forwarding = settings.engine.forwarding {
+      forwards = try ForwardLane(
+        instances.link, clock: clock, patience: forwarding.patience, largest: settings.maxDescriptorBytes
+      ) { replies.pass($0, engine) }
+    } else {
+      forwards = nil
+    }
+    // Weak: the store's lane may still run when this object is freed. Its results are then lost; the store has them, or
+    // the next start finds an interrupted attempt. The transports of the two lanes above reach these weakly.
+    store.begin { [weak self] in self?.storeDid($0) }
   }
 
   /// Sets the egress policy, before the first attempt.
   func restrict(to policy: EgressPolicy) {
-    attemptLane?.restrict(to: policy)
+    attempts.restrict(to: policy)
   }
 
   /// Takes the state from the store, and starts to work.
   func begin(with state: RecoveredState) {
-    engineLane?.begin(with: state, endpoints.subscriptions, awaitsLease: shared != nil)
-    startStatistics()
-    startForecasts()
-    if let storeLane { housekeeping.start(on: storeLane) { [weak self] in self?.audit($0) } }
-    startDeadlines()
-    if shared != nil { answerDoubted() }
+    // Weak: as in `init`.
+    engine.begin(
+      with: state, endpoints.known.subscriptions, awaitsLease: instances != nil
+    ) { [weak self] in self?.perform($0) }
+    statistics.start()
+    forecasting.start()
+    housekeeping.start(on: store) { [audit] in audit.compare($0) }
+    deadlines.start { [weak engine, weak deadlines, limit = deadlines.limit] in
+      engine?.ask {
+        $0.longestBacklogs(limit)
+      } then: { [weak deadlines] in
+        deadlines?.look($0)
+      }
+    }
+    if instances != nil { answerDoubted() }
   }
 
-  /// Sends an event to the engine.
-  func post(_ event: EngineEvent) {
-    engineLane?.post(event)
+  /// Each second answers clients that have waited long for a store that is shared.
+  private func answerDoubted() {
+    replies.answerDoubted()
+    // Not on the store's lane, which may be waiting for the database itself.
+    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in self?.answerDoubted() }
   }
 
-  /// Asks the engine something.
+  /// Begins to renew the lease and to listen to the other instances. Called before the first lease is requested.
   ///
   /// - Parameters:
-  ///   - question: Reads the engine, on its lane.
-  ///   - then: Called with the answer, on the lane.
-  func ask<Answer: Sendable>(
-    _ question: @escaping @Sendable (inout Engine) -> Answer, then: @escaping @Sendable (Answer) -> Void
-  ) {
-    post(.question(Question(question, then: then)))
+  ///   - address: The URL at which the others reach this instance; nil if they cannot.
+  ///   - bulk: Runs the bulk operations, while this instance is the leader.
+  func meetOthers(at address: String?, _ bulk: BulkRunner) { instances?.meet(at: address, bulk, forwards) }
+
+  /// Tells all observers what the store reports by itself.
+  func receive(_ notices: StoreNotices) {
+    // Not this object: the store retains the closure, and may still report when the service is gone.
+    notices.receive { [observers] in observers.tell(.store($0)) }
   }
 
-  /// Sends events to the engine.
-  func post(_ events: [EngineEvent]) {
-    engineLane?.post(events)
+  // MARK: Between the lanes
+
+  private func perform(_ effects: Effects) {
+    if !effects.store.isEmpty { store.post(effects.store) }
+    if !effects.actions.isEmpty { perform(effects.actions) }
   }
 
-  /// Sends events to the engine, whose step may run on this thread.
-  func postInPlace(_ events: [EngineEvent]) {
-    engineLane?.postInPlace(events)
+  /// Continues with the results of requests to the store.
+  // A separate function in every build, because the profile finds the work after a commit by its name.
+  @inline(never)
+  private func storeDid(_ outcome: StorePipeline.Report) {
+    switch outcome {
+    case .events(let events): engine.post(events)
+    case .committed(let writes, let then):
+      for observer in observers.beforeReplies { observer.saw(.committed(writes)) }
+      perform(then)
+      for observer in observers.afterReplies { observer.saw(.committed(writes)) }
+    }
   }
 
-  /// Leaves an event for the engine, on an event loop, until ``wakeEngine()`` at the end of the loop's iteration.
-  func leave(_ event: EngineEvent) {
-    engineLane?.leave(event)
+  private func perform(_ actions: [Action]) {
+    var answers = SubmissionAnswers(most: actions.count)
+    // The attempts to start are among the actions from `first` on, if there are any.
+    var (first, hasStart) = (0, false)
+    var others: [ForwardedCall] = []
+    for (place, action) in actions.enumerated() {
+      switch action {
+      case .start: hasStart = true
+      case .reply(let reply): replies.pass(reply, into: &answers)
+      case .answer(let tell): tell()
+      case .abort(let id):
+        // Before the aborts: an attempt to abort may be among these, and an abort that came first would not find it.
+        if hasStart { attempts.start(actions[first..<place]) }
+        (first, hasStart) = (place, false)
+        attempts.abort(id)
+      case .notice(let notice): observers.tell(.notice(notice, at: clock.now))
+      // The engine reports how each target stands.
+      case .tookOver: break
+      case .forward(let descriptor, let reply):
+        guard let identity = descriptor.identity else { break }
+        others.append(ForwardedCall(descriptor: descriptor, reply: reply, identity: identity))
+      case .tellOwners(let shards): instances?.tellOwners(of: shards)
+      case .drained: drained.signal()
+      }
+    }
+    if hasStart { attempts.start(actions[first...]) }
+    answers.send(redaction)
+    if !others.isEmpty { forward(others) }
   }
 
-  /// Has the engine take the events that were left for it.
-  func wakeEngine() {
-    engineLane?.wake()
+  /// Forwards what the engine wants forwarded; without anything to do that with, the engine stores it.
+  private func forward(_ calls: [ForwardedCall]) {
+    guard let forwards else { return engine.post(calls.map { .submit($0.descriptor, $0.reply) }) }
+    forwards.forward(calls)
   }
 
-  /// Registers whoever submits a call; the token is for an event that is posted later.
-  func expect(
-    _ submitter: Submitter.Kind, else otherwise: Submitter.Otherwise = .nothing
-  ) -> ReplyToken<SubmissionReply> {
-    replies.submissions.add(Submitter(kind: submitter, since: clock.now, otherwise: otherwise))
+  // MARK: The end
+
+  /// How long a stop waits for a store that does not answer, each time.
+  static let storePatience = Duration.seconds(2)
+
+  /// Starts nothing more, waits for attempts in flight, aborts them after `bound`, and closes the store.
+  func drain(within bound: Duration, storePatience: Duration = Runtime.storePatience) {
+    calls.ends.close()
+    followers.events.close()
+    forecasting.watch.stop()
+    engine.post(.drain)
+    var isOver = true
+    if drained.wait(timeout: .now() + .microseconds(Int(bound.wholeMicroseconds))) == .timedOut {
+      log.write(.warning, "drainTimedOut", [("interrupted", "\(attempts.inFlight)")])
+      attempts.shutdown()
+      // Aborted attempts are recorded as interrupted. A store that does not answer does not keep the process alive.
+      isOver = drained.wait(timeout: .now() + .microseconds(Int(storePatience.wholeMicroseconds))) == .success
+    } else {
+      attempts.shutdown()
+    }
+    forwards?.shutdown()
+    instances?.endWatch.shutdown()
+    statistics.end()
+    // A lane that did not end in time still uses this object when it does, perhaps just before the process exits.
+    if !closeStore(isDrained: isOver, within: storePatience) || !isOver { _ = Unmanaged.passRetained(self) }
+    tracer?.close()
+    spans?.close()
   }
 
-  /// Gives the engine a command of an operator about a target, and answers with the target.
-  func perform(_ kind: TargetCommand.Kind, on target: TargetKey, _ exchange: Exchange) {
-    let commander = TargetCommander(responder: exchange.responder, request: exchange.forwardable)
-    post(.targetCommand(TargetCommand(kind, target, reply: replies.targetCommands.add(commander))))
+  /// Ends a runtime that has not begun.
+  func abandon() {
+    statistics.stop()
+    forecasting.watch.stop()
+    attempts.shutdown()
+    forwards?.shutdown()
+    instances?.endWatch.shutdown()
+    _ = closeStore(isDrained: false)
   }
 
-  /// Gives the engine the command of an operation for several calls, as if clients had sent it.
-  ///
-  /// - Parameter finish: Called once, from any thread, when all replies are there.
-  func perform(
-    _ operation: BulkOperation, on calls: [CallID], finish: @escaping @Sendable (BulkBatch.Tally) -> Void
-  ) {
-    let (kind, condition) = (operation.commandKind, operation.condition)
-    let (namespace, attribution) = (operation.namespace, operation.request.attribution)
-    let batch = BulkBatch(size: calls.count, finish: finish)
-    post(
-      calls.map {
-        let request = peers == nil ? nil : ForwardableRequest(kind, $0, in: namespace, attribution, if: condition)
-        let token = replies.commands.add(.bulk(batch, request))
-        return .command(
-          CallCommand(kind, $0, in: namespace, reply: token, attribution: attribution, condition: condition))
-      })
+  /// Closes the store after all earlier requests; false if it does not get there in time.
+  private func closeStore(isDrained: Bool, within patience: Duration = Runtime.storePatience) -> Bool {
+    housekeeping.stop(on: store)
+    deadlines.stop()
+    let closed = DispatchSemaphore(value: 0)
+    store.afterwards { [log, clock] store in
+      if isDrained {
+        do throws(StoreError) {
+          try store.leave(at: clock.now)
+        } catch {
+          // The next process takes over as after a kill.
+          log.write(.warning, "leaseNotReturned", [("error", error.message)])
+        }
+      }
+      store.close()
+      closed.signal()
+    }
+    return closed.wait(timeout: .now() + .microseconds(Int(patience.wholeMicroseconds))) == .success
   }
 }

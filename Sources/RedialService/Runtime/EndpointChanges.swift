@@ -1,17 +1,28 @@
 internal import HTTPServer
 internal import RedialCore
 internal import RedialEngine
+internal import RedialJSON
 internal import RedialModel
 internal import RedialStore
-internal import RedialJSON
 
 /// Webhook endpoints: stored, known to the engine, and disabled if their deliveries fail for too long.
-extension Runtime {
+struct EndpointChanges: Sendable {
+  let known: WebhookEndpoints
+  /// Signs the callbacks of calls.
+  let secret: WebhookSecret
+  let changes: Changes
+  let engine: EngineLane
+  let waiting: ReplyTables
+  let observers: Observers
+  let redaction: Redaction
+  let clock: Clock
+  let log: Log
+
   /// Adds an endpoint, with a secret that is shown only this once.
-  func addEndpoint(_ draft: WebhookEndpointDraft, _ exchange: Exchange) {
+  func add(_ draft: WebhookEndpointDraft, _ exchange: Exchange) {
     let namespace = exchange.caller.namespace
-    keep(exchange) { [self] (store: any DocumentStore) throws in
-      guard !endpoints.isFull(namespace) else {
+    changes.makeDocuments(exchange) { (store: any DocumentStore) throws in
+      guard !known.isFull(namespace) else {
         throw Problem(
           status: 409, code: "tooManyWebhookEndpoints", title: "There are too many webhook endpoints",
           detail: "The maximum is registered (maxWebhookEndpoints); delete one, or raise it.")
@@ -24,13 +35,13 @@ extension Runtime {
     }
   }
 
-  func changeEndpoint(
+  func change(
     _ id: String, _ exchange: Exchange,
     _ change: @escaping @Sendable (inout WebhookEndpoint, Timestamp) -> Void
   ) {
     let namespace = exchange.caller.namespace
-    keep(exchange) { [self] (store: any DocumentStore) throws in
-      let changed = try endpoints.change(id, in: namespace, of: store) { endpoint in
+    changes.makeDocuments(exchange) { (store: any DocumentStore) throws in
+      let changed = try known.change(id, in: namespace, of: store) { endpoint in
         change(&endpoint, clock.now)
         return true
       }
@@ -41,13 +52,11 @@ extension Runtime {
   }
 
   /// Gives an endpoint a new secret, which is shown only this once.
-  func rotateSecret(
-    of id: String, overlap: Duration, _ exchange: Exchange
-  ) {
+  func rotateSecret(of id: String, overlap: Duration, _ exchange: Exchange) {
     let namespace = exchange.caller.namespace
-    keep(exchange) { [self] (store: any DocumentStore) throws in
+    changes.makeDocuments(exchange) { (store: any DocumentStore) throws in
       let secret = try Self.newSecret()
-      let rotated = try endpoints.change(id, in: namespace, of: store) { endpoint in
+      let rotated = try known.change(id, in: namespace, of: store) { endpoint in
         endpoint.rotate(to: secret, overlap: overlap, at: clock.now)
         return true
       }
@@ -58,20 +67,20 @@ extension Runtime {
   }
 
   /// Removes an endpoint. Its remaining deliveries wait, and end at their deadlines.
-  func removeEndpoint(_ id: String, _ exchange: Exchange) {
+  func remove(_ id: String, _ exchange: Exchange) {
     let namespace = exchange.caller.namespace
-    keep(exchange) { [self] (store: any DocumentStore) throws in
-      _ = try Self.require(endpoints[id, in: namespace], id)
+    changes.makeDocuments(exchange) { (store: any DocumentStore) throws in
+      _ = try Self.require(known[id, in: namespace], id)
       try store.commit([.remove(.webhookEndpoint, id: id)])
-      endpoints.remove(id)
-      post(.subscriptions(endpoints.subscriptions))
+      known.remove(id)
+      engine.post(.subscriptions(known.subscriptions))
       return HTTPResponse(status: 204, headers: [], body: [])
     }
   }
 
   /// Sends a test webhook to an endpoint.
-  func testEndpoint(_ id: String, in namespace: Namespace, _ responder: HTTPResponder) throws(Problem) {
-    let endpoint = try Self.require(endpoints[id, in: namespace], id)
+  func test(_ id: String, in namespace: Namespace, _ responder: HTTPResponder) throws(Problem) {
+    let endpoint = try Self.require(known[id, in: namespace], id)
     guard endpoint.isEnabled else {
       throw Problem(
         status: 409, code: "webhookEndpointDisabled", title: "The webhook endpoint is disabled",
@@ -81,10 +90,23 @@ extension Runtime {
     writer.beginObject()
     writer.field("endpoint", id)
     writer.endObject()
-    let data = writer.bytes
     let test = Announcement(
-      .webhookTest, data: data, only: endpoint.asSubscription, reply: expect(.webhookTest(responder)))
-    post(.announce(test))
+      .webhookTest, data: writer.bytes, only: endpoint.asSubscription,
+      reply: waiting.submissions.add(Submitter(kind: .webhookTest(responder), since: clock.now)))
+    engine.post(.announce(test))
+  }
+
+  /// Answers with the secret that signs the callbacks of a namespace's calls.
+  func showSecret(of namespace: Namespace, _ responder: HTTPResponder) {
+    let secret = secret.derived(for: namespace)
+    var response = Answer.json(capacity: 128) { writer in
+      writer.beginObject()
+      writer.field("namespace", namespace.name)
+      writer.field("secret", secret.text)
+      writer.endObject()
+    }
+    response.headers.append(HTTPHeader("cache-control", "no-store"))
+    changes.queries.respond(responder, response)
   }
 
   static func require(_ endpoint: WebhookEndpoint?, _ id: String) throws(Problem) -> WebhookEndpoint {
@@ -94,19 +116,6 @@ extension Runtime {
         detail: "No webhook endpoint has the id \(id).")
     }
     return endpoint
-  }
-
-  /// Answers with the secret that signs the callbacks of a namespace's calls.
-  func showWebhookSecret(of namespace: Namespace, _ responder: HTTPResponder) {
-    let secret = secret.derived(for: namespace)
-    var response = Answer.json(capacity: 128) { writer in
-      writer.beginObject()
-      writer.field("namespace", namespace.name)
-      writer.field("secret", secret.text)
-      writer.endObject()
-    }
-    response.headers.append(HTTPHeader("cache-control", "no-store"))
-    respond(responder, response)
   }
 
   // MARK: How deliveries come out
@@ -130,11 +139,11 @@ extension Runtime {
   private func note(
     _ delivery: WebhookEndpoints.Delivery, _ change: @escaping @Sendable (inout WebhookEndpoint, Timestamp) -> Void
   ) {
-    onStore { [self] store in
+    changes.store.afterwards { store in
       let now = clock.now
       var isNewlyDisabled = false
       do {
-        let noted = try endpoints.change(delivery.endpoint, of: store) { endpoint in
+        let noted = try known.change(delivery.endpoint, of: store) { endpoint in
           isNewlyDisabled = false
           // It may have got another URL meanwhile, perhaps at another instance.
           guard endpoint.url == delivery.url else { return false }
@@ -156,23 +165,19 @@ extension Runtime {
   }
 
   private func announceDisabled(_ endpoint: WebhookEndpoint, at now: Timestamp) {
-    let reason = endpoint.disabledReason?.rawValue ?? ""
-    log.write(
-      .warning, "webhookEndpointDisabled",
-      [("id", endpoint.id), ("url", redaction.url(endpoint.url)), ("reason", reason)])
     var writer = JSONWriter(capacity: 512)
     endpoint.write(redaction, to: &writer, now: now)
     let data = writer.bytes
-    post(.announce(Announcement(.endpointDisabled, data: data, in: endpoint.namespace)))
-    events.noteDisabled(endpoint, data: data, at: now)
+    engine.post(.announce(Announcement(.endpointDisabled, data: data, in: endpoint.namespace)))
+    observers.tell(.endpointDisabled(endpoint, url: redaction.url(endpoint.url), json: data, at: now))
   }
 
   // MARK: What the engine knows
 
   /// Informs the engine of an endpoint's current state.
   private func adopt(_ endpoint: WebhookEndpoint) {
-    endpoints.set(endpoint)
-    post(.subscriptions(endpoints.subscriptions))
+    known.set(endpoint)
+    engine.post(.subscriptions(known.subscriptions))
   }
 
   private static func newSecret() throws(Problem) -> WebhookSecret {

@@ -2,22 +2,38 @@ internal import HTTPServer
 internal import RedialModel
 internal import RedialStore
 
-/// Queries of the store for clients.
+/// Answers clients: at once, or with what a query of the store finds.
 ///
-/// A query retains the runtime until it has run, which happens once. So a query that still waits when the service
-/// stops finds an open store. Nothing long-lived retains a query.
-extension Runtime {
+/// A query retains what it needs until it has run, which happens once. So one that still waits when the service stops
+/// finds an open reader. Nothing long-lived retains a query.
+struct Queries: Sendable {
+  let reader: any CallReader
+  private let lanes: QueryLanes
+  private let metrics: Metrics
+  private let log: Log
+
+  init(_ reader: any CallReader, _ metrics: Metrics, _ log: Log) {
+    (self.reader, self.metrics, self.log) = (reader, metrics, log)
+    lanes = QueryLanes(count: reader.connections)
+  }
+
+  /// Answers at once.
+  func respond(_ responder: HTTPResponder, _ response: HTTPResponse) {
+    metrics.count { $0.requests[min(5, max(1, response.status / 100))] += 1 }
+    responder.respond(response)
+  }
+
   /// Answers with the result of a query, which runs on a query lane.
   ///
   /// - Parameters:
   ///   - isOwed: Whether it runs however many queries wait: for a client whose call was accepted.
   ///   - body: Throws a `Problem`, or a `StoreError`, which becomes one; nil if the answer is sent in another way.
-  func query(
+  func answer(
     _ responder: HTTPResponder, isOwed: Bool = false, _ body: @escaping @Sendable () throws -> HTTPResponse?
   ) {
-    query(isOwed: isOwed) { [self] in
+    run(isOwed: isOwed) {
       if let response = try body() { respond(responder, response) }
-    } failure: { [self] problem in
+    } failure: { problem in
       respond(responder, Answer.problem(problem))
     }
   }
@@ -28,15 +44,15 @@ extension Runtime {
   ///   - load: How much it reads.
   ///   - caller: The client; keys are served in rotation.
   ///   - body: Gets an object that says whether the client has left. Throws like a query of one call.
-  func query(
+  func answer(
     _ responder: HTTPResponder, as load: QueryLoad, for caller: Caller,
     _ body: @escaping @Sendable (QueryLanes.Departure) throws -> HTTPResponse
   ) {
     let departure = QueryLanes.Departure()
     responder.onCancel { departure.note() }
-    query(as: load, of: caller.admission, unless: departure) { [self] in
+    run(as: load, of: caller.admission, unless: departure) {
       respond(responder, try body(departure))
-    } failure: { [self] problem in
+    } failure: { problem in
       respond(responder, Answer.problem(problem))
     }
   }
@@ -50,33 +66,28 @@ extension Runtime {
   ///   - departure: Set when its client leaves; the query is then dropped if it still waits.
   ///   - body: Throws a `Problem`, or a `StoreError`, which becomes one.
   ///   - failure: Called with the problem; at once if too many queries wait.
-  func query(
+  func run(
     isOwed: Bool = false, as load: QueryLoad = .lookUp, of key: Caller.Admission = .nobody,
     unless departure: QueryLanes.Departure? = nil, _ body: @escaping @Sendable () throws -> Void,
     failure: @escaping @Sendable (Problem) -> Void
   ) {
-    let query = { @Sendable [self] in
+    let query = { @Sendable in
       do {
         try body()
       } catch {
         failure(problem(of: error))
       }
     }
-    if isOwed { return queries.runOwed(query) }
+    if isOwed { return lanes.runOwed(query) }
     let tooMany = Problem(
       status: 503, code: "tooManyQueries", title: "Too many queries are waiting",
       detail: "The service reads as fast as it can. Try again in a moment.", retryAfter: 1)
     // A client that has only ended its side of the connection gets this answer, as if too many waited.
-    if !queries.run(as: load, of: key, unless: departure, drop: { failure(tooMany) }, query) { failure(tooMany) }
+    if !lanes.run(as: load, of: key, unless: departure, drop: { failure(tooMany) }, query) { failure(tooMany) }
   }
 
-  /// Answers with the result of a computation that needs no store, on the forecast lane.
-  func forecast(
-    _ responder: HTTPResponder, for caller: Caller, _ body: @escaping @Sendable () -> HTTPResponse
-  ) {
-    let refusal = forecasts.run(for: caller.admission) { [weak self] in self?.respond(responder, body()) }
-    if let refusal { respond(responder, Answer.problem(refusal.problem)) }
-  }
+  /// Runs a query on a query lane, however many wait. It may not fail.
+  func runOwed(_ body: @escaping @Sendable () -> Void) { lanes.runOwed(body) }
 
   /// The answer to a query that failed. The cause is in the log, except for a call that cannot be read: whoever asks for it
   /// again and again would fill that. `redial doctor` names all of these.

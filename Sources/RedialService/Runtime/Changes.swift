@@ -13,71 +13,72 @@ private final class ChangeTurn: Sendable {
   func take() -> Bool { !isTaken.exchange(true, ordering: .relaxed) }
 }
 
-/// Changes that do not concern a call, made on the store's lane.
-///
-/// A change retains the runtime until it has run, exactly once, so that one behind a slow commit still finds the
-/// runtime.
-extension Runtime {
-  /// Makes a change that does not concern a call, on the store's lane after all earlier requests, and answers with the
+/// Changes that do not concern a call, made on the store's lane. The lane retains what a change needs until it has run,
+/// exactly once.
+struct Changes: Sendable {
+  let store: StoreLane
+  let queries: Queries
+  let log: Log
+  /// Leads to the leader, who makes them; nil if there can be no other instances.
+  let owners: OwnerRequests?
+
+  /// How long clients wait for a store that is shared.
+  static let patience = Duration.seconds(5)
+
+  /// Makes a change on the store's lane after all earlier requests, and answers with the
   /// result. An instance that does not lead any more by then leaves it to the leader. A change whose turn does not come
   /// while a client waits for a store that is shared is not made.
   ///
   /// - Parameters:
   ///   - event: The name of a failure of the store in the log.
   ///   - body: Throws a `Problem`, or a `StoreError`, which becomes one.
-  func change(
+  func make(
     _ exchange: Exchange, noting event: StaticString = "changeFailed",
     _ body: @escaping @Sendable (any ServiceStore) throws -> HTTPResponse
   ) {
     let responder = exchange.responder
     let turn = ChangeTurn()
-    if shared != nil {
+    if owners != nil {
       DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(Int(Self.patience.wholeMicroseconds))) {
-        [self] in
-        if turn.take() { respond(responder, Answer.problem(Answer.notStored(.unavailable))) }
+        if turn.take() { queries.respond(responder, Answer.problem(Answer.notStored(.unavailable))) }
       }
     }
-    storeLane?.afterwards { [self] store in
+    store.afterwards { store in
       guard turn.take() else { return }
-      guard peers?.table.isLeading ?? true else { return leaveToLeader(exchange) }
+      if let owners, owners.leaveToLeader(exchange) { return }
       do {
-        respond(responder, try body(store))
+        queries.respond(responder, try body(store))
       } catch let problem as Problem {
-        respond(responder, Answer.problem(problem))
+        queries.respond(responder, Answer.problem(problem))
       } catch {
         let failure = error as? StoreError
         log.write(.error, event, [("error", failure?.message ?? "\(error)")])
-        respond(responder, Answer.problem(Answer.notStored(failure?.kind)))
+        queries.respond(responder, Answer.problem(Answer.notStored(failure?.kind)))
       }
     }
   }
 
-  /// Makes a change that does not concern a call and for which no client waits, on the store's lane.
+  /// Changes the store's documents, and answers with the result.
+  func makeDocuments(
+    _ exchange: Exchange, _ body: @escaping @Sendable (any DocumentStore) throws -> HTTPResponse
+  ) {
+    make(exchange, noting: "documentNotKept") { try body($0) }
+  }
+
+  /// Makes a change for which no client waits.
   ///
   /// - Parameters:
   ///   - write: Returns the change when the store reaches it; nil for none.
   ///   - then: Called on the lane when it is on disk, or with the reason why it is not, or may not be.
   func keep(_ write: @escaping @Sendable () -> StoreWrite?, then: @escaping @Sendable (StoreError?) -> Void) {
-    storeLane?.afterwards { [weak self] store in
+    store.afterwards { [log] store in
       do throws(StoreError) {
         try store.commit(write().map { [$0] } ?? [])
         then(nil)
       } catch {
-        self?.log.write(.error, "changeFailed", [("error", error.message)])
+        log.write(.error, "changeFailed", [("error", error.message)])
         then(error)
       }
     }
-  }
-
-  /// Runs a change of the store's documents on its lane, and answers with the result.
-  func keep(
-    _ exchange: Exchange, _ body: @escaping @Sendable (any DocumentStore) throws -> HTTPResponse
-  ) {
-    change(exchange, noting: "documentNotKept") { try body($0) }
-  }
-
-  /// Runs something with the store's documents on its lane.
-  func onStore(_ body: @escaping @Sendable (any DocumentStore) -> Void) {
-    storeLane?.afterwards { body($0) }
   }
 }

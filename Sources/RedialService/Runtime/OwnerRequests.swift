@@ -4,10 +4,14 @@ internal import RedialModel
 internal import RedialStore
 
 /// Requests that another instance on the same store has to serve.
-extension Runtime {
+struct OwnerRequests: Sendable {
+  let peers: PeerLink
+  let documents: SharedDocuments
+  let queries: Queries
+
   /// Has the owner of a target serve a request; false, and nothing is done, if this instance has to.
-  func forwards(_ exchange: Exchange, toOwnerOf target: TargetKey) -> Bool {
-    guard let peers, !peers.table.owns(target) else { return false }
+  func forward(_ exchange: Exchange, toOwnerOf target: TargetKey) -> Bool {
+    guard !peers.table.owns(target) else { return false }
     if exchange.isForwarded {
       answerNotOwner(of: target, exchange.responder)
     } else {
@@ -20,12 +24,12 @@ extension Runtime {
   ///
   /// - Parameter request: Nil if it must not be forwarded (again).
   func forward(_ request: ForwardableRequest?, toOwnerOf target: TargetKey, _ responder: HTTPResponder) {
-    guard let peers, let request else { return answerNotOwner(of: target, responder) }
-    // Retained until it is answered: a stop waits for open requests.
-    peers.forward(request, toOwnerOf: ShardSet.shard(of: target)) { [self] answer in
+    guard let request else { return answerNotOwner(of: target, responder) }
+    // All that is needed is retained until it is answered: a stop waits for open requests.
+    peers.forward(request, toOwnerOf: ShardSet.shard(of: target)) { answer in
       switch answer {
-      case .served(let answer): respond(responder, answer)
-      case .maybe where request.method != .get: respond(responder, Answer.problem(Self.ownerSilent(target)))
+      case .served(let answer): queries.respond(responder, answer)
+      case .maybe where request.method != .get: queries.respond(responder, Answer.problem(Self.ownerSilent(target)))
       case .notServed, .maybe: answerNotOwner(of: target, responder)
       }
     }
@@ -40,23 +44,20 @@ extension Runtime {
 
   /// Has the owner of a target execute a command of a bulk operation.
   func forward(_ request: ForwardableRequest, toOwnerOf target: TargetKey, of batch: BulkBatch) {
-    guard let peers else { return batch.noteElsewhere() }
     peers.forward(request, toOwnerOf: ShardSet.shard(of: target)) { answer in
       if case .served(let answer) = answer { batch.note(status: answer.status) } else { batch.noteElsewhere() }
     }
   }
 
   /// Answers with a page of the targets of all instances; false, and nothing is done, if there are no others.
-  func gathersTargets(_ exchange: Exchange, atMost limit: Int) -> Bool {
-    guard let peers, let request = exchange.forwardable, peers.table.all.contains(where: { !$0.isSelf }) else {
-      return false
-    }
-    peers.gather(request) { [self] answers in
+  func gatherTargets(_ exchange: Exchange, atMost limit: Int) -> Bool {
+    guard let request = exchange.forwardable, peers.table.all.contains(where: { !$0.isSelf }) else { return false }
+    peers.gather(request) { answers in
       var pages = TargetPages()
       guard let answers, answers.allSatisfy({ pages.add($0) }) else {
-        return respond(exchange.responder, Answer.problem(Self.peerSilent))
+        return queries.respond(exchange.responder, Answer.problem(Self.peerSilent))
       }
-      respond(exchange.responder, pages.page(of: limit))
+      queries.respond(exchange.responder, pages.page(of: limit))
     }
     return true
   }
@@ -66,37 +67,35 @@ extension Runtime {
     detail: "Each instance lists the targets whose calls it runs, and one of them could not be asked. Try again.",
     retryAfter: 1)
 
-  /// Leaves a request to the leader, because this instance is not.
-  func leaveToLeader(_ exchange: Exchange) {
+  /// Leaves a request to the leader; false, and nothing is done, if this instance leads.
+  func leaveToLeader(_ exchange: Exchange) -> Bool {
+    guard !peers.table.isLeading else { return false }
     if let request = exchange.forwardable {
       forwardToLeader(request, exchange.responder)
     } else {
-      answerNotLeader(exchange.responder)
+      // Another instance has sent it to the leader, and this one is not.
+      let field = HTTPHeader("\(PeerLink.notOwnerField)", "1")
+      queries.respond(exchange.responder, Answer.problem(Answer.leaderSilent, [field]))
     }
+    return true
   }
 
-  /// Has the leader serve a request.
   private func forwardToLeader(_ request: ForwardableRequest, _ responder: HTTPResponder) {
-    guard let peers else { return }
-    peers.forward(request, toOwnerOf: PeerTable.leadersShard) { [self] answer in
+    peers.forward(request, toOwnerOf: PeerTable.leadersShard) { answer in
       guard case .served(let answer) = answer else {
-        return respond(responder, Answer.problem(Answer.leaderSilent))
+        return queries.respond(responder, Answer.problem(Answer.leaderSilent))
       }
       // The client may ask this instance next, which must know then what has changed.
-      guard request.method != .get, (200...299).contains(answer.status) else { return respond(responder, answer) }
-      readDocuments(Set(StoredDocument.Kind.allCases)) { [self] in respond(responder, answer) }
+      guard request.method != .get, (200...299).contains(answer.status) else {
+        return queries.respond(responder, answer)
+      }
+      documents.read(Set(StoredDocument.Kind.allCases)) { queries.respond(responder, answer) }
     }
-  }
-
-  /// Refuses a request that another instance has sent to the leader, because this one is not.
-  private func answerNotLeader(_ responder: HTTPResponder) {
-    let field = HTTPHeader("\(PeerLink.notOwnerField)", "1")
-    respond(responder, Answer.problem(Answer.leaderSilent, [field]))
   }
 
   /// Refuses a command about a target, because this instance does not run its calls.
-  func answerNotOwner(of target: TargetKey, _ responder: HTTPResponder) {
+  private func answerNotOwner(of target: TargetKey, _ responder: HTTPResponder) {
     let field = HTTPHeader("\(PeerLink.notOwnerField)", "1")
-    respond(responder, Answer.problem(Refusal.ownedElsewhere(target).problem, [field]))
+    queries.respond(responder, Answer.problem(Refusal.ownedElsewhere(target).problem, [field]))
   }
 }

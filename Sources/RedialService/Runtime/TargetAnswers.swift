@@ -4,17 +4,23 @@ internal import RedialModel
 internal import RedialStore
 
 /// Targets as people see them: the engine's data about them, and their calls in the store.
-extension Runtime {
+struct TargetAnswers: Sendable {
+  let engine: EngineLane
+  let queries: Queries
+  let deadlines: DeadlineWatch
+
   /// Maximum number of calls in the store that are counted for one answer, separately for those that wait for their
   /// time and for those that wait for their turn.
   private static let mostCounted = 10_000
 
+  private var reader: any CallReader { queries.reader }
+
   /// Answers with a page of the targets of a namespace.
-  func showTargets(_ wanted: TargetQuery, _ responder: HTTPResponder) {
-    ask {
+  func showPage(_ wanted: TargetQuery, _ responder: HTTPResponder) {
+    engine.ask {
       $0.describe(wanted)
-    } then: { [weak self, reader, deadlines] page in
-      self?.query(responder) {
+    } then: { page in
+      queries.answer(responder) {
         let stored = try reader.backlog(of: nil, in: wanted.namespace, limit: Self.mostCounted)
         var targets = Self.targets(page.targets, with: stored)
         // The queue of each in the store is not read for a list.
@@ -27,39 +33,38 @@ extension Runtime {
   }
 
   /// Answers with one target.
-  func showTarget(_ key: TargetKey, _ responder: HTTPResponder) {
-    withTarget(key, responder) { [weak self] in self?.answer(responder, with: $0) }
+  func show(_ key: TargetKey, _ responder: HTTPResponder) {
+    find(key, responder) { show($0, responder) }
+  }
+
+  /// Answers with one target.
+  func show(_ target: TargetSnapshot, _ responder: HTTPResponder) {
+    queries.answer(responder) { () -> HTTPResponse? in
+      Answer.target(try withStoredCalls(try DeadlineWatch.estimated(target, by: reader)))
+    }
   }
 
   /// Finds a target, or answers that there is none. After a start the engine knows a target from its first call that is
   /// due; the store may have calls to it before.
   ///
   /// - Parameter then: Called with the target, on the engine's lane.
-  func withTarget(_ key: TargetKey, _ responder: HTTPResponder, then: @escaping @Sendable (TargetSnapshot) -> Void) {
-    ask {
+  func find(_ key: TargetKey, _ responder: HTTPResponder, then: @escaping @Sendable (TargetSnapshot) -> Void) {
+    engine.ask {
       $0.describe(key)
-    } then: { [weak self] target in
+    } then: { target in
       if let target { return then(target) }
-      self?.query(responder) { [weak self] () -> HTTPResponse? in
-        guard let self else { return nil }
+      queries.answer(responder) { () -> HTTPResponse? in
         guard try !reader.backlog(of: key, in: key.namespace, limit: 1).counts.isEmpty else {
           return Answer.problem(Answer.noSuchTarget(key.bare))
         }
-        ask {
+        engine.ask {
           $0.describe(key, hasCalls: true)
-        } then: { [weak self] target in
+        } then: { target in
           if let target { return then(target) }
-          self?.respond(responder, Answer.problem(Answer.noSuchTarget(key.bare)))
+          queries.respond(responder, Answer.problem(Answer.noSuchTarget(key.bare)))
         }
         return nil
       }
-    }
-  }
-
-  /// Answers with one target.
-  func answer(_ responder: HTTPResponder, with target: TargetSnapshot) {
-    query(responder) { [self] () -> HTTPResponse? in
-      Answer.target(try withStoredCalls(try DeadlineWatch.estimated(target, by: reader)))
     }
   }
 
@@ -69,20 +74,8 @@ extension Runtime {
     return Self.targets([target], with: stored).first ?? target
   }
 
-  /// Looks at intervals for backlogs that will miss their deadlines.
-  func startDeadlines() {
-    let limit = deadlines.limit
-    deadlines.start { [weak self] in
-      self?.ask {
-        $0.longestBacklogs(limit)
-      } then: { [weak self] in
-        self?.deadlines.look($0)
-      }
-    }
-  }
-
   /// Targets, with their waiting calls in the store added to their backlogs.
-  static func targets(_ targets: [TargetSnapshot], with stored: StoredBacklog) -> [TargetSnapshot] {
+  private static func targets(_ targets: [TargetSnapshot], with stored: StoredBacklog) -> [TargetSnapshot] {
     let ofTarget = Dictionary(grouping: stored.counts) { $0.target }
     return targets.map { target in
       var target = target

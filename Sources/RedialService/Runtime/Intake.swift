@@ -3,18 +3,36 @@ internal import RedialEngine
 internal import RedialModel
 internal import RedialStore
 
-/// Submissions that repeat earlier ones, and are answered with their calls.
+/// Submissions on their way to the engine; and those that repeat earlier ones, and are answered with their calls.
 ///
 /// Between the look-up of a key and the read of its call, a command or the retention may remove the call. Its key is gone
 /// in the same transaction, so the same submission is then a new one.
-extension Runtime {
+final class Intake: Sendable {
+  private let engine: EngineLane
+  private let waiting: ReplyTables
+  private let calls: CallAnswers
+  private let queries: Queries
+  private let metrics: Metrics
+  private let clock: Clock
+
+  private var reader: any CallReader { queries.reader }
+
+  init(_ engine: EngineLane, _ waiting: ReplyTables, _ calls: CallAnswers, _ metrics: Metrics) {
+    (self.engine, self.waiting, self.calls, self.metrics) = (engine, waiting, calls, metrics)
+    (queries, clock) = (calls.queries, calls.clock)
+  }
+
   /// Registers whoever submits a call, and returns the event for the engine.
-  func submission(_ descriptor: CallDescriptor, of kind: Submitter.Kind) -> EngineEvent {
+  func event(_ descriptor: CallDescriptor, of kind: Submitter.Kind) -> EngineEvent {
     .submit(descriptor, expect(kind, else: descriptor.key == nil ? .nothing : .submit(descriptor, tries: 2)))
   }
 
+  private func expect(_ kind: Submitter.Kind, else otherwise: Submitter.Otherwise) -> ReplyToken<SubmissionReply> {
+    waiting.submissions.add(Submitter(kind: kind, since: clock.now, otherwise: otherwise))
+  }
+
   /// Answers a repeated submission with the call that was accepted first, as it is now.
-  func answerWithReplay(_ id: CallID, _ submitter: Submitter) {
+  func answerRepeated(_ id: CallID, _ submitter: Submitter) {
     let replay = { @Sendable [self] () throws -> HTTPResponse? in
       guard let stored = try reader.call(id, in: nil, allResponses: false) else {
         do throws(Problem) {
@@ -25,13 +43,13 @@ extension Runtime {
         }
         return nil
       }
-      return Answer.replayed(stored, wait: standings.wait(of: stored, at: clock.now), redaction)
+      return Answer.replayed(stored, wait: calls.standings.wait(of: stored, at: clock.now), calls.redaction)
     }
     switch submitter.kind {
     case .item(let batch, let index): add(.init(index: index, content: .repeats(id, submitter)), to: batch)
     case .untilEnd(let responder, let wait):
-      answerWhenEnded(id, in: nil, responder, wait, applied: wait.bound, isReplay: true, orElse: replay)
-    case .client(let responder), .webhookTest(let responder): query(responder, isOwed: true, replay)
+      calls.showEnded(id, in: nil, responder, wait, applied: wait.bound, isReplay: true, orElse: replay)
+    case .client(let responder), .webhookTest(let responder): queries.answer(responder, isOwed: true, replay)
     case .forwarded: break
     }
   }
@@ -42,12 +60,12 @@ extension Runtime {
     switch kind {
     case .item(let batch, let index): add(.init(index: index, content: .refused(problem, key)), to: batch)
     case .client(let responder), .untilEnd(let responder, _):
-      query(responder) { [self] in
+      queries.answer(responder) { [self] in
         guard let found = try reader.keys([key.name], at: clock.now)[0], found.key == key else {
           metrics.count { $0.refused += 1 }
           throw problem
         }
-        answerWithReplay(found.call, Submitter(kind: kind, since: clock.now, otherwise: .refuse(problem)))
+        answerRepeated(found.call, Submitter(kind: kind, since: clock.now, otherwise: .refuse(problem)))
         return nil
       }
     case .webhookTest, .forwarded: break
@@ -61,7 +79,7 @@ extension Runtime {
     switch submitter.otherwise {
     case .submit(let descriptor, let tries) where tries > 0:
       let token = expect(submitter.kind(at: clock.now), else: .submit(descriptor, tries: tries - 1))
-      post(.submit(descriptor, token))
+      engine.post(.submit(descriptor, token))
     case .submit, .nothing: throw Self.removedMeanwhile(id)
     case .refuse(let problem): throw problem
     }
@@ -91,17 +109,17 @@ extension Runtime {
       if page.isEmpty { return }
       do {
         let (repeated, refused) = try sorted(page, of: batch)
-        let calls = try reader.records(of: repeated.map(\.id))
+        let records = try reader.records(of: repeated.map(\.id))
         for (index, problem) in refused { refuse(index, of: batch, problem) }
-        for (item, stored) in zip(repeated, calls) {
+        for (item, stored) in zip(repeated, records) {
           switch stored {
           case .success(let record):
             batch.answer(item.index, id: item.id, status: 202, replayed: true) {
               CallView.write(
-                record, attempts: [], wait: standings.wait(of: record, at: clock.now), detail: .summary,
-                redaction: redaction, to: &$0)
+                record, attempts: [], wait: calls.standings.wait(of: record, at: clock.now), detail: .summary,
+                redaction: calls.redaction, to: &$0)
             }
-          case .failure(let error): batch.answer(item.index, problem(of: error))
+          case .failure(let error): batch.answer(item.index, queries.problem(of: error))
           case nil:
             do throws(Problem) {
               try resubmit(item.submitter, after: item.id)
@@ -111,7 +129,7 @@ extension Runtime {
           }
         }
       } catch {
-        let problem = problem(of: error)
+        let problem = queries.problem(of: error)
         for item in page { batch.answer(item.index, problem) }
       }
       readReplays(of: batch)

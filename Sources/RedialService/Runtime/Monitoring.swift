@@ -1,0 +1,43 @@
+internal import HTTPServer
+internal import RedialCore
+internal import RedialEngine
+
+/// What programs that watch the service ask.
+struct Monitoring: Sendable {
+  let engine: EngineLane
+  let queries: Queries
+  let metrics: Metrics
+  let clock: Clock
+  let ends: EndTable
+  let deadlines: DeadlineWatch
+  let forecastWatch: ForecastWatch
+  let storeWatch: StoreWatch
+  let spans: SpanExporter?
+
+  /// Answers whether new calls are accepted.
+  ///
+  /// - Parameter isBare: Whether the answer has no body.
+  func showReadiness(_ responder: HTTPResponder, isBare: Bool) {
+    engine.ask {
+      $0.isReady
+    } then: { isReady in
+      queries.respond(responder, Answer.readiness(isReady: isReady, isBare: isBare))
+    }
+  }
+
+  /// Answers with the metrics.
+  func showMetrics(_ responder: HTTPResponder) {
+    engine.ask {
+      $0.report()
+    } then: { report in
+      metrics.count { $0.requests[2] += 1 }
+      responder.respond(making: { Answer.metrics(exposition(of: report)) })
+    }
+  }
+
+  private func exposition(of report: EngineReport) -> String {
+    metrics.exposition(
+      report, version: redialVersion, clockOffset: clock.offset, clockError: clock.error, waits: ends.waiting)
+      + deadlines.exposition() + forecastWatch.exposition() + storeWatch.exposition() + (spans?.exposition() ?? "")
+  }
+}
