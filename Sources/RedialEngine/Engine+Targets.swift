@@ -53,17 +53,17 @@ extension Engine {
 
   /// Whether a call may start although the target has asked for a pause: ``firstToTry(of:)`` is that.
   mutating func mayTry(_ place: Int) -> Bool {
-    roster.targets[place].limits.pause.mayTry && roster.targets[place].occupancy.ready <= Self.mostLookedAt
-      && roster[place].leave(isTrial: true, at: now) == .granted
+    roster.targets[place].limits.pause.mayTry && roster[place].leave(isTrial: true, at: now) == .granted
   }
 
-  /// Of more due calls none is tried: looking at them again and again would take too long.
-  private static let mostLookedAt = 256
+  /// How many calls at each end of a queue are looked at: those that have just come are at the end, and to look at all
+  /// again and again would take too long.
+  private static let lookedAt = 32
 
-  /// The first due call that may start although the target has asked for a pause.
+  /// A due call that may start although the target has asked for a pause.
   func firstToTry(of place: Int) -> ReadyQueue.Place? {
     let target = roster.targets[place]
-    return target.due.places.first { due in
+    return target.due.ends(Self.lookedAt).first { due in
       guard let call = calls[due.id], call.stamp == due.stamp else { return false }
       return !(target.due.hasBudget && call.record.progress.isRetry)
         && target.limits.pause.admits(CallSource(call.record.spec)) && !target.isCrowded(by: call.record.spec)
@@ -208,12 +208,10 @@ extension Engine {
         $0.breaker = OpenBreaker(until: until, trips: trips)
         $0.usual = UsualShare(breaker.usual)
       }
-      effects.actions.append(
-        .notice(
-          .breakerOpened(
-            target: key, until: until, trips: trips, failures: breaker.consecutiveFailures,
-            usualShare: breaker.usual.share)))
-      notifySubscribers(.targetOpened, of: key, openUntil: until, trips: trips)
+      report(
+        .breakerOpened(
+          target: key, until: until, trips: trips, failures: breaker.consecutiveFailures,
+          usualShare: breaker.usual.share), of: place)
       lookAgain(place, at: until)
       roster[place].useNewBreakerSettings()
       roster[place].suspendPace(at: now)
@@ -221,16 +219,14 @@ extension Engine {
       tripReady(place)
       parkReady(place)
     case .halfOpened:
-      effects.actions.append(.notice(.breakerHalfOpen(target: key)))
-      notifySubscribers(.targetHalfOpened, of: key)
+      report(.breakerHalfOpen(target: key), of: place)
     case .closed:
       roster[place].useNewBreakerSettings()
       roster[place].startSlowly(at: now)
       reportStanding(place)
       savePace(place, .change)
       save(place) { $0.breaker = nil }
-      effects.actions.append(.notice(.breakerClosed(target: key)))
-      notifySubscribers(.targetClosed, of: key)
+      report(.breakerClosed(target: key), of: place)
       roster.enterRotation(place)
     }
   }

@@ -90,7 +90,8 @@ struct PauseTests {
   }
 
   @Test(
-    "a refusal of one token, path or caller again and again does not hold the others", arguments: [429, 503], [0, 4])
+    "a refusal of one token, path or caller again and again does not hold the others", arguments: [429, 503],
+    [0, 4])
   func refusalOfOneCaller(status: Int, queued: Int) {
     var probe = EngineProbe()
     for round in 0..<10 {
@@ -108,6 +109,15 @@ struct PauseTests {
       probe.advance(.seconds(31))
       probe.end(refused, status: 200)
     }
+  }
+
+  @Test("a call of another caller is tried however many of the refused one wait before it", arguments: [300, 3000])
+  func trialBehindMany(queued: Int) {
+    var probe = EngineProbe()
+    probe.end(probe.submit(patient(), token: "bad"), status: 429, head: "Retry-After: 30\r\n")
+    for _ in 0..<queued { _ = probe.submit(patient(), token: "bad") }
+    let good = probe.submit(patient(), token: "good")
+    #expect(probe.starts(of: good) == 1)
   }
 
   @Test("a target that refuses two callers is left alone by all")

@@ -22,6 +22,9 @@ struct DueCalls: Sendable {
   /// All places, void ones included.
   var places: [ReadyQueue.Place] { queue.contents + retries.contents }
 
+  /// So many places at each end of each queue, void ones included.
+  func ends(_ count: Int) -> [ReadyQueue.Place] { queue.ends(count) + retries.ends(count) }
+
   /// Counts a call that becomes due or is due no more.
   mutating func count(_ change: Int, isRetry: Bool) {
     if isRetry, hasBudget { waitingRetries += change }

@@ -181,6 +181,16 @@ struct ReadyQueue: Sendable {
     passedOver.flatMap { $0.calls.contents } + (levels.isEmpty ? usual.contents : levels.reversed().flatMap(\.contents))
   }
 
+  /// So many places at each end of each of its queues, void ones included.
+  func ends(_ count: Int) -> [Place] {
+    var queues = passedOver.map(\.calls)
+    for level in levels.isEmpty ? [usual] : levels.reversed() { queues += [level.backlog, level.new] }
+    return queues.flatMap { queue -> [Place] in
+      let all = queue.contents
+      return all.count <= 2 * count ? Array(all) : Array(all.prefix(count) + all.suffix(count))
+    }
+  }
+
   // MARK: New calls
 
   /// How many new calls wait, void places included.
