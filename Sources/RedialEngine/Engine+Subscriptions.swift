@@ -66,15 +66,17 @@ extension Engine {
     }
   }
 
-  /// Creates the webhooks for a change of a target's breaker.
-  mutating func notifySubscribers(
-    _ event: EventType, of key: TargetKey, openUntil: Timestamp? = nil, trips: Int? = nil
-  ) {
-    guard !subscriptions.isEmpty, !key.isOfWebhooks else { return }
-    for subscription in subscriptions where subscription.wants(event, target: key) {
-      insertWebhook(
-        event, WebhookPayload.make(event, of: key, openUntil: openUntil, trips: trips, at: now),
-        to: subscription)
+  /// Reports something about a target; and makes an event of it, with its webhooks, if it is one.
+  mutating func report(_ notice: Notice, of place: Int) {
+    effects.actions.append(.notice(notice))
+    guard let type = notice.event else { return }
+    let target = roster.targets[place].snapshot(at: now)
+    let key = target.key
+    let payload = WebhookPayload.make(type, at: now) { notice.write(target, to: &$0) }
+    effects.actions.append(.event(TargetEvent(type: type, target: key, payload: payload)))
+    guard !key.isOfWebhooks else { return }
+    for subscription in subscriptions where subscription.wants(type, target: key) {
+      insertWebhook(type, payload, to: subscription)
     }
   }
 
@@ -109,5 +111,31 @@ extension Engine {
       progress: CallProgress(state: .held, due: now, roundStartedAt: now))
     webhook.reportsEndOf = call
     return insert(webhook)
+  }
+}
+
+extension Notice {
+  /// What it is to those who listen and to webhook endpoints; nil for nothing.
+  fileprivate var event: EventType? {
+    switch self {
+    case .breakerOpened: .targetOpened
+    case .breakerHalfOpen: .targetHalfOpened
+    case .breakerClosed: .targetClosed
+    default: nil
+    }
+  }
+
+  /// Writes the data of the event: the target's breaker.
+  fileprivate func write(_ target: TargetSnapshot, to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.field("key", target.key.bare)
+    writer.key("breaker")
+    writer.beginObject()
+    writer.field("state", target.breaker.rawValue)
+    writer.field("openUntil", target.openUntil)
+    writer.key("trips")
+    if target.openUntil != nil { writer.integer(Int64(target.trips)) } else { writer.null() }
+    writer.endObject()
+    writer.endObject()
   }
 }

@@ -72,8 +72,10 @@ public enum Action: Sendable {
   case start(AttemptStart)
   /// Abort a call's attempt. Its end is still reported.
   case abort(CallID)
-  /// Report to operators: log, events, webhooks.
+  /// Report to operators.
   case notice(Notice)
+  /// Show an event to those who listen. Its webhooks are made.
+  case event(TargetEvent)
   /// Take over the state that was found in shards that now belong to this instance.
   case tookOver(ShardSet, RecoveredState)
   /// Have the owner of a call's target accept the call, which has its identity. If it does not answer, or has not done
@@ -83,6 +85,16 @@ public enum Action: Sendable {
   case tellOwners(ShardSet)
   /// All attempts in flight have ended, and their ends are on disk.
   case drained
+}
+
+/// What has happened to a target, for the event stream and for webhooks.
+public struct TargetEvent: Sendable {
+  /// The event's type.
+  public let type: EventType
+  /// The target.
+  public let target: TargetKey
+  /// `{type, timestamp, data}`.
+  public let payload: [UInt8]
 }
 
 /// An attempt to start.

@@ -113,6 +113,7 @@ extension Action {
     case .start(let start): "start \(start.call.id) #\(start.number)"
     case .abort(let id): "abort \(id)"
     case .notice(let notice): "notice \(notice)"
+    case .event(let event): "event \(event.type.rawValue) of \(event.target)"
     case .forward(let descriptor, let reply):
       "forwards \(descriptor.identity.map { "\($0.id)" } ?? "") for \(reply.rawValue)"
     case .tellOwners(let shards): "tells the owners of \(shards.size) shards"

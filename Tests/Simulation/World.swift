@@ -310,7 +310,7 @@ final class World {
           invariants.abortedInVain(id, decidedOn: instance.engine.calls[id]?.record.progress.attempts ?? 0)
         }
       case .notice(.leaseLost): invariants.forgetRefused(instance.number)
-      case .notice, .tookOver: break
+      case .notice, .event, .tookOver: break
       case .forward(let descriptor, let reply): forward(descriptor, reply, by: instance)
       case .tellOwners(let shards): tellOwners(of: shards)
       case .drained:

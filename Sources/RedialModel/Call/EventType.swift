@@ -42,14 +42,4 @@ public enum EventType: String, Sendable, Hashable, CaseIterable {
     case .scheduled, .queued, .held, .running: return nil
     }
   }
-
-  /// The state that a target's breaker has now; nil for an event of something else.
-  public var breaker: TargetSnapshot.BreakerState? {
-    switch self {
-    case .targetOpened: .open
-    case .targetHalfOpened: .halfOpen
-    case .targetClosed: .closed
-    default: nil
-    }
-  }
 }

@@ -32,24 +32,6 @@ extension WebhookPayload {
     }
   }
 
-  /// The payload for a change of a target's breaker.
-  public static func make(
-    _ event: EventType, of target: TargetKey, openUntil: Timestamp?, trips: Int?, at now: Timestamp
-  ) -> [UInt8] {
-    make(event, at: now) { writer in
-      writer.beginObject()
-      writer.field("key", target.bare)
-      writer.key("breaker")
-      writer.beginObject()
-      writer.field("state", event.breaker?.rawValue)
-      writer.field("openUntil", openUntil)
-      writer.key("trips")
-      if let trips { writer.integer(Int64(trips)) } else { writer.null() }
-      writer.endObject()
-      writer.endObject()
-    }
-  }
-
   /// A payload.
   ///
   /// - Parameter data: Writes one value, the subject of the event.

@@ -87,11 +87,11 @@ final class EventFeed: @unchecked Sendable {
     }
   }
 
-  /// Records a notice of the engine.
-  func note(_ notice: Notice, at now: Timestamp) {
-    guard isOn.load(ordering: .acquiring), let event = StreamedEvent(notice, at: now) else { return }
+  /// Records what happened to a target.
+  func note(_ event: TargetEvent) {
+    guard isOn.load(ordering: .acquiring) else { return }
     queue.async {
-      self.append(event)
+      self.append(StreamedEvent(event))
       self.notifyAll()
     }
   }

@@ -99,21 +99,8 @@ extension StreamedEvent {
     writer.endObject()
   }
 
-  /// The change of a target's breaker; nil if the notice is not about a target.
-  init?(_ notice: Notice, at time: Timestamp) {
-    let type: EventType
-    let key: TargetKey
-    var openUntil: Timestamp?
-    var count: Int?
-    switch notice {
-    case .breakerOpened(let target, let until, let trips, _, _):
-      (type, key, openUntil, count) = (.targetOpened, target, until, trips)
-    case .breakerHalfOpen(let target): (type, key) = (.targetHalfOpened, target)
-    case .breakerClosed(let target): (type, key) = (.targetClosed, target)
-    default: return nil
-    }
-    self.init(
-      type: type, target: key, call: nil, labels: [],
-      data: WebhookPayload.make(type, of: key, openUntil: openUntil, trips: count, at: time))
+  /// What happened to a target.
+  init(_ event: TargetEvent) {
+    self.init(type: event.type, target: event.target, call: nil, labels: [], data: event.payload)
   }
 }

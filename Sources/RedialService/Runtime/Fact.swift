@@ -9,6 +9,8 @@ enum Fact: Sendable {
   case committed([StoreWrite])
   /// The engine reports something.
   case notice(Notice, at: Timestamp)
+  /// Something has happened to a target that listeners are shown.
+  case event(TargetEvent)
   /// The store reports something that it has done, or met, by itself.
   case store(StoreNotice)
   /// A webhook endpoint was disabled because of its deliveries. The rest is how it is shown: its URL without secrets, and
@@ -49,7 +51,7 @@ extension Metrics: Observer {
     case .store(.damaged): count { $0.damaged += 1 }
     case .store(.setAside(let calls)): countSetAside(calls.count)
     case .store(.checkpoint(let failure)): count { $0.isCheckpointFailing = failure != nil }
-    case .store, .notice, .endpointDisabled: break
+    case .store, .notice, .event, .endpointDisabled: break
     }
   }
 }
@@ -57,7 +59,7 @@ extension Metrics: Observer {
 extension Log: Observer {
   func saw(_ fact: Fact) {
     switch fact {
-    case .committed: break
+    case .committed, .event: break
     case .notice(let notice, _): write(notice)
     case .store(let notice): write(notice)
     case .endpointDisabled(let endpoint, let url, _, _):
@@ -91,7 +93,7 @@ extension EndTable: Observer {
     switch fact {
     case .committed(let writes): committed(writes)
     case .store(.setAside(let calls)): ended(calls.map(\.id))
-    case .store, .notice, .endpointDisabled: break
+    case .store, .notice, .event, .endpointDisabled: break
     }
   }
 }
@@ -100,9 +102,9 @@ extension EventFeed: Observer {
   func saw(_ fact: Fact) {
     switch fact {
     case .committed(let writes): committed(writes)
-    case .notice(let notice, let now): note(notice, at: now)
+    case .event(let event): note(event)
     case .endpointDisabled(let endpoint, _, let json, let now): noteDisabled(endpoint, data: json, at: now)
-    case .store: break
+    case .store, .notice: break
     }
   }
 }

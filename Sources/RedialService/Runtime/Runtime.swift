@@ -216,6 +216,7 @@ final class Runtime: Sendable {
         (first, hasStart) = (place, false)
         attempts.abort(id)
       case .notice(let notice): observers.tell(.notice(notice, at: clock.now))
+      case .event(let event): observers.tell(.event(event))
       // The engine reports how each target stands.
       case .tookOver: break
       case .forward(let descriptor, let reply):
