@@ -121,11 +121,12 @@ extension Notice {
     case .breakerOpened: .targetOpened
     case .breakerHalfOpen: .targetHalfOpened
     case .breakerClosed: .targetClosed
+    case .targetControlled: .targetControlled
     default: nil
     }
   }
 
-  /// Writes the data of the event: the target's breaker.
+  /// Writes the data of the event: the target's breaker, and what an operator has done.
   fileprivate func write(_ target: TargetSnapshot, to writer: inout JSONWriter) {
     writer.beginObject()
     writer.field("key", target.key.bare)
@@ -136,6 +137,10 @@ extension Notice {
     writer.key("trips")
     if target.openUntil != nil { writer.integer(Int64(target.trips)) } else { writer.null() }
     writer.endObject()
+    if case .targetControlled(_, let action) = self {
+      writer.field("action", action)
+      writer.field("paused", target.isPaused)
+    }
     writer.endObject()
   }
 }

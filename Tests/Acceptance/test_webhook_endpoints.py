@@ -68,6 +68,22 @@ def test_an_endpoint_is_told_of_calls_and_targets_and_verifies_with_its_own_secr
     assert told == {"target.halfOpened", "target.closed", "call.succeeded"}
 
 
+def test_an_endpoint_and_a_listener_are_told_what_an_operator_does_to_a_target(redial, receiver):
+    service, hook = redial(), receiver()
+    secret = register(service, hook.url, events=["target.controlled"])["secret"]
+    stream = Stream(service)
+    told = []
+    for action, paused in (("pause", True), ("resume", False), ("release", False)):
+        assert service("POST", f"/v1/targets/billing/{action}").status == 200
+        told.append(verified(hook.next(), secret))
+        assert told[-1]["type"] == "target.controlled"
+        assert told[-1]["data"] == {
+            "key": "billing", "breaker": {"state": "closed", "openUntil": None, "trips": None}, "action": action,
+            "paused": paused}
+    wait_until(lambda: len(stream.events) == 3, "the listener hears them, too")
+    assert [event["data"] for event in stream.events] == [payload["data"] for payload in told]
+
+
 def test_neither_an_endpoint_nor_a_listener_is_told_of_secrets_in_a_url(redial, flaky, receiver):
     service, target, hook = redial(), flaky(), receiver()
     register(service, hook.url)

@@ -80,6 +80,16 @@ struct SubscriptionTests {
     #expect(Self.told(probe) == ["target.opened"])
   }
 
+  @Test("what an operator does to a target is reported, but not of a subscriber's own lane")
+  func controls() throws {
+    var probe = Self.subscribed(to: [.targetControlled])
+    _ = probe.control(.pause)
+    _ = probe.control(.pause, "webhook:whe_1")
+    #expect(Self.told(probe) == ["target.controlled"])
+    let body = String(decoding: try #require(probe.webhooks.first?.body), as: UTF8.self)
+    #expect(body.contains(#""action":"pause","paused":true"#))
+  }
+
   @Test("a call whose insert failed takes the webhooks about its end with it, and no other")
   func dropped() {
     var probe = Self.subscribed(count: 3)

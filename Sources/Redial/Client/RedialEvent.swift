@@ -38,6 +38,8 @@ public struct RedialEvent: Sendable, Hashable {
     public static let targetHalfOpened = Kind(rawValue: "target.halfOpened")
     /// A target's breaker has closed.
     public static let targetClosed = Kind(rawValue: "target.closed")
+    /// An operator has paused, resumed, set, tripped, reset or released a target.
+    public static let targetControlled = Kind(rawValue: "target.controlled")
     /// A webhook endpoint gets no more webhooks.
     public static let endpointDisabled = Kind(rawValue: "endpoint.disabled")
     /// Events were missed: read your data again.

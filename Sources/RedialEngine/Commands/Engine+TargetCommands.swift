@@ -44,7 +44,7 @@ extension Engine {
     case .pause: parkReady(index)
     case .configure, .patch, .resume: break
     }
-    effects.actions.append(.notice(.targetControlled(target: key, action: command.kind.name)))
+    report(.targetControlled(target: key, action: command.kind.name), of: index)
     reportStanding(index, always: true)
     roster.enterRotation(index)
     afterCommit.append(.reply(.targetCommand(command.reply, .done(describe(index)))))

@@ -19,6 +19,8 @@ public enum EventType: String, Sendable, Hashable, CaseIterable {
   case targetHalfOpened = "target.halfOpened"
   /// A target's breaker closed.
   case targetClosed = "target.closed"
+  /// An operator has paused, resumed, set, tripped, reset or released a target.
+  case targetControlled = "target.controlled"
   /// A webhook endpoint was disabled because it failed for too long.
   case endpointDisabled = "endpoint.disabled"
   /// A client tests its webhook endpoint, which is the only one that gets this.

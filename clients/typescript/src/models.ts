@@ -478,9 +478,9 @@ export type CallEvent = "call.succeeded" | "call.failed" | "call.tripped";
 
 /** An event of the event stream. */
 export type Event = {
-  type: "call.accepted" | "call.attempted" | "call.succeeded" | "call.failed" | "call.tripped" | "call.cancelled" | "target.opened" | "target.halfOpened" | "target.closed" | "endpoint.disabled" | "reset";
+  type: "call.accepted" | "call.attempted" | "call.succeeded" | "call.failed" | "call.tripped" | "call.cancelled" | "target.opened" | "target.halfOpened" | "target.closed" | "target.controlled" | "endpoint.disabled" | "reset";
   timestamp: string;
-  /** The call as lists show it, the target's breaker, the endpoint, or why events were missed. */
+  /** The call as lists show it, the target, the endpoint, or why events were missed. */
   data: CallSummary | TargetEvent | WebhookEndpoint | {
     reason: "restarted" | "tooOld" | "tooSlow" | "overflow" | "storeUnavailable" | "instanceChanged";
   };
@@ -488,7 +488,7 @@ export type Event = {
   attempt?: Attempt;
 };
 
-/** A target whose breaker has changed. */
+/** A target whose breaker has changed, or for which an operator has done something. */
 export type TargetEvent = {
   key: string;
   breaker: {
@@ -498,10 +498,14 @@ export type TargetEvent = {
     /** Openings since the breaker last closed; only of an open one. */
     trips: number | null;
   };
+  /** What an operator has done; only in `target.controlled`. */
+  action?: "configure" | "pause" | "resume" | "trip" | "reset" | "release";
+  /** Whether the target is paused now; only in `target.controlled`. */
+  paused?: boolean;
 };
 
 /** The events that an endpoint can get. */
-export type WebhookEventType = "call.succeeded" | "call.failed" | "call.tripped" | "call.cancelled" | "target.opened" | "target.halfOpened" | "target.closed" | "endpoint.disabled";
+export type WebhookEventType = "call.succeeded" | "call.failed" | "call.tripped" | "call.cancelled" | "target.opened" | "target.halfOpened" | "target.closed" | "target.controlled" | "endpoint.disabled";
 
 export type WebhookEndpoint = {
   id: string;

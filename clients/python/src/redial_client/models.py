@@ -430,7 +430,7 @@ CallEvent: TypeAlias = Literal['call.succeeded', 'call.failed', 'call.tripped']
 
 
 class Data(TypedDict):
-    """The call as lists show it, the target's breaker, the endpoint, or why events were missed."""
+    """The call as lists show it, the target, the endpoint, or why events were missed."""
 
     reason: Literal['restarted', 'tooOld', 'tooSlow', 'overflow', 'storeUnavailable', 'instanceChanged']
 
@@ -444,13 +444,17 @@ class Breaker(TypedDict):
 
 
 class TargetEvent(TypedDict):
-    """A target whose breaker has changed."""
+    """A target whose breaker has changed, or for which an operator has done something."""
 
     key: str
     breaker: Breaker
+    action: NotRequired[Literal['configure', 'pause', 'resume', 'trip', 'reset', 'release']]
+    """What an operator has done; only in `target.controlled`."""
+    paused: NotRequired[bool]
+    """Whether the target is paused now; only in `target.controlled`."""
 
 
-WebhookEventType: TypeAlias = Literal['call.succeeded', 'call.failed', 'call.tripped', 'call.cancelled', 'target.opened', 'target.halfOpened', 'target.closed', 'endpoint.disabled']
+WebhookEventType: TypeAlias = Literal['call.succeeded', 'call.failed', 'call.tripped', 'call.cancelled', 'target.opened', 'target.halfOpened', 'target.closed', 'target.controlled', 'endpoint.disabled']
 """The events that an endpoint can get."""
 
 
@@ -645,10 +649,10 @@ class AttemptWithResponse(AttemptBase):
 class Event(TypedDict):
     """An event of the event stream."""
 
-    type: Literal['call.accepted', 'call.attempted', 'call.succeeded', 'call.failed', 'call.tripped', 'call.cancelled', 'target.opened', 'target.halfOpened', 'target.closed', 'endpoint.disabled', 'reset']
+    type: Literal['call.accepted', 'call.attempted', 'call.succeeded', 'call.failed', 'call.tripped', 'call.cancelled', 'target.opened', 'target.halfOpened', 'target.closed', 'target.controlled', 'endpoint.disabled', 'reset']
     timestamp: str
     data: CallSummary | TargetEvent | WebhookEndpoint | Data
-    """The call as lists show it, the target's breaker, the endpoint, or why events were missed."""
+    """The call as lists show it, the target, the endpoint, or why events were missed."""
     attempt: NotRequired[Attempt]
     """The attempt that has ended; only in `call.attempted`."""
 
