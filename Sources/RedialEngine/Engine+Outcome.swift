@@ -178,7 +178,10 @@ extension Engine {
     writes.append(.update(id, record.progress, attempt))
     let namespace = roster.targets[call.target].namespace
     roster.countUnfinished(-1, at: namespace)
-    if record.kind == .call { roster.countEnd(state, at: namespace) }
+    if record.kind == .call {
+      let attempts = record.progress.attempts - record.progress.attemptsBefore
+      roster.countEnd(state, isRetried: attempts > 1, at: namespace)
+    }
     if let failure {
       effects.actions.append(
         .notice(

@@ -51,6 +51,7 @@ def test_ends_and_attempts_are_counted_at_once_and_across_restarts(redial, recei
     for name, steps, step in (("15m", 15, "1m"), ("24h", 24, "1h"), ("7d", 28, "6h")):
         window = windows(service)[name]
         assert ends(window) == (3, 1, 1) and window["calls"]["successRate"] == 0.75
+        assert window["calls"]["retried"] == 1
         # Webhooks are left out.
         assert window["attempts"] == {"succeeded": 3, "failed": 3} and window["latency"]["p99"]
         assert len(window["steps"]) == steps and window["step"] == step

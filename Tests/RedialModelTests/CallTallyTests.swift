@@ -7,7 +7,7 @@ import Testing
 struct CallTallyTests {
   private static func tally(_ ends: [StoredState], attempts: [(Duration, Bool)]) -> CallTally {
     var tally = CallTally()
-    for state in ends { tally.countEnd(state) }
+    for state in ends { tally.countEnd(state, isRetried: state == .succeeded) }
     for (duration, succeeded) in attempts { tally.countAttempt(duration, succeeded: succeeded, ended: succeeded) }
     return tally
   }
@@ -18,7 +18,7 @@ struct CallTallyTests {
       [.succeeded, .succeeded, .failed, .cancelled, .held],
       attempts: [(.milliseconds(1), true), (.seconds(3), false), (.zero, true)])
     #expect(CallTally(numbers: tally.numbers) == tally)
-    #expect((tally.succeeded, tally.failed, tally.cancelled) == (2, 1, 1))
+    #expect((tally.succeeded, tally.retried, tally.failed, tally.cancelled) == (2, 2, 1, 1))
     #expect(tally.successRate == 2.0 / 3)
   }
 

@@ -80,8 +80,8 @@ struct NamespaceState: Sendable {
   }
 
   /// Counts the end of a call.
-  mutating func countEnd(_ state: StoredState) {
-    tally.countEnd(state)
+  mutating func countEnd(_ state: StoredState, isRetried: Bool) {
+    tally.countEnd(state, isRetried: isRetried)
   }
 
   /// Counts an attempt that its target has ended.

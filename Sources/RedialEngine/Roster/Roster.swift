@@ -237,8 +237,8 @@ struct Roster: Sendable {
   }
 
   /// Counts the end of a client's call.
-  mutating func countEnd(_ state: StoredState, at place: Int) {
-    namespaces[place].countEnd(state)
+  mutating func countEnd(_ state: StoredState, isRetried: Bool, at place: Int) {
+    namespaces[place].countEnd(state, isRetried: isRetried)
   }
 
   /// Counts an attempt that the target has ended.

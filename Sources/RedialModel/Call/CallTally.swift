@@ -4,6 +4,8 @@ public import RedialCore
 public struct CallTally: Sendable, Hashable {
   /// Calls that succeeded.
   public private(set) var succeeded = 0
+  /// Those that needed more than one attempt.
+  public private(set) var retried = 0
   /// Calls that failed, for any reason.
   public private(set) var failed = 0
   /// Calls that were cancelled.
@@ -23,9 +25,13 @@ public struct CallTally: Sendable, Hashable {
   }
 
   /// Counts the end of a call.
-  public mutating func countEnd(_ state: StoredState) {
+  ///
+  /// - Parameter isRetried: Whether it had more than one attempt.
+  public mutating func countEnd(_ state: StoredState, isRetried: Bool) {
     switch state {
-    case .succeeded: succeeded += 1
+    case .succeeded:
+      succeeded += 1
+      if isRetried { retried += 1 }
     case .failed: failed += 1
     case .cancelled: cancelled += 1
     case .scheduled, .queued, .held, .running: break
@@ -40,19 +46,25 @@ public struct CallTally: Sendable, Hashable {
   /// Adds the counts of another tally.
   public mutating func add(_ other: CallTally) {
     succeeded += other.succeeded
+    retried += other.retried
     failed += other.failed
     cancelled += other.cancelled
     attempts.add(other.attempts)
   }
 
   /// The counts as numbers, for the store: ``init(numbers:)`` reads them.
-  public var numbers: [Int64] { [Int64(succeeded), Int64(failed), Int64(cancelled)] + attempts.numbers }
+  public var numbers: [Int64] {
+    [Int64(succeeded), Int64(failed), Int64(cancelled)] + attempts.numbers + [Int64(retried)]
+  }
 
   /// Reads the numbers of ``numbers``; nil for anything else.
   public init?(numbers: [Int64]) {
-    guard numbers.count > 3, numbers.allSatisfy({ $0 >= 0 }),
-      let attempts = AttemptTally(numbers: numbers.dropFirst(3))
+    let counted = 3 + AttemptTally.numberCount
+    // The last was not counted by earlier builds.
+    guard counted...counted + 1 ~= numbers.count, numbers.allSatisfy({ $0 >= 0 }),
+      let attempts = AttemptTally(numbers: numbers[3..<counted])
     else { return nil }
+    if numbers.count > counted { retried = Int(numbers[counted]) }
     succeeded = Int(numbers[0])
     failed = Int(numbers[1])
     cancelled = Int(numbers[2])

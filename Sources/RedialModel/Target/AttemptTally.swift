@@ -17,6 +17,8 @@ public struct AttemptTally: Sendable, Hashable {
   private var counts: [UInt32]
 
   static let slots = 36
+  /// How many ``numbers`` there are.
+  static let numberCount = 4 + slots
   /// The octave of the first slots: 2^8 µs.
   private static let firstOctave = 8
 
@@ -34,7 +36,7 @@ public struct AttemptTally: Sendable, Hashable {
   public init?(numbers: some Collection<Int64>) {
     let numbers = Array(numbers)
     let counts = numbers.dropFirst(4).compactMap { UInt32(exactly: $0) }
-    guard counts.count == Self.slots, numbers.count == 4 + Self.slots else { return nil }
+    guard counts.count == Self.slots, numbers.count == Self.numberCount else { return nil }
     successes = Int(numbers[0])
     failures = Int(numbers[1])
     ends = Int(numbers[2])

@@ -85,6 +85,7 @@ struct StatisticsWindow: Sendable {
     writer.key("calls")
     writer.beginObject()
     writer.field("succeeded", tally.succeeded)
+    writer.field("retried", tally.retried)
     writer.field("failed", tally.failed)
     writer.field("cancelled", tally.cancelled)
     writer.key("successRate")
