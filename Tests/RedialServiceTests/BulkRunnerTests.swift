@@ -49,7 +49,7 @@ struct BulkRunnerTests {
         perform: { _, ids, finish in
           calls.state.withLock { $0.looks += 1 }
           let batch = BulkBatch(size: ids.count, finish: finish)
-          for id in ids { batch.note(calls.cancel(id)) }
+          for id in ids { batch.note(calls.cancel(id), of: id) }
         },
         store: { _, then in then(true) },
         log: { _, _ in over.signal() },

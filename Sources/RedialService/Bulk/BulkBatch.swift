@@ -1,9 +1,14 @@
 internal import RedialEngine
+internal import RedialJSON
 internal import RedialModel
 internal import Synchronization
 
-/// Collects the engine's replies to the commands of one batch.
+/// Collects the engine's replies to the commands of one batch. Those about calls that other instances run are left to
+/// them, together, when all others have a reply.
 final class BulkBatch: Sendable {
+  /// A call that another instance runs.
+  typealias Elsewhere = (call: CallID, target: TargetKey)
+
   /// The result of a batch.
   struct Tally: Sendable, Equatable {
     /// Calls that were changed, on disk.
@@ -16,48 +21,98 @@ final class BulkBatch: Sendable {
     var elsewhere = 0
 
     var count: Int { done + skipped + unavailable + elsewhere }
-  }
 
-  private let tally = Mutex(Tally())
-  private let size: Int
-  private let finish: @Sendable (Tally) -> Void
-
-  /// - Parameter finish: Called once, from any thread, when there are as many replies as commands.
-  init(size: Int, finish: @escaping @Sendable (Tally) -> Void) {
-    self.size = size
-    self.finish = finish
-  }
-
-  /// Records the reply to one of the commands.
-  func note(_ reply: CallCommand.Reply) {
-    switch reply {
-    case .elsewhere: noteElsewhere()
-    case .refused(let refusal): note(status: refusal.problem.status)
-    case .done: note(status: 200)
+    mutating func add(_ other: Tally) {
+      done += other.done
+      skipped += other.skipped
+      unavailable += other.unavailable
+      elsewhere += other.elsewhere
     }
   }
 
-  /// Records the status of the answer with which another instance has executed one of the commands.
-  func note(status: Int) {
-    count { tally in
-      switch status {
-      case 200...299: tally.done += 1
-      case 500...: tally.unavailable += 1
-      default: tally.skipped += 1
+  private struct State: Sendable {
+    var tally = Tally()
+    var elsewhere: [Elsewhere] = []
+  }
+
+  private let state = Mutex(State())
+  private let size: Int
+  private let leave: (@Sendable ([Elsewhere], BulkBatch) -> Void)?
+  private let finish: @Sendable (Tally) -> Void
+
+  /// - Parameters:
+  ///   - leave: Leaves calls to the instances that run them, with an ``add(_:)`` for each of them; nil if nobody is asked.
+  ///   - finish: Called once, from any thread, when there are as many results as commands.
+  init(
+    size: Int, leave: (@Sendable ([Elsewhere], BulkBatch) -> Void)? = nil, finish: @escaping @Sendable (Tally) -> Void
+  ) {
+    (self.size, self.leave, self.finish) = (size, leave, finish)
+  }
+
+  /// Records the reply to the command about a call.
+  func note(_ reply: CallCommand.Reply, of call: CallID) {
+    change { state in
+      switch reply {
+      case .done: state.tally.done += 1
+      case .refused(let refusal) where refusal.problem.status >= 500: state.tally.unavailable += 1
+      case .refused: state.tally.skipped += 1
+      case .elsewhere(let target) where leave != nil: state.elsewhere.append((call, target))
+      case .elsewhere: state.tally.elsewhere += 1
       }
     }
   }
 
-  /// Records that the instance which runs one of the calls could not be asked.
-  func noteElsewhere() {
-    count { $0.elsewhere += 1 }
+  /// Adds the results of some of the commands.
+  func add(_ tally: Tally) {
+    change { $0.tally.add(tally) }
   }
 
-  private func count(_ change: (inout Tally) -> Void) {
-    let all = tally.withLock { tally -> Tally? in
-      change(&tally)
-      return tally.count == size ? tally : nil
+  private func change(_ change: (inout State) -> Void) {
+    let (left, all) = state.withLock { state -> ([Elsewhere], Tally?) in
+      change(&state)
+      guard state.tally.count + state.elsewhere.count == size else { return ([], nil) }
+      defer { state.elsewhere = [] }
+      return (state.elsewhere, state.elsewhere.isEmpty ? state.tally : nil)
     }
-    if let all { finish(all) }
+    if let all { return finish(all) }
+    if !left.isEmpty { leave?(left, self) }
+  }
+}
+
+extension BulkBatch.Tally {
+  /// As one instance sends it to another.
+  var json: [UInt8] {
+    var writer = JSONWriter(capacity: 64)
+    writer.beginObject()
+    writer.field("done", done)
+    writer.field("skipped", skipped)
+    writer.field("unavailable", unavailable)
+    writer.field("elsewhere", elsewhere)
+    writer.endObject()
+    return writer.bytes
+  }
+
+  /// Reads what another instance has sent; nil if it cannot be read.
+  init?(json: [UInt8]) {
+    let read = json.withUnsafeBufferPointer { bytes in
+      Result { () throws(JSONError) in
+        var tally = Self()
+        var reader = JSONReader(bytes)
+        try reader.beginObject()
+        while let name = try reader.nextKey() {
+          switch name {
+          case "done": tally.done = Int(try reader.integer())
+          case "skipped": tally.skipped = Int(try reader.integer())
+          case "unavailable": tally.unavailable = Int(try reader.integer())
+          case "elsewhere": tally.elsewhere = Int(try reader.integer())
+          default: _ = try reader.skipValue()
+          }
+        }
+        try reader.finish()
+        return tally
+      }
+    }
+    guard case .success(let tally) = read else { return nil }
+    self = tally
   }
 }

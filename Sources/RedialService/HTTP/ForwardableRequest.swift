@@ -1,6 +1,4 @@
 internal import HTTPServer
-internal import RedialEngine
-internal import RedialJSON
 internal import RedialModel
 
 /// A copy of a client's request that another instance may have to serve.
@@ -17,21 +15,9 @@ struct ForwardableRequest: Sendable {
     "accept-encoding", "authorization", "content-encoding", "cookie", "forwarded", "origin", "redial-namespace",
   ])
 
-  /// A command of a bulk operation about one call, in the form in which a client would give it.
-  init(
-    _ kind: CallCommand.Kind, _ call: CallID, in namespace: Namespace, _ attribution: Attribution,
-    if condition: CallCommand.Condition?
-  ) {
-    method = kind.method
-    let query = condition.map { "?\(CallCommand.Condition.parameter)=\($0.text)" }
-    target = "/v1/calls/\(call)/\(kind.pathName)\(query ?? "")"
-    caller = Caller(namespace: namespace)
-    var writer = JSONWriter()
-    writer.beginObject()
-    if let by = attribution.by { writer.field("by", by) }
-    if let reason = attribution.reason { writer.field("reason", reason) }
-    writer.endObject()
-    body = writer.bytes
+  /// A request with JSON that an instance makes itself.
+  init(_ method: HTTPMethod, _ target: String, json: [UInt8], of caller: Caller) {
+    (self.method, self.target, body, self.caller) = (method, target, json, caller)
     fields = [HeaderField("content-type", "application/json")]
   }
 

@@ -26,8 +26,7 @@ struct CallRoutes: RouteGroup {
       command(.cancel),
       command(.retry),
       command(.erase),
-      // For the bulk operations of other instances.
-      command(.purge, server: .peer),
+      Route(.post, BulkCommands.path, .scope(.operate), server: .peer, serve: commandMany),
     ]
   }
 
@@ -80,31 +79,32 @@ struct CallRoutes: RouteGroup {
     }
   }
 
-  private func command(_ kind: CallCommand.Kind, server: Route.Server = .owner) -> Route {
-    Route(kind.method, "/v1/calls/{id}/\(kind.pathName)", .scope(.operate), server: server) {
+  /// Executes the command of another instance's bulk operation.
+  private func commandMany(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    guard let asked = BulkCommands(request.content), 1...BulkRunner.pageSize ~= asked.calls.count else {
+      throw Problem(
+        status: 400, code: "invalidForward", title: "The command of another instance cannot be read",
+        detail: "The instance that has sent it may be of another version. It tries again.")
+    }
+    let responder = exchange.responder
+    commands.perform(asked, in: exchange.caller.namespace) { tally in
+      responder.respond(HTTPResponse(status: 200, body: tally.json))
+    }
+  }
+
+  private func command(_ kind: CallCommand.Kind) -> Route {
+    Route(kind.method, "/v1/calls/{id}/\(kind.pathName)", .scope(.operate), server: .owner) {
       (request: borrowing HTTPRequest, exchange) throws(Problem) in
       let (id, namespace) = (try exchange.callID(), exchange.caller.namespace)
       var parameters = try QueryParameters(request.query)
       let erasesLabels = kind == .erase ? try parameters.takeFlag("labels") : false
-      let condition = exchange.isForwarded ? try parameters.takeCondition() : nil
       try parameters.finish()
       let attribution = try request.attribution()
       commands.perform(exchange) { token in
         CallCommand(
-          kind, id, in: namespace, reply: token, attribution: attribution, erasesLabels: erasesLabels,
-          condition: condition)
+          kind, id, in: namespace, reply: token, attribution: attribution, erasesLabels: erasesLabels)
       }
     }
-  }
-}
-
-extension QueryParameters {
-  /// Removes the condition of a command that another instance has sent; nil if there is none.
-  fileprivate mutating func takeCondition() throws(Problem) -> CallCommand.Condition? {
-    let name = CallCommand.Condition.parameter
-    guard let text = take(name) else { return nil }
-    guard let condition = CallCommand.Condition(text: text) else { throw Self.problem(name, "is not a condition") }
-    return condition
   }
 }
 
@@ -118,8 +118,8 @@ extension CallCommand.Kind {
     case .cancel: "cancel"
     case .retry: "retry"
     case .erase: "content"
+    // No route has these.
     case .purge: "purge"
-    // No route has it, and it is not sent on.
     case .reclaim: "reclaim"
     }
   }

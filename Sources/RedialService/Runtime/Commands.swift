@@ -6,8 +6,8 @@ internal import RedialModel
 struct Commands: Sendable {
   let engine: EngineLane
   let waiting: ReplyTables
-  /// Whether another instance may have to execute one.
-  let isShared: Bool
+  /// Leads to the owners of targets; nil if there can be no other instances.
+  let owners: OwnerRequests?
 
   /// Gives the engine a command of a client about a call.
   ///
@@ -28,15 +28,34 @@ struct Commands: Sendable {
   func perform(
     _ operation: BulkOperation, on calls: [CallID], finish: @escaping @Sendable (BulkBatch.Tally) -> Void
   ) {
-    let (kind, condition) = (operation.commandKind, operation.condition)
-    let (namespace, attribution) = (operation.namespace, operation.request.attribution)
-    let batch = BulkBatch(size: calls.count, finish: finish)
+    let commands = BulkCommands(
+      kind: operation.commandKind, condition: operation.condition, attribution: operation.request.attribution,
+      calls: calls)
+    let namespace = operation.namespace
+    guard let owners else { return perform(commands, in: namespace, finish: finish) }
+    let leave = { @Sendable (calls: [BulkBatch.Elsewhere], batch: BulkBatch) in
+      owners.forward(commands, in: namespace, about: calls, of: batch)
+    }
+    let batch = BulkBatch(size: calls.count, leave: leave, finish: finish)
+    perform(commands, in: namespace, batch)
+  }
+
+  /// Gives the engine the command of another instance's bulk operation.
+  ///
+  /// - Parameter finish: As above. Calls of others are counted as such.
+  func perform(
+    _ commands: BulkCommands, in namespace: Namespace, finish: @escaping @Sendable (BulkBatch.Tally) -> Void
+  ) {
+    perform(commands, in: namespace, BulkBatch(size: commands.calls.count, finish: finish))
+  }
+
+  private func perform(_ commands: BulkCommands, in namespace: Namespace, _ batch: BulkBatch) {
     engine.post(
-      calls.map {
-        let request = isShared ? ForwardableRequest(kind, $0, in: namespace, attribution, if: condition) : nil
-        let token = waiting.commands.add(.bulk(batch, request))
-        return .command(
-          CallCommand(kind, $0, in: namespace, reply: token, attribution: attribution, condition: condition))
+      commands.calls.map { call in
+        .command(
+          CallCommand(
+            commands.kind, call, in: namespace, reply: waiting.commands.add(.bulk(batch, call)),
+            attribution: commands.attribution, condition: commands.condition))
       })
   }
 }

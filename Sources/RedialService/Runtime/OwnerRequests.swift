@@ -42,10 +42,22 @@ struct OwnerRequests: Sendable {
         + "Look whether it has, or try again.", retryAfter: 1)
   }
 
-  /// Has the owner of a target execute a command of a bulk operation.
-  func forward(_ request: ForwardableRequest, toOwnerOf target: TargetKey, of batch: BulkBatch) {
-    peers.forward(request, toOwnerOf: ShardSet.shard(of: target)) { answer in
-      if case .served(let answer) = answer { batch.note(status: answer.status) } else { batch.noteElsewhere() }
+  /// Has the owners of the targets of some calls execute the command of a bulk operation, each for its calls.
+  func forward(
+    _ commands: BulkCommands, in namespace: Namespace, about calls: [BulkBatch.Elsewhere], of batch: BulkBatch
+  ) {
+    let ofOwner = Dictionary(grouping: calls) { peers.table.owner(ofShard: ShardSet.shard(of: $0.target))?.session.id }
+    for calls in ofOwner.values {
+      var commands = commands
+      commands.calls = calls.map(\.call)
+      peers.forward(
+        commands.request(in: namespace), toOwnerOf: ShardSet.shard(of: calls[0].target)
+      ) { answer in
+        guard case .served(let answer) = answer, let tally = BulkBatch.Tally(json: answer.body),
+          tally.count == calls.count
+        else { return batch.add(BulkBatch.Tally(elsewhere: calls.count)) }
+        batch.add(tally)
+      }
     }
   }
 

@@ -108,8 +108,8 @@ struct Submitter: Sendable {
 enum Commander: Sendable {
   /// A client, and its request if another instance may have to serve it.
   case client(HTTPResponder, ForwardableRequest?)
-  /// A bulk operation, for one of the calls of a batch; and its command, if another instance may have to execute it.
-  case bulk(BulkBatch, ForwardableRequest?)
+  /// A bulk operation, for one of the calls of a batch.
+  case bulk(BulkBatch, CallID)
   /// The service itself, for a call that only the store has in memory.
   case audit(HeldCall)
 }

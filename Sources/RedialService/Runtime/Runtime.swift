@@ -103,7 +103,7 @@ final class Runtime: Sendable {
     let replies = Replies(waiting, intake, calls, targets, audit, instances?.owners, metrics)
     let changes = Changes(store: store, queries: queries, log: log, owners: instances?.owners)
     (self.calls, self.intake, self.audit, self.replies, self.changes) = (calls, intake, audit, replies, changes)
-    commands = Commands(engine: engine, waiting: waiting, isShared: sharing != nil)
+    commands = Commands(engine: engine, waiting: waiting, owners: instances?.owners)
     statistics = StatisticsGathering(engine, changes, queries, clock)
 
     let before: [(any Observer)?] = [standings, instances?.leadership, metrics, log, engine]

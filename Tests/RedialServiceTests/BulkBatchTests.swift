@@ -1,0 +1,72 @@
+import RedialCore
+@testable import RedialEngine
+@testable import RedialModel
+import Synchronization
+import Testing
+
+@testable import RedialService
+
+@Suite("Batches of a bulk operation")
+struct BulkBatchTests {
+  private static let calls = (1...4).map { CallID(rawValue: $0) }
+
+  @Test("calls that other instances run are left to them together, once all others have a reply")
+  func left() {
+    let left = Mutex<[[CallID]]>([])
+    let ends = Mutex<[BulkBatch.Tally]>([])
+    let batch = BulkBatch(
+      size: 4, leave: { calls, _ in left.withLock { $0.append(calls.map(\.call)) } },
+      finish: { tally in ends.withLock { $0.append(tally) } })
+    batch.note(.elsewhere("a"), of: Self.calls[0])
+    batch.note(.done(nil), of: Self.calls[1])
+    batch.note(.elsewhere("b"), of: Self.calls[2])
+    #expect(left.withLock { $0.isEmpty })
+    batch.note(.refused(.callNotFound(Self.calls[3])), of: Self.calls[3])
+    #expect(left.withLock { $0 } == [[Self.calls[0], Self.calls[2]]])
+    batch.add(BulkBatch.Tally(done: 1))
+    #expect(ends.withLock { $0.isEmpty })
+    batch.add(BulkBatch.Tally(elsewhere: 1))
+    #expect(ends.withLock { $0 } == [BulkBatch.Tally(done: 2, skipped: 1, elsewhere: 1)])
+    #expect(left.withLock { $0.count } == 1)
+  }
+
+  @Test("without other instances nothing is left to anybody")
+  func alone() {
+    let ends = Mutex<[BulkBatch.Tally]>([])
+    let batch = BulkBatch(size: 2) { tally in ends.withLock { $0.append(tally) } }
+    batch.note(.elsewhere("a"), of: Self.calls[0])
+    batch.note(.refused(.leaseLost), of: Self.calls[1])
+    #expect(ends.withLock { $0 } == [BulkBatch.Tally(unavailable: 1, elsewhere: 1)])
+  }
+
+  @Test(
+    "commands arrive as they were sent",
+    arguments: [nil, CallCommand.Condition.unfinished, .ended(by: Timestamp(microseconds: 5))])
+  func commands(condition: CallCommand.Condition?) throws {
+    for kind in [CallCommand.Kind.cancel, .retry, .purge] {
+      let sent = BulkCommands(
+        kind: kind, condition: condition, attribution: Attribution(by: "me", reason: nil), calls: Self.calls)
+      let request = sent.request(in: Namespace.default)
+      let read = try #require(request.body.withUnsafeBufferPointer { BulkCommands($0) })
+      #expect(read.kind == kind && read.condition == condition && read.calls == Self.calls)
+      #expect(read.attribution.by == "me" && read.attribution.reason == nil)
+    }
+  }
+
+  @Test(
+    "commands that cannot be read are none",
+    arguments: [
+      "", "{}", #"{"kind":"erase","calls":[]}"#, #"{"kind":"cancel","calls":["x"]}"#,
+      #"{"kind":"purge","condition":"later","calls":[]}"#,
+    ])
+  func nonsense(text: String) {
+    #expect(Array(text.utf8).withUnsafeBufferPointer { BulkCommands($0) } == nil)
+  }
+
+  @Test("a tally arrives as it was sent")
+  func tallies() {
+    let tally = BulkBatch.Tally(done: 1, skipped: 2, unavailable: 3, elsewhere: 4)
+    #expect(BulkBatch.Tally(json: tally.json) == tally)
+    #expect(BulkBatch.Tally(json: Array("{".utf8)) == nil)
+  }
+}
