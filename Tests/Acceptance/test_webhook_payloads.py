@@ -30,6 +30,7 @@ def test_every_event_is_delivered_as_its_schema_says(redial, flaky, receiver):
     watcher = register(service, hook.url, description="all of it")
     register(service, gone.url, events=["call.cancelled"])
     assert service("POST", f"{PATH}/{watcher['id']}/test").status in (200, 202)
+    assert service("POST", f"{target_path(failing)}/resume").status == 200
     back = {"url": callback.url}
     service.submit(url=target.url + "/?fail=1", callback=back, policy=FAST, labels={"a": "b"})
     service.submit(url=target.url + "/?sequence=404", callback=back)
