@@ -16,12 +16,14 @@ extension CapturedResponse {
   /// The wait until a quota is renewed that `RateLimit` fields show as exhausted; nil if they show none, or no time. A
   /// server may send them with any status (draft-ietf-httpapi-ratelimit-headers-10, section 6).
   func quotaWait(at now: Timestamp) -> Duration? {
+    // Most responses have no such fields.
+    guard head.mayName(startingWith: UInt8(ascii: "r"), or: UInt8(ascii: "x")) else { return nil }
     func read(at time: Timestamp) -> Duration? {
       var fields = RateLimitFields()
       head.forEach { fields.note($0, $1, at: time) }
       return fields.wait
     }
-    // Most responses have no such fields, and the target's time is not needed.
+    // Usually no quota is exhausted, and the target's time is not needed.
     return read(at: now) == nil ? nil : read(at: targetTime(at: now))
   }
 

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// The header section of a response, stored as the received bytes.
 ///
 /// A response's header is stored far more often than it is read, so it is one buffer of `name: value CR LF` lines,
@@ -34,6 +36,23 @@ public struct HeaderBlock: Sendable, Hashable {
         body(bytes[start..<colon], Self.trimmed(bytes[(colon + 1)..<end]))
       }
       start = end < bytes.endIndex ? end + 1 : end
+    }
+  }
+
+  /// Whether a field's name may begin with one of two letters, in lower case here. Only the beginnings of lines are looked
+  /// at, so it is worth it before ``forEach(_:)``.
+  public func mayName(startingWith one: UInt8, or other: UInt8) -> Bool {
+    bytes.withUnsafeBytes { bytes in
+      guard let start = bytes.baseAddress else { return false }
+      var place = 0
+      while place < bytes.count {
+        let letter = bytes[place] | 0x20
+        if letter == one || letter == other { return true }
+        // Sound: what is searched is within the buffer, and so is what is found.
+        guard let end = memchr(start + place, 0x0A, bytes.count - place) else { return false }
+        place = UnsafeRawPointer(end) - start + 1
+      }
+      return false
     }
   }
 

@@ -12,9 +12,9 @@ extension SQLiteStore {
   func commitWithin(_ writes: [StoreWrite]) throws(StoreError) {
     if leases.isShared { try checkKeys(writes) }
     if let log {
-      // By their places: to go through the writes copies each.
+      // By their places: to go through the writes, or to pass one on, copies it.
       for place in writes.indices {
-        if try !logs(writes[place], in: log) { try apply(writes[place]) }
+        if try !logs(writes, place, in: log) { try apply(writes[place]) }
       }
     } else if calls.batching.allows(writes) {
       try applyInBatches(writes)
@@ -27,8 +27,8 @@ extension SQLiteStore {
 
   /// Writes a change to the log, if it can be there. Otherwise the call is not in the log any more, and the change belongs
   /// into the tables. Within a transaction.
-  private func logs(_ write: StoreWrite, in log: CallLog) throws(StoreError) -> Bool {
-    switch write {
+  private func logs(_ writes: [StoreWrite], _ place: Int, in log: CallLog) throws(StoreError) -> Bool {
+    switch writes[place] {
     case .insert(let call):
       // A call that is there already is an error, which the tables report.
       guard try isNew(call.id, in: log), !call.progress.state.isFinal, CallLog.takes(call.progress.state), log.hasRoom,

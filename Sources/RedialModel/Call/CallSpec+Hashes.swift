@@ -1,7 +1,17 @@
+internal import Synchronization
+
 /// Hashes of parts of its URL.
 extension CallSpec {
-  /// The path without the last part, if that is an id.
+  /// The path without the last part, if that is an id. Whoever asks first computes it.
   public var pathHash: UInt64 {
+    let known = knownPathHash.load(ordering: .relaxed)
+    if known != 0 { return known }
+    let hash = computedPathHash
+    knownPathHash.store(hash, ordering: .relaxed)
+    return hash
+  }
+
+  private var computedPathHash: UInt64 {
     // Up to the last slash, and with the part behind it.
     var (parent, path) = (FNV1a(), FNV1a())
     var slashes = 0

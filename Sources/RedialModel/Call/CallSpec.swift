@@ -1,4 +1,5 @@
 public import RedialCore
+internal import Synchronization
 
 /// A client's call with all defaults of the time when it was accepted. It never changes afterwards, so it is shared,
 /// not copied.
@@ -49,6 +50,8 @@ public final class CallSpec: Sendable {
   public let delay: Duration
   /// Warnings for its client; sent when the call is accepted, and not stored.
   public let warnings: [CallWarning]
+  /// Its ``pathHash``, once somebody has asked for it; until then 0.
+  let knownPathHash = Atomic<UInt64>(0)
 
   /// The allowed priorities.
   public static let priorities = 0...9
