@@ -179,8 +179,7 @@ extension Engine {
     let namespace = roster.targets[call.target].namespace
     roster.countUnfinished(-1, at: namespace)
     if record.kind == .call {
-      let attempts = record.progress.attempts - record.progress.attemptsBefore
-      roster.countEnd(state, isRetried: attempts > 1, at: namespace)
+      roster.countEnd(state, isRetried: record.progress.attempts > 1, at: namespace)
     }
     if let failure {
       effects.actions.append(

@@ -73,7 +73,9 @@ extension Engine {
     let target = roster.targets[place].snapshot(at: now)
     let key = target.key
     let payload = WebhookPayload.make(type, at: now) { notice.write(target, to: &$0) }
-    effects.actions.append(.event(TargetEvent(type: type, target: key, payload: payload)))
+    let event = Action.event(TargetEvent(type: type, target: key, payload: payload))
+    // What an operator has decided counts once it is on disk; a breaker is as it is in memory.
+    if type == .targetControlled { afterCommit.append(event) } else { effects.actions.append(event) }
     guard !key.isOfWebhooks else { return }
     for subscription in subscriptions where subscription.wants(type, target: key) {
       insertWebhook(type, payload, to: subscription)

@@ -56,14 +56,13 @@ extension Engine {
     roster.targets[place].limits.pause.mayTry && roster[place].leave(isTrial: true, at: now) == .granted
   }
 
-  /// How many calls at each end of a queue are looked at: those that have just come are at the end, and to look at all
-  /// again and again would take too long.
-  private static let lookedAt = 32
+  /// How many of the due calls are looked at: to look at all again and again would take too long.
+  private static let mostLookedAt = 256
 
   /// A due call that may start although the target has asked for a pause.
   func firstToTry(of place: Int) -> ReadyQueue.Place? {
     let target = roster.targets[place]
-    return target.due.ends(Self.lookedAt).first { due in
+    return target.due.sample(of: Self.mostLookedAt).first { due in
       guard let call = calls[due.id], call.stamp == due.stamp else { return false }
       return !(target.due.hasBudget && call.record.progress.isRetry)
         && target.limits.pause.admits(CallSource(call.record.spec)) && !target.isCrowded(by: call.record.spec)

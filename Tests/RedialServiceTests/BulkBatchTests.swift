@@ -66,7 +66,9 @@ struct BulkBatchTests {
   @Test("a tally arrives as it was sent")
   func tallies() {
     let tally = BulkBatch.Tally(done: 1, skipped: 2, unavailable: 3, elsewhere: 4)
-    #expect(BulkBatch.Tally(json: tally.json) == tally)
-    #expect(BulkBatch.Tally(json: Array("{".utf8)) == nil)
+    #expect(BulkBatch.Tally(json: tally.json, of: 10) == tally && BulkBatch.Tally(json: tally.json, of: 9) == nil)
+    for text in ["{", #"{"done":3,"skipped":-1}"#, #"{"done":9223372036854775807,"skipped":1}"#] {
+      #expect(BulkBatch.Tally(json: Array(text.utf8), of: 2) == nil)
+    }
   }
 }

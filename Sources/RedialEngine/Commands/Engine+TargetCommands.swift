@@ -44,10 +44,11 @@ extension Engine {
     case .pause: parkReady(index)
     case .configure, .patch, .resume: break
     }
-    report(.targetControlled(target: key, action: command.kind.name), of: index)
     reportStanding(index, always: true)
     roster.enterRotation(index)
     afterCommit.append(.reply(.targetCommand(command.reply, .done(describe(index)))))
+    // Last: its webhooks may have targets that take the place of one that is forgotten.
+    report(.targetControlled(target: key, action: command.kind.name), of: index)
   }
 
   mutating func refuse(_ command: TargetCommand, _ refusal: Refusal) {

@@ -22,8 +22,9 @@ struct DueCalls: Sendable {
   /// All places, void ones included.
   var places: [ReadyQueue.Place] { queue.contents + retries.contents }
 
-  /// So many places at each end of each queue, void ones included.
-  func ends(_ count: Int) -> [ReadyQueue.Place] { queue.ends(count) + retries.ends(count) }
+  /// At most so many places, void ones included, without retries that wait for a budget: all, or those at both ends of
+  /// each queue. What has just come is at the end.
+  func sample(of count: Int) -> [ReadyQueue.Place] { queue.sample(of: count) }
 
   /// Counts a call that becomes due or is due no more.
   mutating func count(_ change: Int, isRetry: Bool) {

@@ -181,13 +181,16 @@ struct ReadyQueue: Sendable {
     passedOver.flatMap { $0.calls.contents } + (levels.isEmpty ? usual.contents : levels.reversed().flatMap(\.contents))
   }
 
-  /// So many places at each end of each of its queues, void ones included.
-  func ends(_ count: Int) -> [Place] {
+  /// At most about so many places, void ones included: all, or those at both ends of each of its queues.
+  func sample(of count: Int) -> [Place] {
     var queues = passedOver.map(\.calls)
     for level in levels.isEmpty ? [usual] : levels.reversed() { queues += [level.backlog, level.new] }
+    queues.removeAll { $0.isEmpty }
+    let all = queues.reduce(0) { $0 + $1.count }
+    let each = all <= count ? all : max(1, count / (2 * queues.count))
     return queues.flatMap { queue -> [Place] in
-      let all = queue.contents
-      return all.count <= 2 * count ? Array(all) : Array(all.prefix(count) + all.suffix(count))
+      let places = queue.contents
+      return places.count <= 2 * each ? Array(places) : Array(places.prefix(each) + places.suffix(each))
     }
   }
 

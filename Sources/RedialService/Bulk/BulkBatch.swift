@@ -92,19 +92,20 @@ extension BulkBatch.Tally {
     return writer.bytes
   }
 
-  /// Reads what another instance has sent; nil if it cannot be read.
-  init?(json: [UInt8]) {
+  /// Reads what another instance has sent about so many calls; nil if it cannot be read.
+  init?(json: [UInt8], of calls: Int) {
     let read = json.withUnsafeBufferPointer { bytes in
       Result { () throws(JSONError) in
         var tally = Self()
         var reader = JSONReader(bytes)
+        func count() throws(JSONError) -> Int { min(max(-1, Int(try reader.integer())), calls + 1) }
         try reader.beginObject()
         while let name = try reader.nextKey() {
           switch name {
-          case "done": tally.done = Int(try reader.integer())
-          case "skipped": tally.skipped = Int(try reader.integer())
-          case "unavailable": tally.unavailable = Int(try reader.integer())
-          case "elsewhere": tally.elsewhere = Int(try reader.integer())
+          case "done": tally.done = try count()
+          case "skipped": tally.skipped = try count()
+          case "unavailable": tally.unavailable = try count()
+          case "elsewhere": tally.elsewhere = try count()
           default: _ = try reader.skipValue()
           }
         }
@@ -112,7 +113,9 @@ extension BulkBatch.Tally {
         return tally
       }
     }
-    guard case .success(let tally) = read else { return nil }
+    guard case .success(let tally) = read, tally.count == calls,
+      [tally.done, tally.skipped, tally.unavailable, tally.elsewhere].allSatisfy({ $0 >= 0 })
+    else { return nil }
     self = tally
   }
 }

@@ -228,6 +228,8 @@ final class BulkRunner: Sendable {
     _ tally: BulkBatch.Tally, _ page: CallPage<CallID>, of id: BulkOperationID, in term: UInt64, since: Timestamp
   ) {
     var rate = BulkOperation.rates.lowerBound
+    // What is waited for is that one change of owners is over.
+    if tally.elsewhere == 0 { table.withLock { $0.metOthers[id] = nil } }
     let isPassed = tally.unavailable == 0 && (tally.elsewhere == 0 || !waitsForOthers(id, in: term))
     change(id, in: term) { current in
       rate = current.request.ratePerSecond

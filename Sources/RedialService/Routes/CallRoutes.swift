@@ -88,7 +88,10 @@ struct CallRoutes: RouteGroup {
     }
     let responder = exchange.responder
     commands.perform(asked, in: exchange.caller.namespace) { tally in
-      responder.respond(HTTPResponse(status: 200, body: tally.json))
+      // An instance that runs none of these calls may just be about to: the other asks again.
+      let isOther = tally.elsewhere == asked.calls.count
+      let fields = isOther ? [HTTPHeader("\(PeerLink.notOwnerField)", "1")] : []
+      responder.respond(HTTPResponse(status: 200, headers: fields, body: tally.json))
     }
   }
 

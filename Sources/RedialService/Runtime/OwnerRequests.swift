@@ -53,10 +53,10 @@ struct OwnerRequests: Sendable {
       peers.forward(
         commands.request(in: namespace), toOwnerOf: ShardSet.shard(of: calls[0].target)
       ) { answer in
-        guard case .served(let answer) = answer, let tally = BulkBatch.Tally(json: answer.body),
-          tally.count == calls.count
-        else { return batch.add(BulkBatch.Tally(elsewhere: calls.count)) }
-        batch.add(tally)
+        // Calls that were changed, if the answer was lost, are not found again.
+        let served: HTTPResponse? = if case .served(let answer) = answer, answer.status == 200 { answer } else { nil }
+        batch.add(
+          served.flatMap { BulkBatch.Tally(json: $0.body, of: calls.count) } ?? BulkBatch.Tally(elsewhere: calls.count))
       }
     }
   }
