@@ -91,7 +91,7 @@ public enum Action: Sendable {
 public struct TargetEvent: Sendable {
   /// The event's type.
   public let type: EventType
-  /// The target.
+  /// Whose breaker has changed, or for which an operator has acted.
   public let target: TargetKey
   /// `{type, timestamp, data}`.
   public let payload: [UInt8]

@@ -15,10 +15,10 @@ final class Runtime: Sendable {
   let redaction: Redaction
   // The lanes.
   let engine: EngineLane
-  let store: StoreLane
-  let attempts: AttemptLane
+  private let store: StoreLane
+  private let attempts: AttemptLane
   /// Forwards submissions to the owners of their targets; nil if there can be no others.
-  let forwards: ForwardLane?
+  private let forwards: ForwardLane?
   // What answers clients.
   let queries: Queries
   let calls: CallAnswers
@@ -41,7 +41,7 @@ final class Runtime: Sendable {
   private let deadlines: DeadlineWatch
   private let tracer: CallTracer?
   private let spans: SpanExporter?
-  let drained = DispatchSemaphore(value: 0)
+  private let drained = DispatchSemaphore(value: 0)
 
   /// - Parameters:
   ///   - bodies: Reads bodies that are not in memory; needed unless all are.
