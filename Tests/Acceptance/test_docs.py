@@ -15,7 +15,7 @@ from processes import BINARY, ROOT, environment
 
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 DOOR = [ROOT / name for name in (
-    "README.md", "CONTRIBUTING.md", "SECURITY.md", "clients/python/README.md", "clients/typescript/README.md")]
+    "README.md", "CONTRIBUTING.md", "SECURITY.md", "Tests/README.md", "clients/python/README.md", "clients/typescript/README.md")]
 LONGEST_DOOR, LONGEST_PAGE = 8192, 15 * 1024
 
 
@@ -231,6 +231,15 @@ def test_what_the_pages_name_is_there():
             assert re.search(rf"^{target}:", makefile, re.M), (page.name, target)
         for path in re.findall(r"`((?:Sources|Tests|docker|api|Benchmarks)/[\w./-]+)`", text):
             assert (ROOT / path).exists(), (page.name, path)
+
+
+def test_each_acceptance_test_has_its_subject():
+    table = (ROOT / "Tests/README.md").read_text().partition("## The acceptance tests")[2]
+    named = re.findall(r"(\*?)`(\w+)`\1", "".join(re.findall(r"^\| [^|]+ \|(.*)\|$", table, re.M)))
+    files = {file.stem.removeprefix("test_"): file.read_text() for file in (ROOT / "Tests/Acceptance").glob("test_*.py")}
+    assert sorted(name for _, name in named) == sorted(files)
+    for mark, name in named:
+        assert bool(mark) == bool(re.search(r"^pytestmark = .*part\(", files[name], re.M)), name
 
 
 def swift_tests():
