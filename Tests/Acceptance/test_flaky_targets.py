@@ -24,7 +24,7 @@ SIDES = {
             "--unproven-share", "1", "--new-call-share", "0", "--max-retry-after-pause", "1ms"],
 }
 # As in the grid, no call waits for a slot that a target without a limit could use.
-ROOM = ["--max-in-flight-per-target", "1000", "--max-connections-per-target", "1000"]
+ROOM = ["--max-in-flight-per-target", "1000", "--max-connections-per-origin", "1000"]
 # That of the grid has waits of minutes where seven in ten fail.
 POLICY = {"deadline": "1h", "attemptTimeout": "2s", "backoff": {"initial": "100ms", "multiplier": 2, "max": "1s"}}
 SECONDS = 20
