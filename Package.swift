@@ -51,7 +51,7 @@ let package = Package(
     module("RedialJSON"),
     module("RedialModel", ["RedialText", "RedialJSON", "RedialCore"]),
     module("RedialEngine", ["RedialModel", "RedialText", "RedialJSON", "RedialCore"]),
-    module("RedialForecast", ["RedialModel", "RedialText", "RedialJSON", "RedialCore"]),
+    module("RedialForecast", ["RedialEngine", "RedialModel", "RedialText", "RedialJSON", "RedialCore"]),
 
     // The library that applications embed.
     module("Redial", ["RedialText", "RedialCore"]),
@@ -130,7 +130,7 @@ let package = Package(
     tests("RedialLegacyTests", ["Polling", "RedialLegacy", "Redial", "RedialTestSupport", "RedialCore"]),
     tests("RedialTextTests", ["RedialText", "RedialCore"]),
     tests("RedialModelTests", ["FuzzCorpus", "RedialModel", "RedialText", "RedialJSON", "RedialCore"]),
-    tests("RedialForecastTests", ["RedialForecast", "RedialModel", "RedialJSON", "RedialCore"]),
+    tests("RedialForecastTests", ["RedialForecast", "RedialEngine", "RedialModel", "RedialJSON", "RedialCore"]),
     tests("RedialEngineTests", ["RedialEngine", "RedialModel", "RedialCore"]),
     .target(
       name: "StoreConformance", dependencies: ["RedialStore", "RedialModel", "RedialCore"],

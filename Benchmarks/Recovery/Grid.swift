@@ -19,13 +19,15 @@ struct Cell {
 struct Grid {
   private(set) var cells: [Cell] = []
   private let breaker: CircuitBreakerSettings?
+  private let pace: Pace
   /// The share of requests that fail at random. The capacity is larger by them.
   private let failing: Double
   /// In place of all failures of an outage: answers take so long.
   private let slow: Duration?
 
-  init(breaker: CircuitBreakerSettings?, failing: Double, slow: Duration?) {
+  init(breaker: CircuitBreakerSettings?, pace: Pace, failing: Double, slow: Duration?) {
     self.breaker = breaker
+    self.pace = pace
     self.failing = failing
     self.slow = slow
     for headroom in [0.05, 0.1, 0.25, 0.5, 1, 2, 4] {
@@ -100,7 +102,8 @@ struct Grid {
       outage: .init(
         from: .seconds(30), to: end, errorRate: self.slow == nil ? share : 0, failure: failure,
         latency: self.slow ?? slow), breaker: breaker,
-      concurrency: max(64, 3 * capacity * latency / 1000), slowStart: .zero, seed: UInt64(cells.count + 1))
+      concurrency: max(64, 3 * capacity * latency / 1000), slowStart: .zero, pace: pace,
+      seed: UInt64(cells.count + 1))
     cells.append(
       Cell(
         overload: Self.overloads[overload].name, outage: outage, headroom: headroom, latency: latency, length: length,

@@ -1,7 +1,6 @@
-// How a backlog is delivered after an outage: the service's adaptive pace beside others, on one grid of scenarios in
-// virtual time. `recovery-benchmark` prints a table; with `-v`, a line for each scenario; with `--only NAME`, one row;
+// How a backlog is delivered after an outage, with an adaptive pace and without, on one grid of scenarios in virtual time.
+// `recovery-benchmark` prints a table; with `-v`, a line for each scenario; with `--only NAME`, one row;
 // with `--throughput`, how much is delivered without an outage;
-// with `--scenario N`, how the adaptive pace changes in that one;
 // with `--failing SHARE`, that share of the requests fails at random besides, with 500 or the status of `--status`;
 // with `--slow SECONDS`, answers take so long during each outage, and nothing fails.
 
@@ -36,13 +35,14 @@ func percent(_ value: Double) -> String {
   value.isInfinite ? "-" : "\((value * 1000).rounded() / 10) %"
 }
 
-func measure(_ name: String, _ cells: [Cell], with pace: () -> some Pacing) {
-  guard only == nil || only == name || cells.count == 1 else { return }
+func measure(_ name: String, _ pace: Pace, breaker: CircuitBreakerSettings? = .service) {
+  guard only == nil || only == name else { return }
   var ratios: [Double] = []
   var refused: [Double] = []
   var failed = 0
+  let cells = Grid(breaker: breaker, pace: pace, failing: failing, slow: slow).cells
   for (index, cell) in cells.enumerated() {
-    let figures = cell.scenario.recovery(with: pace(), failing: failing, status: status)
+    let figures = cell.scenario.recovery(failing: failing, status: status)
     let ideal = figures.ideal?.inSeconds ?? .nan
     // Longer than the scenario is "never".
     let ratio = figures.recovery.map { $0.inSeconds / ideal } ?? .infinity
@@ -67,11 +67,6 @@ func measure(_ name: String, _ cells: [Cell], with pace: () -> some Pacing) {
   fflush(nil)
 }
 
-let cells = Grid(breaker: .service, failing: failing, slow: slow).cells
-if let index = option("--scenario").flatMap({ Int($0) }), cells.indices.contains(index) {
-  measure("scenario \(index)", [cells[index]]) { TracingPace() }
-  exit(0)
-}
 if CommandLine.arguments.contains("--throughput") {
   print(
     "| pace, offered | scenarios | delivered ÷ possible: median | one in ten | worst | refused ÷ delivered: median |")
@@ -80,16 +75,10 @@ if CommandLine.arguments.contains("--throughput") {
   Throughput.measure(.fixed)
   exit(0)
 }
-print("\(cells.count) scenarios")
 print(
   "| pace | recovery × ideal: median | nine in ten | worst | over 1.6 | never |",
   "refused ÷ backlog: median | nine in ten | failed calls |")
 print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
-measure("adaptive", cells) { AdaptivePace() }
-measure("AIMD, rate", cells) { AIMDRate() }
-measure("AIMD, in flight", cells) { ConcurrencyPace(AIMDLimit()) }
-measure("Gradient2", cells) { ConcurrencyPace(Gradient2Limit()) }
-measure("Vegas", cells) { ConcurrencyPace(VegasLimit()) }
-measure("admission control", cells) { AdmissionControl() }
-measure("fixed limits", cells) { NoPace() }
-measure("fixed limits, no breaker", Grid(breaker: nil, failing: failing, slow: slow).cells) { NoPace() }
+measure("adaptive", .adaptive)
+measure("fixed limits", .fixed)
+measure("fixed limits, no breaker", .fixed, breaker: nil)

@@ -1,4 +1,4 @@
-internal import RedialCore
+package import RedialCore
 package import RedialModel
 
 /// Targets as people see them: with the reasons for which their calls wait, and the results of earlier attempts.
@@ -29,6 +29,14 @@ extension Engine {
   package mutating func describe(_ key: TargetKey, hasCalls: Bool = false) -> TargetSnapshot? {
     if hasCalls, owns(key) { _ = target(key) }
     return roster.place(of: key).map { describe($0) }
+  }
+
+  /// How many calls of a target are due, in memory and in its queue in the store.
+  package func dueCalls(of key: TargetKey) -> Int { roster.place(of: key).map { roster.targets[$0].dueCalls } ?? 0 }
+
+  /// A known target goes on with the pace that another engine has, for a forecast.
+  package mutating func resume(_ pace: AdaptivePace, of key: TargetKey) {
+    if let place = roster.place(of: key) { roster[place].resume(pace, at: now) }
   }
 
   /// The current state.

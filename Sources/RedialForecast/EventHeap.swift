@@ -16,8 +16,8 @@ struct EventHeap<Event> {
   /// The time of the first event; nil if there is none.
   var first: Timestamp? { entries.first?.at }
 
-  /// All of them, in no particular order.
-  var all: [(event: Event, at: Timestamp)] { entries.map { ($0.event, $0.at) } }
+  /// The first event; nil if there is none.
+  var firstEvent: Event? { entries.first?.event }
 
   mutating func add(_ event: Event, at time: Timestamp) {
     order += 1

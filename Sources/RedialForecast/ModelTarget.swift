@@ -10,19 +10,8 @@ struct ModelTarget {
     var latency: Duration
     /// Whether the target refused it because it had no capacity left.
     var isOverload = false
-    /// Whether the call's deadline ended it before the silence was long: that says nothing about the target.
-    var isCut = false
     /// The wait that it asked for.
     var retryAfter: Duration?
-
-    /// What it says about the load.
-    var sign: AdaptivePace.Sign {
-      switch outcome {
-      case .answered: .init(status: status, after: latency, asksToWait: retryAfter != nil)
-      case .maybeSent: isCut ? .none : .silent
-      default: .none
-      }
-    }
   }
 
   private let target: OutageScenario.Target

@@ -1,75 +1,51 @@
 internal import RedialCore
+internal import RedialEngine
 internal import RedialModel
 
-/// One run of a scenario in virtual time: calls arrive, are attempted as the breaker and the concurrency allow, and are
-/// retried as the policy decides. All of that is the service's own policy code; only the target is a model.
-///
-/// `Pace` decides how fast attempts start: nothing, the service's adaptive pace, or something to compare with it.
-struct OutageSimulation<Pace: Pacing> {
+/// One run of a scenario in virtual time: calls arrive, and the service's own engine attempts and retries them. Only the
+/// target is a model.
+struct OutageSimulation {
   let scenario: OutageScenario
-  private var random: RandomSource
+  private(set) var service: VirtualService
   private var target: ModelTarget
-  private(set) var sender: Sender<Pace>
-  /// Its own source, so that every pace meets the same calls.
+  private var random: RandomSource
+  /// Its own source, so that services with other settings meet the same calls.
   private var arrivals: RandomSource
+  private let call: CallSpec
   private var events = EventHeap<Event>()
-  private var calls: [Call] = []
-  /// Due calls, in the order of their due times: new ones, and the backlog.
-  private var new = Queue<Int>()
-  private var backlog = Queue<Int>()
-  private var share: FairShare
-  private var inFlight = 0
   private var unfinished = 0
-  /// When the breaker is checked again; nil if no call waits for it.
-  private var nextLook: Timestamp?
-  private var now = start
+  private var isOpen = false
+  private(set) var now = start
   private var load: LoadRecord
-
   private let mostAttempts: Int
-
-  /// As in the service: a shorter silence says nothing if the call's deadline ended it.
-  private static var longSilence: Duration { .seconds(1) }
-
-  private static var start: Timestamp { Timestamp(microseconds: 1_000_000_000) }
-
-  private struct Call {
-    let startedAt: Timestamp
-    var attempts = 0
-    var waits = WaitHistory.none
-    /// Whether it waits in the queue.
-    var isReady = false
-  }
-
-  private enum Event {
-    case arrival
-    case due(Int)
-    case timeUp(Int)
-    case ended(Int, ModelTarget.Answer, CircuitBreaker.Permit?, Pace.Ticket)
-    case look
-  }
-
   /// The share of the capacity that is not lost to requests which fail at random.
   private let useful: Double
 
+  private static var start: Timestamp { Timestamp(microseconds: 1_000_000_000) }
+  /// The target's key.
+  static var key: TargetKey { TargetKey("http://target.example", in: .default) }
+
+  private enum Event {
+    case arrival
+    case ended(CallID, number: Int, AttemptResult)
+  }
+
   /// - Parameters:
   ///   - failing: The share of requests that fail although the target works, 0..<1, and their status.
-  ///   - mostAttempts: The number of attempts at which the run ends; two million take one core a second or two.
-  init(
-    _ scenario: OutageScenario, pace: Pace, failing: Double = 0, status: Int = 500, mostAttempts: Int = 2_000_000
-  ) {
+  ///   - mostAttempts: The number of attempts at which the run ends.
+  init(_ scenario: OutageScenario, failing: Double = 0, status: Int = 500, mostAttempts: Int = 200_000) {
     self.scenario = scenario
-    useful = 1 - failing
-    share = FairShare(newShare: scenario.newCallShare)
     self.mostAttempts = mostAttempts
+    useful = 1 - failing
     random = RandomSource(seed: scenario.seed)
     arrivals = RandomSource(seed: scenario.seed &+ 7_777)
     target = ModelTarget(
       scenario.target, capacity: scenario.target.capacity.map { Double($0) }, failing: failing, status: status,
       outage: scenario.outage, start: Self.start)
-    sender = Sender(
-      pace: pace, breaker: scenario.breaker.map { CircuitBreaker(settings: $0, seed: scenario.seed) },
-      slowStart: scenario.pace == .fixed ? scenario.slowStart : .zero, concurrency: scenario.concurrency)
+    service = VirtualService(EngineSettings(only: scenario.settings), seed: scenario.seed)
+    call = CallSpec(simulated: scenario.policy, to: Self.key)
     load = LoadRecord(scenario, start: Self.start)
+    _ = service.begin(Self.key, at: Self.start)
     scheduleArrival()
   }
 
@@ -89,22 +65,28 @@ struct OutageSimulation<Pace: Pacing> {
   /// Runs until a condition holds, or the scenario ends. Returns whether there were too many attempts before.
   private mutating func advance(until isEnough: (LoadRecord) -> Bool) -> Bool {
     let end = Self.start + scenario.duration
-    while load.totals.attempts < mostAttempts, let time = events.first, time < end {
+    while load.totals.attempts < mostAttempts, let time = nextTime, time < end {
       step()
       if isEnough(load) { return false }
     }
     let isCutShort = load.totals.attempts >= mostAttempts
-    if !isCutShort { load.advance(to: end, unfinished: unfinished, isOpen: sender.isOpen(at: now)) }
+    if !isCutShort { load.advance(to: end, unfinished: unfinished, isOpen: isOpen) }
     return isCutShort
   }
 
-  /// Handles the next event.
+  private var nextTime: Timestamp? { [events.first, service.wakeAt].compactMap { $0 }.min() }
+
+  /// The time since the scenario's start.
+  var time: Duration { now - Self.start }
+  /// Calls that are due.
+  var due: Int { service.due(Self.key, at: now) }
+
+  /// Handles the next event, or lets the engine do what is due before that.
   mutating func step() {
-    guard let (event, time) = events.next() else { return }
-    load.advance(to: time, unfinished: unfinished, isOpen: sender.isOpen(at: now))
+    guard let time = nextTime else { return }
+    load.advance(to: time, unfinished: unfinished, isOpen: isOpen)
     now = time
-    handle(event)
-    dispatch()
+    if events.first == time, let event = events.next()?.event { handle(event) } else { turn([]) }
     target.advance(to: now)
     load.note(unfinished: unfinished, capacity: target.capacity.map { $0 * useful }, at: now)
   }
@@ -116,154 +98,47 @@ struct OutageSimulation<Pace: Pacing> {
   private mutating func handle(_ event: Event) {
     switch event {
     case .arrival:
-      arrive()
+      unfinished += 1
+      load.called(at: now)
+      turn([call.submission])
       scheduleArrival()
-    case .due(let index): becomeReady(index)
-    case .timeUp(let index):
-      guard calls[index].isReady else { return }
-      calls[index].isReady = false
-      fail(.deadlineExceeded)
-    case .ended(let index, let answer, let permit, let ticket): ended(index, answer, permit, ticket)
-    case .look: nextLook = nil
+    case .ended(let id, let number, let result): turn([.attemptEnded(id, number: number, result)])
     }
   }
 
-  private mutating func arrive() {
-    unfinished += 1
-    load.called(at: now)
-    let index = calls.count
-    calls.append(Call(startedAt: now))
-    if let (wait, waits) = scenario.policy.initialWait(using: &random), wait > .zero {
-      calls[index].waits = waits
-      events.add(.due(index), at: now + wait)
-    } else {
-      becomeReady(index)
+  private mutating func turn(_ happened: [EngineEvent]) {
+    let effect = service.step(happened, at: now)
+    for end in effect.ends {
+      unfinished -= 1
+      if let reason = end.failure {
+        load.failed(reason, at: now)
+      } else {
+        load.succeeded(after: now - end.roundStartedAt, at: now)
+      }
     }
-    let deadline = now + scenario.policy.deadline
-    if deadline < Self.start + scenario.duration { events.add(.timeUp(index), at: deadline) }
-  }
-
-  private mutating func becomeReady(_ index: Int) {
-    calls[index].isReady = true
-    guard calls[index].attempts == 0, sender.isClosed else { return backlog.append(index) }
-    let place = share.place(
-      beside: new.count, hasBacklog: !backlog.isEmpty,
-      oldest: new.first.map { now - calls[$0].startedAt } ?? .zero, at: now)
-    if place == .newAfterOthers { joinBacklog() }
-    if place == .backlog { backlog.append(index) } else { new.append(index) }
-  }
-
-  /// New calls become backlog.
-  private mutating func joinBacklog() {
-    while let index = new.popFirst() { backlog.append(index) }
-  }
-
-  /// The next call to start, and whether it is a new one.
-  private mutating func next() -> (index: Int, isNew: Bool)? {
-    // Calls whose deadline has passed are no longer ready.
-    while let first = new.first, !calls[first].isReady { _ = new.popFirst() }
-    while let first = backlog.first, !calls[first].isReady { _ = backlog.popFirst() }
-    guard let young = new.first else { return backlog.first.map { ($0, false) } }
-    guard let old = backlog.first, !share.isNewNext else { return (young, true) }
-    return (old, false)
-  }
-
-  /// Takes out the call that ``next()`` has returned.
-  private mutating func take(isNew: Bool) {
-    _ = isNew ? new.popFirst() : backlog.popFirst()
-  }
-
-  /// Starts the calls that may start.
-  private mutating func dispatch() {
-    while let (index, isNew) = next() {
-      switch sender.leave(inFlight: inFlight, at: now) {
-      case .afterAnother: return
-      case .at(let time): return look(at: time)
-      case .rejected where scenario.policy.onTrip == .fail:
-        take(isNew: isNew)
-        calls[index].isReady = false
-        fail(.tripped)
-      case .rejected(let until): return look(at: until)
-      case .granted(let permit):
-        take(isNew: isNew)
-        share.start(isNew: isNew, at: now)
-        begin(index, permit)
+    for action in effect.actions {
+      switch action {
+      case .start(let start): begin(start)
+      case .notice(.breakerOpened): isOpen = true
+      case .notice(.breakerClosed): isOpen = false
+      default: break
       }
     }
   }
 
-  private mutating func look(at time: Timestamp) {
-    // A breaker that waits for its probes is checked again when one of them has ended.
-    guard time > now, nextLook.map({ time < $0 }) ?? true else { return }
-    nextLook = time
-    events.add(.look, at: time)
-  }
-
-  private mutating func begin(_ index: Int, _ permit: CircuitBreaker.Permit?) {
-    inFlight += 1
-    calls[index].isReady = false
-    calls[index].attempts += 1
-    let left = scenario.policy.deadline - (now - calls[index].startedAt)
-    var answer = target.answer(at: now, timeout: min(scenario.policy.attemptTimeout, left), using: &random)
-    answer.isCut = answer.outcome == .maybeSent && left < scenario.policy.attemptTimeout && left < Self.longSilence
+  private mutating func begin(_ start: AttemptStart) {
+    let answer = target.answer(at: now, timeout: start.timeout, using: &random)
     load.attempted(at: now, isOverload: answer.isOverload)
-    let ticket = sender.start(at: now)
-    events.add(.ended(index, answer, permit, ticket), at: now + answer.latency)
+    let result = answer.result(within: start.timeout)
+    events.add(.ended(start.call.id, number: start.number, result), at: now + result.duration)
   }
+}
 
-  private mutating func ended(
-    _ index: Int, _ answer: ModelTarget.Answer, _ permit: CircuitBreaker.Permit?, _ ticket: Pace.Ticket
-  ) {
-    inFlight -= 1
-    let end = AttemptEnd(
-      outcome: answer.outcome, status: answer.status, retryAfter: answer.retryAfter, attempts: calls[index].attempts,
-      startedAt: calls[index].startedAt, waits: calls[index].waits)
-    if sender.end(answer, end.breakerResult, permit, ticket, of: index, at: now) { joinBacklog() }
-    let decision = scenario.policy.decide(end, at: now, using: &random)
-    calls[index].waits = decision.waits
-    switch decision.action {
-    case .succeed:
-      unfinished -= 1
-      load.succeeded(after: now - calls[index].startedAt, at: now)
-    case .stop(let reason): fail(reason)
-    case .retry(let wait): events.add(.due(index), at: now + wait)
-    case .park(let time): events.add(.due(index), at: time)
-    }
-  }
-
-  private mutating func fail(_ reason: StopReason) {
-    unfinished -= 1
-    load.failed(reason, at: now)
-  }
-
-  // MARK: Live loads
-
-  /// The time since the scenario's start.
-  var time: Duration { now - Self.start }
-  /// Calls that are due.
-  var due: Int { waiting.count }
-  private var waiting: [Int] { (backlog.all + new.all).filter { calls[$0].isReady }.sorted() }
-  /// Whether anything is left to simulate.
-  var hasEvents: Bool { events.first != nil }
-
-  /// The state as a live load, which a forecast can start from.
-  ///
-  /// - Parameter pace: The pace as it is now; nil if it is fixed.
-  func liveLoad(pace: AdaptivePace?) -> LiveLoad {
-    func waiting(_ index: Int, _ due: Timestamp) -> LiveLoad.Waiting {
-      let call = calls[index]
-      return .init(
-        due: due, attempts: call.attempts, startedAt: call.startedAt, waits: call.waits, policy: scenario.policy)
-    }
-    let dueNow = self.waiting.map { waiting($0, now) }
-    let later = events.all.compactMap { event, time in
-      if case .due(let index) = event { waiting(index, time) } else { nil }
-    }.sorted { $0.due < $1.due }
-    var settings = TargetSettings(maxInFlight: scenario.concurrency, slowStart: scenario.slowStart)
-    settings.breaker = scenario.breaker ?? CircuitBreakerSettings(consecutiveFailures: 0, failureRate: 2)
-    return LiveLoad(
-      now: now, due: dueNow.count, later: later.count, dueSample: dueNow, laterSample: later, arrivals: scenario.rate,
-      policy: scenario.policy, latency: scenario.target.latency, capacity: target.capacity,
-      overload: scenario.target.overload, settings: settings, pace: pace, openUntil: sender.openUntil)
+extension OutageScenario {
+  /// The target's settings. Without a breaker nothing opens it.
+  var settings: TargetSettings {
+    TargetSettings(
+      breaker: breaker ?? CircuitBreakerSettings(consecutiveFailures: 0, failureRate: 2), maxInFlight: concurrency,
+      pace: pace, newCallShare: newCallShare, slowStart: slowStart)
   }
 }

@@ -1,7 +1,7 @@
 internal import RedialCore
 package import RedialModel
 
-/// How well a pace brings a target back after an outage.
+/// How well the service brings a target back after an outage.
 package struct RecoveryFigures: Sendable {
   /// Unfinished calls at the outage's end.
   package var backlog: Int
@@ -22,23 +22,8 @@ extension OutageScenario {
   /// - Parameters:
   ///   - failing: The share of requests that fail although the target works, 0..<1.
   ///   - status: Their status.
-  package func recovery(
-    with pace: some Pacing, failing: Double = 0, status: Int = 500, mostAttempts: Int = 10_000_000
-  ) -> RecoveryFigures {
-    // Known types are compiled for themselves, which is many times faster.
-    switch pace {
-    case let pace as AdaptivePace:
-      var simulation = OutageSimulation(
-        self, pace: pace, failing: failing, status: status, mostAttempts: mostAttempts)
-      return simulation.recover()
-    case let pace as NoPace:
-      var simulation = OutageSimulation(
-        self, pace: pace, failing: failing, status: status, mostAttempts: mostAttempts)
-      return simulation.recover()
-    default:
-      var simulation = OutageSimulation(
-        self, pace: pace, failing: failing, status: status, mostAttempts: mostAttempts)
-      return simulation.recover()
-    }
+  package func recovery(failing: Double = 0, status: Int = 500, mostAttempts: Int = 10_000_000) -> RecoveryFigures {
+    var simulation = OutageSimulation(self, failing: failing, status: status, mostAttempts: mostAttempts)
+    return simulation.recover()
   }
 }

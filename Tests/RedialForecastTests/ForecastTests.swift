@@ -159,10 +159,11 @@ struct ForecastTests {
     var simulation = OutageSimulation(
       OutageScenario(
         policy: hasty, rate: 50, duration: .seconds(1000), outage: .init(from: .zero, to: .seconds(1000)), breaker: nil,
-        concurrency: 100_000), pace: NoPace(), mostAttempts: 20_000)
+        concurrency: 100_000, pace: .fixed), mostAttempts: 20_000)
     let forecast = simulation.run()
     #expect(forecast.isCutShort)
-    #expect(forecast.totals.attempts == 20_000)
+    // A step of the engine may start several.
+    #expect((20_000..<21_000).contains(forecast.totals.attempts))
     #expect(forecast.steps.count < 240)
   }
 

@@ -13,6 +13,9 @@ struct Agenda<Element> {
   private var heap: [Entry] = []
   private var added = 0
 
+  /// When the first is.
+  var first: Timestamp? { heap.first?.at }
+
   mutating func add(_ element: Element, at time: Timestamp) {
     heap.append(Entry(at: time, order: added, element: element))
     added += 1

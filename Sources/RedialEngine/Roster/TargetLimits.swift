@@ -163,6 +163,13 @@ struct TargetLimits: Sendable {
     note(at: now)
   }
 
+  /// Goes on with all that another pace has learned.
+  mutating func resume(_ pace: AdaptivePace, at now: Timestamp) {
+    guard self.pace != nil else { return }
+    self.pace = pace
+    note(at: now)
+  }
+
   /// What the pace has learned, to be saved.
   func savedPace(at now: Timestamp) -> SavedPace {
     SavedPace(delivered: pace?.delivered ?? 0, isLimited: pace?.rate != nil, at: now)

@@ -153,6 +153,11 @@ struct TargetState: Sendable {
     if breaker.state != .closed { limits.suspendPace(at: min(pace.at, now)) }
   }
 
+  /// Goes on with all that another pace has learned.
+  mutating func resume(_ pace: AdaptivePace, at now: Timestamp) {
+    limits.resume(pace, at: now)
+  }
+
   /// Its breaker has closed, but it should not get its full load at once.
   mutating func startSlowly(at now: Timestamp) {
     limits.startSlowly(at: now)

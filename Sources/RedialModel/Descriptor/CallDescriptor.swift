@@ -15,6 +15,18 @@ public struct CallDescriptor: Sendable {
   /// The id of its client's API key, for the instance to which it is forwarded; nil without one.
   public var apiKey: String?
 
+  package init(
+    spec: CallSpec, body: [UInt8], start: Start, key: IdempotencyKey? = nil, identity: GivenIdentity? = nil,
+    apiKey: String? = nil
+  ) {
+    self.spec = spec
+    self.body = body
+    self.start = start
+    self.key = key
+    self.identity = identity
+    self.apiKey = apiKey
+  }
+
   /// When a call starts.
   public enum Start: Sendable, Hashable {
     /// A duration after its acceptance.

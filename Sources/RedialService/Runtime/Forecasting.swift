@@ -17,7 +17,7 @@ final class Forecasting: Sendable {
   private var queries: Queries { targets.queries }
 
   /// The maximum number of attempts that are simulated for one forecast: a fifth of a second of one core.
-  private static let mostAttempts = 100_000
+  private static let mostAttempts = 20_000
 
   init(_ limits: ForecastLimits, _ targets: TargetAnswers, _ clock: Clock) {
     (self.limits, self.targets, self.clock) = (limits, targets, clock)

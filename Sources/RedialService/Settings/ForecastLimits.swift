@@ -4,7 +4,7 @@ public struct ForecastLimits: Sendable, Hashable {
   /// second.
   public var maxPreviewDraws = 4_096_000
   /// The maximum number of attempts of one simulation; two million take one core a second or two.
-  public var maxSimulationAttempts = 2_000_000
+  public var maxSimulationAttempts = 200_000
   /// How many of them may wait for one API key; without keys, for all clients together.
   public var maxForecastsPerKey = 16
   /// How many of them may wait in all.

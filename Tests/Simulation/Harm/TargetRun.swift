@@ -8,15 +8,13 @@ struct TargetRun<Load: RunLoad> {
   private enum Event {
     case call
     case ended(CallID, number: Int, AttemptResult)
-    case wake
   }
 
   private var load: Load
   private let keys: [TargetKey]
-  private var engine: Engine
+  private var service: VirtualService
   private var agenda = Agenda<Event>()
   private var now = World.start
-  private var wakeAt: Timestamp?
   private var submitted = 0
   private var ids: [CallID: Int] = [:]
   /// When each call succeeded, in seconds from the begin; infinite for one that did not.
@@ -26,7 +24,6 @@ struct TargetRun<Load: RunLoad> {
   private(set) var openings = 0
   /// How often a limit of the first target's pace began.
   private(set) var limits = 0
-  private var isPaced = false
   private var awaited: Int
 
   /// - Parameters:
@@ -45,7 +42,7 @@ struct TargetRun<Load: RunLoad> {
     settings.maxReadyPerTarget = 5_000_000
     settings.maxParkedPerTarget = 5_000_000
     settings.maxHeldBytes = 1 << 40
-    engine = Engine(settings: settings, seed: seed)
+    service = VirtualService(settings, seed: seed)
     turn([.recovered(RecoveredState())])
     scheduleCall()
   }
@@ -53,8 +50,12 @@ struct TargetRun<Load: RunLoad> {
   /// Runs until all awaited calls have succeeded, or for a time after the last call has come.
   mutating func run() {
     var end = Timestamp.distantFuture
-    while awaited > 0, let (time, event) = agenda.next(), time < end {
+    while awaited > 0, let time = [agenda.first, service.wakeAt].compactMap({ $0 }).min(), time < end {
       now = max(now, time)
+      guard agenda.first == time, let (_, event) = agenda.next() else {
+        turn([])
+        continue
+      }
       switch event {
       case .call:
         submit()
@@ -62,9 +63,6 @@ struct TargetRun<Load: RunLoad> {
       case .ended(let id, let number, let result):
         if let call = ids[id] { count(result, of: call) }
         turn([.attemptEnded(id, number: number, result)])
-      case .wake:
-        guard let wake = wakeAt, wake <= now else { continue }
-        turn([])
       }
     }
   }
@@ -101,27 +99,7 @@ struct TargetRun<Load: RunLoad> {
   }
 
   private mutating func turn(_ events: [EngineEvent]) {
-    var events = events
-    repeat {
-      let effects = engine.handle(events, at: now)
-      events = []
-      perform(effects.actions)
-      for request in effects.store {
-        switch request.body {
-        case .commit(_, let then): perform(then)
-        case .barrier: events.append(.storeWritten(epoch: request.epoch))
-        default: break
-        }
-      }
-      wakeAt = effects.wakeAt
-    } while !events.isEmpty
-    if let wakeAt { agenda.add(.wake, at: max(wakeAt, now)) }
-    let isPaced = engine.roster.place(of: keys[0]).map { engine.roster.targets[$0].isPaced } ?? false
-    if isPaced, !self.isPaced { limits += 1 }
-    self.isPaced = isPaced
-  }
-
-  private mutating func perform(_ actions: [Action]) {
+    let actions = service.step(events, at: now).actions
     for case .reply(.submission(let token, let answer)) in actions {
       guard case .accepted(let record) = answer else { fatalError("a call is refused: \(answer)") }
       ids[record.id] = Int(token.rawValue) - 1
@@ -129,6 +107,7 @@ struct TargetRun<Load: RunLoad> {
     for action in actions {
       switch action {
       case .notice(.breakerOpened): openings += 1
+      case .notice(.paceLimited(target: keys[0], rate: _, delivered: _)): limits += 1
       case .start(let start): begin(start)
       default: break
       }
@@ -137,18 +116,7 @@ struct TargetRun<Load: RunLoad> {
 
   private mutating func begin(_ start: AttemptStart) {
     guard let call = ids[start.call.id] else { fatalError("an attempt of an unknown call") }
-    let answer = load.answer(call, attempt: start.number, at: now, timeout: start.timeout)
-    let took = min(answer.latency, start.timeout)
-    var result = AttemptResult(outcome: answer.outcome, status: nil, duration: took)
-    if answer.outcome == .answered, took < start.timeout {
-      result.status = answer.status
-      let head = answer.retryAfter.map { "Retry-After: \($0.components.seconds)\r\n" } ?? ""
-      result.response = CapturedResponse(head: HeaderBlock(bytes: Array(head.utf8)), body: [], truncated: false)
-    } else {
-      let isRefused = answer.outcome == .notSent
-      if !isRefused { result.outcome = .maybeSent }
-      result.failure = AttemptFailure(code: isRefused ? "connectionRefused" : AttemptFailure.timeout, message: "")
-    }
-    agenda.add(.ended(start.call.id, number: start.number, result), at: now + took)
+    let result = load.answer(call, attempt: start.number, at: now, timeout: start.timeout).result(within: start.timeout)
+    agenda.add(.ended(start.call.id, number: start.number, result), at: now + result.duration)
   }
 }
