@@ -1,6 +1,6 @@
 """A loaded service that is killed again and again loses no call, and repeats only attempts that were in flight at a
-kill. `REDIAL_CRASH_ROUNDS` is the number of kills (20), `REDIAL_CRASH_SEED` the seed of their moments; `make crash-loop
-ROUNDS=200` runs it with the optimised binary.
+kill. `REDIAL_CRASH_ROUNDS` is the number of kills (20), `REDIAL_CRASH_SEED` the seed of their moments. The
+campaign runs it with the binary that ships.
 """
 
 import json

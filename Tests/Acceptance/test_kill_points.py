@@ -4,7 +4,7 @@ One process writes, and the shim records each write, each cut and each sync of t
 that dies at one of them is the result of those before it. Another process makes these files anew, also with a part of the write,
 and as a disk has them that forgets what was not synced; it lets the inspection of `redial doctor` check each of them, opens it,
 compares all rows with those of a store that has no log, and makes the next commit. `Tests/RedialStoreTests/KillPointTests.swift`
-has both. `REDIAL_KILL_STEP` is how many writes there are between two looks: 1 looks at each (`make kill-points`).
+has both. `REDIAL_KILL_STEP` is how many writes there are between two looks: 1 looks at each.
 """
 
 import os
