@@ -28,6 +28,7 @@ let package = Package(
   products: [
     .executable(name: "redial", targets: ["redial"]),
     .library(name: "Redial", targets: ["Redial"]),
+    .library(name: "RedialClient", targets: ["RedialClient"]),
     .library(name: "RedialLegacy", targets: ["RedialLegacy"]),
     .library(name: "RedialCore", targets: ["RedialCore"]),
     .library(name: "HTTPServer", targets: ["HTTPServer"]),
@@ -54,7 +55,9 @@ let package = Package(
     module("RedialForecast", ["RedialEngine", "RedialModel", "RedialText", "RedialJSON", "RedialCore"]),
 
     // The library that applications embed.
-    module("Redial", ["RedialText", "RedialCore"]),
+    module("Redial", ["RedialCore"]),
+    // The client of the service.
+    module("RedialClient", ["Redial", "RedialText"]),
     // What it takes over from older libraries: operations, callbacks, runs that can be started again.
     module("RedialLegacy", ["Redial", "RedialCore"]),
 
@@ -121,11 +124,12 @@ let package = Package(
     .target(
       name: "RedialTestSupport", dependencies: ["Redial", "RedialCore"], path: "Tests/RedialTestSupport",
       swiftSettings: strict),
+    tests("RedialTests", ["Redial", "RedialTestSupport", "RedialText", "RedialCore", "HTTPServer"]),
     tests(
-      "RedialTests",
+      "RedialClientTests",
       [
-        "Redial", "RedialTestSupport", "RedialText", "RedialCore", "RedialEngine", "RedialModel", "RedialService",
-        "HTTPServer",
+        "RedialClient", "Redial", "RedialTestSupport", "RedialText", "RedialCore", "RedialEngine", "RedialModel",
+        "RedialService", "HTTPServer",
       ]),
     tests("RedialLegacyTests", ["Polling", "RedialLegacy", "Redial", "RedialTestSupport", "RedialCore"]),
     tests("RedialTextTests", ["RedialText", "RedialCore"]),

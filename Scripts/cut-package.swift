@@ -1,10 +1,6 @@
 
 // Scripts/sanitize appends this to Package.swift: it leaves the suites named above, and what they need.
 
-for target in package.targets where target.name == "RedialTests" {
-  target.exclude = ["Client"]
-  target.dependencies = ["Redial", "RedialTestSupport", "RedialText", "RedialCore", "HTTPServer"]
-}
 var needed = suites
 var isComplete = false
 while !isComplete {

@@ -43,7 +43,7 @@ def pages():
     """The pages that may have samples, the library's own comments among them."""
     yield ROOT / "README.md"
     yield from sorted((ROOT / "docs").glob("*.md"))
-    for module in ("Redial", "RedialCore", "RedialLegacy"):
+    for module in ("Redial", "RedialClient", "RedialCore", "RedialLegacy"):
         folder = ROOT / "Sources" / module
         yield from sorted([*folder.rglob("*.md"), *folder.rglob("*.swift")])
 
@@ -115,8 +115,7 @@ def swift_file(page):
         return None
     module = "RedialCore" if "RedialCore" in page.parts else "Redial"
     imports, outside, tests = {f"import {module}", "import Foundation", "import Testing"}, [], []
-    if "RedialLegacy" in page.parts:
-        imports.add("import RedialLegacy")
+    imports.update(f"import {module}" for module in ("RedialClient", "RedialLegacy") if module in page.parts)
     for sample in found:
         more, declarations, rest = parts(sample)
         imports.update(more)

@@ -12,6 +12,7 @@ let package = Package(
       name: "Samples",
       dependencies: [
         .product(name: "Redial", package: "redial"),
+        .product(name: "RedialClient", package: "redial"),
         .product(name: "RedialCore", package: "redial"),
         .product(name: "RedialLegacy", package: "redial"),
       ],

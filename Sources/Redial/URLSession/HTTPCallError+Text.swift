@@ -63,7 +63,7 @@ extension HTTPCallError: LocalizedError {
 extension URL {
   /// The URL without parts that may be secret: user information, query, fragment, and everything except the scheme of a
   /// URL that is not of a web service.
-  var logText: String {
+  package var logText: String {
     guard let parts = URLComponents(url: self, resolvingAgainstBaseURL: true), let scheme = parts.scheme,
       scheme == "http" || scheme == "https"
     else { return "\(self.scheme ?? "no scheme"):…" }

@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import HTTPServer
 @testable import Redial
+import RedialTestSupport
 import Synchronization
 import Testing
 

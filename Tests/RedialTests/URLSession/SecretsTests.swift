@@ -1,6 +1,7 @@
 import Foundation
 import HTTPServer
 import Redial
+import RedialTestSupport
 import Testing
 
 #if canImport(FoundationNetworking)

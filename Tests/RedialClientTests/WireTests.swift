@@ -1,5 +1,5 @@
 import Foundation
-@testable import Redial
+@testable import RedialClient
 import RedialModel
 import Testing
 import RedialText

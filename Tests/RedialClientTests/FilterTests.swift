@@ -1,6 +1,6 @@
 import Foundation
 import HTTPServer
-import Redial
+import RedialClient
 import Testing
 
 @Suite("Calls that are found by conditions", .timeLimit(.minutes(5)))

@@ -1,6 +1,6 @@
 import Foundation
 import HTTPServer
-import Redial
+import RedialClient
 import RedialTestSupport
 import Testing
 

@@ -12,7 +12,7 @@ public struct RedialTransportError: Error, Sendable {
   public var baseURL: URL
   /// Its meaning for a retry: how far the request got.
   public var retryOutcome: AttemptOutcome
-  /// What went wrong: a `URLError`, or an ``AttemptTimeout``.
+  /// What went wrong: a `URLError`, or an `AttemptTimeout`.
   public var underlying: any Error
 
   /// Whether the service may have executed the request. False is certain; true is a possibility.

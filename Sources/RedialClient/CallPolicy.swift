@@ -19,7 +19,7 @@ public struct CallPolicy: Sendable, Hashable {
   public var deadline: Duration?
   /// The maximum time of one attempt, up to an hour; default 30 seconds.
   public var attemptTimeout: Duration?
-  /// What happens to a last attempt that could not finish before the deadline; default ``DeadlineRule/LastAttempt/endEarly``.
+  /// What happens to a last attempt that could not finish before the deadline; default `DeadlineRule.LastAttempt.endEarly`.
   public var lastAttempt: DeadlineRule.LastAttempt?
   /// The minimum time before the deadline for an attempt, up to an hour; default none.
   public var minimumAttemptTime: Duration?
@@ -28,7 +28,7 @@ public struct CallPolicy: Sendable, Hashable {
   /// Which network failures are retried; default all, or with ``OutgoingCall/isIdempotent`` false those that prove that
   /// the request was not sent.
   public var network: NetworkRetry?
-  /// Which statuses are retried; default ``RetryConditions/idempotent``, or ``RetryConditions/nonIdempotent`` with
+  /// Which statuses are retried; default `RetryConditions.idempotent`, or `RetryConditions.nonIdempotent` with
   /// ``OutgoingCall/isIdempotent`` false.
   public var statuses: StatusSet?
   /// Which statuses are retried only if the response has `Retry-After`.

@@ -1,18 +1,18 @@
-import Dispatch
-import Glibc
-import Synchronization
+internal import Dispatch
+internal import Glibc
+internal import Synchronization
 
 /// A listening socket whose connections do what a script says, down to the byte.
-final class ScriptedServer: Sendable {
-  let port: Int
+package final class ScriptedServer: Sendable {
+  package let port: Int
   private let listener: Int32
 
   /// One connection, from the server's side.
-  struct Connection: Sendable {
-    let descriptor: Int32
+  package struct Connection: Sendable {
+    package let descriptor: Int32
 
     /// Reads up to the end of a request's head; false when the client has gone.
-    func readHead() -> Bool {
+    package func readHead() -> Bool {
       var head: [UInt8] = []
       var byte: UInt8 = 0
       while !head.suffix(4).elementsEqual([13, 10, 13, 10]) {
@@ -24,7 +24,7 @@ final class ScriptedServer: Sendable {
 
     /// Sends text; false when the client has gone.
     @discardableResult
-    func send(_ text: String) -> Bool {
+    package func send(_ text: String) -> Bool {
       let bytes = Array(text.utf8)
       var sent = 0
       while sent < bytes.count {
@@ -38,20 +38,20 @@ final class ScriptedServer: Sendable {
     }
 
     /// Waits until the client closes its side.
-    func waitForEnd() {
+    package func waitForEnd() {
       var byte: UInt8 = 0
       while recv(descriptor, &byte, 1, 0) > 0 {}
     }
 
     /// Lets the close that follows reset the connection.
-    func reset() {
+    package func reset() {
       var option = linger(l_onoff: 1, l_linger: 0)
       setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     }
   }
 
   /// Each connection runs the script, with its number from 1, and is closed after it.
-  init(_ script: @escaping @Sendable (Connection, Int) -> Void) {
+  package init(_ script: @escaping @Sendable (Connection, Int) -> Void) {
     (listener, port) = Self.bound()
     precondition(listen(listener, 64) == 0, "cannot listen")
     let listener = listener
@@ -72,10 +72,10 @@ final class ScriptedServer: Sendable {
 
   deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
-  var url: String { "http://127.0.0.1:\(port)" }
+  package var url: String { "http://127.0.0.1:\(port)" }
 
   /// A socket that does not listen yet.
-  static func bound(isShared: Bool = false) -> (socket: Int32, port: Int) {
+  package static func bound(isShared: Bool = false) -> (socket: Int32, port: Int) {
     let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var one: Int32 = 1
     if isShared { setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size)) }
@@ -95,7 +95,7 @@ final class ScriptedServer: Sendable {
   private final class Numbers: Sendable {
     private let last = Mutex(0)
 
-    func next() -> Int {
+    package func next() -> Int {
       last.withLock {
         $0 += 1
         return $0
@@ -105,13 +105,13 @@ final class ScriptedServer: Sendable {
 }
 
 /// A port on which nobody listens, and nobody else can meanwhile.
-final class RefusingPort: Sendable {
-  let port: Int
+package final class RefusingPort: Sendable {
+  package let port: Int
   private let socket: Int32
 
-  init() { (socket, port) = ScriptedServer.bound() }
+  package init() { (socket, port) = ScriptedServer.bound() }
 
   deinit { close(socket) }
 
-  var url: String { "http://127.0.0.1:\(port)/" }
+  package var url: String { "http://127.0.0.1:\(port)/" }
 }

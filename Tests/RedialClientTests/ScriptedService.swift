@@ -1,6 +1,7 @@
 import Foundation
 import HTTPServer
-@testable import Redial
+@testable import RedialClient
+import RedialTestSupport
 import Synchronization
 
 /// A server in the service's place, or in a target's, that does what a script says.

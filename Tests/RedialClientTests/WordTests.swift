@@ -1,5 +1,5 @@
 import Foundation
-import Redial
+import RedialClient
 import RedialCore
 import RedialModel
 import Testing

@@ -1,6 +1,6 @@
 import Foundation
 import HTTPServer
-import Redial
+import RedialClient
 import Testing
 
 @Suite("The client and a real service", .timeLimit(.minutes(5)))

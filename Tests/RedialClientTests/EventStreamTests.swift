@@ -1,6 +1,6 @@
 import Foundation
 import HTTPServer
-@testable import Redial
+@testable import RedialClient
 import RedialTestSupport
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-@testable import Redial
+@testable import RedialClient
 import Testing
 
 @Suite("Webhooks that are verified")

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@testable import Redial
+@testable import RedialClient
 
 @Suite("API keys of the client")
 struct KeyTests {

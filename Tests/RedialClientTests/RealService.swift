@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 import HTTPServer
-import Redial
+import RedialClient
 import RedialCore
 import RedialEngine
 import RedialService

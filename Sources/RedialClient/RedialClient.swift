@@ -34,7 +34,7 @@ public struct RedialClient: Sendable {
   /// The session for reads. Each change is sent on a new session with the same configuration, so that no reused
   /// connection can make two requests of one. No redirect is followed, so that the key is sent nowhere else.
   public var session: URLSession
-  /// How often, how long and at what pace the client's own requests are retried. Its ``RetryPolicy/retryOn`` is not
+  /// How often, how long and at what pace the client's own requests are retried. Its `RetryPolicy.retryOn` is not
   /// used: the request decides what is safe.
   public var policy: RetryPolicy
   /// How long ``result(of:within:)`` waits between two polls of a call that the service did not hold back, and
