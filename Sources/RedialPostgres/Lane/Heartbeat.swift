@@ -1,5 +1,3 @@
-internal import Dispatch
-internal import Glibc
 internal import RedialCore
 internal import RedialLanes
 internal import RedialModel
@@ -12,59 +10,47 @@ final class Heartbeat: Sendable {
   /// The time between two heartbeats, of which each draws its own within a tenth.
   static let interval = Duration.milliseconds(250)
 
-  private struct Inbox: Sendable {
-    var shards = ShardSet.none
-    /// Whether all instances are to look at the database now.
-    var hasNews = false
-    var isClosed = false
+  /// What the others are told.
+  private enum Message: Sendable {
+    /// The owners of these shards: that calls for them are stored.
+    case calls(ShardSet)
+    /// All: to look at the database now.
+    case news
   }
 
   private let settings: PostgresSettings
   private let lane: PostgresLane
   private let listener: @Sendable (PeerNews) -> Void
-  private let inbox = Mutex(Inbox())
-  private let bell: Bell
-  private let queue = DispatchQueue(label: "redial.postgres.heartbeat")
-  private let ended = DispatchSemaphore(value: 0)
+  private let mailbox = Mailbox<Message>()
+  private let thread: BellThread
 
   /// Starts the thread.
   ///
   /// - Returns: Nil if the system has no file descriptor left.
   init?(_ settings: PostgresSettings, _ lane: PostgresLane, _ listener: @escaping @Sendable (PeerNews) -> Void) {
-    guard let bell = Bell() else { return nil }
-    self.bell = bell
+    guard let thread = BellThread("redial.postgres.heartbeat") else { return nil }
+    self.thread = thread
     self.settings = settings
     self.lane = lane
     self.listener = listener
-    queue.async { [self] in
+    thread.begin { [self] in
       var run = Run(self)
       run.untilClosed()
-      ended.signal()
     }
   }
 
   /// Tells the owners of shards, from any thread.
-  func tell(_ shards: ShardSet) {
-    inbox.withLock { $0.shards = $0.shards.union(shards) }
-    bell.ring()
-  }
+  func tell(_ shards: ShardSet) { post(.calls(shards)) }
 
   /// Has all instances look at the database, from any thread.
-  func tellAll() {
-    inbox.withLock { $0.hasNews = true }
-    bell.ring()
+  func tellAll() { post(.news) }
+
+  private func post(_ message: Message) {
+    if mailbox.post(message) == .mustWake { thread.bell.ring() }
   }
 
   /// Ends the thread, and waits until it has ended.
-  func close() {
-    let wasClosed = inbox.withLock { inbox in
-      defer { inbox.isClosed = true }
-      return inbox.isClosed
-    }
-    guard !wasClosed else { return }
-    bell.ring()
-    ended.wait()
-  }
+  func close() { thread.close() }
 
   /// The state of the thread.
   private struct Run {
@@ -88,15 +74,17 @@ final class Heartbeat: Sendable {
     }
 
     mutating func untilClosed() {
+      var messages: [Message] = []
       while true {
-        heart.bell.silence()
-        let news = heart.inbox.withLock { inbox in
-          defer { (inbox.shards, inbox.hasNews) = (.none, false) }
-          return inbox
+        heart.thread.bell.silence()
+        if heart.thread.isClosed { return }
+        heart.mailbox.take(&messages)
+        for message in messages {
+          switch message {
+          case .calls(let shards): hints.add(shards)
+          case .news: hasNews = true
+          }
         }
-        if news.isClosed { return }
-        hints.add(news.shards)
-        if news.hasNews { hasNews = true }
         do throws(PostgresFailure) {
           try step()
         } catch {
@@ -136,10 +124,10 @@ final class Heartbeat: Sendable {
         if let next { wakeUp = min(wakeUp, next) }
         // The beat may have taken some of them from the socket.
         if try takeMessages(connection) { return }
-        _ = try connection.wait(until: wakeUp, or: heart.bell.descriptor)
+        _ = try connection.wait(until: wakeUp, or: heart.thread.bell.descriptor)
         _ = try takeMessages(connection)
       } else {
-        heart.bell.wait(wakeUp - .now)
+        heart.thread.bell.wait(wakeUp - .now)
       }
     }
 

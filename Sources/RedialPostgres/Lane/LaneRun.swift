@@ -64,10 +64,11 @@ struct LaneRun {
 
   /// Makes all work until the lane is closed.
   mutating func untilClosed() {
-    while let jobs = lane.take() {
+    while true {
+      // Before the look: what is posted after that rings again.
       lane.bell.silence()
-      // What was posted between the two lines rings no bell any more.
-      works += (jobs + (lane.take() ?? [])).filter { $0.trial.losses == doubts }
+      guard let jobs = lane.take() else { return }
+      works += jobs.filter { $0.trial.losses == doubts }
       step()
     }
   }

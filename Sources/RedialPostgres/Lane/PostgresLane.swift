@@ -1,5 +1,3 @@
-internal import Dispatch
-internal import Glibc
 internal import RedialCore
 internal import RedialLanes
 internal import RedialModel
@@ -47,72 +45,56 @@ final class PostgresLane: Sendable {
     var largest: Int
   }
 
-  private struct Inbox: Sendable {
-    var jobs: [LaneJob] = []
-    var isClosed = false
-    var listener: (@Sendable (StoreOutcome) -> Void)?
-  }
-
   let settings: PostgresSettings
   let needs: Needs
   let standing: Mutex<Standing>
   let introduction = Mutex(Introduction())
-  private let inbox = Mutex(Inbox())
-  /// Rung when something was posted.
-  let bell: Bell
-  private let queue = DispatchQueue(label: "redial.postgres")
-  private let ended = DispatchSemaphore(value: 0)
+  private let mailbox = Mailbox<LaneJob>()
+  private let listener = Mutex<(@Sendable (StoreOutcome) -> Void)?>(nil)
+  private let thread: BellThread
 
   /// Starts the thread.
   init(_ settings: PostgresSettings, _ standing: Standing, _ needs: Needs) throws(StoreError) {
-    guard let bell = Bell() else {
+    guard let thread = BellThread("redial.postgres") else {
       throw StoreError(kind: .unavailable, message: "The system has no file descriptor left. Raise the limit.")
     }
-    self.bell = bell
+    self.thread = thread
     self.settings = settings
     self.needs = needs
     self.standing = Mutex(standing)
-    queue.async { [self] in
+    thread.begin { [self] in
       var run = LaneRun(self)
       run.untilClosed()
-      ended.signal()
     }
   }
 
   /// Sets who receives the outcomes.
   func report(to listener: @escaping @Sendable (StoreOutcome) -> Void) {
-    inbox.withLock { $0.listener = listener }
+    self.listener.withLock { $0 = listener }
   }
 
   /// Adds a work behind all others.
   func post(_ job: LaneJob) {
-    inbox.withLock { $0.jobs.append(job) }
-    bell.ring()
+    if mailbox.post(job) == .mustWake { bell.ring() }
   }
 
   /// Ends the thread, and waits until it has ended. Works without an outcome get none.
-  func close() {
-    let wasClosed = inbox.withLock { inbox in
-      defer { inbox.isClosed = true }
-      return inbox.isClosed
-    }
-    guard !wasClosed else { return }
-    bell.ring()
-    ended.wait()
-  }
+  func close() { thread.close() }
 
   // MARK: On the thread
 
+  /// Rung when something was posted.
+  var bell: Bell { thread.bell }
+
   /// Takes what was posted; nil once the lane is closed.
   func take() -> [LaneJob]? {
-    inbox.withLock { inbox in
-      guard !inbox.isClosed else { return nil }
-      defer { inbox.jobs.removeAll(keepingCapacity: true) }
-      return inbox.jobs
-    }
+    guard !thread.isClosed else { return nil }
+    var jobs: [LaneJob] = []
+    mailbox.take(&jobs)
+    return jobs
   }
 
   func report(_ outcome: StoreOutcome) {
-    inbox.withLock { $0.listener }?(outcome)
+    listener.withLock { $0 }?(outcome)
   }
 }
