@@ -168,7 +168,7 @@ def by_attempt(binary, seconds):
     flaky = subprocess.Popen(
         [binary, "flaky", "--quiet", "--listen", f"127.0.0.1:{target}", "--fail-rate", "1"], stdout=subprocess.DEVNULL,
         env={"PATH": os.environ["PATH"]})
-    flags = ["--breaker-failure-rate", "0", "--breaker-consecutive-failures", "0", "--pace", "fixed", "--log-level", "error"]
+    flags = ["--target-defaults", '{"breaker": {"consecutiveFailures": 0}, "pace": "fixed"}', "--log-level", "error"]
     costs = []
     try:
         service.wait_for(target, flaky, "flaky")

@@ -118,10 +118,19 @@ public struct EngineSettings: Sendable, Hashable {
 
   /// The settings of a target without its own.
   public var target: TargetSettings {
-    TargetSettings(
-      breaker: breaker, maxInFlight: maxInFlightPerTarget, ratePerSecond: ratePerSecond, rateBurst: rateBurst,
-      retryShare: retryShare, retriesPerSecond: retriesPerSecond, pace: pace,
-      newCallShare: newCallShare, slowStart: slowStart, attemptTimeout: attemptTimeout)
+    get {
+      TargetSettings(
+        breaker: breaker, maxInFlight: maxInFlightPerTarget, ratePerSecond: ratePerSecond, rateBurst: rateBurst,
+        retryShare: retryShare, retriesPerSecond: retriesPerSecond, pace: pace,
+        newCallShare: newCallShare, slowStart: slowStart, attemptTimeout: attemptTimeout)
+    }
+    set {
+      (breaker, maxInFlightPerTarget) = (newValue.breaker, newValue.maxInFlight)
+      (ratePerSecond, rateBurst) = (newValue.ratePerSecond, newValue.rateBurst)
+      (retryShare, retriesPerSecond) = (newValue.retryShare, newValue.retriesPerSecond)
+      (pace, newCallShare, slowStart) = (newValue.pace, newValue.newCallShare, newValue.slowStart)
+      attemptTimeout = newValue.attemptTimeout
+    }
   }
 
   /// Maximum attempts in flight to any target, at least one.

@@ -81,14 +81,9 @@ extension CallSpec {
 extension EngineSettings {
   /// Those of a service with one target, of which only the target's own limits hold anything back.
   init(only target: TargetSettings) {
-    self.init(
-      maxInFlight: max(4096, 4 * target.maxInFlight), maxInFlightPerTarget: target.maxInFlight, maxUnfinished: 1 << 40,
-      breaker: target.breaker)
+    self.init(maxInFlight: max(4096, 4 * target.maxInFlight), maxUnfinished: 1 << 40)
     maxConnectionsPerOrigin = maxInFlight
-    (ratePerSecond, rateBurst) = (target.ratePerSecond, target.rateBurst)
-    (retryShare, retriesPerSecond) = (target.retryShare, target.retriesPerSecond)
-    (pace, newCallShare, slowStart) = (target.pace, target.newCallShare, target.slowStart)
-    attemptTimeout = target.attemptTimeout
+    self.target = target
   }
 }
 

@@ -12,14 +12,14 @@ import sys
 import threading
 import time
 
-from processes import BOUND, Client, run, wait_until
+from processes import BOUND, NO_BREAKER, Client, run, wait_until
 
 # A failure that says nothing of the target's load: with 503 the pace could fall, and the calls end too late.
 FAILURE = 500
 POLICY = {"maxAttempts": 60, "deadline": "1h", "backoff": {"initial": "10ms", "max": "100ms"},
           "retryOn": {"network": True, "statuses": [str(FAILURE)]}}
 # An open breaker would leave nothing in flight to kill.
-FLAGS = ["--breaker-failure-rate", "0", "--breaker-consecutive-failures", "0", "--log-level", "error"]
+FLAGS = [*NO_BREAKER, "--log-level", "error"]
 # The maximum time between a request's arrival and its outcome on disk on a busy machine, in seconds.
 SLACK = 5
 # How much later than it was sent the target may read a request, even after its sender's death.

@@ -3,6 +3,7 @@ its address after the first answer; another has an IPv6 address that does not an
 """
 
 import json
+import os
 import pathlib
 import socket
 import struct
@@ -96,9 +97,8 @@ def main(binary, folder):
         with open(folder / "redial.log", "wb") as log:
             service = subprocess.Popen(
                 [binary, "serve", "--listen", "0.0.0.0:8098", "--store", f"sqlite:{folder}/redial{delay}.db",
-                 "--name-cache-time", f"{CACHE_TIME}s", "--happy-eyeballs-delay", f"{delay}ms",
-                 "--allow-unauthenticated", "true"],
-                stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+                 "--name-cache-time", f"{CACHE_TIME}s", "--allow-unauthenticated", "true"],
+                env=os.environ | {"REDIAL_TEST_CONSTANTS": f"happyEyeballsDelay={delay}ms"}, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
         try:
             deadline = time.monotonic() + 20
             while True:

@@ -211,6 +211,26 @@ class TestClock:
         self.memory[:] = struct.pack("<q", round((self.seconds + seconds) * 1e6))
 
 
+class Constants(dict):
+    """Bounds of the service that nobody sets but tests: `redial(Constants(maxScan=100))`."""
+
+
+def target_defaults(**settings):
+    """Flags with the settings of all targets: `redial(*target_defaults(pace="fixed"))`."""
+    return "--target-defaults", json.dumps(settings)
+
+
+def breaker(**settings):
+    """Flags with the settings of all breakers."""
+    return target_defaults(breaker=settings)
+
+
+# One failure opens a breaker, at once.
+HASTY = {"consecutiveFailures": 1, "failureTime": "0s"}
+# Nothing opens one.
+NO_BREAKER = breaker(consecutiveFailures=0)
+
+
 class Redial(Server):
     """A service with its own store."""
 
@@ -223,6 +243,10 @@ class Redial(Server):
         self.clock = TestClock(folder / "clock") if clock else None
         if self.clock:
             env = (env or {}) | {"REDIAL_TEST_CLOCK": str(self.clock.file)}
+        constants = [f"{name}={value}" for flag in flags if isinstance(flag, Constants) for name, value in flag.items()]
+        if constants:
+            env = (env or {}) | {"REDIAL_TEST_CONSTANTS": ",".join(constants)}
+        flags = [flag for flag in flags if not isinstance(flag, Constants)]
         super().__init__(
             ["serve", "--listen", f"127.0.0.1:{free_port()}", "--store", location or f"sqlite:{self.store}", *flags],
             folder / "redial.log", env)

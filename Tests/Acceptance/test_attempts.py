@@ -4,7 +4,7 @@ import base64
 import email.utils
 import time
 
-from processes import wait_until
+from processes import NO_BREAKER, wait_until
 
 QUICK = {"backoff": {"initial": "20ms", "max": "50ms"}}
 
@@ -85,7 +85,7 @@ def test_a_status_that_is_not_retryable_ends_the_call_at_once(redial, receiver):
 
 def test_attempts_and_deadline_end_a_call_whichever_comes_first(redial, receiver):
     target = receiver(lambda request: (503, {}, b""))
-    service = redial("--breaker-consecutive-failures", "0", "--breaker-failure-rate", "0", clock=True)
+    service = redial(*NO_BREAKER, clock=True)
     call = service.ended(service.submit(url=target.url, policy=QUICK | {"deadline": "1h", "maxAttempts": 3}))
     assert (call["failureReason"], call["attemptCount"]) == ("attemptsExhausted", 3)
     more = {"backoff": {"initial": "20ms", "max": "10m"}, "deadline": "1h", "maxAttempts": 1000}

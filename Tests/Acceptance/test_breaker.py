@@ -2,10 +2,10 @@
 
 import time
 
-from processes import wait_until
+from processes import HASTY, breaker, wait_until
 
 # One failure is enough.
-FLAGS = ("--breaker-consecutive-failures", "1", "--breaker-failure-time", "0s", "--breaker-open-interval", "1000s", "--breaker-max-open-interval", "1d")
+FLAGS = breaker(**HASTY, openInterval="1000s", maxOpenInterval="1d")
 SLOW = {"backoff": {"initial": "50ms", "max": "50ms", "jitter": "none"}}
 
 
@@ -77,7 +77,7 @@ def test_a_target_that_is_gone_opens_its_breaker_and_no_other(redial, receiver, 
 
 def test_an_open_breaker_outlives_its_process(redial, receiver):
     target = receiver(lambda request: (500, {}, b""))
-    service = redial("--breaker-consecutive-failures", "1", "--breaker-failure-time", "0s", "--breaker-open-interval", "1m")
+    service = redial(*breaker(**HASTY, openInterval="1m"))
     service.submit(url=target.url, policy=SLOW)
     wait_until(lambda: (t := service.target(target.url)) and t["breaker"]["state"] == "open", "the breaker opens")
     service.kill()
@@ -90,9 +90,7 @@ def test_an_open_breaker_outlives_its_process(redial, receiver):
 
 def test_a_failure_rate_opens_the_breaker(redial, receiver):
     target = receiver(lambda request: (500 if int(request.path[1:]) % 2 else 200, {}, b""))
-    service = redial(
-        "--breaker-consecutive-failures", "0", "--breaker-failure-rate", "0.5", "--breaker-minimum-calls", "10",
-        "--breaker-open-interval", "1m")
+    service = redial(*breaker(consecutiveFailures=0, failureRate=0.5, minimumCalls=10, openInterval="1m"))
     for number in range(10):
         assert service.target(target.url) is None or service.target(target.url)["breaker"]["state"] == "closed"
         identity = service.submit(url=f"{target.url}/{number}", policy={"maxAttempts": 1})
@@ -113,7 +111,7 @@ def test_one_call_that_always_fails_holds_nothing_back(redial, flaky):
 
 def test_calls_of_which_none_gets_through_open_the_breaker_after_some_seconds(redial, receiver):
     target, began = receiver(lambda request: (500, {}, b"")), time.monotonic()
-    service = redial("--breaker-open-interval", "1h", "--breaker-max-open-interval", "1h")
+    service = redial(*breaker(openInterval="1h", maxOpenInterval="1h"))
 
     def is_open():
         service.submit(url=target.url, policy={"maxAttempts": 1})

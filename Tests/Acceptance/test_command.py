@@ -170,9 +170,9 @@ def test_print_config_shows_each_value_and_where_it_came_from(tmp_path):
         assert line in lines
     groups = [line.partition(".")[0] for line in lines]
     assert len(set(groups)) == sum(a != b for a, b in zip(groups, [None] + groups)), "each group in one place"
-    config.write_text('{"breakerWindow": "30s", "breaker": {"window": "40s"}}')
+    config.write_text('{"eventHeartbeat": "30s", "events": {"heartbeat": "40s"}}')
     answer = run("serve", "--print-config", "--config", config)
-    assert answer.returncode == 2 and "breakerWindow and breaker.window" in answer.stderr, answer
+    assert answer.returncode == 2 and "eventHeartbeat and events.heartbeat" in answer.stderr, answer
 
 
 def documented_settings():
@@ -184,7 +184,7 @@ def documented_settings():
 def test_the_help_of_serve_is_short_and_all_of_it_is_grouped():
     short, whole = run("serve", "--help").stdout, run("serve", "--help-all").stdout
     assert len(re.findall(r"\[REDIAL_\w+;", short)) == 15
-    assert "--help-all" in short and "--listen" in short and "--gzip-level" not in short
+    assert "--help-all" in short and "--listen" in short and "--loops" not in short
     headings = re.findall(r'^.* \("(\w+)" in the config file\):$', whole, re.M)
     assert len(headings) == len(set(headings)) and {"server", "store", "breaker", "egress", "log"} <= set(headings)
     assert len(documented_settings()) == len(run("serve", "--print-config").stdout.splitlines()) > 90

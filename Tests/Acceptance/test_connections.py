@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from processes import BOUND, wait_until
+from processes import BOUND, Constants, wait_until
 
 
 def descriptors(count):
@@ -31,7 +31,7 @@ def health(port):
 def test_at_the_bound_of_connections_a_new_one_is_served_or_told_503_at_once(redial, sent):
     descriptors(4000)
     # No connection ends by itself as long as a client waits here: a new one is not answered because another has timed out.
-    service = redial("--max-connections", "2000", "--header-timeout", "10m", "--idle-timeout", "10m")
+    service = redial("--max-connections", "2000", Constants(headerTimeout="10m"), "--idle-timeout", "10m")
     open_ones = []
     try:
         for _ in range(2500):

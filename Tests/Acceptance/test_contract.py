@@ -8,7 +8,7 @@ import pytest
 import yaml
 from openapi_spec_validator import validate
 
-from processes import ROOT, wait_until
+from processes import ROOT, Constants, wait_until
 
 PATH = ROOT / "api/openapi.yaml"
 CONTRACT = yaml.safe_load(PATH.read_text())
@@ -97,7 +97,7 @@ def test_every_answer_in_json_has_an_example():
 
 
 def test_every_operation_answers_as_documented(redial, flaky):
-    service, target = redial("--max-body-bytes", "10000", "--max-policies", "2", "--max-operations", "1"), flaky()
+    service, target = redial("--max-body-bytes", "10000", Constants(maxPolicies=2, maxOperations=1)), flaky()
     seen = set()
 
     def ask(method, template, body=None, headers=None, query="", **values):

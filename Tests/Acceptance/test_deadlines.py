@@ -4,7 +4,7 @@ from urllib.parse import quote
 
 import pytest
 
-from processes import run, wait_until
+from processes import Constants, run, wait_until
 
 POLICY = {"deadline": "4000s", "attemptTimeout": "5s"}
 
@@ -22,7 +22,7 @@ def shown(words, service, *target):
 
 @pytest.mark.parametrize("memory", ["10000", "50"], ids=["in memory", "in the store"])
 def test_calls_that_will_miss_their_deadlines_are_counted_while_they_wait(redial, receiver, memory):
-    service, target = redial("--store-watch-interval", "1s", "--max-held", memory, clock=True), receiver()
+    service, target = redial(Constants(storeWatchInterval="1s"), "--max-held", memory, clock=True), receiver()
     path = "/v1/targets/" + quote(target.url, safe="")
     # One in 20 s for 4000 s are 200; of 500 calls about 300 will be too late, whenever that is asked.
     assert service("PUT", path, {"rate": {"perSecond": 0.05, "burst": 1}, "newCallShare": 0}).status == 200

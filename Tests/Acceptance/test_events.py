@@ -8,7 +8,7 @@ import socket
 import subprocess
 import threading
 
-from processes import BINARY, BOUND, environment, run, wait_until
+from processes import BINARY, BOUND, HASTY, Constants, breaker, environment, run, wait_until
 from test_contract import validator
 
 
@@ -85,7 +85,7 @@ def test_a_call_is_told_of_from_its_acceptance_to_its_end(redial, flaky):
 
 def test_a_targets_breaker_is_told_of_and_a_call_that_it_ends(redial, receiver):
     target = receiver(lambda request: (500, {}, b""))
-    service = redial("--breaker-consecutive-failures", "1", "--breaker-failure-time", "0s", "--breaker-open-interval", "300ms")
+    service = redial(*breaker(**HASTY, openInterval="300ms"))
     stream = Stream(service)
     service.submit(url=target.url, policy=FAST | {"onTrip": "fail"})
     assert stream.until("call.tripped")["data"]["failureReason"] == "tripped"
@@ -162,7 +162,7 @@ def test_an_event_that_is_not_remembered_is_answered_with_a_reset(redial, flaky)
 
 
 def test_what_nobody_listened_to_is_not_kept_and_that_is_told(redial, flaky):
-    service, target = redial("--event-linger", "10ms"), flaky()
+    service, target = redial(Constants(eventLinger="10ms")), flaky()
     stream = Stream(service)
     service.ended(service.submit(url=target.url))
     stream.until("call.succeeded")
@@ -178,7 +178,7 @@ def test_what_nobody_listened_to_is_not_kept_and_that_is_told(redial, flaky):
 
 
 def test_a_slow_listener_is_told_and_cut_off_and_holds_nobody_up(redial, flaky):
-    service, target = redial("--max-output-backlog-bytes", "4096", "--max-events", "10"), flaky()
+    service, target = redial(Constants(maxOutputBacklogBytes=4096), "--max-events", "10"), flaky()
     slow = socket.socket()
     slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
     slow.connect(("127.0.0.1", service.port))
@@ -204,7 +204,7 @@ def test_a_slow_listener_is_told_and_cut_off_and_holds_nobody_up(redial, flaky):
 
 
 def test_listeners_are_bounded_and_shown_that_the_connection_lives(redial):
-    service = redial("--max-event-listeners", "2", "--event-heartbeat", "50ms")
+    service = redial(Constants(maxEventListeners=2), "--event-heartbeat", "50ms")
     first, second = Stream(service), Stream(service)
     refused = Stream(service)
     assert refused.response.status == 503 and refused.response.headers["retry-after"]

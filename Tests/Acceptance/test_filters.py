@@ -6,7 +6,7 @@ import socket
 import threading
 from urllib.parse import quote
 
-from processes import BOUND, Client, run, wait_until
+from processes import BOUND, Client, Constants, run, wait_until
 
 FAST = {"maxAttempts": 2, "backoff": {"strategy": "constant", "initial": "10ms", "jitter": "none"},
         "retryOn": {"statuses": ["500"]}}
@@ -79,7 +79,7 @@ def test_calls_are_found_by_when_they_were_accepted(redial):
 
 
 def test_a_condition_without_an_index_costs_a_bounded_look_a_page(redial):
-    service = redial("--max-scan", "100")
+    service = redial(Constants(maxScan=100))
     wanted = service.submit(url="http://127.0.0.1:1/", policy={"maxAttempts": 1})
     service.ended(wanted)
     for _ in range(5):
@@ -136,7 +136,7 @@ def test_several_states_a_part_of_the_url_and_the_idempotency_key_find_calls(red
 
 
 def test_a_part_of_the_url_costs_a_bounded_look_a_page(redial):
-    service = redial("--max-scan", "100")
+    service = redial(Constants(maxScan=100))
     wanted = service.submit(url="http://127.0.0.1:1/wanted", delay="1h")
     for _ in range(3):
         service("POST", "/v1/calls/batch", [{"url": "http://127.0.0.1:1/", "delay": "1h"}] * 99)
@@ -201,7 +201,7 @@ def test_a_search_of_long_urls_is_linear_and_no_look_up_waits_for_it(redial):
 
 
 def test_scans_whose_clients_have_left_are_not_made(redial):
-    service = redial("--max-scan", "1000000")
+    service = redial(Constants(maxScan=1_000_000))
     lines = "\n".join(json.dumps({"url": f"http://h/{'?a=b' * 2000}", "delay": "1h"}) for _ in range(100))
     service("POST", "/v1/calls/batch", lines.encode(),
             {"content-type": "application/x-ndjson", "prefer": "return=minimal"})

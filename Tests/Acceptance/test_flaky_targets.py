@@ -14,14 +14,14 @@ import time
 
 import drawn_targets
 import pytest
-from processes import ROOT, wait_until
+from processes import ROOT, Constants, target_defaults, wait_until
 
 pytestmark = pytest.mark.part("ratios")
 
 SIDES = {
     "defaults": [],
-    "off": ["--pace", "fixed", "--breaker-consecutive-failures", "0", "--slow-start", "0s", "--target-share", "1",
-            "--unproven-share", "1", "--new-call-share", "0", "--max-retry-after-pause", "1ms"],
+    "off": [*target_defaults(pace="fixed", breaker={"consecutiveFailures": 0}, slowStart="0s", newCallShare=0),
+            Constants(targetShare=1, unprovenShare=1), "--max-retry-after-pause", "1ms"],
 }
 # As in the grid, no call waits for a slot that a target without a limit could use.
 ROOM = ["--max-in-flight-per-target", "1000", "--max-connections-per-origin", "1000"]

@@ -5,7 +5,7 @@ import json
 import threading
 import xml.etree.ElementTree as ElementTree
 
-from processes import BOUND, Client, run as command, wait_until
+from processes import BOUND, Client, Constants, run as command, wait_until
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -87,7 +87,7 @@ def test_the_command_previews_and_simulates_without_a_service(tmp_path):
 
 
 def test_a_forecast_that_costs_too_much_is_refused_with_the_number_to_lower(redial):
-    service = redial("--max-preview-draws", "40960", "--max-simulation-attempts", "1000")
+    service = redial(Constants(maxPreviewDraws=40960, maxSimulationAttempts=1000))
     for path, body, code, pointer, words in [
         ("/v1/policies/preview", {"limit": 50}, "previewTooLarge", "/limit", "lower it to 10 or less"),
         ("/v1/simulations", {"rate": 10, "duration": "10m"}, "simulationTooLarge", "/rate", "lower rate or duration"),
@@ -106,7 +106,7 @@ def test_a_forecast_that_costs_too_much_is_refused_with_the_number_to_lower(redi
 
 def test_lists_and_long_polls_are_answered_while_many_previews_wait(redial, receiver):
     accepted, more = 20, 30
-    service, release = redial("--max-forecasts-per-key", accepted), threading.Event()
+    service, release = redial(Constants(maxForecastsPerKey=accepted)), threading.Event()
     target = receiver(lambda request: (release.wait(BOUND), (200, {}, b""))[1])
     # Each takes a processor for a good part of a second.
     preview = {"policy": {"backoff": {"jitter": "full", "initial": "1s"}, "deadline": "7d"}, "limit": 50}

@@ -6,7 +6,7 @@ import socket
 import threading
 
 import pytest
-from processes import wait_until
+from processes import Constants, wait_until
 
 MEGABYTE = 1 << 20
 
@@ -101,7 +101,7 @@ def relay(to):
 
 
 def test_calls_that_submit_calls_end_after_a_few_rounds(redial):
-    service = redial("--max-hops", "2")
+    service = redial(Constants(maxHops=2))
     own = f"http://127.0.0.1:{relay(service.port)}"
     innermost = {"url": f"{own}/v1/calls", "json": {"url": URL}, "policy": {"maxAttempts": 1}}
     call = innermost

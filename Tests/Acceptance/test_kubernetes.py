@@ -15,7 +15,7 @@ import yaml
 
 from crashes import Target
 from manifests import KUBECTL, Balancer, Image, Pod, PodNetwork, build, container, of_kind, variables, workload
-from processes import BINARY, BOUND, ROOT, Client, run, wait_until
+from processes import BINARY, BOUND, NO_BREAKER, ROOT, Client, run, wait_until
 from replica_crashes import History, ReplicaCrashes, assert_nothing_lost
 from test_rolling_deploy import Upstreams
 
@@ -337,7 +337,7 @@ def test_a_rolling_update_of_several_pods_refuses_and_loses_nothing(manifests, m
     def new_pod():
         pod = Pod(objects, tmp_path, network, secrets, {"database": tmp_path / "database"})
         # The target fails at random; an open breaker would only make the test longer.
-        pod.env |= {"REDIAL_BREAKER_FAILURE_RATE": "0", "REDIAL_BREAKER_CONSECUTIVE_FAILURES": "0"}
+        pod.env |= {"REDIAL_TARGET_DEFAULTS": NO_BREAKER[1]}
         made.append(pod)
         return pod.become_ready()
 

@@ -10,6 +10,7 @@ import time
 from urllib.parse import quote
 
 import processes
+from processes import Constants
 
 MIB = 1 << 20
 
@@ -80,7 +81,7 @@ def in_flight(redial, made, folder, above, bodies):
     made.append(target)
     folder.mkdir()
     service = redial("--max-body-bytes", str(len(bodies[0])), "--max-in-flight-per-target", str(len(bodies)),
-                     "--stream-bodies-above", str(above), "--body-timeout=10m", "--kept-free-bytes", "1", folder=folder)
+                     Constants(streamBodiesAbove=above, keptFreeBytes=1), "--body-timeout=10m", folder=folder)
     calls = [forward(service, target.url, body, **PATIENT) for body in bodies]
     processes.wait_until(lambda: target.heads == len(bodies), f"all of {len(bodies)} are under way")
     return service, target, calls
@@ -115,7 +116,7 @@ def test_memory_does_not_grow_with_the_bodies_under_way(redial, made, tmp_path):
 def test_a_large_body_comes_whole_at_each_attempt_after_a_restart_and_along_a_redirect(redial, receiver, tmp_path):
     target = receiver(lambda request: (307, {"location": "/there"}, b"") if request.path == "/moved" else
                       (503 if request.path == "/flaky" and request.headers["redial-attempt"] == "1" else 200, {}, b""))
-    service = redial("--max-body-bytes", str(8 * MIB), "--stream-bodies-above", "1000", clock=True)
+    service = redial("--max-body-bytes", str(8 * MIB), Constants(streamBodiesAbove=1000), clock=True)
     bodies = {"noise": noise(1, 3 * MIB), "text": b'{"amount": 100}, ' * 100_000, "edge": noise(2, 1001)}
     for body in bodies.values():
         call = forward(service, target.url + "/flaky", body, **{"Redial-Policy": '{"backoff": {"initial": "10ms"}}', "Redial-Idempotent": "?1"})
@@ -138,7 +139,7 @@ def test_a_large_body_comes_whole_at_each_attempt_after_a_restart_and_along_a_re
 
 def test_a_body_that_cannot_be_read_is_a_local_fault_and_the_target_is_not_blamed(redial, receiver, tmp_path):
     target = receiver()
-    service = redial("--stream-bodies-above", "1000")
+    service = redial(Constants(streamBodiesAbove=1000))
     # It waits in memory, without its body.
     path = f"/v1/targets/{quote(target.url, safe='')}"
     assert service("POST", f"{path}/pause").json["paused"]
@@ -155,7 +156,7 @@ def test_a_body_that_cannot_be_read_is_a_local_fault_and_the_target_is_not_blame
 
 def test_an_idempotency_key_knows_a_large_body_by_all_of_it(redial, receiver):
     target = receiver()
-    service = redial("--max-body-bytes", str(8 * MIB), "--stream-bodies-above", "1000")
+    service = redial("--max-body-bytes", str(8 * MIB), Constants(streamBodiesAbove=1000))
     body = noise(3, 3 * MIB)
     call = forward(service, target.url, body, **{"Idempotency-Key": "large"})
     assert service.ended(call)["state"] == "succeeded"
@@ -169,7 +170,7 @@ def test_an_idempotency_key_knows_a_large_body_by_all_of_it(redial, receiver):
 def test_large_bodies_are_exported_and_imported_unchanged(redial, receiver, tmp_path):
     target = receiver()
     bodies = {"noise": noise(4, 2 * MIB + 1), "text": b'{"amount": 100}, ' * 150_000}
-    settings = ["--max-body-bytes", str(8 * MIB), "--stream-bodies-above", "1000"]
+    settings = ["--max-body-bytes", str(8 * MIB), Constants(streamBodiesAbove=1000)]
     service = redial(*settings)
     calls = {name: forward(service, f"{target.url}/{name}", body, **{"Redial-Delay": "1h"})
              for name, body in bodies.items()}

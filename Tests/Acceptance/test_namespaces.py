@@ -9,7 +9,7 @@ import pytest
 
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from processes import Client, run, wait_until
+from processes import Client, Constants, breaker, run, wait_until
 from test_contract import CONTRACT, check
 from test_events import Stream
 
@@ -180,8 +180,7 @@ def test_what_is_anothers_is_answered_as_what_is_not_there(operated, flaky, rece
 def test_one_origin_in_two_namespaces_is_two_targets_with_limits_of_their_own(operated, receiver):
     answers = {"status": 500}
     target = receiver(lambda request: (answers["status"], {}, b""))
-    service = operated(
-        "--breaker-consecutive-failures", "2", "--breaker-failure-time", "0s", "--breaker-open-interval", "1h")
+    service = operated(*breaker(consecutiveFailures=2, failureTime="0s", openInterval="1h"))
     a, b = Tenant(service, "a"), Tenant(service, "b")
     path = f"/v1/targets/{escaped(target.url)}"
     for _ in range(2):
@@ -386,7 +385,7 @@ def test_a_flood_to_many_targets_keeps_nobody_else_waiting(operated, receiver):
 
     target = receiver(answer)
     # None of the flood's targets answers in time; this test is about sharing between namespaces.
-    service = operated("--max-in-flight", "20", "--unproven-share", "1")
+    service = operated("--max-in-flight", "20", Constants(unprovenShare=1))
     a, b, c = (Tenant(service, name) for name in "abc")
     flood = [{"url": f"{target.url}/slow/{n}", "target": f"t{n % 100}", "policy": {"attemptTimeout": "30s"}}
              for n in range(300)]

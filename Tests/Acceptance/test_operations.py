@@ -2,7 +2,7 @@
 
 import time
 
-from processes import run, wait_until
+from processes import Constants, run, wait_until
 
 ONCE = {"maxAttempts": 1}
 JSON = {"content-type": "application/json"}
@@ -157,7 +157,7 @@ def test_calls_that_changed_meanwhile_are_skipped(redial, receiver):
 
 
 def test_what_cannot_be_meant_is_refused_and_operations_are_bounded(redial, receiver):
-    service = redial("--max-operations", "2")
+    service = redial(Constants(maxOperations=2))
     for request, pointer in (
         ({}, "/action"), ({"action": "erase"}, "/action"), ({"action": "purge"}, "/filter/state"),
         ({"action": "retry", "filter": {"state": "running"}}, "/filter/state"),

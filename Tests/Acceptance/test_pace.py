@@ -6,7 +6,7 @@ import threading
 import time
 from urllib.parse import quote
 
-from processes import BOUND, run, wait_until
+from processes import BOUND, HASTY, breaker, run, wait_until
 
 # Calls per second; any machine that runs the tests can do more.
 CAPACITY, CALLS = 10, 150
@@ -42,7 +42,7 @@ def target_path(target):
 
 
 def test_after_an_outage_a_target_gets_what_it_can_take(redial, receiver):
-    service = redial("--breaker-consecutive-failures", "1", "--breaker-failure-time", "0s", clock=True)
+    service = redial(*breaker(**HASTY), clock=True)
     target = receiver(lambda request: (500, {}, b""))
     service.submit(url=target.url, policy=POLICY)
     wait_until(lambda: service.target(target.url)["breaker"]["state"] != "closed", "the breaker opens")
@@ -89,7 +89,7 @@ def test_after_an_outage_a_target_gets_what_it_can_take(redial, receiver):
 
 
 def test_a_call_that_waits_for_the_pace_says_when_it_can_run_at_the_earliest(redial, receiver):
-    service = redial("--breaker-consecutive-failures", "1", "--breaker-failure-time", "0s", clock=True)
+    service = redial(*breaker(**HASTY), clock=True)
     target = receiver(lambda request: (500, {}, b""))
     service.submit(url=target.url, policy=POLICY)
     wait_until(lambda: service.target(target.url)["breaker"]["state"] != "closed", "the breaker opens")

@@ -2,7 +2,7 @@
 
 import concurrent.futures
 
-from processes import run
+from processes import Constants, run
 
 FAST = {"maxAttempts": 2, "backoff": {"strategy": "constant", "initial": "10ms", "jitter": "none"},
         "retryOn": {"statuses": ["500"]}}
@@ -125,7 +125,7 @@ def test_a_named_policy_can_be_previewed_simulated_planned_and_forwarded_with(re
 
 
 def test_policies_are_bounded_in_number_and_in_versions(redial):
-    service = redial("--max-policies", "2", "--max-policy-versions", "3")
+    service = redial(Constants(maxPolicies=2, maxPolicyVersions=3))
     for count in range(1, 6):
         shown = put(service, "a", {"maxAttempts": count}).json
     assert [version["version"] for version in shown["versions"]] == [3, 4, 5]

@@ -2,7 +2,7 @@
 
 import sqlite3
 
-from processes import BOUND
+from processes import BOUND, Constants
 from test_replicas import LASTING
 
 TEN_MINUTES = 600 * 1_000_000
@@ -20,7 +20,7 @@ def goes_on(services, receiver, strand):
 
 
 def test_on_sqlite(redial, receiver):
-    service = redial("--store-watch-interval", "500ms")
+    service = redial(Constants(storeWatchInterval="500ms"))
 
     def strand():
         with sqlite3.connect(service.store, timeout=BOUND) as file:
@@ -32,7 +32,7 @@ def test_on_sqlite(redial, receiver):
 
 
 def test_on_several_instances(instances, receiver):
-    database, services = instances(2, *LASTING, "--store-watch-interval", "500ms")
+    database, services = instances(2, *LASTING, Constants(storeWatchInterval="500ms"))
 
     def strand():
         database.query(f"UPDATE redial.live SET state = 2, at = created_at - {TEN_MINUTES}", "redial")

@@ -4,7 +4,7 @@ import json
 import threading
 import time
 
-from processes import BOUND, run, wait_until
+from processes import BOUND, Constants, run, wait_until
 
 
 def on(cluster):
@@ -106,7 +106,7 @@ def test_doctor_finds_nothing_wrong_while_instances_work_die_and_come_back(insta
 
 def test_doctor_names_what_is_wrong_and_metrics_show_what_is_late(instances, receiver):
     target = receiver()
-    cluster, (service,) = instances(1, "--store-watch-interval", "100ms")
+    cluster, (service,) = instances(1, Constants(storeWatchInterval="100ms"))
     identity = service.submit(url=target.url)
     service.ended(identity)
     waiting = service.submit(url=target.url, delay="1h")

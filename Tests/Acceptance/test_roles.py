@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 import databases
-from processes import BOUND, ROOT, Redial, run, wait_until
+from processes import BOUND, ROOT, Constants, Redial, run, wait_until
 from test_replicas import LASTING
 
 PASSWORDS = {"redial_owner": "own er/1", "redial_service": "serv:ice@2"}
@@ -82,7 +82,7 @@ def test_the_services_role_can_do_all_that_a_service_does_and_change_no_table(ro
 
 
     def two_services(*flags):
-        services = [roles.service(number, "--max-policy-versions", "2", *LASTING, *flags) for number in range(2)]
+        services = [roles.service(number, Constants(maxPolicyVersions=2), *LASTING, *flags) for number in range(2)]
         for service in services:
             made.append(service)
             service.start()

@@ -68,7 +68,7 @@ def test_memory_and_backlog_follow_from_the_figures():
     assert default("maxUnfinished") == 10_000_000
     # At 100 calls a second with bodies of 2,000 bytes.
     assert float(re.search(r"a day of outage is (\d+) GB", PAGE)[1]) == pytest.approx(100 * DAY * STORED[2000][1] / 1e6, abs=1)
-    worst = default("maxHeldBytes") + default("maxInFlight") * (default("streamBodiesAbove") + 65536)
+    worst = default("maxHeldBytes") + default("maxInFlight") * ((256 << 10) + 65536)
     assert float(re.search(r"([\d.]+) GiB with the defaults", PAGE)[1]) == pytest.approx(worst / (1 << 30), abs=0.06)
     (stored,) = (row[1] for row in rows("On PostgreSQL") if row[0].startswith("rows"))
     assert float(stored.split()[0]) == pytest.approx(1000 * DAY * STORED[200][2] / 1e6, abs=1)

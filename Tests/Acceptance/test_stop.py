@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from processes import BOUND, free_port, wait_until
+from processes import BOUND, HASTY, Constants, breaker, free_port, wait_until
 
 # Longer than a test may take: what ends, ends before.
 LONG = ("--drain-timeout", "10m")
@@ -72,7 +72,7 @@ def test_an_attempt_that_outlasts_the_drain_is_cut_off_and_runs_again(redial, ho
 
 
 def test_an_attempt_under_way_at_kill_9_is_interrupted_and_not_the_targets_failure(redial, holding):
-    service = redial("--breaker-consecutive-failures", "1", "--breaker-failure-time", "0s")
+    service = redial(*breaker(**HASTY))
     identity = submit_slow(service, holding, maxAttempts=1)
     service.kill()
     service.start()
@@ -108,7 +108,7 @@ def test_a_stop_writes_the_lines_about_single_calls_that_wait(redial, receiver):
 
 
 def test_an_idle_connection_does_not_hold_up_a_stop(redial):
-    service = redial(*LONG, "--header-timeout", "10m", "--idle-timeout", "10m")
+    service = redial(*LONG, Constants(headerTimeout="10m"), "--idle-timeout", "10m")
     idle = http.client.HTTPConnection("127.0.0.1", service.port, timeout=BOUND)
     idle.request("GET", "/healthz")
     assert idle.getresponse().read() == b"ok\n"

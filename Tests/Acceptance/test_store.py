@@ -11,7 +11,7 @@ import threading
 
 import pytest
 
-from processes import BINARY, BOUND, environment, run, wait_until
+from processes import BINARY, BOUND, Constants, environment, run, wait_until
 
 
 def value(service, name):
@@ -170,7 +170,7 @@ def test_doctor_names_damage_of_a_log_in_the_words_of_the_start(redial, receiver
 
 def test_doctor_names_what_is_wrong_and_metrics_show_what_is_late(redial, receiver):
     target = receiver()
-    service = redial("--store-watch-interval", "100ms")
+    service = redial(Constants(storeWatchInterval="100ms"))
     identity = service.submit(url=target.url)
     service.ended(identity)
     waiting = service.submit(url=target.url, delay="1h")

@@ -5,7 +5,7 @@ import json
 import socket
 import threading
 
-from processes import BOUND, Client, wait_until
+from processes import BOUND, Client, Constants, wait_until
 
 LINES = {"content-type": "application/x-ndjson"}
 
@@ -134,7 +134,7 @@ def test_a_line_that_is_too_long_is_answered_and_the_next_is_taken(redial, flaky
 
 
 def test_a_client_that_does_not_read_is_not_read_from(redial, flaky):
-    service, target = redial("--max-batch", "100", "--write-timeout", "10m"), flaky()
+    service, target = redial("--max-batch", "100", Constants(writeTimeout="10m")), flaky()
     stream = Stream(service, receive_buffer=4096)
     line = (json.dumps({"url": target.url + "/" + "a" * 1000, "delay": "1h"}) + "\n").encode()
     sent = 10 * stream.send_until_stalled(line * 10, 20_000, service, "redial_calls_accepted_total")
@@ -179,7 +179,7 @@ def test_a_stream_that_breaks_says_so_behind_the_answers(redial, flaky):
 
 
 def test_no_more_lines_are_under_way_than_may_be_whatever_a_piece_brings(redial, flaky):
-    service, target = redial("--max-batch", "10", "--write-timeout", "10m"), flaky()
+    service, target = redial("--max-batch", "10", Constants(writeTimeout="10m")), flaky()
     # In one piece, and nothing behind it: refused and accepted ones, each answered in order, and the last line has no
     # end.
     good = json.dumps({"url": target.url, "delay": "1h"})

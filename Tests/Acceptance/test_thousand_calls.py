@@ -5,7 +5,7 @@ import random
 import threading
 import time
 
-from processes import wait_until
+from processes import NO_BREAKER, wait_until
 
 QUICK = {"backoff": {"initial": "20ms", "max": "200ms"}}
 
@@ -79,7 +79,7 @@ def test_a_thousand_calls_to_a_target_that_fails_three_in_ten_all_succeed(redial
 def test_a_thousand_calls_survive_kill_9_in_their_middle(redial, flaky, receiver):
     # Three failures in ten may well be half of some twenty: an open breaker would leave little in flight to kill.
     target = flaky("--fail-rate", "0.3", "--delay", "50ms")
-    service = redial("--breaker-failure-rate", "0", "--breaker-consecutive-failures", "0")
+    service = redial(*NO_BREAKER)
     # This one answers no first attempt, so that one is in flight at each kill.
     over = threading.Event()
     silent = receiver(lambda request: (200, {}, b"") if request.headers["redial-attempt"] != "1" or over.wait() else None)

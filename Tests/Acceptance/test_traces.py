@@ -8,7 +8,7 @@ import time
 from google.protobuf import json_format
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from processes import free_port, run, wait_until
+from processes import Constants, free_port, run, wait_until
 
 QUICK = {"backoff": {"initial": "20ms", "jitter": "none"}}
 TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
@@ -53,7 +53,7 @@ def spans(collector):
 
 
 def started(redial, collector, *flags, **more):
-    return redial("--otlp-endpoint", collector.url, "--otlp-interval", "50ms", *flags, **more)
+    return redial("--otlp-endpoint", collector.url, Constants(otlpInterval="50ms"), *flags, **more)
 
 
 def of_call(collector, count):
@@ -200,7 +200,7 @@ def test_spans_that_the_collector_refuses_are_counted_and_not_sent_again(redial,
 def test_without_a_collector_nothing_suffers_and_what_is_lost_is_counted(redial, receiver):
     target = receiver()
     service = redial(
-        "--otlp-endpoint", f"http://127.0.0.1:{free_port()}", "--otlp-interval", "20ms", "--max-spans", "10")
+        "--otlp-endpoint", f"http://127.0.0.1:{free_port()}", Constants(otlpInterval="20ms", maxSpans=10))
     calls = [service.submit(url=target.url) for _ in range(100)]
     assert all(service.ended(call)["state"] == "succeeded" for call in calls)
     full = 'redial_spans_dropped_total{reason="full"}'
@@ -216,7 +216,7 @@ def test_a_collector_that_never_answers_holds_nothing_up(redial, receiver):
     target = receiver()
     over = threading.Event()
     hanging = receiver(lambda request: (over.wait(), (200, {}, b""))[1])
-    service = started(redial, hanging, "--otlp-timeout", "1h")
+    service = started(redial, hanging, Constants(otlpTimeout="1h"))
     calls = [service.submit(url=target.url) for _ in range(50)]
     assert all(service.ended(call)["state"] == "succeeded" for call in calls)
     assert service.terminate() == 0

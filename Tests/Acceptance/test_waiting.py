@@ -2,7 +2,7 @@
 
 import threading
 
-from processes import BOUND, wait_until
+from processes import BOUND, Constants, wait_until
 
 JSON = {"content-type": "application/json"}
 QUICK = {"backoff": {"initial": "100ms", "jitter": "none"}}
@@ -94,7 +94,7 @@ def test_many_may_wait_for_one_call_and_a_cancel_ends_their_wait(redial, flaky):
 
 
 def test_at_the_bound_of_those_who_wait_others_are_answered_at_once(redial, flaky):
-    service, target = redial(*LONG, "--max-waiting", "1"), flaky()
+    service, target = redial(*LONG, Constants(maxWaiting=1)), flaky()
     call = service.submit(url=target.url, delay="1h")
     first = Asked(lambda: service("GET", f"/v1/calls/{call}?wait=10m"))
     waiting(service, 1)

@@ -6,7 +6,7 @@ import json
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from processes import run, wait_until
+from processes import HASTY, breaker, run, wait_until
 
 GIVEN = "whsec_" + base64.b64encode(b"0123456789abcdef0123456789abcdef").decode()
 
@@ -44,7 +44,7 @@ def test_a_given_secret_signs(redial, flaky, receiver):
 
 def test_a_trip_that_ends_a_call_is_told_as_tripped(redial, receiver):
     target, hook = receiver(lambda request: (500, {}, b"")), receiver()
-    service = redial("--breaker-consecutive-failures", "1", "--breaker-failure-time", "0s", "--breaker-open-interval", "1m")
+    service = redial(*breaker(**HASTY, openInterval="1m"))
     secret = run("webhook-secret", "--store", f"sqlite:{service.store}").stdout.strip()
     identity = service.submit(
         url=target.url, callback={"url": hook.url},

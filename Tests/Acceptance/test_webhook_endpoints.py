@@ -12,7 +12,7 @@ from standardwebhooks import Webhook
 from svix.webhooks import Webhook as SvixWebhook
 
 from faults import Faults
-from processes import BOUND, ROOT, run, wait_until
+from processes import BOUND, HASTY, NO_BREAKER, ROOT, breaker, run, wait_until
 from test_contract import CONTRACT, check
 from test_events import Stream
 
@@ -44,7 +44,7 @@ def verified(request, secret):
 
 def test_an_endpoint_is_told_of_calls_and_targets_and_verifies_with_its_own_secret(redial, flaky, receiver):
     failing, hook, target = receiver(lambda request: (500, {}, b"")), receiver(), flaky()
-    service = redial("--breaker-consecutive-failures", "1", "--breaker-failure-time", "0s", "--breaker-open-interval", "200ms")
+    service = redial(*breaker(**HASTY, openInterval="200ms"))
     endpoint = register(service, hook.url + "/hooks", description="all of it")
     secret = endpoint["secret"]
     identity = service.submit(url=target.url, labels={"a": "b"})
@@ -236,8 +236,7 @@ def test_the_delivery_log_shows_each_webhook_and_delivers_it_again(redial, flaky
 
 def test_an_endpoint_that_fails_for_too_long_is_disabled_and_others_are_told(redial, flaky, receiver):
     bad, good, target = receiver(lambda request: (500, {"retry-after": "0"}, b"")), receiver(), flaky()
-    service = redial("--webhook-disable-after", "300ms", "--breaker-consecutive-failures", "0",
-                     "--breaker-failure-rate", "0")
+    service = redial("--webhook-disable-after", "300ms", *NO_BREAKER)
     watcher = register(service, good.url, events=["endpoint.disabled"])
     failing = register(service, bad.url)
     first = service.submit(url=target.url)

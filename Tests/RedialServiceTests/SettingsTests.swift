@@ -60,7 +60,7 @@ struct SettingsTests {
       ("listen", "[127.0.0.1]:80"), ("listen", "unix:"),
       ("socketPermissions", "1000"), ("socketPermissions", "9"),
       ("store", ""), ("maxInFlight", "0"),
-      ("maxInFlight", "many"), ("drainTimeout", "8"), ("drainTimeout", "0s"), ("breakerFailureRate", "1.5"),
+      ("maxInFlight", "many"), ("drainTimeout", "8"), ("drainTimeout", "0s"), ("traceShare", "1.5"),
       ("logFormat", "xml"), ("loops", "65"),
     ])
   func invalid(key: String, value: String) throws {
@@ -73,7 +73,7 @@ struct SettingsTests {
 
   @Test("a duration of nothing is refused with what it has to be")
   func noDuration() throws {
-    let fault = #expect(throws: SettingsFault.self) { try load(flags: ["retentionMinimumTime": "0s"]) }
+    let fault = #expect(throws: SettingsFault.self) { try load(flags: ["idempotencyTime": "0s"]) }
     let message = try #require(fault?.message)
     #expect(message.hasSuffix(" is not valid; expected a duration above 0s, such as 500ms, 15m or 3d"), "\(message)")
   }
@@ -216,27 +216,31 @@ struct SettingsTests {
   @Test("the config file has settings in groups, by their keys, or both, but none twice")
   func groupedFile() throws {
     let grouped = #"""
-      {"breaker": {"window": "30s", "failureRate": 0.25}, "store": {"url": "sqlite:x.db"}, "loops": 2,
-       "egress": "listed", "targets": {"maxInFlightPerTarget": 3, "rules": [{"match": "a*", "settings": {}}]}}
+      {"events": {"heartbeat": "30s"}, "store": {"url": "sqlite:x.db"}, "loops": 2, "egress": "listed",
+       "targets": {"maxInFlightPerTarget": 3, "defaults": {"breaker": {"window": "30s", "failureRate": 0.25}},
+                   "rules": [{"match": "a*", "settings": {}}]}}
       """#
     try withFile(grouped) { file in
       let settings = try load(file: file).settings
       #expect(settings.engine.breaker.failureRate == 0.25 && settings.engine.breaker.window == .time(.seconds(30)))
+      #expect(settings.engine.target.maxInFlight == 3 && settings.events.heartbeat == .seconds(30))
       #expect(settings.store == "sqlite:x.db" && settings.loops == 2 && settings.egress.reach == .listed)
       #expect(settings.engine.maxInFlightPerTarget == 3 && settings.engine.targetRules.count == 1)
     }
     for (content, words) in [
       (
-        "{\"breakerWindow\": \"1m\",\n \"breaker\": {\"window\": \"1m\"}}",
-        ["breakerWindow", "breaker.window", "1 and 2"]
+        "{\"eventHeartbeat\": \"1m\",\n \"events\": {\"heartbeat\": \"1m\"}}",
+        ["eventHeartbeat", "events.heartbeat", "1 and 2"]
       ),
       (#"{"store": {"url": "sqlite:a"}, "store": "sqlite:b"}"#, ["store.url and store are", "given twice"]),
       (#"{"loops": 1, "loops": 2}"#, ["loops is given twice"]),
-      (#"{"breaker": {"window": "1m"}, "breaker": {"window": "1m"}}"#, ["breaker.window is given twice"]),
-      (#"{"breaker": {"breakerWindow": "1m"}}"#, ["breaker.breakerWindow", "did you mean breaker.window?"]),
-      (#"{"server": {"window": "1m"}}"#, ["server.window is not a setting"]),
-      (#"{"breaker.window": "1m"}"#, ["breaker.window is not a setting"]),
-      (#"{"breaker": {"window": "soon"}}"#, ["breakerWindow", "soon"]),
+      (#"{"events": {"heartbeat": "1m"}, "events": {"heartbeat": "1m"}}"#, ["events.heartbeat is given twice"]),
+      (#"{"events": {"eventHeartbeat": "1m"}}"#, ["events.eventHeartbeat", "did you mean events.heartbeat?"]),
+      (#"{"server": {"heartbeat": "1m"}}"#, ["server.heartbeat is not a setting"]),
+      (#"{"events.heartbeat": "1m"}"#, ["events.heartbeat is not a setting"]),
+      (#"{"events": {"heartbeat": "soon"}}"#, ["eventHeartbeat", "soon"]),
+      (#"{"targets": {"defaults": {"rate": {"perSecond": -1}}}}"#, ["targetDefaults", "line 1", "/rate/perSecond"]),
+      (#"{"targets": {"defaults": {"tls": {}}}}"#, ["targetDefaults", "/tls"]),
     ] {
       try withFile(content) { file in
         let fault = #expect(throws: SettingsFault.self) { try load(file: file) }

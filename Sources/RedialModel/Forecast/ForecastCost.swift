@@ -6,7 +6,7 @@ extension PlanRequest {
 
   /// Refuses a plan that costs too much.
   ///
-  /// - Parameter mostDraws: The setting `maxPreviewDraws`.
+  /// - Parameter mostDraws: How many are allowed.
   /// - Throws: A problem of status 422 that says which number to lower.
   public func check(mostDraws: Int) throws(Problem) {
     guard draws > mostDraws else { return }
@@ -15,7 +15,7 @@ extension PlanRequest {
     throw Problem(
       status: 422, code: "previewTooLarge", title: "The preview is too large",
       detail:
-        "It would draw \(draws) waits; at most \(mostDraws) are allowed (maxPreviewDraws). The limit \(fault).",
+        "It would draw \(draws) waits; at most \(mostDraws) are allowed. The limit \(fault).",
       errors: [.init(pointer: "/limit", detail: fault)])
   }
 }
@@ -36,7 +36,7 @@ extension OutageScenario {
   /// Refuses a simulation that costs too much. One with a breaker is not checked in advance, because the breaker
   /// reduces its attempts; it ends early at the same limit.
   ///
-  /// - Parameter mostAttempts: The setting `maxSimulationAttempts`.
+  /// - Parameter mostAttempts: How many are allowed.
   /// - Throws: A problem of status 422 that says which number to lower.
   public func check(mostAttempts: Int) throws(Problem) {
     let calls = rate * duration.inSeconds
@@ -48,7 +48,7 @@ extension OutageScenario {
       status: 422, code: "simulationTooLarge", title: "The simulation is too large",
       detail:
         "Its \(Int(calls.rounded())) calls would make about \(rounded) attempts; at most \(mostAttempts) are "
-        + "allowed (maxSimulationAttempts). Lower the rate or the duration, shorten the outage, let the policy make fewer "
+        + "allowed. Lower the rate or the duration, shorten the outage, let the policy make fewer "
         + "attempts, or use a breaker.",
       errors: [.init(pointer: "/rate", detail: fault)])
   }

@@ -163,3 +163,25 @@ extension TargetRule {
     return String(decoding: writer.bytes, as: UTF8.self)
   }
 }
+
+extension TargetOverrides {
+  /// Reads what all targets follow: as for one target, but without TLS, which belongs to origins.
+  ///
+  /// - Throws: The first fault.
+  public static func readDefaults(_ text: String) throws(TargetRule.Fault) -> TargetOverrides {
+    if text.isEmpty { return TargetOverrides() }
+    let result = Array(text.utf8).withUnsafeBufferPointer { bytes in
+      Result { () throws(Problem) in try read(bytes) }
+    }
+    switch result {
+    case .success(let overrides):
+      guard overrides.tls == nil else {
+        throw TargetRule.Fault(line: 1, message: "/tls is set for one target, or by a rule")
+      }
+      return overrides
+    case .failure(let problem):
+      let fault = problem.errors.first.map { "\($0.pointer) \($0.detail)" }
+      throw TargetRule.Fault(line: 1, message: fault ?? problem.detail)
+    }
+  }
+}

@@ -67,7 +67,7 @@ struct BulkOperations: Sendable {
     guard runner.unfinished(in: request.filter.namespace) < limit else {
       throw Problem(
         status: 409, code: "tooManyOperations", title: "Too many bulk operations run",
-        detail: "\(limit) run, which is the maximum (maxOperations). Wait for one to end, or cancel one.")
+        detail: "\(limit) run, which is the maximum. Wait for one to end, or cancel one.")
     }
     let (id, forgotten) = runner.nextID(at: now, in: request.filter.namespace)
     let operation = BulkOperation(id: id, request: request, createdAt: now)

@@ -64,7 +64,7 @@ struct StoredPolicies: Sendable {
       guard policies.count(in: namespace) < limit else {
         throw Problem(
           status: 409, code: "tooManyPolicies", title: "There are too many policies",
-          detail: "\(limit) policies are stored, which is the maximum (maxPolicies). Delete one first.")
+          detail: "\(limit) policies are stored, which is the maximum. Delete one first.")
       }
     }
     let policy = StoredPolicy(

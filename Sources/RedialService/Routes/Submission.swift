@@ -53,7 +53,7 @@ struct Submission: Sendable {
         status: 508, code: "tooManyHops", title: "The call goes round in a circle",
         detail:
           "This submission comes from the attempt of a call that was itself submitted by one, \(hops) times over; "
-          + "maxHops is \(maxHops). Look where the URLs of these calls lead.")
+          + "\(maxHops) are allowed. Look where the URLs of these calls lead.")
     }
     return hops
   }

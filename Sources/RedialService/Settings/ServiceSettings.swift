@@ -100,6 +100,8 @@ public struct ServiceSettings: Sendable {
   public var logLevel = LogLevel.info
   /// The limits of the event stream.
   public var events = EventSettings()
+  /// What all targets follow that have no settings of their own; the engine's settings have it already.
+  public var targetDefaults = TargetOverrides()
   /// The engine's settings.
   public var engine = EngineSettings(breaker: .service)
 

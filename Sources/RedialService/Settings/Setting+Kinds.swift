@@ -98,19 +98,6 @@ extension Setting {
       })
   }
 
-  static func optionalDuration(
-    _ key: String, _ path: any WritableKeyPath<ServiceSettings, Duration?> & Sendable, _ summary: String
-  ) -> Setting {
-    Setting(
-      key: key, form: "duration", summary: summary, isSecret: false,
-      read: { $0[keyPath: path].map(DurationText.format) ?? "" },
-      assign: { settings, text in
-        guard text.isEmpty || DurationText.parse(text).map({ $0 > .zero }) == true else { return false }
-        settings[keyPath: path] = DurationText.parse(text)
-        return true
-      })
-  }
-
   static func choice<Choice: RawRepresentable & CaseIterable & Sendable>(
     _ key: String, _ path: any WritableKeyPath<ServiceSettings, Choice> & Sendable, _ summary: String
   ) -> Setting where Choice.RawValue == String {
@@ -154,49 +141,5 @@ extension Setting {
   static func octal(_ mode: Int) -> String {
     let digits = String(mode, radix: 8)
     return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
-  }
-
-  @Sendable
-  static func setRate(_ settings: inout ServiceSettings, _ text: String) -> Bool {
-    guard let rate = Double(text), rate == 0 || (0.001...1_000_000).contains(rate) else { return false }
-    settings.engine.ratePerSecond = rate
-    return true
-  }
-
-  @Sendable
-  static func setRetryShare(_ settings: inout ServiceSettings, _ text: String) -> Bool {
-    guard let share = Double(text), (0...1).contains(share) else { return false }
-    settings.engine.retryShare = share
-    return true
-  }
-
-  @Sendable
-  static func setNewCallShare(_ settings: inout ServiceSettings, _ text: String) -> Bool {
-    guard let share = Double(text), TargetSettings.newCallShares.contains(share) else { return false }
-    settings.engine.newCallShare = share
-    return true
-  }
-
-  @Sendable
-  static func setSignificance(_ settings: inout ServiceSettings, _ text: String) -> Bool {
-    guard let value = Double(text), (0...1).contains(value) else { return false }
-    settings.engine.breaker.significance = value
-    return true
-  }
-
-  @Sendable
-  static func setFailureRate(_ settings: inout ServiceSettings, _ text: String) -> Bool {
-    guard let rate = Double(text), (0...1).contains(rate) else { return false }
-    // The breaker expresses "never" as a rate that cannot be reached.
-    settings.engine.breaker.failureRate = rate == 0 ? 2 : rate
-    return true
-  }
-}
-
-extension CircuitBreakerSettings {
-  /// The length of a window of time, which is the only kind that the service's settings offer.
-  var windowLength: Duration {
-    get { if case .time(let length) = window { length } else { .zero } }
-    set { window = .time(newValue) }
   }
 }

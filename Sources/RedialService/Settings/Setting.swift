@@ -143,48 +143,16 @@ extension Setting {
       }),
     whole("maxBodyBytes", \.maxBodyBytes, 0...(64 << 20), "Maximum size of a call's request body, in bytes."),
     whole(
-      "maxInflationRatio", \.maxInflationRatio, 1...1_000_000,
-      "Maximum ratio of a request's size after decompression to its compressed size."),
-    whole(
-      "gzipLevel", \.gzipLevel, 0...9,
-      "Compression of answers for clients that accept gzip: 1 is fast, 9 is small, 0 is off."),
-    whole("gzipMinBytes", \.gzipMinBytes, 0...Int.max, "Smallest answer that is compressed, in bytes."),
-    whole(
       "maxConnections", \.maxConnections, 1...1_000_000,
       "Maximum open connections of clients. At the limit idle ones are closed; if all are busy, new ones get 503."),
-    whole(
-      "keptFreeBytes", \.keptFreeBytes, 0...(1 << 40),
-      "Freed memory that the process keeps for reuse, in bytes; more goes back to the system within seconds."),
     whole("loops", \.loops, 1...64, "Event loops of the HTTP server."),
     whole(
       "maxHeaderBytes", \.http.maxHeaderBytes, 64...(1 << 20), "Maximum size of a request's header section, in bytes."),
-    whole("maxHeaderCount", \.http.maxHeaderCount, 1...65_536, "Maximum number of header fields in a request."),
-    whole(
-      "maxTargetLength", \.http.maxTargetLength, 1...(1 << 20),
-      "Maximum length of a request's path and query, in bytes."),
-    whole(
-      "maxRequestsPerConnection", \.http.maxRequestsPerConnection, 1...Int.max,
-      "Maximum requests on one connection; it is closed after the last."),
-    whole(
-      "maxPipelinedBytes", \.http.maxPipelinedBytes, 1...65_536,
-      "Bytes of further requests that are read from a connection before the current one is answered."),
-    whole(
-      "maxOutputBacklogBytes", \.http.maxOutputBacklogBytes, 1...(1 << 30),
-      "When this many bytes of answers wait for a client, no more answers are made for it."),
-    duration("headerTimeout", \.http.headerTimeout, "Maximum time to receive the header section of a request."),
     duration("bodyTimeout", \.http.bodyTimeout, "Maximum time to receive the body of a request."),
     duration("idleTimeout", \.http.idleTimeout, "How long a client's connection may be idle."),
-    duration(
-      "writeTimeout", \.http.writeTimeout, "How long a client may leave an answer unread before it is cut off."),
     whole("maxInFlight", \.engine.maxInFlight, 1...100_000, "Maximum attempts in flight."),
     whole(
       "maxInFlightPerTarget", \.engine.maxInFlightPerTarget, 1...100_000, "Maximum attempts in flight to one target."),
-    share(
-      "targetShare", \.engine.targetShare,
-      "Maximum share of maxInFlight for one target, of its own attempts and the free places together."),
-    share(
-      "unprovenShare", \.engine.unprovenShare,
-      "Maximum share of maxInFlight for all targets that have not proven to answer; 1 for no limit."),
     share(
       "namespaceShare", \.engine.namespaceShare,
       "Maximum share of maxInFlight, maxHeld, maxUnfinished and all targets for one namespace, if there is "
@@ -196,9 +164,6 @@ extension Setting {
       "Maximum bytes of request bodies of calls that wait in memory. Bodies of attempts in flight are not "
         + "counted."),
     whole(
-      "streamBodiesAbove", \.engine.streamBodiesAbove, 0...Int.max,
-      "Largest request body that is held in memory, in bytes. A larger one is sent from the store."),
-    whole(
       "maxUnfinished", \.engine.maxUnfinished, 1...Int.max, "Maximum unfinished calls; beyond it new ones are refused."
     ),
     duration(
@@ -207,51 +172,11 @@ extension Setting {
     whole(
       "retentionBytes", \.retention.bytes, 1...Int.max,
       "Maximum size of the store on disk, in bytes. Beyond it, the calls that ended first are removed early."),
-    duration(
-      "retentionMinimumTime", \.retention.minimumTime,
-      "How long a call is kept after its end, however large the store is."),
     whole(
       "reserveBytes", \.reserveBytes, 0...Int.max,
       "Room reserved on the store's disk, in bytes, for accepted calls and retention when the disk is full."),
-    whole(
-      "compressMinBytes", \.payloads.compressMinBytes, 0...Int.max,
-      "Smallest request body or captured response that the store compresses, in bytes."),
-    whole(
-      "keptResponses", \.payloads.keptResponses, 1...1_000_000,
-      "Response bodies are kept for this many latest attempts of a call."),
-    duration("storeWatchInterval", \.storeWatchInterval, "How often the store is examined for the metrics."),
-    whole(
-      "maxWaiting", \.maxWaiting, 0...1_000_000,
-      "Maximum clients that wait for a call to end; others are answered at once."),
     duration("maxWaitTime", \.maxWaitTime, "How long a client may wait for a call to end."),
     whole("maxBatch", \.maxBatch, 1...100_000, "Maximum calls in one request."),
-    whole(
-      "maxHops", \.maxHops, 0...100,
-      "How often a call may be submitted by the attempt of another call, one after the other."),
-    whole(
-      "maxScan", \.maxScan, 100...1_000_000,
-      "Maximum calls examined for one page of a list, for conditions without an index; long URLs count as several."),
-    whole("maxOperations", \.maxOperations, 1...1000, "Maximum bulk operations that run at a time."),
-    whole(
-      "operationRate", \.operationRate, BulkOperation.rates,
-      "Calls per second of a bulk operation, if its request does not say."),
-    whole(
-      "maxPreviewDraws", \.forecasts.maxPreviewDraws, 4096...4_096_000,
-      "Maximum waits that one preview of a policy draws, 4096 for each attempt listed."),
-    whole(
-      "maxSimulationAttempts", \.forecasts.maxSimulationAttempts, 1000...100_000_000,
-      "Maximum attempts of one simulated outage; larger simulations are refused or end early."),
-    whole(
-      "maxForecastsPerKey", \.forecasts.maxForecastsPerKey, 1...10_000,
-      "Maximum waiting previews, simulations and dry runs of one API key, or of all clients without keys."),
-    whole(
-      "maxForecasts", \.forecasts.maxForecasts, 1...100_000,
-      "Maximum waiting previews, simulations and dry runs in all."),
-    whole("maxPolicies", \.maxPolicies, 1...10_000, "Maximum stored policies."),
-    whole("maxPolicyVersions", \.maxPolicyVersions, 1...1000, "Versions that are kept of a stored policy."),
-    whole(
-      "maxIdleConnections", \.transport.maxIdleConnections, 1...100_000,
-      "Idle connections to targets that are kept for reuse."),
     whole(
       "maxConnectionsPerOrigin", \.engine.maxConnectionsPerOrigin, 1...100_000,
       "Maximum connections to one host and port, HTTP/2 aside; others wait."),
@@ -259,32 +184,10 @@ extension Setting {
       "maxConnectionAge", \.transport.maxConnectionAge, "How long a connection may be idle before its next use."),
     duration(
       "nameCacheTime", \.transport.nameCacheTime, "How long the address of a name is remembered, in whole seconds."),
-    whole(
-      "maxLookups", \.transport.maxLookups, 1...10_000,
-      "Maximum names that are looked up at a time, one thread each; names that were slow last time get a "
-        + "quarter of them."),
     duration("connectTimeout", \.transport.connectTimeout, "Maximum time to connect to a target."),
-    duration(
-      "happyEyeballsDelay", \.transport.happyEyeballsDelay,
-      "How long a target's IPv6 address is tried alone before its IPv4 address is tried too."),
-    optionalDuration(
-      "firstByteTimeout", \.transport.firstByteTimeout,
-      "Maximum time from an attempt's start to the first byte of the response; by default only the "
-        + "attempt's timeout."),
-    whole(
-      "lowSpeedLimit", \.transport.lowSpeedLimit, 0...Int.max,
-      "An attempt is given up if it is slower than this many bytes per second for lowSpeedTime; 0 turns "
-        + "this off."),
-    duration("lowSpeedTime", \.transport.lowSpeedTime, "How long an attempt may be slower, in whole seconds."),
-    whole(
-      "maxResponseHeaderBytes", \.transport.maxResponseHeaderBytes, 1024...(1 << 20),
-      "Maximum size of a response's header, in bytes."),
     whole(
       "maxResponseBytes", \.transport.maxResponseBytes, 0...(1 << 30),
       "Maximum bytes of a response's body that are received; each call says how much of that is kept."),
-    whole(
-      "maxResponseInflationRatio", \.transport.maxInflationRatio, 1...1_000_000,
-      "Maximum ratio of a response's decompressed size, beyond 64 KiB, to its compressed size."),
     Setting(
       key: "proxy", form: "URL of \(ProxyURL.schemes.joined(separator: ", "))",
       summary: "Proxy for all calls. Proxy variables of the environment are not used.", isSecret: false,
@@ -320,72 +223,32 @@ extension Setting {
       "Destinations that are also allowed: addresses, blocks or names, with or without a port."),
     rules("egressDeny", \.egress.deny, "Destinations that are refused, even if something else allows them."),
     duration("drainTimeout", \.drainTimeout, "How long a stop waits for attempts in flight."),
-    whole(
-      "breakerConsecutiveFailures", \.engine.breaker.consecutiveFailures, 0...1_000_000,
-      "Least failures in a row that open a target's breaker; 0 turns this off."),
-    Setting(
-      key: "breakerSignificance", form: "0...1",
-      summary:
-        "Highest probability by chance at which such a run opens it; 1 for any run.", isSecret: false,
-      read: { "\($0.engine.breaker.significance)" }, assign: setSignificance),
-    duration(
-      "breakerFailureTime", \.engine.breaker.failureTime, in: .zero...Duration.seconds(86_400),
-      "Least time that such a run lasts; 0s for any."),
-    Setting(
-      key: "breakerFailureRate", form: "0...1",
-      summary: "Failure rate in the window that opens a target's breaker; 0 turns this rule off.", isSecret: false,
-      read: { $0.engine.breaker.failureRate > 1 ? "0" : "\($0.engine.breaker.failureRate)" }, assign: setFailureRate),
-    duration("breakerWindow", \.engine.breaker.windowLength, "Length of the window for the failure rate."),
-    duration(
-      "longSilence", \.engine.longSilence,
-      "Minimum silence of a target for an attempt to count as failed if the call's deadline or a client "
-        + "ended it."),
-    whole(
-      "breakerMinimumCalls", \.engine.breaker.minimumCalls, 1...1_000_000,
-      "Outcomes in the window before the rate counts."),
-    duration("breakerOpenInterval", \.engine.breaker.openInterval, "How long a breaker stays open the first time."),
-    duration(
-      "breakerMaxOpenInterval", \.engine.breaker.maximumOpenInterval,
-      "Maximum time that a breaker stays open, after many failed probes."),
-    whole(
-      "breakerProbes", \.engine.breaker.halfOpenProbes, 1...1000, "Attempts that a half-open breaker lets through."),
-    Setting(
-      key: "targetRate", form: "0...1000000",
-      summary: "Maximum attempts started per second to one target, such as 0.5; 0 for no limit.", isSecret: false,
-      read: { $0.engine.ratePerSecond == 0 ? "0" : "\($0.engine.ratePerSecond)" }, assign: setRate),
-    whole(
-      "targetBurst", \.engine.rateBurst, 1...1_000_000,
-      "Attempts to one target that may start at once after a quiet time, if it has a rate."),
-    Setting(
-      key: "retryBudgetShare", form: "0...1",
-      summary: "Maximum retries to a target by its first attempts of 10 s, unless retryBudgetMinPerSecond is 0.",
-      isSecret: false, read: { "\($0.engine.retryShare)" }, assign: setRetryShare),
-    whole(
-      "retryBudgetMinPerSecond", \.engine.retriesPerSecond, 0...1_000_000,
-      "Retries per second to a target in addition to the share; 0 for no limit on retries."),
     choice(
       "pace", \.engine.pace,
       "After an outage attempts start as fast as the target can take them, or as its other limits allow."),
-    Setting(
-      key: "newCallShare", form: "0...0.95",
-      summary: "Share of the attempts to a target for new calls while a backlog waits too; 0 for all calls by age.",
-      isSecret: false, read: { "\($0.engine.newCallShare)" },
-      assign: setNewCallShare),
-    Setting(
-      key: "slowStart", form: "duration",
-      summary:
-        "After an outage, with a fixed pace, attempts in flight grow to the maximum over this time; 0s for at once.",
-      isSecret: false, read: { DurationText.format($0.engine.slowStart) },
-      assign: { settings, text in
-        guard let value = DurationText.parse(text), value >= .zero else { return false }
-        settings.engine.slowStart = value
-        return true
-      }),
     duration(
       "maxRetryAfterPause", \.engine.maxRetryAfterPause,
       "Maximum time that one Retry-After pauses all calls to its target."
     ),
-    duration("maxAttemptTimeout", \.engine.attemptTimeout, "Maximum duration of an attempt, whatever the policy says."),
+    Setting(
+      key: "targetDefaults", form: "JSON",
+      summary: "Settings of all targets that have no others, such as {\"rate\": {\"perSecond\": 10}}; see docs/targets.md.",
+      isSecret: false,
+      read: { $0.targetDefaults == TargetOverrides() ? "" : String(decoding: $0.targetDefaults.json, as: UTF8.self) },
+      assign: { settings, text in
+        guard let overrides = try? TargetOverrides.readDefaults(text) else { return false }
+        settings.targetDefaults = overrides
+        settings.engine.target = overrides.applied(to: settings.engine.target)
+        return true
+      },
+      fault: { text in
+        do throws(TargetRule.Fault) {
+          _ = try TargetOverrides.readDefaults(text)
+          return nil
+        } catch {
+          return error
+        }
+      }),
     Setting(
       key: "targetRules", form: "JSON",
       summary: "Settings for targets whose keys match a pattern: an array of match and settings; see docs/targets.md.",
@@ -411,16 +274,9 @@ extension Setting {
       "webhookDisableAfter", \.webhookDisableAfter,
       "A webhook endpoint is disabled when all its deliveries have failed for this long."),
     whole(
-      "maxEventListeners", \.events.maxListeners, 0...100_000,
-      "Maximum clients of one namespace that listen to events."),
-    whole(
       "maxEvents", \.events.maxKept, 1...10_000_000,
       "Events of one namespace that are kept for listeners that are slow or reconnect."),
-    whole("maxEventBytes", \.events.maxKeptBytes, 1024...Int.max, "Maximum size of the kept events, in bytes."),
     duration("eventHeartbeat", \.events.heartbeat, "How often listeners get a sign that the connection is alive."),
-    duration(
-      "eventLinger", \.events.linger,
-      "How long events are kept after the last listener has left, so that it can come back without a gap."),
     Setting(
       key: "otlpEndpoint", form: "URL",
       summary: "Collector for spans (OTLP/HTTP); /v1/traces is appended. Also OTEL_EXPORTER_OTLP_ENDPOINT.",
@@ -457,11 +313,6 @@ extension Setting {
         settings.spans.share = share
         return true
       }),
-    duration("otlpInterval", \.spans.interval, "Maximum time that spans wait before they are sent to the collector."),
-    duration("otlpTimeout", \.spans.timeout, "Maximum time of a request to the collector."),
-    whole(
-      "maxSpans", \.spans.maxWaiting, 1...10_000_000,
-      "Maximum spans that wait for the collector; more are dropped and counted."),
     choice("logFormat", \.logFormat, "Format of log lines."),
     choice("logLevel", \.logLevel, "Lowest level that is logged."),
   ]

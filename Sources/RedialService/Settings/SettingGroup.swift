@@ -1,9 +1,9 @@
 /// A group of settings in the help, the config file and docs/settings.md.
 ///
-/// In the config file a group is an object, and its settings omit the group's name: `breakerWindow` is `{"breaker":
-/// {"window": "1m"}}`. Its key alone, `{"breakerWindow": "1m"}`, means the same.
+/// In the config file a group is an object, and its settings omit the group's name: `eventHeartbeat` is `{"events":
+/// {"heartbeat": "5s"}}`. Its key alone, `{"eventHeartbeat": "5s"}`, means the same.
 public enum SettingGroup: String, Sendable, CaseIterable {
-  case server, access, store, calls, forecasts, targets, breaker, egress, transport, tls, webhooks, events, tracing,
+  case server, access, store, calls, targets, egress, transport, tls, webhooks, events, tracing,
     metrics, log
 
   /// The subject of the settings.
@@ -13,9 +13,7 @@ public enum SettingGroup: String, Sendable, CaseIterable {
     case .access: "Access and redaction"
     case .store: "The store and retention"
     case .calls: "Calls"
-    case .forecasts: "Previews and simulations"
-    case .targets: "Targets: limits and retry budgets"
-    case .breaker: "Circuit breakers"
+    case .targets: "Targets"
     case .egress: "Where calls may go"
     case .transport: "Requests to targets"
     case .tls: "TLS to targets"
@@ -32,10 +30,8 @@ public enum SettingGroup: String, Sendable, CaseIterable {
     switch self {
     case .server:
       [
-        "listen", "socketPermissions", "loops", "maxConnections", "keptFreeBytes", "maxBodyBytes", "maxInflationRatio",
-        "gzipLevel", "gzipMinBytes", "maxHeaderBytes", "maxHeaderCount", "maxTargetLength", "maxRequestsPerConnection",
-        "maxPipelinedBytes", "maxOutputBacklogBytes", "headerTimeout", "bodyTimeout", "idleTimeout", "writeTimeout",
-        "drainTimeout",
+        "listen", "socketPermissions", "loops", "maxConnections", "maxBodyBytes", "maxHeaderBytes", "bodyTimeout",
+        "idleTimeout", "drainTimeout",
       ]
     case .access:
       [
@@ -44,43 +40,21 @@ public enum SettingGroup: String, Sendable, CaseIterable {
       ]
     case .store:
       [
-        "store", "storePasswordFile", "leaseDuration", "peerURL", "retentionTime", "retentionBytes",
-        "retentionMinimumTime", "reserveBytes", "compressMinBytes",
-        "keptResponses", "idempotencyTime",
+        "store", "storePasswordFile", "leaseDuration", "peerURL", "retentionTime", "retentionBytes", "reserveBytes",
+        "idempotencyTime",
       ]
     case .calls:
-      [
-        "maxInFlight", "maxHeld", "maxHeldBytes", "streamBodiesAbove", "maxUnfinished", "namespaceShare", "maxWaiting",
-        "maxWaitTime", "maxBatch", "maxHops", "maxScan", "maxOperations", "operationRate", "maxPolicies",
-        "maxPolicyVersions",
-      ]
-    case .forecasts: ["maxPreviewDraws", "maxSimulationAttempts", "maxForecastsPerKey", "maxForecasts"]
+      ["maxInFlight", "maxHeld", "maxHeldBytes", "maxUnfinished", "namespaceShare", "maxWaitTime", "maxBatch"]
     case .targets:
-      [
-        "maxInFlightPerTarget", "targetShare", "unprovenShare", "targetRate", "targetBurst", "retryBudgetShare",
-        "retryBudgetMinPerSecond", "pace", "newCallShare", "slowStart", "maxRetryAfterPause", "maxAttemptTimeout",
-        "targetNaming", "targetRules",
-      ]
-    case .breaker:
-      [
-        "breakerConsecutiveFailures", "breakerSignificance", "breakerFailureTime", "breakerFailureRate",
-        "breakerWindow", "longSilence", "breakerMinimumCalls",
-        "breakerOpenInterval", "breakerMaxOpenInterval", "breakerProbes",
-      ]
+      ["maxInFlightPerTarget", "pace", "maxRetryAfterPause", "targetNaming", "targetDefaults", "targetRules"]
     case .egress: ["egress", "egressAllow", "egressDeny", "proxy"]
     case .transport:
-      [
-        "connectTimeout", "firstByteTimeout", "happyEyeballsDelay", "lowSpeedLimit", "lowSpeedTime",
-        "maxConnectionsPerOrigin", "maxIdleConnections", "maxConnectionAge", "nameCacheTime", "maxLookups",
-        "maxResponseBytes",
-        "maxResponseHeaderBytes", "maxResponseInflationRatio",
-      ]
+      ["connectTimeout", "maxConnectionsPerOrigin", "maxConnectionAge", "nameCacheTime", "maxResponseBytes"]
     case .tls: ["minTLS", "caFile", "tlsDirectory"]
     case .webhooks: ["webhookSecret", "maxWebhookEndpoints", "webhookDisableAfter"]
-    case .events: ["maxEventListeners", "maxEvents", "maxEventBytes", "eventHeartbeat", "eventLinger"]
-    case .tracing:
-      ["otlpEndpoint", "otlpHeaders", "otlpService", "traceShare", "otlpInterval", "otlpTimeout", "maxSpans"]
-    case .metrics: ["namedTargets", "storeWatchInterval"]
+    case .events: ["maxEvents", "eventHeartbeat"]
+    case .tracing: ["otlpEndpoint", "otlpHeaders", "otlpService", "traceShare"]
+    case .metrics: ["namedTargets"]
     case .log: ["logFormat", "logLevel"]
     }
   }
@@ -117,7 +91,7 @@ extension Setting {
   /// Its group; a test checks that there is exactly one.
   public var group: SettingGroup { SettingGroup.allCases.first { $0.keys.contains(key) } ?? .server }
 
-  /// Its place in the config file, such as `breaker.window`.
+  /// Its place in the config file, such as `events.heartbeat`.
   public var path: String { "\(group.rawValue).\(group.name(of: key))" }
 
   /// Whether it is one of the few that people usually set; the help shows the others on request.

@@ -33,12 +33,25 @@ public struct LoadedSettings: Sendable {
         try loaded.set(setting, value.text, origin: "file \(file ?? "")", line: value.line)
       }
     }
+    try loaded.setConstants(environment[Setting.constantsVariable] ?? "")
     return loaded
+  }
+
+  /// Sets constants, for tests.
+  private mutating func setConstants(_ text: String) throws(SettingsFault) {
+    for part in text.split(separator: ",") {
+      let (key, value) = (part.prefix { $0 != "=" }, part.drop { $0 != "=" }.dropFirst())
+      guard let constant = Setting.constants.first(where: { $0.key == key }) else {
+        throw SettingsFault("\(Setting.constantsVariable): \(key) is not a constant that tests may change")
+      }
+      try set(constant, String(value), origin: Setting.constantsVariable)
+    }
   }
 
   /// Variables that Redial reads besides its settings.
   public static let otherVariables: Set<String> = [
     "REDIAL_CONFIG", "REDIAL_SERVER", "REDIAL_API_KEY", "REDIAL_NAMESPACE", ClockShift.variable,
+    Setting.constantsVariable,
   ]
 
   /// One line per setting, in the order of the groups: its position in the config file, its value and its source.

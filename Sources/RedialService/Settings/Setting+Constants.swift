@@ -1,0 +1,66 @@
+internal import RedialCore
+
+/// Bounds that nobody has a reason to change. They are constants, but for tests, which reach some of them sooner when they
+/// are small.
+extension Setting {
+  /// The constants that tests may change.
+  static let constants: [Setting] = [
+    whole(
+      "keptFreeBytes", \.keptFreeBytes, 0...(1 << 40),
+      "Freed memory that the process keeps for reuse, in bytes; more goes back to the system within seconds."),
+    whole(
+      "maxOutputBacklogBytes", \.http.maxOutputBacklogBytes, 1...(1 << 30),
+      "When this many bytes of answers wait for a client, no more answers are made for it."),
+    duration("headerTimeout", \.http.headerTimeout, "Maximum time to receive the header section of a request."),
+    duration(
+      "writeTimeout", \.http.writeTimeout, "How long a client may leave an answer unread before it is cut off."),
+    share(
+      "targetShare", \.engine.targetShare,
+      "Maximum share of maxInFlight for one target, of its own attempts and the free places together."),
+    share(
+      "unprovenShare", \.engine.unprovenShare,
+      "Maximum share of maxInFlight for all targets that have not proven to answer; 1 for no limit."),
+    whole(
+      "streamBodiesAbove", \.engine.streamBodiesAbove, 0...Int.max,
+      "Largest request body that is held in memory, in bytes. A larger one is sent from the store."),
+    duration("storeWatchInterval", \.storeWatchInterval, "How often the store is examined for the metrics."),
+    whole(
+      "maxWaiting", \.maxWaiting, 0...1_000_000,
+      "Maximum clients that wait for a call to end; others are answered at once."),
+    whole(
+      "maxHops", \.maxHops, 0...100,
+      "How often a call may be submitted by the attempt of another call, one after the other."),
+    whole(
+      "maxScan", \.maxScan, 100...1_000_000,
+      "Maximum calls examined for one page of a list, for conditions without an index; long URLs count as several."),
+    whole("maxOperations", \.maxOperations, 1...1000, "Maximum bulk operations that run at a time."),
+    whole(
+      "maxPreviewDraws", \.forecasts.maxPreviewDraws, 4096...4_096_000,
+      "Maximum waits that one preview of a policy draws, 4096 for each attempt listed."),
+    whole(
+      "maxSimulationAttempts", \.forecasts.maxSimulationAttempts, 1000...100_000_000,
+      "Maximum attempts of one simulated outage; larger simulations are refused or end early."),
+    whole(
+      "maxForecastsPerKey", \.forecasts.maxForecastsPerKey, 1...10_000,
+      "Maximum waiting previews, simulations and dry runs of one API key, or of all clients without keys."),
+    whole("maxPolicies", \.maxPolicies, 1...10_000, "Maximum stored policies."),
+    whole("maxPolicyVersions", \.maxPolicyVersions, 1...1000, "Versions that are kept of a stored policy."),
+    duration(
+      "happyEyeballsDelay", \.transport.happyEyeballsDelay,
+      "How long a target's IPv6 address is tried alone before its IPv4 address is tried too."),
+    whole(
+      "maxEventListeners", \.events.maxListeners, 0...100_000,
+      "Maximum clients of one namespace that listen to events."),
+    duration(
+      "eventLinger", \.events.linger,
+      "How long events are kept after the last listener has left, so that it can come back without a gap."),
+    duration("otlpInterval", \.spans.interval, "Maximum time that spans wait before they are sent to the collector."),
+    duration("otlpTimeout", \.spans.timeout, "Maximum time of a request to the collector."),
+    whole(
+      "maxSpans", \.spans.maxWaiting, 1...10_000_000,
+      "Maximum spans that wait for the collector; more are dropped and counted."),
+  ]
+
+  /// The variable that changes them: `maxScan=100,maxHops=2`.
+  static let constantsVariable = "REDIAL_TEST_CONSTANTS"
+}
