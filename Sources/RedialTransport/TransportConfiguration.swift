@@ -19,12 +19,6 @@ public struct TransportConfiguration: Sendable {
   public var connectTimeout = Duration.seconds(10)
   /// How long an IPv6 address is tried alone before an IPv4 address is tried as well (RFC 8305). Default 200 ms.
   public var happyEyeballsDelay = Duration.milliseconds(200)
-  /// The maximum time from the start to the first byte of the response; nil for only the attempt's timeout.
-  public var firstByteTimeout: Duration?
-  /// The minimum bytes per second, on average over ``lowSpeedTime``; 0 for no minimum, the default.
-  public var lowSpeedLimit = 0
-  /// How long a transfer may stay below ``lowSpeedLimit``, in whole seconds. Default 30 s.
-  public var lowSpeedTime = Duration.seconds(30)
   /// The maximum header bytes of a response, all lines together. Default 64 KiB.
   public var maxResponseHeaderBytes = 64 * 1024
   /// The maximum number of inflated bytes of a response's body that are received. Bytes beyond the capture limit are

@@ -251,6 +251,26 @@ struct SettingsTests {
     }
   }
 
+  @Test("the settings of all targets are those of one, without TLS")
+  func targetDefaults() throws {
+    let text = #"{"breaker":{"consecutiveFailures":0},"rate":{"perSecond":5}}"#
+    let loaded = try load(flags: ["targetDefaults": text, "maxInFlightPerTarget": "7"])
+    let target = loaded.settings.engine.target
+    #expect(target.ratePerSecond == 5 && target.breaker.consecutiveFailures == 0 && target.maxInFlight == 7)
+    #expect(loaded.description.contains("targets.defaults = \(text)  # flag --target-defaults\n"))
+  }
+
+  @Test("constants are changed by tests alone; an unknown name or a wrong value is an error")
+  func constants() throws {
+    let settings = try load(environment: ["REDIAL_TEST_CONSTANTS": "maxScan=100,otlpTimeout=1h"]).settings
+    #expect(settings.maxScan == 100 && settings.spans.timeout == .seconds(3600))
+    for wrong in ["maxScan", "maxScan=1", "listen=127.0.0.1:1"] {
+      let fault = #expect(throws: SettingsFault.self) { try load(environment: ["REDIAL_TEST_CONSTANTS": wrong]) }
+      #expect(fault?.message.contains("REDIAL_TEST_CONSTANTS") == true, "\(wrong)")
+    }
+    for constant in Setting.constants { #expect(!Setting.all.contains { $0.key == constant.key }, "\(constant.key)") }
+  }
+
   @Test("docs/settings.md has all settings, in their groups")
   func readme() throws {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -102,32 +102,6 @@ struct MisbehaviourTests {
     }
     #expect(timed.outcome == .maybeSent && timed.failure?.code == "timeout")
     #expect(timed.figures?.phase == .response)
-    let slow = try result(
-      adjust: {
-        $0.lowSpeedLimit = 1000
-        $0.lowSpeedTime = .seconds(1)
-      }, script: script)
-    #expect(slow.outcome == .maybeSent && slow.failure?.code == "tooSlow")
-  }
-
-  @Test("a target that accepts the request and stays silent ends at the timeout for the first byte")
-  func silence() throws {
-    let (silent, _) = try patiently(from: .milliseconds(100), until: { $0.outcome == .maybeSent }) { timeout in
-      try self.result(adjust: { $0.firstByteTimeout = timeout }) { connection in
-        _ = connection.readRequest()
-        connection.waitForEnd()
-      }
-    }
-    #expect(silent.outcome == .maybeSent && silent.failure?.code == "firstByteTimeout")
-    let (begun, _) = try patiently(from: .milliseconds(100), until: { $0.outcome == .answered }) { timeout in
-      try self.result(adjust: { $0.firstByteTimeout = timeout }) { connection in
-        _ = connection.readRequest()
-        connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n")
-        Thread.pause(timeout * 2)
-        connection.send("ok")
-      }
-    }
-    #expect(begun.status == 200)
   }
 
   @Test("a length that is too small leaves the rest unread, and the connection is not reused")

@@ -27,8 +27,6 @@ extension Transfer {
       redial_curl_set_long(
         handle, CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS, Self.milliseconds(configuration.happyEyeballsDelay)),
       redial_curl_set_long(handle, CURLOPT_MAXAGE_CONN, Self.seconds(configuration.maxConnectionAge)),
-      redial_curl_set_long(handle, CURLOPT_LOW_SPEED_LIMIT, max(0, configuration.lowSpeedLimit)),
-      redial_curl_set_long(handle, CURLOPT_LOW_SPEED_TIME, Self.seconds(configuration.lowSpeedTime)),
     ]
     return codes.allSatisfy { $0 == CURLE_OK }
   }

@@ -48,11 +48,7 @@ extension Transfer {
   }
 
   /// The result of the attempt, after libcurl has finished with it.
-  ///
-  /// - Parameter limit: The limit at which it was aborted from here, if it was.
-  func result(
-    _ code: CURLcode, abortedAt limit: TransferEnd.Limit? = nil, isResolverDown: Bool = false
-  ) -> AttemptResult {
+  func result(_ code: CURLcode, isResolverDown: Bool = false) -> AttemptResult {
     let isStarved = dialling.localError != 0
     // Details about a failure are read only after a failure.
     let hasFailed = code != CURLE_OK
@@ -63,7 +59,7 @@ extension Transfer {
       wasRepeated: course.sends > 1,
       wasEnough: received.wasEnough, hasOversizedHead: received.hasOversizedHead,
       isHeadWhole: received.isHeadWhole, isContradictory: received.isContradictory,
-      refusal: dialling.allowed == 0 && !isStarved ? dialling.refusal : nil, limit: limit,
+      refusal: dialling.allowed == 0 && !isStarved ? dialling.refusal : nil,
       hasBeenAnswered: course.hasBeenAnswered,
       verification: hasFailed ? redial_curl_get_long(handle, CURLINFO_SSL_VERIFYRESULT) : 0,
       isProxied: configuration.proxy != nil,

@@ -26,11 +26,6 @@ struct TransferEnd {
   var isContradictory = false
   /// Why the egress policy refused every address that was found; nil if it allowed one, or none was found.
   var refusal: EgressPolicy.Refusal?
-  /// A limit of this transport at which the transfer was aborted.
-  enum Limit {
-    case firstByte
-  }
-  var limit: Limit?
   /// Whether a redirect was followed before: then something was sent, and may have been executed.
   var hasBeenAnswered = false
   /// The result of checking the server's certificate: an `X509_V_ERR` of OpenSSL.
@@ -56,7 +51,6 @@ struct TransferEnd {
 
   /// The outcome of its last request.
   private var lastOutcome: OutcomeClass {
-    if limit != nil { return requestSize > 0 ? .maybeSent : .notSent }
     if code == CURLE_OK || wasEnough { return isHeadWhole ? .answered : .maybeSent }
     if refusal != nil { return .blocked }
     if bodyFault != nil { return .localFault }
@@ -110,9 +104,6 @@ struct TransferEnd {
       return AttemptFailure(code: word, message: "The egress policy refuses \(refusal.clause).")
     }
     if let bodyFault { return AttemptFailure(code: bodyFault.code, message: "\(bodyFault.message).") }
-    if limit == .firstByte {
-      return AttemptFailure(code: "firstByteTimeout", message: "The target did not begin to answer in time.")
-    }
     let (word, sentence) = description
     return AttemptFailure(code: word, message: detail.isEmpty ? "\(sentence)." : "\(sentence): \(detail).")
   }
@@ -139,8 +130,6 @@ struct TransferEnd {
     case CURLE_COULDNT_CONNECT: return ("connectFailed", "No connection to the target could be made")
     case CURLE_OPERATION_TIMEDOUT where requestSize == 0:
       return ("connectTimeout", "No connection to the target could be made in time")
-    case CURLE_OPERATION_TIMEDOUT where detail.hasPrefix("Operation too slow"):
-      return ("tooSlow", "The transfer was slower than is accepted")
     case CURLE_OPERATION_TIMEDOUT: return ("timeout", "The target did not answer in time")
     case CURLE_SSL_CONNECT_ERROR: return ("tlsFailed", "No TLS session with the target could be made")
     case CURLE_PEER_FAILED_VERIFICATION: return certificate

@@ -2,19 +2,6 @@ internal import CCurl
 
 /// Transfers that are ended here, at limits that libcurl does not have.
 extension TransferLoop {
-  /// Aborts transfers whose response has not begun in time.
-  func abortSilent() {
-    while let entry = firstBytes.popExpired() {
-      let transfer = entry.transfer
-      guard transfer.isInFlight || transfer.naming.isWaiting, transfer.generation == entry.generation,
-        transfer.received.headBytes == 0
-      else { continue }
-      remove(transfer)
-      results.append((transfer.id, transfer.result(CURLE_OPERATION_TIMEDOUT, abortedAt: .firstByte)))
-      keep(transfer)
-    }
-  }
-
   /// Ends transfers whose response is complete although the target no longer accepts the body: over HTTP/2, a server
   /// may refuse the rest (RFC 9113 §8.1), over HTTP/1.1 it may stop reading. libcurl continues to wait, unless the
   /// status is an error.

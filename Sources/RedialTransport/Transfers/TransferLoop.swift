@@ -40,7 +40,6 @@ final class TransferLoop: @unchecked Sendable {
   private var hops: [UInt64: Hop] = [:]
   /// The number of transfers that libcurl last got.
   private var counted = 0
-  var firstBytes = TransferTimers()
   var uploads = TransferTimers()
   /// The names that are being looked up, and those that wait for that.
   var lookups: LookupQueue
@@ -120,10 +119,9 @@ final class TransferLoop: @unchecked Sendable {
       takeEnded()
       startLookups()
       tell()
-      let sleep = lookupSleep(atMost: uploads.sleep(atMost: firstBytes.sleep(atMost: longestSleep)))
+      let sleep = lookupSleep(atMost: uploads.sleep(atMost: longestSleep))
       events.turn(atMost: mailbox.maySleep() ? sleep : 0)
       takeEnded()
-      abortSilent()
       endUploads()
       endWaiting()
       if !awaiting.isEmpty { failLate() }
@@ -186,9 +184,6 @@ final class TransferLoop: @unchecked Sendable {
       return
     }
     transfers[request.id] = transfer
-    if let bound = configuration.firstByteTimeout {
-      firstBytes.add(TransferTimers.Entry(transfer: transfer, generation: transfer.generation), after: bound)
-    }
   }
 
   /// Gives libcurl a transfer, if it could be prepared.
