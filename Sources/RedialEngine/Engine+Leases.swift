@@ -164,7 +164,7 @@ extension Engine {
   }
 
   /// Whoever has this shard makes the changes of what belongs to no target.
-  public static let leadersShard = 0
+  package static let leadersShard = 0
 
   /// The shards of this engine, those first that are easiest to give up. The leader's is the last: bulk
   /// operations run there.

@@ -1,23 +1,23 @@
 internal import RedialCore
-public import RedialModel
+package import RedialModel
 internal import RedialJSON
 
 /// An event for subscribers that is neither an end of a call nor a change of a breaker.
-public struct Announcement: Sendable {
+package struct Announcement: Sendable {
   /// The event's type.
-  public var type: EventType
+  package var type: EventType
   /// The event's data, as JSON.
-  public var data: [UInt8]
+  package var data: [UInt8]
   /// The only receiver, whatever it subscribed to; nil for all that subscribed to the type.
-  public var only: WebhookSubscription?
+  package var only: WebhookSubscription?
   /// The client that waits for the webhook to be created; only with `only`.
-  public var reply: ReplyToken<SubmissionReply>?
+  package var reply: ReplyToken<SubmissionReply>?
 
   /// The namespace of the subscribers.
-  public var namespace: Namespace
+  package var namespace: Namespace
 
   /// Creates an announcement.
-  public init(
+  package init(
     _ type: EventType, data: [UInt8], only: WebhookSubscription? = nil, reply: ReplyToken<SubmissionReply>? = nil,
     in namespace: Namespace = .default
   ) {

@@ -1,4 +1,4 @@
-public import RedialCore
+package import RedialCore
 internal import RedialModel
 
 /// The life of every call, as one deterministic state machine: events and time
@@ -8,7 +8,7 @@ internal import RedialModel
 /// Its state is in three parts, each with private state and its own tests: the ``Roster`` of targets and namespaces,
 /// the ``Calls`` in memory, and the ``StoreDesk``. The engine decides between them. It has the time, and the effects of
 /// the current step.
-public struct Engine: Sendable {
+package struct Engine: Sendable {
   private let shared: SharedSettings
   var random: RandomSource
   var ids: CallIDSource
@@ -50,7 +50,7 @@ public struct Engine: Sendable {
   /// Creates an engine without calls.
   ///
   /// - Parameter seed: The seed of all its random numbers.
-  public init(settings: EngineSettings = EngineSettings(), seed: UInt64) {
+  package init(settings: EngineSettings = EngineSettings(), seed: UInt64) {
     shared = SharedSettings(settings)
     roster = Roster(shared)
     originTLS = OriginTLS(rules: settings.targetRules)
@@ -72,7 +72,7 @@ public struct Engine: Sendable {
   /// Makes one step: takes everything that happened, and the current time.
   ///
   /// An empty list is a step only for the sake of time; ``Effects/wakeAt`` asks for it. `now` must not go back.
-  public mutating func handle(_ events: [EngineEvent], at now: Timestamp) -> Effects {
+  package mutating func handle(_ events: [EngineEvent], at now: Timestamp) -> Effects {
     self.now = max(now, self.now)
     // A call is accepted and started, or ends and lets another start: two effects for each event. Arrays that grow
     // step by step would be copied once more on average, and their elements are large.

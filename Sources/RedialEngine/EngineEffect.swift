@@ -1,17 +1,17 @@
-public import RedialCore
-public import RedialModel
+package import RedialCore
+package import RedialModel
 
 /// The effects of a step: first the requests to the store, in order, then the rest.
-public struct Effects: Sendable {
+package struct Effects: Sendable {
   /// Requests to the store, to be served in this order.
-  public var store: [StoreRequest] = []
+  package var store: [StoreRequest] = []
   /// Actions that do not wait for the store.
-  public var actions: [Action] = []
+  package var actions: [Action] = []
   /// When the engine needs its next step if nothing happens before; nil for never.
-  public var wakeAt: Timestamp?
+  package var wakeAt: Timestamp?
 
   /// No effects.
-  public init() {}
+  package init() {}
 }
 
 /// One request to the store.
@@ -19,9 +19,9 @@ public struct Effects: Sendable {
 /// Requests carry the engine's epoch. When one fails, every later one of the same epoch must fail too, without being
 /// executed, and in order: the engine learns of the failure only afterwards, and its later requests depend on the
 /// failed one.
-public struct StoreRequest: Sendable {
+package struct StoreRequest: Sendable {
   /// The request itself.
-  public enum Body: Sendable {
+  package enum Body: Sendable {
     /// Make these changes, all or none, and then perform the actions.
     case commit([StoreWrite], then: [Action])
     /// Load calls that are due before this time.
@@ -40,23 +40,23 @@ public struct StoreRequest: Sendable {
   }
 
   /// The request itself.
-  public var body: Body
+  package var body: Body
   /// The engine's epoch at the time of the request.
-  public var epoch: UInt64
+  package var epoch: UInt64
 
   /// Creates a request.
-  public init(_ body: Body, epoch: UInt64) {
+  package init(_ body: Body, epoch: UInt64) {
     self.body = body
     self.epoch = epoch
   }
 }
 
 /// A request for a lease.
-public struct LeaseAsk: Sendable {
+package struct LeaseAsk: Sendable {
   /// The requested change.
-  public var request: LeaseRequest
+  package var request: LeaseRequest
   /// The session to renew; nil for a new one, which ends an earlier session of the same instance.
-  public var session: Int64?
+  package var session: Int64?
   /// When it was requested, by the engine's clock.
   var at: Timestamp
   /// The number of the engine's lease that it is for.
@@ -64,7 +64,7 @@ public struct LeaseAsk: Sendable {
 }
 
 /// Something to do outside the engine.
-public enum Action: Sendable {
+package enum Action: Sendable {
   /// Answer a client.
   case reply(Reply)
   /// Tell the answer to a question.
@@ -88,33 +88,31 @@ public enum Action: Sendable {
 }
 
 /// What has happened to a target, for the event stream and for webhooks.
-public struct TargetEvent: Sendable {
+package struct TargetEvent: Sendable {
   /// The event's type.
-  public let type: EventType
+  package let type: EventType
   /// Whose breaker has changed, or for which an operator has acted.
-  public let target: TargetKey
+  package let target: TargetKey
   /// `{type, timestamp, data}`.
-  public let payload: [UInt8]
+  package let payload: [UInt8]
 }
 
-/// An attempt to start.
-public struct AttemptStart: Sendable {
-  /// The call.
-  public var call: CallRecord
+package struct AttemptStart: Sendable {
+  package var call: CallRecord
   /// The attempt's number.
-  public var number: Int
+  package var number: Int
   /// The maximum duration.
-  public var timeout: Duration
+  package var timeout: Duration
   /// The TLS settings; nil if no target has any.
-  public var tls: CallTLS?
+  package var tls: CallTLS?
   /// The attempt must not start at or after this time, by the engine's clock, because its call's deadline has passed,
   /// or another instance may have the call then. It can be too late if the store took long to count it. Report it as
   /// ``EngineEvent/attemptTooLate(_:number:)``.
-  public var startBefore: Timestamp
+  package var startBefore: Timestamp
 }
 
 /// Something that a person should know.
-public enum Notice: Sendable, Hashable {
+package enum Notice: Sendable, Hashable {
   /// The state of an earlier process was taken over.
   case recovered(unfinished: Int, interrupted: Int)
   /// A target's breaker has opened.

@@ -1,8 +1,8 @@
-public import RedialCore
-public import RedialModel
+package import RedialCore
+package import RedialModel
 
 /// An input of the engine.
-public enum EngineEvent: Sendable {
+package enum EngineEvent: Sendable {
   /// The store has been opened; always the first event.
   case recovered(RecoveredState)
   /// A client submits a call.
@@ -59,12 +59,12 @@ public enum EngineEvent: Sendable {
 }
 
 /// A command of a client about a call.
-public struct CallCommand: Sendable, Hashable {
+package struct CallCommand: Sendable, Hashable {
   /// The reply: the call as it is then, or nil if it was removed, once the command is done and on disk; or why it is refused.
-  public typealias Reply = CommandReply<CallRecord?>
+  package typealias Reply = CommandReply<CallRecord?>
 
   /// The action.
-  public enum Kind: Sendable, Hashable {
+  package enum Kind: Sendable, Hashable {
     /// End it now.
     case cancel
     /// Run it now, or again.
@@ -78,7 +78,7 @@ public struct CallCommand: Sendable, Hashable {
   }
 
   /// What must hold for the call when the command is executed, beside what its kind needs.
-  public enum Condition: Sendable, Hashable {
+  package enum Condition: Sendable, Hashable {
     /// It has ended, at this time or before.
     case ended(by: Timestamp)
     /// It has not ended.
@@ -86,22 +86,21 @@ public struct CallCommand: Sendable, Hashable {
   }
 
   /// The action.
-  public var kind: Kind
-  /// The call.
-  public var id: CallID
+  package var kind: Kind
+  package var id: CallID
   /// The namespace of the client. Calls of other namespaces do not exist for it.
-  public var namespace: Namespace
+  package var namespace: Namespace
   /// The client that waits for the answer.
-  public var reply: ReplyToken<Reply>
+  package var reply: ReplyToken<Reply>
   /// Who wants it, and why.
-  public var attribution: Attribution
+  package var attribution: Attribution
   /// Whether an erasure also removes the call's labels.
-  public var erasesLabels: Bool
+  package var erasesLabels: Bool
   /// What must hold for the call; nil for nothing.
-  public var condition: Condition?
+  package var condition: Condition?
 
   /// Creates a command.
-  public init(
+  package init(
     _ kind: Kind, _ id: CallID, in namespace: Namespace = .default, reply: ReplyToken<Reply>,
     attribution: Attribution = Attribution(), erasesLabels: Bool = false, condition: Condition? = nil
   ) {
@@ -116,12 +115,12 @@ public struct CallCommand: Sendable, Hashable {
 }
 
 /// A command of an operator about a target.
-public struct TargetCommand: Sendable, Hashable {
+package struct TargetCommand: Sendable, Hashable {
   /// The reply: the target as it is then, once the command is done and on disk, or why it is refused.
-  public typealias Reply = CommandReply<TargetSnapshot>
+  package typealias Reply = CommandReply<TargetSnapshot>
 
   /// The action.
-  public enum Kind: Sendable, Hashable {
+  package enum Kind: Sendable, Hashable {
     /// Replace its settings, at once and for waiting calls too.
     case configure(TargetOverrides)
     /// Change some of its settings, and leave the others.
@@ -139,14 +138,13 @@ public struct TargetCommand: Sendable, Hashable {
   }
 
   /// The action.
-  public var kind: Kind
-  /// The target.
-  public var target: TargetKey
+  package var kind: Kind
+  package var target: TargetKey
   /// The client that waits for the answer.
-  public var reply: ReplyToken<Reply>
+  package var reply: ReplyToken<Reply>
 
   /// Creates a command.
-  public init(_ kind: Kind, _ target: TargetKey, reply: ReplyToken<Reply>) {
+  package init(_ kind: Kind, _ target: TargetKey, reply: ReplyToken<Reply>) {
     self.kind = kind
     self.target = target
     self.reply = reply
@@ -154,11 +152,10 @@ public struct TargetCommand: Sendable, Hashable {
 }
 
 /// A submission that may repeat an earlier one.
-public struct KeyedSubmission: Sendable {
+package struct KeyedSubmission: Sendable {
   /// The submitted descriptor.
-  public var descriptor: CallDescriptor
-  /// Its key.
-  public var key: IdempotencyKey
+  package var descriptor: CallDescriptor
+  package var key: IdempotencyKey
   /// The client that submits it.
-  public var reply: ReplyToken<SubmissionReply>
+  package var reply: ReplyToken<SubmissionReply>
 }

@@ -1,19 +1,19 @@
-public import RedialModel
+package import RedialModel
 
 /// Identifies whoever waits for a reply of the engine, and fixes the type of that reply. The service knows who it is.
-public struct ReplyToken<Answer: Sendable>: Sendable, Hashable {
+package struct ReplyToken<Answer: Sendable>: Sendable, Hashable {
   /// The service's number for it.
-  public var rawValue: UInt64
+  package var rawValue: UInt64
 
   /// Creates a token.
-  public init(rawValue: UInt64) {
+  package init(rawValue: UInt64) {
     self.rawValue = rawValue
   }
 }
 
 /// An answer of the engine, with the token of the request that it answers. Each kind of request has its own type of answer,
 /// so none can be answered with that of another.
-public enum Reply: Sendable {
+package enum Reply: Sendable {
   case submission(ReplyToken<SubmissionReply>, SubmissionReply)
   /// To a command about a call.
   case command(ReplyToken<CallCommand.Reply>, CallCommand.Reply)
@@ -21,7 +21,7 @@ public enum Reply: Sendable {
   indirect case targetCommand(ReplyToken<TargetCommand.Reply>, TargetCommand.Reply)
 
   /// Why the request is refused; nil if it is not.
-  public var refusal: Refusal? {
+  package var refusal: Refusal? {
     switch self {
     case .submission(_, .refused(let refusal)): refusal
     case .command(_, let reply): reply.refusal
@@ -41,7 +41,7 @@ public enum Reply: Sendable {
 }
 
 /// An answer to a submission.
-public enum SubmissionReply: Sendable {
+package enum SubmissionReply: Sendable {
   /// The call is on disk.
   case accepted(CallRecord)
   /// The call was accepted before, under the same key, and is on disk.
@@ -51,7 +51,7 @@ public enum SubmissionReply: Sendable {
 }
 
 /// An answer to a command.
-public enum CommandReply<Subject: Sendable>: Sendable {
+package enum CommandReply<Subject: Sendable>: Sendable {
   /// The command is done and on disk. This is the subject now.
   case done(Subject)
   /// Another instance runs the calls of this target, or none for the moment; nothing was done. The command is for the
@@ -61,7 +61,7 @@ public enum CommandReply<Subject: Sendable>: Sendable {
   case refused(Refusal)
 
   /// Why nothing was done; nil if it was.
-  public var refusal: Refusal? {
+  package var refusal: Refusal? {
     switch self {
     case .done: nil
     case .elsewhere(let target): .ownedElsewhere(target)
@@ -70,32 +70,30 @@ public enum CommandReply<Subject: Sendable>: Sendable {
   }
 }
 
-/// A page of targets.
-public struct TargetPage: Sendable, Hashable {
+package struct TargetPage: Sendable, Hashable {
   /// The targets, by key.
-  public var targets: [TargetSnapshot]
+  package var targets: [TargetSnapshot]
   /// The last target, if more follow.
-  public var next: TargetKey?
+  package var next: TargetKey?
 }
 
 /// What has happened to the calls of a namespace.
-public struct NamespaceTally: Sendable, Hashable {
-  /// The namespace.
-  public var namespace: Namespace
+package struct NamespaceTally: Sendable, Hashable {
+  package var namespace: Namespace
   /// The counts.
-  public var tally: CallTally
+  package var tally: CallTally
 }
 
 /// The current state.
-public struct EngineReport: Sendable, Hashable {
+package struct EngineReport: Sendable, Hashable {
   /// All targets that are remembered, without their backlogs.
-  public var targets: [TargetSnapshot]
+  package var targets: [TargetSnapshot]
   /// Attempts in flight.
-  public var inFlight: Int
+  package var inFlight: Int
   /// Unfinished calls.
-  public var unfinished: Int
+  package var unfinished: Int
   /// Calls in memory.
-  public var held: Int
+  package var held: Int
   /// Whether new calls are refused, because the last write failed or the instance has no lease on the store.
-  public var storeFailing: Bool
+  package var storeFailing: Bool
 }

@@ -1,94 +1,94 @@
-public import RedialCore
-public import RedialModel
+package import RedialCore
+package import RedialModel
 
 /// The engine's limits and defaults.
-public struct EngineSettings: Sendable, Hashable {
+package struct EngineSettings: Sendable, Hashable {
   /// Maximum attempts in flight, over all targets.
-  public var maxInFlight: Int
+  package var maxInFlight: Int
   /// Maximum attempts in flight to one target without its own settings.
-  public var maxInFlightPerTarget: Int
+  package var maxInFlightPerTarget: Int
   /// Maximum connections to one scheme, host and port, whatever its targets are; see ``OriginTable``.
-  public var maxConnectionsPerOrigin = 256
+  package var maxConnectionsPerOrigin = 256
   /// Maximum calls that wait in memory; the others wait in the store.
-  public var maxHeld: Int
+  package var maxHeld: Int
   /// Maximum bytes of the request bodies of these. Bodies of attempts in flight are not counted; they are limited by
   /// their number.
-  public var maxHeldBytes: Int
+  package var maxHeldBytes: Int
   /// The largest request body that is held in memory, in bytes. A larger body of a client's call stays in the store,
   /// and an attempt reads it from there in pieces.
-  public var streamBodiesAbove = 256 << 10
+  package var streamBodiesAbove = 256 << 10
   /// Maximum due calls of one target in memory, if as many more have room there; the others wait in the target's
   /// queue in the store.
-  public var maxReadyPerTarget: Int
+  package var maxReadyPerTarget: Int
   /// The same for a target whose breaker is not closed: few, so that targets that are down leave room for the others.
-  public var maxParkedPerTarget: Int
+  package var maxParkedPerTarget: Int
   /// Maximum unfinished calls, in memory and in the store; beyond it new ones are refused.
-  public var maxUnfinished: Int
+  package var maxUnfinished: Int
   /// Maximum remembered targets; beyond it those that are idle and healthy are forgotten.
-  public var maxTargets: Int
+  package var maxTargets: Int
   /// A call that waits no longer than this stays in memory.
-  public var holdWindow: Duration
+  package var holdWindow: Duration
   /// How long before they are due calls are loaded from the store.
-  public var claimAhead: Duration
+  package var claimAhead: Duration
   /// Maximum calls in one claim.
-  public var claimBatch: Int
+  package var claimBatch: Int
   /// After so many attempts of a round that this side has cut off the call is given up, so that a call which crashes
   /// its process cannot do so forever.
-  public var maxInterruptions: Int
+  package var maxInterruptions: Int
   /// How long to wait after a failed commit before the store is tried again.
-  public var storeRetry: Duration
+  package var storeRetry: Duration
   /// How long the key of a submission is remembered.
-  public var idempotencyTime: Duration
+  package var idempotencyTime: Duration
   /// The breaker of a target without its own settings.
-  public var breaker: CircuitBreakerSettings
+  package var breaker: CircuitBreakerSettings
   /// The share of `maxInFlight` that one target may have, of its own attempts and the free slots together, 0...1,
   /// whatever its settings are. The rest is for the others, because slots of a slow target cannot be taken back. See
   /// Roster+Slots.
-  public var targetShare = 0.75
+  package var targetShare = 0.75
   /// The share of `maxInFlight` for all targets together that have not proven to answer, 0...1; 1 for no limit.
-  public var unprovenShare = 0.5
+  package var unprovenShare = 0.5
   /// The share of shared resources that one namespace may have, 0...1, if there is more than one; see
   /// Roster+Namespaces.
-  public var namespaceShare = 0.5
+  package var namespaceShare = 0.5
   /// A target that has not answered for this long, and for longer than a few times its usual response time, is silent:
   /// an attempt that ends then counts as a failure, even if the call's deadline or a client ended it.
-  public var longSilence = Duration.seconds(1)
+  package var longSilence = Duration.seconds(1)
   /// Maximum attempts started per second to one target without its own settings; 0 for no limit.
-  public var ratePerSecond = 0.0
+  package var ratePerSecond = 0.0
   /// Attempts that may start at once after a quiet time, if there is a rate.
-  public var rateBurst = 10
+  package var rateBurst = 10
   /// Retries to a target as a share of its first attempts, if there is a budget.
-  public var retryShare = 0.2
+  package var retryShare = 0.2
   /// Retries per second to a target that are always allowed; 0 for no limit on retries.
-  public var retriesPerSecond = 0
+  package var retriesPerSecond = 0
   /// How fast attempts to a target without its own settings start.
-  public var pace = Pace.adaptive
+  package var pace = Pace.adaptive
   /// The share of the starts that new calls get while a backlog of their target waits too, one of
   /// ``TargetSettings/newCallShares``.
-  public var newCallShare = TargetSettings.newCallShareByDefault
+  package var newCallShare = TargetSettings.newCallShareByDefault
   /// After a breaker closes, the attempts in flight may grow to the maximum over this time, if the pace is fixed.
-  public var slowStart = Duration.seconds(10)
+  package var slowStart = Duration.seconds(10)
   /// Maximum time that one `Retry-After` pauses all calls to its target.
-  public var maxRetryAfterPause = Duration.seconds(60)
+  package var maxRetryAfterPause = Duration.seconds(60)
   /// The only directory with files that the TLS settings of targets may name; nil if they may name none.
-  public var tlsDirectory: String?
+  package var tlsDirectory: String?
   /// Settings for targets whose keys match a pattern; the first match applies.
-  public var targetRules: [TargetRule] = []
+  package var targetRules: [TargetRule] = []
   /// Maximum duration of an attempt, whatever the policy says.
-  public var attemptTimeout = TargetSettings.longestAttempt
+  package var attemptTimeout = TargetSettings.longestAttempt
   /// What is hidden in stored responses and in webhooks.
-  public var redaction = Redaction()
+  package var redaction = Redaction()
   /// How webhooks are retried.
-  public var webhookPolicy: RetryPolicy
+  package var webhookPolicy: RetryPolicy
   /// The number of this process among those that share a store, 0...1023.
-  public var instance: Int
+  package var instance: Int
   /// How the store is shared; nil if it is not.
-  public var leases: LeaseSettings?
+  package var leases: LeaseSettings?
   /// Which calls for targets of other instances are forwarded to these; nil if none are.
-  public var forwarding: ForwardingSettings?
+  package var forwarding: ForwardingSettings?
 
   /// Creates settings; every argument left out has Redial's default.
-  public init(
+  package init(
     maxInFlight: Int = 4096, maxInFlightPerTarget: Int = 64, maxHeld: Int = 20_000, maxHeldBytes: Int = 128 << 20,
     maxReadyPerTarget: Int = 10_000, maxParkedPerTarget: Int = 100, maxUnfinished: Int = 10_000_000,
     maxTargets: Int = 10_000,
@@ -117,7 +117,7 @@ public struct EngineSettings: Sendable, Hashable {
   }
 
   /// The settings of a target without its own.
-  public var target: TargetSettings {
+  package var target: TargetSettings {
     get {
       TargetSettings(
         breaker: breaker, maxInFlight: maxInFlightPerTarget, ratePerSecond: ratePerSecond, rateBurst: rateBurst,
@@ -147,7 +147,7 @@ public struct EngineSettings: Sendable, Hashable {
 
   /// Webhooks are patient: from 5 s to an hour apart, for three days. Every response except 2xx and 410 is retried,
   /// because a receiver recognizes the webhook by its id (Standard Webhooks).
-  public static let webhooks = RetryPolicy(
+  package static let webhooks = RetryPolicy(
     maxAttempts: 100, deadline: .seconds(3 * 86_400), attemptTimeout: .seconds(15),
     backoff: Backoff(initial: .seconds(5), multiplier: 2, maximum: .seconds(3600)),
     retryOn: RetryConditions(network: .always, statuses: StatusSet([300...599])))

@@ -1,8 +1,8 @@
-public import RedialModel
+package import RedialModel
 
 extension Refusal {
   /// What the client gets.
-  public var problem: Problem {
+  package var problem: Problem {
     switch self {
     case .noRoom:
       .storageFull(
@@ -101,7 +101,7 @@ extension Refusal {
 
 extension Problem {
   /// Nobody knows whether a request was done.
-  public static func outcomeUnknown(_ detail: String, retryAfter: Int = 5) -> Problem {
+  package static func outcomeUnknown(_ detail: String, retryAfter: Int = 5) -> Problem {
     Problem(
       status: 503, code: "outcomeUnknown", title: "It is not known whether this was done", detail: detail,
       retryAfter: retryAfter)

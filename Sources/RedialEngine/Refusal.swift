@@ -1,7 +1,7 @@
-public import RedialModel
+package import RedialModel
 
 /// Why the engine does not do what it was asked for.
-public enum Refusal: Sendable, Hashable {
+package enum Refusal: Sendable, Hashable {
   // MARK: The store
 
   /// The disk has only the reserve left.
@@ -71,7 +71,7 @@ public enum Refusal: Sendable, Hashable {
   }
 
   /// Whether it means only that this instance does not do it, and another one may.
-  public var leavesToOthers: Bool {
+  package var leavesToOthers: Bool {
     switch self {
     case .draining, .forwardedTooLate, .leaseLost, .noRoom, .ownedElsewhere, .storeFailed, .storeFull, .storeMisplaced,
       .storeUnreachable:

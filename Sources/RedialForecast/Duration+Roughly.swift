@@ -4,7 +4,7 @@ internal import RedialText
 
 extension Duration {
   /// The duration with as many digits as people need: `740ms`, `5.2s`, `3m20s`, `2h5m`.
-  public var roughly: String {
+  package var roughly: String {
     let seconds = inSeconds
     if seconds < 1 { return DurationText.format(.microseconds(Int64((seconds * 1000).rounded()) * 1000)) }
     if seconds < 60 { return DurationText.format(.milliseconds(Int64((seconds * 10).rounded()) * 100)) }

@@ -1,39 +1,39 @@
-public import RedialCore
-public import RedialJSON
-public import RedialModel
+package import RedialCore
+package import RedialJSON
+package import RedialModel
 internal import RedialText
 
 /// A past forecast of how long a backlog takes, and how long it took.
-public struct PastForecast: Sendable, Hashable {
+package struct PastForecast: Sendable, Hashable {
   /// When it was made.
-  public var madeAt: Timestamp
+  package var madeAt: Timestamp
   /// The time that it gave.
-  public var drainsIn: Duration
+  package var drainsIn: Duration
   /// The time that it took.
-  public var took: Duration
+  package var took: Duration
 
   /// The difference from the time that it took, as a share of that; negative if the forecast was too short.
-  public var error: Double { (drainsIn - took).inSeconds / max(0.001, took.inSeconds) }
+  package var error: Double { (drainsIn - took).inSeconds / max(0.001, took.inSeconds) }
 }
 
 /// How right the last forecasts for a target were.
-public struct ForecastAccuracy: Sendable, Hashable {
+package struct ForecastAccuracy: Sendable, Hashable {
   /// The last ones, the newest last.
-  public var last: [PastForecast]
+  package var last: [PastForecast]
 
   /// Creates it.
-  public init(last: [PastForecast] = []) {
+  package init(last: [PastForecast] = []) {
     self.last = last
   }
 
   /// Half of the errors were not larger, whatever their sign; nil without any.
-  public var medianError: Double? {
+  package var medianError: Double? {
     let sorted = last.map { abs($0.error) }.sorted()
     return sorted.isEmpty ? nil : (sorted[(sorted.count - 1) / 2] + sorted[sorted.count / 2]) / 2
   }
 
   /// Writes it as one object.
-  public func write(to writer: inout JSONWriter) {
+  package func write(to writer: inout JSONWriter) {
     func rounded(_ value: Double) -> Double { (value * 1000).rounded() / 1000 }
     writer.beginObject()
     writer.field("count", last.count)
@@ -55,7 +55,7 @@ public struct ForecastAccuracy: Sendable, Hashable {
 }
 
 /// Forecasts that the service has made for itself, to learn how right they are. All of it is bounded.
-public struct ForecastLog: Sendable {
+package struct ForecastLog: Sendable {
   private struct Pending: Sendable {
     var madeAt: Timestamp
     var drainsIn: Duration
@@ -70,35 +70,35 @@ public struct ForecastLog: Sendable {
   private var order: [TargetKey] = []
 
   /// The maximum number of targets whose forecasts wait for their end.
-  public static let mostPending = 64
+  package static let mostPending = 64
   /// The maximum number of targets whose past forecasts are kept.
-  public static let mostTargets = 1000
+  package static let mostTargets = 1000
   /// The maximum number of past forecasts of a target.
-  public static let mostPast = 20
+  package static let mostPast = 20
   /// The least time between two forecasts for a target.
-  public static let interval = Duration.seconds(60)
+  package static let interval = Duration.seconds(60)
   /// A backlog that is drained faster says nothing: times are known to about a second.
-  public static let shortest = Duration.seconds(5)
+  package static let shortest = Duration.seconds(5)
   /// A smaller backlog is not worth a forecast.
-  public static let fewest = 20
+  package static let fewest = 20
   /// A forecast is given up when the backlog takes this many times as long, and an hour more.
   private static let patience = 10
 
   /// No forecasts.
-  public init() {}
+  package init() {}
 
   /// The targets whose forecasts wait for their end.
-  public var targets: [TargetKey] { pending.keys.sorted() }
+  package var targets: [TargetKey] { pending.keys.sorted() }
 
   /// Whether a forecast for a target should be made.
-  public func isDue(_ target: TargetSnapshot, at now: Timestamp) -> Bool {
+  package func isDue(_ target: TargetSnapshot, at now: Timestamp) -> Bool {
     target.breaker == .closed && !target.isPaused && !target.isTripped && target.waiting >= Self.fewest
       && pending[target.key] == nil && pending.count < Self.mostPending
       && made[target.key].map { now - $0 >= Self.interval } ?? true
   }
 
   /// A forecast for a target is being made.
-  public mutating func begin(_ target: TargetKey, at now: Timestamp) {
+  package mutating func begin(_ target: TargetKey, at now: Timestamp) {
     if made.count >= Self.mostTargets { made = made.filter { now - $0.value < Self.interval } }
     made[target] = now
   }
@@ -106,13 +106,13 @@ public struct ForecastLog: Sendable {
   /// It is made.
   ///
   /// - Parameter ordinary: The due calls of a drained backlog.
-  public mutating func add(_ target: TargetKey, drainsIn: Duration, ordinary: Int, madeAt: Timestamp) {
+  package mutating func add(_ target: TargetKey, drainsIn: Duration, ordinary: Int, madeAt: Timestamp) {
     guard drainsIn >= Self.shortest, pending.count < Self.mostPending else { return }
     pending[target] = Pending(madeAt: madeAt, drainsIn: drainsIn, ordinary: ordinary)
   }
 
   /// A target as it is now. Returns the forecast if its backlog is drained.
-  public mutating func observe(_ target: TargetSnapshot, at now: Timestamp) -> PastForecast? {
+  package mutating func observe(_ target: TargetSnapshot, at now: Timestamp) -> PastForecast? {
     guard let open = pending[target.key] else { return nil }
     let took = now - open.madeAt
     // Another outage, or an operator: it was not about that.
@@ -138,10 +138,10 @@ public struct ForecastLog: Sendable {
   }
 
   /// A target is not known any more.
-  public mutating func forget(_ target: TargetKey) {
+  package mutating func forget(_ target: TargetKey) {
     pending[target] = nil
   }
 
   /// How right the last forecasts for a target were.
-  public func accuracy(of target: TargetKey) -> ForecastAccuracy { past[target] ?? ForecastAccuracy() }
+  package func accuracy(of target: TargetKey) -> ForecastAccuracy { past[target] ?? ForecastAccuracy() }
 }

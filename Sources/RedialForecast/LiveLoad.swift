@@ -1,23 +1,23 @@
-public import RedialCore
-public import RedialModel
+package import RedialCore
+package import RedialModel
 
 /// What a forecast on live traffic starts from: the backlog of a target, its traffic, its limits and its state.
-public struct LiveLoad: Sendable {
+package struct LiveLoad: Sendable {
   /// A waiting call, which stands for others like it.
-  public struct Waiting: Sendable {
+  package struct Waiting: Sendable {
     /// When it is due.
-    public var due: Timestamp
+    package var due: Timestamp
     /// Its attempts so far that its policy counts.
-    public var attempts: Int
+    package var attempts: Int
     /// When its deadline began to count.
-    public var startedAt: Timestamp
+    package var startedAt: Timestamp
     /// The waits that its backoff has computed.
-    public var waits: WaitHistory
+    package var waits: WaitHistory
     /// How it is retried.
-    public var policy: RetryPolicy
+    package var policy: RetryPolicy
 
     /// Creates a waiting call.
-    public init(due: Timestamp, attempts: Int, startedAt: Timestamp, waits: WaitHistory, policy: RetryPolicy) {
+    package init(due: Timestamp, attempts: Int, startedAt: Timestamp, waits: WaitHistory, policy: RetryPolicy) {
       self.due = due
       self.attempts = attempts
       self.startedAt = startedAt
@@ -27,40 +27,40 @@ public struct LiveLoad: Sendable {
   }
 
   /// When it was.
-  public var now: Timestamp
+  package var now: Timestamp
   /// Calls that were due.
-  public var due: Int
+  package var due: Int
   /// Calls that are due later.
-  public var later: Int
+  package var later: Int
   /// Some of the due calls, the oldest first, each of which stands for an equal share of them.
-  public var dueSample: [Waiting]
+  package var dueSample: [Waiting]
   /// Some of those that are due later, the earliest first, each of which stands for an equal share of them.
-  public var laterSample: [Waiting]
+  package var laterSample: [Waiting]
   /// New calls per second.
-  public var arrivals: Double
+  package var arrivals: Double
   /// How new calls are retried.
-  public var policy: RetryPolicy
+  package var policy: RetryPolicy
   /// The mean time of an answer.
-  public var latency: Duration
+  package var latency: Duration
   /// Requests per second that the target can process; nil if unknown, which is treated as no limit.
-  public var capacity: Double?
+  package var capacity: Double?
   /// What the target does with requests beyond its capacity.
-  public var overload: OutageScenario.Target.Overload
+  package var overload: OutageScenario.Target.Overload
   /// The share of attempts that fail although the target works and has capacity, 0..<1.
-  public var failing: Double
+  package var failing: Double
   /// The limits and the breaker of the target.
-  public var settings: TargetSettings
+  package var settings: TargetSettings
   /// Its pace; nil if that is fixed.
-  public var pace: AdaptivePace?
+  package var pace: AdaptivePace?
   /// The state of its breaker: when it lets probes through, and its openings; nil if it is closed.
-  public var openUntil: OpenBreaker?
+  package var openUntil: OpenBreaker?
   /// The end of the pause that the target asked for.
-  public var pausedUntil: Timestamp?
+  package var pausedUntil: Timestamp?
   /// Until when the target is down; nil if it works.
-  public var returnsAt: Timestamp?
+  package var returnsAt: Timestamp?
 
   /// Creates a load.
-  public init(
+  package init(
     now: Timestamp, due: Int, later: Int = 0, dueSample: [Waiting] = [], laterSample: [Waiting] = [],
     arrivals: Double = 0, policy: RetryPolicy = .service, latency: Duration = .milliseconds(50),
     capacity: Double? = nil, overload: OutageScenario.Target.Overload = .refuse(retryAfter: false),
@@ -86,14 +86,14 @@ public struct LiveLoad: Sendable {
   }
 
   /// The due calls that are in flight ordinarily: a backlog of no more is drained.
-  public var ordinary: Int { max(1, Int(min(1e9, arrivals * latency.inSeconds).rounded(.up))) }
+  package var ordinary: Int { max(1, Int(min(1e9, arrivals * latency.inSeconds).rounded(.up))) }
 
   /// Forecasts how the backlog is delivered.
   ///
   /// - Parameter mostAttempts: The number of attempts at which the simulation ends; the rest is computed from the
   ///   average of its last half.
   /// - Complexity: O(*n* log *n*) in the attempts, which take one core about ten microseconds each.
-  public func forecast(mostAttempts: Int = 20_000) -> DrainForecast {
+  package func forecast(mostAttempts: Int = 20_000) -> DrainForecast {
     var simulation = DrainSimulation(self, mostAttempts: mostAttempts)
     return simulation.run()
   }

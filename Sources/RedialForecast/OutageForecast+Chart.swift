@@ -4,7 +4,7 @@ internal import RedialModel
 extension OutageForecast {
   /// The forecast as a picture (SVG): the load of the target beside the new calls, its capacity, the unfinished calls,
   /// the time of the outage, and when the breaker was open.
-  public var chart: String {
+  package var chart: String {
     var drawing = Drawing()
     let loads = steps.map { perSecond($0.attempts) }
     let highest = max(peak, Double(scenario.target.capacity ?? 0), scenario.rate)
@@ -41,8 +41,7 @@ extension OutageForecast {
     return drawing.svg(title: "Load on the target through the outage", description: sentence)
   }
 
-  /// The forecast in a sentence.
-  public var sentence: String {
+  package var sentence: String {
     let recovered = recovery.map { "it recovers \($0.roughly) after the outage" } ?? "it does not recover in time"
     let failed = totals.failed.values.reduce(0, +)
     return "\(totals.calls) calls make \(totals.attempts) attempts, \(Drawing.text(totals.amplification)) a call; "

@@ -1,11 +1,11 @@
 internal import RedialCore
 internal import RedialModel
-public import RedialJSON
+package import RedialJSON
 internal import RedialText
 
 extension OutageForecast {
   /// Writes the forecast as one object: the sums, and the load over time as arrays of one number per step.
-  public func write(to writer: inout JSONWriter) {
+  package func write(to writer: inout JSONWriter) {
     writer.beginObject()
     writer.field("calls", totals.calls)
     writer.field("attempts", totals.attempts)

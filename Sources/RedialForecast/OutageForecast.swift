@@ -1,77 +1,77 @@
-public import RedialCore
-public import RedialModel
+package import RedialCore
+package import RedialModel
 
 /// The effects of an outage on a target and on its calls.
-public struct OutageForecast: Sendable, Hashable {
+package struct OutageForecast: Sendable, Hashable {
   /// The simulated scenario.
-  public var scenario: OutageScenario
+  package var scenario: OutageScenario
   /// The load over time, in steps of equal length.
-  public var steps: [Step]
+  package var steps: [Step]
   /// The length of a step.
-  public var step: Duration
+  package var step: Duration
   /// The sums.
-  public var totals: Totals
+  package var totals: Totals
   /// The maximum number of requests per second that the target received during one step.
-  public var peak: Double
+  package var peak: Double
   /// The start of that step.
-  public var peakAt: Duration
+  package var peakAt: Duration
   /// How long after the outage's end the number of unfinished calls was as low as before the outage, except one in
   /// fifty of the backlog; nil if that was not within the scenario.
-  public var recovery: Duration?
+  package var recovery: Duration?
   /// The durations of succeeded calls, from their start.
-  public var latency: Quantiles?
+  package var latency: Quantiles?
   /// The durations of those that were accepted between the outage's end and the recovery; nil if none was.
-  public var latencyInRecovery: Quantiles?
+  package var latencyInRecovery: Quantiles?
   /// Whether the forecast ended early, because it reached the maximum number of attempts.
-  public var isCutShort: Bool
+  package var isCutShort: Bool
 
   /// One step of time.
-  public struct Step: Sendable, Hashable {
+  package struct Step: Sendable, Hashable {
     /// New calls.
-    public var calls = 0
+    package var calls = 0
     /// Attempts made: requests that the target received.
-    public var attempts = 0
+    package var attempts = 0
     /// Attempts that the target refused because it was over its capacity.
-    public var overload = 0
+    package var overload = 0
     /// Calls that succeeded.
-    public var succeeded = 0
+    package var succeeded = 0
     /// Calls that failed.
-    public var failed = 0
+    package var failed = 0
     /// Calls that had not ended at the end of the step.
-    public var unfinished = 0
+    package var unfinished = 0
     /// Whether the breaker was open at the end of the step.
-    public var isOpen = false
+    package var isOpen = false
   }
 
   /// Sums over the whole time.
-  public struct Totals: Sendable, Hashable {
+  package struct Totals: Sendable, Hashable {
     /// New calls.
-    public var calls = 0
+    package var calls = 0
     /// Attempts made.
-    public var attempts = 0
+    package var attempts = 0
     /// Attempts that the target refused because it was over its capacity.
-    public var overload = 0
+    package var overload = 0
     /// Calls that succeeded.
-    public var succeeded = 0
+    package var succeeded = 0
     /// Calls that failed, by reason.
-    public var failed: [StopReason: Int] = [:]
+    package var failed: [StopReason: Int] = [:]
     /// Calls that had not ended at the end of the scenario.
-    public var unfinished = 0
+    package var unfinished = 0
 
     /// Attempts per call: 1 if nothing was retried.
-    public var amplification: Double { calls == 0 ? 0 : Double(attempts) / Double(calls) }
+    package var amplification: Double { calls == 0 ? 0 : Double(attempts) / Double(calls) }
   }
 
   /// The distribution of a duration.
-  public struct Quantiles: Sendable, Hashable {
+  package struct Quantiles: Sendable, Hashable {
     /// Half of them were not longer.
-    public var median: Duration
+    package var median: Duration
     /// Nine of ten were not longer.
-    public var p90: Duration
+    package var p90: Duration
     /// 99 of a hundred were not longer.
-    public var p99: Duration
+    package var p99: Duration
     /// The longest.
-    public var longest: Duration
+    package var longest: Duration
 
     init?(_ times: [Duration]) {
       guard !times.isEmpty else { return nil }
@@ -90,7 +90,7 @@ extension OutageScenario {
   ///
   /// - Parameter mostAttempts: The number of attempts at which the forecast ends early (``OutageForecast/isCutShort``).
   /// - Complexity: O(*n* log *n*) in the number of attempts, which take one core about ten microseconds each.
-  public func forecast(mostAttempts: Int = 200_000) -> OutageForecast {
+  package func forecast(mostAttempts: Int = 200_000) -> OutageForecast {
     var simulation = OutageSimulation(self, mostAttempts: mostAttempts)
     return simulation.run()
   }

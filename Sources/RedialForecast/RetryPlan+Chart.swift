@@ -1,4 +1,4 @@
-public import RedialCore
+package import RedialCore
 
 extension RetryPlan {
   /// The maximum number of attempts in the chart.
@@ -6,7 +6,7 @@ extension RetryPlan {
 
   /// The plan as a picture (SVG): the start of each attempt, as a bar from the earliest to the latest time, with the
   /// median in it.
-  public var chart: String {
+  package var chart: String {
     var drawing = Drawing()
     let shown = attempts.prefix(Self.mostRows)
     let length = max(0.001, shown.last?.start.latest.inSeconds ?? 0)

@@ -31,7 +31,6 @@ struct VirtualService {
   struct Effect {
     /// Those that waited for the store too.
     var actions: [Action] = []
-    /// The ends of calls.
     var ends: [CallProgress] = []
   }
 
@@ -72,7 +71,6 @@ extension CallSpec {
     self.init(url: target.bare + "/", method: "POST", headers: [], target: target, policy: policy, captureLimit: 0)
   }
 
-  /// Its submission.
   var submission: EngineEvent {
     .submit(CallDescriptor(spec: self, body: [], start: .after(.zero)), ReplyToken(rawValue: 0))
   }

@@ -1,12 +1,12 @@
 /// Why a text is not JSON, or not the expected JSON.
-public struct JSONError: Error, Sendable, Hashable {
+package struct JSONError: Error, Sendable, Hashable {
   /// The offset of the error from the start of the text, in bytes.
-  public var offset: Int
+  package var offset: Int
   /// What was expected or found, as a clause for people.
-  public var reason: String
+  package var reason: String
 
   /// Creates an error at an offset.
-  public init(offset: Int, reason: String) {
+  package init(offset: Int, reason: String) {
     self.offset = offset
     self.reason = reason
   }

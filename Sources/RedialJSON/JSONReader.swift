@@ -10,14 +10,14 @@
 /// }
 /// try reader.finish()
 /// ```
-public struct JSONReader {
+package struct JSONReader {
   /// The kind of the next value.
-  public enum Kind: Sendable, Hashable {
+  package enum Kind: Sendable, Hashable {
     case object, array, string, number, bool, null
   }
 
   /// The maximum depth of nesting; one word has a flag for each level.
-  public static let maximumDepth = 64
+  package static let maximumDepth = 64
 
   private let bytes: UnsafeBufferPointer<UInt8>
   private var index = 0
@@ -26,15 +26,15 @@ public struct JSONReader {
   private var hasElement: UInt64 = 0
 
   /// A reader at the start of `bytes`, which must outlive it.
-  public init(_ bytes: UnsafeBufferPointer<UInt8>) {
+  package init(_ bytes: UnsafeBufferPointer<UInt8>) {
     self.bytes = bytes
   }
 
   /// Bytes read so far.
-  public var offset: Int { index }
+  package var offset: Int { index }
 
   /// The bytes between two offsets of the text.
-  public func raw(_ range: Range<Int>) -> UnsafeBufferPointer<UInt8> {
+  package func raw(_ range: Range<Int>) -> UnsafeBufferPointer<UInt8> {
     UnsafeBufferPointer(rebasing: bytes[range])
   }
 
@@ -51,7 +51,7 @@ public struct JSONReader {
   // MARK: Structure
 
   /// The kind of the next value, without reading it.
-  public mutating func peek() throws(JSONError) -> Kind {
+  package mutating func peek() throws(JSONError) -> Kind {
     skipSpace()
     guard index < bytes.count else { throw error("the text ends where a value should be") }
     switch bytes[index] {
@@ -66,13 +66,13 @@ public struct JSONReader {
   }
 
   /// Reads the `{` of an object; read its members with ``nextKey()``.
-  public mutating func beginObject() throws(JSONError) {
+  package mutating func beginObject() throws(JSONError) {
     guard try peek() == .object else { throw error("an object was expected") }
     try enter()
   }
 
   /// Reads the next member's name; its value is then next. Nil at the end of the object, whose `}` is read then.
-  public mutating func nextKey() throws(JSONError) -> String? {
+  package mutating func nextKey() throws(JSONError) -> String? {
     guard let name = try nextName() else { return nil }
     return try text(of: name)
   }
@@ -102,33 +102,32 @@ public struct JSONReader {
   }
 
   /// Reads the `[` of an array; read its elements with ``nextElement()``.
-  public mutating func beginArray() throws(JSONError) {
+  package mutating func beginArray() throws(JSONError) {
     guard try peek() == .array else { throw error("an array was expected") }
     try enter()
   }
 
   /// Whether another element follows, which is then next; at the end the `]` is read.
-  public mutating func nextElement() throws(JSONError) -> Bool {
+  package mutating func nextElement() throws(JSONError) -> Bool {
     try advance(closing: UInt8(ascii: "]"))
   }
 
   /// Checks that only white space is left.
-  public mutating func finish() throws(JSONError) {
+  package mutating func finish() throws(JSONError) {
     skipSpace()
     guard index == bytes.count else { throw error("something follows the value") }
   }
 
   // MARK: Values
 
-  /// Reads a string.
-  public mutating func string() throws(JSONError) -> String {
+  package mutating func string() throws(JSONError) -> String {
     try expectString()
     let (range, isPlain) = try scanString()
     return isPlain ? String(decoding: raw(range), as: UTF8.self) : try decoded(range)
   }
 
   /// Reads a string, as the UTF-8 bytes of its text.
-  public mutating func utf8String() throws(JSONError) -> [UInt8] {
+  package mutating func utf8String() throws(JSONError) -> [UInt8] {
     try expectString()
     let (range, isPlain) = try scanString()
     if isPlain { return Array(raw(range)) }
@@ -169,7 +168,7 @@ public struct JSONReader {
   private func hasEscape(_ range: Range<Int>) -> Bool { raw(range).contains(UInt8(ascii: "\\")) }
 
   /// Reads a number.
-  public mutating func double() throws(JSONError) -> Double {
+  package mutating func double() throws(JSONError) -> Double {
     guard try peek() == .number else { throw error("a number was expected") }
     let start = index
     try scanNumber()
@@ -182,7 +181,7 @@ public struct JSONReader {
 
   /// Reads a whole number that fits 64 bits. It may be written with a fraction of zeros or an exponent, such as `3.0`
   /// or `1e3`, as in JSON Schema, up to 2^53: beyond that such a form may not be exact.
-  public mutating func integer() throws(JSONError) -> Int64 {
+  package mutating func integer() throws(JSONError) -> Int64 {
     guard try peek() == .number else { throw error("a whole number was expected") }
     let start = index
     try scanNumber()
@@ -195,7 +194,7 @@ public struct JSONReader {
   }
 
   /// Reads `true` or `false`.
-  public mutating func bool() throws(JSONError) -> Bool {
+  package mutating func bool() throws(JSONError) -> Bool {
     guard try peek() == .bool else { throw error("true or false was expected") }
     if bytes[index] == UInt8(ascii: "t") {
       try literal("true")
@@ -206,14 +205,14 @@ public struct JSONReader {
   }
 
   /// Reads `null` if that is next, and returns whether it was.
-  public mutating func null() throws(JSONError) -> Bool {
+  package mutating func null() throws(JSONError) -> Bool {
     guard try peek() == .null else { return false }
     try literal("null")
     return true
   }
 
   /// Reads one value of any kind, checks it, and returns its position in the text.
-  public mutating func skipValue() throws(JSONError) -> Range<Int> {
+  package mutating func skipValue() throws(JSONError) -> Range<Int> {
     let kind = try peek()
     let start = index
     switch kind {

@@ -2,51 +2,46 @@
 ///
 /// It writes the commas; the caller must alternate names and values inside objects. ``field(_:_:)-(_,String)`` and its
 /// siblings write a member at once.
-public struct JSONWriter: ~Copyable {
+package struct JSONWriter: ~Copyable {
   private var text: TextBuffer
   private var needsComma = false
 
   /// An empty writer with a capacity of `capacity` bytes.
-  public init(capacity: Int = 512) {
+  package init(capacity: Int = 512) {
     text = TextBuffer(capacity: capacity)
   }
 
   /// A copy of the written bytes.
-  public var bytes: [UInt8] { text.bytes }
+  package var bytes: [UInt8] { text.bytes }
 
   // MARK: Structure
 
-  /// Opens an object.
-  public mutating func beginObject() { open(UInt8(ascii: "{")) }
-  /// Closes an object.
-  public mutating func endObject() { close(UInt8(ascii: "}")) }
-  /// Opens an array.
-  public mutating func beginArray() { open(UInt8(ascii: "[")) }
-  /// Closes an array.
-  public mutating func endArray() { close(UInt8(ascii: "]")) }
+  package mutating func beginObject() { open(UInt8(ascii: "{")) }
+  package mutating func endObject() { close(UInt8(ascii: "}")) }
+  package mutating func beginArray() { open(UInt8(ascii: "[")) }
+  package mutating func endArray() { close(UInt8(ascii: "]")) }
 
   /// Writes a member's name, which must need no escape.
-  public mutating func key(_ name: StaticString) {
+  package mutating func key(_ name: StaticString) {
     text.append(name: name, afterComma: needsComma)
     needsComma = false
   }
 
   /// Writes a member's name.
-  public mutating func key(_ name: String) {
+  package mutating func key(_ name: String) {
     quoted(name, isName: true)
     needsComma = false
   }
 
   // MARK: Values
 
-  /// Writes a string.
-  public mutating func string(_ value: String) {
+  package mutating func string(_ value: String) {
     quoted(value, isName: false)
     needsComma = true
   }
 
   /// Writes a string that needs no escape.
-  public mutating func string(_ value: StaticString) {
+  package mutating func string(_ value: StaticString) {
     separate()
     text.append(value, between: UInt8(ascii: "\""), and: UInt8(ascii: "\""))
   }
@@ -62,25 +57,23 @@ public struct JSONWriter: ~Copyable {
   }
 
   /// Writes a whole number.
-  public mutating func integer(_ value: Int64) {
+  package mutating func integer(_ value: Int64) {
     separate()
     text.append(decimal: value)
   }
 
   /// Writes a number; one without a JSON form becomes null.
-  public mutating func double(_ value: Double) {
+  package mutating func double(_ value: Double) {
     separate()
     var digits = value.isFinite ? value.description : "null"
     digits.withUTF8 { text.append($0) }
   }
 
-  /// Writes `true` or `false`.
-  public mutating func bool(_ value: Bool) { literal(value ? "true" : "false") }
-  /// Writes `null`.
-  public mutating func null() { literal("null") }
+  package mutating func bool(_ value: Bool) { literal(value ? "true" : "false") }
+  package mutating func null() { literal("null") }
 
   /// Writes bytes that already are one JSON value.
-  public mutating func raw(_ value: [UInt8]) {
+  package mutating func raw(_ value: [UInt8]) {
     separate()
     value.withUnsafeBufferPointer { text.append($0) }
   }
@@ -88,31 +81,31 @@ public struct JSONWriter: ~Copyable {
   // MARK: Members
 
   /// Writes a member with a string.
-  public mutating func field(_ name: StaticString, _ value: String) {
+  package mutating func field(_ name: StaticString, _ value: String) {
     key(name)
     string(value)
   }
 
   /// Writes a member with a string, or null.
-  public mutating func field(_ name: StaticString, _ value: String?) {
+  package mutating func field(_ name: StaticString, _ value: String?) {
     key(name)
     if let value { string(value) } else { null() }
   }
 
   /// Writes a member with a whole number.
-  public mutating func field(_ name: StaticString, _ value: Int) {
+  package mutating func field(_ name: StaticString, _ value: Int) {
     key(name)
     integer(Int64(value))
   }
 
   /// Writes a member with true or false.
-  public mutating func field(_ name: StaticString, _ value: Bool) {
+  package mutating func field(_ name: StaticString, _ value: Bool) {
     key(name)
     bool(value)
   }
 
   /// Writes a member with a number.
-  public mutating func field(_ name: StaticString, _ value: Double) {
+  package mutating func field(_ name: StaticString, _ value: Double) {
     key(name)
     double(value)
   }

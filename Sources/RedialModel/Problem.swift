@@ -1,38 +1,38 @@
 internal import RedialJSON
 
 /// An error for a client: RFC 9457 `application/problem+json`.
-public struct Problem: Error, Sendable, Hashable {
+package struct Problem: Error, Sendable, Hashable {
   /// The HTTP status.
-  public var status: Int
+  package var status: Int
   /// A stable word in camelCase that programs can match.
-  public var code: String
+  package var code: String
   /// A short summary of the kind of problem.
-  public var title: String
+  package var title: String
   /// What happened this time, and what to do.
-  public var detail: String
+  package var detail: String
   /// The wrong places in the input.
-  public var errors: [Fault]
+  package var errors: [Fault]
   /// Seconds to wait before trying again, sent as `Retry-After`.
-  public var retryAfter: Int?
+  package var retryAfter: Int?
   /// The call that cannot be read, if that is the problem.
-  public internal(set) var call: CallRemains?
+  package internal(set) var call: CallRemains?
 
   /// One wrong place in the input.
-  public struct Fault: Sendable, Hashable {
+  package struct Fault: Sendable, Hashable {
     /// A JSON Pointer (RFC 6901) into the request body, or the name of a query parameter.
-    public var pointer: String
+    package var pointer: String
     /// What is wrong there.
-    public var detail: String
+    package var detail: String
 
     /// Creates a fault.
-    public init(pointer: String, detail: String) {
+    package init(pointer: String, detail: String) {
       self.pointer = pointer
       self.detail = detail
     }
   }
 
   /// Creates a problem.
-  public init(
+  package init(
     status: Int, code: String, title: String, detail: String, errors: [Fault] = [], retryAfter: Int? = nil
   ) {
     self.status = status
@@ -43,8 +43,7 @@ public struct Problem: Error, Sendable, Hashable {
     self.retryAfter = retryAfter
   }
 
-  /// The problem as JSON.
-  public var json: [UInt8] {
+  package var json: [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()
     writer.field("type", "urn:redial:problem:\(code)")

@@ -3,15 +3,15 @@
 ///
 /// Code that handles keys need not know namespaces: a key and its namespace are one text, so comparing two keys costs
 /// as much as comparing two texts. `Kind` only tells kinds of keys apart, such as ``TargetKind``.
-public struct Qualified<Kind: Sendable>: Sendable {
+package struct Qualified<Kind: Sendable>: Sendable {
   /// The key and its namespace in one text, as stores contain it: `NAMESPACE`, U+001F and the key; in
   /// ``Namespace/default`` only the key, so that keys stored before there were namespaces stay valid. Two different
   /// keys never have the same text, whatever characters they contain.
-  public let text: String
+  package let text: String
 
   /// The key of a namespace.
   @inlinable
-  public init(_ bare: String, in namespace: Namespace) {
+  package init(_ bare: String, in namespace: Namespace) {
     text = QualifiedText.make(bare, in: namespace)
   }
 
@@ -19,70 +19,68 @@ public struct Qualified<Kind: Sendable>: Sendable {
   ///
   /// - Parameter text: What ``text`` was; never the text of a client, who could name another namespace in it.
   @inlinable
-  public init(qualified text: String) {
+  package init(qualified text: String) {
     self.text = text
   }
 
   /// The key as people see it.
   @inlinable
-  public var bare: String { QualifiedText.bare(text) }
+  package var bare: String { QualifiedText.bare(text) }
   /// Its namespace.
   @inlinable
-  public var namespace: Namespace { QualifiedText.namespace(of: text) }
+  package var namespace: Namespace { QualifiedText.namespace(of: text) }
 }
 
 // Written out to be inlined: a key is as cheap in a dictionary as its text.
 extension Qualified: Hashable {
   /// Whether both are the same key of the same namespace.
   @inlinable
-  public static func == (one: Self, other: Self) -> Bool { one.text == other.text }
+  package static func == (one: Self, other: Self) -> Bool { one.text == other.text }
 
   /// Feeds the text to a hasher.
   @inlinable
-  public func hash(into hasher: inout Hasher) { hasher.combine(text) }
+  package func hash(into hasher: inout Hasher) { hasher.combine(text) }
 }
 
 extension Qualified: Comparable {
   /// Orders by ``text``: first by namespace, except for the default one, whose keys stand among the names of others.
   @inlinable
-  public static func < (one: Self, other: Self) -> Bool { one.text < other.text }
+  package static func < (one: Self, other: Self) -> Bool { one.text < other.text }
 }
 
 extension Qualified: CustomStringConvertible, CustomDebugStringConvertible {
   /// The ``text``, for logs and tests. What a client sees has ``bare``.
-  public var description: String { text }
+  package var description: String { text }
 
   /// The same in quotation marks.
-  public var debugDescription: String { text.debugDescription }
+  package var debugDescription: String { text.debugDescription }
 }
 
 /// Tells the idempotency keys of submissions apart from others.
-public enum IdempotencyKind: Sendable {}
+package enum IdempotencyKind: Sendable {}
 
 /// A client's idempotency key, with its namespace: two tenants may use the same one.
-public typealias IdempotencyName = Qualified<IdempotencyKind>
+package typealias IdempotencyName = Qualified<IdempotencyKind>
 
 /// Tells the names of labels apart from others.
-public enum LabelKind: Sendable {}
+package enum LabelKind: Sendable {}
 
 /// The name of a label, with its namespace.
-public typealias LabelName = Qualified<LabelKind>
+package typealias LabelName = Qualified<LabelKind>
 
 /// Tells the names of stored policies apart from others.
-public enum PolicyKind: Sendable {}
+package enum PolicyKind: Sendable {}
 
 /// The name of a stored policy, with its namespace.
-public typealias PolicyName = Qualified<PolicyKind>
+package typealias PolicyName = Qualified<PolicyKind>
 
 /// The text of a key and its namespace.
-@usableFromInline
-enum QualifiedText {
+package enum QualifiedText {
   private static let separator: Unicode.Scalar = "\u{1F}"
   private static let separatorByte: UInt8 = 0x1F
 
   /// The text for a namespace's key.
-  @usableFromInline
-  static func make(_ key: String, in namespace: Namespace) -> String {
+  package static func make(_ key: String, in namespace: Namespace) -> String {
     // A key of the default namespace that looks like one of another is written out in full.
     if namespace.isDefault, ASCIIText.withBytes(of: key, { position(in: $0, limit: $0.count) }) == nil { return key }
     var text = namespace.name
@@ -91,15 +89,13 @@ enum QualifiedText {
   }
 
   /// The namespace in a text.
-  @usableFromInline
-  static func namespace(of text: String) -> Namespace {
+  package static func namespace(of text: String) -> Namespace {
     guard let end = split(text) else { return .default }
     return Namespace(text[..<end]) ?? .default
   }
 
   /// The key in a text, as people see it.
-  @usableFromInline
-  static func bare(_ text: String) -> String {
+  package static func bare(_ text: String) -> String {
     guard let end = split(text) else { return text }
     return String(text.unicodeScalars[end...].dropFirst())
   }

@@ -1,11 +1,11 @@
-public import RedialCore
-public import RedialJSON
+package import RedialCore
+package import RedialJSON
 internal import RedialText
 
 /// The state of a target at one moment.
-public struct TargetSnapshot: Sendable, Hashable {
+package struct TargetSnapshot: Sendable, Hashable {
   /// The state of a target's breaker, in the words of the API.
-  public enum BreakerState: String, Sendable, Hashable, CaseIterable {
+  package enum BreakerState: String, Sendable, Hashable, CaseIterable {
     /// Calls pass.
     case closed
     /// No call passes.
@@ -15,48 +15,47 @@ public struct TargetSnapshot: Sendable, Hashable {
   }
 
   /// The target's key.
-  public var key: TargetKey
+  package var key: TargetKey
   /// Its breaker's state.
-  public var breaker: BreakerState
+  package var breaker: BreakerState
   /// When an open breaker becomes half-open.
-  public var openUntil: Timestamp?
+  package var openUntil: Timestamp?
   /// Openings since the breaker last closed.
-  public var trips: Int
+  package var trips: Int
   /// Failures in a row.
-  public var consecutiveFailures: Int
+  package var consecutiveFailures: Int
   /// Attempts in flight.
-  public var inFlight: Int
+  package var inFlight: Int
   /// Calls that are due and wait for the target.
-  public var waiting: Int
+  package var waiting: Int
   /// Those of them that are in the store.
-  public var storedCalls = 0
+  package var storedCalls = 0
   /// The share of new calls among the attempts that start beside a backlog, 0...1.
-  public var newStarts = 0.0
+  package var newStarts = 0.0
   /// Whether an operator has paused it.
-  public var isPaused: Bool
+  package var isPaused: Bool
   /// Whether an operator holds its breaker open.
-  public var isTripped: Bool
+  package var isTripped: Bool
   /// The end of its Retry-After pause.
-  public var retryAfterUntil: Timestamp?
+  package var retryAfterUntil: Timestamp?
   /// What its adaptive pace has found; nil if its pace is fixed.
-  public var pace: AdaptivePace?
-  /// Its settings.
-  public var settings: TargetSettings
+  package var pace: AdaptivePace?
+  package var settings: TargetSettings
   /// Its own overrides among them.
-  public var overrides = TargetOverrides()
+  package var overrides = TargetOverrides()
   /// The pattern of the rule that the other settings follow, before the service's settings; nil if none matches.
-  public var pattern: String?
+  package var pattern: String?
   /// Its waiting calls, by reason.
-  public var backlog = TargetBacklog()
+  package var backlog = TargetBacklog()
   /// Results of its recent attempts.
-  public var recent = RecentAttempts()
+  package var recent = RecentAttempts()
   /// Its new calls in the last minutes.
-  public var arrivals = RecentArrivals()
+  package var arrivals = RecentArrivals()
   /// The time of the snapshot.
-  public var time = Timestamp.epoch
+  package var time = Timestamp.epoch
 
   /// Creates a snapshot.
-  public init(
+  package init(
     key: TargetKey, breaker: BreakerState, openUntil: Timestamp?, trips: Int, consecutiveFailures: Int, inFlight: Int,
     waiting: Int, isPaused: Bool = false, isTripped: Bool = false, retryAfterUntil: Timestamp? = nil,
     settings: TargetSettings = TargetSettings()
@@ -75,7 +74,7 @@ public struct TargetSnapshot: Sendable, Hashable {
   }
 
   /// Writes the target as one object.
-  public func write(to writer: inout JSONWriter) {
+  package func write(to writer: inout JSONWriter) {
     writer.beginObject()
     writer.field("key", key.bare)
     writer.key("breaker")

@@ -1,6 +1,6 @@
 internal import RedialCore
-public import RedialModel
-public import RedialStore
+package import RedialModel
+internal import RedialStore
 internal import Synchronization
 
 extension PostgresStore: DocumentStore {
@@ -19,7 +19,7 @@ extension PostgresStore: DocumentStore {
     UPDATE documents SET content = $4::bytea WHERE kind = $1::text AND id = $2::text AND content = $3::bytea RETURNING 1
     """)
   /// A value of the service, stored under a name.
-  public func setting(_ name: String) throws(StoreError) -> String? {
+  package func setting(_ name: String) throws(StoreError) -> String? {
     var find = PostgresStatement(ReadQueries.setting)
     find.add(text: name)
     let rows = try side.run([find])[0]
@@ -27,7 +27,7 @@ extension PostgresStore: DocumentStore {
   }
 
   /// Stores a value of the service under a name.
-  public func setSetting(_ name: String, to value: String) throws(StoreError) {
+  package func setSetting(_ name: String, to value: String) throws(StoreError) {
     var upsert = PostgresStatement(Self.upsertSetting)
     upsert.add(text: name)
     upsert.add(text: value)
@@ -39,7 +39,7 @@ extension PostgresStore: DocumentStore {
     "INSERT INTO settings (name, value) VALUES ($1::text, $2::text) ON CONFLICT (name) DO NOTHING")
 
   /// Stores a value of the service under a name, unless there is one; the value that is stored then.
-  public func keepSetting(_ name: String, orElse value: String) throws(StoreError) -> String {
+  package func keepSetting(_ name: String, orElse value: String) throws(StoreError) -> String {
     var (insert, find) = (PostgresStatement(Self.insertSetting), PostgresStatement(ReadQueries.setting))
     insert.add(text: name)
     insert.add(text: value)
@@ -51,12 +51,12 @@ extension PostgresStore: DocumentStore {
   }
 
   /// All documents of a kind, by id.
-  public func documents(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument] {
+  package func documents(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument] {
     StoredDocument.all(kind, in: try side.run([StoredDocument.findAll(kind)])[0])
   }
 
   /// The document with an id; nil if there is none.
-  public func document(_ kind: StoredDocument.Kind, id: String) throws(StoreError) -> [UInt8]? {
+  package func document(_ kind: StoredDocument.Kind, id: String) throws(StoreError) -> [UInt8]? {
     var find = PostgresStatement(Self.findDocument)
     find.add(text: kind.rawValue)
     find.add(text: id)
@@ -65,7 +65,7 @@ extension PostgresStore: DocumentStore {
   }
 
   /// Stores a document in place of the one with that id, if that is still as it was read.
-  public func replaceDocument(
+  package func replaceDocument(
     _ kind: StoredDocument.Kind, id: String, _ old: [UInt8], with new: [UInt8]
   ) throws(StoreError) -> Bool {
     var replace = PostgresStatement(Self.replaceDocument)
@@ -79,7 +79,7 @@ extension PostgresStore: DocumentStore {
   }
 
   /// Stores a new document; in doubt it is removed as soon as the database answers.
-  public func addSecret(_ document: StoredDocument) throws(StoreError) {
+  package func addSecret(_ document: StoredDocument) throws(StoreError) {
     try commit(
       [.add(document)],
       inDoubt: [
@@ -90,7 +90,7 @@ extension PostgresStore: DocumentStore {
   /// Makes changes of the service itself, outside of the chain and of any lease: documents and statistics.
   ///
   /// - Throws: `outcomeUnknown` if the connection is lost meanwhile, and the database cannot be asked.
-  public func commit(_ writes: [StoreWrite]) throws(StoreError) {
+  package func commit(_ writes: [StoreWrite]) throws(StoreError) {
     try commit(writes, inDoubt: [])
   }
 

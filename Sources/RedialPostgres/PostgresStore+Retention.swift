@@ -1,6 +1,6 @@
-public import RedialCore
-public import RedialModel
-public import RedialStore
+package import RedialCore
+package import RedialModel
+package import RedialStore
 internal import Synchronization
 
 extension PostgresStore {
@@ -54,7 +54,7 @@ extension PostgresStore {
   /// It removes rows. Tables divided by day, of which the oldest is dropped, would save a fifth of the server's CPU for a
   /// call at full load (10.7 of about 45 us), but a commit of two calls would pay for it: with eight days its look-ups take
   /// 420 instead of 140 us, because each plan opens and locks the tables of all days.
-  public func tidy(
+  package func tidy(
     _ retention: Retention, at now: Timestamp, within budget: Duration
   ) throws(StoreError) -> TidyStep {
     let standing = lane.standing.withLock { $0 }

@@ -1,11 +1,11 @@
 internal import RedialCore
-public import RedialModel
-public import RedialStore
+package import RedialModel
+package import RedialStore
 internal import Synchronization
 
 extension PostgresStore: SharedStore {
   /// A look at the database's clock: of several the one that took the shortest time, because the instance starts with it.
-  public func time() throws(StoreError) -> ClockSample {
+  package func time() throws(StoreError) -> ClockSample {
     var best: ClockSample?
     try side.use { connection throws(StoreError) in
       let began = ContinuousClock.now
@@ -36,7 +36,7 @@ extension PostgresStore: SharedStore {
   /// first lease is requested.
   ///
   /// Without a file descriptor for it, the leases that are requested renew the lease, and news come with them.
-  public func meet(at address: String?, version: String, _ listener: @escaping @Sendable (PeerNews) -> Void) {
+  package func meet(at address: String?, version: String, _ listener: @escaping @Sendable (PeerNews) -> Void) {
     lane.introduction.withLock { $0 = PostgresLane.Introduction(address: address, version: version) }
     heartbeat.withLock { heartbeat in
       guard heartbeat == nil else { return }
@@ -45,7 +45,7 @@ extension PostgresStore: SharedStore {
   }
 
   /// Tells the owners of these shards that calls were stored which they do not have in memory.
-  public func tellOwners(of shards: ShardSet) {
+  package func tellOwners(of shards: ShardSet) {
     guard !shards.isEmpty else { return }
     heartbeat.withLock { $0 }?.tell(shards)
   }

@@ -1,12 +1,12 @@
-public import RedialCore
-public import RedialModel
+package import RedialCore
+package import RedialModel
 internal import RedialStore
 internal import Synchronization
 
 extension PostgresStore {
   /// Takes over what is in this session's shards: for a process that has the database for itself. A shared store does
   /// this with each lease.
-  public func recover(at now: Timestamp) throws(StoreError) -> RecoveredState {
+  package func recover(at now: Timestamp) throws(StoreError) -> RecoveredState {
     let standing = lane.standing.withLock { $0 }
     guard let session = standing.session else {
       throw StoreError(kind: .leaseLost, message: "This instance of \(side.settings.place) has no lease. Request one.")
@@ -40,7 +40,7 @@ extension PostgresStore {
   }
 
   /// Gives the session and all shards back, unless an attempt is in flight: the next owner must see that it was.
-  public func leave(at now: Timestamp) throws(StoreError) {
+  package func leave(at now: Timestamp) throws(StoreError) {
     let standing = lane.standing.withLock { $0 }
     guard let session = standing.session else { return }
     var running = PostgresStatement(Self.anyRunning)

@@ -1,6 +1,6 @@
-public import RedialCore
-public import RedialModel
-public import RedialStore
+package import RedialCore
+package import RedialModel
+package import RedialStore
 internal import Synchronization
 
 /// Calls in a PostgreSQL database, which several instances share.
@@ -8,7 +8,7 @@ internal import Synchronization
 /// Work is made on a connection of its own, two at a time, and its outcome comes later, see ``report(to:)``. After a lost
 /// connection the store asks the database on the next one which works were made. All other methods use a second
 /// connection, and return when what they change is on disk.
-public final class PostgresStore: CallStore, Sendable {
+package final class PostgresStore: CallStore, Sendable {
   let side: SideConnection
   private let lookups: SideConnection
   let lane: PostgresLane
@@ -30,7 +30,7 @@ public final class PostgresStore: CallStore, Sendable {
   ///   - notices: Gets what the store reports by itself.
   /// - Throws: `unavailable` if the database cannot be reached, or has settings that would lose accepted calls;
   ///   `corrupt` if its tables are of another version.
-  public init(
+  package init(
     _ settings: PostgresSettings, payloads: PayloadRule = PayloadRule(), sharing: StoreSharing = .shared,
     clock: (@Sendable () -> Timestamp)? = nil, notices: StoreNotices = StoreNotices()
   ) throws(StoreError) {
@@ -82,7 +82,7 @@ public final class PostgresStore: CallStore, Sendable {
   /// - Throws: `unavailable` if the database cannot be reached, if this role must not make them, or if there is no such
   ///   role to grant their use to; `corrupt` if there are tables of another version that cannot be upgraded.
   @discardableResult
-  public static func makeTables(
+  package static func makeTables(
     _ settings: PostgresSettings, granting role: String?
   ) throws(StoreError) -> PostgresTables {
     try settings.check()
@@ -97,19 +97,19 @@ public final class PostgresStore: CallStore, Sendable {
   }
 
   /// Sets who receives the outcomes of work.
-  public func report(to listener: @escaping @Sendable (StoreOutcome) -> Void) {
+  package func report(to listener: @escaping @Sendable (StoreOutcome) -> Void) {
     lane.report(to: listener)
   }
 
   /// Submits work. Its outcome comes later, unless there is nothing to do.
-  public func submit(_ work: StoreWork, as sequence: Int64, _ trial: StoreTrial) -> StoreOutcome? {
+  package func submit(_ work: StoreWork, as sequence: Int64, _ trial: StoreTrial) -> StoreOutcome? {
     if case .commit(let writes) = work, writes.isEmpty { return .made(.done) }
     lane.post(job(work, sequence, trial))
     return nil
   }
 
   /// Ends the connections. Works without an outcome get none; the next connection of the session would learn it.
-  public func close() {
+  package func close() {
     heartbeat.withLock { $0 }?.close()
     lane.close()
     side.close()

@@ -1,5 +1,5 @@
 /// What was done with the tables of a store.
-public enum PostgresTables: Sendable, Hashable {
+package enum PostgresTables: Sendable, Hashable {
   /// They were made.
   case made
   /// They were of an older version, and were upgraded.

@@ -1,18 +1,18 @@
-public import RedialStore
-public import RedialCore
-public import RedialModel
+package import RedialStore
+package import RedialCore
+package import RedialModel
 
 /// Reads the calls in a ``SQLiteStore``'s file, on its own connections: readers never wait for the writer, nor the
 /// writer for readers.
-public final class SQLiteReader: CallReader {
+package final class SQLiteReader: CallReader {
   /// The default number of connections.
-  public static let defaultConnections = 4
+  package static let defaultConnections = 4
   /// The maximum size of a client's body that is read with the call, in bytes; ``StoredBodies`` reads larger ones from
   /// the store.
-  public static let largestHeldBody = 32 * 1024
+  package static let largestHeldBody = 32 * 1024
 
   /// How many threads it serves at a time.
-  public let connections: Int
+  package let connections: Int
   private let pool: ConnectionPool<ReadConnection>
   /// Changes that are not in the tables yet; nil if none are read.
   private let log: LogView?
@@ -24,7 +24,7 @@ public final class SQLiteReader: CallReader {
   ///   - redaction: Hides parts of URLs; a search by a part of the URL does not find them.
   ///   - store: The open store of this file. Without it, changes are seen only when they are in the tables of calls, which
   ///     takes seconds.
-  public init(
+  package init(
     path: String, connections: Int = SQLiteReader.defaultConnections, redaction: Redaction = Redaction(),
     beside store: SQLiteStore? = nil
   ) throws(StoreError) {
@@ -36,7 +36,7 @@ public final class SQLiteReader: CallReader {
   }
 
   /// A call with all its attempts; with the responses of all of them, or only of the last.
-  public func call(_ id: CallID, in namespace: Namespace?, allResponses: Bool) throws(StoreError) -> StoredCall? {
+  package func call(_ id: CallID, in namespace: Namespace?, allResponses: Bool) throws(StoreError) -> StoredCall? {
     try call(id, in: namespace, responses: allResponses ? .all : .last)
   }
 
@@ -73,24 +73,24 @@ public final class SQLiteReader: CallReader {
   }
 
   /// The attempts of a call, the newest last, with all responses or only their heads; nil if there is no such call.
-  public func attempts(
+  package func attempts(
     of id: CallID, in namespace: Namespace, withBodies: Bool
   ) throws(StoreError) -> [AttemptRecord]? {
     try call(id, in: namespace, responses: withBodies ? .all : .heads)?.attempts
   }
 
   /// Calls by their ids, in that order, without bodies and attempts.
-  public func records(of ids: [CallID]) throws(StoreError) -> [Result<CallRecord, StoreError>?] {
+  package func records(of ids: [CallID]) throws(StoreError) -> [Result<CallRecord, StoreError>?] {
     try withLog { connection, logged throws(StoreError) in try connection.records(of: ids, logged) }
   }
 
   /// The keys with these names that have not expired, in that order.
-  public func keys(_ names: [IdempotencyName], at now: Timestamp) throws(StoreError) -> [KeyRecord?] {
+  package func keys(_ names: [IdempotencyName], at now: Timestamp) throws(StoreError) -> [KeyRecord?] {
     try withLog { connection, logged throws(StoreError) in try connection.keys(names, logged, at: now) }
   }
 
   /// Those of some calls that have ended.
-  public func ended(among ids: [CallID]) throws(StoreError) -> [CallID] {
+  package func ended(among ids: [CallID]) throws(StoreError) -> [CallID] {
     try records(of: ids).compactMap { found in
       guard case .success(let record)? = found, record.progress.state.isFinal else { return nil }
       return record.id
@@ -98,27 +98,26 @@ public final class SQLiteReader: CallReader {
   }
 
   /// Calls without bodies, newest first. One that cannot be read is listed with an empty URL.
-  public func calls(_ query: CallQuery) throws(StoreError) -> CallPage<StoredCall> {
+  package func calls(_ query: CallQuery) throws(StoreError) -> CallPage<StoredCall> {
     try withLog { connection, logged throws(StoreError) in try connection.calls(query, logged) }
   }
 
   /// A value of the service, stored under a name.
-  public func setting(_ name: String) throws(StoreError) -> String? {
+  package func setting(_ name: String) throws(StoreError) -> String? {
     try withConnection { connection throws(StoreError) in try connection.settings.value(of: name) }
   }
 
-  /// All documents of a kind.
-  public func documents(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument] {
+  package func documents(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument] {
     try withConnection { connection throws(StoreError) in try connection.documents.all(kind) }
   }
 
   /// The ids of calls, newest first.
-  public func ids(_ query: CallQuery) throws(StoreError) -> CallPage<CallID> {
+  package func ids(_ query: CallQuery) throws(StoreError) -> CallPage<CallID> {
     try withLog { connection, logged throws(StoreError) in try connection.ids(query, logged) }
   }
 
   /// How many calls in no engine's memory wait, by target and reason, up to a limit.
-  public func backlog(
+  package func backlog(
     of target: TargetKey?, in namespace: Namespace, limit: Int
   ) throws(StoreError) -> StoredBacklog {
     try withConnection { connection throws(StoreError) in
@@ -127,12 +126,12 @@ public final class SQLiteReader: CallReader {
   }
 
   /// When the first calls of a target's queue have to start at the latest, and the last one.
-  public func deadlines(of target: TargetKey, limit: Int) throws(StoreError) -> QueueDeadlines {
+  package func deadlines(of target: TargetKey, limit: Int) throws(StoreError) -> QueueDeadlines {
     try withConnection { connection throws(StoreError) in try connection.deadlines(of: target, limit: limit) }
   }
 
   /// The size of the store, and the number of finished calls in it.
-  public func usage() throws(StoreError) -> StoreUsage {
+  package func usage() throws(StoreError) -> StoreUsage {
     try withLog { connection, logged throws(StoreError) in
       var usage = try connection.usage.usage()
       usage.finished = logged.finished(with: usage.finished)
@@ -141,7 +140,7 @@ public final class SQLiteReader: CallReader {
   }
 
   /// The results of a namespace's calls and attempts, by step, from a time on.
-  public func statistics(
+  package func statistics(
     of namespace: Namespace, by step: StatisticsStep, from time: Timestamp
   ) throws(StoreError) -> [(start: Timestamp, tally: CallTally)] {
     try withConnection { connection throws(StoreError) in
@@ -150,12 +149,12 @@ public final class SQLiteReader: CallReader {
   }
 
   /// Overdue work.
-  public func lateness(at now: Timestamp) throws(StoreError) -> LateCalls {
+  package func lateness(at now: Timestamp) throws(StoreError) -> LateCalls {
     try withLog { connection, logged throws(StoreError) in try connection.lateness(at: now, logged) }
   }
 
   /// Throws if the store does not work.
-  public func ping() throws(StoreError) {
+  package func ping() throws(StoreError) {
     try withConnection { connection throws(StoreError) in try connection.ping() }
   }
 

@@ -1,10 +1,10 @@
 internal import RedialStore
-public import RedialCore
-public import RedialModel
+package import RedialCore
+package import RedialModel
 
 extension SQLiteStore {
   /// Takes the store over from a process that is gone.
-  public func recover(at now: Timestamp) throws(StoreError) -> RecoveredState {
+  package func recover(at now: Timestamp) throws(StoreError) -> RecoveredState {
     // Emptying the log needs space, of which the reserve may have left too little.
     try file.lending { () throws(StoreError) in try recovered(at: now) }
   }
@@ -47,7 +47,7 @@ extension SQLiteStore {
   }
 
   /// Loads calls that are due by a time, alternating between namespaces, earliest first.
-  public func claimDue(before time: Timestamp, limit: Int) throws(StoreError) -> Claim {
+  package func claimDue(before time: Timestamp, limit: Int) throws(StoreError) -> Claim {
     try claiming { damaged throws(StoreError) in
       let session = leases.session?.id
       let calls = try hold(upTo: limit, at: time, &damaged) { count throws(StoreError) in
@@ -58,7 +58,7 @@ extension SQLiteStore {
   }
 
   /// Loads calls from the queue of a target, the most urgent first, then the oldest.
-  public func claimQueued(target: TargetKey, limit: Int) throws(StoreError) -> [CallRecord] {
+  package func claimQueued(target: TargetKey, limit: Int) throws(StoreError) -> [CallRecord] {
     try claiming { damaged throws(StoreError) in
       guard try leases.owns(target), let targetID = try targets.find(target) else { return [] }
       return try hold(upTo: limit, at: nil, &damaged) { count throws(StoreError) in

@@ -1,6 +1,6 @@
-public import RedialStore
-public import RedialCore
-public import RedialModel
+package import RedialStore
+package import RedialCore
+package import RedialModel
 
 extension SQLiteStore {
   /// Removes some of the expired calls, or returns some of the free space to the file system, in one transaction that
@@ -9,7 +9,7 @@ extension SQLiteStore {
   /// It does one of the two: space is returned once nothing is left to remove.
   ///
   /// - Parameter budget: After this time it begins with no further call or page. The commit takes additional time.
-  public func tidy(
+  package func tidy(
     _ retention: Retention, at now: Timestamp, within budget: Duration
   ) throws(StoreError) -> TidyStep {
     // Also without a commit, so that an idle service notices before the next call.

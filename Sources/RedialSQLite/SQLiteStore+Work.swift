@@ -1,14 +1,14 @@
 internal import RedialStore
 internal import Glibc
-public import RedialCore
-public import RedialModel
+package import RedialCore
+package import RedialModel
 
 extension SQLiteStore {
   /// Nothing comes later.
-  public func report(to listener: @escaping @Sendable (StoreOutcome) -> Void) {}
+  package func report(to listener: @escaping @Sendable (StoreOutcome) -> Void) {}
 
   /// Does the work at once.
-  public func submit(_ work: StoreWork, as sequence: Int64, _ trial: StoreTrial) -> StoreOutcome? {
+  package func submit(_ work: StoreWork, as sequence: Int64, _ trial: StoreTrial) -> StoreOutcome? {
     do throws(StoreError) {
       return .made(try perform(work))
     } catch {
@@ -38,7 +38,7 @@ extension SQLiteStore {
   }
 
   /// The time of this machine's wall clock, which all instances that share a file have in common.
-  public static func machineTime() -> Timestamp {
+  package static func machineTime() -> Timestamp {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
     return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)

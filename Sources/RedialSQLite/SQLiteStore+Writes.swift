@@ -1,9 +1,9 @@
 internal import RedialStore
-public import RedialModel
+package import RedialModel
 
 extension SQLiteStore {
   /// Makes all of the changes, in order, or none of them.
-  public func commit(_ writes: [StoreWrite]) throws(StoreError) {
+  package func commit(_ writes: [StoreWrite]) throws(StoreError) {
     if writes.isEmpty { return }
     try transaction { () throws(StoreError) in try commitWithin(writes) }
   }

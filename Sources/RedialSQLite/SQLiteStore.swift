@@ -1,14 +1,14 @@
-public import RedialStore
-public import RedialCore
-public import RedialModel
+package import RedialStore
+package import RedialCore
+package import RedialModel
 
 /// Calls in one SQLite file. Only this process writes to it.
 ///
 /// The write-ahead log is synced at every commit (`synchronous = FULL`), so a change survives a crash of the machine
 /// once its method has returned. One change costs as much as hundreds: commit many at a time.
-public final class SQLiteStore: CallStore {
+package final class SQLiteStore: CallStore {
   /// Whether only the reserve is left, or less.
-  public var isShortOfRoom: Bool { file.isShortOfRoom }
+  package var isShortOfRoom: Bool { file.isShortOfRoom }
 
   let file: SQLiteFile
   /// The log that changes of calls go to first; nil if several processes share the file.
@@ -40,7 +40,7 @@ public final class SQLiteStore: CallStore {
   ///     the process must end at once, by `_exit`, and be started again. See ``StoreError/Kind/syncFailed``.
   /// - Throws: `inUse` if another process, or this one, has it open; `corrupt` if the file is not a store, or is one
   ///   of a newer version (it is not changed then); `syncFailed` if the files cannot be made durable.
-  public convenience init(
+  package convenience init(
     path: String, payloads: PayloadRule = PayloadRule(), sharing: StoreSharing = .alone,
     reserveBytes: Int? = nil, clock: @escaping @Sendable () -> Timestamp = SQLiteStore.machineTime,
     notices: StoreNotices = StoreNotices(),
@@ -94,23 +94,23 @@ public final class SQLiteStore: CallStore {
   }
 
   /// The call that was accepted under a key which has not expired.
-  public func find(key: IdempotencyName, at now: Timestamp) throws(StoreError) -> KeyRecord? {
+  package func find(key: IdempotencyName, at now: Timestamp) throws(StoreError) -> KeyRecord? {
     if let logged = log?.key(key), logged.expiresAt > now { return logged }
     return try calls.find(key, at: now)
   }
 
   /// A value of the service, stored under a name.
-  public func setting(_ name: String) throws(StoreError) -> String? {
+  package func setting(_ name: String) throws(StoreError) -> String? {
     try service.setting(name)
   }
 
   /// Stores a value of the service under a name.
-  public func setSetting(_ name: String, to value: String) throws(StoreError) {
+  package func setSetting(_ name: String, to value: String) throws(StoreError) {
     try transaction { () throws(StoreError) in try service.set(name, to: value) }
   }
 
   /// Stores a value of the service under a name, unless there is one; the value that is stored then.
-  public func keepSetting(_ name: String, orElse value: String) throws(StoreError) -> String {
+  package func keepSetting(_ name: String, orElse value: String) throws(StoreError) -> String {
     try transaction { () throws(StoreError) in
       if let kept = try service.setting(name) { return kept }
       try service.set(name, to: value)
@@ -119,7 +119,7 @@ public final class SQLiteStore: CallStore {
   }
 
   /// Closes the store; later requests fail.
-  public func close() {
+  package func close() {
     // If this fails, the next process finds the log.
     if let log, log.isWritten { try? transaction { () throws(StoreError) in try log.empty(into: calls) } }
     file.close()

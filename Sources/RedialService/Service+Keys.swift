@@ -1,6 +1,6 @@
 internal import HTTPServer
 internal import RedialCore
-public import RedialModel
+package import RedialModel
 internal import RedialStore
 internal import RedialJSON
 
@@ -10,7 +10,7 @@ extension Service {
   ///
   /// - Returns: The key as JSON, with its text, which is stored nowhere.
   /// - Throws: If the store cannot be opened, for example while a service uses it.
-  public static func createKey(_ settings: ServiceSettings, _ draft: APIKeyDraft) throws(StartError) -> [UInt8] {
+  package static func createKey(_ settings: ServiceSettings, _ draft: APIKeyDraft) throws(StartError) -> [UInt8] {
     try withDocuments(settings) { (store, now) throws(StoreError) in
       guard let (key, text) = APIKey.make(draft, at: now) else {
         throw StoreError(kind: .unavailable, message: "The system gave no random bytes for a key.")
@@ -23,14 +23,14 @@ extension Service {
   }
 
   /// Lists the keys, as the API does.
-  public static func listKeys(_ settings: ServiceSettings) throws(StartError) -> [UInt8] {
+  package static func listKeys(_ settings: ServiceSettings) throws(StartError) -> [UInt8] {
     try withDocuments(settings) { (store, _) throws(StoreError) in
       Answer.list(try KeyRing.stored(in: store)) { $0.show(on: &$1) }.body
     }
   }
 
   /// Revokes a key; nil if no key has that id.
-  public static func revokeKey(_ settings: ServiceSettings, _ id: String) throws(StartError) -> [UInt8]? {
+  package static func revokeKey(_ settings: ServiceSettings, _ id: String) throws(StartError) -> [UInt8]? {
     try withDocuments(settings) { (store, now) throws(StoreError) in
       guard var key = try KeyRing.stored(in: store).first(where: { $0.id == id }) else { return nil }
       key.revokedAt = key.revokedAt ?? now

@@ -1,4 +1,4 @@
-public import RedialModel
+package import RedialModel
 
 /// The secrets that sign the callbacks of calls.
 extension Service {
@@ -6,7 +6,7 @@ extension Service {
   ///
   /// - Throws: If the store, which keeps the secret from which it is derived, cannot be opened, or that secret is
   ///   damaged.
-  public static func webhookSecret(
+  package static func webhookSecret(
     _ settings: ServiceSettings, of namespace: Namespace
   ) throws(StartError) -> String {
     let text = try webhookSecret(settings)
@@ -19,7 +19,7 @@ extension Service {
   /// The secret that signs webhooks: the configured one, else the one in the store. It changes nothing.
   ///
   /// - Throws: If there is no store, it cannot be read, or no service has made a secret in it yet.
-  public static func webhookSecret(_ settings: ServiceSettings) throws(StartError) -> String {
+  package static func webhookSecret(_ settings: ServiceSettings) throws(StartError) -> String {
     if let text = settings.webhookSecret { return text }
     guard let kept = try settings.storedValue(WebhookSecret.settingName) else {
       throw StartError(

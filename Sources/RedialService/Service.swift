@@ -9,29 +9,28 @@ internal import RedialTransport
 internal import RedialText
 
 /// The whole service: it connects a store, an engine, a transport and an HTTP server.
-public final class Service: Sendable {
+package final class Service: Sendable {
   private let runtime: Runtime
   private let server: HTTPServer
   private let bulk: BulkRunner
   private let settings: ServiceSettings
   /// Where the store is: the absolute path of its file, or the URL of its database without credentials.
-  public let dataPath: String
+  package let dataPath: String
   /// Whether only this machine reaches the service, and at its start no request needed an API key.
-  public let isForThisMachine: Bool
-  /// The log of the service.
-  public let log: Log
+  package let isForThisMachine: Bool
+  package let log: Log
 
   /// The exit code after a failed fsync of the store. The supervisor starts the process again, and it continues with
   /// the data that is on the disk.
-  public static let syncFailedExitCode: Int32 = 6
+  package static let syncFailedExitCode: Int32 = 6
 
   /// Why the service cannot start.
-  public typealias StartError = ServiceStartError
+  package typealias StartError = ServiceStartError
 
   /// Opens the store, takes over the state of an earlier process, and starts to listen.
   ///
   /// - Throws: What failed; nothing is left running.
-  public init(settings wished: ServiceSettings) throws(StartError) {
+  package init(settings wished: ServiceSettings) throws(StartError) {
     let descriptors = DescriptorLimit.raised()
     var (settings, lowered) = descriptors.bounded(wished)
     if try settings.isShared {
@@ -134,7 +133,7 @@ public final class Service: Sendable {
 
   /// The addresses of the service, such as `http://127.0.0.1:8080` or `unix:/run/redial.sock`; more than one only for
   /// inherited sockets.
-  public var urls: [String] { server.urls }
+  package var urls: [String] { server.urls }
 
   /// How long a stop still accepts requests that had already arrived, before the engine refuses new calls.
   private static let arrivedTime = DispatchTimeInterval.seconds(1)
@@ -143,7 +142,7 @@ public final class Service: Sendable {
   private static let pageTime = Duration.seconds(5)
 
   /// Accepts no more calls, waits for attempts in flight up to the configured time, and closes the store.
-  public func stop() {
+  package func stop() {
     log.write(.info, "stopping", [("drainTimeout", DurationText.format(settings.drainTimeout))])
     bulk.stop(within: min(settings.drainTimeout, Self.pageTime))
     let closed = DispatchSemaphore(value: 0)

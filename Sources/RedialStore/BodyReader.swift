@@ -1,7 +1,7 @@
-public import RedialModel
+package import RedialModel
 
 /// Reads request bodies from a store in pieces, from any thread: the memory for a body does not depend on its size.
-public protocol BodyReader: Sendable {
+package protocol BodyReader: Sendable {
   /// How a body is stored.
   func form(of id: CallID) throws(StoredBodyError) -> StoredBodyForm
 
@@ -13,27 +13,27 @@ extension BodyReader {
   /// The body of a call, from its beginning. Nothing is read yet.
   ///
   /// - Parameter size: Its length in bytes, from the call's record.
-  public func body(of id: CallID, size: Int) -> StoredBody {
+  package func body(of id: CallID, size: Int) -> StoredBody {
     StoredBody(id: id, size: size, in: self)
   }
 }
 
 /// How a body is stored.
-public struct StoredBodyForm: Sendable, Hashable {
+package struct StoredBodyForm: Sendable, Hashable {
   /// Its length in the store, in bytes.
-  public var storedSize: Int
+  package var storedSize: Int
   /// Its size in bytes if it is compressed in the store; nil if it is not.
-  public var inflatedSize: Int?
+  package var inflatedSize: Int?
 
   /// Creates a form.
-  public init(storedSize: Int, inflatedSize: Int?) {
+  package init(storedSize: Int, inflatedSize: Int?) {
     self.storedSize = storedSize
     self.inflatedSize = inflatedSize
   }
 }
 
 /// Why a body cannot be read completely.
-public enum StoredBodyError: Error, Sendable, Hashable {
+package enum StoredBodyError: Error, Sendable, Hashable {
   /// It no longer exists: its call was erased or removed.
   case gone
   /// It differs from its record; the clause says how.

@@ -1,11 +1,11 @@
 internal import RedialJSON
-public import RedialModel
+package import RedialModel
 
 extension CallReader {
   /// All stored versions of all policies, by name, the newest last; one without a text is a removal.
   ///
   /// - Throws: `corrupt` if one cannot be read.
-  public func policies() throws(StoreError) -> [StoredPolicy] {
+  package func policies() throws(StoreError) -> [StoredPolicy] {
     try documents(.policy) { content throws(JSONError) in try StoredPolicy(content) }
       .sorted { ($0.key, $0.version) < ($1.key, $1.version) }
   }
@@ -13,7 +13,7 @@ extension CallReader {
   /// All stored bulk operations, the oldest first.
   ///
   /// - Throws: `corrupt` if one cannot be read.
-  public func operations() throws(StoreError) -> [BulkOperation] {
+  package func operations() throws(StoreError) -> [BulkOperation] {
     try documents(.operation) { content throws(JSONError) in try BulkOperation(content) }.sorted { $0.id < $1.id }
   }
 

@@ -1,11 +1,11 @@
-public import RedialCore
-public import RedialModel
+package import RedialCore
+package import RedialModel
 
 /// Where calls are stored. The only source of truth: a call that is not here has not been accepted.
 ///
 /// A store is used from one lane at a time; a ``CallReader`` of the same data serves queries beside it. Work on calls is
 /// submitted, and its outcome is known at once or later; all other methods return when what they change is on disk.
-public protocol CallStore: AnyObject {
+package protocol CallStore: AnyObject {
   /// Takes the store over from a process that is gone. Calls in its memory go back to `scheduled`, or to `queued` if
   /// they waited for their target. Calls with an attempt in flight are returned as `held`, and stay `running` in the
   /// store until their interruption is committed. Called once, before anything else.
@@ -54,7 +54,7 @@ public protocol CallStore: AnyObject {
 }
 
 /// Reads calls for clients, from any thread, without waiting for writes. It sees committed data.
-public protocol CallReader: Sendable {
+package protocol CallReader: Sendable {
   /// A call with all its attempts, newest last; with the response bodies of all of them, or of the last only.
   ///
   /// - Parameter namespace: The namespace that it must belong to; nil for any.
@@ -116,19 +116,18 @@ public protocol CallReader: Sendable {
   var connections: Int { get }
 }
 
-/// A call as it is in the store.
-public struct StoredCall: Sendable {
+package struct StoredCall: Sendable {
   /// The call; its `history` is empty.
-  public var record: CallRecord
+  package var record: CallRecord
   /// Its attempts, newest last.
-  public var attempts: [AttemptRecord]
+  package var attempts: [AttemptRecord]
   /// The record of its target, for instances that do not run its calls; nil if the store has one instance alone.
-  public var target: TargetRecord?
+  package var target: TargetRecord?
   /// Why it cannot be read, if the rest of it only stands for it in a list.
-  public var damage: String?
+  package var damage: String?
 
   /// Creates a stored call.
-  public init(record: CallRecord, attempts: [AttemptRecord], target: TargetRecord? = nil) {
+  package init(record: CallRecord, attempts: [AttemptRecord], target: TargetRecord? = nil) {
     self.record = record
     self.attempts = attempts
     self.target = target

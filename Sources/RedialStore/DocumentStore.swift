@@ -1,7 +1,7 @@
-public import RedialModel
+package import RedialModel
 
 /// Small data of the service that it reads completely at its start: each a document with an id.
-public protocol DocumentStore: AnyObject {
+package protocol DocumentStore: AnyObject {
   /// All documents of a kind, by id.
   func documents(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument]
 
@@ -30,7 +30,7 @@ public protocol DocumentStore: AnyObject {
 
 extension DocumentStore {
   /// Stores a new document. For stores that always know what they have stored.
-  public func addSecret(_ document: StoredDocument) throws(StoreError) {
+  package func addSecret(_ document: StoredDocument) throws(StoreError) {
     try commit([.add(document)])
   }
 
@@ -41,7 +41,7 @@ extension DocumentStore {
   ///   changes meanwhile, so it should have no effects of its own.
   /// - Returns: Whether there is such a document.
   /// - Throws: A `StoreError`, or what `change` throws.
-  public func changeDocument(
+  package func changeDocument(
     _ kind: StoredDocument.Kind, id: String, _ change: ([UInt8]) throws -> [UInt8]?
   ) throws -> Bool {
     while let old = try document(kind, id: id) {
@@ -54,4 +54,4 @@ extension DocumentStore {
 }
 
 /// The store of a service: calls, and the documents of the service itself.
-public typealias ServiceStore = CallStore & DocumentStore
+package typealias ServiceStore = CallStore & DocumentStore

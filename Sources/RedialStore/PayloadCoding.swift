@@ -1,20 +1,20 @@
 internal import CZlib
 
 /// Which payloads are stored, and how.
-public struct PayloadRule: Sendable, Hashable {
+package struct PayloadRule: Sendable, Hashable {
   /// The smallest request body or captured response that is compressed, in bytes.
-  public var compressMinBytes: Int
+  package var compressMinBytes: Int
   /// For how many latest attempts of a call the response bodies are stored: otherwise a call with a thousand attempts
   /// would store a thousand. Status, header and decision are kept for all.
-  public var keptResponses: Int
+  package var keptResponses: Int
 
   /// The maximum size of a client's request body that is read with the call, in bytes; a larger one is read in pieces,
   /// by a ``BodyReader``.
-  public var streamBodiesAbove = Int.max
+  package var streamBodiesAbove = Int.max
 
   /// Creates a rule. The defaults are one page of the file, because smaller bodies share their page with others and
   /// would gain little, and twenty attempts.
-  public init(compressMinBytes: Int = 4096, keptResponses: Int = 20) {
+  package init(compressMinBytes: Int = 4096, keptResponses: Int = 20) {
     self.compressMinBytes = compressMinBytes
     self.keptResponses = keptResponses
   }

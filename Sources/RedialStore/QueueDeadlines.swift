@@ -1,15 +1,15 @@
-public import RedialCore
+package import RedialCore
 internal import RedialModel
 
 /// When calls of a target's queue have to start at the latest.
-public struct QueueDeadlines: Sendable, Hashable {
+package struct QueueDeadlines: Sendable, Hashable {
   /// Of the first calls, in the order in which they start.
-  public var first: [Timestamp]
+  package var first: [Timestamp]
   /// Of the call that starts last; nil if the queue is empty.
-  public var last: Timestamp?
+  package var last: Timestamp?
 
   /// Creates deadlines.
-  public init(first: [Timestamp] = [], last: Timestamp? = nil) {
+  package init(first: [Timestamp] = [], last: Timestamp? = nil) {
     self.first = first
     self.last = last
   }

@@ -1,21 +1,21 @@
 package import RedialCore
-public import RedialModel
+package import RedialModel
 
 /// How long finished calls are kept. Unfinished calls are not affected.
-public struct Retention: Sendable, Hashable {
+package struct Retention: Sendable, Hashable {
   /// How long after its end a call is kept.
-  public var time: Duration
+  package var time: Duration
   /// The maximum size of the store on disk, in bytes; beyond it the calls that ended first are removed early.
-  public var bytes: Int
+  package var bytes: Int
   /// How long after its end a call is kept whatever the size of the store, so that its client can still learn of its
   /// end.
-  public var minimumTime: Duration
+  package var minimumTime: Duration
 
   /// The name of the stored value with the time by which the removed calls had ended, in microseconds since 1970.
   package static let goneBy = "goneBy"
 
   /// Creates a rule; omitted arguments have Redial's defaults.
-  public init(time: Duration = .seconds(7 * 86_400), bytes: Int = 16 << 30, minimumTime: Duration = .seconds(60)) {
+  package init(time: Duration = .seconds(7 * 86_400), bytes: Int = 16 << 30, minimumTime: Duration = .seconds(60)) {
     self.time = time
     self.bytes = bytes
     self.minimumTime = minimumTime
@@ -31,16 +31,16 @@ public struct Retention: Sendable, Hashable {
 }
 
 /// The result of one step of tidying.
-public struct TidyStep: Sendable, Hashable {
+package struct TidyStep: Sendable, Hashable {
   /// Calls removed.
-  public var removed: Int
+  package var removed: Int
   /// Bytes returned to the file system.
-  public var releasedBytes: Int
+  package var releasedBytes: Int
   /// Whether nothing was left to do.
-  public var isDone: Bool
+  package var isDone: Bool
 
   /// Creates the report of a step.
-  public init(removed: Int = 0, releasedBytes: Int = 0, isDone: Bool = true) {
+  package init(removed: Int = 0, releasedBytes: Int = 0, isDone: Bool = true) {
     self.removed = removed
     self.releasedBytes = releasedBytes
     self.isDone = isDone
@@ -48,16 +48,15 @@ public struct TidyStep: Sendable, Hashable {
 }
 
 /// The number of calls of a kind in a final state.
-public struct FinishedCount: Sendable, Hashable {
-  /// The kind of the calls.
-  public var kind: CallKind
+package struct FinishedCount: Sendable, Hashable {
+  package var kind: CallKind
   /// Their final state.
-  public var state: CallState
+  package var state: CallState
   /// Their number.
-  public var count: Int
+  package var count: Int
 
   /// Creates a count.
-  public init(kind: CallKind, state: CallState, count: Int) {
+  package init(kind: CallKind, state: CallState, count: Int) {
     self.kind = kind
     self.state = state
     self.count = count
@@ -65,16 +64,16 @@ public struct FinishedCount: Sendable, Hashable {
 }
 
 /// The size and content of a store, at a cost that does not depend on them.
-public struct StoreUsage: Sendable, Hashable {
+package struct StoreUsage: Sendable, Hashable {
   /// Bytes of the store that are in use.
-  public var usedBytes: Int
+  package var usedBytes: Int
   /// Bytes that removed calls have left, to be reused or returned to the file system.
-  public var freeBytes: Int
+  package var freeBytes: Int
   /// The finished calls, by kind and state; entries with no calls may be missing.
-  public var finished: [FinishedCount]
+  package var finished: [FinishedCount]
 
   /// Creates a report.
-  public init(usedBytes: Int, freeBytes: Int, finished: [FinishedCount]) {
+  package init(usedBytes: Int, freeBytes: Int, finished: [FinishedCount]) {
     self.usedBytes = usedBytes
     self.freeBytes = freeBytes
     self.finished = finished

@@ -1,10 +1,10 @@
-public import RedialCore
-public import RedialModel
+package import RedialCore
+package import RedialModel
 
 /// A store that several instances share: what they exchange beside their work on calls.
 ///
 /// Nothing here is needed for a correct result. A lost message makes something later, up to the next heartbeat.
-public protocol SharedStore: AnyObject, Sendable {
+package protocol SharedStore: AnyObject, Sendable {
   /// A look at the store's clock. The clocks of its instances start with it, because due times and expiries of one are read by
   /// others; heartbeats bring more looks, see ``PeerNews/heard(_:)``.
   ///
@@ -26,7 +26,7 @@ public protocol SharedStore: AnyObject, Sendable {
 }
 
 /// What an instance learns from the others, or about them.
-public enum PeerNews: Sendable, Hashable {
+package enum PeerNews: Sendable, Hashable {
   /// The lease of the session was renewed. It is valid from when that was requested.
   case renewed(session: Int64, asked: ContinuousClock.Instant)
   /// The database has answered a look at what others have changed, and at its clock.
@@ -42,16 +42,16 @@ public enum PeerNews: Sendable, Hashable {
 }
 
 /// A look at the clock of a store that is elsewhere: it showed the time at some moment between the question and the answer.
-public struct ClockSample: Sendable, Hashable {
+package struct ClockSample: Sendable, Hashable {
   /// When it was asked.
-  public var asked: ContinuousClock.Instant
+  package var asked: ContinuousClock.Instant
   /// When the answer arrived.
-  public var answered: ContinuousClock.Instant
+  package var answered: ContinuousClock.Instant
   /// What it showed.
-  public var time: Timestamp
+  package var time: Timestamp
 
   /// Creates a sample.
-  public init(asked: ContinuousClock.Instant, answered: ContinuousClock.Instant, time: Timestamp) {
+  package init(asked: ContinuousClock.Instant, answered: ContinuousClock.Instant, time: Timestamp) {
     self.asked = asked
     self.answered = answered
     self.time = time
@@ -59,22 +59,19 @@ public struct ClockSample: Sendable, Hashable {
 }
 
 /// An instance that shares the store.
-public struct Peer: Sendable, Hashable {
-  /// Its session.
-  public var session: LeaseSession
+package struct Peer: Sendable, Hashable {
+  package var session: LeaseSession
   /// The URL at which the others can reach it; nil if they cannot.
-  public var address: String?
-  /// Its version.
-  public var version: String
-  /// Its shards.
-  public var shards: ShardSet
+  package var address: String?
+  package var version: String
+  package var shards: ShardSet
   /// When its session ends unless it is renewed, by the store's clock; nil for never.
-  public var expiresAt: Timestamp?
+  package var expiresAt: Timestamp?
   /// Whether it is the instance that was asked.
-  public var isSelf: Bool
+  package var isSelf: Bool
 
   /// Creates an instance.
-  public init(
+  package init(
     session: LeaseSession, address: String?, version: String, shards: ShardSet, expiresAt: Timestamp?, isSelf: Bool
   ) {
     self.session = session

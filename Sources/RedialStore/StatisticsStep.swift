@@ -1,13 +1,13 @@
-public import RedialCore
+package import RedialCore
 internal import RedialModel
 
 /// The length of the steps of statistics.
-public enum StatisticsStep: Int64, Sendable, CaseIterable {
+package enum StatisticsStep: Int64, Sendable, CaseIterable {
   case minute = 60
   case hour = 3600
 
   /// Its length, in microseconds.
-  public var microseconds: Int64 { rawValue * 1_000_000 }
+  package var microseconds: Int64 { rawValue * 1_000_000 }
 
   /// How long such steps are kept, in microseconds: somewhat longer than any query needs them.
   package var kept: Int64 {
@@ -18,7 +18,7 @@ public enum StatisticsStep: Int64, Sendable, CaseIterable {
   }
 
   /// The start of the step that contains a time.
-  public func start(of time: Timestamp) -> Timestamp {
+  package func start(of time: Timestamp) -> Timestamp {
     Timestamp(microseconds: time.microseconds / microseconds * microseconds)
   }
 }

@@ -1,21 +1,21 @@
 internal import RedialModel
 
 /// The location of a store, as in the settings.
-public enum StoreLocation: Sendable, Hashable {
+package enum StoreLocation: Sendable, Hashable {
   /// A file.
   case sqlite(path: String)
   /// A PostgreSQL database, by a URL that libpq reads.
   case postgres(url: String)
 
   /// Why a text is not a store's location.
-  public struct Invalid: Error, Sendable, Hashable {
+  package struct Invalid: Error, Sendable, Hashable {
     /// What is wrong with it, and what is valid.
-    public var message: String
+    package var message: String
   }
 
   /// Reads `sqlite:///absolute/path` or `sqlite:relative/path`, whose path is used unchanged, or
   /// `postgresql://user@host/database`.
-  public init(_ text: String) throws(Invalid) {
+  package init(_ text: String) throws(Invalid) {
     let examples =
       "Use sqlite:///var/lib/redial/redial.db, sqlite:redial.db for a file in the working folder, or "
       + "postgresql://user@host/database."
@@ -45,7 +45,7 @@ public enum StoreLocation: Sendable, Hashable {
   }
 
   /// Who uses the store.
-  public var sharing: StoreSharing {
+  package var sharing: StoreSharing {
     switch self {
     case .sqlite: .alone
     case .postgres: .shared

@@ -1,8 +1,8 @@
-public import RedialModel
+package import RedialModel
 internal import Synchronization
 
 /// A report of a store that is not the answer to a request.
-public enum StoreNotice: Sendable {
+package enum StoreNotice: Sendable {
   /// A stored call could not be read and was therefore set to `failed`, which is on disk.
   case damaged(CallID, StoreError)
   /// Such calls of one claim, which were counted as unfinished until now, with their namespaces.
@@ -20,7 +20,7 @@ public enum StoreNotice: Sendable {
 }
 
 /// The notices of a store, on their way to a receiver. Notices that arrive before there is one are kept for it.
-public final class StoreNotices: Sendable {
+package final class StoreNotices: Sendable {
   private enum State {
     case waiting([StoreNotice])
     case receiving(@Sendable (StoreNotice) -> Void)
@@ -29,12 +29,12 @@ public final class StoreNotices: Sendable {
   private let state = Mutex(State.waiting([]))
 
   /// Creates a way without a receiver.
-  public init() {}
+  package init() {}
 
   /// Sends all notices to a receiver, from now on and including those that are kept.
   ///
   /// - Parameter receiver: Called on the store's lane; with kept notices, on this thread.
-  public func receive(_ receiver: @escaping @Sendable (StoreNotice) -> Void) {
+  package func receive(_ receiver: @escaping @Sendable (StoreNotice) -> Void) {
     let kept = state.withLock { state -> [StoreNotice] in
       defer { state = .receiving(receiver) }
       guard case .waiting(let kept) = state else { return [] }

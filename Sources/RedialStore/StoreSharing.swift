@@ -1,5 +1,5 @@
 /// Who uses a store.
-public enum StoreSharing: Sendable, Hashable {
+package enum StoreSharing: Sendable, Hashable {
   /// One process has the store for itself, and all shards while it is open. It takes over all calls of the process
   /// before at once.
   case alone

@@ -1,14 +1,13 @@
-public import RedialModel
+package import RedialModel
 
 /// The body of one call, read from the store piece by piece, and inflated if it is compressed there.
 ///
 /// `@unchecked Sendable`: the mutable state is the position of reading, and the caller reads on one thread at a time,
 /// one after the other, for example on a serial queue.
-public final class StoredBody: @unchecked Sendable {
-  /// The id of the call.
-  public let id: CallID
+package final class StoredBody: @unchecked Sendable {
+  package let id: CallID
   /// The length of the body, in bytes.
-  public let size: Int
+  package let size: Int
   private let bodies: any BodyReader
   /// How much has been read, in bytes of the body.
   private var position = 0
@@ -37,7 +36,7 @@ public final class StoredBody: @unchecked Sendable {
   }
 
   /// Starts again at the first piece.
-  public func rewind() {
+  package func rewind() {
     position = 0
     form = nil
   }
@@ -46,7 +45,7 @@ public final class StoredBody: @unchecked Sendable {
   ///
   /// - Parameter count: The maximum number of bytes, 1 or more.
   /// - Throws: Why there are none; earlier pieces remain valid.
-  public func next(atMost count: Int) throws(StoredBodyError) -> [UInt8] {
+  package func next(atMost count: Int) throws(StoredBodyError) -> [UInt8] {
     let wanted = min(count, size - position)
     guard wanted > 0 else { return [] }
     let piece = try read(wanted)

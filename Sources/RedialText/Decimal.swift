@@ -1,6 +1,6 @@
 extension [UInt8] {
   /// Appends a whole number in decimal digits.
-  public mutating func appendDecimal(_ value: Int64) {
+  package mutating func appendDecimal(_ value: Int64) {
     if value < 0 { append(UInt8(ascii: "-")) }
     var rest = value.magnitude
     let start = count
@@ -12,7 +12,7 @@ extension [UInt8] {
   }
 
   /// Appends a whole number in decimal digits, padded with zeros to `width`.
-  public mutating func appendDecimal(_ value: Int, width: Int) {
+  package mutating func appendDecimal(_ value: Int, width: Int) {
     let start = count
     appendDecimal(Int64(value))
     while count - start < width { insert(0x30, at: start) }

@@ -4,11 +4,11 @@ internal import RedialCore
 ///
 /// Written in one canonical form: whole days, else whole hours, else whole
 /// minutes, else seconds, and milliseconds below one second.
-public enum DurationText {
+package enum DurationText {
   private static let microsecondsPerSecond: Int64 = 1_000_000
 
   /// The canonical text of a duration; a negative one is written as zero.
-  public static func format(_ duration: Duration) -> String {
+  package static func format(_ duration: Duration) -> String {
     let total = max(0, duration.wholeMicroseconds)
     if total == 0 { return "0s" }
     if total < microsecondsPerSecond { return decimal(total, per: 1000, digits: 3) + "ms" }
@@ -28,7 +28,7 @@ public enum DurationText {
   ///
   /// Nil for anything else: no sign, no bare number, no months or years, whose length varies, and nothing over 100,000
   /// days.
-  public static func parse(_ text: String) -> Duration? {
+  package static func parse(_ text: String) -> Duration? {
     if let duration = quickly(text) { return duration }
     let bytes = Array(text.utf8)
     guard bytes.count <= 64, let first = bytes.first else { return nil }

@@ -1,7 +1,7 @@
 /// Percent-encoding (RFC 3986 §2.1).
-public enum PercentCoding {
+package enum PercentCoding {
   /// A text as a part of a URL: everything is encoded but what is unreserved (§2.3).
-  public static func encode(_ text: String) -> String {
+  package static func encode(_ text: String) -> String {
     let digits: StaticString = "0123456789ABCDEF"
     var encoded: [UInt8] = []
     for byte in text.utf8 {
@@ -14,7 +14,7 @@ public enum PercentCoding {
   }
 
   /// The text that was encoded; nil for a `%` without two hex digits, or bytes that are not UTF-8.
-  public static func decode(_ text: Substring) -> String? {
+  package static func decode(_ text: Substring) -> String? {
     guard text.utf8.contains(UInt8(ascii: "%")) else { return String(text) }
     var bytes: [UInt8] = []
     var rest = text.utf8[...]
@@ -32,7 +32,7 @@ public enum PercentCoding {
   }
 
   /// The byte that two hex digits say; nil where they are none.
-  public static func byte(_ high: UInt8, _ low: UInt8) -> UInt8? {
+  package static func byte(_ high: UInt8, _ low: UInt8) -> UInt8? {
     guard let high = digit(high), let low = digit(low) else { return nil }
     return high << 4 | low
   }

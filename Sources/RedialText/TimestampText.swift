@@ -1,16 +1,16 @@
-public import RedialCore
+package import RedialCore
 
 /// Times as text: RFC 3339, written in UTC with milliseconds.
-public enum TimestampText {
+package enum TimestampText {
   /// `2026-12-01T09:00:00.000Z`. A year that four digits cannot say, which no clock will show, has more.
-  public static func format(_ time: Timestamp) -> String {
+  package static func format(_ time: Timestamp) -> String {
     let parts = Parts(time)
     guard parts.hasUsualYear else { return "\(parts.civil.year)" + text(20, parts.writeRest) }
     return text(Parts.usualLength, parts.write)
   }
 
   /// As ``format(_:)``, with six digits of fraction where three do not say all: `2026-12-01T09:00:00.000250Z`.
-  public static func exact(_ time: Timestamp) -> String {
+  package static func exact(_ time: Timestamp) -> String {
     let text = format(time)
     let rest = ((time.microseconds % 1000) + 1000) % 1000
     guard rest > 0 else { return text }
@@ -80,7 +80,7 @@ public enum TimestampText {
 
   /// Reads an RFC 3339 date-time with `Z` or a numeric offset, and any number of fraction digits, of which six count;
   /// nil if the text is not one, or the time is not in the years 0 to 9999 in UTC.
-  public static func parse(_ text: String) -> Timestamp? {
+  package static func parse(_ text: String) -> Timestamp? {
     let bytes = Array(text.utf8)
     guard bytes.count >= 20, bytes[4] == 0x2D, bytes[7] == 0x2D, bytes[10] | 0x20 == 0x74, bytes[13] == 0x3A,
       bytes[16] == 0x3A,

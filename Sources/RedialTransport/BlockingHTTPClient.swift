@@ -1,8 +1,8 @@
 internal import CCurl
-public import RedialModel
+package import RedialModel
 
 /// One exchange at a time, on the caller's thread: for command lines and tests.
-public enum BlockingHTTPClient {
+package enum BlockingHTTPClient {
   /// Performs a request on a connection of its own.
   ///
   /// - Parameters:
@@ -12,7 +12,7 @@ public enum BlockingHTTPClient {
   ///   - silence: If given, the request fails when no byte has arrived for about that time, in whole seconds.
   ///   - onPiece: If given, receives the body of a response with status 200 in pieces, as they arrive, and returns
   ///     whether to continue; the bytes are valid during its call.
-  public static func perform(
+  package static func perform(
     _ request: TransportRequest, unixSocket: String? = nil, tls: TLSSettings = TLSSettings(),
     silence: Duration? = nil, onPiece: ((UnsafeRawBufferPointer) -> Bool)? = nil
   ) -> AttemptResult {

@@ -1,15 +1,15 @@
 internal import CCurl
 internal import Dispatch
-public import RedialModel
+package import RedialModel
 
 /// Makes attempts: HTTP requests to targets, many at a time, on one thread that keeps connections alive.
 ///
 /// One attempt is at most one request, and one more for each redirect that it may follow: libcurl must not repeat
 /// requests on its own. Proxies, cookies and credentials of the environment are not used; only the schemes `http` and
 /// `https` are. A process that uses it ignores `SIGPIPE`, which TLS would raise for a peer that has gone.
-public final class Transport: Sendable {
+package final class Transport: Sendable {
   /// The id of a request, and how its attempt ended.
-  public typealias Ended = (id: UInt64, result: AttemptResult)
+  package typealias Ended = (id: UInt64, result: AttemptResult)
 
   private let loop: TransferLoop
 
@@ -18,7 +18,7 @@ public final class Transport: Sendable {
   /// - Parameter completions: Gets the results, in batches, on the transport's thread; it must not block. Each
   ///   request has exactly one result.
   /// - Throws: If libcurl cannot be started.
-  public convenience init(
+  package convenience init(
     configuration: TransportConfiguration, completions: @escaping @Sendable ([Ended]) -> Void
   ) throws(TransportStartError) {
     try self.init(configuration: configuration, resolve: NameLookup.resolve, completions: completions)
@@ -48,7 +48,7 @@ public final class Transport: Sendable {
   deinit { loop.post([.stop]) }
 
   /// Starts requests, from any thread.
-  public func start(_ requests: [TransportRequest]) {
+  package func start(_ requests: [TransportRequest]) {
     loop.post(requests.map { .start($0) })
   }
 
@@ -57,22 +57,22 @@ public final class Transport: Sendable {
   ///
   /// - Parameter requests: Called once; it must not block. If the transport has been shut down it is called at once, and
   ///   its requests end as `cancelled`.
-  public func start(making requests: @escaping @Sendable () -> [TransportRequest]) {
+  package func start(making requests: @escaping @Sendable () -> [TransportRequest]) {
     loop.post([.make(requests)])
   }
 
   /// Sets the egress policy, before the first request: the service's own addresses are known only late.
-  public func restrict(to policy: EgressPolicy) {
+  package func restrict(to policy: EgressPolicy) {
     loop.post([.restrict(policy)])
   }
 
   /// Aborts requests at once; those that are not in flight have already ended.
-  public func cancel(_ ids: [UInt64]) {
+  package func cancel(_ ids: [UInt64]) {
     loop.post(ids.map { .cancel($0) })
   }
 
   /// Aborts everything and ends. Requests in flight, and later ones, end as `cancelled`.
-  public func shutdown() {
+  package func shutdown() {
     loop.post([.stop])
   }
 }

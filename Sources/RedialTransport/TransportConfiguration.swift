@@ -1,43 +1,43 @@
-public import RedialModel
+package import RedialModel
 
 /// The settings of a transport, with all its limits.
-public struct TransportConfiguration: Sendable {
+package struct TransportConfiguration: Sendable {
   /// The `User-Agent` of requests without one.
-  public var userAgent: String
+  package var userAgent: String
   /// How many connections without a request are kept open, over all targets; at least 1. Default 256.
-  public var maxIdleConnections = 256
+  package var maxIdleConnections = 256
   /// The maximum idle time of a connection before its next use: servers close idle ones, and a request that is sent at
   /// the same time is lost. Default 30 s.
-  public var maxConnectionAge = Duration.seconds(30)
+  package var maxConnectionAge = Duration.seconds(30)
   /// How long the address of a name is cached, in whole seconds. Default 60 s.
-  public var nameCacheTime = Duration.seconds(60)
+  package var nameCacheTime = Duration.seconds(60)
   /// The maximum number of lookups at a time, each on a thread of its own, which blocks as long as the system's
   /// resolver takes; other names wait. See `LookupQueue` for how they are shared. With a proxy, which resolves names
   /// itself, only libcurl looks up the proxy's own name. Default 128.
-  public var maxLookups = 128
+  package var maxLookups = 128
   /// The maximum time until the first byte of a request can be sent: name, connection, TLS. Default 10 s.
-  public var connectTimeout = Duration.seconds(10)
+  package var connectTimeout = Duration.seconds(10)
   /// How long an IPv6 address is tried alone before an IPv4 address is tried as well (RFC 8305). Default 200 ms.
-  public var happyEyeballsDelay = Duration.milliseconds(200)
+  package var happyEyeballsDelay = Duration.milliseconds(200)
   /// The maximum header bytes of a response, all lines together. Default 64 KiB.
-  public var maxResponseHeaderBytes = 64 * 1024
+  package var maxResponseHeaderBytes = 64 * 1024
   /// The maximum number of inflated bytes of a response's body that are received. Bytes beyond the capture limit are
   /// dropped, so that the connection can be reused; beyond this limit, the connection is closed and the response counts
   /// as it is. Default 1 MiB.
-  public var maxResponseBytes = 1024 * 1024
+  package var maxResponseBytes = 1024 * 1024
   /// The maximum ratio of a compressed response's inflated size to its size, beyond its first 64 KiB; then it is cut
   /// off like one that is too large. Default 100.
-  public var maxInflationRatio = 100
+  package var maxInflationRatio = 100
   /// Which addresses may be dialled; nil for all.
-  public var egress: EgressPolicy?
+  package var egress: EgressPolicy?
   /// The URL of a proxy for all requests; nil for none. The environment's are never used. With a proxy, the egress
   /// policy can check only the URL, because the proxy resolves its name.
-  public var proxy: String?
+  package var proxy: String?
   /// How servers prove their identity.
-  public var tls = TLSSettings()
+  package var tls = TLSSettings()
 
   /// The defaults.
-  public init(userAgent: String) {
+  package init(userAgent: String) {
     self.userAgent = userAgent
   }
 }

@@ -1,34 +1,34 @@
-public import RedialModel
+package import RedialModel
 
 /// One attempt to make.
-public struct TransportRequest: Sendable {
+package struct TransportRequest: Sendable {
   /// The caller's id for it; two requests in flight have different ids.
-  public var id: UInt64
+  package var id: UInt64
   /// An absolute `http` or `https` URL.
-  public var url: String
+  package var url: String
   /// The method: a token.
-  public var method: String
+  package var method: String
   /// The header fields, in order. The transport adds `Host`, `Content-Length` and, unless given, `User-Agent`.
-  public var headers: [HeaderField]
+  package var headers: [HeaderField]
   /// The body, unless it comes from a source.
-  public var body: [UInt8]
+  package var body: [UInt8]
   /// The source of the body, in place of ``body``: it is read while it is sent. Only a ``Transport`` accepts it.
-  public var source: (any BodySource)?
+  package var source: (any BodySource)?
   /// Maximum time for the whole attempt; at least 1 ms.
-  public var timeout: Duration
+  package var timeout: Duration
   /// Maximum bytes of the response's body to keep.
-  public var captureLimit: Int
+  package var captureLimit: Int
   /// Maximum number of redirects to follow; 0 for none. Each is a request of its own, within the rest of the time.
-  public var maxRedirects: Int
+  package var maxRedirects: Int
   /// Names of header fields, in lower case, that are removed when a redirect leads to another origin, besides those
   /// whose names mean a credential.
-  public var secretHeaders: [String] = []
+  package var secretHeaders: [String] = []
 
   /// TLS settings for the origins of the attempt's requests; nil if there are none.
-  public var tls: CallTLS?
+  package var tls: CallTLS?
 
   /// Creates a request.
-  public init(
+  package init(
     id: UInt64, url: String, method: String, headers: [HeaderField] = [], body: [UInt8] = [],
     source: (any BodySource)? = nil, timeout: Duration, captureLimit: Int, maxRedirects: Int = 0, tls: CallTLS? = nil
   ) {
@@ -46,7 +46,7 @@ public struct TransportRequest: Sendable {
 }
 
 /// Why a transport cannot be made.
-public struct TransportStartError: Error, Sendable, Hashable {
+package struct TransportStartError: Error, Sendable, Hashable {
   /// What failed, and what to do.
-  public var message: String
+  package var message: String
 }

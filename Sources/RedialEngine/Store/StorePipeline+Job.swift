@@ -4,12 +4,12 @@ internal import RedialModel
 /// The jobs of a pipeline.
 extension StorePipeline {
   /// What a store is asked to do at once.
-  public struct Job: Sendable {
+  package struct Job: Sendable {
     /// Counts the jobs.
     let number: UInt64
     /// Its place in the chain of changes: one more than that of the change before it. A job that changes nothing has
     /// the number of the last change before it.
-    public let sequence: Int64
+    package let sequence: Int64
     /// What the store has to do; nil for a commit without changes, which only waits for older ones.
     let work: StoreWork?
     /// The requests: several commits, several look-ups, or one request of another kind.

@@ -1,5 +1,5 @@
 internal import RedialCore
-public import RedialModel
+package import RedialModel
 
 /// The order in which requests go to a store and in which their results come back. It decides; whoever owns it sends
 /// the jobs and reports what the store says of them.
@@ -15,14 +15,14 @@ public import RedialModel
 /// A job is `waiting`, then `sent`. From there it ends, or is sent again: after a conflict with others, with all that
 /// were sent behind it; or after the store was lost. Then it is `doubted` until the store says which changes it has
 /// made. So nothing is ever reported as failed that may have been made.
-public struct StorePipeline: Sendable {
+package struct StorePipeline: Sendable {
   /// Maximum number of jobs that a store has at a time. With two, the store always has the next one when it has
   /// finished one; more would only make commits smaller.
-  public static let mostInFlight = 2
+  package static let mostInFlight = 2
   /// Maximum number of writes in one commit.
-  public static let mostWrites = 2048
+  package static let mostWrites = 2048
   /// Maximum number of look-ups in one job.
-  public static let mostLookups = 1024
+  package static let mostLookups = 1024
   /// Maximum number of calls that one job loads by their ids: those of a page of a bulk operation.
   static let mostFetches = 100
   /// How often a job is sent again because it has met others.
@@ -32,7 +32,7 @@ public struct StorePipeline: Sendable {
   static let mostLosses = 20
 
   /// What to do next.
-  public enum Step: Sendable {
+  package enum Step: Sendable {
     /// Send this to the store, and report what it says with ``StorePipeline/heard(_:)``.
     case submit(Job, StoreWork, StoreTrial)
     case report(Report)
@@ -41,7 +41,7 @@ public struct StorePipeline: Sendable {
   }
 
   /// The result of requests.
-  public enum Report: Sendable {
+  package enum Report: Sendable {
     /// These changes are on disk; the actions may follow.
     case committed([StoreWrite], then: [Action])
     case events([EngineEvent])
@@ -69,14 +69,14 @@ public struct StorePipeline: Sendable {
   private var news: EngineEvent?
   /// Whether changes have failed and none has been made since. The engine has them and will request them again, even
   /// for calls that have ended: these must still exist then, however long it takes.
-  public private(set) var owesChanges = false
+  package private(set) var owesChanges = false
   /// How many requests have ever come, and how many of them have a result that was reported.
-  public private(set) var (posted, settled) = (0, 0)
+  package private(set) var (posted, settled) = (0, 0)
 
   /// - Parameters:
   ///   - bound: Maximum number of jobs that the store has at a time.
   ///   - lookups: Maximum number of look-ups in one job.
-  public init(inFlight bound: Int = Self.mostInFlight, lookups: Int = Self.mostLookups) {
+  package init(inFlight bound: Int = Self.mostInFlight, lookups: Int = Self.mostLookups) {
     self.bound = max(1, bound)
     self.lookups = max(1, lookups)
   }
@@ -84,27 +84,27 @@ public struct StorePipeline: Sendable {
   // MARK: Requests
 
   /// Adds requests behind all others.
-  public mutating func post(_ requests: [StoreRequest]) {
+  package mutating func post(_ requests: [StoreRequest]) {
     posted += requests.count
     waiting += requests
   }
 
   /// Adds requests behind all others, and takes them out of an array, which gets memory for further ones. Nothing is
   /// copied if no request waits.
-  public mutating func take(_ requests: inout [StoreRequest]) {
+  package mutating func take(_ requests: inout [StoreRequest]) {
     posted += requests.count
     if waiting.isEmpty { swap(&waiting, &requests) } else { waiting += requests }
     requests.removeAll(keepingCapacity: true)
   }
 
   /// The jobs that the store has, oldest first.
-  public var open: [Job] { inFlight.filter(\.isSent).map(\.job) }
+  package var open: [Job] { inFlight.filter(\.isSent).map(\.job) }
 
   /// Whether the requests that wait depend on changes that failed, and everything older has failed already.
   var failsNext: Bool { inFlight.isEmpty && first < waiting.count && isVoid(waiting[first]) }
 
   /// The next step. Call it until it returns `wait`.
-  public mutating func next() -> Step {
+  package mutating func next() -> Step {
     if let event = news {
       news = nil
       return .report(.events([event]))
@@ -225,7 +225,7 @@ public struct StorePipeline: Sendable {
   // MARK: Outcomes
 
   /// The store has said something of the jobs that it has.
-  public mutating func heard(_ outcome: StoreOutcome) {
+  package mutating func heard(_ outcome: StoreOutcome) {
     switch outcome {
     case .made(let answer): end(.success(answer))
     case .notMade(let error): end(.failure(error))

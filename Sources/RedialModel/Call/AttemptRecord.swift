@@ -1,18 +1,18 @@
-public import RedialCore
+package import RedialCore
 
 /// One attempt that has ended: its result, and the decision about the call.
-public struct AttemptRecord: Sendable, Hashable {
+package struct AttemptRecord: Sendable, Hashable {
   /// Its number, from 1.
-  public var number: Int
+  package var number: Int
   /// When it began.
-  public var startedAt: Timestamp
+  package var startedAt: Timestamp
   /// How it ended.
-  public var result: AttemptResult
+  package var result: AttemptResult
   /// The decision, as the JSON object that people see.
-  public var decision: [UInt8]
+  package var decision: [UInt8]
 
   /// Creates a record of a result.
-  public init(number: Int, startedAt: Timestamp, _ result: AttemptResult, decision: [UInt8] = []) {
+  package init(number: Int, startedAt: Timestamp, _ result: AttemptResult, decision: [UInt8] = []) {
     self.number = number
     self.startedAt = startedAt
     self.result = result
@@ -20,7 +20,7 @@ public struct AttemptRecord: Sendable, Hashable {
   }
 
   /// Creates a record from its parts.
-  public init(
+  package init(
     number: Int, startedAt: Timestamp, duration: Duration, outcome: OutcomeClass, status: Int? = nil,
     failure: AttemptFailure? = nil, decision: [UInt8] = [], response: CapturedResponse? = nil,
     figures: ExchangeFigures? = nil
@@ -31,65 +31,64 @@ public struct AttemptRecord: Sendable, Hashable {
   }
 
   /// How long it took; zero if unknown.
-  public var duration: Duration {
+  package var duration: Duration {
     get { result.duration }
     set { result.duration = newValue }
   }
-  /// Its outcome.
-  public var outcome: OutcomeClass {
+  package var outcome: OutcomeClass {
     get { result.outcome }
     set { result.outcome = newValue }
   }
   /// The status, if answered.
-  public var status: Int? {
+  package var status: Int? {
     get { result.status }
     set { result.status = newValue }
   }
   /// What went wrong, unless answered.
-  public var failure: AttemptFailure? {
+  package var failure: AttemptFailure? {
     get { result.failure }
     set { result.failure = newValue }
   }
   /// The captured part of the response, if answered.
-  public var response: CapturedResponse? {
+  package var response: CapturedResponse? {
     _read { yield result.response }
     _modify { yield &result.response }
   }
   /// The times and the connection of the exchange; nil if unknown.
-  public var figures: ExchangeFigures? {
+  package var figures: ExchangeFigures? {
     get { result.figures }
     set { result.figures = newValue }
   }
 }
 
 /// What went wrong with an attempt that got no response.
-public struct AttemptFailure: Sendable, Hashable {
+package struct AttemptFailure: Sendable, Hashable {
   /// A stable word in camelCase, such as `connectionRefused`.
-  public var code: String
+  package var code: String
   /// A sentence for people.
-  public var message: String
+  package var message: String
 
   /// The code of an attempt that got no response in its time.
-  public static let timeout = "timeout"
+  package static let timeout = "timeout"
 
   /// Creates a failure.
-  public init(code: String, message: String) {
+  package init(code: String, message: String) {
     self.code = code
     self.message = message
   }
 }
 
 /// The captured part of a response.
-public struct CapturedResponse: Sendable, Hashable {
+package struct CapturedResponse: Sendable, Hashable {
   /// Its header lines.
-  public var head: HeaderBlock
+  package var head: HeaderBlock
   /// The first bytes of its body.
-  public var body: [UInt8]
+  package var body: [UInt8]
   /// Whether the body was longer.
-  public var truncated: Bool
+  package var truncated: Bool
 
   /// Creates a captured response.
-  public init(head: HeaderBlock, body: [UInt8], truncated: Bool) {
+  package init(head: HeaderBlock, body: [UInt8], truncated: Bool) {
     self.head = head
     self.body = body
     self.truncated = truncated
@@ -98,7 +97,7 @@ public struct CapturedResponse: Sendable, Hashable {
 
 extension OutcomeClass {
   /// The word in the API.
-  public var name: StaticString {
+  package var name: StaticString {
     switch self {
     case .answered: "answered"
     case .notSent: "notSent"
@@ -114,7 +113,7 @@ extension OutcomeClass {
 
 extension StopReason {
   /// The word in the API.
-  public var name: StaticString {
+  package var name: StaticString {
     switch self {
     case .attemptsExhausted: "attemptsExhausted"
     case .deadlineExceeded: "deadlineExceeded"

@@ -1,22 +1,21 @@
-public import RedialCore
+package import RedialCore
 
 /// How an attempt ended, before anybody has decided what follows.
-public struct AttemptResult: Sendable, Hashable {
-  /// Its outcome.
-  public var outcome: OutcomeClass
+package struct AttemptResult: Sendable, Hashable {
+  package var outcome: OutcomeClass
   /// The status, if answered.
-  public var status: Int?
+  package var status: Int?
   /// What went wrong, unless answered.
-  public var failure: AttemptFailure?
+  package var failure: AttemptFailure?
   /// The captured part of the response, if answered.
-  public var response: CapturedResponse?
+  package var response: CapturedResponse?
   /// How long it took; zero if unknown.
-  public var duration: Duration
+  package var duration: Duration
   /// The times and the connection of the exchange; nil if unknown.
-  public var figures: ExchangeFigures?
+  package var figures: ExchangeFigures?
 
   /// Creates a result.
-  public init(
+  package init(
     outcome: OutcomeClass, status: Int? = nil, failure: AttemptFailure? = nil, response: CapturedResponse? = nil,
     duration: Duration, figures: ExchangeFigures? = nil
   ) {

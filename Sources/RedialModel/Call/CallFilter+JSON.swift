@@ -1,5 +1,5 @@
 internal import RedialCore
-public import RedialJSON
+package import RedialJSON
 internal import RedialText
 
 extension CallFilter {
@@ -46,7 +46,7 @@ extension CallFilter {
   }
 
   /// Writes the conditions that are set, as one object.
-  public func write(to writer: inout JSONWriter) {
+  package func write(to writer: inout JSONWriter) {
     writer.beginObject()
     if kind != .call { writer.field("kind", kind.name) }
     writeStates(to: &writer)

@@ -1,34 +1,34 @@
-public import RedialCore
+package import RedialCore
 internal import RedialText
 
 /// Selects calls: those for which all given conditions hold.
-public struct CallFilter: Sendable, Hashable {
+package struct CallFilter: Sendable, Hashable {
   /// Only calls of this namespace; clients cannot set it.
-  public var namespace = Namespace.default
+  package var namespace = Namespace.default
   /// Only those of this kind.
-  public var kind: CallKind
+  package var kind: CallKind
   /// Only those in one of these states; all of them when it is empty.
-  public var states: Set<CallState>
+  package var states: Set<CallState>
   /// Only those of this target of the namespace, by its unqualified key.
-  public var target: String?
+  package var target: String?
   /// Only those that have all of these labels.
-  public var labels: [CallSpec.Label]
+  package var labels: [CallSpec.Label]
   /// Only those that were accepted then or later, to the millisecond.
-  public var createdAfter: Timestamp?
+  package var createdAfter: Timestamp?
   /// Only those that were accepted earlier, to the millisecond.
-  public var createdBefore: Timestamp?
+  package var createdBefore: Timestamp?
   /// Only those whose last attempt was answered with one of these statuses.
-  public var statuses: ClosedRange<Int>?
+  package var statuses: ClosedRange<Int>?
   /// Only those whose last attempt had this outcome.
-  public var outcome: OutcomeClass?
+  package var outcome: OutcomeClass?
   /// Only those that failed for this reason.
-  public var failure: StopReason?
+  package var failure: StopReason?
   /// Only those whose URL, as it is shown, contains this text; ASCII letters match in either case.
-  public var urlPart: String?
+  package var urlPart: String?
   /// Only the call that was accepted under this idempotency key, as its client sent it.
-  public var idempotencyKey: String?
+  package var idempotencyKey: String?
   /// Only those that had ended by then; only bulk operations set it.
-  public var endedBy: Timestamp?
+  package var endedBy: Timestamp?
 
   /// Whether it has a condition besides the kind and the namespace.
   var hasConditions: Bool {
@@ -38,12 +38,12 @@ public struct CallFilter: Sendable, Hashable {
   }
 
   /// Maximum number of labels in a filter.
-  public static let maximumLabels = 8
+  package static let maximumLabels = 8
   /// The maximum length of a part of a URL in a filter, in bytes.
-  public static let longestURLPart = 2048
+  package static let longestURLPart = 2048
 
   /// Creates a filter; without arguments, it selects all calls of clients.
-  public init(
+  package init(
     kind: CallKind = .call, state: CallState? = nil, target: String? = nil, labels: [CallSpec.Label] = [],
     createdAfter: Timestamp? = nil, createdBefore: Timestamp? = nil, statuses: ClosedRange<Int>? = nil,
     outcome: OutcomeClass? = nil, failure: StopReason? = nil, endedBy: Timestamp? = nil
@@ -61,22 +61,22 @@ public struct CallFilter: Sendable, Hashable {
   }
 
   /// Whether an index finds exactly these calls. Otherwise calls are examined one by one.
-  public var isIndexed: Bool {
+  package var isIndexed: Bool {
     statuses == nil && outcome == nil && failure == nil && endedBy == nil && urlPart == nil && idempotencyKey == nil
       && (labels.isEmpty || labels.count == 1 && states.isEmpty && target == nil && kind == .call)
   }
 
   /// The lowest id of a call that was accepted late enough.
-  public var firstID: CallID { createdAfter.map(CallID.first) ?? CallID(rawValue: 0) }
+  package var firstID: CallID { createdAfter.map(CallID.first) ?? CallID(rawValue: 0) }
 
   /// The lowest id of a call that was accepted too late.
-  public var endID: CallID { createdBefore.map(CallID.first) ?? CallID(rawValue: .max) }
+  package var endID: CallID { createdBefore.map(CallID.first) ?? CallID(rawValue: .max) }
 
   /// Sets a condition from its text in a query.
   ///
   /// - Parameter name: The condition's name; a label's is `label.` and its name.
   /// - Returns: What is wrong with the text, as a clause; nil if the condition is set.
-  public mutating func set(_ name: String, to text: String) -> String? {
+  package mutating func set(_ name: String, to text: String) -> String? {
     switch name {
     case "kind":
       guard let kind = CallKind.allCases.first(where: { $0.name == text }) else { return "must be call or webhook" }
@@ -128,7 +128,7 @@ public struct CallFilter: Sendable, Hashable {
   }
 
   /// The conditions that have a name of their own; those on labels are separate.
-  public static let names = [
+  package static let names = [
     "kind", "state", "target", "createdAfter", "createdBefore", "status", "outcome", "failureReason", "url",
     "idempotencyKey",
   ]

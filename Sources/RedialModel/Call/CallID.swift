@@ -1,27 +1,27 @@
-public import RedialCore
+package import RedialCore
 
 /// The id of a call: a 63-bit integer ordered by time, so that it can be the store's row id and new rows go to the
 /// end of the table.
 ///
 /// From the highest bit: 43 bits of milliseconds since 1970, 10 bits of instance, 10 bits of sequence. Its text is
 /// `call_` and 13 characters of Crockford's base 32, which sort as the integers do.
-public struct CallID: Sendable, Hashable, Comparable {
+package struct CallID: Sendable, Hashable, Comparable {
   /// The integer; never negative.
-  public var rawValue: Int64
+  package var rawValue: Int64
 
   /// The number of the instance that has given it.
-  public var instance: Int { Int(rawValue >> 10 & Int64(Self.maximumInstance)) }
+  package var instance: Int { Int(rawValue >> 10 & Int64(Self.maximumInstance)) }
 
   /// The largest instance number.
-  public static let maximumInstance = 1023
+  package static let maximumInstance = 1023
 
   /// Creates an id from its integer.
-  public init(rawValue: Int64) {
+  package init(rawValue: Int64) {
     self.rawValue = rawValue
   }
 
   /// Reads the text of an id, in upper or lower case; nil if it is not one.
-  public init?(_ text: some StringProtocol) {
+  package init?(_ text: some StringProtocol) {
     let prefix = "call_"
     guard text.utf8.count == prefix.utf8.count + 13, text.hasPrefix(prefix) else { return nil }
     var value: UInt64 = 0
@@ -33,12 +33,12 @@ public struct CallID: Sendable, Hashable, Comparable {
   }
 
   /// When the call was accepted, to the millisecond.
-  public var createdAt: Timestamp {
+  package var createdAt: Timestamp {
     Timestamp(microseconds: (rawValue >> 20) * 1000)
   }
 
   /// The 13 characters of the id, without the prefix.
-  public var characters: String { text(after: "", count: 13) }
+  package var characters: String { text(after: "", count: 13) }
 
   /// The text of the id after a prefix, such as a path, allocated once.
   package func description(after prefix: StaticString) -> String { text(after: prefix, count: Self.textLength) }
@@ -72,7 +72,7 @@ public struct CallID: Sendable, Hashable, Comparable {
   }
 
   /// Whether the first id is older.
-  public static func < (a: CallID, b: CallID) -> Bool {
+  package static func < (a: CallID, b: CallID) -> Bool {
     a.rawValue < b.rawValue
   }
 
@@ -89,24 +89,24 @@ public struct CallID: Sendable, Hashable, Comparable {
 
 extension CallID: CustomStringConvertible {
   /// The text of the id.
-  public var description: String { description(after: "") }
+  package var description: String { description(after: "") }
 }
 
 /// Creates ids in ascending order.
-public struct CallIDSource: Sendable {
+package struct CallIDSource: Sendable {
   private var last: Int64
   private let instance: Int64
 
   package var number: Int { Int(instance) }
 
   /// A source for one instance, 0...1023, whose ids are all above `last`.
-  public init(instance: Int = 0, after last: CallID = CallID(rawValue: 0)) {
+  package init(instance: Int = 0, after last: CallID = CallID(rawValue: 0)) {
     self.instance = Int64(min(max(0, instance), CallID.maximumInstance))
     self.last = last.rawValue
   }
 
   /// The same source under another instance's number, whose ids are also above a given one.
-  public func joined(as instance: Int, after other: CallID) -> CallIDSource {
+  package func joined(as instance: Int, after other: CallID) -> CallIDSource {
     CallIDSource(instance: instance, after: CallID(rawValue: max(last, other.rawValue)))
   }
 
@@ -115,7 +115,7 @@ public struct CallIDSource: Sendable {
   ///
   /// - Parameter skipped: How many ids to leave out before it, 0...7, and thirty times as many at a millisecond's
   ///   beginning. Drawn at random, it hides from the difference of two ids how many others were given out in between.
-  public mutating func next(at now: Timestamp, skipping skipped: Int = 0) -> CallID {
+  package mutating func next(at now: Timestamp, skipping skipped: Int = 0) -> CallID {
     let step = Int64(min(max(0, skipped), 7))
     let fresh = max(0, now.microseconds / 1000) << 20 | instance << 10
     if fresh > last {

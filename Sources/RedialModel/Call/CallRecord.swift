@@ -1,31 +1,30 @@
-public import RedialCore
+package import RedialCore
 
 /// A call: its spec, and its progress.
-public struct CallRecord: Sendable {
-  /// Its id.
-  public let id: CallID
+package struct CallRecord: Sendable {
+  package let id: CallID
   /// Whether it is a client's call or a webhook.
-  public let kind: CallKind
+  package let kind: CallKind
   /// The request and how to retry it.
-  public let spec: CallSpec
+  package let spec: CallSpec
   /// The request body, or its size if only the store has it.
-  public internal(set) var content: RequestBody
+  package internal(set) var content: RequestBody
   /// When it was accepted.
-  public let createdAt: Timestamp
+  package let createdAt: Timestamp
   /// The part that changes during its life.
-  public var progress: CallProgress
+  package var progress: CallProgress
   /// Its attempts so far, without their response bodies. Kept only for a call with a callback, whose webhook contains
   /// them; empty otherwise.
-  public var history: [AttemptRecord]
+  package var history: [AttemptRecord]
   /// Its manual retries, latest last; kept as the history is, and read when the call is shown on its own.
-  public var retries: [ManualRetry] = []
+  package var retries: [ManualRetry] = []
   /// Whether another instance may have stored this new call already, see ``GivenIdentity``. It is not stored.
-  public var mayBeStored = false
+  package var mayBeStored = false
   /// The call whose end this new webhook reports: without that end there is no webhook. It is not stored.
-  public var reportsEndOf: CallID?
+  package var reportsEndOf: CallID?
 
   /// Creates a record with its body in memory.
-  public init(
+  package init(
     id: CallID, kind: CallKind, spec: CallSpec, body: [UInt8], createdAt: Timestamp, progress: CallProgress,
     history: [AttemptRecord] = []
   ) {
@@ -34,7 +33,7 @@ public struct CallRecord: Sendable {
   }
 
   /// Creates a record from its parts.
-  public init(
+  package init(
     id: CallID, kind: CallKind, spec: CallSpec, content: RequestBody, createdAt: Timestamp, progress: CallProgress,
     history: [AttemptRecord] = []
   ) {
@@ -48,14 +47,14 @@ public struct CallRecord: Sendable {
   }
 
   /// When the call's deadline passes.
-  public var deadline: Timestamp { progress.roundStartedAt + spec.policy.deadline }
+  package var deadline: Timestamp { progress.roundStartedAt + spec.policy.deadline }
   /// When it became due for the first attempt of this round.
   package var newSince: Timestamp { max(createdAt, progress.roundStartedAt) }
   /// Whether it is due for its first attempt of this round, and not for long.
   package func isNew(at now: Timestamp) -> Bool { !progress.isRetry && now - newSince <= FairShare.newFor }
 
   /// After this time no attempt begins: the deadline minus the policy's minimum time for an attempt.
-  public var lastStart: Timestamp {
+  package var lastStart: Timestamp {
     let least = spec.policy.deadlineRule.minimumAttemptTime
     return least > .zero
       ? Timestamp(microseconds: deadline.microseconds &- least.wholeMicroseconds) : deadline
@@ -63,30 +62,29 @@ public struct CallRecord: Sendable {
 }
 
 /// The part of a call that changes during its life.
-public struct CallProgress: Sendable, Hashable {
-  /// Its state.
-  public var state: StoredState
+package struct CallProgress: Sendable, Hashable {
+  package var state: StoredState
   /// While it waits: when it runs next (in a target's queue: its deadline). While it runs: when the attempt began.
-  public var due: Timestamp
+  package var due: Timestamp
   /// Why it waits, as of the beginning of the wait.
-  public var waiting: WaitReason?
+  package var waiting: WaitReason?
   /// Attempts begun, of all rounds.
-  public var attempts: Int
+  package var attempts: Int
   /// Attempts of this round that this side interrupted; the policy does not count them.
-  public var interruptions: Int
+  package var interruptions: Int
   /// Attempts begun before this round. A manual retry of an ended call begins a new round.
-  public var attemptsBefore: Int
+  package var attemptsBefore: Int
   /// The waits of this round that the backoff has computed.
-  public var waits: WaitHistory
+  package var waits: WaitHistory
   /// When this round's deadline started to count.
-  public var roundStartedAt: Timestamp
+  package var roundStartedAt: Timestamp
   /// When it ended.
-  public var finishedAt: Timestamp?
+  package var finishedAt: Timestamp?
   /// Why it failed.
-  public var failure: StopReason?
+  package var failure: StopReason?
 
   /// Creates the progress of a call that waits for `due`.
-  public init(
+  package init(
     state: StoredState, due: Timestamp, waiting: WaitReason? = nil, attempts: Int = 0, interruptions: Int = 0,
     attemptsBefore: Int = 0, waits: WaitHistory = .none, roundStartedAt: Timestamp, finishedAt: Timestamp? = nil,
     failure: StopReason? = nil
@@ -104,8 +102,8 @@ public struct CallProgress: Sendable, Hashable {
   }
 
   /// Whether the next attempt would not be the first of this round.
-  public var isRetry: Bool { attempts > attemptsBefore }
+  package var isRetry: Bool { attempts > attemptsBefore }
 
   /// Attempts of this round that count against the policy's `maxAttempts`.
-  public var chargedAttempts: Int { attempts - attemptsBefore - interruptions }
+  package var chargedAttempts: Int { attempts - attemptsBefore - interruptions }
 }

@@ -1,85 +1,84 @@
-public import RedialCore
+package import RedialCore
 internal import Synchronization
 
 /// A client's call with all defaults of the time when it was accepted. It never changes afterwards, so it is shared,
 /// not copied.
 ///
 /// The request body is stored separately, because it is large and this is small.
-public final class CallSpec: Sendable {
+package final class CallSpec: Sendable {
   /// The absolute URL, http or https.
-  public let url: String
+  package let url: String
   /// The method, as given.
-  public let method: String
+  package let method: String
   /// The header fields, in the order given.
-  public let headers: [HeaderField]
+  package let headers: [HeaderField]
   /// The target whose breaker and limits the call shares.
-  public let target: TargetKey
+  package let target: TargetKey
   /// The namespace of the call, from its target's key.
-  public let namespace: Namespace
+  package let namespace: Namespace
   /// How to retry.
-  public let policy: RetryPolicy
+  package let policy: RetryPolicy
   /// The policy as JSON, if it is available.
   let policyJSON: [UInt8]?
   /// The stored policy of the call when it was accepted, such as `patient@3`, or ``defaultPolicyName``; nil for a
   /// policy that was given as an object.
-  public let policyName: String?
+  package let policyName: String?
   /// The call that this one replays, with or without changes.
-  public let replayOf: CallID?
+  package let replayOf: CallID?
   /// How many services like this one it has passed through: 0 for a client's submission, one more for the submission by
   /// a call's attempt.
-  public let hops: Int
+  package let hops: Int
   /// When the call's payloads, and with them its header fields, were erased.
-  public let contentErasedAt: Timestamp?
+  package let contentErasedAt: Timestamp?
   /// Whether the request may be repeated once it may have been executed: true unless the client says no.
-  public let idempotent: Bool
+  package let idempotent: Bool
   /// The client's labels, in the order given.
-  public let labels: [Label]
+  package let labels: [Label]
   /// Where to send a webhook about the end.
-  public let callback: Callback?
+  package let callback: Callback?
   /// How much of a response body is kept, in bytes.
-  public let captureLimit: Int
+  package let captureLimit: Int
   /// How many redirects an attempt follows, ``redirectBounds``. With 0 a redirect is the response.
-  public let maxRedirects: Int
+  package let maxRedirects: Int
   /// Header fields of responses whose values are not stored, besides the service's, in lower case.
-  public let redactedHeaders: [String]
+  package let redactedHeaders: [String]
   /// Its priority among the due calls of its target, ``priorities``; the highest goes first.
-  public let priority: Int
+  package let priority: Int
   /// Calls of one target with the same ordering key run one at a time, in the order in which they were accepted.
-  public let orderingKey: String?
+  package let orderingKey: String?
   /// How long after its acceptance it starts; zero also for a start at a time that its client has named.
-  public let delay: Duration
+  package let delay: Duration
   /// Warnings for its client; sent when the call is accepted, and not stored.
-  public let warnings: [CallWarning]
+  package let warnings: [CallWarning]
   /// Its ``pathHash``, once somebody has asked for it; until then 0.
   let knownPathHash = Atomic<UInt64>(0)
 
   /// The allowed priorities.
-  public static let priorities = 0...9
+  package static let priorities = 0...9
   /// The priority of a call whose client names none.
-  public static let defaultPriority = 5
+  package static let defaultPriority = 5
 
   /// The name of the policy of a call that names none.
-  public static let defaultPolicyName = "default"
+  package static let defaultPolicyName = "default"
 
   /// The allowed numbers of redirects.
-  public static let redirectBounds = 0...20
+  package static let redirectBounds = 0...20
 
-  /// A label of a call.
-  public struct Label: Sendable, Hashable {
+  package struct Label: Sendable, Hashable {
     /// The label's name.
-    public var name: String
+    package var name: String
     /// The label's value.
-    public var value: String
+    package var value: String
 
     /// Creates a label.
-    public init(name: String, value: String) {
+    package init(name: String, value: String) {
       self.name = name
       self.value = value
     }
   }
 
   /// Creates a spec from parts that have been validated.
-  public convenience init(
+  package convenience init(
     url: String, method: String, headers: [HeaderField], target: TargetKey, policy: RetryPolicy,
     idempotent: Bool = true, labels: [Label] = [], callback: Callback? = nil, captureLimit: Int,
     maxRedirects: Int = 0, redactedHeaders: [String] = [], priority: Int = CallSpec.defaultPriority,
@@ -124,10 +123,10 @@ public final class CallSpec: Sendable {
   }
 
   /// The target's unqualified key.
-  public var targetName: String { target.bare }
+  package var targetName: String { target.bare }
 
   /// Whether its target is for webhooks; no client may name such a target.
-  public var isInWebhookLane: Bool { targetName.hasPrefix(WebhookSubscription.targetPrefix) }
+  package var isInWebhookLane: Bool { targetName.hasPrefix(WebhookSubscription.targetPrefix) }
 
   /// The spec after the call's content is erased: no header fields, and URLs without query and fragment, because all
   /// of these may hold secrets or personal data.
@@ -135,7 +134,7 @@ public final class CallSpec: Sendable {
   /// - Parameters:
   ///   - time: The time of the erasure; earlier erasures keep theirs.
   ///   - keepingLabels: Whether the labels stay, by which the call is found.
-  public func erased(at time: Timestamp, keepingLabels: Bool = true) -> CallSpec {
+  package func erased(at time: Timestamp, keepingLabels: Bool = true) -> CallSpec {
     CallSpec(
       url: Self.withoutQuery(url), method: method, headers: [], target: target, policy: policy, policyJSON: policyJSON,
       policyName: policyName, idempotent: idempotent, labels: keepingLabels ? labels : [],
@@ -156,7 +155,7 @@ public final class CallSpec: Sendable {
   }
 
   /// Whether everything that ``erased(at:keepingLabels:)`` removes is already gone.
-  public func isErased(keepingLabels: Bool) -> Bool {
+  package func isErased(keepingLabels: Bool) -> Bool {
     contentErasedAt != nil && (keepingLabels || labels.isEmpty) && url == Self.withoutQuery(url)
       && callback?.url == callback.map { Self.withoutQuery($0.url) }
   }
@@ -168,14 +167,14 @@ public final class CallSpec: Sendable {
 }
 
 /// Where to send the webhook about a call's end, and for which ends.
-public struct Callback: Sendable, Hashable {
+package struct Callback: Sendable, Hashable {
   /// Where the webhook goes.
-  public var url: String
+  package var url: String
   /// Which events it is sent for.
-  public var events: [EventType]
+  package var events: [EventType]
 
   /// Creates a callback.
-  public init(url: String, events: [EventType] = EventType.ofCallbacks) {
+  package init(url: String, events: [EventType] = EventType.ofCallbacks) {
     self.url = url
     self.events = events
   }

@@ -1,5 +1,5 @@
 /// The state of a call, in the words of the API.
-public enum CallState: String, Sendable, Hashable, CaseIterable {
+package enum CallState: String, Sendable, Hashable, CaseIterable {
   /// It waits: for its start, a backoff, a breaker, a limit.
   case scheduled
   /// An attempt is in flight.
@@ -16,7 +16,7 @@ public enum CallState: String, Sendable, Hashable, CaseIterable {
 ///
 /// `scheduled` in the API is three states here, depending on who has the call while it waits. The numbers are stored
 /// and never reused.
-public enum StoredState: UInt8, Sendable, Hashable, CaseIterable {
+package enum StoredState: UInt8, Sendable, Hashable, CaseIterable {
   /// Only in the store, until its time comes. Leads to `held`, `cancelled`.
   case scheduled = 0
   /// Only in the store, due, in the queue of a target that cannot take it now; its due time is its deadline. Leads to
@@ -34,10 +34,10 @@ public enum StoredState: UInt8, Sendable, Hashable, CaseIterable {
   case cancelled = 7
 
   /// Whether the call has ended.
-  public var isFinal: Bool { rawValue >= StoredState.succeeded.rawValue }
+  package var isFinal: Bool { rawValue >= StoredState.succeeded.rawValue }
 
   /// The state in the words of the API.
-  public var visible: CallState {
+  package var visible: CallState {
     switch self {
     case .scheduled, .queued, .held: .scheduled
     case .running: .running
@@ -49,7 +49,7 @@ public enum StoredState: UInt8, Sendable, Hashable, CaseIterable {
 }
 
 /// Why a scheduled call is not running. The numbers are stored.
-public enum WaitReason: UInt8, Sendable, Hashable, CaseIterable {
+package enum WaitReason: UInt8, Sendable, Hashable, CaseIterable {
   /// Its start time has not come.
   case startTime = 1
   /// It waits between attempts.
@@ -74,7 +74,7 @@ public enum WaitReason: UInt8, Sendable, Hashable, CaseIterable {
   case connections = 11
 
   /// The word in the API.
-  public var name: StaticString {
+  package var name: StaticString {
     switch self {
     case .startTime: "startTime"
     case .backoff: "backoff"
@@ -92,14 +92,14 @@ public enum WaitReason: UInt8, Sendable, Hashable, CaseIterable {
 }
 
 /// The kind of a call. The numbers are stored.
-public enum CallKind: UInt8, Sendable, Hashable, CaseIterable {
+package enum CallKind: UInt8, Sendable, Hashable, CaseIterable {
   /// A client submitted it.
   case call = 0
   /// Redial made it, to report how a call of the first kind ended.
   case webhook = 1
 
   /// The word in the API.
-  public var name: String {
+  package var name: String {
     switch self {
     case .call: "call"
     case .webhook: "webhook"

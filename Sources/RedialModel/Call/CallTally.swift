@@ -1,33 +1,32 @@
-public import RedialCore
+package import RedialCore
 
 /// The results of calls and their attempts over some time: counts, so that any number takes the same memory.
-public struct CallTally: Sendable, Hashable {
-  /// Calls that succeeded.
-  public private(set) var succeeded = 0
+package struct CallTally: Sendable, Hashable {
+  package private(set) var succeeded = 0
   /// Those that needed more than one attempt.
-  public private(set) var retried = 0
+  package private(set) var retried = 0
   /// Calls that failed, for any reason.
-  public private(set) var failed = 0
+  package private(set) var failed = 0
   /// Calls that were cancelled.
-  public private(set) var cancelled = 0
+  package private(set) var cancelled = 0
   /// Their attempts, except those that this side interrupted.
-  public private(set) var attempts = AttemptTally()
+  package private(set) var attempts = AttemptTally()
 
   /// No calls.
-  public init() {}
+  package init() {}
 
   /// Whether nothing was counted.
-  public var isEmpty: Bool { succeeded == 0 && failed == 0 && cancelled == 0 && attempts.attempts == 0 }
+  package var isEmpty: Bool { succeeded == 0 && failed == 0 && cancelled == 0 && attempts.attempts == 0 }
 
   /// The share of succeeded calls among those that succeeded or failed; nil if there are none.
-  public var successRate: Double? {
+  package var successRate: Double? {
     succeeded + failed > 0 ? Double(succeeded) / Double(succeeded + failed) : nil
   }
 
   /// Counts the end of a call.
   ///
   /// - Parameter isRetried: Whether it had more than one attempt.
-  public mutating func countEnd(_ state: StoredState, isRetried: Bool) {
+  package mutating func countEnd(_ state: StoredState, isRetried: Bool) {
     switch state {
     case .succeeded:
       succeeded += 1
@@ -39,12 +38,12 @@ public struct CallTally: Sendable, Hashable {
   }
 
   /// Counts an attempt, see ``AttemptTally/count(_:succeeded:ended:)``.
-  public mutating func countAttempt(_ duration: Duration, succeeded: Bool, ended: Bool) {
+  package mutating func countAttempt(_ duration: Duration, succeeded: Bool, ended: Bool) {
     attempts.count(duration, succeeded: succeeded, ended: ended)
   }
 
   /// Adds the counts of another tally.
-  public mutating func add(_ other: CallTally) {
+  package mutating func add(_ other: CallTally) {
     succeeded += other.succeeded
     retried += other.retried
     failed += other.failed
@@ -53,12 +52,12 @@ public struct CallTally: Sendable, Hashable {
   }
 
   /// The counts as numbers, for the store: ``init(numbers:)`` reads them.
-  public var numbers: [Int64] {
+  package var numbers: [Int64] {
     [Int64(succeeded), Int64(failed), Int64(cancelled)] + attempts.numbers + [Int64(retried)]
   }
 
   /// Reads the numbers of ``numbers``; nil for anything else.
-  public init?(numbers: [Int64]) {
+  package init?(numbers: [Int64]) {
     let counted = 3 + AttemptTally.numberCount
     // The last was not counted by earlier builds.
     guard counted...counted + 1 ~= numbers.count, numbers.allSatisfy({ $0 >= 0 }),
@@ -73,16 +72,15 @@ public struct CallTally: Sendable, Hashable {
 }
 
 /// The counts of one namespace in one minute, or in a part of it.
-public struct MinuteTally: Sendable, Hashable {
-  /// The namespace of the calls.
-  public var namespace: Namespace
+package struct MinuteTally: Sendable, Hashable {
+  package var namespace: Namespace
   /// When the minute began.
-  public var minute: Timestamp
+  package var minute: Timestamp
   /// The counts.
-  public var tally: CallTally
+  package var tally: CallTally
 
   /// Creates a tally.
-  public init(namespace: Namespace, minute: Timestamp, tally: CallTally) {
+  package init(namespace: Namespace, minute: Timestamp, tally: CallTally) {
     self.namespace = namespace
     self.minute = minute
     self.tally = tally

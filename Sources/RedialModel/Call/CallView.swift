@@ -1,24 +1,23 @@
-public import RedialCore
-public import RedialJSON
+package import RedialCore
+package import RedialJSON
 
 /// A call as clients see it: one form for submit, get, list, events and webhooks.
-public struct CallView {
+package struct CallView {
   /// Why a call waits and until when, at the current time.
-  public struct Wait: Sendable, Hashable {
-    /// The reason.
-    public var reason: WaitReason
+  package struct Wait: Sendable, Hashable {
+    package var reason: WaitReason
     /// As things stand, it does not run before this time; nil if that is unknown.
-    public var until: Timestamp?
+    package var until: Timestamp?
 
     /// Creates a wait.
-    public init(reason: WaitReason, until: Timestamp?) {
+    package init(reason: WaitReason, until: Timestamp?) {
       self.reason = reason
       self.until = until
     }
   }
 
   /// How much is written.
-  public enum Detail: Sendable, Hashable {
+  package enum Detail: Sendable, Hashable {
     /// Everything except the attempts' responses; only the last response is written.
     case full
     /// No attempts and no response, for lists.
@@ -32,7 +31,7 @@ public struct CallView {
   ///   - withWarnings: Whether to include the warnings for the client, as the answer to a submission does.
   ///   - request: The request, if it is to be included.
   ///   - damage: Why the call cannot be read, if this stands for it.
-  public static func write(
+  package static func write(
     _ call: CallRecord, attempts: [AttemptRecord], wait: Wait?, detail: Detail = .full, redaction: Redaction,
     withWarnings: Bool = false, request: RequestView? = nil, damage: String? = nil, to writer: inout JSONWriter
   ) {
@@ -95,7 +94,7 @@ public struct CallView {
   /// - Parameters:
   ///   - withResponse: Whether to include the exchange and the captured part of the response.
   ///   - withBody: Whether to include the response's body.
-  public static func write(
+  package static func write(
     _ attempt: AttemptRecord, withResponse: Bool, withBody: Bool = true, to writer: inout JSONWriter
   ) {
     writer.beginObject()

@@ -1,7 +1,7 @@
 internal import RedialCore
 
 /// What happens to calls, targets and webhook endpoints, by its name in the event stream, in webhooks and in callbacks.
-public enum EventType: String, Sendable, Hashable, CaseIterable {
+package enum EventType: String, Sendable, Hashable, CaseIterable {
   /// A call was accepted.
   case callAccepted = "call.accepted"
   /// An attempt of a call has ended.
@@ -29,14 +29,14 @@ public enum EventType: String, Sendable, Hashable, CaseIterable {
   case callErased = "call.erased"
 
   /// What the event stream shows to clients.
-  public static let streamed = allCases.filter { $0 != .webhookTest && $0 != .callErased }
+  package static let streamed = allCases.filter { $0 != .webhookTest && $0 != .callErased }
   /// What webhook endpoints can subscribe to.
-  public static let subscribable = streamed.filter { $0 != .callAccepted && $0 != .callAttempted }
+  package static let subscribable = streamed.filter { $0 != .callAccepted && $0 != .callAttempted }
   /// What the callback of a call can report.
-  public static let ofCallbacks: [EventType] = [.callSucceeded, .callFailed, .callTripped]
+  package static let ofCallbacks: [EventType] = [.callSucceeded, .callFailed, .callTripped]
 
   /// How a call has ended; nil if it has not.
-  public init?(endOf progress: CallProgress) {
+  package init?(endOf progress: CallProgress) {
     switch progress.state {
     case .succeeded: self = .callSucceeded
     case .cancelled: self = .callCancelled

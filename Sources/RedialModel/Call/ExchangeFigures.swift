@@ -1,9 +1,9 @@
-public import RedialJSON
+package import RedialJSON
 
 /// The times of an exchange from its start, its bytes, and its connection.
-public struct ExchangeFigures: Sendable, Hashable {
+package struct ExchangeFigures: Sendable, Hashable {
   /// How far an exchange came.
-  public enum Phase: UInt8, Sendable, Hashable, CaseIterable {
+  package enum Phase: UInt8, Sendable, Hashable, CaseIterable {
     /// It had not begun.
     case setup = 0
     /// The name was being resolved.
@@ -18,7 +18,7 @@ public struct ExchangeFigures: Sendable, Hashable {
     case response = 5
 
     /// The word in the API.
-    public var name: StaticString {
+    package var name: StaticString {
       switch self {
       case .setup: "setup"
       case .resolve: "resolve"
@@ -31,13 +31,13 @@ public struct ExchangeFigures: Sendable, Hashable {
   }
 
   /// The version of HTTP.
-  public enum Version: UInt8, Sendable, Hashable, CaseIterable {
+  package enum Version: UInt8, Sendable, Hashable, CaseIterable {
     case http10 = 1
     case http11 = 2
     case http2 = 3
 
     /// The word in the API.
-    public var name: StaticString {
+    package var name: StaticString {
       switch self {
       case .http10: "1.0"
       case .http11: "1.1"
@@ -47,36 +47,35 @@ public struct ExchangeFigures: Sendable, Hashable {
   }
 
   /// How far the exchange came.
-  public var phase: Phase
+  package var phase: Phase
 
   /// Whether a part of a request may have been sent: of this one, or of one before it that was redirected.
-  public var mayHaveLeft: Bool { phase.rawValue >= Phase.request.rawValue || redirects > 0 }
+  package var mayHaveLeft: Bool { phase.rawValue >= Phase.request.rawValue || redirects > 0 }
 
   /// When the name was resolved, in microseconds from the start; 0 if it was not, or on a reused connection.
-  public var resolved: Int = 0
+  package var resolved: Int = 0
   /// When the connection was open, likewise.
-  public var connected: Int = 0
+  package var connected: Int = 0
   /// When the TLS session was open, likewise; 0 without TLS.
-  public var secured: Int = 0
+  package var secured: Int = 0
   /// When the first byte of the response arrived, likewise.
-  public var firstByte: Int = 0
+  package var firstByte: Int = 0
   /// Bytes of requests that were sent.
-  public var bytesSent: Int = 0
+  package var bytesSent: Int = 0
   /// Bytes of responses that were received, header and body, before they were inflated.
-  public var bytesReceived: Int = 0
+  package var bytesReceived: Int = 0
   /// Redirects that were followed.
-  public var redirects: Int = 0
+  package var redirects: Int = 0
   /// The remote address of the connection; nil if there was none.
-  public var remoteAddress: IPAddress?
-  /// The remote port.
-  public var remotePort: Int = 0
+  package var remoteAddress: IPAddress?
+  package var remotePort: Int = 0
   /// The version of the response; nil if there was none.
-  public var version: Version?
+  package var version: Version?
   /// Whether the connection was reused.
-  public var isReused = false
+  package var isReused = false
 
   /// Creates the figures of an exchange.
-  public init(phase: Phase) {
+  package init(phase: Phase) {
     self.phase = phase
   }
 }
@@ -85,7 +84,7 @@ public struct ExchangeFigures: Sendable, Hashable {
 
 extension ExchangeFigures {
   /// The form in the store: about 20 bytes.
-  public var encoded: [UInt8] {
+  package var encoded: [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(48)
     let isV4 = remoteAddress?.v4 != nil
@@ -112,7 +111,7 @@ extension ExchangeFigures {
   /// Reads the form of ``encoded``.
   ///
   /// - Returns: Nil for anything else, such as the form of a later version.
-  public init?(encoded bytes: [UInt8]) {
+  package init?(encoded bytes: [UInt8]) {
     guard bytes.count >= 11, bytes[0] == Self.format, let phase = Phase(rawValue: bytes[1] & 0x0F) else { return nil }
     self.init(phase: phase)
     version = Version(rawValue: bytes[1] >> 4)
@@ -147,7 +146,7 @@ extension ExchangeFigures {
 
 extension ExchangeFigures {
   /// Writes them as one object.
-  public func write(to writer: inout JSONWriter) {
+  package func write(to writer: inout JSONWriter) {
     writer.beginObject()
     writer.key("phase")
     writer.string(phase.name)

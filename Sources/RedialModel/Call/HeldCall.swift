@@ -1,12 +1,10 @@
 /// A call that the store shows as one in an engine's memory, without an attempt in flight.
-public struct HeldCall: Sendable, Hashable {
-  /// The call.
-  public var id: CallID
-  /// Its target.
-  public var target: TargetKey
+package struct HeldCall: Sendable, Hashable {
+  package var id: CallID
+  package var target: TargetKey
 
   /// Creates the pair.
-  public init(_ id: CallID, at target: TargetKey) {
+  package init(_ id: CallID, at target: TargetKey) {
     self.id = id
     self.target = target
   }

@@ -1,24 +1,24 @@
-public import RedialCore
+package import RedialCore
 
 /// Identifies a submission that a client may repeat (draft-ietf-httpapi-idempotency-key-header).
-public struct IdempotencyKey: Sendable, Hashable {
+package struct IdempotencyKey: Sendable, Hashable {
   /// The client's key, in its namespace.
-  public var name: IdempotencyName
+  package var name: IdempotencyName
   /// A digest of the submission: the same key for another submission is a client's mistake.
-  public var fingerprint: [UInt8]
+  package var fingerprint: [UInt8]
 
   /// Creates a key.
-  public init(_ name: IdempotencyName, fingerprint: [UInt8]) {
+  package init(_ name: IdempotencyName, fingerprint: [UInt8]) {
     self.name = name
     self.fingerprint = fingerprint
   }
 
   /// The longest key, in bytes.
-  public static let longest = 255
+  package static let longest = 255
 
   /// Reads the value of an `Idempotency-Key` field: a string as in RFC 8941 §3.3.3, or, because many clients send it
   /// so, the bare text without blanks, quotes and commas. Nil if it is neither, empty, or longer than ``longest``.
-  public static func parse(_ value: String) -> String? {
+  package static func parse(_ value: String) -> String? {
     var bytes = value.utf8[...]
     guard bytes.first == UInt8(ascii: "\"") else {
       let isBare = bytes.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x2C }
@@ -42,18 +42,16 @@ public struct IdempotencyKey: Sendable, Hashable {
 }
 
 /// The key of an accepted call.
-public struct KeyRecord: Sendable, Hashable {
-  /// The key.
-  public var key: IdempotencyKey
-  /// The call.
-  public var call: CallID
+package struct KeyRecord: Sendable, Hashable {
+  package var key: IdempotencyKey
+  package var call: CallID
   /// When it was accepted.
-  public var createdAt: Timestamp
+  package var createdAt: Timestamp
   /// When the key is forgotten.
-  public var expiresAt: Timestamp
+  package var expiresAt: Timestamp
 
   /// Creates a record.
-  public init(key: IdempotencyKey, call: CallID, createdAt: Timestamp, expiresAt: Timestamp) {
+  package init(key: IdempotencyKey, call: CallID, createdAt: Timestamp, expiresAt: Timestamp) {
     self.key = key
     self.call = call
     self.createdAt = createdAt
@@ -62,18 +60,18 @@ public struct KeyRecord: Sendable, Hashable {
 }
 
 /// A call that cannot be accepted, because another instance accepted one under its key first.
-public struct TakenKey: Sendable, Hashable {
+package struct TakenKey: Sendable, Hashable {
   /// The call that was refused.
-  public var submitted: KeyRecord
+  package var submitted: KeyRecord
   /// The call that was accepted first, and is on disk.
-  public var earlier: KeyRecord
+  package var earlier: KeyRecord
 
   /// Creates it.
-  public init(submitted: KeyRecord, earlier: KeyRecord) {
+  package init(submitted: KeyRecord, earlier: KeyRecord) {
     self.submitted = submitted
     self.earlier = earlier
   }
 
   /// Whether both submissions are equal.
-  public var isRepetition: Bool { submitted.key.fingerprint == earlier.key.fingerprint }
+  package var isRepetition: Bool { submitted.key.fingerprint == earlier.key.fingerprint }
 }

@@ -1,20 +1,20 @@
-public import RedialCore
-public import RedialJSON
+package import RedialCore
+package import RedialJSON
 
 /// Who requested an action on a call, and why, in their own words.
-public struct Attribution: Sendable, Hashable {
+package struct Attribution: Sendable, Hashable {
   /// Who; nil if unknown.
-  public var by: String?
+  package var by: String?
   /// Why; nil if unknown.
-  public var reason: String?
+  package var reason: String?
 
   /// The maximum length of ``by``, in bytes.
-  public static let longestName = 255
+  package static let longestName = 255
   /// The maximum length of the reason, in bytes.
-  public static let longestReason = 1024
+  package static let longestReason = 1024
 
   /// Creates an attribution.
-  public init(by: String? = nil, reason: String? = nil) {
+  package init(by: String? = nil, reason: String? = nil) {
     self.by = by
     self.reason = reason
   }
@@ -23,7 +23,7 @@ public struct Attribution: Sendable, Hashable {
   ///
   /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else, which names each wrong
   ///   member.
-  public static func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) -> Attribution {
+  package static func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) -> Attribution {
     var reader = DescriptorReader(json: JSONReader(bytes), limits: .unlimited)
     var attribution = Attribution()
     try reader.readWhole { reader throws(JSONError) in
@@ -62,26 +62,26 @@ extension DescriptorReader {
 }
 
 /// A manual retry of a call, which is stored with the call.
-public struct ManualRetry: Sendable, Hashable {
+package struct ManualRetry: Sendable, Hashable {
   /// When.
-  public var at: Timestamp
+  package var at: Timestamp
   /// Attempts that had begun by then.
-  public var afterAttempt: Int
+  package var afterAttempt: Int
   /// Who and why.
-  public var attribution: Attribution
+  package var attribution: Attribution
 
   /// The maximum number that is kept of a call: the latest.
-  public static let mostKept = 100
+  package static let mostKept = 100
 
   /// Creates a record of a manual retry.
-  public init(at: Timestamp, afterAttempt: Int, attribution: Attribution) {
+  package init(at: Timestamp, afterAttempt: Int, attribution: Attribution) {
     self.at = at
     self.afterAttempt = afterAttempt
     self.attribution = attribution
   }
 
   /// Writes it as one object.
-  public func write(to writer: inout JSONWriter) {
+  package func write(to writer: inout JSONWriter) {
     writer.beginObject()
     writer.field("at", at)
     writer.field("afterAttempt", afterAttempt)

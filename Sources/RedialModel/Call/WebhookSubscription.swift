@@ -1,18 +1,16 @@
 /// A webhook endpoint in the engine's form: it receives events of all calls and targets.
-public struct WebhookSubscription: Sendable, Hashable {
+package struct WebhookSubscription: Sendable, Hashable {
   /// The namespace of its events.
-  public var namespace: Namespace
+  package var namespace: Namespace
   /// The id of the subscription; its webhooks go to the target ``target``.
-  public var id: String
-  /// The URL of its webhooks.
-  public var url: String
-  /// The types of its events.
-  public var events: Set<EventType>
+  package var id: String
+  package var url: String
+  package var events: Set<EventType>
   /// If not empty, only events of these targets and of calls to them. Keys without a namespace.
-  public var targets: Set<String>
+  package var targets: Set<String>
 
   /// Creates a subscription.
-  public init(
+  package init(
     id: String, url: String, events: Set<EventType>, targets: Set<String> = [], in namespace: Namespace = .default
   ) {
     self.namespace = namespace
@@ -23,15 +21,15 @@ public struct WebhookSubscription: Sendable, Hashable {
   }
 
   /// The prefix of the ids of endpoints.
-  public static let idPrefix = "whe_"
+  package static let idPrefix = "whe_"
   /// The prefix of the targets of webhooks. No client may name such a target. There are no events about these
   /// targets, because each would cause another webhook.
-  public static let targetPrefix = "webhook:"
+  package static let targetPrefix = "webhook:"
   /// The target of its webhooks: its own, so that a bad receiver delays no other.
-  public var target: TargetKey { TargetKey(Self.targetPrefix + id, in: namespace) }
+  package var target: TargetKey { TargetKey(Self.targetPrefix + id, in: namespace) }
 
   /// Whether it receives an event of a target, or of a call to it.
-  public func wants(_ event: EventType, target: TargetKey) -> Bool {
+  package func wants(_ event: EventType, target: TargetKey) -> Bool {
     events.contains(event) && target.namespace == namespace && (targets.isEmpty || targets.contains(target.bare))
   }
 }

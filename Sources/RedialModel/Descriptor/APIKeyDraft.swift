@@ -1,23 +1,22 @@
 internal import RedialJSON
 
 /// A client's description of an API key.
-public struct APIKeyDraft: Sendable, Hashable {
+package struct APIKeyDraft: Sendable, Hashable {
   /// A name for people.
-  public var name: String
-  /// Its scopes.
-  public var scopes: Set<APIScope>
+  package var name: String
+  package var scopes: Set<APIScope>
   /// Maximum requests per minute; nil for no limit.
-  public var requestsPerMinute: Int?
+  package var requestsPerMinute: Int?
   /// The namespace in which it acts; nil for that of the client that makes it.
-  public var namespace: Namespace?
+  package var namespace: Namespace?
 
   /// The longest name, in characters.
-  public static let longestName = 255
+  package static let longestName = 255
   /// The allowed quotas.
-  public static let quotas = 1...1_000_000
+  package static let quotas = 1...1_000_000
 
   /// Creates a draft.
-  public init(name: String = "", scopes: Set<APIScope> = [], requestsPerMinute: Int? = nil, namespace: Namespace? = nil)
+  package init(name: String = "", scopes: Set<APIScope> = [], requestsPerMinute: Int? = nil, namespace: Namespace? = nil)
   {
     self.namespace = namespace
     self.name = name
@@ -28,7 +27,7 @@ public struct APIKeyDraft: Sendable, Hashable {
   /// Reads a draft.
   ///
   /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else.
-  public static func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) -> APIKeyDraft {
+  package static func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) -> APIKeyDraft {
     var reader = DescriptorReader(json: JSONReader(bytes), limits: CallDescriptor.Limits())
     var draft = APIKeyDraft()
     try reader.readWhole { reader throws(JSONError) in
@@ -80,7 +79,7 @@ public struct APIKeyDraft: Sendable, Hashable {
 }
 
 /// A permission of an API key.
-public enum APIScope: String, Sendable, Hashable, CaseIterable {
+package enum APIScope: String, Sendable, Hashable, CaseIterable {
   /// Submitting calls.
   case submit
   /// Reading everything except secrets and the requests of calls.
@@ -95,5 +94,5 @@ public enum APIScope: String, Sendable, Hashable, CaseIterable {
   case admin
 
   /// All scopes, as text for people.
-  public static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
+  package static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
 }

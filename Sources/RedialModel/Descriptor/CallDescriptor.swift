@@ -1,19 +1,19 @@
-public import RedialCore
+package import RedialCore
 
 /// A client's call, read and validated.
-public struct CallDescriptor: Sendable {
+package struct CallDescriptor: Sendable {
   /// The request and how to retry it.
-  public var spec: CallSpec
+  package var spec: CallSpec
   /// The request body.
-  public var body: [UInt8]
+  package var body: [UInt8]
   /// When it starts.
-  public var start: Start
+  package var start: Start
   /// Identifies a repetition of the submission.
-  public var key: IdempotencyKey?
+  package var key: IdempotencyKey?
   /// The identity of the call, if an instance has given it one to forward it to another.
-  public var identity: GivenIdentity?
+  package var identity: GivenIdentity?
   /// The id of its client's API key, for the instance to which it is forwarded; nil without one.
-  public var apiKey: String?
+  package var apiKey: String?
 
   package init(
     spec: CallSpec, body: [UInt8], start: Start, key: IdempotencyKey? = nil, identity: GivenIdentity? = nil,
@@ -28,7 +28,7 @@ public struct CallDescriptor: Sendable {
   }
 
   /// When a call starts.
-  public enum Start: Sendable, Hashable {
+  package enum Start: Sendable, Hashable {
     /// A duration after its acceptance.
     case after(Duration)
     /// At that time, or at once if it has passed.
@@ -40,7 +40,7 @@ public struct CallDescriptor: Sendable {
     }
 
     /// The time, for a call accepted at `now`.
-    public func instant(acceptedAt now: Timestamp) -> Timestamp {
+    package func instant(acceptedAt now: Timestamp) -> Timestamp {
       switch self {
       case .after(let delay): now + delay
       case .at(let time): max(time, now)
@@ -49,38 +49,38 @@ public struct CallDescriptor: Sendable {
   }
 
   /// Limits for clients.
-  public struct Limits: Sendable, Hashable {
+  package struct Limits: Sendable, Hashable {
     /// The longest request body of a call, in bytes.
-    public var bodyBytes: Int
+    package var bodyBytes: Int
     /// Maximum kept size of a response body, in bytes.
-    public var captureBytes: Int
+    package var captureBytes: Int
     /// Maximum time until the start.
-    public var delay: Duration
+    package var delay: Duration
     /// The latest time for the start; nil for any.
-    public var latestStart: Timestamp?
+    package var latestStart: Timestamp?
     /// Where calls and webhooks may go, as far as the URL shows; nil for everywhere.
-    public var egress: EgressPolicy?
+    package var egress: EgressPolicy?
     /// The policies that a client may name; nil for none.
-    public var policies: NamedPolicies?
+    package var policies: NamedPolicies?
     /// The namespace in which the client acts.
-    public var namespace = Namespace.default
+    package var namespace = Namespace.default
 
     /// Whether the client may name a target other than the URL's origin.
-    public var mayNameTargets = true
+    package var mayNameTargets = true
 
     /// The id of the client's API key; nil without one.
-    public var apiKey: String?
+    package var apiKey: String?
 
     /// The number of Redial services that the submission has passed through.
-    public var hops = 0
+    package var hops = 0
     /// Maximum value of ``hops``.
-    public static let mostHops = 100
+    package static let mostHops = 100
 
     /// The longest target that a client may name, in bytes. A target that comes from the URL may be longer.
     var targetBytes = 255
 
     /// Creates limits; those left out have Redial's defaults.
-    public init(
+    package init(
       bodyBytes: Int = 1 << 20, captureBytes: Int = 1 << 20, delay: Duration = .seconds(366 * 86_400),
       egress: EgressPolicy? = nil, policies: NamedPolicies? = nil
     ) {
@@ -112,13 +112,13 @@ public struct CallDescriptor: Sendable {
   }
 
   /// How much of a response body is kept when the client does not say, in bytes.
-  public static let defaultCaptureBytes = 64 * 1024
+  package static let defaultCaptureBytes = 64 * 1024
 
   /// Reads a descriptor.
   ///
   /// - Throws: A problem of status 400 for a text that is not JSON, 413 for a body that is too large, 422 for
   ///   everything else, which names each wrong member.
-  public static func read(
+  package static func read(
     _ bytes: UnsafeBufferPointer<UInt8>, limits: Limits = Limits()
   ) throws(Problem) -> CallDescriptor {
     try DescriptorReader.read(bytes, limits: limits)

@@ -1,15 +1,15 @@
 internal import RedialCore
-public import RedialJSON
+package import RedialJSON
 internal import RedialText
 
 /// A spec as JSON: the same words as its descriptor, with every default, so that a later change of a default does not
 /// change an accepted call.
 extension CallSpec {
   /// The spec as one JSON object, without the body.
-  public var canonicalJSON: [UInt8] { json(redaction: nil) }
+  package var canonicalJSON: [UInt8] { json(redaction: nil) }
 
   /// The spec like ``canonicalJSON``, without hidden values.
-  public func redactedJSON(_ redaction: Redaction) -> [UInt8] { json(redaction: redaction) }
+  package func redactedJSON(_ redaction: Redaction) -> [UInt8] { json(redaction: redaction) }
 
   private func json(redaction: Redaction?) -> [UInt8] {
     var writer = JSONWriter(capacity: 640)
@@ -22,7 +22,7 @@ extension CallSpec {
   /// Reads a text of ``canonicalJSON``; it is checked as strictly as a client's descriptor.
   ///
   /// - Throws: What is wrong with it.
-  public static func read(canonicalJSON bytes: UnsafeBufferPointer<UInt8>) throws(JSONError) -> CallSpec {
+  package static func read(canonicalJSON bytes: UnsafeBufferPointer<UInt8>) throws(JSONError) -> CallSpec {
     do {
       return try DescriptorReader.read(bytes, limits: .unlimited).spec
     } catch {
@@ -34,7 +34,7 @@ extension CallSpec {
   }
 
   /// The URL of a spec in the form of ``canonicalJSON``, without reading the rest; nil if the text is not such a spec.
-  public static func url(inCanonicalJSON bytes: UnsafeBufferPointer<UInt8>) -> String? {
+  package static func url(inCanonicalJSON bytes: UnsafeBufferPointer<UInt8>) -> String? {
     var reader = JSONReader(bytes)
     do throws(JSONError) {
       try reader.beginObject()

@@ -1,9 +1,9 @@
-public import RedialCore
-public import RedialJSON
+package import RedialCore
+package import RedialJSON
 internal import RedialText
 
 /// A part of a call that is allowed but is rarely intended.
-public enum CallWarning: Sendable, Hashable {
+package enum CallWarning: Sendable, Hashable {
   /// A warning about the policy alone.
   case policy(PolicyWarning)
   /// One pause of the target, for an open breaker or for `Retry-After`, may last as long as the deadline.
@@ -14,7 +14,7 @@ public enum CallWarning: Sendable, Hashable {
   case sharedOrigin(String)
 
   /// A stable word for programs.
-  public var code: String {
+  package var code: String {
     switch self {
     case .policy(let warning): warning.code.description
     case .deadlineWithinPause: "deadlineWithinPause"
@@ -24,7 +24,7 @@ public enum CallWarning: Sendable, Hashable {
   }
 
   /// A sentence for people.
-  public var sentence: String {
+  package var sentence: String {
     switch self {
     case .policy(let warning): warning.sentence
     case .deadlineWithinPause(let deadline, let pause):
@@ -75,7 +75,7 @@ public enum CallWarning: Sendable, Hashable {
   }
 
   /// Writes warnings as one array.
-  public static func write(_ warnings: [CallWarning], to writer: inout JSONWriter) {
+  package static func write(_ warnings: [CallWarning], to writer: inout JSONWriter) {
     writer.beginArray()
     for warning in warnings {
       writer.beginObject()

@@ -2,29 +2,27 @@ internal import RedialCore
 internal import RedialJSON
 
 /// A client's description of a webhook endpoint.
-public struct WebhookEndpointDraft: Sendable, Hashable {
-  /// The URL of its webhooks.
-  public var url = ""
+package struct WebhookEndpointDraft: Sendable, Hashable {
+  package var url = ""
   /// A name for people.
-  public var description = ""
-  /// The types of its events.
-  public var events = EventType.subscribable
+  package var description = ""
+  package var events = EventType.subscribable
   /// If not empty, only events of these targets and of calls to them.
-  public var targets: [String] = []
+  package var targets: [String] = []
   /// Whether it gets webhooks.
-  public var isEnabled = true
+  package var isEnabled = true
 
   private static let longestDescription = 1024
   private static let longestTarget = 512
   private static let maximumTargets = 100
 
   /// Creates an empty draft.
-  public init() {}
+  package init() {}
 
   /// Reads a draft.
   ///
   /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else.
-  public static func read(
+  package static func read(
     _ bytes: UnsafeBufferPointer<UInt8>, limits: CallDescriptor.Limits
   ) throws(Problem) -> WebhookEndpointDraft {
     var reader = DescriptorReader(json: JSONReader(bytes), limits: limits)
@@ -111,15 +109,15 @@ public struct WebhookEndpointDraft: Sendable, Hashable {
 }
 
 /// A rotation of a webhook endpoint's secret.
-public enum SecretRotation {
+package enum SecretRotation {
   /// The default time for which the old secret signs beside the new one.
-  public static let defaultOverlap = Duration.seconds(86_400)
+  package static let defaultOverlap = Duration.seconds(86_400)
   private static let longestOverlap = Duration.seconds(30 * 86_400)
 
   /// Reads the overlap; no bytes mean the default.
   ///
   /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else.
-  public static func readOverlap(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) -> Duration {
+  package static func readOverlap(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) -> Duration {
     if bytes.isEmpty { return defaultOverlap }
     var reader = DescriptorReader(json: JSONReader(bytes), limits: CallDescriptor.Limits())
     var overlap = defaultOverlap

@@ -5,9 +5,9 @@
 ///
 /// In this order: addresses that are always refused; the deny list; the allow list; the reach. The service's own
 /// addresses, link-local addresses, metadata services, multicast and unspecified addresses cannot be allowed.
-public struct EgressPolicy: Sendable, Hashable {
+package struct EgressPolicy: Sendable, Hashable {
   /// The destinations that are allowed without being on a list.
-  public enum Reach: String, Sendable, Hashable, CaseIterable {
+  package enum Reach: String, Sendable, Hashable, CaseIterable {
     /// Public and private networks: Redial runs beside the services that it calls. Also loopback, as long as no other
     /// machine can reach Redial; see ``EgressPolicy/reachesLoopback``.
     case `private`
@@ -19,46 +19,45 @@ public struct EgressPolicy: Sendable, Hashable {
   }
 
   /// An address at which the service itself listens.
-  public struct Endpoint: Sendable, Hashable {
+  package struct Endpoint: Sendable, Hashable {
     /// The address; nil for every address of this machine.
-    public var address: IPAddress?
-    /// The port.
-    public var port: Int
+    package var address: IPAddress?
+    package var port: Int
 
     /// Creates an endpoint.
-    public init(address: IPAddress?, port: Int) {
+    package init(address: IPAddress?, port: Int) {
       self.address = address
       self.port = port
     }
   }
 
   /// Why a destination is refused.
-  public struct Refusal: Error, Sendable, Hashable {
+  package struct Refusal: Error, Sendable, Hashable {
     /// The rule's stable word in camelCase, such as `loopback`.
-    public var rule: String
+    package var rule: String
     /// What the rule refuses, as a clause that continues "the egress policy refuses". It reveals no address.
-    public var clause: String
+    package var clause: String
 
     /// Creates a refusal.
-    public init(rule: String, clause: String) {
+    package init(rule: String, clause: String) {
       self.rule = rule
       self.clause = clause
     }
   }
 
   /// The destinations that are allowed without being on a list.
-  public var reach: Reach
+  package var reach: Reach
   /// The allow list, for destinations that are neither denied nor always refused.
-  public var allow: [EgressRule]
+  package var allow: [EgressRule]
   /// The deny list.
-  public var deny: [EgressRule]
+  package var deny: [EgressRule]
   /// Whether the reach `private` includes loopback addresses: only if no other machine can connect to the service.
-  public var reachesLoopback: Bool
+  package var reachesLoopback: Bool
   /// Where the service itself listens.
-  public var own: [Endpoint]
+  package var own: [Endpoint]
 
   /// Creates a policy.
-  public init(
+  package init(
     reach: Reach = .private, allow: [EgressRule] = [], deny: [EgressRule] = [], reachesLoopback: Bool = false,
     own: [Endpoint] = []
   ) {
@@ -72,7 +71,7 @@ public struct EgressPolicy: Sendable, Hashable {
   /// Why a URL is refused; nil if it is not, or if only its name's address can show it.
   ///
   /// - Parameter origin: A URL's origin, as ``TargetURL/origin`` gives it.
-  public func refusal(ofOrigin origin: String) -> Refusal? {
+  package func refusal(ofOrigin origin: String) -> Refusal? {
     guard let (host, port) = Self.hostAndPort(origin) else { return nil }
     if let address = IPAddress(host: host) {
       return refusal(host: nil, address: address, port: port, isLocal: { address.addressClass == .loopback })
@@ -98,7 +97,7 @@ public struct EgressPolicy: Sendable, Hashable {
   ///   - address: The address.
   ///   - port: The port.
   ///   - isLocal: Whether the address belongs to this machine; called only if the port is one of the service's own.
-  public func refusal(host: String?, address: IPAddress, port: Int, isLocal: () -> Bool) -> Refusal? {
+  package func refusal(host: String?, address: IPAddress, port: Int, isLocal: () -> Bool) -> Refusal? {
     let found = address.addressClass
     switch found {
     case .linkLocal, .metadata, .multicast, .unspecified: return Refusal(of: found)

@@ -1,7 +1,7 @@
 /// One entry of an allow or deny list: hosts, and optionally only certain ports of them.
-public struct EgressRule: Sendable, Hashable {
+package struct EgressRule: Sendable, Hashable {
   /// Which hosts.
-  public enum Hosts: Sendable, Hashable {
+  package enum Hosts: Sendable, Hashable {
     /// Every host.
     case any
     /// Those whose address is in a block.
@@ -13,17 +13,17 @@ public struct EgressRule: Sendable, Hashable {
   }
 
   /// Which hosts.
-  public var hosts: Hosts
+  package var hosts: Hosts
   /// Which ports; nil for every port.
-  public var ports: ClosedRange<Int>?
+  package var ports: ClosedRange<Int>?
   /// The rule in its original spelling.
-  public var text: String
+  package var text: String
 
   /// Reads `10.0.0.0/8`, `192.0.2.7:8080`, `[fd00::]/8`, `[fd00::7]:443`, `api.example.com`, `*.example.com:443`,
   /// `*:8000-8999`.
   ///
   /// - Returns: Nil for anything else.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     self.text = text
     var host = text[...]
     // In brackets, so that an address's colons do not begin a port.

@@ -1,25 +1,24 @@
-public import RedialCore
-public import RedialJSON
+package import RedialCore
+package import RedialJSON
 
 /// A policy whose schedule is requested.
-public struct PlanRequest: Sendable, Hashable {
-  /// The policy.
-  public var policy: RetryPolicy
+package struct PlanRequest: Sendable, Hashable {
+  package var policy: RetryPolicy
   /// Its name: `default`, or a stored one with its version; nil for one that was given inline.
-  public var policyName: String?
+  package var policyName: String?
   /// Whether the requests may be repeated.
-  public var mayRepeat: Bool
+  package var mayRepeat: Bool
   /// The assumed duration of each attempt.
-  public var attemptDuration: Duration
+  package var attemptDuration: Duration
   /// The maximum number of listed attempts, 1...1000.
-  public var limit: Int
+  package var limit: Int
 
   /// Reads a request from JSON.
   ///
   /// - Parameter policies: The policies that it may name.
   /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else, which names each wrong
   ///   member.
-  public static func read(
+  package static func read(
     _ bytes: UnsafeBufferPointer<UInt8>, policies: NamedPolicies? = nil, in namespace: Namespace = .default
   ) throws(Problem) -> PlanRequest {
     var reader = DescriptorReader(json: JSONReader(bytes), limits: .naming(policies, in: namespace))
@@ -52,16 +51,15 @@ public struct PlanRequest: Sendable, Hashable {
       limit: limit)
   }
 
-  /// The requested plan.
-  public func plan() -> RetryPlan { policy.plan(attemptDuration: attemptDuration, limit: limit) }
+  package func plan() -> RetryPlan { policy.plan(attemptDuration: attemptDuration, limit: limit) }
 
   /// The warnings for its author.
-  public func warnings(of plan: RetryPlan) -> [CallWarning] {
+  package func warnings(of plan: RetryPlan) -> [CallWarning] {
     CallWarning.of(plan.warnings, policy, mayRepeat: mayRepeat)
   }
 
   /// Writes a plan of it as one object.
-  public func write(_ plan: RetryPlan, to writer: inout JSONWriter) {
+  package func write(_ plan: RetryPlan, to writer: inout JSONWriter) {
     PlanView.write(plan, of: policy, named: policyName, mayRepeat: mayRepeat, to: &writer)
   }
 }

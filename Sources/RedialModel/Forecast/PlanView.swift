@@ -1,15 +1,15 @@
-public import RedialCore
-public import RedialJSON
+package import RedialCore
+package import RedialJSON
 internal import RedialText
 
 /// A policy's schedule as people see it.
-public enum PlanView {
+package enum PlanView {
   /// Writes a plan as one object, with its policy and every default.
   ///
   /// - Parameters:
   ///   - name: The policy's name: `default`, or a stored one with its version; nil for one that was given inline.
   ///   - mayRepeat: Whether the request may be repeated.
-  public static func write(
+  package static func write(
     _ plan: RetryPlan, of policy: RetryPolicy, named name: String?, mayRepeat: Bool, to writer: inout JSONWriter
   ) {
     writer.beginObject()

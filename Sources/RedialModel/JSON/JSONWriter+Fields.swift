@@ -1,17 +1,17 @@
-public import RedialCore
-public import RedialJSON
+package import RedialCore
+package import RedialJSON
 internal import RedialText
 
 /// Members with the values that the service's JSON has besides those of all JSON.
 extension JSONWriter {
   /// Writes a member with a duration in its canonical form.
-  public mutating func field(_ name: StaticString, _ value: Duration) {
+  package mutating func field(_ name: StaticString, _ value: Duration) {
     key(name)
     string(DurationText.format(value))
   }
 
   /// Writes a member with an instant as RFC 3339 text, or null.
-  public mutating func field(_ name: StaticString, _ value: Timestamp?) {
+  package mutating func field(_ name: StaticString, _ value: Timestamp?) {
     key(name)
     guard let value else { return null() }
     let parts = TimestampText.Parts(value)

@@ -31,7 +31,7 @@ extension BulkOperation {
   }
 
   /// It as a store has it.
-  public var document: StoredDocument {
+  package var document: StoredDocument {
     var fields = Fields()
     fields.id = Int(id.rawValue)
     fields.request.bytes = request.json
@@ -70,5 +70,5 @@ extension BulkOperation {
 
 extension BulkOperationID {
   /// The id of the operation's document.
-  public var documentID: String { "\(rawValue)" }
+  package var documentID: String { "\(rawValue)" }
 }

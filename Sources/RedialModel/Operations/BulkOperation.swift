@@ -1,10 +1,10 @@
-public import RedialCore
-public import RedialJSON
+package import RedialCore
+package import RedialJSON
 
 /// One action on all calls that match a filter, a few at a time.
-public struct BulkOperation: Sendable, Hashable {
+package struct BulkOperation: Sendable, Hashable {
   /// The action. The numbers are the store's.
-  public enum Action: UInt8, Sendable, Hashable, CaseIterable {
+  package enum Action: UInt8, Sendable, Hashable, CaseIterable {
     /// Retry calls that have ended.
     case retry = 0
     /// Cancel calls that have not ended.
@@ -15,7 +15,7 @@ public struct BulkOperation: Sendable, Hashable {
     case purge = 3
 
     /// The word in the API.
-    public var name: String {
+    package var name: String {
       switch self {
       case .retry: "retry"
       case .cancel: "cancel"
@@ -36,7 +36,7 @@ public struct BulkOperation: Sendable, Hashable {
   }
 
   /// Its progress. The numbers are the store's.
-  public enum State: UInt8, Sendable, Hashable, CaseIterable {
+  package enum State: UInt8, Sendable, Hashable, CaseIterable {
     /// It counts the matching calls. Leads to `running`, `cancelled`.
     case counting = 0
     /// It runs. Leads to `completed`, `cancelled`.
@@ -47,10 +47,10 @@ public struct BulkOperation: Sendable, Hashable {
     case cancelled = 3
 
     /// Whether it has ended.
-    public var isFinal: Bool { rawValue >= State.completed.rawValue }
+    package var isFinal: Bool { rawValue >= State.completed.rawValue }
 
     /// The word in the API.
-    public var name: String {
+    package var name: String {
       switch self {
       case .counting: "counting"
       case .running: "running"
@@ -60,46 +60,42 @@ public struct BulkOperation: Sendable, Hashable {
     }
   }
 
-  /// Its id.
-  public let id: BulkOperationID
-  /// The request.
-  public let request: BulkRequest
-  /// Its namespace.
-  public var namespace: Namespace { request.filter.namespace }
+  package let id: BulkOperationID
+  package let request: BulkRequest
+  package var namespace: Namespace { request.filter.namespace }
   /// When it was accepted.
-  public let createdAt: Timestamp
-  /// Its state.
-  public var state = State.counting
+  package let createdAt: Timestamp
+  package var state = State.counting
   /// When it ended.
-  public var finishedAt: Timestamp?
+  package var finishedAt: Timestamp?
   /// The number of matching calls once it has counted them; until then, those counted so far.
-  public var matched = 0
+  package var matched = 0
   /// Calls that were changed.
-  public var done = 0
+  package var done = 0
   /// Calls that could not be changed, because their state had changed meanwhile.
-  public var skipped = 0
+  package var skipped = 0
   /// The last examined call, newest first; older ones follow.
-  public var cursor: CallID?
+  package var cursor: CallID?
 
   /// The allowed rates, in calls per second.
-  public static let rates = 1...10_000
+  package static let rates = 1...10_000
 
   /// Creates an operation that has not begun.
-  public init(id: BulkOperationID, request: BulkRequest, createdAt: Timestamp) {
+  package init(id: BulkOperationID, request: BulkRequest, createdAt: Timestamp) {
     self.id = id
     self.request = request
     self.createdAt = createdAt
   }
 
   /// The matching calls. Calls that end after the operation was accepted do not match, so that none is retried twice.
-  public var filter: CallFilter {
+  package var filter: CallFilter {
     var filter = request.filter
     if request.action == .retry || request.action == .purge { filter.endedBy = createdAt }
     return filter
   }
 
   /// Writes it as one object.
-  public func write(to writer: inout JSONWriter) {
+  package func write(to writer: inout JSONWriter) {
     writer.beginObject()
     writer.field("id", id.description)
     request.writeMembers(to: &writer)
@@ -114,24 +110,24 @@ public struct BulkOperation: Sendable, Hashable {
 }
 
 /// The id of a bulk operation: its time of acceptance in microseconds. Its text is `op_` and 13 characters.
-public struct BulkOperationID: Sendable, Hashable, Comparable, CustomStringConvertible {
+package struct BulkOperationID: Sendable, Hashable, Comparable, CustomStringConvertible {
   /// The integer; never negative.
-  public var rawValue: Int64
+  package var rawValue: Int64
 
   /// Creates an id from its integer.
-  public init(rawValue: Int64) {
+  package init(rawValue: Int64) {
     self.rawValue = rawValue
   }
 
   /// Reads the text of an id; nil if it is not one.
-  public init?(_ text: some StringProtocol) {
+  package init?(_ text: some StringProtocol) {
     guard text.hasPrefix("op_"), let call = CallID("call_" + text.dropFirst(3)) else { return nil }
     rawValue = call.rawValue
   }
 
   /// The text of the id.
-  public var description: String { "op_" + CallID(rawValue: rawValue).characters }
+  package var description: String { "op_" + CallID(rawValue: rawValue).characters }
 
   /// Whether the first id is older.
-  public static func < (a: BulkOperationID, b: BulkOperationID) -> Bool { a.rawValue < b.rawValue }
+  package static func < (a: BulkOperationID, b: BulkOperationID) -> Bool { a.rawValue < b.rawValue }
 }

@@ -1,24 +1,22 @@
 internal import RedialJSON
 
 /// A client's request for a bulk operation.
-public struct BulkRequest: Sendable, Hashable {
-  /// The action.
-  public var action: BulkOperation.Action
-  /// The filter.
-  public var filter: CallFilter
+package struct BulkRequest: Sendable, Hashable {
+  package var action: BulkOperation.Action
+  package var filter: CallFilter
   /// The maximum rate, in calls per second.
-  public var ratePerSecond: Int
+  package var ratePerSecond: Int
   /// Who requests it, and why.
-  public var attribution: Attribution
+  package var attribution: Attribution
   /// Whether it is only counted.
-  public var isDryRun: Bool
+  package var isDryRun: Bool
 
   /// Reads a request from JSON.
   ///
   /// - Parameter rate: Calls per second if the client does not say.
   /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else, which names each wrong
   ///   member. A filter without a condition is wrong unless `all` is true: it is more often forgotten than intended.
-  public static func read(_ bytes: UnsafeBufferPointer<UInt8>, rate: Int) throws(Problem) -> BulkRequest {
+  package static func read(_ bytes: UnsafeBufferPointer<UInt8>, rate: Int) throws(Problem) -> BulkRequest {
     var reader = DescriptorReader(json: JSONReader(bytes), limits: .unlimited)
     var action: BulkOperation.Action?
     var (filter, rate, attribution, isDryRun) = (CallFilter(), rate, Attribution(), false)
@@ -75,7 +73,7 @@ public struct BulkRequest: Sendable, Hashable {
   }
 
   /// The request as one JSON object, which ``read(_:rate:)`` reads.
-  public var json: [UInt8] {
+  package var json: [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()
     writeMembers(to: &writer)

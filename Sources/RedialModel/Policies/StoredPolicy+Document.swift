@@ -18,11 +18,10 @@ extension StoredPolicy {
     }
   }
 
-  /// The id of its document.
-  public var documentID: String { "\(key.text)@\(version)" }
+  package var documentID: String { "\(key.text)@\(version)" }
 
   /// It as a store has it.
-  public var document: StoredDocument {
+  package var document: StoredDocument {
     var fields = Fields()
     fields.name = key.text
     fields.version = version

@@ -1,8 +1,8 @@
 /// A record of the service itself, as a store has it: bytes under a kind and an id. All of them are few, and read whole when
 /// the service starts.
-public struct StoredDocument: Sendable, Hashable {
+package struct StoredDocument: Sendable, Hashable {
   /// The kind of a document. The names are the store's.
-  public enum Kind: String, Sendable, Hashable, CaseIterable {
+  package enum Kind: String, Sendable, Hashable, CaseIterable {
     case apiKey
     case webhookEndpoint
     /// Versions of named policies.
@@ -11,15 +11,13 @@ public struct StoredDocument: Sendable, Hashable {
     case operation
   }
 
-  /// Its kind.
-  public var kind: Kind
+  package var kind: Kind
   /// Its id, unique among those of its kind.
-  public var id: String
-  /// Its content.
-  public var content: [UInt8]
+  package var id: String
+  package var content: [UInt8]
 
   /// Creates a document.
-  public init(_ kind: Kind, id: String, _ content: [UInt8]) {
+  package init(_ kind: Kind, id: String, _ content: [UInt8]) {
     self.kind = kind
     self.id = id
     self.content = content

@@ -1,7 +1,7 @@
 /// Why a store could not execute a request.
-public struct StoreError: Error, Sendable, Hashable {
+package struct StoreError: Error, Sendable, Hashable {
   /// What to do about it.
-  public enum Kind: Sendable, Hashable {
+  package enum Kind: Sendable, Hashable {
     /// The disk is full.
     case full
     /// It may work later: a failed write, a busy database.
@@ -24,36 +24,35 @@ public struct StoreError: Error, Sendable, Hashable {
   }
 
   /// What to do about it.
-  public var kind: Kind
+  package var kind: Kind
   /// What was attempted, on which input, what went wrong, and what to do.
-  public var message: String
+  package var message: String
   /// The call that the message is about, if it is about one.
-  public var call: CallID?
+  package var call: CallID?
   /// The only call that cannot be read, if that is the whole problem. The rest of the store is not affected.
-  public var damaged: Damage?
+  package var damaged: Damage?
   /// What can be read of that call.
-  public var remains: CallRemains?
+  package var remains: CallRemains?
   /// The keys of the commit under which other instances have just accepted calls, if that is the whole problem.
-  public var taken: [TakenKey]
+  package var taken: [TakenKey]
   /// The calls of the commit that other instances have stored first, if that is the whole problem.
-  public var stored: StoredFirst
+  package var stored: StoredFirst
 
   /// A call that cannot be read.
-  public struct Damage: Sendable, Hashable {
-    /// The call.
-    public var id: CallID
+  package struct Damage: Sendable, Hashable {
+    package var id: CallID
     /// Whether it has ended, so that no engine has it in memory.
-    public var hasEnded: Bool
+    package var hasEnded: Bool
 
     /// Creates a damage.
-    public init(id: CallID, hasEnded: Bool) {
+    package init(id: CallID, hasEnded: Bool) {
       self.id = id
       self.hasEnded = hasEnded
     }
   }
 
   /// Creates an error.
-  public init(
+  package init(
     kind: Kind, message: String, call: CallID? = nil, damaged: Damage? = nil, taken: [TakenKey] = [],
     stored: StoredFirst = StoredFirst()
   ) {
@@ -66,10 +65,10 @@ public struct StoreError: Error, Sendable, Hashable {
   }
 
   /// Whether other instances were first with something, and that is the only problem: the store works.
-  public var isContention: Bool { !taken.isEmpty || !stored.isEmpty }
+  package var isContention: Bool { !taken.isEmpty || !stored.isEmpty }
 
   /// The answer to whoever wants something of a call that cannot be read; nil if that is not the whole problem.
-  public var callDamaged: Problem? {
+  package var callDamaged: Problem? {
     guard kind == .corrupt, let call else { return nil }
     return .callDamaged(remains ?? CallRemains(id: call), message)
   }

@@ -1,6 +1,6 @@
 /// What a store reports of the works that were submitted to it. All but the last two are about the oldest work without
 /// an outcome.
-public enum StoreOutcome: Sendable {
+package enum StoreOutcome: Sendable {
   /// It is done, and what it has changed is on disk.
   case made(StoreAnswer)
   /// It is certain that nothing of it was done, nor will be. With `keyTaken`, other instances were first with some of
@@ -18,9 +18,9 @@ public enum StoreOutcome: Sendable {
 }
 
 /// How a work is submitted: it may have been submitted before.
-public struct StoreTrial: Sendable, Hashable {
+package struct StoreTrial: Sendable, Hashable {
   /// What has become of a work so far.
-  public enum Kind: Sendable {
+  package enum Kind: Sendable {
     /// It is submitted for the first time.
     case first
     /// Nothing of it was made before.
@@ -30,13 +30,13 @@ public struct StoreTrial: Sendable, Hashable {
   }
 
   /// What has become of the work so far.
-  public var kind: Kind
+  package var kind: Kind
   /// How many times the store was lost, as far as who submits it has heard: ``StoreOutcome/lost(_:)``. A store passes
   /// over works from before the last one, because they are submitted again.
-  public var losses: Int
+  package var losses: Int
 
   /// Creates a trial.
-  public init(_ kind: Kind = .first, losses: Int = 0) {
+  package init(_ kind: Kind = .first, losses: Int = 0) {
     (self.kind, self.losses) = (kind, losses)
   }
 }

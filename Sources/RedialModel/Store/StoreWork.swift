@@ -1,7 +1,7 @@
-public import RedialCore
+package import RedialCore
 
 /// What a store can be asked to do. All of it belongs to one sequence, see `CallStore.submit`.
-public enum StoreWork: Sendable {
+package enum StoreWork: Sendable {
   /// Makes all of the changes, in order, or none of them.
   case commit([StoreWrite])
   /// Loads calls that are due before a time: `scheduled` and `queued` ones become `held`. Each namespace contributes
@@ -34,7 +34,7 @@ public enum StoreWork: Sendable {
   case prove
 
   /// Whether it changes something in the store. A look-up does not, nor does a commit without changes.
-  public var isChange: Bool {
+  package var isChange: Bool {
     switch self {
     case .find: false
     case .commit(let writes): !writes.isEmpty
@@ -44,21 +44,20 @@ public enum StoreWork: Sendable {
 }
 
 /// A call, and the namespace that it must belong to.
-public struct CallAddress: Sendable, Hashable {
-  /// The call.
-  public var id: CallID
+package struct CallAddress: Sendable, Hashable {
+  package var id: CallID
   /// Of whoever asks for it.
-  public var namespace: Namespace
+  package var namespace: Namespace
 
   /// Creates an address.
-  public init(_ id: CallID, in namespace: Namespace) {
+  package init(_ id: CallID, in namespace: Namespace) {
     self.id = id
     self.namespace = namespace
   }
 }
 
 /// The result of work that a store has done.
-public enum StoreAnswer: Sendable {
+package enum StoreAnswer: Sendable {
   case done
   /// The due calls.
   case due(Claim)

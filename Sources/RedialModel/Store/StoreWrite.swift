@@ -1,7 +1,7 @@
-public import RedialCore
+package import RedialCore
 
 /// One change to the store. The engine requests it; the store reports when it is on disk.
-public enum StoreWrite: Sendable {
+package enum StoreWrite: Sendable {
   case insert(CallRecord)
   /// A call's new progress and, when an attempt ended, its record.
   case update(CallID, CallProgress, AttemptRecord?)
@@ -33,30 +33,30 @@ public enum StoreWrite: Sendable {
 extension StoreWrite {
   /// The last progress of a call that ends with it; nil if none does. Asked of a write in its array, it copies nothing of the
   /// write.
-  public var end: CallProgress? {
+  package var end: CallProgress? {
     if case .update(_, let progress, _) = self, progress.state.isFinal { progress } else { nil }
   }
 }
 
 /// The content of a store that an engine must know when the store is opened.
-public struct RecoveredState: Sendable {
+package struct RecoveredState: Sendable {
   /// Calls with an attempt in flight when the last process ended.
-  public var running: [CallRecord]
+  package var running: [CallRecord]
   /// The earliest time at which a call in the store is due.
-  public var nextDue: Timestamp?
+  package var nextDue: Timestamp?
   /// How many calls wait in each target's queue.
-  public var queued: [(target: TargetKey, count: Int)]
+  package var queued: [(target: TargetKey, count: Int)]
   /// The records of targets, as far as they still matter.
-  public var targets: [(target: TargetKey, record: TargetRecord)]
+  package var targets: [(target: TargetKey, record: TargetRecord)]
   /// Calls that have not ended.
-  public var unfinished: Int
+  package var unfinished: Int
   /// Every namespace in the store, and its number of unfinished calls; if empty, all are the default's.
-  public var namespaces: [(namespace: Namespace, unfinished: Int)]
+  package var namespaces: [(namespace: Namespace, unfinished: Int)]
   /// The highest id so far.
-  public var lastID: CallID
+  package var lastID: CallID
 
   /// Creates the state of a store; by default of an empty one.
-  public init(
+  package init(
     running: [CallRecord] = [], nextDue: Timestamp? = nil, queued: [(target: TargetKey, count: Int)] = [],
     targets: [(target: TargetKey, record: TargetRecord)] = [], unfinished: Int = 0,
     namespaces: [(namespace: Namespace, unfinished: Int)] = [], lastID: CallID = CallID(rawValue: 0)
@@ -72,14 +72,14 @@ public struct RecoveredState: Sendable {
 }
 
 /// Calls that an engine has claimed from the store.
-public struct Claim: Sendable {
+package struct Claim: Sendable {
   /// The calls, which are now held.
-  public var calls: [CallRecord]
+  package var calls: [CallRecord]
   /// The earliest time at which a call still in the store is due.
-  public var nextDue: Timestamp?
+  package var nextDue: Timestamp?
 
   /// Creates a claim.
-  public init(calls: [CallRecord], nextDue: Timestamp?) {
+  package init(calls: [CallRecord], nextDue: Timestamp?) {
     self.calls = calls
     self.nextDue = nextDue
   }

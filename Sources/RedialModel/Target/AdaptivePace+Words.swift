@@ -1,8 +1,8 @@
-public import RedialCore
+package import RedialCore
 
 extension AdaptivePace.Reason {
   /// The word in the API.
-  public var word: String {
+  package var word: String {
     switch self {
     case .noOverload: "noOverload"
     case .recovered: "recovered"

@@ -1,14 +1,14 @@
-public import RedialCore
+package import RedialCore
 
 /// The part of a breaker that is not closed which outlives the process.
-public struct OpenBreaker: Sendable, Hashable {
+package struct OpenBreaker: Sendable, Hashable {
   /// When it becomes half-open.
-  public var until: Timestamp
+  package var until: Timestamp
   /// Openings since it last closed.
-  public var trips: Int
+  package var trips: Int
 
   /// Creates the durable part of an open breaker.
-  public init(until: Timestamp, trips: Int) {
+  package init(until: Timestamp, trips: Int) {
     self.until = until
     self.trips = trips
   }

@@ -1,4 +1,4 @@
-public import RedialCore
+package import RedialCore
 internal import RedialJSON
 internal import RedialText
 
@@ -6,9 +6,9 @@ internal import RedialText
 /// for the last quarter of an hour. Old tallies are overwritten.
 ///
 /// Nothing is allocated before the first attempt; then it takes about 4 KiB, however many follow.
-public struct RecentAttempts: Sendable, Hashable {
+package struct RecentAttempts: Sendable, Hashable {
   /// The length of a window.
-  public enum Window: String, Sendable, Hashable, CaseIterable {
+  package enum Window: String, Sendable, Hashable, CaseIterable {
     /// The last minute.
     case minute = "1m"
     /// The last five minutes.
@@ -65,10 +65,10 @@ public struct RecentAttempts: Sendable, Hashable {
   private var first: Timestamp?
 
   /// No attempts.
-  public init() {}
+  package init() {}
 
   /// Whether no attempt was ever counted.
-  public var isEmpty: Bool { first == nil }
+  package var isEmpty: Bool { first == nil }
 
   /// Counts an attempt that has ended now.
   ///
@@ -76,7 +76,7 @@ public struct RecentAttempts: Sendable, Hashable {
   ///   - duration: How long it took.
   ///   - succeeded: Whether its call succeeded with it.
   ///   - ended: Whether its call ended with it.
-  public mutating func count(_ duration: Duration, succeeded: Bool, ended: Bool, at now: Timestamp) {
+  package mutating func count(_ duration: Duration, succeeded: Bool, ended: Bool, at now: Timestamp) {
     if first == nil { first = now }
     fine.count(duration, succeeded: succeeded, ended: ended, at: now)
     coarse.count(duration, succeeded: succeeded, ended: ended, at: now)
@@ -84,7 +84,7 @@ public struct RecentAttempts: Sendable, Hashable {
 
   /// Results of the attempts of the last minutes. A tally is forgotten as a whole, so up to ten more seconds are
   /// included, or up to a minute in the longer windows.
-  public func tally(over window: Window, at now: Timestamp) -> AttemptTally {
+  package func tally(over window: Window, at now: Timestamp) -> AttemptTally {
     switch window {
     case .minute: fine.sum(last: 6, at: now)
     case .fiveMinutes: coarse.sum(last: 5, at: now)
@@ -93,7 +93,7 @@ public struct RecentAttempts: Sendable, Hashable {
   }
 
   /// How long a tally has been counting: for a new target, less than its window.
-  public func length(of window: Window, at now: Timestamp) -> Duration {
+  package func length(of window: Window, at now: Timestamp) -> Duration {
     let length = window == .minute ? fine.length : coarse.length
     let start = Timestamp(microseconds: (now.microseconds / length) * length - window.minutes * 60 * Self.second)
     return now - max(start, min(first ?? now, now))

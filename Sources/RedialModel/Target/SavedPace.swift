@@ -1,19 +1,19 @@
-public import RedialCore
+package import RedialCore
 
 /// What a target's pace has learned and the next owner of the target uses.
-public struct SavedPace: Sendable, Hashable {
+package struct SavedPace: Sendable, Hashable {
   /// Requests per second that the target processed; 0 if unknown.
-  public var delivered: Double
+  package var delivered: Double
   /// Whether the pace had a limit.
-  public var isLimited: Bool
+  package var isLimited: Bool
   /// When it was saved.
-  public var at: Timestamp
+  package var at: Timestamp
 
   /// After this time it is not used any more, unless the target's breaker is open.
-  public static let memory = Duration.seconds(3600)
+  package static let memory = Duration.seconds(3600)
 
   /// Creates the durable part of a pace.
-  public init(delivered: Double, isLimited: Bool, at: Timestamp) {
+  package init(delivered: Double, isLimited: Bool, at: Timestamp) {
     self.delivered = delivered
     self.isLimited = isLimited
     self.at = at

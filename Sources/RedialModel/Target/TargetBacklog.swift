@@ -1,25 +1,25 @@
 internal import RedialJSON
 
 /// The calls to a target that have not run yet, by their wait reason.
-public struct TargetBacklog: Sendable, Hashable {
+package struct TargetBacklog: Sendable, Hashable {
   /// The number of calls by reason.
-  public private(set) var counts: [WaitReason: Int] = [:]
+  package private(set) var counts: [WaitReason: Int] = [:]
   /// Whether all were counted; false if there are more than the limit.
-  public var isComplete: Bool
+  package var isComplete: Bool
 
   /// How many of the due ones will miss their deadlines; nil if that is unknown.
-  public var deadlines: DeadlineForecast?
+  package var deadlines: DeadlineForecast?
 
   /// No calls.
-  public init(isComplete: Bool = true) {
+  package init(isComplete: Bool = true) {
     self.isComplete = isComplete
   }
 
   /// All of them.
-  public var total: Int { counts.values.reduce(0, +) }
+  package var total: Int { counts.values.reduce(0, +) }
 
   /// Counts calls with one reason.
-  public mutating func add(_ number: Int, _ reason: WaitReason) {
+  package mutating func add(_ number: Int, _ reason: WaitReason) {
     if number > 0 { counts[reason, default: 0] += number }
   }
 

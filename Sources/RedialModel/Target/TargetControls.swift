@@ -1,16 +1,15 @@
 package import RedialJSON
 
 /// An operator's changes to a target.
-public struct TargetControls: Sendable, Hashable {
-  /// Its overrides.
-  public var overrides: TargetOverrides
+package struct TargetControls: Sendable, Hashable {
+  package var overrides: TargetOverrides
   /// Whether the target is paused: no call to it is started.
-  public var isPaused: Bool
+  package var isPaused: Bool
   /// Whether an operator holds its breaker open.
-  public var isTripped: Bool
+  package var isTripped: Bool
 
   /// Creates controls; by default without changes.
-  public init(overrides: TargetOverrides = TargetOverrides(), isPaused: Bool = false, isTripped: Bool = false) {
+  package init(overrides: TargetOverrides = TargetOverrides(), isPaused: Bool = false, isTripped: Bool = false) {
     self.overrides = overrides
     self.isPaused = isPaused
     self.isTripped = isTripped

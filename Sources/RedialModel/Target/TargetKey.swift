@@ -1,15 +1,15 @@
 /// Tells the keys of targets apart from others.
-public enum TargetKind: Sendable {}
+package enum TargetKind: Sendable {}
 
 /// The key of a target, with its namespace.
-public typealias TargetKey = Qualified<TargetKind>
+package typealias TargetKey = Qualified<TargetKind>
 
 extension TargetKey {
   /// Whether it is a target of webhooks; no client may name such a target.
-  public var isOfWebhooks: Bool { bare.hasPrefix(WebhookSubscription.targetPrefix) }
+  package var isOfWebhooks: Bool { bare.hasPrefix(WebhookSubscription.targetPrefix) }
 
   /// The id of the endpoint whose target it is; nil if it is another.
-  public var endpoint: String? {
+  package var endpoint: String? {
     let prefix = WebhookSubscription.targetPrefix
     return bare.hasPrefix(prefix + WebhookSubscription.idPrefix) ? String(bare.dropFirst(prefix.count)) : nil
   }

@@ -1,49 +1,49 @@
 internal import RedialCore
 
 /// Settings of one target; a nil one follows the service's settings, also when those change.
-public struct TargetOverrides: Sendable, Hashable {
+package struct TargetOverrides: Sendable, Hashable {
   /// See ``CircuitBreakerSettings/consecutiveFailures``.
-  public var consecutiveFailures: Int?
+  package var consecutiveFailures: Int?
   /// See ``CircuitBreakerSettings/significance``.
-  public var significance: Double?
+  package var significance: Double?
   /// See ``CircuitBreakerSettings/failureTime``.
-  public var failureTime: Duration?
+  package var failureTime: Duration?
   /// See ``CircuitBreakerSettings/failureRate``; 0 turns the rule off.
-  public var failureRate: Double?
+  package var failureRate: Double?
   /// The window of the failure rate.
-  public var window: Duration?
+  package var window: Duration?
   /// See ``CircuitBreakerSettings/minimumCalls``.
-  public var minimumCalls: Int?
+  package var minimumCalls: Int?
   /// See ``CircuitBreakerSettings/openInterval``.
-  public var openInterval: Duration?
+  package var openInterval: Duration?
   /// See ``CircuitBreakerSettings/maximumOpenInterval``.
-  public var maxOpenInterval: Duration?
+  package var maxOpenInterval: Duration?
   /// See ``CircuitBreakerSettings/halfOpenProbes``.
-  public var probes: Int?
+  package var probes: Int?
   /// See ``TargetSettings/maxInFlight``.
-  public var maxInFlight: Int?
+  package var maxInFlight: Int?
   /// See ``TargetSettings/ratePerSecond``.
-  public var ratePerSecond: Double?
+  package var ratePerSecond: Double?
   /// See ``TargetSettings/rateBurst``.
-  public var rateBurst: Int?
+  package var rateBurst: Int?
   /// See ``TargetSettings/retryShare``.
-  public var retryShare: Double?
+  package var retryShare: Double?
   /// See ``TargetSettings/retriesPerSecond``.
-  public var retriesPerSecond: Int?
+  package var retriesPerSecond: Int?
   /// See ``TargetSettings/pace``.
-  public var pace: Pace?
+  package var pace: Pace?
   /// See ``TargetSettings/newCallShare``.
-  public var newCallShare: Double?
+  package var newCallShare: Double?
   /// See ``TargetSettings/slowStart``.
-  public var slowStart: Duration?
+  package var slowStart: Duration?
   /// See ``TargetSettings/attemptTimeout``.
-  public var attemptTimeout: Duration?
+  package var attemptTimeout: Duration?
 
   /// See ``TargetSettings/tls``.
-  public var tls: TargetTLS?
+  package var tls: TargetTLS?
 
   /// No overrides.
-  public init() {}
+  package init() {}
 
   /// Overrides everything with these settings.
   init(all settings: TargetSettings) {
@@ -69,7 +69,7 @@ public struct TargetOverrides: Sendable, Hashable {
   }
 
   /// The settings of a target: these, and the defaults for the nil ones.
-  public func applied(to defaults: TargetSettings) -> TargetSettings {
+  package func applied(to defaults: TargetSettings) -> TargetSettings {
     var settings = defaults
     func set<Value>(_ value: Value?, _ path: WritableKeyPath<TargetSettings, Value>) {
       if let value { settings[keyPath: path] = value }

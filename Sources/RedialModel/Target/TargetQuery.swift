@@ -1,22 +1,21 @@
 /// Which targets of a namespace to list: by key, a page at a time.
-public struct TargetQuery: Sendable, Hashable {
-  /// The namespace.
-  public var namespace: Namespace
+package struct TargetQuery: Sendable, Hashable {
+  package var namespace: Namespace
   /// Only those after this one; nil for the first page.
-  public var after: TargetKey?
+  package var after: TargetKey?
   /// The maximum number in a page, 1...250.
-  public var limit: Int
+  package var limit: Int
   /// Only those with waiting or running calls, those that are paused or forced open, and those whose breaker is not
   /// closed.
-  public var isActive: Bool
+  package var isActive: Bool
 
   /// The default size of a page.
-  public static let defaultLimit = 100
+  package static let defaultLimit = 100
   /// The largest page.
-  public static let maximumLimit = 250
+  package static let maximumLimit = 250
 
   /// Creates a query; by default for the first page of all.
-  public init(
+  package init(
     namespace: Namespace, after: TargetKey? = nil, limit: Int = TargetQuery.defaultLimit, isActive: Bool = false
   ) {
     self.namespace = namespace

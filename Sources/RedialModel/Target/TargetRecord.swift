@@ -1,20 +1,20 @@
-public import RedialCore
+package import RedialCore
 
 /// All of a target that outlives the process. The owner of its shard writes it whole; stores have it as bytes.
-public struct TargetRecord: Sendable, Hashable {
+package struct TargetRecord: Sendable, Hashable {
   /// What operators have set.
-  public var controls = TargetControls()
+  package var controls = TargetControls()
   /// Its breaker; nil if it is closed.
-  public var breaker: OpenBreaker?
+  package var breaker: OpenBreaker?
   /// What its pace has learned; nil if it was never saved.
-  public var pace: SavedPace?
+  package var pace: SavedPace?
   /// The failures that are usual for it; nil if there are hardly any.
-  public var usual: UsualShare?
+  package var usual: UsualShare?
   /// Until when it asked to be left alone by `Retry-After`; nil if it did not, only for a short time, or an operator has ended it.
-  public var askedUntil: Timestamp?
+  package var askedUntil: Timestamp?
 
   /// Creates a record; by default an empty one.
-  public init(
+  package init(
     controls: TargetControls = TargetControls(isPaused: false), breaker: OpenBreaker? = nil, pace: SavedPace? = nil,
     usual: UsualShare? = nil, askedUntil: Timestamp? = nil
   ) {
@@ -36,7 +36,7 @@ public struct TargetRecord: Sendable, Hashable {
 
   /// How the target stands now, for an instance that does not run its calls. Rates, budgets and the number of attempts in
   /// flight are in the owner's memory alone.
-  public func standing(at now: Timestamp) -> TargetStanding {
+  package func standing(at now: Timestamp) -> TargetStanding {
     var standing = TargetStanding(isPaused: controls.isPaused, retryAfterUntil: askedUntil)
     // The owner does not write when a breaker becomes half-open.
     if let breaker { standing.breaker = breaker.until > now ? .open(until: breaker.until) : .halfOpen }

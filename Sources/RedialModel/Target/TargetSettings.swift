@@ -1,48 +1,48 @@
-public import RedialCore
-public import RedialJSON
+package import RedialCore
+package import RedialJSON
 
 /// The limits and the breaker of a target.
-public struct TargetSettings: Sendable, Hashable {
+package struct TargetSettings: Sendable, Hashable {
   /// When its breaker trips and how it recovers.
-  public var breaker: CircuitBreakerSettings
+  package var breaker: CircuitBreakerSettings
   /// Maximum attempts in flight, 1...100,000.
-  public var maxInFlight: Int
+  package var maxInFlight: Int
   /// Attempts begun per second, 0.001...1,000,000; 0 for no limit.
-  public var ratePerSecond: Double
+  package var ratePerSecond: Double
   /// Attempts that may begin at once after a pause, 1...1,000,000; without effect if there is no rate.
-  public var rateBurst: Int
+  package var rateBurst: Int
   /// Retries as a share of the first attempts of the last ``retryWindow``, 0...1; without effect if
   /// ``retriesPerSecond`` is 0.
-  public var retryShare: Double
+  package var retryShare: Double
   /// Retries per second that are always allowed, 1...1,000,000; 0 for no limit on retries.
-  public var retriesPerSecond: Int
+  package var retriesPerSecond: Int
   /// How fast its attempts start.
-  public var pace: Pace
+  package var pace: Pace
   /// The share of the starts that new calls get while a backlog waits too, one of ``newCallShares``; 0 for calls to start by age.
-  public var newCallShare: Double
+  package var newCallShare: Double
   /// How long after its breaker has closed it gets a growing share of ``maxInFlight``, if its pace is fixed; zero for
   /// all at once.
-  public var slowStart: Duration
+  package var slowStart: Duration
   /// The maximum duration of an attempt, whatever a call's policy says.
-  public var attemptTimeout: Duration
+  package var attemptTimeout: Duration
 
   /// Its TLS settings; nil for the general settings.
-  public var tls: TargetTLS?
+  package var tls: TargetTLS?
 
   /// The shares that new calls may have. The rest keeps the backlog from starving.
-  public static let newCallShares = 0...FairShare.most
+  package static let newCallShares = 0...FairShare.most
 
   /// The default share of new calls.
-  public static let newCallShareByDefault = FairShare.usual
+  package static let newCallShareByDefault = FairShare.usual
 
   /// The window of the retry budget.
-  public static let retryWindow = Duration.seconds(10)
+  package static let retryWindow = Duration.seconds(10)
 
   /// The default maximum duration of an attempt: the longest that a policy may request.
-  public static let longestAttempt = Duration.seconds(3600)
+  package static let longestAttempt = Duration.seconds(3600)
 
   /// Creates settings; omitted arguments have Redial's defaults.
-  public init(
+  package init(
     breaker: CircuitBreakerSettings = CircuitBreakerSettings(), maxInFlight: Int = 64, ratePerSecond: Double = 0,
     rateBurst: Int = 1, retryShare: Double = 0.2, retriesPerSecond: Int = 0, pace: Pace = .adaptive,
     newCallShare: Double = Self.newCallShareByDefault, slowStart: Duration = .zero,
@@ -61,20 +61,20 @@ public struct TargetSettings: Sendable, Hashable {
   }
 
   /// A rate limiter with its full burst; nil without a rate.
-  public var rateLimiter: RateLimiter? {
+  package var rateLimiter: RateLimiter? {
     // In thousandths, so that rates below one per second are possible.
     ratePerSecond > 0
       ? RateLimiter(permits: Int((ratePerSecond * 1000).rounded(.up)), per: .seconds(1000), burst: rateBurst) : nil
   }
 
   /// A full retry budget; nil if retries are not limited.
-  public var retryBudget: RetryBudget? {
+  package var retryBudget: RetryBudget? {
     retriesPerSecond > 0
       ? RetryBudget(.ratio(share: retryShare, minimumPerSecond: retriesPerSecond, window: Self.retryWindow)) : nil
   }
 
   /// Writes the settings as one object, in the words of ``TargetOverrides``.
-  public func write(to writer: inout JSONWriter) {
+  package func write(to writer: inout JSONWriter) {
     TargetOverrides(all: self).write(to: &writer)
   }
 }

@@ -1,9 +1,9 @@
-public import RedialCore
+package import RedialCore
 
 /// Why a target takes no calls now, apart from the calls' own wait reasons. A time that has passed has no effect.
-public struct TargetStanding: Sendable, Hashable {
+package struct TargetStanding: Sendable, Hashable {
   /// The state of its breaker.
-  public enum Breaker: Sendable, Hashable {
+  package enum Breaker: Sendable, Hashable {
     /// Calls pass.
     case closed
     /// No call passes before that time.
@@ -14,25 +14,24 @@ public struct TargetStanding: Sendable, Hashable {
     case tripped
   }
 
-  /// Its breaker.
-  public var breaker: Breaker
+  package var breaker: Breaker
   /// Whether its pace is limited to what it can take.
-  public var isPaced: Bool
+  package var isPaced: Bool
   /// When its pace allows the next attempt; nil if it is not limited, or if only another instance knows.
-  public var paceUntil: Timestamp?
+  package var paceUntil: Timestamp?
   /// Whether all connections to its origin are in use.
-  public var lacksConnection: Bool
+  package var lacksConnection: Bool
   /// Whether it is paused.
-  public var isPaused: Bool
+  package var isPaused: Bool
   /// The end of its Retry-After pause.
-  public var retryAfterUntil: Timestamp?
+  package var retryAfterUntil: Timestamp?
   /// When its rate allows the next attempt.
-  public var rateUntil: Timestamp?
+  package var rateUntil: Timestamp?
   /// When its budget allows the next retry.
-  public var retriesUntil: Timestamp?
+  package var retriesUntil: Timestamp?
 
   /// Creates a standing; by default that of a target that takes calls.
-  public init(
+  package init(
     breaker: Breaker = .closed, isPaused: Bool = false, isPaced: Bool = false, paceUntil: Timestamp? = nil,
     lacksConnection: Bool = false, retryAfterUntil: Timestamp? = nil, rateUntil: Timestamp? = nil,
     retriesUntil: Timestamp? = nil
@@ -54,7 +53,7 @@ public struct TargetStanding: Sendable, Hashable {
   }
 
   /// Whether no call would have to wait for it at this time or later.
-  public func isClear(at now: Timestamp) -> Bool {
+  package func isClear(at now: Timestamp) -> Bool {
     guard breaker == .closed, !isPaused, !isPaced, !lacksConnection else { return false }
     return [retryAfterUntil, rateUntil, retriesUntil].allSatisfy { $0 == nil || ($0 ?? now) <= now }
   }

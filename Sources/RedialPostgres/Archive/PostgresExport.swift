@@ -1,10 +1,10 @@
 internal import RedialCore
-public import RedialModel
-public import RedialStore
+package import RedialModel
+package import RedialStore
 
 /// Reads the calls of a ``PostgresStore``'s database, some at a time, each time in a snapshot of its own: a long one would
 /// keep dead rows from being removed.
-public final class PostgresExport: ExportedCalls {
+package final class PostgresExport: ExportedCalls {
   /// The maximum number of calls that are looked through in one snapshot.
   private static let batch = 2000
   /// About how many bytes of bodies and responses are read in one snapshot.
@@ -22,7 +22,7 @@ public final class PostgresExport: ExportedCalls {
   ///
   /// - Parameter state: Only calls in this state; nil for all.
   /// - Throws: If the database cannot be reached, or has no tables of this version. None are made.
-  public init(_ settings: PostgresSettings, state: CallState?) throws(StoreError) {
+  package init(_ settings: PostgresSettings, state: CallState?) throws(StoreError) {
     try settings.check()
     place = settings.place
     self.state = state
@@ -37,10 +37,10 @@ public final class PostgresExport: ExportedCalls {
   }
 
   /// Ends nothing: the connection ends with this object.
-  public func close() {}
+  package func close() {}
 
   /// Calls `body` with each call, and `damage` with the reason if one cannot be read, which does not stop the others.
-  public func forEach(_ body: (ArchivedCall) -> Void, damage: (StoreError) -> Void) throws(StoreError) {
+  package func forEach(_ body: (ArchivedCall) -> Void, damage: (StoreError) -> Void) throws(StoreError) {
     var last: Int64? = Int64.min
     while let after = last {
       let found: [Result<ArchivedCall, DamagedCall>]

@@ -1,12 +1,12 @@
 internal import Glibc
-public import RedialCore
-public import RedialModel
-public import RedialStore
+package import RedialCore
+package import RedialModel
+package import RedialStore
 
 /// Checks a PostgreSQL store against the invariants, on a connection of its own, in short transactions that only read.
 ///
 /// What it compares is always of one moment. So it finds nothing wrong with a store on which instances work.
-public final class PostgresInspection: StoreInspection {
+package final class PostgresInspection: StoreInspection {
   /// How long it waits for what is only wrong if it lasts: shards of an instance that is gone are taken within a few
   /// seconds.
   static let patience = Duration.seconds(15)
@@ -24,7 +24,7 @@ public final class PostgresInspection: StoreInspection {
   /// Connects.
   ///
   /// - Throws: If the database cannot be reached, or has no tables of this version. None are made.
-  public convenience init(_ settings: PostgresSettings) throws(StoreError) {
+  package convenience init(_ settings: PostgresSettings) throws(StoreError) {
     try self.init(settings, limits: ServerInspection.Limits())
   }
 
@@ -52,10 +52,10 @@ public final class PostgresInspection: StoreInspection {
   }
 
   /// Ends nothing: the connection ends with this object.
-  public func close() {}
+  package func close() {}
 
   /// Makes all checks. Quick ones read no bodies, and do not count the calls that have ended.
-  public func report(at now: Timestamp, quick: Bool = false) throws(StoreError) -> StoreReport {
+  package func report(at now: Timestamp, quick: Bool = false) throws(StoreError) -> StoreReport {
     let started = ContinuousClock.now
     (integrity, warnings) = (StoreFinding(check: .integrity), [])
     var (time, isLive, usage) = (now, false, StoreUsage(usedBytes: 0, freeBytes: 0, finished: []))

@@ -1,12 +1,12 @@
-public import RedialModel
-public import RedialStore
+package import RedialModel
+package import RedialStore
 
 /// Reads request bodies of a ``PostgresStore``'s database in pieces, on its own connections: neither this process nor the
 /// server ever has the whole body in memory, because bodies are stored uncompressed by the server (`STORAGE EXTERNAL`) and
 /// `substr` reads only the pages it needs.
-public final class PostgresBodies: BodyReader {
+package final class PostgresBodies: BodyReader {
   /// The default number of connections, which is the number of threads that read at a time.
-  public static let defaultConnections = 2
+  package static let defaultConnections = 2
 
   private let pool: ConnectionPool<SideConnection>
 
@@ -23,14 +23,14 @@ public final class PostgresBodies: BodyReader {
   /// A reader; its connections are made when they are needed.
   ///
   /// - Parameter connections: How many threads are served at a time, 1 or more; others wait.
-  public init(
+  package init(
     _ settings: PostgresSettings, connections: Int = PostgresBodies.defaultConnections
   ) throws(StoreError) {
     pool = try ConnectionPool(connections) { () throws(StoreError) in SideConnection(settings) }
   }
 
   /// How a body is stored.
-  public func form(of id: CallID) throws(StoredBodyError) -> StoredBodyForm {
+  package func form(of id: CallID) throws(StoredBodyError) -> StoredBodyForm {
     var statement = PostgresStatement(Self.formQuery)
     statement.add(id.rawValue)
     let rows = try run(statement)
@@ -39,7 +39,7 @@ public final class PostgresBodies: BodyReader {
   }
 
   /// Some bytes of a body in its stored form.
-  public func bytes(of id: CallID, _ range: Range<Int>) throws(StoredBodyError) -> [UInt8] {
+  package func bytes(of id: CallID, _ range: Range<Int>) throws(StoredBodyError) -> [UInt8] {
     var statement = PostgresStatement(Self.pieceQuery)
     statement.add(id.rawValue)
     statement.add(Int64(range.lowerBound))

@@ -1,10 +1,10 @@
 internal import RedialCore
-public import RedialModel
-public import RedialStore
+package import RedialModel
+package import RedialStore
 
 extension PostgresReader {
   /// Calls without bodies, newest first. One that cannot be read is listed with an empty URL.
-  public func calls(_ query: CallQuery) throws(StoreError) -> CallPage<StoredCall> {
+  package func calls(_ query: CallQuery) throws(StoreError) -> CallPage<StoredCall> {
     let page = try ids(query)
     let found = try results(of: page.calls)
     var calls: [StoredCall] = []
@@ -20,7 +20,7 @@ extension PostgresReader {
   }
 
   /// The ids of calls, newest first.
-  public func ids(_ query: CallQuery) throws(StoreError) -> CallPage<CallID> {
+  package func ids(_ query: CallQuery) throws(StoreError) -> CallPage<CallID> {
     var page = CallPage<CallID>(calls: [], next: nil)
     let filter = query.filter
     guard query.limit > 0, let namespace = try number(of: filter.namespace) else { return page }

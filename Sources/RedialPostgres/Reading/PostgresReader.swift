@@ -1,17 +1,17 @@
-public import RedialCore
-public import RedialModel
-public import RedialStore
+package import RedialCore
+package import RedialModel
+package import RedialStore
 
 /// Reads the calls in a ``PostgresStore``'s database, on its own connections.
-public final class PostgresReader: CallReader {
+package final class PostgresReader: CallReader {
   /// The default number of connections.
-  public static let defaultConnections = 4
+  package static let defaultConnections = 4
   /// The maximum size of a client's body that is read with the call, in bytes.
-  public static let largestHeldBody = 32 * 1024
+  package static let largestHeldBody = 32 * 1024
 
   private let settings: PostgresSettings
   /// How many threads it serves at a time; others wait.
-  public let connections: Int
+  package let connections: Int
   let redaction: Redaction
   private let pool: ConnectionPool<SideConnection>
 
@@ -20,7 +20,7 @@ public final class PostgresReader: CallReader {
   /// - Parameters:
   ///   - connections: How many threads are served at a time, 1 or more; others wait.
   ///   - redaction: Hides parts of URLs; a search by a part of the URL does not find them.
-  public init(
+  package init(
     _ settings: PostgresSettings, connections: Int = PostgresReader.defaultConnections,
     redaction: Redaction = Redaction()
   ) throws(StoreError) {
@@ -33,12 +33,12 @@ public final class PostgresReader: CallReader {
   // MARK: Calls
 
   /// A call with all its attempts; with the responses of all of them, or only of the last.
-  public func call(_ id: CallID, in namespace: Namespace?, allResponses: Bool) throws(StoreError) -> StoredCall? {
+  package func call(_ id: CallID, in namespace: Namespace?, allResponses: Bool) throws(StoreError) -> StoredCall? {
     try call(id, in: namespace, responses: allResponses ? 2 : 1)
   }
 
   /// The attempts of a call, the newest last, with all responses or only their heads; nil if there is no such call.
-  public func attempts(
+  package func attempts(
     of id: CallID, in namespace: Namespace, withBodies: Bool
   ) throws(StoreError) -> [AttemptRecord]? {
     try call(id, in: namespace, responses: withBodies ? 2 : 3)?.attempts
@@ -95,13 +95,13 @@ public final class PostgresReader: CallReader {
   }
 
   /// Calls by their ids, in that order, without bodies and attempts.
-  public func records(of ids: [CallID]) throws(StoreError) -> [Result<CallRecord, StoreError>?] {
+  package func records(of ids: [CallID]) throws(StoreError) -> [Result<CallRecord, StoreError>?] {
     let found = try results(of: ids)
     return ids.map { found[$0].map { $0.map(\.record).mapError(\.error) } }
   }
 
   /// The keys with these names that have not expired, in that order.
-  public func keys(_ names: [IdempotencyName], at now: Timestamp) throws(StoreError) -> [KeyRecord?] {
+  package func keys(_ names: [IdempotencyName], at now: Timestamp) throws(StoreError) -> [KeyRecord?] {
     guard !names.isEmpty else { return [] }
     var find = PostgresStatement(ClaimQueries.keys)
     find.add(texts: names.map(\.text))
@@ -127,7 +127,7 @@ public final class PostgresReader: CallReader {
   // MARK: Waiting calls
 
   /// How many calls in no engine's memory wait, by target and reason, up to a limit.
-  public func backlog(
+  package func backlog(
     of target: TargetKey?, in namespace: Namespace, limit: Int
   ) throws(StoreError) -> StoredBacklog {
     var backlog = StoredBacklog(isComplete: true)
@@ -154,7 +154,7 @@ public final class PostgresReader: CallReader {
   }
 
   /// When the first calls of a target's queue have to start at the latest, and the last one.
-  public func deadlines(of target: TargetKey, limit: Int) throws(StoreError) -> QueueDeadlines {
+  package func deadlines(of target: TargetKey, limit: Int) throws(StoreError) -> QueueDeadlines {
     var (first, last) = (PostgresStatement(ReadQueries.deadlines), PostgresStatement(ReadQueries.lastDeadline))
     first.add(text: target.text)
     first.add(Int64(limit))
@@ -168,12 +168,12 @@ public final class PostgresReader: CallReader {
   // MARK: Counts
 
   /// The size of the tables with their indexes, and the number of finished calls.
-  public func usage() throws(StoreError) -> StoreUsage {
+  package func usage() throws(StoreError) -> StoreUsage {
     UsageQueries.usage(try run(UsageQueries.statements))
   }
 
   /// The results of a namespace's calls and attempts, by step, from a time on.
-  public func statistics(
+  package func statistics(
     of namespace: Namespace, by step: StatisticsStep, from time: Timestamp
   ) throws(StoreError) -> [(start: Timestamp, tally: CallTally)] {
     var select = PostgresStatement(ReadQueries.statistics)
@@ -190,13 +190,13 @@ public final class PostgresReader: CallReader {
   }
 
   /// Overdue work.
-  public func lateness(at now: Timestamp) throws(StoreError) -> LateCalls {
+  package func lateness(at now: Timestamp) throws(StoreError) -> LateCalls {
     let lateness = Lateness(at: now)
     return LatenessQueries.late(try run(LatenessQueries.statements(lateness)), lateness)
   }
 
   /// Throws if the store does not work.
-  public func ping() throws(StoreError) {
+  package func ping() throws(StoreError) {
     _ = try run([PostgresStatement(ReadQueries.ping)])
   }
 

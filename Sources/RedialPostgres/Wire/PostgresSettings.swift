@@ -1,37 +1,37 @@
 internal import Glibc
 internal import RedialStore
-public import RedialModel
+package import RedialModel
 
 /// How to reach a database, and how long to wait for it.
-public struct PostgresSettings: Sendable {
+package struct PostgresSettings: Sendable {
   /// The database, as libpq takes it: `postgresql://user@host/database?sslmode=verify-full`, or `host=… dbname=…`.
-  public var location: String
+  package var location: String
   /// The password, in place of one in ``location``; nil for that one, or for what libpq finds by itself: `PGPASSWORD`, or
   /// the file `~/.pgpass` or another one that `passfile` names.
-  public var password: String?
+  package var password: String?
   /// How long a connection may take to be made.
-  public var connectTimeout = Duration.seconds(5)
+  package var connectTimeout = Duration.seconds(5)
   /// How long an answer may take before the connection is taken for lost. A commit is never cancelled: on the
   /// next connection the store asks the database whether it was made.
-  public var answerTimeout = Duration.seconds(30)
+  package var answerTimeout = Duration.seconds(30)
   /// How long work waits for the database to be reached before it is refused.
-  public var patience = Duration.seconds(1)
+  package var patience = Duration.seconds(1)
   /// The schema with the tables.
-  public var schema = "redial"
+  package var schema = "redial"
 
   /// Creates settings with the default bounds. Nothing is checked yet, see ``check()``.
-  public init(_ location: String, password: String? = nil) {
+  package init(_ location: String, password: String? = nil) {
     self.location = location
     self.password = password
   }
 
   /// Throws if the location cannot be read. The message contains nothing of it, because it may contain a password.
-  public func check() throws(StoreError) {
+  package func check() throws(StoreError) {
     _ = try parsed()
   }
 
   /// The database without user and password, for messages: `PostgreSQL database redial on db.example.com`.
-  public var place: String {
+  package var place: String {
     guard let parsed = try? parsed() else { return "PostgreSQL" }
     let database = parsed["dbname"] ?? parsed["user"]
     let name = database.map { "PostgreSQL database \($0)" } ?? "PostgreSQL"

@@ -1,10 +1,10 @@
 internal import RedialStore
 internal import CSQLite
 internal import Glibc
-public import RedialModel
+package import RedialModel
 
 /// Copies a store that a service may be using.
-public enum StoreBackup {
+package enum StoreBackup {
   /// Steps of SQLite's virtual machine between two looks at how much is written, when SQLite writes it: four copy a row.
   private static let stepsAtOnce: Int32 = 100
 
@@ -18,7 +18,7 @@ public enum StoreBackup {
   ///     longer, and turns a file of an older version into one that can shrink by itself.
   /// - Returns: The size of the copy, in bytes.
   /// - Throws: If a file of that name exists, because it is never overwritten, or if the copy cannot be made.
-  public static func copy(from source: String, to path: String, compact: Bool = false) throws(StoreError) -> Int {
+  package static func copy(from source: String, to path: String, compact: Bool = false) throws(StoreError) -> Int {
     try WriteAheadFile.check(source)
     let connection = try SQLiteConnection(path: source, role: .reader)
     defer { connection.close() }

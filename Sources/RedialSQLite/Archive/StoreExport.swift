@@ -1,6 +1,6 @@
-public import RedialStore
+package import RedialStore
 internal import RedialCore
-public import RedialModel
+package import RedialModel
 
 /// Reads the calls of a store that a service may be using, one after another by age.
 ///
@@ -8,7 +8,7 @@ public import RedialModel
 ///
 /// Of a damaged store it reads what can be read: the log of calls row by row, and the calls by the ids in any table that has
 /// them.
-public final class StoreExport: ExportedCalls {
+package final class StoreExport: ExportedCalls {
   private static let batch: Int64 = 500
 
   private let connection: SQLiteConnection
@@ -27,7 +27,7 @@ public final class StoreExport: ExportedCalls {
   /// Opens a store for reading.
   ///
   /// - Parameter state: Only calls in this state; nil for all.
-  public convenience init(path: String, state: CallState?) throws(StoreError) {
+  package convenience init(path: String, state: CallState?) throws(StoreError) {
     try self.init(path: path, state: state, everyPage: false)
   }
 
@@ -53,7 +53,7 @@ public final class StoreExport: ExportedCalls {
   }
 
   /// Calls `body` with each call, and `damage` with the reason if one cannot be read, which does not stop the others.
-  public func forEach(_ body: (ArchivedCall) -> Void, damage: (StoreError) -> Void) throws(StoreError) {
+  package func forEach(_ body: (ArchivedCall) -> Void, damage: (StoreError) -> Void) throws(StoreError) {
     var last = Int64.min
     while true {
       let (found, end) = try asOfOneMoment { () throws(StoreError) in try batch(after: last, damage) }
@@ -76,7 +76,7 @@ public final class StoreExport: ExportedCalls {
   }
 
   /// Closes the file.
-  public func close() {
+  package func close() {
     connection.close()
   }
 

@@ -1,25 +1,25 @@
-public import RedialStore
-public import RedialCore
-public import RedialModel
+package import RedialStore
+package import RedialCore
+package import RedialModel
 
 /// Puts archived calls into a store, many at a time. A call that exists already stays unchanged, so that an interrupted
 /// import can be repeated.
-public final class StoreImport {
+package final class StoreImport {
   /// Calls in a transaction.
   private static let batch = 1000
   /// Bytes of payload in a transaction.
   private static let batchBytes = 16 << 20
 
   /// The counts of the calls so far.
-  public struct Tally: Sendable, Hashable {
+  package struct Tally: Sendable, Hashable {
     /// Added to the store.
-    public var imported = 0
+    package var imported = 0
     /// Already in the store.
-    public var known = 0
+    package var known = 0
   }
 
   /// The counts of the calls that are on disk.
-  public private(set) var tally = Tally()
+  package private(set) var tally = Tally()
 
   private let store: SQLiteStore
   private let now: Timestamp
@@ -31,7 +31,7 @@ public final class StoreImport {
   ///
   /// - Parameter now: The time of the wall clock: expired keys are left out.
   /// - Throws: `inUse` if a service uses the store, because the service would not see the calls.
-  public init(path: String, payloads: PayloadRule = PayloadRule(), at now: Timestamp) throws(StoreError) {
+  package init(path: String, payloads: PayloadRule = PayloadRule(), at now: Timestamp) throws(StoreError) {
     self.now = now
     store = try SQLiteStore(path: path, payloads: payloads)
     // A copy of a running service's store, and a killed service's store, have calls that only the log knows. Archived calls
@@ -40,7 +40,7 @@ public final class StoreImport {
   }
 
   /// Adds a call, at the latest when the import finishes.
-  public func add(_ call: ArchivedCall) throws(StoreError) {
+  package func add(_ call: ArchivedCall) throws(StoreError) {
     let id = call.record.id
     if waiting[id] != nil {
       tally.known += 1
@@ -53,7 +53,7 @@ public final class StoreImport {
   }
 
   /// Makes everything durable, and closes the store.
-  public func finish() throws(StoreError) {
+  package func finish() throws(StoreError) {
     try flush()
     try store.grantFreeTurns()
     store.close()

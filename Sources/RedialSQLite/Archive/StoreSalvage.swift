@@ -1,21 +1,20 @@
 internal import Glibc
-public import RedialCore
+package import RedialCore
 internal import RedialJSON
-public import RedialModel
-public import RedialStore
+package import RedialModel
+package import RedialStore
 
 /// Makes a new store of all that can be read of a damaged one, which stays as it is.
 ///
 /// It works on a copy of the file, beside the new store: each page of the write-ahead log that verifies is put into it, also
 /// those behind damage, which SQLite would drop. Then the calls are exported and imported, and the rows that are about no
 /// call, such as API keys, are copied.
-public struct StoreSalvage {
+package struct StoreSalvage {
   /// The result.
-  public struct Outcome: Sendable {
-    /// Calls in the new store.
-    public var calls = 0
+  package struct Outcome: Sendable {
+    package var calls = 0
     /// How often something was left out, as it was reported.
-    public var leftOut = 0
+    package var leftOut = 0
   }
 
   /// What is about no call. A new store makes the rest itself.
@@ -40,7 +39,7 @@ public struct StoreSalvage {
   ///   - now: The time of the wall clock: expired keys are left out.
   ///   - report: Gets what is left out, in a sentence.
   /// - Throws: If a service uses the store, or if nothing can be read of it. There is no new store then.
-  public static func run(
+  package static func run(
     from source: String, to path: String, payloads: PayloadRule = PayloadRule(), at now: Timestamp,
     report: @escaping (String) -> Void
   ) throws(StoreError) -> Outcome {

@@ -1,13 +1,13 @@
-public import RedialStore
-public import RedialCore
-public import RedialModel
+package import RedialStore
+package import RedialCore
+package import RedialModel
 
 /// Checks a store against the invariants, on its own connection, which cannot write.
 ///
 /// Beside a running service it is one more reader: neither waits for the other. No read transaction lasts longer than
 /// one check, or a thousand calls, so that the log can start again; only the check of the file's integrity needs one
 /// transaction for the whole file.
-public final class SQLiteInspection: StoreInspection {
+package final class SQLiteInspection: StoreInspection {
   /// Calls that are read in one transaction.
   private static let batch: Int64 = 1000
 
@@ -25,7 +25,7 @@ public final class SQLiteInspection: StoreInspection {
   /// Opens a store for reading.
   ///
   /// - Throws: If there is no such file, it is not a store, or it has another version.
-  public init(path: String) throws(StoreError) {
+  package init(path: String) throws(StoreError) {
     try WriteAheadFile.check(path)
     connection = try SQLiteConnection(path: path, role: .reader)
     try Schema.openForReading(connection)
@@ -41,7 +41,7 @@ public final class SQLiteInspection: StoreInspection {
   }
 
   /// The report of a store whose write-ahead log is damaged, so that it must not be opened; nil if it is not.
-  public static func report(ofDamagedLog path: String) throws(StoreError) -> StoreReport? {
+  package static func report(ofDamagedLog path: String) throws(StoreError) -> StoreReport? {
     do {
       try WriteAheadFile.check(path)
       return nil
@@ -55,7 +55,7 @@ public final class SQLiteInspection: StoreInspection {
   }
 
   /// Makes all checks. Quick ones leave out the comparison of each index with its table.
-  public func report(at now: Timestamp, quick: Bool = false) throws(StoreError) -> StoreReport {
+  package func report(at now: Timestamp, quick: Bool = false) throws(StoreError) -> StoreReport {
     let isLive = StoreFile.isOwned(connection.path)
     var integrity = StoreFinding(check: .integrity)
     var findings: [StoreFinding] = []
@@ -97,7 +97,7 @@ public final class SQLiteInspection: StoreInspection {
   }
 
   /// Closes the file.
-  public func close() {
+  package func close() {
     connection.close()
   }
 

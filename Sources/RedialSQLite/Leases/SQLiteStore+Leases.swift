@@ -1,10 +1,10 @@
 internal import RedialStore
-public import RedialCore
-public import RedialModel
+package import RedialCore
+package import RedialModel
 
 extension SQLiteStore {
   /// Joins the instances that share the store, or renews the lease; gives back shards and gets new ones.
-  public func lease(
+  package func lease(
     _ request: LeaseRequest, renewing session: Int64?
   ) throws(StoreError) -> LeaseGrant {
     let now = clock()
@@ -37,7 +37,7 @@ extension SQLiteStore {
   }
 
   /// Gives back the session and all shards. Only without attempts in flight.
-  public func leave(at now: Timestamp) throws(StoreError) {
+  package func leave(at now: Timestamp) throws(StoreError) {
     guard leases.session != nil else { return }
     try transaction { () throws(StoreError) in
       try time.end(at: now)

@@ -1,32 +1,32 @@
 internal import CSQLite
-public import RedialModel
-public import RedialStore
+package import RedialModel
+package import RedialStore
 
 /// Reads request bodies in pieces, on its own connections to the file of a ``SQLiteStore``: the memory for a body does
 /// not depend on its size.
 ///
 /// A read transaction lasts no longer than the reading of one piece. If it lasted until a slow target has received the
 /// body, the write-ahead log could not be truncated meanwhile.
-public final class StoredBodies: BodyReader {
+package final class StoredBodies: BodyReader {
   /// The default number of connections, which is the number of threads that read at a time.
-  public static let defaultConnections = 2
+  package static let defaultConnections = 2
 
   private let pool: ConnectionPool<BodyConnection>
 
   /// Opens connections to an open store.
   ///
   /// - Parameter connections: How many threads are served at a time, 1 or more; others wait.
-  public init(path: String, connections: Int = StoredBodies.defaultConnections) throws(StoreError) {
+  package init(path: String, connections: Int = StoredBodies.defaultConnections) throws(StoreError) {
     pool = try ConnectionPool(connections) { () throws(StoreError) in try BodyConnection(path: path) }
   }
 
   /// How a body is stored.
-  public func form(of id: CallID) throws(StoredBodyError) -> StoredBodyForm {
+  package func form(of id: CallID) throws(StoredBodyError) -> StoredBodyForm {
     try pool.withConnection { connection throws(StoredBodyError) in try connection.form(of: id) }
   }
 
   /// Some bytes of a body in its stored form.
-  public func bytes(of id: CallID, _ range: Range<Int>) throws(StoredBodyError) -> [UInt8] {
+  package func bytes(of id: CallID, _ range: Range<Int>) throws(StoredBodyError) -> [UInt8] {
     try pool.withConnection { connection throws(StoredBodyError) in try connection.bytes(of: id, range) }
   }
 }

@@ -1,5 +1,5 @@
-public import RedialModel
-public import RedialStore
+package import RedialModel
+internal import RedialStore
 
 struct DocumentTable {
   private let connection: SQLiteConnection
@@ -80,17 +80,17 @@ struct DocumentTable {
 
 extension SQLiteStore: DocumentStore {
   /// All documents of a kind, by id.
-  public func documents(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument] {
+  package func documents(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument] {
     try service.documents.all(kind)
   }
 
   /// The document with an id; nil if there is none.
-  public func document(_ kind: StoredDocument.Kind, id: String) throws(StoreError) -> [UInt8]? {
+  package func document(_ kind: StoredDocument.Kind, id: String) throws(StoreError) -> [UInt8]? {
     try service.documents.one(kind, id)
   }
 
   /// Stores a document in place of the one with that id, if that is still as it was read.
-  public func replaceDocument(
+  package func replaceDocument(
     _ kind: StoredDocument.Kind, id: String, _ old: [UInt8], with new: [UInt8]
   ) throws(StoreError) -> Bool {
     var isReplaced = false

@@ -2,9 +2,9 @@ internal import RedialStore
 internal import RedialModel
 
 /// Why the service cannot start.
-public struct ServiceStartError: Error, Sendable {
+package struct ServiceStartError: Error, Sendable {
   /// What failed, on which input, and what to do.
-  public var message: String
+  package var message: String
 
   /// Runs something with a store, whose failures become errors of this type.
   static func of<Value>(_ body: () throws(StoreError) -> Value) throws(ServiceStartError) -> Value {

@@ -3,15 +3,14 @@ package import RedialJSON
 internal import RedialModel
 
 /// The secret that signs webhooks, in the form of Standard Webhooks: `whsec_` and base 64.
-public struct WebhookSecret: Sendable, Hashable {
-  /// The secret as text.
-  public let text: String
+package struct WebhookSecret: Sendable, Hashable {
+  package let text: String
   private let key: [UInt8]
 
   private static let prefix = "whsec_"
 
   /// Reads a secret; nil unless it is `whsec_` and the base 64 of 24 to 64 bytes.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     guard text.hasPrefix(Self.prefix), let key = Base64.decode(String(text.dropFirst(Self.prefix.count))),
       (24...64).contains(key.count)
     else { return nil }
@@ -20,7 +19,7 @@ public struct WebhookSecret: Sendable, Hashable {
   }
 
   /// Makes a secret of 32 random bytes; nil if the system provides none.
-  public static func random() -> WebhookSecret? {
+  package static func random() -> WebhookSecret? {
     var key = [UInt8](repeating: 0, count: 32)
     guard RAND_bytes(&key, Int32(key.count)) == 1 else { return nil }
     return WebhookSecret(prefix + Base64.encode(key))
@@ -28,7 +27,7 @@ public struct WebhookSecret: Sendable, Hashable {
 
   /// The value of `webhook-signature` for a message: `v1,` and the base 64 of HMAC-SHA256 over
   /// `id.timestamp.payload` (Standard Webhooks, "Signature scheme").
-  public func signature(id: String, timestamp: Int64, payload: [UInt8]) -> String {
+  package func signature(id: String, timestamp: Int64, payload: [UInt8]) -> String {
     var message = Array("\(id).\(timestamp).".utf8)
     message += payload
     return "v1," + Base64.encode(authentication(of: message))

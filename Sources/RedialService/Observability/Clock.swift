@@ -1,12 +1,12 @@
 internal import Glibc
-public import RedialCore
+package import RedialCore
 internal import RedialStore
 internal import Synchronization
 
 /// The service's time. It starts with the wall clock and continues with a clock that nobody can set, so a step of the wall
 /// clock neither shortens nor extends a wait. That clock continues while the machine is suspended, because the reasons for a
 /// wait also continue, such as the time that a target asked for. With a shared store it follows the store's time.
-public struct Clock: Sendable {
+package struct Clock: Sendable {
   /// The time of a shared store.
   private final class Followed: Sendable {
     let discipline: Mutex<ClockDiscipline>
@@ -20,7 +20,7 @@ public struct Clock: Sendable {
   private let shift: ClockShift?
 
   /// A clock that starts now.
-  public init() { self.init(by: nil, shift: nil) }
+  package init() { self.init(by: nil, shift: nil) }
 
   /// - Parameters:
   ///   - sample: A look at the clock of the store; nil for the wall clock.
@@ -36,7 +36,7 @@ public struct Clock: Sendable {
   }
 
   /// The time now; it never goes back.
-  public var now: Timestamp {
+  package var now: Timestamp {
     // The reading must not be older than a correction that another thread makes meanwhile.
     let time =
       followed?.discipline.withLock { $0.time(at: Self.microseconds(CLOCK_BOOTTIME)) }
@@ -61,10 +61,10 @@ public struct Clock: Sendable {
   var isShifted: Bool { shift != nil }
 
   /// How far the wall clock is ahead of the service's time: because it was set after the start, or differs from the store's.
-  public var offset: Duration { Self.wallTime() - now }
+  package var offset: Duration { Self.wallTime() - now }
 
   /// The time of the wall clock.
-  public static func wallTime() -> Timestamp {
+  package static func wallTime() -> Timestamp {
     Timestamp(microseconds: microseconds(CLOCK_REALTIME))
   }
 

@@ -5,7 +5,7 @@ internal import RedialJSON
 internal import RedialText
 
 /// The format of log lines.
-public enum LogFormat: String, Sendable, CaseIterable {
+package enum LogFormat: String, Sendable, CaseIterable {
   /// For people.
   case text
   /// One JSON object per line, for programs.
@@ -13,7 +13,7 @@ public enum LogFormat: String, Sendable, CaseIterable {
 }
 
 /// The importance of a log line.
-public enum LogLevel: String, Sendable, CaseIterable, Comparable {
+package enum LogLevel: String, Sendable, CaseIterable, Comparable {
   /// Useful when searching for a fault.
   case debug
   /// Worth knowing.
@@ -24,7 +24,7 @@ public enum LogLevel: String, Sendable, CaseIterable, Comparable {
   case error
 
   /// Whether the first level is less important.
-  public static func < (a: LogLevel, b: LogLevel) -> Bool { a.rank < b.rank }
+  package static func < (a: LogLevel, b: LogLevel) -> Bool { a.rank < b.rank }
 
   private var rank: Int {
     switch self {
@@ -37,14 +37,14 @@ public enum LogLevel: String, Sendable, CaseIterable, Comparable {
 }
 
 /// Writes one line per event to standard error: time, level, event, and named values.
-public struct Log: Sendable {
+package struct Log: Sendable {
   /// The format of the lines.
-  public let format: LogFormat
+  package let format: LogFormat
   /// The lowest level that is written.
-  public let level: LogLevel
+  package let level: LogLevel
 
   /// Creates a log.
-  public init(format: LogFormat, level: LogLevel) {
+  package init(format: LogFormat, level: LogLevel) {
     self.format = format
     self.level = level
   }
@@ -54,7 +54,7 @@ public struct Log: Sendable {
   /// - Parameters:
   ///   - event: What happened, as a stable word or two in camelCase.
   ///   - values: Details, in the order in which they are shown.
-  public func write(_ level: LogLevel, _ event: StaticString, _ values: [(StaticString, String)] = []) {
+  package func write(_ level: LogLevel, _ event: StaticString, _ values: [(StaticString, String)] = []) {
     guard level >= self.level else { return }
     let line = line(level, event, values, at: Clock.wallTime())
     // One write per line, so that lines of several threads do not mix. A failed write is ignored: no accepted call may

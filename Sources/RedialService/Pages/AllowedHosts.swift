@@ -5,17 +5,17 @@ internal import RedialModel
 /// A web page can make any name that it owns resolve to 127.0.0.1 (DNS rebinding); to the browser it then has the
 /// service's own origin. The name stays in the Host field. Loopback names and addresses cannot be rebound, so they are
 /// always allowed.
-public struct AllowedHosts: Sendable, Hashable {
+package struct AllowedHosts: Sendable, Hashable {
   /// Further names: in lower case, with `*.` before a name for all names under it, or `*` for every host.
-  public let names: [String]
+  package let names: [String]
 
   /// No further name.
-  public init() { names = [] }
+  package init() { names = [] }
 
   /// Reads `redial,*.internal.example.com`.
   ///
   /// - Returns: Nil if one of them is not a host name. A port or a scheme is not part of a host name.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     var names: [String] = []
     for part in text.split(separator: ",") {
       let name = part.filter { !$0.isWhitespace }.lowercased()
@@ -27,12 +27,12 @@ public struct AllowedHosts: Sendable, Hashable {
   }
 
   /// Whether requests for every host are answered.
-  public var allowsAll: Bool { names.contains("*") }
+  package var allowsAll: Bool { names.contains("*") }
 
   /// Whether a request for this host is answered.
   ///
   /// - Parameter authority: The host, with a port if the request has one; empty for none, which no browser sends.
-  public func allows(_ authority: String) -> Bool {
+  package func allows(_ authority: String) -> Bool {
     // Nearly every request; no further check is needed.
     if authority.isEmpty || authority.hasPrefix("127.0.0.1:") || authority.hasPrefix("localhost:") { return true }
     var host = Self.host(of: authority)

@@ -5,18 +5,18 @@ internal import HTTPServer
 ///
 /// Each is named exactly. A page sends its key in `Authorization`, so that neither cookies nor
 /// `Access-Control-Allow-Credentials` are needed, and a browser adds nothing that a page does not have itself.
-public struct CORSOrigins: Sendable, Hashable {
+package struct CORSOrigins: Sendable, Hashable {
   /// The origins as browsers write them, such as `https://app.example.com`.
-  public let names: [String]
+  package let names: [String]
 
   /// No origin.
-  public init() { names = [] }
+  package init() { names = [] }
 
   /// Reads `https://app.example.com,http://localhost:3000`.
   ///
   /// - Returns: Nil if one is not the origin of a web page as browsers write it: `http` or `https`, a host, and a port
   ///   unless it is the scheme's default; no path, no slash at the end, and no `*`.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     let names = text.split(separator: ",").map { $0.filter { !$0.isWhitespace }.lowercased() }
     guard names.allSatisfy(Self.isOrigin) else { return nil }
     self.names = names

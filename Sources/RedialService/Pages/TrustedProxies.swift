@@ -5,25 +5,25 @@ internal import RedialModel
 ///
 /// A reverse proxy says in these fields how its client addressed it. Any other client can send them too, and could so
 /// make links lead to another place. So they are read only from these peers, and ignored from all others.
-public struct TrustedProxies: Sendable, Hashable {
+package struct TrustedProxies: Sendable, Hashable {
   /// Addresses, as blocks.
   private let blocks: [AddressBlock]
   /// Whether all peers on a Unix domain socket, which have no address, are trusted.
   private let trustsUnix: Bool
   /// The entries as they were written.
-  public let entries: [String]
+  package let entries: [String]
 
   /// The entry for peers on a Unix domain socket.
   private static let unix = "unix"
 
   /// No peer.
-  public init() { (blocks, trustsUnix, entries) = ([], false, []) }
+  package init() { (blocks, trustsUnix, entries) = ([], false, []) }
 
   /// Reads `127.0.0.1,10.0.0.0/8,fd00::/8,unix`.
   ///
   /// - Returns: Nil if an entry is neither an address, a block, nor the word `unix`. A block with bits set beyond its
   ///   prefix is invalid.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     let entries = text.split(separator: ",").map { $0.filter { !$0.isWhitespace } }
     let addresses = entries.filter { $0 != Self.unix }
     let blocks = addresses.compactMap { AddressBlock($0) }

@@ -29,7 +29,6 @@ struct CallAnswers: Sendable {
     }
   }
 
-  /// Answers with a page of calls.
   func showPage(_ query: CallQuery, _ responder: HTTPResponder, _ caller: Caller) {
     queries.answer(responder, as: query.load, for: caller) { _ in
       let page = try reader.calls(query)

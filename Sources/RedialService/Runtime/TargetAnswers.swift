@@ -32,12 +32,10 @@ struct TargetAnswers: Sendable {
     }
   }
 
-  /// Answers with one target.
   func show(_ key: TargetKey, _ responder: HTTPResponder) {
     find(key, responder) { show($0, responder) }
   }
 
-  /// Answers with one target.
   func show(_ target: TargetSnapshot, _ responder: HTTPResponder) {
     queries.answer(responder) { () -> HTTPResponse? in
       Answer.target(try withStoredCalls(try DeadlineWatch.estimated(target, by: reader)))

@@ -1,115 +1,114 @@
-public import HTTPServer
+package import HTTPServer
 internal import RedialCore
-public import RedialEngine
-public import RedialModel
-public import RedialStore
-public import RedialTransport
+package import RedialEngine
+package import RedialModel
+package import RedialStore
+package import RedialTransport
 
-/// All settings of the service.
-public struct ServiceSettings: Sendable {
+package struct ServiceSettings: Sendable {
   /// Where to listen.
-  public var listen = ListenAddress.tcp(host: "127.0.0.1", port: 8080)
+  package var listen = ListenAddress.tcp(host: "127.0.0.1", port: 8080)
   /// The mode of a Unix domain socket's file: users who may write to it may connect.
-  public var socketPermissions = 0o600
+  package var socketPermissions = 0o600
   /// Whether to listen for other machines without an API key.
-  public var allowUnauthenticated = false
+  package var allowUnauthenticated = false
   /// The hosts by which clients may address the service if no API key is required.
-  public var allowedHosts = AllowedHosts()
+  package var allowedHosts = AllowedHosts()
   /// The reverse proxies whose forwarding fields are used.
-  public var trustedProxies = TrustedProxies()
+  package var trustedProxies = TrustedProxies()
   /// The origins whose pages may use the API with an API key.
-  public var corsOrigins = CORSOrigins()
+  package var corsOrigins = CORSOrigins()
   /// An API key with all permissions, besides those in the store.
-  public var adminKey: String?
+  package var adminKey: String?
   /// The file by which a test moves the service's time; nil in production.
   var testClock: String?
   /// Where calls are stored.
-  public var store = "sqlite:data/redial.db"
+  package var store = "sqlite:data/redial.db"
   /// The file with the password for a PostgreSQL store; nil if there is none.
-  public var storePasswordFile: String?
+  package var storePasswordFile: String?
   /// How long an instance that died keeps its part of a PostgreSQL store.
-  public var leaseDuration = Duration.seconds(3)
+  package var leaseDuration = Duration.seconds(3)
   /// The URL at which other instances on the same PostgreSQL store reach this one; nil for the address that it listens
   /// on.
-  public var peerURL: String?
+  package var peerURL: String?
   /// The secret that signs webhooks; nil for one that the store makes and keeps.
-  public var webhookSecret: String?
+  package var webhookSecret: String?
   /// Maximum number of webhook endpoints.
-  public var maxWebhookEndpoints = 100
+  package var maxWebhookEndpoints = 100
   /// How long every delivery to a webhook endpoint may fail before it is disabled.
-  public var webhookDisableAfter = Duration.seconds(5 * 86_400)
+  package var webhookDisableAfter = Duration.seconds(5 * 86_400)
   /// Event loops of the HTTP server.
-  public var loops = 1
+  package var loops = 1
   /// Maximum number of open connections of clients.
-  public var maxConnections = 10_000
+  package var maxConnections = 10_000
   /// The longest request body of a call, in bytes.
-  public var maxBodyBytes = 1 << 20
+  package var maxBodyBytes = 1 << 20
   /// Maximum ratio of a compressed request's inflated size to its sent size.
-  public var maxInflationRatio = 100
+  package var maxInflationRatio = 100
   /// Compression level of answers for clients that accept gzip; 0 for none.
-  public var gzipLevel = 1
+  package var gzipLevel = 1
   /// The smallest answer that is compressed, in bytes.
-  public var gzipMinBytes = 1024
+  package var gzipMinBytes = 1024
   /// The other limits of the HTTP server; the properties of this type override those in it.
-  public var http = HTTPServerConfiguration()
+  package var http = HTTPServerConfiguration()
   /// Maximum number of clients that wait for a call to end; others are answered at once.
-  public var maxWaiting = 10_000
+  package var maxWaiting = 10_000
   /// The maximum time that a client may wait for a call to end.
-  public var maxWaitTime = Duration.seconds(60)
+  package var maxWaitTime = Duration.seconds(60)
   /// Maximum number of calls in one request.
-  public var maxBatch = 1000
+  package var maxBatch = 1000
   /// Maximum number of services like this one that a submission may have passed through.
-  public var maxHops = 3
+  package var maxHops = 3
   /// The maximum number of calls that are examined for one page of a list.
-  public var maxScan = CallQuery.defaultScanLimit
+  package var maxScan = CallQuery.defaultScanLimit
   /// The limits of previews, simulations and dry runs.
-  public var forecasts = ForecastLimits()
+  package var forecasts = ForecastLimits()
   /// Maximum bulk operations that run at a time.
-  public var maxOperations = 16
+  package var maxOperations = 16
   /// The rate of a bulk operation, in calls per second, if its client does not say.
-  public var operationRate = 100
+  package var operationRate = 100
   /// The maximum number of stored policies.
-  public var maxPolicies = 1000
+  package var maxPolicies = 1000
   /// The maximum number of kept versions of a stored policy.
-  public var maxPolicyVersions = 20
+  package var maxPolicyVersions = 20
   /// The clients that may name a call's target.
-  public var targetNaming = TargetNaming.operators
+  package var targetNaming = TargetNaming.operators
   /// How attempts are made, without the egress policy.
-  public var transport = TransportConfiguration(userAgent: "redial/\(redialVersion)")
+  package var transport = TransportConfiguration(userAgent: "redial/\(redialVersion)")
   /// Where calls and webhooks may go; limits that follow from the service's own addresses are added when it listens.
-  public var egress = EgressPolicy()
+  package var egress = EgressPolicy()
   /// The maximum time that a stop waits for attempts in flight. Docker allows ten seconds before it kills.
-  public var drainTimeout = Duration.seconds(8)
+  package var drainTimeout = Duration.seconds(8)
   /// Which payloads the store keeps, and how.
-  public var payloads = PayloadRule()
+  package var payloads = PayloadRule()
   /// How long finished calls are kept.
-  public var retention = Retention()
+  package var retention = Retention()
   /// Space that is reserved on the store's disk, in bytes, for accepted calls and retention when the disk is full.
-  public var reserveBytes = 64 << 20
+  package var reserveBytes = 64 << 20
   /// How often the store is examined for the metrics.
-  public var storeWatchInterval = Duration.seconds(10)
+  package var storeWatchInterval = Duration.seconds(10)
   /// How much freed memory the process keeps for reuse, in bytes; more is returned to the system.
-  public var keptFreeBytes = 16 << 20
+  package var keptFreeBytes = 16 << 20
   /// How many targets have their own gauges in the metrics; the rest are summed.
-  public var namedTargets = 20
+  package var namedTargets = 20
   /// Where spans of calls and attempts go.
-  public var spans = SpanSettings()
+  package var spans = SpanSettings()
   /// The format of log lines.
-  public var logFormat = LogFormat.text
+  package var logFormat = LogFormat.text
   /// The lowest level that is logged.
-  public var logLevel = LogLevel.info
+  package var logLevel = LogLevel.info
   /// The limits of the event stream.
-  public var events = EventSettings()
+  package var events = EventSettings()
   /// What all targets follow that have no settings of their own; the engine's settings have it already.
-  public var targetDefaults = TargetOverrides()
+  package var targetDefaults = TargetOverrides()
   /// The engine's settings.
-  public var engine = EngineSettings(breaker: .service)
+  package var engine = EngineSettings(breaker: .service)
 
   /// The defaults.
-  public init() {}
+  package init() {}
 
   /// The maximum size of a call descriptor: a body in base 64, with space for the other members.
-  public var maxDescriptorBytes: Int { maxBodyBytes * 4 / 3 + 128 * 1024 }
+  package var maxDescriptorBytes: Int { maxBodyBytes * 4 / 3 + 128 * 1024 }
 
   /// Which payloads the store keeps and how, in the engine's form.
   var storedPayloads: PayloadRule {
@@ -119,7 +118,7 @@ public struct ServiceSettings: Sendable {
   }
 
   /// The limits for a client's descriptor.
-  public var descriptorLimits: CallDescriptor.Limits {
+  package var descriptorLimits: CallDescriptor.Limits {
     CallDescriptor.Limits(bodyBytes: maxBodyBytes, egress: egress.knowing(listen))
   }
 }

@@ -1,4 +1,7 @@
+internal import HTTPServer
 internal import RedialCore
+internal import RedialEngine
+internal import RedialTransport
 
 /// Bounds that nobody has a reason to change. They are constants, but for tests, which reach some of them sooner when they
 /// are small.

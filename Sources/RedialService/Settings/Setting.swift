@@ -7,15 +7,15 @@ internal import RedialTransport
 internal import RedialText
 
 /// One setting, which can be set by a flag, an environment variable or the config file.
-public struct Setting: Sendable {
+package struct Setting: Sendable {
   /// Its key in the config file, in camelCase.
-  public let key: String
+  package let key: String
   /// The form of its value, for people.
-  public let form: String
+  package let form: String
   /// Its meaning.
-  public let summary: String
+  package let summary: String
   /// Whether its value must not be shown.
-  public let isSecret: Bool
+  package let isSecret: Bool
   /// Returns its value as text.
   let read: @Sendable (ServiceSettings) -> String
   /// Sets it from text; false for an invalid text.
@@ -38,18 +38,18 @@ public struct Setting: Sendable {
   }
 
   /// The flag: the key in kebab-case after two hyphens.
-  public var flag: String { "--" + words.joined(separator: "-") }
+  package var flag: String { "--" + words.joined(separator: "-") }
   /// The environment variable: the key in upper case after `REDIAL_`.
-  public var variable: String { "REDIAL_" + words.map { $0.uppercased() }.joined(separator: "_") }
+  package var variable: String { "REDIAL_" + words.map { $0.uppercased() }.joined(separator: "_") }
   /// The value if nobody sets it.
-  public var defaultText: String { read(ServiceSettings()) }
+  package var defaultText: String { read(ServiceSettings()) }
 
   private var words: [String] { CamelCaseWords(key).words }
 }
 
 extension Setting {
   /// Every setting, in the order of the help.
-  public static let all: [Setting] = [
+  package static let all: [Setting] = [
     Setting(
       key: "listen", form: "HOST:PORT or unix:PATH",
       summary: "Address to listen on, such as [::1]:8080. Port 0 takes any free port.", isSecret: false,

@@ -2,12 +2,12 @@
 ///
 /// In the config file a group is an object, and its settings omit the group's name: `eventHeartbeat` is `{"events":
 /// {"heartbeat": "5s"}}`. Its key alone, `{"eventHeartbeat": "5s"}`, means the same.
-public enum SettingGroup: String, Sendable, CaseIterable {
+package enum SettingGroup: String, Sendable, CaseIterable {
   case server, access, store, calls, targets, egress, transport, tls, webhooks, events, tracing,
     metrics, log
 
   /// The subject of the settings.
-  public var title: String {
+  package var title: String {
     switch self {
     case .server: "Listening and HTTP"
     case .access: "Access and redaction"
@@ -60,7 +60,7 @@ public enum SettingGroup: String, Sendable, CaseIterable {
   }
 
   /// The settings, in the order of the help.
-  public var settings: [Setting] { keys.compactMap { key in Setting.all.first { $0.key == key } } }
+  package var settings: [Setting] { keys.compactMap { key in Setting.all.first { $0.key == key } } }
 
   /// The prefix that a key of the group may have and that the config file omits.
   private var prefix: String {
@@ -89,13 +89,13 @@ public enum SettingGroup: String, Sendable, CaseIterable {
 
 extension Setting {
   /// Its group; a test checks that there is exactly one.
-  public var group: SettingGroup { SettingGroup.allCases.first { $0.keys.contains(key) } ?? .server }
+  package var group: SettingGroup { SettingGroup.allCases.first { $0.keys.contains(key) } ?? .server }
 
   /// Its place in the config file, such as `events.heartbeat`.
-  public var path: String { "\(group.rawValue).\(group.name(of: key))" }
+  package var path: String { "\(group.rawValue).\(group.name(of: key))" }
 
   /// Whether it is one of the few that people usually set; the help shows the others on request.
-  public var isCommon: Bool {
+  package var isCommon: Bool {
     [
       "listen", "adminKey", "allowUnauthenticated", "store", "retentionTime", "retentionBytes", "maxBodyBytes",
       "maxInFlight", "maxInFlightPerTarget", "egress", "egressAllow", "webhookSecret", "otlpEndpoint", "logFormat",

@@ -1,10 +1,10 @@
 /// Why settings cannot be used.
-public struct SettingsFault: Error, Sendable, Hashable {
+package struct SettingsFault: Error, Sendable, Hashable {
   /// What is wrong, where, and what is expected.
-  public var message: String
+  package var message: String
 
   /// Creates a fault.
-  public init(_ message: String) {
+  package init(_ message: String) {
     self.message = message
   }
 }

@@ -2,11 +2,10 @@ internal import RedialModel
 
 /// The settings in force, and the source of each value: a flag, else an environment variable, else the config file,
 /// else the default.
-public struct LoadedSettings: Sendable {
-  /// The settings.
-  public private(set) var settings = ServiceSettings()
+package struct LoadedSettings: Sendable {
+  package private(set) var settings = ServiceSettings()
   /// The source of each key that was set.
-  public private(set) var origins: [String: String] = [:]
+  package private(set) var origins: [String: String] = [:]
 
   /// Loads settings.
   ///
@@ -15,7 +14,7 @@ public struct LoadedSettings: Sendable {
   ///   - environment: The environment's variables.
   ///   - file: The path of a config file; see ``ConfigFile``.
   /// - Throws: What is wrong with the first wrong value, file or variable.
-  public static func load(
+  package static func load(
     flags: [String: String], environment: [String: String], file: String?
   ) throws(SettingsFault) -> LoadedSettings {
     var loaded = LoadedSettings()
@@ -49,13 +48,13 @@ public struct LoadedSettings: Sendable {
   }
 
   /// Variables that Redial reads besides its settings.
-  public static let otherVariables: Set<String> = [
+  package static let otherVariables: Set<String> = [
     "REDIAL_CONFIG", "REDIAL_SERVER", "REDIAL_API_KEY", "REDIAL_NAMESPACE", ClockShift.variable,
     Setting.constantsVariable,
   ]
 
   /// One line per setting, in the order of the groups: its position in the config file, its value and its source.
-  public var description: String {
+  package var description: String {
     SettingGroup.allCases.flatMap(\.settings).map { setting in
       let value = setting.read(settings)
       let shown = setting.isSecret && !value.isEmpty ? "(hidden)" : setting.displayed(value)

@@ -3,7 +3,7 @@
 /// A target's name decides which breaker, pause, limits and ordering apply to a call. So a client that may choose the
 /// name can avoid those of the URL's origin, or use up those of others. Operators can do so by other means too; a key
 /// that only allows submitting calls must not. TLS settings do not depend on the name (see `OriginTLS`).
-public enum TargetNaming: String, Sendable, Hashable, CaseIterable {
+package enum TargetNaming: String, Sendable, Hashable, CaseIterable {
   /// Everybody who may submit calls.
   case anyone
   /// Callers with the scope `operate`; if no key is required, that is everybody.

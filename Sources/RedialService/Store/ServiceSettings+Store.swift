@@ -2,8 +2,8 @@ internal import Glibc
 internal import RedialEngine
 internal import RedialPostgres
 internal import RedialSQLite
-public import RedialModel
-public import RedialStore
+package import RedialModel
+package import RedialStore
 
 /// A store that was opened for a service, with its readers.
 struct StoreConnections {
@@ -92,7 +92,7 @@ extension ServiceSettings {
   ///
   /// - Parameter quick: Leave out what takes longest.
   /// - Throws: If the store cannot be read.
-  public func inspectStore(quick: Bool) throws(ServiceStartError) -> StoreReport {
+  package func inspectStore(quick: Bool) throws(ServiceStartError) -> StoreReport {
     let inspection: any StoreInspection
     switch try location() {
     case .sqlite(let path):
@@ -113,7 +113,7 @@ extension ServiceSettings {
   ///
   /// - Parameter state: Only calls in this state; nil for all.
   /// - Throws: If the store cannot be opened.
-  public func exportedCalls(in state: CallState?) throws(ServiceStartError) -> any ExportedCalls {
+  package func exportedCalls(in state: CallState?) throws(ServiceStartError) -> any ExportedCalls {
     switch try location() {
     case .sqlite(let path):
       return try ServiceStartError.of { () throws(StoreError) in try StoreExport(path: path, state: state) }
@@ -127,7 +127,7 @@ extension ServiceSettings {
   ///
   /// - Parameter role: Another role, which may then work with the tables and not change them; nil for none.
   /// - Returns: What was done, as a sentence.
-  public func makeTables(granting role: String?) throws(ServiceStartError) -> String {
+  package func makeTables(granting role: String?) throws(ServiceStartError) -> String {
     guard case .postgres(let url) = try location() else {
       throw ServiceStartError(
         message: "Only a PostgreSQL store needs its tables made: postgresql://user@host/database.")

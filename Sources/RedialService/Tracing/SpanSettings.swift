@@ -1,26 +1,26 @@
 internal import RedialCore
-public import RedialModel
+package import RedialModel
 internal import RedialText
 
 /// Where spans are sent, and the limits for sending.
-public struct SpanSettings: Sendable {
+package struct SpanSettings: Sendable {
   /// The base URL of the collector, to which `/v1/traces` is added; empty for none: nothing is traced.
-  public var endpoint = ""
+  package var endpoint = ""
   /// Header fields of the requests to it.
-  public var headers: [HeaderField] = []
+  package var headers: [HeaderField] = []
   /// The service name of the spans.
-  public var service = "redial"
+  package var service = "redial"
   /// The share of traced calls among those whose clients sent no `traceparent`; a client that sent one decides.
-  public var share = 1.0
+  package var share = 1.0
   /// How long spans may wait before they are sent.
-  public var interval = Duration.seconds(2)
+  package var interval = Duration.seconds(2)
   /// The timeout of a request.
-  public var timeout = Duration.seconds(10)
+  package var timeout = Duration.seconds(10)
   /// Ends of attempts and calls that may wait to be exported; more are dropped, and counted.
-  public var maxWaiting = 20_000
+  package var maxWaiting = 20_000
 
   /// The defaults.
-  public init() {}
+  package init() {}
 
   /// The URL for posting spans; nil for none.
   var url: String? {

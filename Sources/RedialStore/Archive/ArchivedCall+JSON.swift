@@ -1,12 +1,12 @@
 internal import CZlib
-public import RedialCore
+package import RedialCore
 internal import RedialModel
-public import RedialJSON
+package import RedialJSON
 
 /// Times are microseconds since 1970, and durations are microseconds, so that a copy is exact.
 extension ArchivedCall {
   /// One JSON object, without a line break.
-  public var json: [UInt8] {
+  package var json: [UInt8] {
     let progress = record.progress
     var writer = JSONWriter(capacity: 1024 + record.body.count * 4 / 3)
     writer.beginObject()
@@ -49,7 +49,7 @@ extension ArchivedCall {
   /// - Parameter now: The time of the wall clock. An id of a later day is an error, because all ids made until then
   ///   would have to be higher.
   /// - Throws: What is wrong, with the member's name.
-  public static func read(
+  package static func read(
     _ bytes: UnsafeBufferPointer<UInt8>, at now: Timestamp
   ) throws(JSONError) -> ArchivedCall {
     let (name, digits, end) = (Array(",\"checksum\":\"".utf8), 8, 2)

@@ -1,21 +1,21 @@
 internal import RedialCore
-public import RedialModel
+package import RedialModel
 
 /// All data of one call in a store: ``ExportedCalls`` reads it, an archive has it as a line of JSON, and ``StoreImport`` puts it
 /// into another store.
-public struct ArchivedCall: Sendable {
+package struct ArchivedCall: Sendable {
   /// The call, with its manual retries.
-  public var record: CallRecord
+  package var record: CallRecord
   /// Its attempts, the newest last, with all responses.
-  public var attempts: [AttemptRecord]
+  package var attempts: [AttemptRecord]
   /// The key under which it was accepted, if that is still remembered.
-  public var key: KeyRecord?
+  package var key: KeyRecord?
   /// Whether the call had the turn of its ordering key; nil for one that has ended or has no such key, and in archives
   /// without this member.
-  public var hasTurn: Bool?
+  package var hasTurn: Bool?
 
   /// Creates an archived call.
-  public init(record: CallRecord, attempts: [AttemptRecord], key: KeyRecord? = nil, hasTurn: Bool? = nil) {
+  package init(record: CallRecord, attempts: [AttemptRecord], key: KeyRecord? = nil, hasTurn: Bool? = nil) {
     self.record = record
     self.attempts = attempts
     self.key = key

@@ -1,9 +1,9 @@
-public import RedialModel
+package import RedialModel
 
 /// Reads the calls of a store that services may be using, one after another by age.
 ///
 /// Each call is read as of one moment, but not all as of the same one.
-public protocol ExportedCalls {
+package protocol ExportedCalls {
   /// Calls `body` with each call, and `damage` with the reason if one cannot be read, which does not stop the others.
   ///
   /// - Throws: If the store cannot be read.

@@ -1,17 +1,17 @@
 package import RedialCore
-public import RedialModel
+package import RedialModel
 internal import RedialText
 
 /// What is late in a store.
-public struct LateCalls: Sendable {
+package struct LateCalls: Sendable {
   /// Calls that are overdue or stuck.
-  public var findings: [StoreFinding]
+  package var findings: [StoreFinding]
   /// Due calls that the store shows as ones in an engine's memory, without an attempt in flight; not all if there are very
   /// many.
-  public var held: [HeldCall]
+  package var held: [HeldCall]
 
   /// Creates a result.
-  public init(findings: [StoreFinding] = [], held: [HeldCall] = []) {
+  package init(findings: [StoreFinding] = [], held: [HeldCall] = []) {
     self.findings = findings
     self.held = held
   }

@@ -1,5 +1,5 @@
 /// The checks of a store. The result of each is a number that must be 0.
-public enum StoreCheck: String, Sendable, Hashable, CaseIterable {
+package enum StoreCheck: String, Sendable, Hashable, CaseIterable {
   /// The database finds its own files damaged, or tables are missing.
   case integrity
   /// Calls that cannot be read, or were set to failed because of that.
@@ -37,7 +37,7 @@ public enum StoreCheck: String, Sendable, Hashable, CaseIterable {
   case keptCounts
 
   /// The meaning of a number other than 0, and what to do.
-  public var meaning: String {
+  package var meaning: String {
     switch self {
     case .integrity: "the database is damaged; keep a copy of its files, then restore a backup"
     case .damaged: "calls cannot be read and are not executed; submit them again, from a backup's export if need be"
@@ -59,19 +59,18 @@ public enum StoreCheck: String, Sendable, Hashable, CaseIterable {
 }
 
 /// The result of a check.
-public struct StoreFinding: Sendable, Hashable {
-  /// The check.
-  public var check: StoreCheck
+package struct StoreFinding: Sendable, Hashable {
+  package var check: StoreCheck
   /// The number of faults; must be 0.
-  public var count: Int
+  package var count: Int
   /// The first few faults, in words.
-  public var examples: [String]
+  package var examples: [String]
 
   /// Maximum number of examples.
-  public static let maximumExamples = 10
+  package static let maximumExamples = 10
 
   /// Creates a finding; by default without faults.
-  public init(check: StoreCheck, count: Int = 0, examples: [String] = []) {
+  package init(check: StoreCheck, count: Int = 0, examples: [String] = []) {
     self.check = check
     self.count = count
     self.examples = examples

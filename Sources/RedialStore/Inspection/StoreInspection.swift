@@ -1,9 +1,9 @@
-public import RedialCore
-public import RedialModel
+package import RedialCore
+package import RedialModel
 
 /// Checks a store against the invariants, on connections of its own. It changes nothing, and a service can be running on the
 /// store.
-public protocol StoreInspection {
+package protocol StoreInspection {
   /// Makes all checks.
   ///
   /// - Parameters:

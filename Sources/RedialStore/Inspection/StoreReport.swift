@@ -1,17 +1,17 @@
 /// The result of an inspection of a store.
-public struct StoreReport: Sendable, Hashable {
+package struct StoreReport: Sendable, Hashable {
   /// Where the store is: a file, or a database.
-  public var place: String
+  package var place: String
   /// Whether a service ran on the store.
-  public var isLive: Bool
+  package var isLive: Bool
   /// Calls that were read.
-  public var calls: Int
+  package var calls: Int
   /// The size and content of the store.
-  public var usage: StoreUsage
+  package var usage: StoreUsage
   /// One for each check that was made, in the order of ``StoreCheck``.
-  public var findings: [StoreFinding]
+  package var findings: [StoreFinding]
   /// What does no harm yet, or could not be checked.
-  public var warnings: [StoreWarning]
+  package var warnings: [StoreWarning]
 
   /// Creates a report.
   package init(
@@ -26,5 +26,5 @@ public struct StoreReport: Sendable, Hashable {
   }
 
   /// Whether every number is 0. Warnings do not count.
-  public var isClean: Bool { findings.allSatisfy { $0.count == 0 } }
+  package var isClean: Bool { findings.allSatisfy { $0.count == 0 } }
 }

@@ -1,7 +1,7 @@
 /// Something about a store's database that does no harm yet, or a check that was not made.
-public struct StoreWarning: Sendable, Hashable {
+package struct StoreWarning: Sendable, Hashable {
   /// What it is about.
-  public enum Subject: String, Sendable, Hashable, CaseIterable {
+  package enum Subject: String, Sendable, Hashable, CaseIterable {
     /// Nothing waits for a standby: a failover may lose accepted calls.
     case noStandby
     /// A transaction is open so long that dead rows cannot be removed.
@@ -19,9 +19,9 @@ public struct StoreWarning: Sendable, Hashable {
   }
 
   /// What it is about.
-  public var subject: Subject
+  package var subject: Subject
   /// What was found and what to do, as one sentence.
-  public var text: String
+  package var text: String
 
   /// Creates a warning.
   package init(_ subject: Subject, _ text: String) {

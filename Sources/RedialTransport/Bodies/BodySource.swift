@@ -1,7 +1,7 @@
 /// The source of a body that is not in memory as a whole.
 ///
 /// A transport reads it on its own threads, one thread at a time, in pieces, and keeps at most two of them.
-public protocol BodySource: AnyObject, Sendable {
+package protocol BodySource: AnyObject, Sendable {
   /// The length of the body, in bytes; it is the request's `Content-Length`.
   var size: Int { get }
 
@@ -16,14 +16,14 @@ public protocol BodySource: AnyObject, Sendable {
 }
 
 /// Why a body could not be read.
-public struct BodyFault: Error, Sendable, Hashable {
+package struct BodyFault: Error, Sendable, Hashable {
   /// A stable word in camelCase, such as `bodyUnreadable`.
-  public var code: String
+  package var code: String
   /// A sentence for people, without its full stop.
-  public var message: String
+  package var message: String
 
   /// Creates a fault.
-  public init(code: String, message: String) {
+  package init(code: String, message: String) {
     self.code = code
     self.message = message
   }
