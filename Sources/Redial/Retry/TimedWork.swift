@@ -2,7 +2,8 @@
 enum TimedWork {
   /// Makes an attempt, cancels it when its time is up, and returns when it has ended.
   ///
-  /// The work does not escape: it runs in a child task, on the actor of the caller, which waits for it.
+  /// The work does not escape: it runs in a task, on the actor of the caller, which waits for it. Without a limit it runs in
+  /// the caller's own.
   static func perform<Value: Sendable>(
     _ attempt: RetryAttempt, _ clock: any RetryClock, isolation: isolated (any Actor)?,
     _ work: nonisolated(nonsending) (RetryAttempt) async throws -> Value
@@ -10,6 +11,8 @@ enum TimedWork {
     await withoutActuallyEscaping(work) { escaping in
       let ferry = Ferry(escaping)
       let limit = attempt.timeout
+      guard limit < SystemRetryClock.longest else { return await call(ferry, attempt, isolation: isolation) }
+      if clock is SystemRetryClock { return await timed(ferry, attempt, isolation: isolation) }
       return await withTaskGroup(of: Result<Value, any Error>.self) { group in
         group.addTask { await call(ferry, attempt, isolation: isolation) }
         group.addTask {
@@ -24,6 +27,21 @@ enum TimedWork {
         return await group.next() ?? .failure(CancellationError())
       }
     }
+  }
+
+  /// On the machine's clock, whose timeouts are one timer's.
+  private static func timed<Value: Sendable>(
+    _ work: Ferry<nonisolated(nonsending) (RetryAttempt) async throws -> Value>, _ attempt: RetryAttempt,
+    isolation: isolated (any Actor)?
+  ) async -> Result<Value, any Error> {
+    let task = Task { await call(work, attempt, isolation: isolation) }
+    let timeout = SharedTimer.shared.add(after: attempt.timeout) { task.cancel() }
+    let result = await withTaskCancellationHandler {
+      await task.value
+    } onCancel: {
+      task.cancel()
+    }
+    return SharedTimer.shared.remove(timeout) ? result : .failure(AttemptTimeout(limit: attempt.timeout))
   }
 
   private static func call<Value: Sendable>(
