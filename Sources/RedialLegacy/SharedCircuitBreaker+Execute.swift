@@ -29,7 +29,7 @@ extension SharedCircuitBreaker {
         try await retrier.run { _ in try await CallbackAttempt.run(call) }
       } catch let error as RetryError {
         if error.reason == .tripped || self.isOpen {
-          let open = CircuitOpen(name: self.name, retryAfter: error.retryAfter ?? .zero)
+          let open = error.breaker ?? CircuitOpen(name: self.name, retryAfter: error.retryAfter ?? .zero)
           didTrip(error.lastError ?? self.lastError ?? open)
         }
         throw error

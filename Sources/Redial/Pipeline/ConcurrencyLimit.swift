@@ -92,6 +92,11 @@ public struct LimitReached: RetryOutcomeProviding, Hashable, CustomStringConvert
   }
 }
 
+extension CircuitRecovering: RetryOutcomeProviding {
+  /// Nothing was sent, and it says nothing new about the target: it may be retried.
+  public var retryOutcome: AttemptOutcome { .localFault }
+}
+
 extension CircuitOpen: RetryOutcomeProviding {
   /// Nothing was sent, and it says nothing new about the target: it may be retried.
   public var retryOutcome: AttemptOutcome { .localFault }

@@ -22,6 +22,11 @@ extension CircuitOpen: LocalizedError {
   public var errorDescription: String? { description }
 }
 
+extension CircuitRecovering: LocalizedError {
+  /// The same as ``description``.
+  public var errorDescription: String? { description }
+}
+
 extension LimitReached: LocalizedError {
   /// The same as ``description``.
   public var errorDescription: String? { description }

@@ -95,18 +95,18 @@ struct RetryCourse {
       hasPlace = false
       switch entry {
       case .permitted(let permit): return permit
-      case .full(let step, nil): throw error(.tripped, retryAfter: step)
+      case .full(let step, nil): throw error(.recovering, retryAfter: step)
       case .full(let step, let ticket?):
         retrier.tell(.waiting(name: retrier.name, reason: .breaker, duration: min(step, left)))
         let (clock, waiter) = (retrier.clock, ticket.waiter)
         // As a timeout, not a wait: it ends when others have left, and not merely because time passes.
         try? await Self.first({ try await clock.timeout(after: left) }, { await waiter.wait() })
         hasPlace = breaker.redeem(ticket)
-      case .rejected(let until):
+      case .rejected(let open, let until):
         let wait = max(.zero, until - breaker.now)
-        guard policy.onTrip == .wait else { throw error(.tripped, retryAfter: wait) }
+        guard policy.onTrip == .wait else { throw error(.tripped, retryAfter: wait, open) }
         guard left > .zero, breaker.mayChangeEarly || wait < left else {
-          throw error(.deadlineExceeded, retryAfter: wait)
+          throw error(.deadlineExceeded, retryAfter: wait, open)
         }
         retrier.tell(.waiting(name: retrier.name, reason: .breaker, duration: wait))
         // Until its time, or until another call has moved it.
@@ -183,8 +183,8 @@ struct RetryCourse {
     case .park(let until): wait = until - now
     }
     // No useless wait: this failure may itself have opened the breaker.
-    if policy.onTrip == .fail, let breaker = retrier.breaker, let reopens = breaker.rejection {
-      throw self.error(.tripped, retryAfter: max(.zero, reopens - breaker.now))
+    if policy.onTrip == .fail, let open = retrier.breaker?.rejection {
+      throw self.error(.tripped, retryAfter: open.retryAfter, open)
     }
     // Paid before the wait: a budget that is charged afterwards lets many through that have decided already.
     let cause: RetryBudget.Cause = meaning == .throttling ? .throttling : .transient
@@ -230,10 +230,12 @@ struct RetryCourse {
   /// Ends the run without success.
   func end(_ error: RetryError) { record?.ended(error) }
 
-  mutating func error(_ reason: RetryError.Reason, retryAfter: Duration? = nil) -> RetryError {
+  mutating func error(
+    _ reason: RetryError.Reason, retryAfter: Duration? = nil, _ breaker: CircuitOpen? = nil
+  ) -> RetryError {
     RetryError(
       reason: reason, attempts: attempts, lastError: history.last?.error, history: history, elapsed: elapsed(),
-      retryAfter: retryAfter)
+      retryAfter: retryAfter, breaker: breaker)
   }
 }
 

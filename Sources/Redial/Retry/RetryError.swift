@@ -8,8 +8,11 @@ public struct RetryError: Error, Sendable, CustomStringConvertible {
     case deadlineExceeded
     /// The error is not retried.
     case notRetryable
-    /// The breaker was open, or lets calls back in gradually, and the policy says not to wait.
+    /// The breaker was open, and the policy says not to wait.
     case tripped
+    /// The breaker has closed and lets calls back in gradually (``BreakerRecovery/limitsAll``), and the policy says not to
+    /// wait.
+    case recovering
     /// The shared retry budget was used up.
     case budgetExhausted
     /// The task was cancelled. Only ``Retrier/result(isolation:_:)`` uses it; elsewhere it is a `CancellationError`.
@@ -42,6 +45,8 @@ public struct RetryError: Error, Sendable, CustomStringConvertible {
   public var elapsed: Duration
   /// When an open breaker lets a call through again, as time from now.
   public var retryAfter: Duration?
+  /// The breaker that let no attempt through when the run ended; nil if none did.
+  public var breaker: CircuitOpen?
 
   /// The maximum number of attempts in the history.
   public static let historyLimit = 100
@@ -50,12 +55,17 @@ public struct RetryError: Error, Sendable, CustomStringConvertible {
   public var description: String {
     let cause = lastError.map { "; the last error was: \($0)" } ?? ""
     let made = "\(attempts) attempt\(attempts == 1 ? "" : "s") in \(elapsed.forPeople)"
+    let open = breaker.map { "\($0)" } ?? "the circuit breaker is open"
     return switch reason {
     case .attemptsExhausted: "gave up after \(made): no attempt is left\(cause)"
+    case .deadlineExceeded where breaker != nil && attempts == 0:
+      "not tried: \(open), and the deadline comes first"
+    case .deadlineExceeded where breaker != nil: "gave up after \(made): \(open), and the deadline comes first\(cause)"
     case .deadlineExceeded: "gave up after \(made): the deadline leaves no time for another\(cause)"
     case .notRetryable: "gave up after \(made): the error is not worth another\(cause)"
-    case .tripped where attempts == 0: "not tried: the circuit breaker is open"
-    case .tripped: "gave up after \(made): the circuit breaker is open\(cause)"
+    case .tripped where attempts == 0: "not tried: \(open)"
+    case .tripped: "gave up after \(made): \(open)\(cause)"
+    case .recovering: "gave up after \(made): the circuit breaker has closed and lets calls back in bit by bit\(cause)"
     case .budgetExhausted: "gave up after \(made): the retry budget is spent\(cause)"
     case .cancelled: "cancelled after \(made)\(cause)"
     }

@@ -44,11 +44,13 @@ struct RecoveryGate {
   /// About how long until one more may be in flight.
   var step: Duration { slowStart.duration / max(1, full) }
 
-  /// Takes a place for a new call; false if it must queue.
-  mutating func take(at now: Timestamp) -> Bool {
+  /// Takes a place for a new call; false if it must queue, or cannot go.
+  ///
+  /// - Parameter cannotWait: Whether it ends if it gets none. Such calls go beyond the limit, unless that is for all.
+  mutating func take(at now: Timestamp, orElse cannotWait: Bool) -> Bool {
     let limit = limit(at: now)
     if limit == .max { isRecovering = false }
-    guard queue.isEmpty, inFlight < limit else { return false }
+    guard queue.isEmpty && inFlight < limit || cannotWait && !recovery.limitsAll else { return false }
     inFlight += 1
     if !isRecovering { peak = max(peak, inFlight) }
     return true
@@ -78,21 +80,26 @@ struct RecoveryGate {
 
 /// How the calls return when a shared breaker has closed.
 ///
-/// Without it all waiting calls reach the target at once, when it has only just recovered.
+/// Without it all calls that have waited reach the target at once, when it has only just recovered.
 public struct BreakerRecovery: Sendable, Hashable {
   /// The ramp. A duration of zero lets all go at once.
   public var slowStart: SlowStart
   /// How many calls in flight are the full load, 1 or more; nil for the maximum that was in flight before the breaker
   /// opened, and at least ``leastFullLoad``.
   public var fullLoad: Int?
+  /// Whether calls that do not wait are limited too: those of ``SharedCircuitBreaker/run(outcome:_:)``, and of policies with
+  /// `TripBehavior.fail`. Those beyond the limit then end with ``CircuitRecovering``, although the breaker is closed. Default
+  /// false.
+  public var limitsAll: Bool
 
   /// The minimum of the full load if it is measured.
   public static let leastFullLoad = 10
 
   /// From a tenth of the load to all of it in 30 seconds by default.
-  public init(_ slowStart: SlowStart = SlowStart(), fullLoad: Int? = nil) {
+  public init(_ slowStart: SlowStart = SlowStart(), fullLoad: Int? = nil, limitsAll: Bool = false) {
     self.slowStart = slowStart
     self.fullLoad = fullLoad
+    self.limitsAll = limitsAll
   }
 
   /// All go at once.

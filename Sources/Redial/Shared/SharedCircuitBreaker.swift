@@ -6,7 +6,7 @@
 /// let invoice = try await breaker.run { try await fetchInvoice() }
 /// ```
 ///
-/// When it closes, waiting calls return gradually: ``BreakerRecovery``.
+/// When it closes, the calls that have waited for it return gradually: ``BreakerRecovery``.
 public final class SharedCircuitBreaker: Sendable {
   /// A change: the state before and after.
   public typealias ChangeHandler = @Sendable (CircuitBreaker.State, CircuitBreaker.State) -> Void
@@ -81,15 +81,15 @@ public final class SharedCircuitBreaker: Sendable {
   /// - Parameters:
   ///   - outcome: What an error shows about the target.
   ///   - work: The call.
-  /// - Throws: ``CircuitOpen`` if the breaker lets nothing through, or no more for now after it has closed; otherwise
-  ///   the error of the work.
+  /// - Throws: ``CircuitOpen`` if the breaker lets nothing through; ``CircuitRecovering`` if it has closed and lets no more
+  ///   through for now, which only a ``BreakerRecovery/limitsAll`` does; otherwise the error of the work.
   public func run<Value: Sendable>(
     outcome: (any Error) -> AttemptOutcome = Retrier.outcome,
     _ work: @Sendable () async throws -> Value
   ) async throws -> Value {
     switch admit(mayWait: false) {
-    case .rejected(let until): throw CircuitOpen(name: name, retryAfter: max(.zero, until - now))
-    case .full(let step, _): throw CircuitOpen(name: name, retryAfter: step)
+    case .rejected(let open, _): throw open
+    case .full(let step, _): throw CircuitRecovering(name: name, retryAfter: step)
     case .permitted(let permit):
       let began = now
       do {
@@ -136,8 +136,8 @@ public final class SharedCircuitBreaker: Sendable {
   enum Entry {
     /// It has a permit and a place; return both with ``finish(_:of:took:_:)``.
     case permitted(CircuitBreaker.Permit)
-    /// The breaker lets nothing through.
-    case rejected(until: Timestamp)
+    /// The breaker lets nothing through until then.
+    case rejected(CircuitOpen, until: Timestamp)
     /// The breaker closed recently, and the maximum number of calls is in flight for now. One more may go after about
     /// this step. The ticket is a place in the queue, if one was requested.
     case full(step: Duration, Ticket?)
@@ -156,7 +156,7 @@ public final class SharedCircuitBreaker: Sendable {
   ///   - mayWait: Whether to queue if there is none.
   func admit(hasPlace: Bool = false, mayWait: Bool) -> Entry {
     change { state, now in
-      guard hasPlace || state.gate.take(at: now) else {
+      guard hasPlace || state.gate.take(at: now, orElse: !mayWait) else {
         guard mayWait else { return .full(step: state.gate.step, nil) }
         let waiter = Waiter()
         return .full(step: state.gate.step, Ticket(id: state.gate.wait(waiter), waiter: waiter))
@@ -165,7 +165,7 @@ public final class SharedCircuitBreaker: Sendable {
       case .permitted(let permit): return .permitted(permit)
       case .rejected(let until):
         state.gate.leave()
-        return .rejected(until: until)
+        return .rejected(open(state.breaker, until: until, at: now), until: until)
       }
     }
   }
@@ -198,15 +198,23 @@ public final class SharedCircuitBreaker: Sendable {
   /// How many changes there were that may let a call through.
   var changes: UInt64 { state.withLock { $0.changes } }
 
-  /// Until when the breaker lets nothing through; nil when it lets a call through now.
-  var rejection: Timestamp? {
-    let breaker = snapshot
+  /// That the breaker lets nothing through; nil when it lets a call through now.
+  var rejection: CircuitOpen? {
+    let (breaker, now) = (snapshot, now)
     guard !breaker.admits(at: now) else { return nil }
-    return switch breaker.state {
-    case .open(let until, _): until
-    case .halfOpen(let probing): probing.until
-    case .closed, .forced: .distantFuture
-    }
+    let until: Timestamp =
+      switch breaker.state {
+      case .open(let until, _): until
+      case .halfOpen(let probing): probing.until
+      case .closed, .forced: .distantFuture
+      }
+    return open(breaker, until: until, at: now)
+  }
+
+  private func open(_ breaker: CircuitBreaker, until: Timestamp, at now: Timestamp) -> CircuitOpen {
+    var open = CircuitOpen(name: name, retryAfter: max(.zero, until - now))
+    if case .halfOpen = breaker.state { open.isHalfOpen = true }
+    return open
   }
 
   /// Whether something other than time may let a call through: the end of a probe.
@@ -270,8 +278,33 @@ extension CircuitBreaker.State {
 public struct CircuitOpen: Error, Hashable, CustomStringConvertible {
   /// The breaker's name.
   public var name: String
-  /// The time until it may let a call through.
+  /// The time until it may let a call through. While it is half-open this is at the latest: the end of a probe comes first.
   public var retryAfter: Duration
+  /// Whether it is half-open, and its probes are in flight.
+  public var isHalfOpen = false
+
+  /// Creates the error.
+  public init(name: String, retryAfter: Duration, isHalfOpen: Bool = false) {
+    self.name = name
+    self.retryAfter = retryAfter
+    self.isHalfOpen = isHalfOpen
+  }
+
+  /// For people.
+  public var description: String {
+    isHalfOpen
+      ? "the circuit breaker \(name) is half-open, and its probes are in flight"
+      : "the circuit breaker \(name) is open, for another \(retryAfter.forPeople)"
+  }
+}
+
+/// The breaker has closed and lets calls back in gradually; no more go for now. Only with ``BreakerRecovery/limitsAll``.
+public struct CircuitRecovering: Error, Hashable, CustomStringConvertible {
+  /// The breaker's name.
+  public var name: String
+  /// About how long until one more call may go.
+  public var retryAfter: Duration
+
   /// Creates the error.
   public init(name: String, retryAfter: Duration) {
     self.name = name
@@ -279,5 +312,7 @@ public struct CircuitOpen: Error, Hashable, CustomStringConvertible {
   }
 
   /// For people.
-  public var description: String { "the circuit breaker \(name) is open, for another \(retryAfter.forPeople)" }
+  public var description: String {
+    "the circuit breaker \(name) has closed and lets calls back in bit by bit; the next in about \(retryAfter.forPeople)"
+  }
 }

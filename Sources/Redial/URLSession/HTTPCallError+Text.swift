@@ -54,7 +54,7 @@ extension HTTPCallError: LocalizedError {
     return switch retries.reason {
     case .attemptsExhausted, .notRetryable, .cancelled: tries
     case .deadlineExceeded: "the time is up, \(tries)"
-    case .tripped: "too many requests to it have failed lately"
+    case .tripped, .recovering: "too many requests to it have failed lately"
     case .budgetExhausted: "too many requests are being repeated, \(tries)"
     }
   }

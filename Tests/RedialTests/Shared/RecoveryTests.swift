@@ -98,22 +98,23 @@ struct RecoveryTests {
     #expect(held.takePeak() <= full * 33 / 30)
   }
 
-  @Test("a policy that does not wait ends as tripped while the places are taken, and others later go as they like")
+  @Test("where all are limited, calls that do not wait end as recovering while the places are taken")
   func noWait() async throws {
     let clock = TestClock(.manual)
     let breaker = SharedCircuitBreaker(
-      Self.settings, recovery: BreakerRecovery(SlowStart(duration: .seconds(10)), fullLoad: 10), clock: clock)
+      Self.settings, recovery: BreakerRecovery(SlowStart(duration: .seconds(10)), fullLoad: 10, limitsAll: true),
+      clock: clock)
     try? await breaker.run { throw Flop() }
     clock.advance(by: .seconds(10))
     try await breaker.run {}
     let held = Held()
     let first = Task { try await breaker.run { await held.work() } }
     #expect(await eventually { held.inFlight == 1 })
-    await #expect(throws: CircuitOpen(name: "breaker", retryAfter: .seconds(1))) { try await breaker.run {} }
+    await #expect(throws: CircuitRecovering(name: "breaker", retryAfter: .seconds(1))) { try await breaker.run {} }
     var retrier = Retrier.test(RetryPolicy(onTrip: .fail), clock: clock)
     retrier.breaker = breaker
     let error = await retrier.failure { _ in }
-    #expect(error?.reason == .tripped && error?.attempts == 0 && error?.retryAfter == .seconds(1))
+    #expect(error?.reason == .recovering && error?.attempts == 0 && error?.retryAfter == .seconds(1))
     clock.advance(by: .seconds(11))
     let others = (0..<50).map { _ in Task { try await breaker.run { await held.work() } } }
     #expect(await eventually { held.inFlight == 51 })
@@ -121,6 +122,47 @@ struct RecoveryTests {
     try await first.value
     for other in others { try await other.value }
     #expect(breaker.inFlight == 0)
+  }
+
+  @Test("a breaker that has closed refuses no call that does not wait")
+  func refusesNothing() async throws {
+    let clock = TestClock(.manual)
+    let breaker = SharedCircuitBreaker(Self.settings, clock: clock)
+    try? await breaker.run { throw Flop() }
+    clock.advance(by: .seconds(10))
+    try await breaker.run {}
+    let held = Held()
+    let calls = (0..<5).map { _ in Task { try await breaker.run { await held.work() } } }
+    #expect(await eventually { held.inFlight == 5 } && breaker.current == .closed)
+    var retrier = Retrier.test(RetryPolicy(onTrip: .fail), clock: clock)
+    retrier.breaker = breaker
+    #expect(try await retrier.run { $0.number } == 1)
+    held.release()
+    for call in calls { try await call.value }
+    #expect(breaker.inFlight == 0)
+  }
+
+  @Test("an error names the breaker that let nothing through, and says whether it is half-open")
+  func namesTheBreaker() async throws {
+    let clock = TestClock(.manual)
+    let breaker = SharedCircuitBreaker(Self.settings, name: "db", clock: clock)
+    try? await breaker.run { throw Flop() }
+    var retrier = Retrier.test(RetryPolicy(deadline: .seconds(5)), clock: clock)
+    retrier.breaker = breaker
+    let late = await retrier.failure { _ in }
+    #expect(late?.reason == .deadlineExceeded && late?.breaker == CircuitOpen(name: "db", retryAfter: .seconds(10)))
+    #expect(late?.description == "not tried: the circuit breaker db is open, for another 10 s, and the deadline comes first")
+    clock.advance(by: .seconds(10))
+    let held = Held()
+    let probe = Task { try await breaker.run { await held.work() } }
+    #expect(await eventually { held.inFlight == 1 })
+    let refused = await #expect(throws: CircuitOpen.self) { try await breaker.run {} }
+    #expect(refused?.isHalfOpen == true)
+    #expect(refused?.description == "the circuit breaker db is half-open, and its probes are in flight")
+    retrier.policy.onTrip = .fail
+    #expect(await retrier.failure { _ in }?.description.hasPrefix("not tried: the circuit breaker db is half-open") == true)
+    held.release()
+    try await probe.value
   }
 
   @Test("who is cancelled in the queue, or out of time, leaves it, and gives back a place that it was given")
