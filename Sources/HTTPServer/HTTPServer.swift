@@ -65,7 +65,7 @@ public final class HTTPServer: Sendable {
         for _ in sockets.descriptors { mailboxes.append(try LoopMailbox()) }
         for (listeners, mailbox) in zip(sockets.descriptors, mailboxes) {
           let acceptor = Acceptor(
-            listeners: listeners, leavesBacklog: !inherited.isEmpty,
+            listeners: listeners, handsOnBacklog: !inherited.isEmpty,
             sharers: configuration.address.isShared ? mailboxes.filter { $0 !== mailbox } : [])
           loops.append(
             try EventLoop(

@@ -28,14 +28,13 @@ extension Engine {
     }
     for record in state.running {
       hold(record)
-      settle(
-        record.id,
-        AttemptRecord(
+      decide(
+        after: AttemptRecord(
           number: record.progress.attempts, startedAt: record.progress.due, duration: .zero, outcome: .interrupted,
           failure: AttemptFailure(
             code: "interrupted",
-            message: "Redial stopped while the attempt was in flight; its result is unknown.")
-        ))
+            message: "Redial stopped while the attempt was in flight; its result is unknown.")),
+        of: record.id)
     }
   }
 
@@ -108,7 +107,7 @@ extension Engine {
     roster.countUnfinished(1, at: place)
     if record.mayBeStored { desk.claims.given(record.id) }
     let index = target(record.spec.target)
-    roster[index].noteArrival(at: now)
+    roster[index].countArrival(at: now)
     if let key = record.spec.orderingKey { return insertOrdered(record, key) }
     if record.progress.due > now {
       let soon = record.progress.due <= now + settings.holdWindow && mayWait(record, at: place)

@@ -138,7 +138,7 @@ extension Engine {
   private func deadlines(of index: Int, _ target: TargetSnapshot) -> DeadlineForecast? {
     guard target.waiting > 0, let rate = target.backlogPerSecond, var forecast = DeadlineForecast(perSecond: rate)
     else { return nil }
-    for due in roster.targets[index].due.places {
+    for due in roster.targets[index].due.entries {
       guard let place = calls.place(of: due.id), calls[at: place].stamp == due.stamp else { continue }
       let call = calls[at: place].record
       // New calls have starts of their own beside a backlog.

@@ -24,7 +24,7 @@ extension Engine {
   /// attempt or a refill brings the target back into the rotation.
   private mutating func startNext(of index: Int) -> Bool {
     let isNext = roster.takeAdmission(index)
-    let isTrial = !hasLeave(index)
+    let isTrial = !limitsAllowStart(index)
     if isTrial, !mayTry(index) { return false }
     guard isNext, roster.hasSlot(index, at: now) else {
       roster.waitForSlot(index)
@@ -43,7 +43,7 @@ extension Engine {
     }
     guard let permit = permit(index, to: origin) else { return false }
     if isTrial {
-      // Its place in the queue, which need not be the first, becomes void.
+      // Its entry in the queue, which need not be the first, becomes void.
       let source = CallSource(calls[at: place].record.spec)
       roster[index].changePause(at: now) { $0.began(source) }
     } else {
@@ -70,7 +70,7 @@ extension Engine {
   mutating func permitAtOnce(_ index: Int, _ call: CallSpec) -> StartPermit? {
     guard !isDraining, desk.trouble == nil, roster.rotation.isEmpty,
       roster.occupancy.inFlight < settings.maxInFlight, roster.mayBegin(roster.targets[index].namespace),
-      !roster.targets[index].hasDue, hasLeave(index), roster.hasSlot(index, at: now),
+      !roster.targets[index].hasDue, limitsAllowStart(index), roster.hasSlot(index, at: now),
       !roster.targets[index].isCrowded(by: call)
     else { return nil }
     let origin = call.originHash

@@ -28,8 +28,8 @@ extension Engine {
     case .alone, .evicted: return
     case .joining: if isDraining || !desk.leases.aborting.isEmpty { return }
     case .member:
-      if isDraining { leave(desk.leases.held) } else { tendYielding() }
-      if !desk.leases.leaving.isEmpty { idle = desk.leases.leaving.subtracting(busyShards()) }
+      if isDraining { stopWork(in: desk.leases.held) } else { tendYielding() }
+      if !desk.leases.outgoing.isEmpty { idle = desk.leases.outgoing.subtracting(busyShards()) }
     }
     guard now >= desk.leases.askAt || !idle.isEmpty else { return }
     forget(idle)
@@ -63,23 +63,23 @@ extension Engine {
     let (busy, yielding) = (busyShards(), desk.leases.yielding.shards)
     let shards = shardsByLoad().filter { !yielding.contains($0) }
     let idle = shards.filter { !busy.contains($0) }.prefix(surplus)
-    leave(ShardSet(idle))
+    stopWork(in: ShardSet(idle))
     let tried = desk.leases.yield(shards.filter(busy.contains), surplus - idle.count, at: now)
-    for place in roster.places(in: tried) { roster[place].leaveEngine(at: now) }
+    for place in roster.places(in: tried) { roster[place].depart(at: now) }
   }
 
   /// Gives back those of the yielding shards that are idle, and goes on with the others after a time.
   private mutating func tendYielding() {
     let yielding = desk.leases.yielding.shards
     guard !yielding.isEmpty else { return }
-    leave(yielding.subtracting(busyShards()))
+    stopWork(in: yielding.subtracting(busyShards()))
     goOn(with: desk.leases.giveUpYielding(at: now))
   }
 
   /// Starts calls of these shards again.
   private mutating func goOn(with shards: ShardSet) {
     for place in roster.places(in: shards) {
-      roster[place].stayInEngine(at: now)
+      roster[place].stay(at: now)
       roster.enterRotation(place)
     }
   }
@@ -134,13 +134,13 @@ extension Engine {
 
   // MARK: Shards
 
-  /// Stops starting calls of these shards.
-  private mutating func leave(_ shards: ShardSet) {
+  /// Stops starting calls of these shards, to give them back.
+  private mutating func stopWork(in shards: ShardSet) {
     guard !shards.isEmpty else { return }
     // When it stops, they were saved at the beginning.
     if !isDraining { saveLearned(of: shards) }
-    desk.leases.leave(shards)
-    for place in roster.places(in: shards) { roster[place].leaveEngine(at: now) }
+    desk.leases.stopWork(in: shards)
+    for place in roster.places(in: shards) { roster[place].depart(at: now) }
   }
 
   /// Drops the waiting calls of these shards. In the store they stay `held` until the next request gives the shards

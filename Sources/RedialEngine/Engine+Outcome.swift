@@ -15,10 +15,10 @@ extension Engine {
       result, wasCut: wasCut, isCancelled: !cancelledBy.isEmpty,
       long: roster.targets[index].credit.responseTime.longSilence(atLeast: settings.longSilence))
     // The duration of a refused connection says nothing about response times.
-    if result.outcome == .answered { roster.noteResponse(took: result.duration, of: index) }
+    if result.outcome == .answered { roster.recordResponseTime(result.duration, of: index) }
     roster.learn(sign, startedAt: startedAt, of: index)
     if case .answer = sign {
-      roster.noteAnswer(
+      roster.recordAnswer(
         to: flight.callers ?? calls[at: place].record.spec.callers, of: index, on: flight.connection,
         isMultiplexed: result.figures?.version.map { $0 == .http2 }, at: now)
     }
@@ -31,7 +31,7 @@ extension Engine {
     // A transfer that nobody cancelled was cut off by this side, such as when the service stops.
     var attempt = AttemptRecord(number: number, startedAt: startedAt, result)
     if result.outcome == .cancelled, cancelledBy.isEmpty { attempt.outcome = .interrupted }
-    settle(id, attempt, cancelledBy: cancelledBy)
+    decide(after: attempt, of: id, cancelledBy: cancelledBy)
   }
 
   /// An attempt was not started, because it was too late.
@@ -82,8 +82,8 @@ extension Engine {
   }
 
   /// Decides what follows an attempt, and does it.
-  mutating func settle(
-    _ id: CallID, _ attempt: consuming AttemptRecord, cancelledBy: [ReplyToken<CallCommand.Reply>] = []
+  mutating func decide(
+    after attempt: consuming AttemptRecord, of id: CallID, cancelledBy: [ReplyToken<CallCommand.Reply>] = []
   ) {
     guard let place = calls.place(of: id) else { return }
     let spec = calls[at: place].record.spec

@@ -11,7 +11,7 @@ extension Engine {
   /// Keeps a call of the target at that place in memory.
   mutating func hold(_ record: consuming CallRecord, of place: Int) {
     if record.content.heldSize > settings.streamBodiesAbove {
-      record = record.leavingBody(above: settings.streamBodiesAbove)
+      record = record.withoutBody(above: settings.streamBodiesAbove)
     }
     roster.hold(record.content.heldSize, of: place)
     calls.insert(record, of: place)
@@ -27,17 +27,17 @@ extension Engine {
       roster.leaveReady(size, isRetry: call.record.progress.isRetry, of: call.target)
     }
     desk.fetches.outdate(id)
-    noteGone(call.record)
+    refuseLateForward(of: call.record)
     return call
   }
 
   /// If another instance stores a call for this one and has forwarded it too, the call may be loaded and end before the
   /// forward comes. That must not add it again, beside an end that is not on disk yet.
-  private mutating func noteGone(_ record: borrowing CallRecord) {
+  private mutating func refuseLateForward(of record: borrowing CallRecord) {
     guard let forwarding = settings.forwarding, record.id.instance != ids.number,
       now - record.createdAt <= forwarding.patience
     else { return }
-    desk.forwarded.note(GivenIdentity(id: record.id, createdAt: record.createdAt))
+    desk.forwarded.remember(GivenIdentity(id: record.id, createdAt: record.createdAt))
   }
 
   /// A call has become due: it goes into its target's queue, or ends if it cannot run.
@@ -78,7 +78,7 @@ extension Engine {
     roster.becomeReady(size, isRetry: isRetry, of: index)
     let isNew = roster[index].takesNew(calls[at: place].record, in: calls.table, at: now)
     roster[index].enqueue(
-      ReadyQueue.Place(id: id, stamp: stamp, priority: priority), isRetry: isRetry, isNew: isNew)
+      ReadyQueue.Entry(id: id, stamp: stamp, priority: priority), isRetry: isRetry, isNew: isNew)
     calls.wait(id, until: lastStart)
     roster.enterRotation(index)
   }
@@ -157,7 +157,7 @@ extension Engine {
     queuedInStore(call.target, due: progress.due, priority: call.record.spec.priority)
   }
 
-  /// Notes that a call was written into a target's queue in the store.
+  /// A call was written into a target's queue in the store.
   mutating func queuedInStore(_ index: Int, due: Timestamp, priority: Int) {
     roster[index].append(priority: priority)
     desk.claims.stored(due: due)

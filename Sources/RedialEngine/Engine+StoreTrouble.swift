@@ -35,7 +35,7 @@ extension Engine {
   /// The store was lost, or is there again. What it was asked meanwhile waits: nothing of that is reported as failed
   /// before it is known to be. Requests that have not been sent are refused, because nobody knows how long it takes.
   mutating func storeInDoubt(_ message: String?) {
-    desk.note(isInDoubt: message != nil)
+    desk.setInDoubt(message != nil)
     guard let message else { return }
     effects.actions.append(.notice(.storeFailed(message: message)))
     for event in desk.takeDeferred() { handle(event) }

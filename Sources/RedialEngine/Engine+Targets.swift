@@ -9,7 +9,7 @@ extension Engine {
     if roster.count >= settings.maxTargets { forgetIdleTargets() }
     let place = roster.add(key)
     _ = roster[place].disable(isOfDisabledEndpoint(key), at: now)
-    if desk.leases.yielding.shards.contains(target: key) { roster[place].leaveEngine(at: now) }
+    if desk.leases.yielding.shards.contains(target: key) { roster[place].depart(at: now) }
     return place
   }
 
@@ -25,8 +25,8 @@ extension Engine {
   /// Closes the breaker of a target that had no call since its open time ended. The target is about to be forgotten,
   /// here and on disk.
   private mutating func closeStale(_ place: Int) {
-    if let change = roster[place].advance(to: now) { noteBreaker(place, change) }
-    if let change = roster[place].reset() { noteBreaker(place, change) }
+    if let change = roster[place].advance(to: now) { followUp(change, of: place) }
+    if let change = roster[place].reset() { followUp(change, of: place) }
   }
 
   /// Examines a target again at this time, or earlier.
@@ -38,10 +38,10 @@ extension Engine {
 
   /// Whether the target's limits, without its breaker, let an attempt start now. If not, it is examined again when
   /// they may. A target that is limited by its attempts in flight is examined when one of them ends.
-  mutating func hasLeave(_ place: Int) -> Bool {
-    switch roster[place].leave(at: now) {
-    case .granted: return true
-    case .afterAnother, .leaving: return false
+  mutating func limitsAllowStart(_ place: Int) -> Bool {
+    switch roster[place].nextStart(at: now) {
+    case .now: return true
+    case .afterAnother, .byNextOwner: return false
     case .afterAnotherOr(let time): lookAgain(place, at: time)
     case .afterPause: reportStanding(place)
     case .at(let time):
@@ -53,14 +53,14 @@ extension Engine {
 
   /// Whether a call may start although the target has asked for a pause: ``firstToTry(of:)`` is that.
   mutating func mayTry(_ place: Int) -> Bool {
-    roster.targets[place].limits.pause.mayTry && roster[place].leave(isTrial: true, at: now) == .granted
+    roster.targets[place].limits.pause.mayTry && roster[place].nextStart(isTrial: true, at: now) == .now
   }
 
   /// How many of the due calls are looked at: to look at all again and again would take too long.
   private static let mostLookedAt = 256
 
   /// A due call that may start although the target has asked for a pause.
-  func firstToTry(of place: Int) -> ReadyQueue.Place? {
+  func firstToTry(of place: Int) -> ReadyQueue.Entry? {
     let target = roster.targets[place]
     return target.due.sample(of: Self.mostLookedAt).first { due in
       guard let call = calls[due.id], call.stamp == due.stamp else { return false }
@@ -70,7 +70,7 @@ extension Engine {
   }
 
   /// The next call of a target to start, as far as its retry budget allows.
-  mutating func firstReady(of place: Int) -> ReadyQueue.Place? {
+  mutating func firstReady(of place: Int) -> ReadyQueue.Entry? {
     let (first, isRetryWaiting) = roster[place].firstReady(in: calls.table, at: now)
     if isRetryWaiting, let until = roster.targets[place].limits.retriesUntil {
       lookAgain(place, at: until)
@@ -177,7 +177,7 @@ extension Engine {
   /// - Parameter origin: Where there is a connection for the attempt.
   mutating func permit(_ place: Int, to origin: UInt64) -> StartPermit? {
     let (admission, change) = roster[place].acquire(at: now)
-    if let change { noteBreaker(place, change) }
+    if let change { followUp(change, of: place) }
     switch admission {
     case .permitted(let permit): return StartPermit(breaker: permit, origin: origin)
     case .rejected(let until):
@@ -193,12 +193,12 @@ extension Engine {
     took: Duration = .zero
   ) {
     if let change = roster[place].record(result, of: permit, call: id, took: took, at: now) {
-      noteBreaker(place, change)
+      followUp(change, of: place)
     }
   }
 
   /// Writes and reports a breaker's change, and ends the calls that do not wait for an open breaker.
-  private mutating func noteBreaker(_ place: Int, _ change: TargetState.BreakerChange) {
+  private mutating func followUp(_ change: TargetState.BreakerChange, of place: Int) {
     let key = roster.targets[place].key
     switch change {
     case .opened(let until, let trips):
@@ -232,7 +232,7 @@ extension Engine {
 
   /// Ends the due calls of a target that do not wait for an open breaker.
   mutating func tripReady(_ place: Int) {
-    for due in roster.targets[place].due.places {
+    for due in roster.targets[place].due.entries {
       guard let call = calls[due.id], call.stamp == due.stamp, call.record.spec.policy.onTrip == .fail else { continue }
       finish(due.id, .failed, failure: .tripped)
     }
@@ -243,7 +243,7 @@ extension Engine {
   mutating func parkReady(_ place: Int) {
     roster[place].joinBacklog()
     var kept = 0
-    for due in roster.targets[place].due.places {
+    for due in roster.targets[place].due.entries {
       guard let call = calls[due.id], call.stamp == due.stamp else { continue }
       kept += 1
       let isTooMuch = kept > roster.readyBound(place, expecting: desk.claims.expected) || roster.isCrowded

@@ -120,8 +120,8 @@ package struct Engine: Sendable {
     case .storeFailed(let request, let failure): storeFailed(request, failure)
     case .storeWritten(let asked): storeWritten(asked)
     case .storeInDoubt(let message): storeInDoubt(message)
-    case .room(let isShort): desk.note(isShortOfRoom: isShort)
-    case .storeMisplaced(let isMisplaced): desk.note(isMisplaced: isMisplaced)
+    case .room(let isShort): desk.setShortOfRoom(isShort)
+    case .storeMisplaced(let isMisplaced): desk.setMisplaced(isMisplaced)
     case .subscriptions(let all): subscribe(all)
     case .announce(let announcement): announce(announcement)
     case .drain: beginDraining()
@@ -180,7 +180,7 @@ package struct Engine: Sendable {
   mutating func request(_ body: StoreRequest.Body) {
     effects.store.append(StoreRequest(body, epoch: desk.epoch))
     if case .lease = body { return }
-    desk.leases.noteWork()
+    desk.leases.recordWork()
   }
 
   // MARK: Ends

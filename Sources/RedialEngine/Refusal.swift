@@ -71,7 +71,7 @@ package enum Refusal: Sendable, Hashable {
   }
 
   /// Whether it means only that this instance does not do it, and another one may.
-  package var leavesToOthers: Bool {
+  package var othersMayAccept: Bool {
     switch self {
     case .draining, .forwardedTooLate, .leaseLost, .noRoom, .ownedElsewhere, .storeFailed, .storeFull, .storeMisplaced,
       .storeUnreachable:

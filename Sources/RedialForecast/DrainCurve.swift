@@ -17,8 +17,8 @@ struct DrainCurve {
     self.start = start
   }
 
-  /// Notes the backlog at a time, and attempts since the last one. Times only grow.
-  mutating func note(backlog: Int, attempts: Double, at now: Timestamp) {
+  /// Adds the backlog at a time, and the attempts since the last one. Times only grow.
+  mutating func add(backlog: Int, attempts: Double, at now: Timestamp) {
     while now - start >= length * Self.mostSteps { double() }
     let place = Int((now - start).wholeMicroseconds / length.wholeMicroseconds)
     while steps.count <= place { steps.append(Step(backlog: steps.last?.backlog ?? backlog)) }

@@ -60,7 +60,7 @@ struct DrainSimulation {
     service = VirtualService(EngineSettings(only: settings), store: VirtualStore(waiting.batches), seed: 1)
     peak = load.due
     curve = DrainCurve(start: load.now)
-    curve.note(backlog: load.due, attempts: 0, at: load.now)
+    curve.add(backlog: load.due, attempts: 0, at: load.now)
     begin()
   }
 
@@ -75,7 +75,7 @@ struct DrainSimulation {
     // Until then it grows evenly.
     let (more, time) = (backlog - load.due, start - load.now)
     for part in 1..<DrainForecast.mostPoints {
-      curve.note(
+      curve.add(
         backlog: load.due + more * part / DrainForecast.mostPoints, attempts: 0,
         at: load.now + time * part / DrainForecast.mostPoints)
     }
@@ -83,12 +83,12 @@ struct DrainSimulation {
 
   mutating func run() -> DrainForecast {
     let end = load.now + DrainForecast.horizon
-    var (steps, noted) = (0, 0)
+    var (steps, counted) = (0, 0)
     while attempts < mostAttempts, steps < mostSteps {
       steps += 1
       let backlog = backlog
-      curve.note(backlog: backlog, attempts: Double(attempts - noted), at: now)
-      noted = attempts
+      curve.add(backlog: backlog, attempts: Double(attempts - counted), at: now)
+      counted = attempts
       peak = max(peak, backlog)
       if backlog <= load.ordinary { return result(drainsIn: now - load.now) }
       if half == nil, attempts >= mostAttempts / 2 || steps >= mostSteps / 2 {
@@ -150,7 +150,7 @@ struct DrainSimulation {
     for step in 1...DrainForecast.mostPoints {
       let time = left * step / DrainForecast.mostPoints
       let there = max(0, backlog - Int((falling * time.inSeconds).rounded()))
-      curve.note(backlog: there, attempts: rate * left.inSeconds / Double(DrainForecast.mostPoints), at: now + time)
+      curve.add(backlog: there, attempts: rate * left.inSeconds / Double(DrainForecast.mostPoints), at: now + time)
     }
     failed[.deadlineExceeded, default: 0] += missedLater(rate: rate, backlog: backlog, within: left)
     attempts += Int(rate * left.inSeconds)

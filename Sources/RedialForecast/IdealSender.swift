@@ -14,36 +14,36 @@ struct IdealSender {
   private var sum = 0.0
   private var samples = 0.0
   /// The calls that it still has to deliver; nil before the outage's end.
-  private var left: Double?
+  private var remaining: Double?
   private var last = Duration.zero
 
   /// So many unfinished calls or fewer are a recovery: as many as there were before the outage, and one in fifty of the
   /// backlog, which may be in a long backoff.
   var enough: Int { most + backlog / 50 }
 
-  /// Notes how many calls are unfinished before the outage.
-  mutating func isUsual(_ unfinished: Int) {
+  /// Learns how many calls are unfinished before the outage.
+  mutating func learnUsual(_ unfinished: Int) {
     most = max(most, unfinished)
     sum += Double(unfinished)
     samples += 1
   }
 
   mutating func called() {
-    if recovery == nil, let left { self.left = left + 1 }
+    if recovery == nil, let remaining { self.remaining = remaining + 1 }
   }
 
   /// Delivers what it can until now.
   mutating func drain(_ capacity: Double?, unfinished: Int, after time: Duration, latency: Duration) {
     let usual = samples > 0 ? sum / samples : 0
-    guard let left else {
+    guard let remaining else {
       backlog = unfinished
-      left = Double(unfinished) - usual
+      remaining = Double(unfinished) - usual
       last = time
       return
     }
     guard recovery == nil, let capacity else { return }
-    let now = left - capacity * (time - last).inSeconds
-    self.left = now
+    let now = remaining - capacity * (time - last).inSeconds
+    self.remaining = now
     last = time
     if now <= Double(enough) - usual { recovery = time + latency }
   }

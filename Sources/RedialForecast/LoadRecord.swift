@@ -57,11 +57,11 @@ struct LoadRecord {
     steps[index(of: now)].failed += 1
   }
 
-  /// Records how many calls are unfinished, which shows the recovery, and lets the ideal sender deliver what the target
+  /// Looks at how many calls are unfinished, which shows the recovery. Lets the ideal sender deliver what the target
   /// can take.
-  mutating func note(unfinished: Int, capacity: Double?, at now: Timestamp) {
+  mutating func observe(unfinished: Int, capacity: Double?, at now: Timestamp) {
     let time = now - start
-    guard time >= scenario.outage.from else { return ideal.isUsual(unfinished) }
+    guard time >= scenario.outage.from else { return ideal.learnUsual(unfinished) }
     guard time >= scenario.outage.to else { return }
     let sinceOutage = time - scenario.outage.to
     ideal.drain(capacity, unfinished: unfinished, after: sinceOutage, latency: scenario.target.latency)

@@ -86,9 +86,9 @@ struct OutageSimulation {
     guard let time = nextTime else { return }
     load.advance(to: time, unfinished: unfinished, isOpen: isOpen)
     now = time
-    if events.first == time, let event = events.next()?.event { handle(event) } else { turn([]) }
+    if events.first == time, let event = events.next()?.event { handle(event) } else { stepService([]) }
     target.advance(to: now)
-    load.note(unfinished: unfinished, capacity: target.capacity.map { $0 * useful }, at: now)
+    load.observe(unfinished: unfinished, capacity: target.capacity.map { $0 * useful }, at: now)
   }
 
   private mutating func scheduleArrival() {
@@ -100,13 +100,13 @@ struct OutageSimulation {
     case .arrival:
       unfinished += 1
       load.called(at: now)
-      turn([call.submission])
+      stepService([call.submission])
       scheduleArrival()
-    case .ended(let id, let number, let result): turn([.attemptEnded(id, number: number, result)])
+    case .ended(let id, let number, let result): stepService([.attemptEnded(id, number: number, result)])
     }
   }
 
-  private mutating func turn(_ happened: [EngineEvent]) {
+  private mutating func stepService(_ happened: [EngineEvent]) {
     let effect = service.step(happened, at: now)
     for end in effect.ends {
       unfinished -= 1

@@ -1,7 +1,7 @@
 internal import RedialStore
 
-/// A change outside of the chain whose outcome is not known. It notes itself in the ledger, as its last statement: so it was
-/// made if its place is taken, and whoever takes that place first prevents it.
+/// A change outside of the chain whose outcome is not known. It records itself in the ledger, as its last statement: so
+/// it was made if its place is taken, and whoever takes that place first prevents it.
 struct DoubtedChange: Sendable {
   /// Its place in the ledger.
   let ledger: Int64
@@ -13,7 +13,7 @@ struct DoubtedChange: Sendable {
   let remedy: [PostgresStatement]
 
   /// Only the last place is needed.
-  private static let note = PostgresQuery(
+  private static let record = PostgresQuery(
     "note_change", "note the change",
     """
     WITH g AS (DELETE FROM commits WHERE session = $1::int8 AND seq < $2::int8)
@@ -29,7 +29,7 @@ struct DoubtedChange: Sendable {
     """)
 
   /// The last statement of the change.
-  var note: PostgresStatement { statement(Self.note) }
+  var record: PostgresStatement { statement(Self.record) }
 
   private func statement(_ query: PostgresQuery) -> PostgresStatement {
     var statement = PostgresStatement(query)

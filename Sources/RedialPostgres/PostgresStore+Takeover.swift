@@ -40,7 +40,7 @@ extension PostgresStore {
   }
 
   /// Gives the session and all shards back, unless an attempt is in flight: the next owner must see that it was.
-  package func leave(at now: Timestamp) throws(StoreError) {
+  package func resign(at now: Timestamp) throws(StoreError) {
     let standing = lane.standing.withLock { $0 }
     guard let session = standing.session else { return }
     var running = PostgresStatement(Self.anyRunning)

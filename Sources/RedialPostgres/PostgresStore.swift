@@ -60,7 +60,7 @@ package final class PostgresStore: CallStore, Sendable {
         now: { clock?() }, meet: { commits.numbers.meet($0) },
         taken: { keys throws(StoreError) in try Self.taken(keys, lookups) },
         stored: { calls throws(StoreError) in try Self.stored(calls, lookups) },
-        didShow: { shown.note($0) }, notices: notices, largest: payloads.streamBodiesAbove))
+        didShow: { shown.remember($0) }, notices: notices, largest: payloads.streamBodiesAbove))
   }
 
   /// Throws if the store is only partly filled, or is being copied into another one.

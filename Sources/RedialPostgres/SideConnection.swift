@@ -75,7 +75,7 @@ final class SideConnection: Sendable {
       let doubt = DoubtedChange(
         ledger: ledger, number: held.last + 1, server: connection.server, process: connection.process, remedy: remedy)
       do throws(PostgresFailure) {
-        let rows = try connection.run(statements + [doubt.note], within: Self.patience).dropLast()
+        let rows = try connection.run(statements + [doubt.record], within: Self.patience).dropLast()
         held.last = doubt.number
         return Array(rows)
       } catch {
@@ -104,7 +104,7 @@ final class SideConnection: Sendable {
     do throws(PostgresFailure) {
       return try doubt.isMade(on: connection, within: Self.patience)
     } catch {
-      // It may be settled now. Which way, only that answer would have said.
+      // It may be decided now. Which way, only that answer would have said.
       held.connection = nil
       held.doubt = doubt
       return nil

@@ -19,7 +19,7 @@ final class Eviction {
 
   /// An ended call was loaded, and stays for a while.
   func spare(_ id: CallID, at now: ContinuousClock.Instant) {
-    shown.note(id, at: now)
+    shown.remember(id, at: now)
   }
 
   /// The calls to remove next, with the time of their end: some of those that ended by a time, earliest first.
@@ -33,7 +33,7 @@ final class Eviction {
 
   /// Records, within a transaction, that calls which ended by a time may be missing: webhooks about them are not
   /// faults.
-  func noteGone(by end: Timestamp) throws(StoreError) {
+  func recordGone(by end: Timestamp) throws(StoreError) {
     let known = try settings.value(of: Retention.goneBy).flatMap { Int64($0) }
     if let known, known >= end.microseconds { return }
     try settings.set(Retention.goneBy, to: "\(end.microseconds)")

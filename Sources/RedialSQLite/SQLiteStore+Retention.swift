@@ -15,7 +15,7 @@ extension SQLiteStore {
     // Also without a commit, so that an idle service notices before the next call.
     try file.checkPlace()
     try foldIfIdle()
-    if time.isDue(at: now), !isShortOfRoom { try transaction { () throws(StoreError) in try time.note() } }
+    if time.isDue(at: now), !isShortOfRoom { try transaction { () throws(StoreError) in try time.write() } }
     let end = ContinuousClock.now + budget
     let usedBytes = try pages.usedBytes()
     let isOver = usedBytes > retention.bytes
@@ -39,7 +39,7 @@ extension SQLiteStore {
         // Only the size is over the limit: no more calls than needed are removed early.
         if isOver, try pages.usedBytes() <= retention.bytes { break }
       }
-      try eviction.noteGone(by: ended[removed - 1].end)
+      try eviction.recordGone(by: ended[removed - 1].end)
       if let log, log.mayHave(endedBy: ended[removed - 1].end, at: now) { try log.empty(into: calls, at: now) }
       return TidyStep(removed: removed, isDone: false)
     }

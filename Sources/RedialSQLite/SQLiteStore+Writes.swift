@@ -118,7 +118,7 @@ extension SQLiteStore {
   func apply(_ write: StoreWrite) throws(StoreError) {
     switch write {
     case .insert(let call):
-      log?.note(call.id)
+      log?.raiseHighest(to: call.id)
       try calls.insert(try prepared(call).map { [$0] } ?? [])
     case .update(let id, let progress, let attempt):
       try calls.update(id, progress)

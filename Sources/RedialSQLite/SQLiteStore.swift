@@ -83,7 +83,7 @@ package final class SQLiteStore: CallStore {
     bounds.mostBytes = min(bounds.mostBytes, file.transactionBytes)
     let found = try CallLog(on: connection, after: try search.lastID(), bounds)
     log = isLogged ? found : nil
-    if isLogged { turns.settle = { [calls] id throws(StoreError) in try found.fold([id], into: calls) } }
+    if isLogged { turns.fold = { [calls] id throws(StoreError) in try found.fold([id], into: calls) } }
     self.turns = turns
     let session = try file.begin { [targets, leases, calls] () throws(StoreError) in
       try targets.completeShards()

@@ -31,7 +31,7 @@ package protocol CallStore: AnyObject {
 
   /// Gives everything back, so that the next owner need not wait for the lease to end. Call it when no attempt is in
   /// flight, and before ``close()``.
-  func leave(at now: Timestamp) throws(StoreError)
+  func resign(at now: Timestamp) throws(StoreError)
 
   /// Removes some of the finished calls that a rule does not keep, earliest ended first, with their attempts and
   /// keys, and makes the store smaller if it can. Call it again until nothing is left to do.

@@ -30,7 +30,7 @@ package struct ServiceTime: Sendable, Hashable {
   /// The service is at work.
   ///
   /// - Parameter last: When it was the last time, which is seconds ago unless its machine slept or its clock has jumped.
-  package mutating func note(_ now: Timestamp, last: Timestamp) {
+  package mutating func advance(to now: Timestamp, last: Timestamp) {
     if now - last > Lateness.grace { since = now }
     seen = now
   }

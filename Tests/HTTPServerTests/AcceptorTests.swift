@@ -61,7 +61,7 @@ struct AcceptorTests {
   func pausesWhileFull() throws {
     let (port, sharer) = (try Port(), try LoopMailbox())
     let poller = try Poller()
-    var acceptor = Acceptor(listeners: [port.listener], leavesBacklog: false, sharers: [sharer])
+    var acceptor = Acceptor(listeners: [port.listener], handsOnBacklog: false, sharers: [sharer])
     #expect(acceptor.watch(poller) == true)
     try port.connect()
     #expect(poller.wait(atMost: -1) == 1)
@@ -87,7 +87,7 @@ struct AcceptorTests {
   func pausesWhileStarved() throws {
     let port = try Port()
     let poller = try Poller()
-    var acceptor = Acceptor(listeners: [port.listener], leavesBacklog: false, sharers: [])
+    var acceptor = Acceptor(listeners: [port.listener], handsOnBacklog: false, sharers: [])
     #expect(acceptor.watch(poller) == true)
     try port.connect()
     acceptor.pauseWhileStarved(poller, now: 1000)
@@ -107,7 +107,7 @@ struct AcceptorTests {
   func triesAgain() throws {
     let port = try Port()
     let poller = try Poller()
-    var acceptor = Acceptor(listeners: [port.listener], leavesBacklog: false, sharers: [])
+    var acceptor = Acceptor(listeners: [port.listener], handsOnBacklog: false, sharers: [])
     #expect(acceptor.watch(poller) == true)
     acceptor.pauseWhileFull(poller)
     // It is watched by somebody else meanwhile, which epoll refuses to do twice.
@@ -124,7 +124,7 @@ struct AcceptorTests {
   func closes() throws {
     let port = try Port()
     let poller = try Poller()
-    var acceptor = Acceptor(listeners: [port.listener], leavesBacklog: false, sharers: [])
+    var acceptor = Acceptor(listeners: [port.listener], handsOnBacklog: false, sharers: [])
     #expect(acceptor.watch(poller) == true)
     acceptor.close(poller)
     #expect(acceptor.listeners.isEmpty == true)

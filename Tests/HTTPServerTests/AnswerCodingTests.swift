@@ -96,7 +96,7 @@ struct AnswerCodingTests {
       #expect(try Coded.inflated(response.body) == Self.text)
     }
     var accepted = AcceptEncoding()
-    for field in test.fields { accepted.note(Array(field.utf8), field.utf8.count) }
+    for field in test.fields { accepted.read(Array(field.utf8), field.utf8.count) }
     #expect(accepted.preference == test.preference)
   }
 

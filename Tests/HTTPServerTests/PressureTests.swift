@@ -74,12 +74,12 @@ struct PressureTests {
   func pushesBack() throws {
     let held = Inbox<HTTPResponder>()
     let server = try TestServer { request, responder in
-      if request.path == "/turn" { responder.respond(TestServer.echo(request)) } else { held.put(responder) }
+      if request.path == "/iteration" { responder.respond(TestServer.echo(request)) } else { held.put(responder) }
     }
     let (client, other) = (try server.connect(), try server.connect())
     let request = "GET / HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "x", count: 8000))\r\n\r\n"
     let stalls = try client.stalls(sending: request, before: 100_000_000) {
-      try other.get("/turn")
+      try other.get("/iteration")
       _ = try other.response()
     }
     #expect(stalls)

@@ -77,9 +77,10 @@ final class RawConnection {
 
   /// Sends a text repeatedly until the server accepts no more of it.
   ///
-  /// - Parameter turn: Does something that takes the server's loop a turn, so that it is known to have run meanwhile.
+  /// - Parameter iteration: Does something that takes the server's loop an iteration, so that it is known to have run
+  ///   meanwhile.
   /// - Returns: Whether that happened before `count` bytes.
-  func stalls(sending text: String, before count: Int, turn: () throws -> Void) throws -> Bool {
+  func stalls(sending text: String, before count: Int, iteration: () throws -> Void) throws -> Bool {
     let bytes = Array(text.utf8)
     var sent = 0
     while sent < count {
@@ -92,7 +93,7 @@ final class RawConnection {
       } else if errno == EAGAIN {
         var item = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         guard poll(&item, 1, 100) == 0 else { continue }
-        try turn()
+        try iteration()
         if poll(&item, 1, 0) == 0 { return true }
       } else {
         throw failure("send")

@@ -34,7 +34,7 @@ struct StreamBacklogTests {
         #expect(taken == accepted && !batch.isEnded, "seed \(seed), step \(step)")
       default:
         inFlight = Int.random(in: 0...inFlight, using: &random)
-        backlog.settle(inFlight: inFlight)
+        backlog.report(inFlight: inFlight)
         let isWritable = mustWait && accepted.count - taken.count + inFlight <= limit / 2
         #expect(told.count == (isWritable ? 1 : 0), "seed \(seed), step \(step)")
         if isWritable {

@@ -130,10 +130,10 @@ struct StreamedAnswerTests {
     #expect(try client.chunk() == "")
   }
 
-  /// Whether a stream becomes writable in the next turns of its loop, which passes the bytes to the kernel.
+  /// Whether a stream becomes writable in the next iterations of its loop, which passes the bytes to the kernel.
   private static func becomesWritable(_ events: Inbox<HTTPStreamEvent>, _ other: RawConnection) throws -> Bool {
     for _ in 0..<50 where events.count == 0 {
-      try other.get("/turn")
+      try other.get("/iteration")
       _ = try other.response()
     }
     return try events.count > 0 && events.take() == .writable

@@ -122,7 +122,7 @@ struct StreamedBodyTests {
     _ = try recorder.pieces.take()
     let other = try RawConnection(port: server.server.port)
     let stalls = try client.stalls(sending: String(repeating: "x", count: 65_536), before: size - 1) {
-      try other.get("/turn")
+      try other.get("/iteration")
       _ = try other.response()
     }
     #expect(stalls)

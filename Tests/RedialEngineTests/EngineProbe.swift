@@ -24,9 +24,9 @@ struct EngineProbe {
     commit()
   }
 
-  // MARK: Turns
+  // MARK: Steps
 
-  /// Has the engine take a turn; the store answers nothing yet.
+  /// Has the engine make a step; the store answers nothing yet.
   mutating func hear(_ events: EngineEvent...) {
     hear(events)
   }
@@ -71,17 +71,17 @@ struct EngineProbe {
     }
   }
 
-  /// Lets time pass, with a turn whenever the engine asked for one, and a store that commits at once.
+  /// Lets time pass, with a step whenever the engine asked for one, and a store that commits at once.
   mutating func advance(_ time: Duration) {
     let end = now + time
-    var turns = 0
-    while let wake = wakeAt, wake <= end, turns < 10_000 {
+    var steps = 0
+    while let wake = wakeAt, wake <= end, steps < 10_000 {
       now = max(now, wake)
-      turns += 1
+      steps += 1
       hear()
       commit()
     }
-    precondition(turns < 10_000, "the engine asks for turn after turn")
+    precondition(steps < 10_000, "the engine asks for step after step")
     now = end
     hear()
     commit()

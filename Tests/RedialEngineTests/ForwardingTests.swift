@@ -143,7 +143,7 @@ struct ForwardingTests: LeaseScene {
   }
 
   @Test("one that comes too late, twice, or to somebody else is left to whoever has sent it")
-  func leaves() {
+  func declines() {
     var probe = member()
     let late = submit(forwarded(1, at: probe.now + (.zero - Self.patience - .milliseconds(1))), to: &probe)
     #expect(probe.refusal(of: late)?.code == "forwardedTooLate")

@@ -318,7 +318,7 @@ struct LeaseTests: LeaseScene {
     let (busy, start) = (Array(0..<12), Timestamp(microseconds: 0))
     #expect(yielding.choose(among: busy, 12, for: .seconds(4), at: start) == ShardSet(0..<8))
     #expect(yielding.choose(among: busy, 12, for: .seconds(4), at: start).isEmpty, "some are being tried")
-    yielding.leave(ShardSet([3]))
+    yielding.remove(ShardSet([3]))
     #expect(yielding.giveUp(pause: .seconds(4), at: start + .seconds(3)).isEmpty)
     #expect(yielding.giveUp(pause: .seconds(4), at: start + .seconds(4)) == ShardSet([0, 1, 2, 4, 5, 6, 7]))
     #expect(yielding.choose(among: busy, 12, for: .seconds(4), at: start + .seconds(7)).isEmpty)
@@ -363,7 +363,7 @@ struct LeaseTests: LeaseScene {
     #expect(engine.roster.namespaces.indices.allSatisfy { engine.roster.rotation.targets(of: $0).isEmpty })
   }
 
-  // MARK: Leaving
+  // MARK: Giving back
 
   @Test("who drains gives its shards back, takes none, and has drained when the store has all of them")
   func drains() throws {
@@ -378,6 +378,6 @@ struct LeaseTests: LeaseScene {
     probe.commit()
     #expect(probe.state(running) == .succeeded)
     #expect(probe.hasDrained)
-    #expect(probe.engine.desk.leases.held.isEmpty && probe.engine.desk.leases.leaving.isEmpty)
+    #expect(probe.engine.desk.leases.held.isEmpty && probe.engine.desk.leases.outgoing.isEmpty)
   }
 }

@@ -118,9 +118,9 @@ struct LimitTests {
     }
     var ended = 0
     while ended < 15 { endOldest(&probe, &ended) }
-    let turns = probe.starts[2..<14].map { $0.call.spec.target }
+    let order = probe.starts[2..<14].map { $0.call.spec.target }
     for name in ["a", "b", "busy"] {
-      #expect(turns.count { $0 == "http://\(name).example" } == 4, "\(turns)")
+      #expect(order.count { $0 == "http://\(name).example" } == 4, "\(order)")
     }
   }
 

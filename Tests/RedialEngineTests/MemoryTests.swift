@@ -85,7 +85,8 @@ struct MemoryTests {
     }
   }
 
-  // Found by the simulation: with the queue in the store and no room for it, the engine asked for its next turn at once, forever.
+  // Found by the simulation: with the queue in the store and no room for it, the engine asked for its next step at
+  // once, forever.
   @Test("a target that may be tried again while memory is full does not keep the engine busy")
   func fullMemory() {
     var probe = tripped(.tripsAfterTwo(maxHeld: 3))
@@ -93,14 +94,14 @@ struct MemoryTests {
     for _ in 0..<3 { probe.submit(to: "http://other.example", after: .milliseconds(4900)) }
     let id = probe.submit()
     #expect(probe.state(id) == .queued)
-    var turns = 0
+    var steps = 0
     let end = probe.now + .milliseconds(4800)
-    while let wake = probe.wakeAt, wake < end, turns < 1000 {
+    while let wake = probe.wakeAt, wake < end, steps < 1000 {
       probe.now = max(probe.now, wake)
       probe.hear()
-      turns += 1
+      steps += 1
     }
-    #expect(turns > 1 && turns < 100)
+    #expect(steps > 1 && steps < 100)
   }
 
   @Test("a queued call that is claimed because its deadline is near ends there, and does not go back and forth")

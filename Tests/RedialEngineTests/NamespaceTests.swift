@@ -36,7 +36,7 @@ struct NamespaceTests {
   }
 
   @Test("attempts begin in turn between namespaces, however many targets each has")
-  func turns() {
+  func alternates() {
     var probe = EngineProbe(Self.settings(maxInFlight: 2))
     for number in 0..<30 { probe.submit(patient, to: Self.target("t\(number)", of: Self.acme)) }
     for _ in 0..<6 { probe.submit(patient, to: Self.target("single", of: Self.other)) }
@@ -47,7 +47,7 @@ struct NamespaceTests {
   }
 
   @Test("within a namespace its targets take turns, and the default one is like any other")
-  func turnsWithin() {
+  func alternatesWithin() {
     var probe = EngineProbe(Self.settings(maxInFlight: 1))
     probe.submit(patient, to: "http://first.example")
     for name in ["a", "b", "c"] {

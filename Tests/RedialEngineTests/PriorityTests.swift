@@ -89,7 +89,7 @@ struct PriorityTests {
   func model(seed: UInt64) {
     var random = RandomSource(seed: seed)
     var queue = ReadyQueue()
-    var list: [ReadyQueue.Place] = []
+    var list: [ReadyQueue.Entry] = []
     var calls = CallTable()
     let spec = CallSpec.test()
     for step in 1...2000 {
@@ -105,18 +105,18 @@ struct PriorityTests {
         var call = ActiveCall(record: record, target: 0, stamp: stamp)
         call.enter(.ready, stamp: stamp)
         calls[id] = call
-        let place = ReadyQueue.Place(id: id, stamp: stamp, priority: priority)
-        queue.append(place)
-        list.append(place)
+        let entry = ReadyQueue.Entry(id: id, stamp: stamp, priority: priority)
+        queue.append(entry)
+        list.append(entry)
       } else if draw < 0.6, let void = list.randomElement(using: &random) {
         calls[void.id] = nil
         list.removeAll { $0.id == void.id }
-      } else if let place = queue.first(in: calls, nil) {
+      } else if let entry = queue.first(in: calls, nil) {
         let highest = list.map(\.priority).max()
         let best = list.first { $0.priority == highest }
-        #expect(place.id == best?.id || place.id == list.first?.id, "seed \(seed), step \(step)")
-        queue.remove(place, at: .epoch)
-        list.removeAll { $0.id == place.id }
+        #expect(entry.id == best?.id || entry.id == list.first?.id, "seed \(seed), step \(step)")
+        queue.remove(entry, at: .epoch)
+        list.removeAll { $0.id == entry.id }
       } else {
         #expect(list.isEmpty)
       }

@@ -97,7 +97,7 @@ struct SlotTests {
   }
 
   @Test("a target that answered and hangs now has no more than it had when the silence is long")
-  func turnsSilent() throws {
+  func becomesSilent() throws {
     var probe = EngineProbe(EngineSettings(maxInFlight: 64))
     prove(&probe, 10)
     for _ in 0..<3 { probe.submit(Self.patient) }

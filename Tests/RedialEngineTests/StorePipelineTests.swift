@@ -65,7 +65,7 @@ struct StorePipelineTests {
     #expect(steps(&pipeline).isEmpty, "the store has two")
     pipeline.heard(.made(.done))
     #expect(steps(&pipeline) == ["2 made, 2 told", "3:+2 #3"])
-    #expect(pipeline.posted == 5 && pipeline.settled == 2)
+    #expect(pipeline.posted == 5 && pipeline.concluded == 2)
   }
 
   @Test("results are reported in the order of the requests, also that of a commit with nothing to write")
@@ -119,7 +119,7 @@ struct StorePipelineTests {
     pipeline.heard(.made(.done))
     #expect(steps(&pipeline) == ["1 made, 1 told"])
     #expect(!pipeline.owesChanges)
-    #expect(pipeline.posted == 5 && pipeline.settled == 5)
+    #expect(pipeline.posted == 5 && pipeline.concluded == 5)
   }
 
   @Test("what changes nothing fails with the commit that it follows, although the store has nothing against it")
@@ -296,7 +296,7 @@ struct StorePipelineTests {
     }
     for step in 0..<2000 {
       switch Int.random(in: 0..<10, using: &random) {
-      case 0...2 where step < 1800 && pipeline.posted - pipeline.settled < 2:
+      case 0...2 where step < 1800 && pipeline.posted - pipeline.concluded < 2:
         posted += 1
         let isLookup = Int.random(in: 0..<4, using: &random) == 0
         if isLookup { lookups.insert(posted) }
@@ -316,7 +316,7 @@ struct StorePipelineTests {
       }
       proceed()
     }
-    for _ in 0..<10_000 where pipeline.settled < pipeline.posted {
+    for _ in 0..<10_000 where pipeline.concluded < pipeline.posted {
       find()
       proceed()
       database.perform()

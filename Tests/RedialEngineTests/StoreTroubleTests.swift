@@ -270,8 +270,8 @@ struct StoreTroubleTests {
     #expect(probe.starts.isEmpty)
   }
 
-  @Test("a turn that learns of the failure behind other news does not acknowledge what stands on it")
-  func sameTurn() {
+  @Test("a step that learns of the failure behind other news does not acknowledge what stands on it")
+  func sameStep() {
     var probe = EngineProbe()
     let first = probe.submitOnly()
     let failed = probe.requests.map { EngineEvent.storeFailed($0, StoreError(kind: .unavailable, message: "")) }
@@ -306,7 +306,7 @@ struct StoreTroubleTests {
     #expect(probe.report()?.held == 1)
   }
 
-  // Found by the simulation: the lookup that the turn had still asked for failed as well, and with the second failure
+  // Found by the simulation: the lookup that the step had still asked for failed as well, and with the second failure
   // all that was kept since the first was forgotten.
   @Test("a lookup that fails behind a failed write does not make the write be forgotten")
   func keepsAcrossFailures() {

@@ -81,14 +81,14 @@ struct KnownPolicyTests {
       let text = Array("{\"maxAttempts\": \(number)}".utf8)
       text.withUnsafeBufferPointer { bytes in
         #expect(known.policy(readFrom: bytes) == nil)
-        let noted = known.note(PolicyDraft(), readFrom: bytes)
-        #expect(known.policy(readFrom: bytes) === noted)
+        let remembered = known.remember(PolicyDraft(), readFrom: bytes)
+        #expect(known.policy(readFrom: bytes) === remembered)
       }
       #expect(known.count <= KnownPolicies.limit)
     }
     let long = Array(repeating: UInt8(ascii: " "), count: KnownPolicies.longestText + 1)
     long.withUnsafeBufferPointer { bytes in
-      _ = known.note(PolicyDraft(), readFrom: bytes)
+      _ = known.remember(PolicyDraft(), readFrom: bytes)
       #expect(known.policy(readFrom: bytes) == nil)
     }
   }

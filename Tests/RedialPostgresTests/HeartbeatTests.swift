@@ -65,13 +65,13 @@ struct HeartbeatTests {
   }
 
   @Test("what an instance leaves is free at once, and the others get a message")
-  func leaving() throws {
+  func resigning() throws {
     let one = try Instance(database.settings, meets: false)
     let other = try Instance(database.settings)
     defer { for instance in [one, other] { instance.kill() } }
     _ = try one.lease()
     let joined = try other.lease()
-    try one.store.leave(at: Sample.time(1))
+    try one.store.resign(at: Sample.time(1))
     #expect(other.news.wait { $0 == .changed })
     #expect(try other.lease(joined.session).shards == .all)
   }

@@ -41,7 +41,7 @@ struct InspectionTests {
   }
 
   /// No instance is there any more.
-  private func leaveAtRest() throws { try execute("UPDATE beats SET expires_at = \(Sample.time(1).microseconds)") }
+  private func expireLeases() throws { try execute("UPDATE beats SET expires_at = \(Sample.time(1).microseconds)") }
 
   @Test("finds nothing wrong with a sound store, live or at rest, and changes nothing", arguments: [false, true])
   func clean(quick: Bool) throws {
@@ -52,7 +52,7 @@ struct InspectionTests {
     #expect(live.findings.map(\.check) == StoreCheck.allCases)
     #expect(live.warnings.map(\.subject) == [.noStandby], "\(live.warnings)")
     store.close()
-    try leaveAtRest()
+    try expireLeases()
     let contents = """
       SELECT md5(string_agg(query_to_xml('SELECT * FROM ' || oid::regclass, true, false, '')::text, '' ORDER BY relname))
       FROM pg_class WHERE relnamespace = 'redial'::regnamespace AND relkind = 'r'
@@ -215,7 +215,7 @@ struct InspectionTests {
     }
     #expect(try inspection(patience: .seconds(60)).report(at: Sample.time(100)).isClean)
     try execute("UPDATE leases SET owner = NULL")
-    try leaveAtRest()
+    try expireLeases()
     #expect(try report().isClean)
   }
 

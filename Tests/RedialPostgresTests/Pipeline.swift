@@ -50,7 +50,7 @@ final class Pipeline {
   }
 
   /// The requests without a result.
-  private var open: Int { pipeline.posted - pipeline.settled }
+  private var open: Int { pipeline.posted - pipeline.concluded }
 
   /// How much the store has reported that was not heard yet.
   var unheard: Int { inbox.list.withLock { $0.count } }
@@ -60,7 +60,7 @@ final class Pipeline {
     for _ in 0..<200 {
       grant = nil
       post(.lease(LeaseAsk(request: LeaseRequest(duration: duration), session: nil, at: .epoch, round: 0)))
-      settle()
+      waitForResults()
       if grant != nil { return }
     }
     Issue.record("no session could be begun")
@@ -71,7 +71,7 @@ final class Pipeline {
     while open > 1 { try absorb() }
     if isLeaseLost {
       guard rejoins else { return }
-      settle()
+      waitForResults()
       try join()
     }
     post(.commit(calls.map { .insert(Sample.call($0, target: "t")) }, then: []))
@@ -84,7 +84,7 @@ final class Pipeline {
   }
 
   /// Waits until all requests have a result.
-  func settle() {
+  func waitForResults() {
     while open > 0 {
       guard (try? absorb()) != nil else { return }
     }
@@ -109,12 +109,12 @@ final class Pipeline {
       case .submit(let job, let work, let trial):
         if let outcome = store.submit(work, as: job.sequence, trial) { Issue.record("\(outcome) was returned at once") }
       case .report(.committed(let writes, _)): made.formUnion(Self.calls(writes))
-      case .report(.events(let events)): for event in events { note(event) }
+      case .report(.events(let events)): for event in events { record(event) }
       }
     }
   }
 
-  private func note(_ event: EngineEvent) {
+  private func record(_ event: EngineEvent) {
     switch event {
     case .storeInDoubt(let message): unknown += message == nil ? 0 : 1
     case .leased(let grant, _):
@@ -139,7 +139,7 @@ final class Pipeline {
 
   /// Compares what was reported with the tables.
   func check(_ database: TestDatabase) throws {
-    settle()
+    waitForResults()
     #expect(open == 0, "each request has a result")
     #expect(inbox.list.withLock { $0.count } == 0, "no outcome comes twice")
     let rows = try database.rows("SELECT id FROM live")

@@ -134,7 +134,7 @@ struct PostgresContentTests {
       let refused = #expect(throws: StoreError.self) { try open() }
       #expect(refused?.message.contains("in use by instances") == true)
     }
-    try store.leave(at: Sample.time(1))
+    try store.resign(at: Sample.time(1))
     store.close()
     let source = try PostgresSource(from.settings)
     let refused = #expect(throws: StoreError.self) { try PostgresStore(from.settings, sharing: .alone) }

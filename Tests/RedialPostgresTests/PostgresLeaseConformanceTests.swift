@@ -41,5 +41,5 @@ struct PostgresLeaseConformanceTests {
   func turns() throws { try conformance.turns() }
 
   @Test("an instance that leaves need not be waited for")
-  func leaving() throws { try conformance.leaving() }
+  func resigning() throws { try conformance.resigning() }
 }

@@ -31,7 +31,7 @@ struct StallTests {
     clock.time = Sample.time(11)
     #expect(try other.lease(for: .seconds(1000)).shards == .all)
     proxy.mode = .pass
-    pipeline.settle()
+    pipeline.waitForResults()
     #expect(pipeline.failures == [.leaseLost: 2] && pipeline.refused == [1, 2])
     try pipeline.check(database)
   }
@@ -66,7 +66,7 @@ struct StallTests {
     }
     #expect(grant.shards == .all)
     proxy.mode = .pass
-    pipeline.settle()
+    pipeline.waitForResults()
     #expect(pipeline.refused == [1] && pipeline.failures[.leaseLost] == 1)
     try pipeline.check(database)
   }
@@ -82,7 +82,7 @@ struct StallTests {
         let instance = try Instance(settings, meets: false)
         defer { instance.kill() }
         var grant = try instance.lease()
-        func note(_ gained: ShardSet) {
+        func recordOwner(of gained: ShardSet) {
           owners.withLock { owners in
             for shard in gained.shards {
               if let owner = owners[shard] {
@@ -92,17 +92,17 @@ struct StallTests {
             }
           }
         }
-        note(grant.gained)
+        recordOwner(of: grant.gained)
         for _ in 0..<60 {
           let back = ShardSet(
             grant.shards.shards.filter { _ in Int.random(in: 0..<3, using: &random) == 0 })
           owners.withLock { owners in for shard in back.shards { owners[shard] = nil } }
           let request = LeaseRequest(duration: .seconds(600), giveBack: back, takesShards: true)
           grant = try instance.works.lease(request, renewing: grant.session.id)
-          note(grant.gained)
+          recordOwner(of: grant.gained)
         }
         owners.withLock { owners in for shard in grant.shards.shards { owners[shard] = nil } }
-        try instance.store.leave(at: Sample.time(1))
+        try instance.store.resign(at: Sample.time(1))
       } catch {
         problems.withLock { $0.append("\(error)") }
       }

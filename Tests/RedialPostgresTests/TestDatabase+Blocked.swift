@@ -13,7 +13,7 @@ extension TestDatabase {
     let pipeline = Pipeline(try PostgresStore(blocked, clock: clock), duration: .seconds(10))
     try pipeline.join()
     try pipeline.commit([0])
-    pipeline.settle()
+    pipeline.waitForResults()
     return pipeline
   }
 }

@@ -106,7 +106,7 @@ struct TroubleTests {
       proxy.cut()
       try pipeline.waitForDoubt()
       #expect(pipeline.unknown == round + 1)
-      pipeline.settle()
+      pipeline.waitForResults()
       #expect(pipeline.made.count == 3 + 2 * round)
     }
     try pipeline.check(database)
@@ -127,7 +127,7 @@ struct TroubleTests {
       try pipeline.commit([101 + 2 * round])
       poll("no request") { proxy.arrivals > arrivals }
       proxy.cut()
-      pipeline.settle()
+      pipeline.waitForResults()
       #expect(pipeline.made.count == 3 + 2 * round)
     }
     try pipeline.check(database)
@@ -149,7 +149,7 @@ struct TroubleTests {
     cluster.crash()
     cluster.start()
     proxy.cut()
-    pipeline.settle()
+    pipeline.waitForResults()
     try pipeline.commit([2])
     try pipeline.check(database)
     #expect(pipeline.made == [0, 1, 2] && pipeline.refused.isEmpty)
@@ -170,7 +170,7 @@ struct TroubleTests {
     poll("the lane has not noticed") { pipeline.unheard == 3 }
     // For longer than the patience: what was not made would be refused.
     DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(500)) { proxy.cut() }
-    pipeline.settle()
+    pipeline.waitForResults()
     try pipeline.check(database)
     #expect(pipeline.made == [0, 1] && pipeline.refused.isEmpty)
   }
@@ -188,7 +188,7 @@ struct TroubleTests {
       proxy.cut()
       poll("the connection is back") { pipeline.unheard == 2 }
       try pipeline.commit([101 + 2 * round])
-      pipeline.settle()
+      pipeline.waitForResults()
     }
     try pipeline.check(database)
     #expect(pipeline.refused.isEmpty && pipeline.unknown == 10)
@@ -213,13 +213,13 @@ struct TroubleTests {
     usleep(400_000)
     #expect(pipeline.unknown == 1 && pipeline.made == [0] && pipeline.refused.isEmpty)
     proxy.cut()
-    pipeline.settle()
+    pipeline.waitForResults()
     #expect(pipeline.made == [0, 1])
     // With nothing in doubt, work is refused after the patience.
     proxy.cut(then: .dropRequests)
     poll("connections are left") { proxy.hasCut }
     try pipeline.commit([3])
-    pipeline.settle()
+    pipeline.waitForResults()
     if pipeline.refused.contains(3) {
       #expect(pipeline.failures == [.unavailable: 1])
     } else {
@@ -282,7 +282,7 @@ struct TroubleTests {
       try pipeline.commit([next])
       if isOver.withLock({ $0 != nil }) { after += 1 }
     }
-    pipeline.settle()
+    pipeline.waitForResults()
     ended.wait()
     let seen = isOver.withLock { $0 ?? [] }
     let rows = try database.rows("SELECT id FROM live ORDER BY id")
@@ -299,7 +299,7 @@ struct TroubleTests {
     defer { pipeline.store.close() }
     try pipeline.join()
     for number in 1...5 { try pipeline.commit([number]) }
-    pipeline.settle()
+    pipeline.waitForResults()
     let first = try #require(pipeline.session)
     // As a standby that lacks the last two commits.
     _ = try database.rows("DELETE FROM commits WHERE seq > (SELECT max(seq) - 2 FROM commits)")
@@ -308,11 +308,11 @@ struct TroubleTests {
     }
     _ = try database.rows("SELECT pg_terminate_backend(backend) FROM beats")
     try pipeline.commit([6])
-    pipeline.settle()
+    pipeline.waitForResults()
     #expect(pipeline.failures == [.leaseLost: 1] && pipeline.refused == [6])
     // It joins anew, and ends the session that is of no use.
     try pipeline.commit([7])
-    pipeline.settle()
+    pipeline.waitForResults()
     #expect(pipeline.made.contains(7) && pipeline.session?.id != first.id)
     #expect(try database.number("SELECT count(*) FROM sessions") == 1)
   }
@@ -325,10 +325,10 @@ struct TroubleTests {
     let call = Sample.call(1, .failed)
     // The call has ended: its first change is sent again, with the statement that brings it back.
     pipeline.post(.commit([.insert(call)], then: []))
-    pipeline.settle()
+    pipeline.waitForResults()
     pipeline.post(.commit([.update(call.id, Sample.call(1, .held).progress, nil)], then: []))
     pipeline.post(.fetch(CallCommand(.retry, call.id, reply: ReplyToken(rawValue: 1))))
-    pipeline.settle()
+    pipeline.waitForResults()
     #expect(pipeline.failures.isEmpty)
     guard case .fetched(_, let found)? = pipeline.events.first, pipeline.events.count == 1 else {
       Issue.record("\(pipeline.events)")
@@ -353,7 +353,7 @@ struct TroubleTests {
     let pipeline = Pipeline(store, duration: .seconds(10))
     try pipeline.join()
     try pipeline.commit([1])
-    pipeline.settle()
+    pipeline.waitForResults()
     proxy.mode = .dropAnswers
     pipeline.post(.claimDue(before: Sample.time(100), limit: 5))
     try pipeline.commit([2])
@@ -361,7 +361,7 @@ struct TroubleTests {
     clock.time = Sample.time(11)
     #expect(try other.lease(for: .seconds(1000)).shards == .all)
     proxy.cut()
-    pipeline.settle()
+    pipeline.waitForResults()
     // Others have the calls that were claimed; the commit is on disk.
     guard case .claimedDue(let claim)? = pipeline.events.first, claim.calls.isEmpty, pipeline.made == [1, 2] else {
       Issue.record("the claim and the commit were made: \(pipeline.events), \(pipeline.failures)")
@@ -393,7 +393,7 @@ struct TroubleTests {
     clock.time = Sample.time(11)
     #expect(try other.lease(for: .seconds(1000)).shards == .all)
     proxy.cut()
-    pipeline.settle()
+    pipeline.waitForResults()
     guard case .foundKey(_, nil)? = pipeline.events.first, pipeline.events.count == 1 else {
       Issue.record("\(pipeline.events)")
       return

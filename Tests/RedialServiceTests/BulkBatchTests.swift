@@ -10,32 +10,32 @@ import Testing
 struct BulkBatchTests {
   private static let calls = (1...4).map { CallID(rawValue: $0) }
 
-  @Test("calls that other instances run are left to them together, once all others have a reply")
-  func left() {
-    let left = Mutex<[[CallID]]>([])
+  @Test("calls that other instances run are passed on to them together, once all others have a reply")
+  func passesOn() {
+    let passed = Mutex<[[CallID]]>([])
     let ends = Mutex<[BulkBatch.Tally]>([])
     let batch = BulkBatch(
-      size: 4, leave: { calls, _ in left.withLock { $0.append(calls.map(\.call)) } },
+      size: 4, passOn: { calls, _ in passed.withLock { $0.append(calls.map(\.call)) } },
       finish: { tally in ends.withLock { $0.append(tally) } })
-    batch.note(.elsewhere("a"), of: Self.calls[0])
-    batch.note(.done(nil), of: Self.calls[1])
-    batch.note(.elsewhere("b"), of: Self.calls[2])
-    #expect(left.withLock { $0.isEmpty })
-    batch.note(.refused(.callNotFound(Self.calls[3])), of: Self.calls[3])
-    #expect(left.withLock { $0 } == [[Self.calls[0], Self.calls[2]]])
+    batch.record(.elsewhere("a"), of: Self.calls[0])
+    batch.record(.done(nil), of: Self.calls[1])
+    batch.record(.elsewhere("b"), of: Self.calls[2])
+    #expect(passed.withLock { $0.isEmpty })
+    batch.record(.refused(.callNotFound(Self.calls[3])), of: Self.calls[3])
+    #expect(passed.withLock { $0 } == [[Self.calls[0], Self.calls[2]]])
     batch.add(BulkBatch.Tally(done: 1))
     #expect(ends.withLock { $0.isEmpty })
     batch.add(BulkBatch.Tally(elsewhere: 1))
     #expect(ends.withLock { $0 } == [BulkBatch.Tally(done: 2, skipped: 1, elsewhere: 1)])
-    #expect(left.withLock { $0.count } == 1)
+    #expect(passed.withLock { $0.count } == 1)
   }
 
-  @Test("without other instances nothing is left to anybody")
+  @Test("without other instances nothing is passed on to anybody")
   func alone() {
     let ends = Mutex<[BulkBatch.Tally]>([])
     let batch = BulkBatch(size: 2) { tally in ends.withLock { $0.append(tally) } }
-    batch.note(.elsewhere("a"), of: Self.calls[0])
-    batch.note(.refused(.leaseLost), of: Self.calls[1])
+    batch.record(.elsewhere("a"), of: Self.calls[0])
+    batch.record(.refused(.leaseLost), of: Self.calls[1])
     #expect(ends.withLock { $0 } == [BulkBatch.Tally(unavailable: 1, elsewhere: 1)])
   }
 

@@ -17,12 +17,12 @@ struct BulkRunnerTests {
     let all = (1...5).map { CallID(rawValue: Int64($0)) }
     let state: Mutex<(left: Set<CallID>, looks: Int)>
     let foreign: Set<CallID>
-    let settlesAfter: Int
+    let takenOverAfter: Int
 
-    init(foreign: Set<CallID>, settlesAfter: Int) {
+    init(foreign: Set<CallID>, takenOverAfter: Int) {
       state = Mutex((Set((1...5).map { CallID(rawValue: Int64($0)) }), 0))
       self.foreign = foreign
-      self.settlesAfter = settlesAfter
+      self.takenOverAfter = takenOverAfter
     }
 
     func page() -> CallPage<CallID> {
@@ -31,7 +31,7 @@ struct BulkRunnerTests {
 
     func cancel(_ id: CallID) -> CallCommand.Reply {
       state.withLock { state in
-        if foreign.contains(id), state.looks <= settlesAfter {
+        if foreign.contains(id), state.looks <= takenOverAfter {
           return .elsewhere(TargetKey("https://example.com", in: .default))
         }
         state.left.remove(id)
@@ -49,7 +49,7 @@ struct BulkRunnerTests {
         perform: { _, ids, finish in
           calls.state.withLock { $0.looks += 1 }
           let batch = BulkBatch(size: ids.count, finish: finish)
-          for id in ids { batch.note(calls.cancel(id), of: id) }
+          for id in ids { batch.record(calls.cancel(id), of: id) }
         },
         store: { _, then in then(true) },
         log: { _, _ in over.signal() },
@@ -67,14 +67,14 @@ struct BulkRunnerTests {
 
   @Test("an operation waits for calls that another instance runs, because it may take them over")
   func waits() throws {
-    let calls = Calls(foreign: [CallID(rawValue: 2)], settlesAfter: 5)
+    let calls = Calls(foreign: [CallID(rawValue: 2)], takenOverAfter: 5)
     let ended = try end(calls)
     #expect(ended.state == .completed && ended.done == 5 && ended.skipped == 0)
   }
 
   @Test("an operation ends although another instance keeps some of the calls, and says how many")
   func ends() throws {
-    let calls = Calls(foreign: [CallID(rawValue: 2), CallID(rawValue: 4)], settlesAfter: .max)
+    let calls = Calls(foreign: [CallID(rawValue: 2), CallID(rawValue: 4)], takenOverAfter: .max)
     let ended = try end(calls)
     #expect(ended.state == .completed && ended.done == 3 && ended.skipped == 2)
   }

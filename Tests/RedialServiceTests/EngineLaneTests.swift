@@ -15,44 +15,44 @@ struct EngineLaneTests {
     let spec = CallSpec(
       url: "http://127.0.0.1:9", method: "GET", headers: [], target: "t", policy: RetryPolicy(), captureLimit: 100)
     for round in 1...10 {
-      let turned = DispatchSemaphore(value: 0)
+      let stepped = DispatchSemaphore(value: 0)
       var lane: EngineLane? = EngineLane(engine: Engine(seed: 1), clock: Clock())
-      lane?.begin(with: RecoveredState()) { _ in turned.signal() }
+      lane?.begin(with: RecoveredState()) { _ in stepped.signal() }
       // They become due one after the other, so that the timer is always about to fire.
       lane?.post(
         (1...2000).map { number in
           let descriptor = CallDescriptor(spec: spec, body: [], start: .after(.microseconds(20_000 + 50 * number)))
           return .submit(descriptor, ReplyToken(rawValue: UInt64(number)))
         })
-      for _ in 0..<3 { #expect(turned.wait(timeout: .now() + 60) == .success) }
+      for _ in 0..<3 { #expect(stepped.wait(timeout: .now() + 60) == .success) }
       let wait = Duration.milliseconds(20 + 2 * round)
       _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .microseconds(Int(wait.wholeMicroseconds)))
       lane = nil
     }
   }
 
-  @Test("the events that a loop leaves for the engine in one iteration are one batch, taken when it wakes the engine")
-  func leftEvents() {
+  @Test("the events that a loop defers in one iteration are one batch, taken when it wakes the engine")
+  func deferredEvents() {
     let batches = Mutex<[Int]>([])
-    let turned = DispatchSemaphore(value: 0)
+    let stepped = DispatchSemaphore(value: 0)
     let lane = EngineLane(engine: Engine(seed: 1), clock: Clock())
     lane.begin(with: RecoveredState()) { effects in
       let writes = effects.store.reduce(0) { count, request in
         if case .commit(let writes, _) = request.body { count + writes.count } else { count }
       }
       batches.withLock { $0.append(writes) }
-      turned.signal()
+      stepped.signal()
     }
     // The recovery itself, and the step that follows it: nothing else wakes the lane from here on.
-    for _ in 0..<2 { #expect(turned.wait(timeout: .now() + 60) == .success) }
+    for _ in 0..<2 { #expect(stepped.wait(timeout: .now() + 60) == .success) }
     let spec = CallSpec(
       url: "http://127.0.0.1:9", method: "GET", headers: [], target: "t", policy: RetryPolicy(), captureLimit: 100)
     for number in 1...50 {
       let descriptor = CallDescriptor(spec: spec, body: [], start: .after(.seconds(3600)))
-      lane.leave(.submit(descriptor, ReplyToken(rawValue: UInt64(number))))
+      lane.deferEvent(.submit(descriptor, ReplyToken(rawValue: UInt64(number))))
     }
     lane.wake()
-    #expect(turned.wait(timeout: .now() + 60) == .success)
+    #expect(stepped.wait(timeout: .now() + 60) == .success)
     #expect(batches.withLock { $0 } == [0, 0, 50])
   }
 
@@ -77,7 +77,7 @@ struct EngineLaneTests {
           case 0: lane.post(event)
           case 1: lane.postInPlace([event])
           default:
-            lane.leave(event)
+            lane.deferEvent(event)
             lane.wake()
           }
         }

@@ -69,12 +69,12 @@ struct ForwardedCodingTests {
     let problem = Problem(
       status: 422, code: "c", title: "t", detail: "ü", errors: [.init(pointer: "/a", detail: "b")], retryAfter: 3)
     let items: [ForwardedReply] = [
-      .accepted(progress), .replayed(CallID(rawValue: 9)), .refused(problem), .left, .unknown,
+      .accepted(progress), .replayed(CallID(rawValue: 9)), .refused(problem), .passedBack, .unknown,
     ]
     let bytes = ForwardedCoding.answer(items.map(ForwardedCoding.item))
     let read = try #require(ForwardedCoding.replies(bytes, count: 5))
     guard case .accepted(progress) = read[0], case .replayed(CallID(rawValue: 9)) = read[1],
-      case .refused(problem) = read[2], case .left = read[3], case .unknown = read[4]
+      case .refused(problem) = read[2], case .passedBack = read[3], case .unknown = read[4]
     else {
       Issue.record("\(read)")
       return
@@ -83,7 +83,7 @@ struct ForwardedCodingTests {
     for count in 0..<bytes.count { #expect(ForwardedCoding.replies(Array(bytes.prefix(count)), count: 5) == nil) }
   }
 
-  @Test("a refusal that is about the owner alone leaves the call to the one that has sent it, and others are final")
+  @Test("a refusal that is about the owner alone passes the call back to its sender, and others are final")
   func refusals() {
     let target = TargetKey("http://a.example")
     let passing: [Refusal] = [
@@ -91,7 +91,7 @@ struct ForwardedCodingTests {
       .storeMisplaced, .storeUnreachable,
     ]
     for refusal in passing {
-      guard case .left = ForwardedReply(.refused(refusal)) else {
+      guard case .passedBack = ForwardedReply(.refused(refusal)) else {
         Issue.record("\(refusal)")
         continue
       }

@@ -11,7 +11,7 @@ struct LineStreamTests {
     var splitter = LineSplitter(longest: longest)
     var found: [String] = []
     // It may stop after any line, and gets the rest again.
-    func note(_ number: Int, _ line: LineSplitter.Line) -> Bool {
+    func collect(_ number: Int, _ line: LineSplitter.Line) -> Bool {
       switch line {
       case .whole(let bytes): found.append("\(number) \(String(decoding: bytes, as: UTF8.self))")
       case .tooLong: found.append("\(number) too long")
@@ -21,9 +21,9 @@ struct LineStreamTests {
     var rest = text[...]
     while !rest.isEmpty {
       let piece = Array(rest.prefix(max(1, sizes())))
-      rest = rest.dropFirst(piece.withUnsafeBufferPointer { splitter.take($0, note) })
+      rest = rest.dropFirst(piece.withUnsafeBufferPointer { splitter.take($0, collect) })
     }
-    splitter.finish(note)
+    splitter.finish(collect)
     return found
   }
 

@@ -82,13 +82,13 @@ struct ObservabilityTests {
     let later = now + .seconds(5)
     #expect(standings.wait(of: call(.backoff, due: later), at: now)?.reason == .backoff)
     #expect(standings.wait(of: call(.backoff, due: now), at: now)?.reason == .concurrency)
-    standings.note(.breakerOpened(target: "a", until: later, trips: 1, failures: 10, usualShare: 0), at: now)
+    standings.record(.breakerOpened(target: "a", until: later, trips: 1, failures: 10, usualShare: 0), at: now)
     let parked = standings.wait(of: call(.backoff, due: now), at: now)
     #expect(parked?.reason == .breaker && parked?.until == later)
     #expect(standings.wait(of: call(.backoff, due: later + .seconds(1)), at: now)?.reason == .backoff)
-    standings.note(.breakerHalfOpen(target: "a"), at: now)
+    standings.record(.breakerHalfOpen(target: "a"), at: now)
     #expect(standings.wait(of: call(.backoff, due: now), at: now)?.reason == .breaker)
-    standings.note(.breakerClosed(target: "a"), at: now)
+    standings.record(.breakerClosed(target: "a"), at: now)
     #expect(standings.wait(of: call(.backoff, due: now), at: now)?.reason == .concurrency)
   }
 }

@@ -88,7 +88,7 @@ struct QueryLanesTests {
     for _ in 0..<2 { gate.signal() }
   }
 
-  @Test("a query whose client leaves while it waits is dropped, and one that begins at once is not")
+  @Test("a query whose client departs while it waits is dropped, and one that begins at once is not")
   func departures() {
     let lanes = QueryLanes(count: 1)
     let (gate, begun, done) = (
@@ -96,7 +96,7 @@ struct QueryLanesTests {
     )
     let ran = Mutex<[String]>([])
     let (first, second) = (QueryLanes.Departure(), QueryLanes.Departure())
-    first.note()
+    first.record()
     #expect(
       lanes.run(as: .scan, unless: first, drop: { ran.withLock { $0.append("first dropped") } }) {
         begun.signal()
@@ -109,7 +109,7 @@ struct QueryLanesTests {
         ran.withLock { $0.append("second") }
       })
     #expect(lanes.run { done.signal() })
-    second.note()
+    second.record()
     gate.signal()
     #expect(done.wait(timeout: .now() + 60) == .success)
     #expect(ran.withLock { $0 } == ["first", "second dropped"])

@@ -102,16 +102,16 @@ struct RelayTableTests {
   }
 
   @Test("what nobody listens to is not asked for")
-  func leaving() throws {
+  func unfollowing() throws {
     var table = RelayTable()
     _ = table.meet([1: "http://a"])
     let other = try #require(Namespace("other"))
     let opened = try #require(Self.openings(table.follow(.default)).first)
     let kept = try #require(Self.openings(table.follow(other)).first)
-    table.leave(.default)
+    table.unfollow(.default)
     #expect(!table.needs(opened) && table.needs(kept))
     #expect(table.ended(opened, after: nil, wasEstablished: false) == [])
-    table.leaveAll()
+    table.unfollowAll()
     #expect(!table.needs(kept) && table.meet([:]) == [])
   }
 }

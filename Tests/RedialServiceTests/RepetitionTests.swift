@@ -9,12 +9,12 @@ import Testing
 @testable import RedialService
 
 /// A batch that keeps the problems of its items.
-private final class NotedBatch: BatchAnswering {
+private final class RecordingBatch: BatchAnswering {
   let replays = ReplayQueue()
   let answered = DispatchSemaphore(value: 0)
-  private let noted = Mutex([Problem]())
+  private let kept = Mutex([Problem]())
 
-  var problems: [Problem] { noted.withLock { $0 } }
+  var problems: [Problem] { kept.withLock { $0 } }
   var responder: HTTPResponder { preconditionFailure("only the engine's answers go to the event loop") }
 
   func answer(_ index: Int, id: CallID, status: Int, replayed: Bool, call: (inout JSONWriter) -> Void) {
@@ -23,7 +23,7 @@ private final class NotedBatch: BatchAnswering {
   }
 
   func answer(_ index: Int, _ problem: Problem) {
-    noted.withLock { $0.append(problem) }
+    kept.withLock { $0.append(problem) }
     answered.signal()
   }
 }
@@ -37,7 +37,7 @@ struct RepetitionTests {
 
   private static func runtime() throws -> Runtime {
     let runtime = try Runtime(
-      settings: ServiceSettings(), store: NotedStore(known: known), reader: EmptyReader(),
+      settings: ServiceSettings(), store: RecordingStore(known: known), reader: EmptyReader(),
       secret: try #require(WebhookSecret.random()), endpoints: WebhookEndpoints(limit: 1, disableAfter: .seconds(1)),
       log: Log(format: .text, level: .error))
     runtime.begin(with: RecoveredState())
@@ -46,7 +46,7 @@ struct RepetitionTests {
 
   @Test("a call that is gone whenever it is read does not keep its client forever, which may try again")
   func alwaysGone() throws {
-    let (runtime, batch) = (try Self.runtime(), NotedBatch())
+    let (runtime, batch) = (try Self.runtime(), RecordingBatch())
     let spec = CallSpec(
       url: "http://127.0.0.1:9", method: "GET", headers: [], target: "t", policy: RetryPolicy(), captureLimit: 100)
     var descriptor = CallDescriptor(spec: spec, body: [], start: .after(.zero))
@@ -61,7 +61,7 @@ struct RepetitionTests {
 
   @Test("what cannot be accepted and was not accepted under its key is refused for its own reason")
   func refused() throws {
-    let (runtime, batch) = (try Self.runtime(), NotedBatch())
+    let (runtime, batch) = (try Self.runtime(), RecordingBatch())
     runtime.intake.refuse(Self.refusal, unlessRepeatedUnder: Self.key, .item(batch, index: 0))
     #expect(batch.answered.wait(timeout: .now() + 60) == .success)
     #expect(batch.problems == [Self.refusal])

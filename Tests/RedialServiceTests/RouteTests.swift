@@ -61,7 +61,7 @@ struct RouteTests {
       let (settings, keys) = (ServiceSettings(), KeyRing(adminKey: nil))
       guard let secret = WebhookSecret.random() else { preconditionFailure("no random bytes") }
       let runtime = try Runtime(
-        settings: settings, store: NotedStore(), reader: EmptyReader(), secret: secret,
+        settings: settings, store: RecordingStore(), reader: EmptyReader(), secret: secret,
         endpoints: WebhookEndpoints(limit: 1, disableAfter: .seconds(1)), log: Log(format: .text, level: .error))
       defer { runtime.abandon() }
       return Service.api(

@@ -34,7 +34,7 @@ struct EmptyReader: CallReader {
 
 @Suite("The end of the lanes")
 struct RuntimeStopTests {
-  private static func runtime(_ store: NotedStore) throws -> Runtime {
+  private static func runtime(_ store: RecordingStore) throws -> Runtime {
     let secret = try #require(WebhookSecret.random())
     let runtime = try Runtime(
       settings: ServiceSettings(), store: store, reader: EmptyReader(), secret: secret,
@@ -48,7 +48,7 @@ struct RuntimeStopTests {
   @Test("a store that hangs longer than the stop finds its lane's objects when it continues")
   func hangingStore() throws {
     let gate = DispatchSemaphore(value: 0)
-    let store = NotedStore(gate: gate)
+    let store = RecordingStore(gate: gate)
     weak var left: Runtime?
     do {
       let runtime = try Self.runtime(store)
@@ -68,7 +68,7 @@ struct RuntimeStopTests {
   func inTime() throws {
     weak var left: Runtime?
     do {
-      let runtime = try Self.runtime(NotedStore())
+      let runtime = try Self.runtime(RecordingStore())
       runtime.drain(within: .seconds(60), storePatience: .seconds(60))
       left = runtime
     }

@@ -12,7 +12,7 @@ import Testing
 @testable import RedialService
 
 /// A store that records its requests, and fails on demand.
-final class NotedStore: ServiceStore, @unchecked Sendable {
+final class RecordingStore: ServiceStore, @unchecked Sendable {
   // Sound: all mutable state is behind the lock.
   private let state = Mutex((commits: [Int](), failing: false, untidy: 0))
   /// A call that cannot be read.
@@ -35,7 +35,7 @@ final class NotedStore: ServiceStore, @unchecked Sendable {
   func setFailing(_ failing: Bool) { state.withLock { $0.failing = failing } }
 
   func recover(at now: Timestamp) -> RecoveredState { RecoveredState() }
-  func leave(at now: Timestamp) {}
+  func resign(at now: Timestamp) {}
   func commit(_ writes: [StoreWrite]) throws(StoreError) {
     gate?.wait()
     let fails = state.withLock { state in
@@ -109,7 +109,7 @@ final class LateStore: ServiceStore, @unchecked Sendable {
   ) throws(StoreError) -> Bool { false }
   func commit(_ writes: [StoreWrite]) throws(StoreError) {}
   func recover(at now: Timestamp) -> RecoveredState { RecoveredState() }
-  func leave(at now: Timestamp) {}
+  func resign(at now: Timestamp) {}
   func tidy(_ retention: Retention, at now: Timestamp, within budget: Duration) throws(StoreError) -> TidyStep {
     TidyStep()
   }
@@ -132,7 +132,7 @@ struct StoreLaneTests {
 
   /// Runs requests through a lane; returns their results, in words, in order.
   private func outcomes(
-    _ store: NotedStore, spacing: Duration = StoreLane.commitSpacing,
+    _ store: RecordingStore, spacing: Duration = StoreLane.commitSpacing,
     wait: @escaping @Sendable (Duration) -> Void = { usleep(UInt32($0.wholeMicroseconds)) },
     _ body: (StoreLane) -> Void
   ) -> [String] {
@@ -168,7 +168,7 @@ struct StoreLaneTests {
   @Test("requests that arrive during a commit become one transaction")
   func group() {
     let gate = DispatchSemaphore(value: 0)
-    let store = NotedStore(gate: gate)
+    let store = RecordingStore(gate: gate)
     let outcomes = outcomes(store) { lane in
       lane.post([Self.commit(0)])
       // The first may or may not have begun; all later ones wait for it at most once.
@@ -182,7 +182,7 @@ struct StoreLaneTests {
 
   @Test("a single commit does not wait, and those right after it share the next")
   func spacing() {
-    let store = NotedStore()
+    let store = RecordingStore()
     let waits = Mutex<[Duration]>([])
     let waiting = DispatchSemaphore(value: 0)
     let mayProceed = DispatchSemaphore(value: 0)
@@ -209,7 +209,7 @@ struct StoreLaneTests {
 
   @Test("a claim between two commits runs between them")
   func order() {
-    let outcomes = outcomes(NotedStore()) { lane in
+    let outcomes = outcomes(RecordingStore()) { lane in
       lane.post([
         Self.commit(1), Self.commit(2), StoreRequest(.claimDue(before: Timestamp(microseconds: 0), limit: 1), epoch: 0),
         Self.commit(3),
@@ -220,7 +220,7 @@ struct StoreLaneTests {
 
   @Test("a batch larger than a transaction is split")
   func bound() {
-    let store = NotedStore()
+    let store = RecordingStore()
     let outcomes = outcomes(store) { $0.post((0..<5000).map { Self.commit($0) }) }
     #expect(store.commits == [2048, 2048, 904])
     #expect(outcomes.count == 3)
@@ -228,7 +228,7 @@ struct StoreLaneTests {
 
   @Test("tidying continues by itself until all is done, leaves most of the lane's time to others, and can be stopped")
   func tidying() {
-    let store = NotedStore()
+    let store = RecordingStore()
     store.setUntidy(20)
     let lane = StoreLane(store: store, tidyInterval: .milliseconds(1))
     let all = DispatchSemaphore(value: 0)
@@ -237,7 +237,7 @@ struct StoreLaneTests {
     do {
       let watcher = Watcher(all)
       left = watcher
-      lane.tidy(Retention(), now: { Timestamp(microseconds: 0) }) { watcher.note($0) }
+      lane.tidy(Retention(), now: { Timestamp(microseconds: 0) }) { watcher.look($0) }
     }
     #expect(all.wait(timeout: .now() + 60) == .success)
     // Nineteen steps of a millisecond and more, each followed by a pause of four times as long.
@@ -257,14 +257,14 @@ struct StoreLaneTests {
     private let all: DispatchSemaphore
     init(_ all: DispatchSemaphore) { self.all = all }
 
-    func note(_ result: Result<TidyStep, StoreError>) {
+    func look(_ result: Result<TidyStep, StoreError>) {
       if case .success(let step) = result, step.isDone { all.signal() }
     }
   }
 
   @Test("nothing is removed between a change that could not be written and the next that is")
   func tidyingInTrouble() {
-    let store = NotedStore()
+    let store = RecordingStore()
     let lane = StoreLane(store: store, tidyInterval: .milliseconds(1))
     func awaiting(_ body: () -> Void) {
       body()
@@ -296,8 +296,8 @@ struct StoreLaneTests {
 
   @Test("a call that cannot be read is reported as such, and nothing else fails with it")
   func damaged() {
-    let operation = CallCommand(.retry, NotedStore.damaged, reply: ReplyToken(rawValue: 1))
-    let outcomes = outcomes(NotedStore()) { lane in
+    let operation = CallCommand(.retry, RecordingStore.damaged, reply: ReplyToken(rawValue: 1))
+    let outcomes = outcomes(RecordingStore()) { lane in
       lane.post([StoreRequest(.fetch(operation), epoch: 0), Self.commit(1)])
     }
     #expect(outcomes == ["damaged true", "1 committed, 1 told"])
@@ -305,7 +305,7 @@ struct StoreLaneTests {
 
   @Test("a barrier is reported once something has been written for it, and fails while nothing can be")
   func barrier() {
-    let store = NotedStore()
+    let store = RecordingStore()
     let outcomes = outcomes(store) { lane in
       store.setFailing(true)
       lane.post([StoreRequest(.barrier, epoch: 0)])
@@ -326,26 +326,26 @@ struct StoreLaneTests {
     lane.begin { outcome in seen.withLock { $0 += Self.words(outcome) } }
     let (closed, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     /// Waits until the lane has done what it can.
-    func settle() {
-      lane.settle { closed.signal() }
+    func awaitLane() {
+      lane.whenServed { closed.signal() }
       closed.wait()
     }
     for number in 1...2 {
       lane.post([Self.commit(number)])
-      settle()
+      awaitLane()
     }
     lane.post([Self.commit(3), Self.commit(4)])
     lane.afterwards { _ in done.signal() }
-    settle()
+    awaitLane()
     #expect(store.submitted == ["1 #1", "1 #2"])
     store.answer(.made(.done))
-    settle()
+    awaitLane()
     #expect(store.submitted == ["1 #1", "1 #2", "2 #3"])
     store.answer(.lost(StoreError(kind: .unavailable, message: "lost")))
-    settle()
+    awaitLane()
     #expect(seen.withLock { $0 } == ["1 committed, 1 told", "in doubt: lost"])
     store.answer(.found(last: 2))
-    settle()
+    awaitLane()
     #expect(store.submitted == ["1 #1", "1 #2", "2 #3", "1 #2 answer 1", "2 #3 again 1"])
     store.answer(.made(.done))
     store.answer(.notMade(StoreError(kind: .full, message: "no space")))
@@ -358,7 +358,7 @@ struct StoreLaneTests {
 
   @Test("after a failure no request of its epoch is executed, until the engine begins another")
   func failure() {
-    let store = NotedStore()
+    let store = RecordingStore()
     let outcomes = outcomes(store) { lane in
       store.setFailing(true)
       lane.post([Self.commit(1), Self.commit(2)])

@@ -26,14 +26,14 @@ struct TargetStandingsTests {
   @Test("are forgotten when another instance gets the shards of their targets", arguments: [true, false])
   func released(isAll: Bool) {
     let targets: [TargetKey] = ["a", "b", "c", "d"]
-    for target in targets { standings.note(.targetStands(target: target, TargetStanding(isPaused: true)), at: now) }
+    for target in targets { standings.record(.targetStands(target: target, TargetStanding(isPaused: true)), at: now) }
     #expect(targets.allSatisfy { waits($0) == .paused })
     let given = ShardSet([ShardSet.shard(of: targets[0])])
-    standings.note(isAll ? .leaseLost(reason: "") : .shardsReleased(given), at: now)
+    standings.record(isAll ? .leaseLost(reason: "") : .shardsReleased(given), at: now)
     for target in targets {
       #expect(waits(target) == (isAll || given.contains(target: target) ? nil : .paused))
     }
-    standings.note(.shardsGained(given), at: now)
+    standings.record(.shardsGained(given), at: now)
     #expect(waits(targets[0]) == .concurrency)
   }
 
@@ -45,7 +45,7 @@ struct TargetStandingsTests {
     }
     #expect(reason(.concurrency, due: now) == nil)
     #expect(reason(.backoff, due: now + .seconds(5)) == .backoff && reason(.ordering, due: now) == .ordering)
-    shared.note(.shardsGained(.all), at: now)
+    shared.record(.shardsGained(.all), at: now)
     #expect(reason(.concurrency, due: now) == .concurrency)
   }
 
@@ -66,7 +66,7 @@ struct TargetStandingsTests {
     let asked = TargetRecord(askedUntil: now + .seconds(9))
     #expect(wait(asked) == CallView.Wait(reason: .retryAfter, until: now + .seconds(9)))
     // What this instance knows itself counts, when it has the target.
-    shared.note(.shardsGained(.all), at: now)
+    shared.record(.shardsGained(.all), at: now)
     #expect(wait(open)?.reason == .concurrency && wait(open, backoff)?.reason == .backoff)
   }
 }

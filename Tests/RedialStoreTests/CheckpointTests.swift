@@ -27,7 +27,7 @@ struct CheckpointTests {
       try store.commit((start..<start + 25).map { .insert(Sample.call($0, body: body)) })
       longest = max(longest, store.file.connection.logPages)
       // However slowly the pages are moved: between two of these, a fifth of the due size is appended.
-      if start % 250 == 0 { store.file.settle() }
+      if start % 250 == 0 { store.file.waitForCheckpoint() }
     }
     #expect(longest < 3 * Checkpoints.dueAfter, "\(longest) pages")
     #expect(size(path) > 50_000_000)
@@ -58,7 +58,7 @@ struct CheckpointTests {
     for start in stride(from: 4001, to: 8001, by: 50) {
       try store.commit((start..<start + 50).map { .insert(Sample.call($0, body: body)) })
       // Otherwise moving pages would race with the commits that append others.
-      store.file.settle()
+      store.file.waitForCheckpoint()
     }
     #expect(store.file.connection.logPages < 3 * Checkpoints.dueAfter)
   }

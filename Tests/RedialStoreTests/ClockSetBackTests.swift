@@ -123,7 +123,7 @@ struct ClockSetBackTests {
           call.spec.target,
           TargetRecord(breaker: OpenBreaker(until: Sample.time(40), trips: 1), askedUntil: Sample.time(70))),
       ])
-      try store.leave(at: Sample.time(10))
+      try store.resign(at: Sample.time(10))
       store.close()
     }
     for second in [0, 1] {
@@ -146,11 +146,11 @@ struct ClockSetBackTests {
   func late() {
     var time = ServiceTime(startingAt: Sample.start)
     let late = { (time: ServiceTime) in Lateness(at: .distantFuture, by: time).limit }
-    time.note(Sample.time(59), last: Sample.start)
+    time.advance(to: Sample.time(59), last: Sample.start)
     #expect(late(time) < .epoch)
-    time.note(Sample.time(60), last: Sample.time(59))
+    time.advance(to: Sample.time(60), last: Sample.time(59))
     #expect(late(time) == Sample.start)
-    time.note(Sample.time(3600), last: Sample.time(60))
+    time.advance(to: Sample.time(3600), last: Sample.time(60))
     #expect(late(time) < .epoch)
     #expect(ServiceTime(time.text) == time && ServiceTime("no time") == nil)
     #expect(Lateness(at: Sample.time(100)).limit == Sample.time(40))

@@ -66,10 +66,10 @@ struct DurableStartTests {
     let store = try SQLiteStore(path: path, syncFailed: { _ in failures.add() })
     try store.commit([.insert(Sample.call(1))])
     let error = StoreError(kind: .syncFailed, message: "the disk said no")
-    store.file.note(StoreError(kind: .unavailable, message: "something else"))
+    store.file.recordFailure(StoreError(kind: .unavailable, message: "something else"))
     try store.commit([.insert(Sample.call(2))])
-    store.file.note(error)
-    store.file.note(error)
+    store.file.recordFailure(error)
+    store.file.recordFailure(error)
     #expect(throws: error) { try store.commit([.insert(Sample.call(3))]) }
     #expect(throws: error) { try store.claimDue(before: Sample.start, limit: 1) }
     #expect(throws: error) { try store.setSetting("name", to: "value") }

@@ -121,7 +121,7 @@ struct SQLiteInspectionTests {
   func left() throws {
     let store = try SQLiteStore(path: path)
     try store.commit([.insert(Sample.call(1, .held))])
-    try store.leave(at: Sample.time(1))
+    try store.resign(at: Sample.time(1))
     #expect(throws: StoreError.self) { try store.commit([.insert(Sample.call(2))]) }
     store.close()
     #expect(try report().isClean)

@@ -40,7 +40,7 @@ struct SQLiteLeaseConformanceTests {
       let store = try SQLiteStore(path: path, sharing: .shared)
       defer { store.close() }
       try body(store, try store.lease(LeaseRequest(duration: .seconds(10)), renewing: nil))
-      try store.leave(at: Sample.time(1))
+      try store.resign(at: Sample.time(1))
     }
     let ended = CallProgress(
       state: .succeeded, due: Sample.time(3), roundStartedAt: Sample.time(3), finishedAt: Sample.time(3))
@@ -51,7 +51,7 @@ struct SQLiteLeaseConformanceTests {
     _ = try alone.recover(at: Sample.start)
     try alone.commit([.insert(Sample.call(2, .held, due: Sample.time(3))), .update(Sample.id(1), ended, nil)])
     try alone.commit([.insert(Sample.call(3, .held, due: Sample.time(3)))])
-    try alone.leave(at: Sample.time(1))
+    try alone.resign(at: Sample.time(1))
     alone.close()
     try shared { _, grant in #expect(grant.state.unfinished + grant.elsewhere.reduce(0) { $0 + $1.unfinished } == 2) }
     // A wrong count is found.
@@ -74,7 +74,7 @@ struct SQLiteLeaseConformanceTests {
   func turns() throws { try conformance.turns() }
 
   @Test("an instance that leaves need not be waited for")
-  func leaving() throws { try conformance.leaving() }
+  func resigning() throws { try conformance.resigning() }
 
   @Test("a store of a single process is not shared, and takes over everything at once")
   func alone() throws {

@@ -34,7 +34,7 @@ struct WriteAheadTests {
       written.frames = Self.frames(try #require(contents(of: path + "-wal")))
       try insert(rows, writer)
     }
-    written.log = try leave(writer)
+    written.log = try closeKeepingLog(writer)
     return written
   }
 
@@ -43,7 +43,7 @@ struct WriteAheadTests {
     try writer.execute("write", "INSERT INTO rows (content) VALUES \(values)")
   }
 
-  private func leave(_ writer: SQLiteConnection) throws -> [UInt8] {
+  private func closeKeepingLog(_ writer: SQLiteConnection) throws -> [UInt8] {
     writer.keepLogOnClose()
     writer.close()
     unlink(path + "-shm")
@@ -140,7 +140,7 @@ struct WriteAheadTests {
       writeFile(path + "-wal", base)
       let writer = try SQLiteConnection(path: path, role: .writer)
       try insert(rows, writer)
-      return try leave(writer)
+      return try closeKeepingLog(writer)
     }
     var random = RandomSource(seed: UInt64(seed))
     // What was in this place before: nothing, a transaction that was never synced, or an older use of the file, in which

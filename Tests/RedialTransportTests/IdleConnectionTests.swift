@@ -26,9 +26,9 @@ struct IdleConnectionTests {
     let url = slow.url
     probe.transport.start(
       (100..<140).map { TransportRequest(id: $0, url: url, method: "GET", timeout: forever, captureLimit: 9) })
-    for turn in 0..<20 {
+    for round in 0..<20 {
       let result = probe.perform(fast.url)
-      #expect(result?.status == 200 && result?.figures?.isReused == (turn > 0), "turn \(turn)")
+      #expect(result?.status == 200 && result?.figures?.isReused == (round > 0), "round \(round)")
     }
     #expect(fast.connectionCount == 1)
   }

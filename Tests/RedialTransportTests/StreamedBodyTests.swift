@@ -36,9 +36,9 @@ struct StreamedBodyTests {
     let target = ScriptedTarget.answering(Self.ok)
     defer { target.stop() }
     let probe = try TransportProbe()
-    for turn in 0..<3 {
-      #expect(probe.perform(target.url, from: ScriptedSource(200_000 + turn))?.status == 200)
-      #expect(probe.perform(target.url, method: "POST", body: "small \(turn)")?.status == 200)
+    for round in 0..<3 {
+      #expect(probe.perform(target.url, from: ScriptedSource(200_000 + round))?.status == 200)
+      #expect(probe.perform(target.url, method: "POST", body: "small \(round)")?.status == 200)
       #expect(probe.perform(target.url)?.status == 200)
     }
     #expect(target.connectionCount == 1)

@@ -121,7 +121,7 @@ struct NamespaceWatch {
     // Whichever ends first, this much is free then.
     copy.roster = copy.roster.withFreeSlot()
     for (ahead, index) in copy.roster.rotation.targets(of: place).enumerated()
-    where copy.roster.targets[index].breaker.state == .closed && copy.hasLeave(index)
+    where copy.roster.targets[index].breaker.state == .closed && copy.limitsAllowStart(index)
       && copy.roster.hasSlot(index, at: copy.now)
       && copy.firstReady(of: index) != nil
     {

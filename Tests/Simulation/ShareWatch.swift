@@ -48,8 +48,8 @@ struct ShareWatch {
       else { continue }
       var waiting = Waiting()
       waiting.share = target.due.share.newShare
-      let new = Set(target.due.newPlaces.map(\.id))
-      for due in target.due.places {
+      let new = Set(target.due.newEntries.map(\.id))
+      for due in target.due.entries {
         guard engine.calls.table.stamp(of: due.id) == due.stamp else { continue }
         waiting.stamps[due.id] = due.stamp
         waiting.priorities.insert(due.priority)

@@ -191,7 +191,7 @@ struct SimulatedStore {
   }
 
   /// A process that has stopped gives everything back.
-  mutating func leave(_ session: Int64) {
+  mutating func resign(_ session: Int64) {
     limbo = nil
     releaseHeld(in: ShardSet(owners.indices.filter { owners[$0] == session }))
     end(session)

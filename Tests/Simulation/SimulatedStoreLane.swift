@@ -49,7 +49,7 @@ struct SimulatedStoreLane {
   }
 
   /// Whether everything has been served.
-  var isIdle: Bool { pipeline.settled == pipeline.posted }
+  var isIdle: Bool { pipeline.concluded == pipeline.posted }
 
   mutating func post(_ requests: [StoreRequest]) {
     pipeline.post(requests)

@@ -91,7 +91,7 @@ struct SlotWatch {
       !engine.isDraining
     else { return false }
     let target = engine.roster.targets[index]
-    guard target.occupancy.inFlight == 0, target.occupancy.ready > 0, !target.limits.isLeaving,
+    guard target.occupancy.inFlight == 0, target.occupancy.ready > 0, !target.limits.isDeparting,
       target.breaker.state == .closed
     else {
       return false

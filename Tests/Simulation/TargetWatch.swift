@@ -118,7 +118,7 @@ struct TargetWatch {
     for case .tookOver(let shards, let state) in effects.actions {
       forget(shards)
       var recovered = Self(settings: settings, recovered: state)
-      recovered.leaveAlone(state, at: now)
+      recovered.recoverPauses(state, at: now)
       for (key, target) in recovered.targets {
         targets[key] = target
         before[key] = target
@@ -127,7 +127,7 @@ struct TargetWatch {
   }
 
   /// The pauses that targets had asked an earlier owner for. The clocks of two owners may differ.
-  private mutating func leaveAlone(_ state: RecoveredState, at now: Timestamp) {
+  private mutating func recoverPauses(_ state: RecoveredState, at now: Timestamp) {
     for (key, record) in state.targets {
       guard let until = record.askedUntil else { continue }
       self[key].mustRest.ask(until: min(until, now + settings.maxRetryAfterPause), from: now, at: now)
@@ -157,7 +157,7 @@ struct TargetWatch {
     set { targets[key] = newValue }
   }
 
-  // MARK: Before a turn
+  // MARK: Before a step
 
   mutating func willHear(_ events: [EngineEvent], calls: CallTable, at now: Timestamp) {
     before = targets
@@ -169,7 +169,7 @@ struct TargetWatch {
     storeFailed = false
     for event in events {
       switch event {
-      case .recovered(let state): leaveAlone(state, at: now)
+      case .recovered(let state): recoverPauses(state, at: now)
       case .targetCommand(let control): heard.append(control)
       case .command(let operation), .fetched(let operation, _): operated.insert(operation.id)
       case .attemptEnded(let id, let number, let result): ended(Attempt(id: id, number: number), result, at: now)
@@ -226,7 +226,7 @@ struct TargetWatch {
     self[start.call.spec.target].retries.removeAll { $0.attempt == attempt }
   }
 
-  // MARK: After a turn
+  // MARK: After a step
 
   /// The result of a step; returns a violation.
   ///

@@ -31,7 +31,7 @@ extension World {
   /// The connection of an instance is lost with its jobs in flight.
   func loseConnection(of instance: Instance) {
     let open = instance.lane.pipeline.open
-    note(instance, "loses its connection with \(open.count) jobs")
+    log(instance, "loses its connection with \(open.count) jobs")
     instance.lane.lose()
     let pause = lossRandom.duration(10...(lossRandom.chance(0.2) ? 15_000 : 800))
     var time = now
@@ -79,7 +79,7 @@ extension World {
     let before = store
     do {
       guard case .made(let answer) = try late.lane.perform(late.job, on: &store, at: now) else { return }
-      note(instances[late.instance], "store commits \(late.job.requests.count), and the answer is lost")
+      log(instances[late.instance], "store commits \(late.job.requests.count), and the answer is lost")
       lastWritten = now
       invariants.committed(before, store, late.job.writes)
       if instances[late.instance].life == late.life {
@@ -115,7 +115,7 @@ extension World {
       store.sessions[session]?.connection += 1
     }
     let ledger = store.lastChange(of: instance.lane.session)
-    note(instance, "has a connection again; its last change was \(ledger)")
+    log(instance, "has a connection again; its last change was \(ledger)")
     instance.lane.resolve(by: ledger, on: store)
     for job in instance.lane.pipeline.open { send(job, of: instance) }
     serveStore(instance)

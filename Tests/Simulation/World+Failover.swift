@@ -34,7 +34,7 @@ extension World {
     lastWritten = now
     invariants.wentBack(from: before, to: store)
     let behind = instances.filter { $0.isUp && $0.lane.hasLost(store) }
-    note("the store fails over; \(behind.map(\.number)) have lost changes")
+    log("the store fails over; \(behind.map(\.number)) have lost changes")
   }
 }
 

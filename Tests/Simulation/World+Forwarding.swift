@@ -51,7 +51,7 @@ extension World {
     let number = call.reply.rawValue
     guard instance.forwarded.removeValue(forKey: number) != nil else { return }
     switch reply {
-    case .refused(let refusal)? where refusal.leavesToOthers:
+    case .refused(let refusal)? where refusal.othersMayAccept:
       if call.isTwice { instance.inDoubt.insert(number) }
     case let reply?:
       guard server == store.server, !call.isTwice || !reply.isRefusal else {
@@ -61,7 +61,7 @@ extension World {
       return answer(.submission(call.reply, reply), by: instance)
     case nil: instance.inDoubt.insert(number)
     }
-    note(instance, "  stores what it has forwarded for client \(number)")
+    log(instance, "  stores what it has forwarded for client \(number)")
     post(.submit(call.descriptor, call.reply), to: instance)
   }
 }

@@ -33,20 +33,20 @@ extension World {
 
   /// A process joins a shared store; it requests a lease by itself.
   func join(_ instance: Instance) {
-    note(instance, "start")
+    log(instance, "start")
     instance.start(seed: random.next(), RecoveredState())
-    planTurn(of: instance)
+    planStep(of: instance)
   }
 
   func stall(_ instance: Instance, for time: Duration) {
     guard instance.isUp, instance.stalledUntil == nil, !isHealed else { return }
-    note(instance, "stands still for \(time)")
+    log(instance, "stands still for \(time)")
     instance.stalledUntil = now + time
     agenda.add(.goOn(instance.number, life: instance.life), at: now + time)
   }
 
   func goOn(_ instance: Instance) {
-    note(instance, "goes on")
+    log(instance, "goes on")
     instance.stalledUntil = nil
     instance.wentOnAt = now
     serveStore(instance)
@@ -86,7 +86,7 @@ extension World {
       invariants.require(
         before.sessions[own] == nil || store.sessions[own] != nil,
         "session \(own) was ended, and instance \(instance.number) relies on its lease")
-      for shard in leases.held.union(leases.leaving).shards where before.owners[shard] != store.owners[shard] {
+      for shard in leases.held.union(leases.outgoing).shards where before.owners[shard] != store.owners[shard] {
         let owner = store.owners[shard]
         invariants.require(
           owner == nil || owner == own,

@@ -103,7 +103,7 @@ extension World {
     operation.reply = token(.operation(operation), of: instance)
     instance.waiting[operation.reply.rawValue] = .operation(operation)
     if !isForeign { invariants.asked(operation) }
-    note(instance, "client \(operation.reply.rawValue) wants \(kind) of \(id)")
+    log(instance, "client \(operation.reply.rawValue) wants \(kind) of \(id)")
     post(.command(operation), to: instance)
   }
 
@@ -171,7 +171,7 @@ extension World {
 
   func drain(_ instance: Instance) {
     guard instance.isUp, !instance.isDraining else { return }
-    note(instance, "drain")
+    log(instance, "drain")
     instance.isDraining = true
     post(.drain, to: instance)
     agenda.add(.crash(instance.number), at: now + .seconds(10))
@@ -180,7 +180,7 @@ extension World {
   /// The process dies: data that is not on disk is lost, and a transaction that was being written is on disk or is not.
   func crash(_ instance: Instance) {
     guard instance.isUp else { return }
-    note(instance, "crash")
+    log(instance, "crash")
     instance.isUp = false
     invariants.crashed(instance.number)
     // The first job in flight may be a commit that still takes effect; then so may the next one.
@@ -208,7 +208,7 @@ extension World {
       if isShared { return join(instance) }
       let state = store.recover()
       invariants.recovered(state)
-      note("restart with \(state.unfinished) calls, \(state.running.count) of them running")
+      log("restart with \(state.unfinished) calls, \(state.running.count) of them running")
       instance.start(seed: random.next(), state)
       post(.recovered(state), to: instance)
       post(.namespaces(knownNamespaces), to: instance)
@@ -221,7 +221,7 @@ extension World {
 
   /// From now on nothing fails. One more restart gives back what the engine cannot know.
   func heal() {
-    note("all is well from now on")
+    log("all is well from now on")
     isHealed = true
     healedAt = now
     for instance in instances {

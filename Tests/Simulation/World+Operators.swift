@@ -32,7 +32,7 @@ extension World {
     var control = TargetCommand(kind, target, reply: ReplyToken(rawValue: 0))
     control.reply = token(.control(control), of: instance)
     instance.waiting[control.reply.rawValue] = .control(control)
-    note(instance, "operator \(control.reply.rawValue) wants \(kind) of \(target)")
+    log(instance, "operator \(control.reply.rawValue) wants \(kind) of \(target)")
     post(.targetCommand(control), to: instance)
   }
 

@@ -47,7 +47,7 @@ extension World {
     // A store with a ledger never takes effect unnoticed: the connection is lost, and it is asked.
     if isShared, let fault, fault != .before { return loseConnection(of: instance) }
     if isShared, fault == nil, lossRandom.chance(0.01), instance.lane.repeatOldest(job) {
-      note(instance, "store has a conflict")
+      log(instance, "store has a conflict")
       return serveStore(instance)
     }
     let isRefused = instance.lane.refusal(of: job, in: store) != nil
@@ -61,7 +61,7 @@ extension World {
     checkTakeover(since: before, by: session)
     if job.isCommit {
       lastWritten = now
-      note(
+      log(
         instance,
         "store \(isRefused ? "refuses" : fault.map { "fails (\($0))" } ?? "commits") \(job.requests.count)")
       if fault == .unnoticed, !isRefused { instance.hadUnnoticedFault = true }
@@ -70,7 +70,7 @@ extension World {
         if fault == nil, !job.writes.isEmpty { invariants.checkRefused(store, by: instance.number) }
       }
     } else if fault != nil || isRefused {
-      note(instance, "store \(isRefused ? "refuses" : "fails") a claim")
+      log(instance, "store \(isRefused ? "refuses" : "fails") a claim")
     }
     serveStore(instance)
   }

@@ -161,12 +161,12 @@ final class World {
     return invariants.violation
   }
 
-  func note(_ text: @autoclosure () -> String) {
+  func log(_ text: @autoclosure () -> String) {
     if let trace { trace("\(now.text) \(text())") }
   }
 
-  func note(_ instance: Instance, _ text: @autoclosure () -> String) {
-    note(isShared ? "[\(instance.number)] \(text())" : text())
+  func log(_ instance: Instance, _ text: @autoclosure () -> String) {
+    log(isShared ? "[\(instance.number)] \(text())" : text())
   }
 
   private func happen(_ happening: Happening) {
@@ -232,10 +232,10 @@ final class World {
 
   func post(_ event: EngineEvent, to instance: Instance) {
     instance.inbox.append(event)
-    planTurn(of: instance)
+    planStep(of: instance)
   }
 
-  func planTurn(of instance: Instance) {
+  func planStep(of instance: Instance) {
     guard !instance.stepIsPlanned else { return }
     instance.stepIsPlanned = true
     agenda.add(.step(instance.number, life: instance.life), at: now + random.duration(0...2))
@@ -254,7 +254,7 @@ final class World {
     instance.shares.willHear(heard, instance.engine)
     holds.willHear(events, instance.engine, at: now)
     instance.watch.willHear(heard, calls: instance.engine.calls.table, at: now)
-    for event in events { note(instance, "  hears \(event.summary)") }
+    for event in events { log(instance, "  hears \(event.summary)") }
     for case .leased(let grant, _) in events { invariants.recovered(grant.state) }
     let unsaved =
       instance.knows(store)
@@ -284,7 +284,7 @@ final class World {
       instance.engine, slow: slowTargets, healedAt: healedAt.map { instance.clock.reading(at: $0) }, at: now)
     invariants.require(held == nil, held ?? "")
     instance.breakers.remember { instance.engine.roster.place(of: $0) != nil }
-    for request in effects.store { note(instance, "  asks for \(request.summary)") }
+    for request in effects.store { log(instance, "  asks for \(request.summary)") }
     instance.lane.post(effects.store)
     perform(effects.actions, instance)
     serveStore(instance)
@@ -297,7 +297,7 @@ final class World {
 
   func perform(_ actions: [Action], _ instance: Instance) {
     for action in actions where instance.isUp {
-      note(instance, "  does \(action.summary)")
+      log(instance, "  does \(action.summary)")
       switch action {
       case .reply(let reply): answer(reply, by: instance)
       case .answer(let tell): tell()
@@ -316,8 +316,8 @@ final class World {
       case .drained:
         invariants.require(
           instance.network.exchanges.isEmpty, "the engine says that it has drained, with attempts in flight")
-        note(instance, "drained")
-        if let session = instance.lane.session, instance.knows(store) { store.leave(session) }
+        log(instance, "drained")
+        if let session = instance.lane.session, instance.knows(store) { store.resign(session) }
         crash(instance)
       }
     }
@@ -338,7 +338,7 @@ final class World {
   private func begin(_ start: AttemptStart, _ instance: Instance) {
     let time = instance.clock.reading(at: now)
     if time >= start.startBefore {
-      note(instance, "  is too late to start \(start.call.id)")
+      log(instance, "  is too late to start \(start.call.id)")
       return post(.attemptTooLate(start.call.id, number: start.number), to: instance)
     }
     if isShared {

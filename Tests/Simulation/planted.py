@@ -46,8 +46,8 @@ BUGS = [
         ENGINE, "dropRefused(over.stuck.writes + over.later.writes)",
         "dropRefused(over.stuck.writes + (PLANTED ? [] : over.later.writes))")),
     bug("a second store failure forgets the first", 200, (
-        ENGINE, "isRetrying = false\n    note(failure)\n",
-        "isRetrying = false\n    if PLANTED { (stuck, later) = (Backlog(), Backlog()) }\n    note(failure)\n")),
+        ENGINE, "isRetrying = false\n    learn(from: failure)\n",
+        "isRetrying = false\n    if PLANTED { (stuck, later) = (Backlog(), Backlog()) }\n    learn(from: failure)\n")),
     bug("a refused call left on disk", 200, (
         ENGINE, "refused.sorted().map(StoreWrite.discard)",
         "(PLANTED ? [] : refused.sorted()).map(StoreWrite.discard)")),
@@ -154,8 +154,8 @@ BUGS = [
         ENGINE, "if beyond < 0 { return true }",
         "if beyond < 0 || PLANTED && targets[place].key.isOfWebhooks { return true }")),
     bug("a fast path that skips the pool", 200, (
-        ENGINE, "hasLeave(index), roster.hasSlot(index, at: now)",
-        "hasLeave(index), PLANTED || roster.hasSlot(index, at: now)")),
+        ENGINE, "limitsAllowStart(index), roster.hasSlot(index, at: now)",
+        "limitsAllowStart(index), PLANTED || roster.hasSlot(index, at: now)")),
     bug("a target that never earns slots", 200, (
         ENGINE, "inFlight >= proven, proven < most {",
         "inFlight >= proven, proven < most, !PLANTED {")),
@@ -235,8 +235,8 @@ BUGS = [
         CORE, "rate = max(Self.slowest, new)", "rate = PLANTED ? Self.slowest : max(Self.slowest, new)")),
     # Order.
     bug("priorities in reverse order", 200, (
-        ENGINE, "let place = levels[level].first(in: calls, isNewNext: share.isNewNext)",
-        "let place = levels[PLANTED ? levels.count - 1 - level : level].first(in: calls, isNewNext: share.isNewNext)")),
+        ENGINE, "let entry = levels[level].first(in: calls, isNewNext: share.isNewNext)",
+        "let entry = levels[PLANTED ? levels.count - 1 - level : level].first(in: calls, isNewNext: share.isNewNext)")),
     bug("new calls that wait for the whole backlog", 200, (
         CORE, "share > 0 && credit + share >= 1000", "share > 0 && credit + share >= 1000 && !PLANTED")),
     bug("a backlog that waits for all new calls", 200, (
@@ -275,8 +275,8 @@ BUGS = [
     bug("a released shard whose calls stay in memory", 200, (
         ENGINE, "    forget(idle)\n", "    if !PLANTED { forget(idle) }\n")),
     bug("a shard released with attempts in flight", 200, (
-        ENGINE, "idle = desk.leases.leaving.subtracting(busyShards())",
-        "idle = PLANTED ? desk.leases.leaving : desk.leases.leaving.subtracting(busyShards())")),
+        ENGINE, "idle = desk.leases.outgoing.subtracting(busyShards())",
+        "idle = PLANTED ? desk.leases.outgoing : desk.leases.outgoing.subtracting(busyShards())")),
     bug("calls for others kept in memory", 200, only_unless(
         ENGINE, "guard owns(new.spec.target) else { return insertElsewhere(new) }")),
     bug("calls that others accepted never loaded", 500, only_unless(
@@ -309,8 +309,8 @@ BUGS = [
         STORE, "if job.isChange, !store.isNext(job, of: session) {",
         "if job.isChange, !PLANTED, !store.isNext(job, of: session) {")),
     bug("a ledger read in the statement that waits", 500, (
-        STORE, "let ledger = store.lastChange(of: instance.lane.session) note(",
-        "let ledger = PLANTED ? seen : store.lastChange(of: instance.lane.session)\nnote(")),
+        STORE, "let ledger = store.lastChange(of: instance.lane.session) log(",
+        "let ledger = PLANTED ? seen : store.lastChange(of: instance.lane.session)\nlog(")),
     bug("turns given by whoever writes", 500, (
         STORE, "guard owns(target, session) else { break }", "guard PLANTED || owns(target, session) else { break }")),
     # A failover.

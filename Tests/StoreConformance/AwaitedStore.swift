@@ -67,7 +67,7 @@ package final class AwaitedStore: CallStore {
 
   package func recover(at now: Timestamp) throws(StoreError) -> RecoveredState { try store.recover(at: now) }
 
-  package func leave(at now: Timestamp) throws(StoreError) { try store.leave(at: now) }
+  package func resign(at now: Timestamp) throws(StoreError) { try store.resign(at: now) }
 
   package func tidy(
     _ retention: Retention, at now: Timestamp, within budget: Duration

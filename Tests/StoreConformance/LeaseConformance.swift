@@ -240,13 +240,13 @@ package struct LeaseConformance {
     #expect(try two.claimDue(before: Sample.time(50), limit: 9).calls.map(\.id) == [Sample.id(3)])
   }
 
-  /// An instance that leaves need not be waited for.
-  package func leaving() throws {
+  /// An instance that has resigned need not be waited for.
+  package func resigning() throws {
     let (one, two) = (try openStore(), try openStore())
     defer { for store in [one, two] { store.close() } }
     _ = try lease(one, at: 0)
     try one.commit([.insert(Sample.call(1, .held, due: Sample.time(3)))])
-    try one.leave(at: Sample.time(1))
+    try one.resign(at: Sample.time(1))
     #expect(try lease(two, at: 1).gained == .all)
     #expect(try two.claimDue(before: Sample.time(5), limit: 9).calls.map(\.id) == [Sample.id(1)])
   }

@@ -33,16 +33,16 @@ struct Acceptor: ~Copyable {
   static let pause: UInt64 = 100
 
   private(set) var listeners: [Int32]
-  /// Connections in the backlog when a drain begins are left there.
-  let leavesBacklog: Bool
+  /// Connections in the backlog when a drain begins stay there, for the next process.
+  let handsOnBacklog: Bool
   /// The other loops that accept from the same sockets.
   private let sharers: [LoopMailbox]
   private var state = State.accepting
 
   /// - Parameter listeners: Listening sockets, which `close` closes.
-  init(listeners: [Int32], leavesBacklog: Bool, sharers: [LoopMailbox]) {
+  init(listeners: [Int32], handsOnBacklog: Bool, sharers: [LoopMailbox]) {
     self.listeners = listeners
-    self.leavesBacklog = leavesBacklog
+    self.handsOnBacklog = handsOnBacklog
     self.sharers = sharers
   }
 

@@ -106,7 +106,7 @@ extension EventLoop {
     guard let connection = oldestSurplus() else { return }
     if connection.phase == .reading {
       fail(connection, .tooManyConnections)
-      settle(connection)
+      flushAndRearm(connection)
     }
     close(connection)
   }
@@ -133,7 +133,7 @@ extension EventLoop {
   func drain(_ milliseconds: UInt64) {
     guard !ending.hasBegun else { return }
     // Connections that the kernel has accepted would be reset with the listener.
-    if !acceptor.leavesBacklog {
+    if !acceptor.handsOnBacklog {
       for _ in 0..<Self.acceptsOfDrain {
         guard acceptConnections() else { break }
       }

@@ -16,8 +16,8 @@ extension EventLoop {
       // Nothing is read now, so nothing else would notice that the peer has gone.
       close(connection)
     } else if events & EPOLLRDHUP.rawValue != 0 {
-      noteEnd(connection)
-      settle(connection)
+      reportEnd(connection)
+      flushAndRearm(connection)
     }
   }
 
@@ -30,7 +30,7 @@ extension EventLoop {
       let bytes = input.scratch
       let rest = advance(connection, bytes, count)
       if !rest.isEmpty { connection.input.append(bytes + rest.lowerBound, rest.count) }
-      settle(connection)
+      flushAndRearm(connection)
     } else {
       let held = connection.input.count
       let missing = connection.parser.missing(have: held)
@@ -59,7 +59,7 @@ extension EventLoop {
       let rest = advance(connection, bytes, connection.input.count)
       connection.input.keep(rest)
     }
-    settle(connection)
+    flushAndRearm(connection)
   }
 
   private func endOrFailure(_ connection: Connection, _ count: Int) {
@@ -71,8 +71,8 @@ extension EventLoop {
     connection.hasEnded = true
     // An incomplete body is of no use any more.
     if connection.receivesBody { return close(connection) }
-    noteEnd(connection)
-    settle(connection)
+    reportEnd(connection)
+    flushAndRearm(connection)
   }
 
   /// Parses requests and passes them to the handler until one waits for its answer or the bytes end.
@@ -199,16 +199,16 @@ extension EventLoop {
   /// Answers bytes that are not a request, and closes: the start of the next request is unknown.
   func fail(_ connection: Connection, _ error: ProtocolError) {
     let isBegun = connection.phase == .streaming
-    var isLeft = false
+    var receiverEnds = false
     if let receiver = connection.exchange?.receiver {
       connection.exchange?.receiver = nil
-      isLeft = receiver.endsBegunAnswer
+      receiverEnds = receiver.endsBegunAnswer
       receiver.end(.refused(status: error.status, reason: error.reason))
     }
     // The client must not take the incomplete answer for the whole.
     if isBegun {
       // Without a receiver no more of the body is read. If more of it is due, the connection ends with the answer.
-      if !isLeft { connection.phase = .aborting }
+      if !receiverEnds { connection.phase = .aborting }
       return
     }
     let exchange = connection.exchange

@@ -102,13 +102,13 @@ extension EventLoop {
   }
 
   /// Reports to the stream how much of it the kernel has accepted.
-  func settleStream(_ connection: Connection) {
+  func reportSent(_ connection: Connection) {
     guard let exchange = connection.exchange, let stream = exchange.stream, exchange.inFlight > 0 else { return }
     // The framing makes this figure slightly too large.
     let left = min(exchange.inFlight, connection.output.count)
     guard left < exchange.inFlight else { return }
     exchange.inFlight = left
-    stream.settle(inFlight: left)
+    stream.report(inFlight: left)
   }
 
   /// Calls `body` when the client of that request leaves.
@@ -120,7 +120,7 @@ extension EventLoop {
   }
 
   /// Notifies the handler of the current request that its client sends nothing more.
-  func noteEnd(_ connection: Connection) {
+  func reportEnd(_ connection: Connection) {
     guard !connection.isEndReported else { return }
     connection.isEndReported = true
     connection.exchange?.clientEnded()

@@ -72,7 +72,7 @@ final class StreamBacklog: Sendable {
   }
 
   /// For the loop: reports how many of the taken bytes the kernel has not accepted.
-  func settle(inFlight: Int) {
+  func report(inFlight: Int) {
     let isWritable = state.withLock { state in
       state.inFlight = inFlight
       guard state.isFull, !state.isEnded, state.pending.count + inFlight <= limit / 2 else { return false }

@@ -14,7 +14,7 @@ struct AcceptEncoding: Equatable {
   private var others: Int?
 
   /// Reads one field; several fields form one list.
-  mutating func note(_ value: UnsafePointer<UInt8>, _ count: Int) {
+  mutating func read(_ value: UnsafePointer<UInt8>, _ count: Int) {
     var index = 0
     while let element = Framing.element(value, count, &index) {
       var nameEnd = element.lowerBound

@@ -15,7 +15,7 @@ enum ContentCoding: UInt8, Equatable {
   static let understood = "gzip, deflate"
 
   /// Reads one field; several fields form one list (RFC 9110 section 5.3), whose empty elements are ignored.
-  mutating func note(_ value: UnsafePointer<UInt8>, _ count: Int) {
+  mutating func read(_ value: UnsafePointer<UInt8>, _ count: Int) {
     if self == .absent { self = .identity }
     var index = 0
     while let element = Framing.element(value, count, &index) {

@@ -62,10 +62,10 @@ struct FieldTable: ~Copyable {
           name: .init(offset: UInt32(nameStart), count: UInt32(nameCount)),
           value: .init(offset: UInt32(index), count: UInt32(valueEnd - index))))
       count += 1
-      try framing.note(bytes + nameStart, nameCount, bytes + index, valueEnd - index)
+      try framing.read(bytes + nameStart, nameCount, bytes + index, valueEnd - index)
       index = next
     }
-    try framing.settle(into: &head)
+    try framing.decide(into: &head)
   }
 
   /// Removes every field of that name.

@@ -16,7 +16,7 @@ struct Framing {
 
   /// Reads one field.
   @inline(__always)
-  mutating func note(
+  mutating func read(
     _ name: UnsafePointer<UInt8>, _ nameCount: Int, _ value: UnsafePointer<UInt8>, _ count: Int
   ) throws(ProtocolError) {
     switch nameCount {
@@ -25,28 +25,28 @@ struct Framing {
       guard hostCount == 1 else { throw .badRequest("Host is given more than once.") }
       guard RequestHead.isHostAndPort(value, count) else { throw .badRequest("Host is not a host and port.") }
     case 6 where ASCII.equal(name, nameCount, "expect"):
-      noteExpectation(value, count)
+      readExpectation(value, count)
     case 8 where ASCII.equal(name, nameCount, "if-match"), 13 where ASCII.equal(name, nameCount, "if-none-match"),
       17 where ASCII.equal(name, nameCount, "if-modified-since"),
       19 where ASCII.equal(name, nameCount, "if-unmodified-since"):
       isConditional = true
     case 10 where ASCII.equal(name, nameCount, "connection"):
-      noteConnection(value, count)
+      readConnection(value, count)
     case 14 where ASCII.equal(name, nameCount, "content-length"):
-      try noteLength(value, count)
+      try readLength(value, count)
     case 15 where ASCII.equal(name, nameCount, "accept-encoding"):
-      acceptEncoding.note(value, count)
+      acceptEncoding.read(value, count)
     case 16 where ASCII.equal(name, nameCount, "content-encoding"):
-      contentCoding.note(value, count)
+      contentCoding.read(value, count)
     case 17 where ASCII.equal(name, nameCount, "transfer-encoding"):
-      try noteCodings(value, count)
+      try readCodings(value, count)
     default:
       break
     }
   }
 
   /// Decides from all fields together.
-  func settle(into head: inout RequestHead) throws(ProtocolError) {
+  func decide(into head: inout RequestHead) throws(ProtocolError) {
     // RFC 9112 section 3.2: a 1.1 request without Host is refused.
     if hostCount == 0, head.minorVersion > 0 { throw .badRequest("Host is missing.") }
     if transferCodings > 0 {
@@ -70,11 +70,11 @@ struct Framing {
     head.isConditional = isConditional
   }
 
-  private mutating func noteExpectation(_ value: UnsafePointer<UInt8>, _ count: Int) {
+  private mutating func readExpectation(_ value: UnsafePointer<UInt8>, _ count: Int) {
     if ASCII.equal(value, count, "100-continue") { expectsContinue = true } else { hasOtherExpectation = true }
   }
 
-  private mutating func noteConnection(_ value: UnsafePointer<UInt8>, _ count: Int) {
+  private mutating func readConnection(_ value: UnsafePointer<UInt8>, _ count: Int) {
     var index = 0
     while let element = Self.element(value, count, &index) {
       if ASCII.equal(value + element.lowerBound, element.count, "close") { hasClose = true }
@@ -83,7 +83,7 @@ struct Framing {
   }
 
   /// Only digits; a list, in one field or several, must repeat one value (RFC 9110 section 8.6).
-  private mutating func noteLength(_ value: UnsafePointer<UInt8>, _ count: Int) throws(ProtocolError) {
+  private mutating func readLength(_ value: UnsafePointer<UInt8>, _ count: Int) throws(ProtocolError) {
     var index = 0
     var elements = 0
     while let element = Self.element(value, count, &index) {
@@ -105,7 +105,7 @@ struct Framing {
     guard elements > 0 else { throw .badRequest("Content-Length is empty.") }
   }
 
-  private mutating func noteCodings(_ value: UnsafePointer<UInt8>, _ count: Int) throws(ProtocolError) {
+  private mutating func readCodings(_ value: UnsafePointer<UInt8>, _ count: Int) throws(ProtocolError) {
     var index = 0
     var elements = 0
     while let element = Self.element(value, count, &index) {

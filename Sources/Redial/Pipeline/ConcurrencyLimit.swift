@@ -39,7 +39,7 @@ public final class ConcurrencyLimit: PipelinePart {
     _ work: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
     try await enter()
-    defer { leave() }
+    defer { giveBackPlace() }
     return try await work()
   }
 
@@ -57,12 +57,12 @@ public final class ConcurrencyLimit: PipelinePart {
     await waiter.wait()
     let wasGiven = state.withLock { $0.queue.remove(id) == nil }
     guard Task.isCancelled else { return }
-    if wasGiven { leave() }
+    if wasGiven { giveBackPlace() }
     throw CancellationError()
   }
 
   /// Gives the place to the next that waits, if there is one.
-  private func leave() {
+  private func giveBackPlace() {
     let next = state.withLock { state in
       let next = state.queue.takeFirst()
       if next == nil { state.inFlight -= 1 }

@@ -23,10 +23,10 @@ public final class RateLimit: PipelinePart {
     self.limiter = Guarded(limiter)
   }
 
-  /// Runs work when its turn has come. Turns are given out in the order in which work comes; one that is cancelled while
-  /// it waits leaves its turn unused.
+  /// Runs work when the limit allows it, in the order in which it comes. Work that is cancelled while it waits still
+  /// counts.
   ///
-  /// - Throws: ``LimitReached``, at once, when its turn would come later than ``longestWait``; `CancellationError` when
+  /// - Throws: ``LimitReached``, at once, when it would wait for longer than ``longestWait``; `CancellationError` when
   ///   the task is cancelled while it waits; else what the work throws.
   public func perform<Value: Sendable>(
     _ work: @escaping @Sendable () async throws -> Value

@@ -41,14 +41,14 @@ struct RetryCourse {
       switch result {
       case .success(let value):
         if let permit { retrier.breaker?.finish(.success, of: permit, took: took) }
-        settleBudget(.success)
+        tellBudget(.success)
         retrier.successes?.succeeded()
         record?.ended(nil)
         retrier.tell(.succeeded(name: retrier.name, attempts: attempts, elapsed: elapsed()))
         return value
       case .failure where Task.isCancelled:
         if let permit { retrier.breaker?.finish(.ignored, of: permit, took: took) }
-        settleBudget(.ignored)
+        tellBudget(.ignored)
         throw CancellationError()
       case .failure(let error):
         wait = try await failed(error, permit, began, took)
@@ -99,7 +99,7 @@ struct RetryCourse {
       case .full(let step, let ticket?):
         retrier.tell(.waiting(name: retrier.name, reason: .breaker, duration: min(step, left)))
         let (clock, waiter) = (retrier.clock, ticket.waiter)
-        // As a timeout, not a wait: it ends when others have left, and not merely because time passes.
+        // As a timeout, not a wait: it ends when others have ended, and not merely because time passes.
         try? await Self.first({ try await clock.timeout(after: left) }, { await waiter.wait() })
         hasPlace = breaker.redeem(ticket)
       case .rejected(let open, let until):
@@ -167,12 +167,12 @@ struct RetryCourse {
     }
     let meaning = policy.classify(end).classification
     // A failure that is not retried costs the budget nothing: the target has done its work.
-    settleBudget(meaning == .transient || meaning == .throttling ? .failure : .ignored)
+    tellBudget(meaning == .transient || meaning == .throttling ? .failure : .ignored)
     // On the time of this run, which does not go back.
     let now = startedAt + elapsed()
     let decision = decide(end, at: now)
     waits = decision.waits
-    note(
+    remember(
       RetryError.Attempt(number: attempts, startedAfter: began, duration: took, error: error, decision: decision))
     retrier.tell(.attemptFailed(name: retrier.name, number: attempts, error: error, decision: decision))
     let wait: Duration
@@ -205,7 +205,7 @@ struct RetryCourse {
     return min(wait, elapsed() - since)
   }
 
-  private mutating func settleBudget(_ outcome: RetryBudget.Outcome) {
+  private mutating func tellBudget(_ outcome: RetryBudget.Outcome) {
     retrier.budget?.end(outcome, of: withdrawal)
     withdrawal = nil
   }
@@ -221,7 +221,7 @@ struct RetryCourse {
     return policy.decide(end, at: now, backoff: strategy, using: &random)
   }
 
-  private mutating func note(_ attempt: RetryError.Attempt) {
+  private mutating func remember(_ attempt: RetryError.Attempt) {
     if history.count == RetryError.historyLimit { history.removeFirst() }
     history.append(attempt)
     record?.failed(attempt)

@@ -60,10 +60,10 @@ struct RecoveryGate {
   mutating func wait(_ waiter: Waiter) -> UInt64 { queue.append(waiter) }
 
   /// Removes a call from the queue; false if it has a place already.
-  mutating func leaveQueue(_ id: UInt64) -> Bool { queue.remove(id) != nil }
+  mutating func removeFromQueue(_ id: UInt64) -> Bool { queue.remove(id) != nil }
 
   /// Gives a place back.
-  mutating func leave() { inFlight -= 1 }
+  mutating func giveBackPlace() { inFlight -= 1 }
 
   /// The calls that now have a place, to be woken.
   mutating func admitted(at now: Timestamp) -> [Waiter] {

@@ -164,24 +164,24 @@ public final class SharedCircuitBreaker: Sendable {
       switch state.breaker.acquire(at: now) {
       case .permitted(let permit): return .permitted(permit)
       case .rejected(let until):
-        state.gate.leave()
+        state.gate.giveBackPlace()
         return .rejected(open(state.breaker, until: until, at: now), until: until)
       }
     }
   }
 
   /// Ends a wait in the queue; true if the call has a place.
-  func redeem(_ ticket: Ticket) -> Bool { state.withLock { !$0.gate.leaveQueue(ticket.id) } }
+  func redeem(_ ticket: Ticket) -> Bool { state.withLock { !$0.gate.removeFromQueue(ticket.id) } }
 
   /// Gives a place back that was not used.
-  func giveBackPlace() { change { state, _ in state.gate.leave() } }
+  func giveBackPlace() { change { state, _ in state.gate.giveBackPlace() } }
 
   /// Gives a permit and a place back.
   func finish(
     _ result: CircuitBreaker.Result, of permit: CircuitBreaker.Permit, took: Duration, _ error: (any Error)? = nil
   ) {
     change { state, now in
-      state.gate.leave()
+      state.gate.giveBackPlace()
       state.breaker.record(result, of: permit, took: took, at: now)
       guard result == .failure, let error else { return }
       if state.lastError == nil || !(error is AttemptTimeout) { state.lastError = error }

@@ -34,7 +34,7 @@ struct WaitQueue<Element> {
     return nil
   }
 
-  /// Removes any element; nil if it has left before.
+  /// Removes any element; nil if it was removed before.
   @discardableResult
   mutating func remove(_ id: UInt64) -> Element? { entries.removeValue(forKey: id) }
 }

@@ -116,17 +116,17 @@ public struct CircuitBreaker: Sendable, Hashable {
     let isSlow = took > settings.slowCallDuration
     switch state {
     case .closed:
-      note(result, of: permit, call: call, took: took, at: now)
+      count(result, of: permit, call: call, took: took, at: now)
       // Checked after successes too: only now the window may have its minimum.
       if result != .ignored, shouldTrip(at: now) { open(after: 0, at: now) }
-    case .forced(.metricsOnly): note(result, of: permit, call: call, took: took, at: now)
+    case .forced(.metricsOnly): count(result, of: permit, call: call, took: took, at: now)
     case .open, .forced: break
     case .halfOpen(var probing):
       // Results in time count before the time itself is checked.
       guard let place = permit.place, places.giveBack(place) else { return advance(to: now) }
       probing.inFlight -= 1
       precondition(probing.inFlight >= 0, "A probe ends that was not let through.")
-      settle(result, isSlow: isSlow, probing, at: now)
+      endProbe(result, isSlow: isSlow, probing, at: now)
     }
   }
 
@@ -229,7 +229,7 @@ public struct CircuitBreaker: Sendable, Hashable {
       && probing.inFlight + probing.successes + probing.failures < settings.probesToDecide
   }
 
-  private mutating func note(_ result: Result, of permit: Permit, call: UInt64?, took: Duration, at now: Timestamp) {
+  private mutating func count(_ result: Result, of permit: Permit, call: UInt64?, took: Duration, at now: Timestamp) {
     switch result {
     case .ignored: return
     case .failure:
@@ -262,7 +262,7 @@ public struct CircuitBreaker: Sendable, Hashable {
   }
 
   /// A slow probe is not a success if slow calls count.
-  private mutating func settle(_ result: Result, isSlow: Bool, _ ended: State.HalfOpen, at now: Timestamp) {
+  private mutating func endProbe(_ result: Result, isSlow: Bool, _ ended: State.HalfOpen, at now: Timestamp) {
     var probing = ended
     switch result {
     case .ignored: state = .halfOpen(probing)

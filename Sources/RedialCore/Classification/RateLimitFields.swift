@@ -30,7 +30,7 @@ public struct RateLimitFields: Sendable, Hashable {
   ///   - now: The time of day, for a reset that is a date.
   public mutating func note(_ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>, at now: Timestamp) {
     switch name.count {
-    case 9 where Self.equals(name, "ratelimit"): noteStructured(value)
+    case 9 where Self.equals(name, "ratelimit"): readStructured(value)
     case 19 where Self.equals(name, "ratelimit-remaining"), 21 where Self.equals(name, "x-ratelimit-remaining"):
       remaining = Self.number(value).map { Int(clamping: $0) } ?? remaining
     case 15 where Self.equals(name, "ratelimit-reset"), 17 where Self.equals(name, "x-ratelimit-reset"):
@@ -42,7 +42,7 @@ public struct RateLimitFields: Sendable, Hashable {
   }
 
   /// Members separated by commas, each with parameters `r` (remaining) and `t` (seconds to the reset).
-  private mutating func noteStructured(_ value: ArraySlice<UInt8>) {
+  private mutating func readStructured(_ value: ArraySlice<UInt8>) {
     for member in value.split(separator: 0x2C, maxSplits: 32) {
       var left: Int?
       var time: Duration?

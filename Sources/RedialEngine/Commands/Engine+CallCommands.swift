@@ -92,7 +92,7 @@ extension Engine {
     switch call.phase {
     case .running: refuse(command, .callRunning(command.id))
     case .ready:
-      note(command, of: call.record)
+      recordManualRetry(command, of: call.record)
       done(command, call.record)
     case .waiting where call.record.progress.waiting == .ordering:
       // It no longer waits for its time, but still for its turn.
@@ -100,7 +100,7 @@ extension Engine {
       record.progress.roundStartedAt = min(record.progress.roundStartedAt, now)
       release(command.id)
       awaitTurn(record)
-      note(command, of: record)
+      recordManualRetry(command, of: record)
       done(command, record)
     case .waiting:
       var record = call.record
@@ -112,7 +112,7 @@ extension Engine {
       if let place = calls.place(of: command.id) { calls[at: place].record = record }
       writes.append(.update(command.id, record.progress, nil))
       becomeReady(command.id)
-      note(command, of: record)
+      recordManualRetry(command, of: record)
       done(command, record)
     }
   }
@@ -136,12 +136,12 @@ extension Engine {
       hold(record)
       becomeReady(record.id)
     }
-    note(command, of: record)
+    recordManualRetry(command, of: record)
     done(command, record)
   }
 
-  /// Records the manual retry.
-  private mutating func note(_ command: CallCommand, of record: CallRecord) {
+  /// Records that a command has retried a call.
+  private mutating func recordManualRetry(_ command: CallCommand, of record: CallRecord) {
     let retry = ManualRetry(at: now, afterAttempt: record.progress.attempts, attribution: command.attribution)
     writes.append(.retried(record.id, retry))
     if record.spec.callback != nil, let place = calls.place(of: record.id) {

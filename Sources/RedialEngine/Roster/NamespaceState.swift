@@ -62,13 +62,13 @@ struct NamespaceState: Sendable {
 
   // MARK: The rest
 
-  /// Notes whether it has a valid API key.
-  mutating func noteKey(_ isValid: Bool) {
-    hasKey = isValid
+  /// It has a valid API key, or none.
+  mutating func setHasKey(_ hasKey: Bool) {
+    self.hasKey = hasKey
   }
 
-  /// Notes whether it shares the engine. Returns the change in the number of those that do.
-  mutating func noteSharing(_ shares: Bool) -> Int {
+  /// It shares the engine, or does not. Returns the change in the number of those that do.
+  mutating func setSharing(_ shares: Bool) -> Int {
     guard shares != isSharing else { return 0 }
     isSharing = shares
     return shares ? 1 : -1

@@ -7,8 +7,8 @@ internal import RedialModel
 /// So that none starves, every tenth call to leave is the one that has been ready longest, whatever its priority. So
 /// the oldest of *n* leaves after at most 10 *n* others.
 struct ReadyQueue: Sendable {
-  /// A place in the queue; void if the call's stamp has changed.
-  struct Place: Sendable, Equatable {
+  /// An entry of the queue; void if the call's stamp has changed.
+  struct Entry: Sendable, Equatable {
     var id: CallID
     var stamp: UInt32
     var priority: Int
@@ -16,34 +16,34 @@ struct ReadyQueue: Sendable {
 
   /// The calls of one priority.
   private struct Level: Sendable {
-    var new = Queue<Place>()
-    var backlog = Queue<Place>()
+    var new = Queue<Entry>()
+    var backlog = Queue<Entry>()
 
-    mutating func append(_ place: Place, isNew: Bool) {
-      if isNew { new.append(place) } else { backlog.append(place) }
+    mutating func append(_ entry: Entry, isNew: Bool) {
+      if isNew { new.append(entry) } else { backlog.append(entry) }
     }
 
-    /// The next place to leave.
-    mutating func first(in calls: CallTable, isNewNext: Bool) -> Place? {
+    /// The next entry to leave.
+    mutating func first(in calls: CallTable, isNewNext: Bool) -> Entry? {
       let old = ReadyQueue.first(&backlog, calls)
       guard !new.isEmpty, let young = ReadyQueue.first(&new, calls) else { return old }
       return isNewNext ? young : old ?? young
     }
 
-    /// The place that has been there longest. Void ones are not first.
-    var oldest: Place? {
+    /// The entry that has been there longest. Void ones are not first.
+    var oldest: Entry? {
       guard let old = backlog.first, let young = new.first else { return backlog.first ?? new.first }
       return young.isOlder(than: old) ? young : old
     }
 
-    /// Takes out a place that is the first of its kind. Returns whether it is a new call's.
-    mutating func remove(_ place: Place) -> Bool {
-      let isNew = new.first == place
+    /// Takes out an entry that is the first of its kind. Returns whether it is a new call's.
+    mutating func remove(_ entry: Entry) -> Bool {
+      let isNew = new.first == entry
       _ = isNew ? new.popFirst() : backlog.popFirst()
       return isNew
     }
 
-    mutating func popLast(_ calls: CallTable) -> Place? {
+    mutating func popLast(_ calls: CallTable) -> Entry? {
       ReadyQueue.popLast(&new, calls) ?? ReadyQueue.popLast(&backlog, calls)
     }
 
@@ -53,10 +53,10 @@ struct ReadyQueue: Sendable {
       if backlog.isEmpty { return swap(&new, &backlog) }
       let all = (backlog.contents + new.contents).sorted { $0.isOlder(than: $1) }
       self = Level()
-      for place in all { backlog.append(place) }
+      for entry in all { backlog.append(entry) }
     }
 
-    var contents: [Place] { Array(backlog.contents + new.contents) }
+    var contents: [Entry] { Array(backlog.contents + new.contents) }
   }
 
   /// One in this many leaves by age.
@@ -68,75 +68,75 @@ struct ReadyQueue: Sendable {
   private var levels: [Level] = []
   private var sinceByAge = 0
   /// Calls that were first, but whose caller may not have another slot yet (``SlotShares``): by caller, in order.
-  private var passedOver: [(caller: UInt64, calls: Queue<Place>)] = []
+  private var passedOver: [(caller: UInt64, calls: Queue<Entry>)] = []
   private(set) var share: FairShare
 
   init(newShare: Double = 0) {
     share = FairShare(newShare: newShare)
   }
 
-  mutating func append(_ place: Place, isNew: Bool = false) {
+  mutating func append(_ entry: Entry, isNew: Bool = false) {
     if levels.isEmpty {
-      if place.priority == CallSpec.defaultPriority { return usual.append(place, isNew: isNew) }
+      if entry.priority == CallSpec.defaultPriority { return usual.append(entry, isNew: isNew) }
       levels = Array(repeating: Level(), count: CallSpec.priorities.count)
       swap(&usual, &levels[CallSpec.defaultPriority])
     }
-    levels[place.priority].append(place, isNew: isNew)
+    levels[entry.priority].append(entry, isNew: isNew)
   }
 
-  /// The next place to leave; void ones are dropped.
+  /// The next entry to leave; void ones are dropped.
   ///
   /// - Parameter crowded: The callers of whom some may have no more slots; nil if all may.
-  mutating func first(in calls: CallTable, _ crowded: SlotShares.Crowded?) -> Place? {
+  mutating func first(in calls: CallTable, _ crowded: SlotShares.Crowded?) -> Entry? {
     var next = firstInOrder(calls)
     if let crowded {
-      while let place = next, let caller = crowded.excess(of: place, in: calls), passOver(place, caller) {
+      while let entry = next, let caller = crowded.excess(of: entry, in: calls), passOver(entry, caller) {
         next = firstInOrder(calls)
       }
     }
     guard !passedOver.isEmpty else { return next }
     let isByAge = isByAge
     for index in passedOver.indices {
-      guard let place = Self.first(&passedOver[index].calls, calls),
-        next.map(isByAge ? place.isOlder : place.goesBefore) ?? true,
-        crowded?.excess(of: place, in: calls) == nil
+      guard let entry = Self.first(&passedOver[index].calls, calls),
+        next.map(isByAge ? entry.isOlder : entry.goesBefore) ?? true,
+        crowded?.excess(of: entry, in: calls) == nil
       else { continue }
-      next = place
+      next = entry
     }
     passedOver.removeAll { $0.calls.isEmpty }
     return next
   }
 
-  /// Puts the first place aside. Returns false if too many callers have to wait already.
-  private mutating func passOver(_ place: Place, _ caller: UInt64) -> Bool {
+  /// Puts the first entry aside. Returns false if too many callers have to wait already.
+  private mutating func passOver(_ entry: Entry, _ caller: UInt64) -> Bool {
     let index = passedOver.firstIndex { $0.caller == caller } ?? passedOver.count
     guard index < Self.maxPassedOver else { return false }
     if index == passedOver.count { passedOver.append((caller, Queue())) }
-    if levels.isEmpty { _ = usual.remove(place) } else { _ = levels[place.priority].remove(place) }
-    passedOver[index].calls.append(place)
+    if levels.isEmpty { _ = usual.remove(entry) } else { _ = levels[entry.priority].remove(entry) }
+    passedOver[index].calls.append(entry)
     return true
   }
 
   /// Maximum callers whose calls are passed over.
   static let maxPassedOver = 32
 
-  /// How many calls are passed over, void places included.
+  /// How many calls are passed over, void entries included.
   var passedOverCount: Int { passedOver.reduce(0) { $0 + $1.calls.count } }
 
   /// Whether the oldest is next, whatever its priority.
   private var isByAge: Bool { !levels.isEmpty && sinceByAge == Self.ageInterval - 1 }
 
-  private mutating func firstInOrder(_ calls: CallTable) -> Place? {
+  private mutating func firstInOrder(_ calls: CallTable) -> Entry? {
     if levels.isEmpty { return usual.first(in: calls, isNewNext: share.isNewNext) }
-    var next: Place?
-    var oldest: Place?
+    var next: Entry?
+    var oldest: Entry?
     for level in levels.indices.reversed() {
-      guard let place = levels[level].first(in: calls, isNewNext: share.isNewNext) else { continue }
+      guard let entry = levels[level].first(in: calls, isNewNext: share.isNewNext) else { continue }
       // By age only every tenth time; otherwise the highest priority.
-      if !isByAge { return place }
+      if !isByAge { return entry }
       guard let longest = levels[level].oldest else { continue }
       if next == nil {
-        next = place
+        next = entry
         oldest = longest
       } else if let known = oldest, longest.isOlder(than: known) {
         next = longest
@@ -147,68 +147,68 @@ struct ReadyQueue: Sendable {
     return next
   }
 
-  /// Takes out the place that ``first(in:_:)`` returned, to start its call.
-  mutating func remove(_ place: Place, at now: Timestamp) {
+  /// Takes out the entry that ``first(in:_:)`` returned, to start its call.
+  mutating func remove(_ entry: Entry, at now: Timestamp) {
     let isNew: Bool
-    if let index = passedOver.firstIndex(where: { $0.calls.first == place }) {
+    if let index = passedOver.firstIndex(where: { $0.calls.first == entry }) {
       _ = passedOver[index].calls.popFirst()
       isNew = false
     } else if levels.isEmpty {
-      isNew = usual.remove(place)
+      isNew = usual.remove(entry)
     } else {
-      isNew = levels[place.priority].remove(place)
+      isNew = levels[entry.priority].remove(entry)
     }
     if !levels.isEmpty { sinceByAge = (sinceByAge + 1) % Self.ageInterval }
     share.start(isNew: isNew, at: now)
   }
 
   /// Takes out the newest of the lowest priority, if that is below this one.
-  mutating func removeLast(below priority: Int, in calls: CallTable) -> Place? {
+  mutating func removeLast(below priority: Int, in calls: CallTable) -> Entry? {
     for index in passedOver.indices where passedOver[index].calls.first.map({ $0.priority < priority }) ?? false {
-      if let place = Self.popLast(&passedOver[index].calls, calls) { return place }
+      if let entry = Self.popLast(&passedOver[index].calls, calls) { return entry }
     }
     if levels.isEmpty {
       return priority > CallSpec.defaultPriority ? usual.popLast(calls) : nil
     }
     for level in 0..<min(priority, levels.count) {
-      if let place = levels[level].popLast(calls) { return place }
+      if let entry = levels[level].popLast(calls) { return entry }
     }
     return nil
   }
 
-  /// Its places; void ones included. Within one priority, the oldest are first after ``joinBacklog()``.
-  var contents: [Place] {
+  /// Its entries; void ones included. Within one priority, the oldest are first after ``joinBacklog()``.
+  var contents: [Entry] {
     passedOver.flatMap { $0.calls.contents } + (levels.isEmpty ? usual.contents : levels.reversed().flatMap(\.contents))
   }
 
-  /// At most about so many places, void ones included: all, or those at both ends of each of its queues.
-  func sample(of count: Int) -> [Place] {
+  /// At most about so many entries, void ones included: all, or those at both ends of each of its queues.
+  func sample(of count: Int) -> [Entry] {
     var queues = passedOver.map(\.calls)
     for level in levels.isEmpty ? [usual] : levels.reversed() { queues += [level.backlog, level.new] }
     queues.removeAll { $0.isEmpty }
     let all = queues.reduce(0) { $0 + $1.count }
     let each = all <= count ? all : max(1, count / (2 * queues.count))
-    return queues.flatMap { queue -> [Place] in
-      let places = queue.contents
-      return places.count <= 2 * each ? Array(places) : Array(places.prefix(each) + places.suffix(each))
+    return queues.flatMap { queue -> [Entry] in
+      let entries = queue.contents
+      return entries.count <= 2 * each ? Array(entries) : Array(entries.prefix(each) + entries.suffix(each))
     }
   }
 
   // MARK: New calls
 
-  /// How many new calls wait, void places included.
+  /// How many new calls wait, void entries included.
   var waitingNew: Int { levels.isEmpty ? usual.new.count : levels.reduce(0) { $0 + $1.new.count } }
 
-  /// How many new calls of a priority wait, the first of them, and whether there is a backlog beside them. Void places
+  /// How many new calls of a priority wait, the first of them, and whether there is a backlog beside them. Void entries
   /// are included.
-  func state(of priority: Int) -> (waiting: Int, first: Place?, hasBacklog: Bool) {
+  func state(of priority: Int) -> (waiting: Int, first: Entry?, hasBacklog: Bool) {
     if levels.isEmpty, priority != CallSpec.defaultPriority { return (0, nil, false) }
     let level = levels.isEmpty ? usual : levels[priority]
     return (level.new.count, level.new.first, !level.backlog.isEmpty)
   }
 
-  /// The places of new calls; void ones included.
-  var newPlaces: [Place] { levels.isEmpty ? Array(usual.new.contents) : levels.flatMap { Array($0.new.contents) } }
+  /// The entries of new calls; void ones included.
+  var newEntries: [Entry] { levels.isEmpty ? Array(usual.new.contents) : levels.flatMap { Array($0.new.contents) } }
 
   /// New calls become backlog.
   mutating func joinBacklog() {
@@ -216,23 +216,23 @@ struct ReadyQueue: Sendable {
     for level in levels.indices { levels[level].joinBacklog() }
   }
 
-  private static func first(_ queue: inout Queue<Place>, _ calls: CallTable) -> Place? {
-    while let place = queue.first {
-      if calls.stamp(of: place.id) == place.stamp { return place }
+  private static func first(_ queue: inout Queue<Entry>, _ calls: CallTable) -> Entry? {
+    while let entry = queue.first {
+      if calls.stamp(of: entry.id) == entry.stamp { return entry }
       _ = queue.popFirst()
     }
     return nil
   }
 
-  private static func popLast(_ queue: inout Queue<Place>, _ calls: CallTable) -> Place? {
-    while let place = queue.popLast() {
-      if calls.stamp(of: place.id) == place.stamp { return place }
+  private static func popLast(_ queue: inout Queue<Entry>, _ calls: CallTable) -> Entry? {
+    while let entry = queue.popLast() {
+      if calls.stamp(of: entry.id) == entry.stamp { return entry }
     }
     return nil
   }
 }
 
-extension ReadyQueue.Place {
+extension ReadyQueue.Entry {
   /// Whether it is more urgent, or older with equal urgency.
   func goesBefore(_ other: Self) -> Bool {
     priority == other.priority ? isOlder(than: other) : priority > other.priority
@@ -246,7 +246,7 @@ extension ReadyQueue.Place {
 
 extension SlotShares.Crowded {
   /// The holder for which a call in a queue has to wait; nil if it may have a slot.
-  func excess(of place: ReadyQueue.Place, in calls: CallTable) -> UInt64? {
-    calls.place(of: place.id).flatMap { excess(of: calls[at: $0].record.spec.callers) }
+  func excess(of entry: ReadyQueue.Entry, in calls: CallTable) -> UInt64? {
+    calls.place(of: entry.id).flatMap { excess(of: calls[at: $0].record.spec.callers) }
   }
 }

@@ -177,18 +177,18 @@ struct Roster: Sendable {
 
   /// Learns which namespaces have keys.
   mutating func know(_ keyed: [Namespace]) {
-    for place in namespaces.indices { namespaces[place].noteKey(false) }
-    for namespace in keyed { namespaces[place(of: namespace)].noteKey(true) }
-    noteSharing()
+    for place in namespaces.indices { namespaces[place].setHasKey(false) }
+    for namespace in keyed { namespaces[place(of: namespace)].setHasKey(true) }
+    updateSharing()
   }
 
   /// Updates which namespaces count among those that share the engine.
-  private mutating func noteSharing() {
-    for place in namespaces.indices { noteSharing(place) }
+  private mutating func updateSharing() {
+    for place in namespaces.indices { updateSharing(of: place) }
   }
 
-  private mutating func noteSharing(_ place: Int) {
-    sharing += namespaces[place].noteSharing(
+  private mutating func updateSharing(of place: Int) {
+    sharing += namespaces[place].setSharing(
       place > 0 && (namespaces[place].hasKey || namespaces[place].unfinished > 0))
   }
 
@@ -197,14 +197,14 @@ struct Roster: Sendable {
     unfinished = all
     if known.isEmpty { namespaces[0].recover(unfinished: all) }
     for (namespace, count) in known { namespaces[place(of: namespace)].recover(unfinished: count) }
-    noteSharing()
+    updateSharing()
   }
 
   /// Changes the number of unfinished calls of a namespace.
   mutating func countUnfinished(_ change: Int, at place: Int) {
     unfinished += change
     namespaces[place].countUnfinished(change)
-    noteSharing(place)
+    updateSharing(of: place)
   }
 
   /// Changes the number of calls in the shards of others.
@@ -227,7 +227,7 @@ struct Roster: Sendable {
     for (namespace, count) in others { namespaces[place(of: namespace)].addCounted(elsewhere: count) }
     unfinished = namespaces.reduce(0) { $0 + $1.unfinished }
     elsewhere = namespaces.reduce(0) { $0 + $1.elsewhere }
-    noteSharing()
+    updateSharing()
   }
 
   /// The counts of each namespace since the last request for them.
@@ -255,7 +255,7 @@ struct Roster: Sendable {
   /// A call of a target comes into memory.
   mutating func hold(_ bytes: Int, of place: Int) {
     usualBody += (bytes - usualBody) / 8
-    targets[place].noteBody(bytes)
+    targets[place].recordBodySize(bytes)
     targets[place].count(Authority()) { $0.hold(bytes) }
     namespaces[targets[place].namespace].occupancy.hold(bytes)
     occupancy.hold(bytes)
@@ -324,8 +324,8 @@ struct Roster: Sendable {
 
   // MARK: Slots
 
-  /// Notes how long a response of a target took.
-  mutating func noteResponse(took duration: Duration, of place: Int) {
+  /// Records how long a response of a target took.
+  mutating func recordResponseTime(_ duration: Duration, of place: Int) {
     targets[place].count(Authority(), credit: { $0.record(duration) })
   }
 
@@ -374,12 +374,12 @@ struct Roster: Sendable {
   }
 
   /// A target has answered an attempt, which still counts as in flight.
-  mutating func noteAnswer(
+  mutating func recordAnswer(
     to callers: @autoclosure () -> SlotHolders, of place: Int, on connection: OriginTable.Connection,
     isMultiplexed: Bool?, at now: Timestamp
   ) {
-    targets[place].noteAnswer(to: callers(), at: now)
-    origins.noteAnswer(on: connection, to: place, isMultiplexed: isMultiplexed, at: now)
+    targets[place].recordAnswer(to: callers(), at: now)
+    origins.recordAnswer(on: connection, to: place, isMultiplexed: isMultiplexed, at: now)
   }
 
   /// An attempt has ended; the targets that wait for its connection are examined.
@@ -406,7 +406,7 @@ struct Roster: Sendable {
         rotation.skip()
         continue
       }
-      rotation.leave()
+      rotation.removeFirst()
       admitNewcomer(of: lane)
       if let place = rotation.takeTarget(of: lane) { return place }
     }

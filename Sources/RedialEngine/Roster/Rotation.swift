@@ -83,7 +83,7 @@ struct Rotation: Sendable {
   }
 
   /// Takes out the next namespace; ``takeTarget(of:)`` follows.
-  mutating func leave() {
+  mutating func removeFirst() {
     if let lane = order.popFirst() { lanes[lane].isIn = false }
   }
 
@@ -151,7 +151,7 @@ struct Rotation: Sendable {
   /// Whether no target of a namespace waits for the pool or has just been admitted.
   func hasNoNewcomers(_ lane: Int) -> Bool { lanes[lane].newcomers.isEmpty && lanes[lane].admitted == 0 }
 
-  // MARK: Leaving
+  // MARK: Dropping
 
   /// Drops targets, because their places may soon belong to targets of other namespaces.
   mutating func drop(_ isGone: (Int) -> Bool) {

@@ -13,7 +13,7 @@ struct SlotCredit: Sendable {
   /// Attempts in flight beyond the earned slots.
   func borrowed(ofInFlight inFlight: Int) -> Int { max(0, inFlight - proven) }
 
-  /// Notes how long a response took.
+  /// Records how long a response took.
   mutating func record(_ duration: Duration) {
     responseTime.record(duration)
   }

@@ -6,10 +6,9 @@ internal import RedialModel
 ///
 /// Without such limits an attempt costs one flag and one comparison here.
 struct TargetLimits: Sendable {
-  /// Whether an attempt may start now.
-  enum Leave: Sendable, Equatable {
-    /// It may.
-    case granted
+  /// When the next attempt may start.
+  enum NextStart: Sendable, Equatable {
+    case now
     /// When another attempt has ended.
     case afterAnother
     /// When another attempt has ended, or at this time, when a slow start allows more.
@@ -19,7 +18,7 @@ struct TargetLimits: Sendable {
     /// When an operator has resumed the target.
     case afterPause
     /// Its next owner decides.
-    case leaving
+    case byNextOwner
   }
 
   /// The settings in effect.
@@ -38,7 +37,7 @@ struct TargetLimits: Sendable {
   /// When its retry budget, which is used up, allows the next retry.
   private(set) var retriesUntil: Timestamp?
   /// Whether it is about to belong to another instance, or may be, so that no attempt starts any more.
-  private(set) var isLeaving = false
+  private(set) var isDeparting = false
   /// Whether an attempt needs more checks than the number of attempts in flight.
   private var isLimited: Bool
 
@@ -52,13 +51,13 @@ struct TargetLimits: Sendable {
     if settings.pace == .adaptive { pace = AdaptivePace() }
   }
 
-  /// Whether an attempt may start now, beside so many in flight.
+  /// When the next attempt may start, beside so many in flight.
   ///
   /// - Parameter isTrial: Whether it is one that may start although the target has asked for a pause.
-  mutating func leave(inFlight: Int, isTrial: Bool = false, at now: Timestamp) -> Leave {
-    guard isLimited else { return inFlight < maxInFlight ? .granted : .afterAnother }
-    note(at: now)
-    if isLeaving { return .leaving }
+  mutating func nextStart(inFlight: Int, isTrial: Bool = false, at now: Timestamp) -> NextStart {
+    guard isLimited else { return inFlight < maxInFlight ? .now : .afterAnother }
+    updateIsLimited(at: now)
+    if isDeparting { return .byNextOwner }
     if isPaused { return .afterPause }
     if let until = pause.until, !isTrial { return .at(until) }
     if pace?.hasRoom(beside: inFlight, within: maxInFlight) == false { return .afterAnother }
@@ -68,17 +67,17 @@ struct TargetLimits: Sendable {
     }
     if case .rejected(let until)? = rate?.peek(at: now) { return .at(until) }
     if let until = pace?.wait(at: now) { return .at(until) }
-    return .granted
+    return .now
   }
 
   /// How many times a target in its slow start is examined, if its attempts take long.
   private static let rampSteps = 20
 
   /// Updates whether an attempt needs more checks.
-  mutating func note(at now: Timestamp) {
+  mutating func updateIsLimited(at now: Timestamp) {
     pause.advance(to: now)
     isLimited =
-      isLeaving || isPaused || pause.until != nil || rate != nil || pace?.rate != nil
+      isDeparting || isPaused || pause.until != nil || rate != nil || pace?.rate != nil
       || pace == nil && slowStart.share(at: now) < 1
   }
 
@@ -124,7 +123,7 @@ struct TargetLimits: Sendable {
   /// Changes the pause that the target asks for, and returns what that returns.
   mutating func changePause<Result>(at now: Timestamp, _ change: (inout TargetPause) -> Result) -> Result {
     pause.advance(to: now)
-    defer { note(at: now) }
+    defer { updateIsLimited(at: now) }
     return change(&pause)
   }
 
@@ -153,21 +152,21 @@ struct TargetLimits: Sendable {
   mutating func releasePace(forgets: Bool, at now: Timestamp) {
     if forgets, pace != nil { pace = AdaptivePace() }
     pace?.release(at: now)
-    note(at: now)
+    updateIsLimited(at: now)
   }
 
   /// Begins with what the last owner has saved.
   mutating func recover(_ saved: SavedPace, at now: Timestamp) {
     guard pace != nil else { return }
     pace = AdaptivePace(delivered: saved.delivered, limitedAt: saved.isLimited ? saved.at : nil, at: now)
-    note(at: now)
+    updateIsLimited(at: now)
   }
 
   /// Goes on with all that another pace has learned.
   mutating func resume(_ pace: AdaptivePace, at now: Timestamp) {
     guard self.pace != nil else { return }
     self.pace = pace
-    note(at: now)
+    updateIsLimited(at: now)
   }
 
   /// What the pace has learned, to be saved.
@@ -179,25 +178,25 @@ struct TargetLimits: Sendable {
   mutating func startSlowly(at now: Timestamp) {
     slowStart.start(at: now)
     pace?.recover(at: now)
-    note(at: now)
+    updateIsLimited(at: now)
   }
 
   /// The target is about to belong to another instance.
-  mutating func leave(at now: Timestamp) {
-    isLeaving = true
-    note(at: now)
+  mutating func depart(at now: Timestamp) {
+    isDeparting = true
+    updateIsLimited(at: now)
   }
 
   /// It does not belong to another instance yet.
   mutating func stay(at now: Timestamp) {
-    isLeaving = false
-    note(at: now)
+    isDeparting = false
+    updateIsLimited(at: now)
   }
 
   /// The target is paused, or not any more.
   mutating func pause(_ isPaused: Bool, at now: Timestamp) {
     self.isPaused = isPaused
-    note(at: now)
+    updateIsLimited(at: now)
   }
 
   /// Applies other settings. Returns whether the retry budget is another.

@@ -28,7 +28,7 @@ struct TargetPause: Sendable {
   private var hasTried = false
   /// Whose calls the target has taken, the last of them last, since it first asked for a pause.
   private var welcome: [CallSource] = []
-  /// Until when that is noted: no target without a quota pays for it.
+  /// Until when that is remembered: no target without a quota pays for it.
   private var watchedUntil = Timestamp.epoch
   /// The time for which the last answers of a kind that is no refusal showed an exhausted quota.
   private var exhausted: (from: Timestamp, until: Timestamp, isDisproved: Bool)?
@@ -41,9 +41,9 @@ struct TargetPause: Sendable {
   static let leastExtension = Duration.seconds(1)
   /// How many pauses are begun by fields whose truth has been seen, until it has to be seen again.
   static let mostTrust = 16
-  /// For how long after a refusal it is noted whose calls are taken.
+  /// For how long after a refusal it is remembered whose calls are taken.
   private static let watchTime = Duration.seconds(600)
-  /// How many sources are noted.
+  /// How many sources are remembered.
   static let mostWelcome = 32
   /// A refusal later than this shows nothing about fields that showed an exhausted quota.
   private static let longestTest = Duration.seconds(3600)
@@ -100,7 +100,7 @@ struct TargetPause: Sendable {
     test(from: start, at: now)
     takenFrom = max(takenFrom, start)
     // An earlier attempt of the refused source shows nothing about it now.
-    if now < watchedUntil, start > askedFrom { note(source()) }
+    if now < watchedUntil, start > askedFrom { addWelcome(source()) }
     guard until != nil, start > askedFrom else { return false }
     until = nil
     return true
@@ -131,7 +131,7 @@ struct TargetPause: Sendable {
     return true
   }
 
-  private mutating func note(_ source: CallSource) {
+  private mutating func addWelcome(_ source: CallSource) {
     if welcome.last == source { return }
     welcome.removeAll { $0 == source }
     if welcome.count == Self.mostWelcome { welcome.removeFirst() }

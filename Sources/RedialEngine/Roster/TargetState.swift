@@ -98,9 +98,9 @@ struct TargetState: Sendable {
 
   // MARK: Limits
 
-  /// Whether its limits, without its breaker, let an attempt start now.
-  mutating func leave(isTrial: Bool = false, at now: Timestamp) -> TargetLimits.Leave {
-    limits.leave(inFlight: occupancy.inFlight, isTrial: isTrial, at: now)
+  /// When its limits, without its breaker, let the next attempt start.
+  mutating func nextStart(isTrial: Bool = false, at now: Timestamp) -> TargetLimits.NextStart {
+    limits.nextStart(inFlight: occupancy.inFlight, isTrial: isTrial, at: now)
   }
 
   /// Counts an attempt that starts against its limits; the call's count already includes it.
@@ -164,12 +164,12 @@ struct TargetState: Sendable {
   }
 
   /// It is about to belong to another instance.
-  mutating func leaveEngine(at now: Timestamp) {
-    limits.leave(at: now)
+  mutating func depart(at now: Timestamp) {
+    limits.depart(at: now)
   }
 
   /// It does not belong to another instance yet.
-  mutating func stayInEngine(at now: Timestamp) {
+  mutating func stay(at now: Timestamp) {
     limits.stay(at: now)
   }
 
@@ -261,8 +261,8 @@ struct TargetState: Sendable {
   // MARK: Due calls
 
   /// Puts a call into its queue.
-  mutating func enqueue(_ place: ReadyQueue.Place, isRetry: Bool, isNew: Bool = false) {
-    due.append(place, isRetry: isRetry, isNew: isNew)
+  mutating func enqueue(_ entry: ReadyQueue.Entry, isRetry: Bool, isNew: Bool = false) {
+    due.append(entry, isRetry: isRetry, isNew: isNew)
   }
 
   /// Whether a call that has become due for its first attempt waits as a new one, and not in the backlog.
@@ -284,8 +284,8 @@ struct TargetState: Sendable {
   }
 
   /// Takes out the call that ``firstReady(in:at:)`` returned, to start it.
-  mutating func take(_ place: ReadyQueue.Place, _ call: CallRecord, at now: Timestamp) {
-    due.remove(place, isRetry: call.progress.isRetry, at: now)
+  mutating func take(_ entry: ReadyQueue.Entry, _ call: CallRecord, at now: Timestamp) {
+    due.remove(entry, isRetry: call.progress.isRetry, at: now)
     youngStarts += ((call.isNew(at: now) ? 1 : 0) - youngStarts) / 32
   }
 
@@ -295,14 +295,14 @@ struct TargetState: Sendable {
   }
 
   /// Takes out the newest of the lowest priority, if that is below this one.
-  mutating func removeLast(below priority: Int, in calls: CallTable) -> ReadyQueue.Place? {
+  mutating func removeLast(below priority: Int, in calls: CallTable) -> ReadyQueue.Entry? {
     due.removeLast(below: priority, in: calls)
   }
 
   /// The next call to start, as far as its retry budget allows.
   ///
   /// - Returns: Whether a retry waits for the budget, too; ``TargetLimits/retriesUntil`` is when it can go.
-  mutating func firstReady(in calls: CallTable, at now: Timestamp) -> (ReadyQueue.Place?, isRetryWaiting: Bool) {
+  mutating func firstReady(in calls: CallTable, at now: Timestamp) -> (ReadyQueue.Entry?, isRetryWaiting: Bool) {
     let crowded = callers.crowded(beside: occupancy.inFlight, of: limits.maxInFlight)
     let first = due.firstUsual(in: calls, crowded)
     guard let retry = due.firstRetry(in: calls, crowded) else { return (first, false) }
@@ -333,8 +333,8 @@ struct TargetState: Sendable {
   }
 
   /// The target has answered an attempt that has not ended yet.
-  mutating func noteAnswer(to holders: @autoclosure () -> SlotHolders, at now: Timestamp) {
-    callers.noteAnswer(to: holders(), at: now)
+  mutating func recordAnswer(to holders: @autoclosure () -> SlotHolders, at now: Timestamp) {
+    callers.recordAnswer(to: holders(), at: now)
   }
 
   // MARK: Calls in the store
@@ -373,11 +373,12 @@ struct TargetState: Sendable {
   // MARK: The rest
 
   /// A new call has come.
-  mutating func noteArrival(at now: Timestamp) {
+  mutating func countArrival(at now: Timestamp) {
     arrivals.count(at: now)
   }
 
-  mutating func noteBody(_ size: Int) {
+  /// A call has come into memory, with a body of this size.
+  mutating func recordBodySize(_ size: Int) {
     usualBody += (size - usualBody) / 8
   }
 

@@ -18,8 +18,8 @@ struct OriginTable: Sendable {
       return shares.start(SlotHolders(target: target), beside: inFlight, of: most, at: now) != nil
     }
 
-    mutating func noteAnswer(to target: Int, isMultiplexed: Bool?, at now: Timestamp) {
-      shares.noteAnswer(to: SlotHolders(target: target), at: now)
+    mutating func recordAnswer(to target: Int, isMultiplexed: Bool?, at now: Timestamp) {
+      shares.recordAnswer(to: SlotHolders(target: target), at: now)
       if let isMultiplexed { self.isMultiplexed = isMultiplexed }
     }
 
@@ -80,8 +80,8 @@ struct OriginTable: Sendable {
   /// An attempt has got an answer. It has not ended yet.
   ///
   /// - Parameter isMultiplexed: Whether it shared its connection; nil if that is not known.
-  mutating func noteAnswer(on connection: Connection, to target: Int, isMultiplexed: Bool?, at now: Timestamp) {
-    origins[connection.origin]?.noteAnswer(to: target, isMultiplexed: isMultiplexed, at: now)
+  mutating func recordAnswer(on connection: Connection, to target: Int, isMultiplexed: Bool?, at now: Timestamp) {
+    origins[connection.origin]?.recordAnswer(to: target, isMultiplexed: isMultiplexed, at: now)
   }
 
   /// An attempt has ended. Returns targets that may have a connection now, to be examined.

@@ -82,7 +82,7 @@ struct SlotShares: Sendable {
   }
 
   /// An attempt, counted or not, has got its answer. It has not ended yet.
-  mutating func noteAnswer(to holders: @autoclosure () -> SlotHolders, at now: Timestamp) {
+  mutating func recordAnswer(to holders: @autoclosure () -> SlotHolders, at now: Timestamp) {
     lastAnswer = now
     guard !shares.isEmpty else { return }
     holders().forEach { shares[$0]?.answer(at: now) }

@@ -13,7 +13,7 @@ struct ForwardedCalls: Sendable {
   private var first = 0
 
   /// Remembers a call that was in memory: it is refused when it comes.
-  mutating func note(_ identity: GivenIdentity) {
+  mutating func remember(_ identity: GivenIdentity) {
     guard ids.count < Self.most, ids.insert(identity.id).inserted else { return }
     order.append(identity)
   }

@@ -27,7 +27,7 @@ struct LeaseTable: Sendable {
   /// Those of them that it would give back if they were idle, and in which it starts nothing for the moment.
   private(set) var yielding = YieldingShards()
   /// Shards of its lease in which it starts nothing any more, to give them back.
-  private(set) var leaving = ShardSet.none
+  private(set) var outgoing = ShardSet.none
   /// Shards that the current request gives back.
   private(set) var returning = ShardSet.none
   /// After this time others may have its shards.
@@ -65,7 +65,7 @@ struct LeaseTable: Sendable {
   /// Whether nothing of it is left to give back before the engine stops: no shard, and no attempt that was aborted.
   var hasNothingToGiveBack: Bool {
     guard aborting.isEmpty else { return false }
-    return settings == nil || held.union(leaving).union(returning).isEmpty
+    return settings == nil || held.union(outgoing).union(returning).isEmpty
   }
 
   /// No attempt may start at or after this time; nil if there is no such time.
@@ -102,8 +102,8 @@ struct LeaseTable: Sendable {
   /// Requests or renews the lease, and gives these shards back.
   mutating func ask(_ settings: LeaseSettings, giving idle: ShardSet, takesShards: Bool, at now: Timestamp) -> LeaseAsk
   {
-    precondition(!isAsking && idle.subtracting(leaving).isEmpty, "A shard is given back in which attempts may start.")
-    leaving = leaving.subtracting(idle)
+    precondition(!isAsking && idle.subtracting(outgoing).isEmpty, "A shard is given back in which attempts may start.")
+    outgoing = outgoing.subtracting(idle)
     returning = idle
     isAsking = true
     (nextAsk, restUntil, hasWorked) = (now + settings.pause, now + settings.rest, false)
@@ -138,7 +138,7 @@ struct LeaseTable: Sendable {
   }
 
   /// The engine has requested something else of its store.
-  mutating func noteWork() {
+  mutating func recordWork() {
     hasWorked = true
   }
 
@@ -147,7 +147,7 @@ struct LeaseTable: Sendable {
     guard ask.round == round else { return }
     isAsking = false
     hasWorked = true
-    leaving = leaving.union(returning)
+    outgoing = outgoing.union(returning)
     returning = .none
   }
 
@@ -156,7 +156,7 @@ struct LeaseTable: Sendable {
     (nextAsk, hasWorked) = (now, true)
   }
 
-  // MARK: Leaving
+  // MARK: Giving back
 
   /// How many shards it has beyond a share, without those that are yielding.
   func surplus(over share: Int) -> Int { held.size - yielding.shards.size - share }
@@ -177,10 +177,10 @@ struct LeaseTable: Sendable {
   mutating func keepYielding() -> ShardSet { yielding.keep() }
 
   /// Stops working on these shards.
-  mutating func leave(_ shards: ShardSet) {
-    yielding.leave(shards)
+  mutating func stopWork(in shards: ShardSet) {
+    yielding.remove(shards)
     held = held.subtracting(shards)
-    leaving = leaving.union(shards)
+    outgoing = outgoing.union(shards)
   }
 
   /// An attempt is aborted, because the lease is lost.
@@ -198,7 +198,7 @@ struct LeaseTable: Sendable {
     standing = settings == nil ? .evicted : .joining
     held = .none
     yielding = YieldingShards()
-    leaving = .none
+    outgoing = .none
     returning = .none
     validUntil = .distantFuture
     nextAsk = now

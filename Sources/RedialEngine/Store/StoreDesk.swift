@@ -61,17 +61,17 @@ struct StoreDesk: Sendable {
   }
 
   /// The disk has only the reserve left, or has room again.
-  mutating func note(isShortOfRoom: Bool) {
-    self.isShortOfRoom = isShortOfRoom
+  mutating func setShortOfRoom(_ isShort: Bool) {
+    isShortOfRoom = isShort
   }
 
   /// The store's files were removed, or are back in their place.
-  mutating func note(isMisplaced: Bool) {
+  mutating func setMisplaced(_ isMisplaced: Bool) {
     self.isMisplaced = isMisplaced
   }
 
   /// The store was lost, or the outcomes of all requests are known again.
-  mutating func note(isInDoubt: Bool) {
+  mutating func setInDoubt(_ isInDoubt: Bool) {
     self.isInDoubt = isInDoubt
   }
 
@@ -141,11 +141,11 @@ struct StoreDesk: Sendable {
 
   /// Whether a call that is to be inserted is in the store already, and waits there for this engine.
   mutating func isStored(_ id: CallID) -> Bool {
-    if claims.takeFound(id) { trouble?.noteStored(id) }
+    if claims.takeFound(id) { trouble?.markStored(id) }
     return trouble?.isStored(id) ?? false
   }
 
-  /// Notes that a call is refused. Returns whether that is new.
+  /// A call is refused. Returns whether that is new.
   mutating func refuse(_ call: CallRecord, at place: Int) -> Bool { trouble?.refuse(call, at: place) ?? false }
 
   /// The kept writes are requested again.

@@ -71,7 +71,7 @@ package struct StorePipeline: Sendable {
   /// for calls that have ended: these must still exist then, however long it takes.
   package private(set) var owesChanges = false
   /// How many requests have ever come, and how many of them have a result that was reported.
-  package private(set) var (posted, settled) = (0, 0)
+  package private(set) var (posted, concluded) = (0, 0)
 
   /// - Parameters:
   ///   - bound: Maximum number of jobs that the store has at a time.
@@ -111,7 +111,7 @@ package struct StorePipeline: Sendable {
     }
     if let entry = inFlight.first, let result = result(of: entry) {
       inFlight.removeFirst()
-      return .report(settle(entry.job, result))
+      return .report(conclude(entry.job, result))
     }
     if inFlight.isEmpty, isBroken {
       isBroken = false
@@ -296,7 +296,7 @@ package struct StorePipeline: Sendable {
       "The connection to the store was lost \(mostLosses + 1) times with this work, and nothing was written. The log "
       + "of the server may say why.")
 
-  private mutating func settle(_ job: Job, _ result: Result<StoreAnswer, StoreError>) -> Report {
+  private mutating func conclude(_ job: Job, _ result: Result<StoreAnswer, StoreError>) -> Report {
     switch result {
     case .success where !job.isChange && job.requests.contains(where: isVoid):
       // The store has nothing against it, but what it depends on has failed.
@@ -307,7 +307,7 @@ package struct StorePipeline: Sendable {
         precondition(job.sequence > made, "A change is reported before the one on which it depends.")
         made = job.sequence
       }
-      settled += job.requests.count
+      concluded += job.requests.count
       guard case .commit? = job.requests.first?.body else { return .events(job.events(answer)) }
       if job.isChange { owesChanges = false }
       return .committed(job.writes, then: job.then)
@@ -337,7 +337,7 @@ package struct StorePipeline: Sendable {
 
   private mutating func fail(_ requests: [StoreRequest]) -> [EngineEvent] {
     guard let failed else { return [] }
-    settled += requests.count
+    concluded += requests.count
     for case .commit(let writes, _) in requests.lazy.map(\.body) where !writes.isEmpty { owesChanges = true }
     return requests.map { .storeFailed($0, failed.failure) }
   }

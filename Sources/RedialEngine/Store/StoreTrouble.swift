@@ -51,14 +51,14 @@ struct StoreTrouble: Sendable {
     isContended = failure.isContention
     until = isContended ? now : now + retry
     refusal = Refusal(failure)
-    note(failure)
+    learn(from: failure)
   }
 
   /// Whether a call is in the store and waits there for this engine.
   func isStored(_ id: CallID) -> Bool { stored.contains(id) }
 
   /// A call is in the store and waits there for this engine.
-  mutating func noteStored(_ id: CallID) {
+  mutating func markStored(_ id: CallID) {
     stored.insert(id)
   }
 
@@ -95,7 +95,7 @@ struct StoreTrouble: Sendable {
     isComplete = true
   }
 
-  /// Notes that a call is refused. Returns whether that is new.
+  /// A call is refused. Returns whether that is new.
   mutating func refuse(_ call: CallRecord, at place: Int) -> Bool {
     guard refused.insert(call.id).inserted else { return false }
     places[call.id] = place
@@ -109,7 +109,7 @@ struct StoreTrouble: Sendable {
   /// - Returns: The deferred events if there is more trouble now than what other instances were first with.
   mutating func prolong(_ failure: StoreError, retry: Duration, at now: Timestamp) -> [EngineEvent]? {
     isRetrying = false
-    note(failure)
+    learn(from: failure)
     guard !failure.isContention else { return nil }
     until = now + retry
     refusal = Refusal(failure)
@@ -126,7 +126,7 @@ struct StoreTrouble: Sendable {
     (refused, kept, places, taken, begun) = ([], [], [:], [:], [])
   }
 
-  private mutating func note(_ failure: StoreError) {
+  private mutating func learn(from failure: StoreError) {
     for key in failure.taken { taken[key.submitted.call] = key }
     stored.formUnion(failure.stored.waiting)
     begun.formUnion(failure.stored.begun)

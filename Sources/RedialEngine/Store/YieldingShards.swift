@@ -31,7 +31,7 @@ struct YieldingShards: Sendable {
   }
 
   /// These are given back.
-  mutating func leave(_ idle: ShardSet) {
+  mutating func remove(_ idle: ShardSet) {
     shards = shards.subtracting(idle)
   }
 

@@ -2,8 +2,8 @@
 ///
 /// Events change ``phase``, each in one step, so that of two events that race one is first and the other comes too
 /// late. ``next(onStarter:)`` then returns, one at a time, the actions that the phase requires. Only the thread that
-/// has the turn performs them: foreign code that it calls may cause further events from any thread, and those neither
-/// nest nor run in parallel.
+/// drives the machine performs them: foreign code that it calls may cause further events from any thread, and those
+/// neither nest nor run in parallel.
 struct RetryMachine {
   enum Phase {
     /// Leads to `due`; to `finishing` if cancelled before its start.
@@ -45,7 +45,8 @@ struct RetryMachine {
   private(set) var isFinished = false
   private var isAsynchronous = false
   private var isCancelled = false
-  private var hasTurn = false
+  /// Whether a thread drives it: performs its actions.
+  private var isDriven = false
   private var cancelHook = CancelHook.unused
   private var generation: UInt64 = 0
   /// The wait whose helpers are set up, or about to be.
@@ -57,11 +58,11 @@ struct RetryMachine {
     case begun, alreadyUnderWay, alreadyFinished
   }
 
-  /// Starts, and gives the starter the turn.
+  /// Starts; the starter drives.
   mutating func start(isAsynchronous: Bool, isCancelled: Bool) -> Start {
     guard case .notStarted = phase else { return isFinished ? .alreadyFinished : .alreadyUnderWay }
     self.isAsynchronous = isAsynchronous
-    hasTurn = true
+    isDriven = true
     if isCancelled || self.isCancelled {
       phase = .finishing
     } else {
@@ -112,7 +113,7 @@ struct RetryMachine {
       phase = .finishing
       return false
     case .running where isAsynchronous:
-      // Left to the thread that has the turn, which may still be inside the start.
+      // For the thread that drives, which may still be inside the start.
       cancelHook = .owed
       return false
     case .running:
@@ -133,20 +134,20 @@ struct RetryMachine {
 
   // MARK: Actions
 
-  /// Takes the turn, if it is free. Before the start it is not: the starter of the operation gets it.
-  mutating func takeTurn() -> Bool {
+  /// Lets the caller drive, if nobody does. Before the start nobody may: the starter of the operation will.
+  mutating func beginDriving() -> Bool {
     if case .notStarted = phase { return false }
-    defer { hasTurn = true }
-    return !hasTurn
+    defer { isDriven = true }
+    return !isDriven
   }
 
-  /// Takes the turn, if it is free and a run is due.
-  mutating func takeTurnForRun() -> Bool {
+  /// Lets the caller drive, if nobody does and a run is due.
+  mutating func beginDrivingRun() -> Bool {
     guard case .due = phase else { return false }
-    return takeTurn()
+    return beginDriving()
   }
 
-  /// The next action of the holder of the turn; nil gives the turn back.
+  /// The next action for the thread that drives; after nil it does not drive any more.
   ///
   /// A synchronous operation's runs begin on the thread that started it (`onStarter`) and on no other.
   ///
@@ -171,7 +172,7 @@ struct RetryMachine {
     case .finishing where cancelHook != .calling:
       return .finish
     default:
-      hasTurn = false
+      isDriven = false
       return nil
     }
   }

@@ -5,12 +5,12 @@ extension RetryingOperation {
   /// Applies an event, and performs the resulting actions, unless another thread already does.
   @discardableResult
   func change<Result>(_ event: (inout RetryMachine) -> Result) -> Result {
-    let (result, hasTurn) = machine.withLock { (event(&$0), $0.takeTurn()) }
-    if hasTurn { drive(onStarter: false) }
+    let (result, drives) = machine.withLock { (event(&$0), $0.beginDriving()) }
+    if drives { drive(onStarter: false) }
     return result
   }
 
-  /// Performs one action after the other, with the turn held, until none is left.
+  /// Performs one action after the other, until none is left; only for the thread that drives.
   func drive(onStarter: Bool) {
     while let action = machine.next(onStarter: onStarter) {
       switch action {

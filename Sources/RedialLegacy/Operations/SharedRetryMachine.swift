@@ -13,7 +13,7 @@ final class SharedRetryMachine: @unchecked Sendable {
     condition.withLock { body(&machine) }
   }
 
-  /// The next action for the holder of the turn; nil gives the turn back, and wakes the starter.
+  /// The next action for the thread that drives; nil ends that, and wakes the starter.
   func next(onStarter: Bool) -> RetryMachine.Action? {
     condition.withLock {
       let action = machine.next(onStarter: onStarter)
@@ -22,11 +22,11 @@ final class SharedRetryMachine: @unchecked Sendable {
     }
   }
 
-  /// Sleeps until a run is due, and takes the turn for it. False if none will ever be.
+  /// Sleeps until a run is due, and lets the caller drive it. False if none will ever be.
   func waitForRun() -> Bool {
     condition.withLock {
       while !machine.isFinished {
-        if machine.takeTurnForRun() { return true }
+        if machine.beginDrivingRun() { return true }
         condition.wait()
       }
       return false

@@ -14,9 +14,9 @@ extension CallFilter {
       } else if key == "state", try reader.json.peek() == .array {
         try readStates("\(pointer)/state", &reader)
       } else if key == "status", try reader.json.peek() == .number {
-        note(try reader.json.integer().description, "status", "\(pointer)/status", &reader)
+        set("status", to: try reader.json.integer().description, at: "\(pointer)/status", &reader)
       } else if let text = try reader.string("\(pointer)/\(key)") {
-        note(text, key, "\(pointer)/\(key)", &reader)
+        set(key, to: text, at: "\(pointer)/\(key)", &reader)
       }
     }
   }
@@ -27,7 +27,7 @@ extension CallFilter {
     while try reader.json.nextElement() {
       let place = "\(pointer)/\(position)"
       position += 1
-      if let text = try reader.string(place) { note(text, "state", place, &reader) }
+      if let text = try reader.string(place) { set("state", to: text, at: place, &reader) }
     }
     if position == 0 { reader.fault(pointer, "names no state") }
   }
@@ -37,11 +37,14 @@ extension CallFilter {
     try reader.json.beginObject()
     while let name = try reader.json.nextKey() {
       let place = "\(pointer)/\(DescriptorReader.escaped(name))"
-      if let value = try reader.string(place) { note(value, "label.\(name)", place, &reader) }
+      if let value = try reader.string(place) { set("label.\(name)", to: value, at: place, &reader) }
     }
   }
 
-  private mutating func note(_ text: String, _ name: String, _ pointer: String, _ reader: inout DescriptorReader) {
+  /// Sets the condition with this name, or reports why it cannot be set.
+  private mutating func set(
+    _ name: String, to text: String, at pointer: String, _ reader: inout DescriptorReader
+  ) {
     if let fault = set(name, to: text) { reader.fault(pointer, fault) }
   }
 

@@ -29,18 +29,18 @@ extension CallView.Wait {
       if progress.isRetry { consider(.retryBudget, target.retriesUntil) }
       if case .open(let until) = target.breaker { consider(.breaker, until) }
       if target.breaker == .closed { consider(.pace, target.paceUntil) }
-      self = latest ?? Self.inTurn(target, at: now)
+      self = latest ?? Self.behindOthers(target, at: now)
       if let until, until >= call.lastStart { self.until = nil }
     }
   }
 
   /// It only waits for the calls before it.
-  private static func inTurn(_ target: TargetStanding, at now: Timestamp) -> Self {
+  private static func behindOthers(_ target: TargetStanding, at now: Timestamp) -> Self {
     switch target.breaker {
     case .open: Self(reason: .breaker, until: now)
     case .halfOpen, .tripped: Self(reason: .breaker, until: nil)
     case .closed:
-      Self(reason: target.reasonInTurn, until: target.isPaced ? target.paceUntil.map { max($0, now) } : nil)
+      Self(reason: target.reasonOfNext, until: target.isPaced ? target.paceUntil.map { max($0, now) } : nil)
     }
   }
 }

@@ -34,7 +34,7 @@ extension CallRecord {
 
   /// The same call without its body, if that is larger than a limit: an engine that has a stored call in memory need
   /// not keep a large body too. A webhook keeps its body, because it is signed as a whole when it is sent.
-  package func leavingBody(above bound: Int) -> CallRecord {
+  package func withoutBody(above bound: Int) -> CallRecord {
     guard kind == .call, content.heldSize > bound else { return self }
     var record = self
     record.content = .stored(size: content.heldSize)

@@ -250,7 +250,7 @@ struct DescriptorReader: ~Copyable {
     let faultsBefore = faultCount
     var draft = PolicyDraft()
     try draft.read(from: &self)
-    if faultCount == faultsBefore { policy = KnownPolicies.recent.note(draft, readFrom: text) }
+    if faultCount == faultsBefore { policy = KnownPolicies.recent.remember(draft, readFrom: text) }
   }
 
   private mutating func readStart(_ member: Member, _ key: StaticString) throws(JSONError) {

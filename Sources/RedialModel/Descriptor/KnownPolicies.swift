@@ -66,7 +66,7 @@ final class KnownPolicies: Sendable {
   }
 
   /// Adds the result of reading these bytes without a fault.
-  func note(_ draft: PolicyDraft, readFrom text: UnsafeBufferPointer<UInt8>) -> KnownPolicy {
+  func remember(_ draft: PolicyDraft, readFrom text: UnsafeBufferPointer<UInt8>) -> KnownPolicy {
     let policy = KnownPolicy(draft)
     guard text.count <= Self.longestText else { return policy }
     let digest = Self.digest(text)

@@ -146,7 +146,7 @@ struct PolicyDraft {
     return StatusSet(ranges)
   }
 
-  /// The value of a word that is one of these; nil, and a fault noted, for another.
+  /// The value of a word that is one of these; nil, and a fault reported, for another.
   private static func value<Value>(
     in words: [(word: String, value: Value)], _ pointer: String, _ reader: inout DescriptorReader
   ) throws(JSONError) -> Value? {

@@ -3,8 +3,8 @@ package import RedialCore
 /// How many calls of a target's backlog will miss their deadlines, if the target goes on as it does now.
 ///
 /// It is arithmetic. The calls of the backlog start one after the other, at the rate at which they end now. A call whose
-/// deadline passes before its turn is missed, and takes no turn. Calls that are not due yet, and those that wait for an
-/// earlier one with the same ordering key, are left out.
+/// deadline passes before it would start is missed, and the next one starts in its stead. Calls that are not due yet,
+/// and those that wait for an earlier one with the same ordering key, are left out.
 package struct DeadlineForecast: Sendable, Hashable {
   /// Calls of the backlog that end per second.
   package let perSecond: Double

@@ -14,7 +14,7 @@ extension TargetStanding {
     consider(.rateLimit, rateUntil)
     if case .open(let until) = breaker { consider(.breaker, until) }
     if breaker == .closed { consider(.pace, paceUntil) }
-    return latest?.reason ?? reasonInTurn
+    return latest?.reason ?? reasonOfNext
   }
 }
 

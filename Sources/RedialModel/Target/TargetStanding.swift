@@ -47,7 +47,7 @@ package struct TargetStanding: Sendable, Hashable {
   }
 
   /// Why a call waits that is due and could be the next.
-  var reasonInTurn: WaitReason {
+  var reasonOfNext: WaitReason {
     if breaker != .closed { return .breaker }
     return lacksConnection ? .connections : isPaced ? .pace : .concurrency
   }

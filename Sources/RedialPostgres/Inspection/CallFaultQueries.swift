@@ -76,14 +76,14 @@ struct RemainFindings {
   var halfEnded = StoreFinding(check: .halfEnded)
   var turns = StoreFinding(check: .turns)
 
-  mutating func note(_ rows: PostgresRows) {
+  mutating func add(_ rows: PostgresRows) {
     for row in 0..<rows.count {
       guard let fault = CallFault(rawValue: rows.text(row, 0)) else { continue }
-      note(fault, CallID(rawValue: rows.integer(row, 1)), rows.integer(row, 2), rows.integer(row, 3))
+      add(fault, CallID(rawValue: rows.integer(row, 1)), rows.integer(row, 2), rows.integer(row, 3))
     }
   }
 
-  private mutating func note(_ fault: CallFault, _ id: CallID, _ first: Int64, _ second: Int64) {
+  private mutating func add(_ fault: CallFault, _ id: CallID, _ first: Int64, _ second: Int64) {
     switch fault {
     case .noRequest: orphaned.add(withoutRequest: id)
     case .noTarget: orphaned.add("\(id) has the target \(first), which is not there")

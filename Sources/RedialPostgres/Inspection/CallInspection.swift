@@ -85,11 +85,11 @@ struct CallInspection {
         return statement
       }
       let rows = try run(statements)
-      try noteWebhooks(rows[0], run)
+      try checkWebhooks(rows[0], run)
       return rows
     }
-    note(rows[0], attempts: rows[1], turns: rows[2])
-    remains.note(rows[3])
+    check(rows[0], attempts: rows[1], turns: rows[2])
+    remains.add(rows[3])
     return last
   }
 
@@ -103,7 +103,7 @@ struct CallInspection {
     return nil
   }
 
-  private mutating func note(_ rows: PostgresRows, attempts: PostgresRows, turns: PostgresRows) {
+  private mutating func check(_ rows: PostgresRows, attempts: PostgresRows, turns: PostgresRows) {
     var histories: [CallID: Result<[AttemptRecord], DamagedCall>] = [:]
     for row in 0..<attempts.count {
       let id = CallID(rawValue: attempts.integer(row, 0))
@@ -116,13 +116,13 @@ struct CallInspection {
     }
     for row in 0..<rows.count {
       let id = CallID(rawValue: rows.integer(row, 0))
-      calls.note(id, CallColumns.read(rows, row), CallColumns.attempts(rows, row, then: histories[id] ?? .success([])))
+      calls.check(id, CallColumns.read(rows, row), CallColumns.attempts(rows, row, then: histories[id] ?? .success([])))
       { order[id] }
     }
   }
 
   /// Looks for the calls that waiting webhooks are about.
-  private mutating func noteWebhooks(
+  private mutating func checkWebhooks(
     _ rows: PostgresRows, _ run: ([PostgresStatement]) throws(PostgresFailure) -> [PostgresRows]
   ) throws(PostgresFailure) {
     var subjects: [(webhook: CallRecord, call: CallID)] = []

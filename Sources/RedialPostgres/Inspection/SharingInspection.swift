@@ -43,14 +43,14 @@ struct SharingInspection {
     let found = try snapshots.rows([PostgresStatement(Self.faults), ended])
     for row in 0..<found[0].count {
       guard let fault = Fault(rawValue: found[0].text(row, 0)) else { continue }
-      note(fault, found[0].integer(row, 1), found[0].integer(row, 2))
+      add(fault, found[0].integer(row, 1), found[0].integer(row, 2))
     }
     for row in 0..<found[1].count {
       expired.add(expiredSession: found[1].integer(row, 0), shards: found[1].integer(row, 1))
     }
   }
 
-  private mutating func note(_ fault: Fault, _ id: Int64, _ number: Int64) {
+  private mutating func add(_ fault: Fault, _ id: Int64, _ number: Int64) {
     switch fault {
     case .lease: leases.add(shard: id, ofMissingSession: number)
     case .shard: leases.add("shard \(id) is not in the table of leases")
@@ -77,7 +77,7 @@ struct SharingInspection {
       select.add(last)
       let rows = try snapshots.rows([select])[0]
       guard rows.count > 0 else { return }
-      for row in 0..<rows.count { leases.note(target: rows.key(row, 1), in: rows.integer(row, 2)) }
+      for row in 0..<rows.count { leases.checkShard(of: rows.key(row, 1), found: rows.integer(row, 2)) }
       last = rows.integer(rows.count - 1, 0)
     }
   }

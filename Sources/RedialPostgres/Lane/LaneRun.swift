@@ -343,17 +343,17 @@ struct LaneRun {
       return found(made)
     }
     guard let session else { return found(made) }
-    var (end, take, note, ask) = (
+    var (end, take, record, ask) = (
       PostgresStatement(LeaseQueries.endOwn), PostgresStatement(LeaseQueries.reconnect),
-      PostgresStatement(LeaseQueries.noteProcess), PostgresStatement(LeaseQueries.lastMade)
+      PostgresStatement(LeaseQueries.recordProcess), PostgresStatement(LeaseQueries.lastMade)
     )
     end.add(session.id)
     take.add(session.id)
-    note.add(session.id)
+    record.add(session.id)
     ask.add(session.id)
     _ = try connection.run([end], within: limit)
     let taken = try connection.run([take], within: limit)[0]
-    let last = try connection.run([PostgresStatement(LeaseQueries.lazily), note, ask], within: limit)[2].integer(0, 0)
+    let last = try connection.run([PostgresStatement(LeaseQueries.lazily), record, ask], within: limit)[2].integer(0, 0)
     // Without a session, all that was not made is refused.
     if last < made {
       sessionEnd =

@@ -173,8 +173,8 @@ enum LeaseQueries {
     WHERE b.session = $1::int8 AND \(isFree("a"))
     """)
 
-  /// Notes the server process of the session's new connection.
-  static let noteProcess = PostgresQuery(
+  /// Records the server process of the session's new connection.
+  static let recordProcess = PostgresQuery(
     "note_process", "note the connection",
     """
     UPDATE beats SET backend = a.pid, backend_start = a.backend_start FROM pg_stat_activity a

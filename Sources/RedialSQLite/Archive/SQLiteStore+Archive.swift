@@ -26,17 +26,17 @@ extension SQLiteStore {
         }
         if let key = call.key, try isOutdated(key, at: now) { call.key = nil }
         for write in call.writes { try apply(write) }
-        try noteSubject(of: call.record)
+        try recordMissingSubject(of: call.record)
       }
     }
   }
 
   /// If a webhook arrives without its call, the call counts as removed by retention.
-  private func noteSubject(of call: CallRecord) throws(StoreError) {
+  private func recordMissingSubject(of call: CallRecord) throws(StoreError) {
     guard call.kind == .webhook, !call.progress.state.isFinal, let subject = WebhookSubject.id(in: call.body) else {
       return
     }
-    if try !calls.contains(subject) { try eviction.noteGone(by: call.createdAt) }
+    if try !calls.contains(subject) { try eviction.recordGone(by: call.createdAt) }
   }
 
   private func isOutdated(_ key: KeyRecord, at now: Timestamp) throws(StoreError) -> Bool {

@@ -86,7 +86,7 @@ package struct StoreSalvage {
     try StoreFile.syncFolder(of: path)
   }
 
-  private mutating func leaveOut(_ what: String) {
+  private mutating func reportOmission(_ what: String) {
     outcome.leftOut += 1
     // It is about the damaged store, and not about its copy.
     report(what.replacing(copy, with: source))
@@ -108,7 +108,8 @@ package struct StoreSalvage {
     }
     let lost = try WriteAheadFile(of: source).move(into: target)
     if lost > 0 {
-      leaveOut("\(lost) pages of the write-ahead log \(source)-wal cannot be read. What only they have is missing.")
+      reportOmission(
+        "\(lost) pages of the write-ahead log \(source)-wal cannot be read. What only they have is missing.")
     }
     // The version of the format without a log (section 1.3 of the file format), since the copy has none.
     let versions: [UInt8] = [1, 1]
@@ -133,7 +134,7 @@ package struct StoreSalvage {
           rows = try contents.page(of: section, after: last, PageLimit())
         } catch {
           guard error.kind == .corrupt else { throw error }
-          leaveOut("Some or all \(section.title) are missing: \(error.message)")
+          reportOmission("Some or all \(section.title) are missing: \(error.message)")
         }
         guard let end = rows.last else { break }
         last = Array(end.prefix(section.keyCount))
@@ -152,7 +153,7 @@ package struct StoreSalvage {
     } catch {
       guard error.kind == .corrupt else { throw error }
       guard rows.count > 1 else {
-        return leaveOut("One of the \(section.title) is missing, because its row is damaged: \(error.message)")
+        return reportOmission("One of the \(section.title) is missing, because its row is damaged: \(error.message)")
       }
       for row in rows { try add([row], to: section, mark, destination) }
     }
@@ -170,10 +171,10 @@ package struct StoreSalvage {
         }
         do throws(StoreError) { try target.add(read) } catch { failure = error }
       } catch {
-        leaveOut("\(call.record.id) cannot be read: \(error.reason).")
+        reportOmission("\(call.record.id) cannot be read: \(error.reason).")
       }
     } damage: { error in
-      leaveOut(error.message)
+      reportOmission(error.message)
     }
     if let failure { throw failure }
     try target.finish()

@@ -131,7 +131,7 @@ struct LoggedCalls: Sendable {
         continue
       }
       let before = calls.updateValue(call, forKey: id)
-      if let before, before.row != call.row { left(row: before.row) }
+      if let before, before.row != call.row { releaseRow(before.row) }
       if before?.row != call.row { begun.append(id) }
     }
     for (name, id) in batch.keys where calls[id] != nil { keys[name] = id }
@@ -148,11 +148,11 @@ struct LoggedCalls: Sendable {
   private mutating func remove(_ id: CallID) {
     guard let call = calls.removeValue(forKey: id) else { return }
     if let key = call.key, keys[key.key.name] == id { keys[key.key.name] = nil }
-    left(row: call.row)
+    releaseRow(call.row)
   }
 
   /// A call does not need a row any more.
-  private mutating func left(row number: Int64) {
+  private mutating func releaseRow(_ number: Int64) {
     let index = Int(number - tail) + dropped
     if rows.indices.contains(index) { rows[index].remaining -= 1 }
   }

@@ -12,7 +12,7 @@ struct CallChanges {
   private let updateUnfinished: SQLiteStatement
   private let updateCall: SQLiteStatement
   private let standing: SQLiteStatement
-  private let leaving: SQLiteStatement
+  private let kindAndSpec: SQLiteStatement
   private let holdCall: SQLiteStatement
   private let failCall: SQLiteStatement
   private let releaseHeld: SQLiteStatement
@@ -57,7 +57,7 @@ struct CallChanges {
       "\(update) AND kind = \(CallKind.call.rawValue) AND state < \(StateColumns.firstFinished)")
     updateCall = try connection.prepare("update a call", update)
     standing = try connection.prepare("see how a call stands", "SELECT kind, state FROM calls WHERE id = ?1")
-    leaving = try connection.prepare(
+    kindAndSpec = try connection.prepare(
       "see what a call leaves",
       "SELECT c.kind, c.state, r.spec FROM calls c LEFT JOIN requests r ON r.id = c.id WHERE c.id = ?1")
     holdCall = try connection.prepare(
@@ -85,8 +85,8 @@ struct CallChanges {
 
   /// Removes a call, if it exists, and returns the labels that it leaves behind.
   func remove(_ id: CallID) throws(StoreError) -> RemovedLabels {
-    leaving.bind(1, id.rawValue)
-    let left = try leaving.first { row throws(StoreError) in
+    kindAndSpec.bind(1, id.rawValue)
+    let left = try kindAndSpec.first { row throws(StoreError) in
       let kind = row.integer(0)
       try counts.removed(id, kind: kind, state: row.integer(1))
       // A webhook's labels are not in the table, because nobody searches by them.
@@ -100,8 +100,8 @@ struct CallChanges {
   }
 
   func labels(of id: CallID) throws(StoreError) -> RemovedLabels {
-    leaving.bind(1, id.rawValue)
-    let labels = try leaving.first { row throws(StoreError) in
+    kindAndSpec.bind(1, id.rawValue)
+    let labels = try kindAndSpec.first { row throws(StoreError) in
       // A webhook's labels are not in the table, because nobody searches by them.
       row.integer(0) == Int64(CallKind.webhook.rawValue) ? .none : row.withBytes(2) { RemovedLabels(spec: $0) }
     }
@@ -180,7 +180,7 @@ struct CallChanges {
     updateUnfinished.bind(12, id.rawValue)
     try updateUnfinished.run()
     if connection.changes == 1 {
-      return try counts.left(id, for: state)
+      return try counts.advanced(id, to: state)
     }
     guard let (kind, before) = try stands(id) else { throw missing(id) }
     bind(progress, to: updateCall)

@@ -48,7 +48,7 @@ final class CallLog {
   var isWritten: Bool { view.read { $0.hasRows } }
 
   /// A call is about to be stored, here or in the tables.
-  func note(_ id: CallID) {
+  func raiseHighest(to id: CallID) {
     highest = max(highest, id)
   }
 
@@ -89,7 +89,7 @@ final class CallLog {
   var hasRoom: Bool { (staged?.records.bytes.count ?? 0) < bounds.largestRow }
 
   func insert(_ new: NewCall) {
-    note(new.call.id)
+    raiseHighest(to: new.call.id)
     change { batch in
       LogRecords.add(new, to: &batch.records)
       batch.insert(new)

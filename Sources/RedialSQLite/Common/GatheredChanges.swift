@@ -10,8 +10,8 @@ struct GatheredChanges {
   /// A handful of entries; nearly all changes go to the first.
   private var changes: [(key: Key, count: Int64)] = []
 
-  /// A count changes by that much.
-  mutating func note(_ first: Int64, _ second: Int64, _ change: Int64) {
+  /// Adds to what a count changes by.
+  mutating func gather(_ first: Int64, _ second: Int64, _ change: Int64) {
     let key = Key(first: first, second: second)
     if let index = changes.firstIndex(where: { $0.key == key }) {
       changes[index].count += change
@@ -20,7 +20,7 @@ struct GatheredChanges {
     }
   }
 
-  /// Calls `write` with each change that is not zero, in the order in which the counts were first noted, and forgets
+  /// Calls `write` with each change that is not zero, in the order in which the counts first changed, and forgets
   /// all of them unless it throws.
   mutating func flush<Failure: Error>(
     _ write: (_ first: Int64, _ second: Int64, _ change: Int64) throws(Failure) -> Void

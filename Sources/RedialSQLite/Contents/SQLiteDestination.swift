@@ -63,13 +63,13 @@ package final class SQLiteDestination: StoreDestination {
   /// leases. A webhook about a call that the source has removed is no fault here.
   package func finish(_ mark: MigrationMark) throws(StoreError) {
     try transaction { () throws(StoreError) in
-      try noteRemovedSubjects()
+      try recordRemovedSubjects()
       _ = try SessionTable(on: file.connection).takeAll()
       removeMark.bind(1, text: MigrationMark.settingName)
       try removeMark.run()
     }
     file.moveLog()
-    file.settle()
+    file.waitForCheckpoint()
   }
 
   package func close() { file.close() }
@@ -84,7 +84,7 @@ package final class SQLiteDestination: StoreDestination {
     try statement.run()
   }
 
-  private func noteRemovedSubjects() throws(StoreError) {
+  private func recordRemovedSubjects() throws(StoreError) {
     let (calls, eviction) = (
       try CallRows(on: file.connection, bodies: true), try Eviction(on: file.connection, settings: settings)
     )
@@ -95,7 +95,7 @@ package final class SQLiteDestination: StoreDestination {
       guard case .intact(let webhook)? = try calls.call(id), let subject = WebhookSubject.id(in: webhook.body),
         try !calls.contains(subject)
       else { continue }
-      try eviction.noteGone(by: webhook.createdAt)
+      try eviction.recordGone(by: webhook.createdAt)
     }
   }
 

@@ -15,34 +15,34 @@ final class CallCounts {
   }
 
   func added(_ new: NewCall, _ progress: CallProgress) {
-    finished.note(kind: Int64(new.call.kind.rawValue), state: StateColumns.state(progress.state), 1)
-    if !progress.state.isFinal { unfinished?.note(target: new.call.spec.target, namespace: new.namespace, 1) }
+    finished.count(kind: Int64(new.call.kind.rawValue), state: StateColumns.state(progress.state), 1)
+    if !progress.state.isFinal { unfinished?.count(target: new.call.spec.target, namespace: new.namespace, 1) }
   }
 
   /// A client's unfinished call has come into another state.
-  func left(_ id: CallID, for state: Int64) throws(StoreError) {
-    if let unfinished, state >= StateColumns.firstFinished { try unfinished.note(id, -1) }
-    finished.note(kind: Int64(CallKind.call.rawValue), state: state, 1)
+  func advanced(_ id: CallID, to state: Int64) throws(StoreError) {
+    if let unfinished, state >= StateColumns.firstFinished { try unfinished.count(id, -1) }
+    finished.count(kind: Int64(CallKind.call.rawValue), state: state, 1)
   }
 
   /// Any call has come from a state into another.
   func moved(_ id: CallID, kind: Int64, from before: Int64, to state: Int64) throws(StoreError) {
-    finished.note(kind: kind, state: before, -1)
-    finished.note(kind: kind, state: state, 1)
-    try noteEnd(of: id, from: before, to: state)
+    finished.count(kind: kind, state: before, -1)
+    finished.count(kind: kind, state: state, 1)
+    try countEnd(of: id, from: before, to: state)
   }
 
   /// A call is about to be removed.
   func removed(_ id: CallID, kind: Int64, state: Int64) throws(StoreError) {
-    finished.note(kind: kind, state: state, -1)
-    try noteEnd(of: id, from: state, to: StateColumns.firstFinished)
+    finished.count(kind: kind, state: state, -1)
+    try countEnd(of: id, from: state, to: StateColumns.firstFinished)
   }
 
   /// Counts a stored call that has ended, or is no longer ended.
-  private func noteEnd(of id: CallID, from before: Int64, to state: Int64) throws(StoreError) {
+  private func countEnd(of id: CallID, from before: Int64, to state: Int64) throws(StoreError) {
     guard let unfinished else { return }
     let (was, isNow) = (before < StateColumns.firstFinished, state < StateColumns.firstFinished)
-    if was != isNow { try unfinished.note(id, isNow ? 1 : -1) }
+    if was != isNow { try unfinished.count(id, isNow ? 1 : -1) }
   }
 
   /// Writes the changes, at the end of the transaction.

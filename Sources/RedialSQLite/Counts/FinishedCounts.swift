@@ -10,9 +10,9 @@ struct FinishedCounts {
     counts = try GatheredCounts(on: connection, "count finished calls", in: "finished_counts", by: "kind", "state")
   }
 
-  /// Records that a call entered or left a state; only states of finished calls are counted.
-  func note(kind: Int64, state: Int64, _ change: Int64) {
-    if state >= StateColumns.firstFinished { counts.note(kind, state, change) }
+  /// Counts a call that has entered a state (1) or left it (-1); only states of finished calls are counted.
+  func count(kind: Int64, state: Int64, _ change: Int64) {
+    if state >= StateColumns.firstFinished { counts.gather(kind, state, change) }
   }
 
   /// Writes the recorded changes, at the end of the transaction.

@@ -26,9 +26,9 @@ final class GatheredCounts {
       """)
   }
 
-  /// Records that a count changes by that much.
-  func note(_ first: Int64, _ second: Int64, _ change: Int64) {
-    changes.note(first, second, change)
+  /// Adds to what a count changes by.
+  func gather(_ first: Int64, _ second: Int64, _ change: Int64) {
+    changes.gather(first, second, change)
   }
 
   /// Writes the recorded changes, at the end of the transaction.

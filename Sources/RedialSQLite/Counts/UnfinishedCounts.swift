@@ -38,16 +38,16 @@ struct UnfinishedCounts {
       """)
   }
 
-  /// Records that there is one more, or one fewer, call that has not ended.
-  func note(target: TargetKey, namespace: Int64, _ change: Int64) {
-    changes.note(Int64(ShardSet.shard(of: target)), namespace, change)
+  /// Counts one more, or one fewer, call that has not ended.
+  func count(target: TargetKey, namespace: Int64, _ change: Int64) {
+    changes.gather(Int64(ShardSet.shard(of: target)), namespace, change)
   }
 
-  /// Records the same for a call in the store.
-  func note(_ id: CallID, _ change: Int64) throws(StoreError) {
+  /// Counts the same for a call in the store.
+  func count(_ id: CallID, _ change: Int64) throws(StoreError) {
     placeOfCall.bind(1, id.rawValue)
     let place = try placeOfCall.first { row throws(StoreError) in (shard: row.integer(0), namespace: row.integer(1)) }
-    if let place { changes.note(place.shard, place.namespace, change) }
+    if let place { changes.gather(place.shard, place.namespace, change) }
   }
 
   /// Writes the recorded changes, at the end of the transaction.

@@ -64,7 +64,7 @@ struct LeaseFindings {
     }
     let placed = try targets.rows { row throws(StoreError) in (row.key(0, as: TargetKey.self), row.integerIfPresent(1))
     }
-    for (key, shard) in placed { sound.note(target: key, in: shard) }
+    for (key, shard) in placed { sound.checkShard(of: key, found: shard) }
     var unowned = StoreFinding(check: .unowned)
     for id in try self.unowned.rows({ row throws(StoreError) in CallID(rawValue: row.integer(0)) }) {
       unowned.add("\(id)")

@@ -140,7 +140,7 @@ package final class SQLiteInspection: StoreInspection {
         for id in logged.page(after: last, stored, isLast: stored.count < Int(Self.batch)) {
           let (found, attempts) = try logged.read(id, rows, attempts)
           guard let found else { continue }
-          try findings.note(id, found, attempts) { () throws(StoreError) in try turns.turn(of: id) }
+          try findings.check(id, found, attempts) { () throws(StoreError) in try turns.turn(of: id) }
         }
         last = stored.last?.rawValue ?? last
         return stored.count

@@ -37,7 +37,7 @@ extension SQLiteStore {
   }
 
   /// Gives back the session and all shards. Only without attempts in flight.
-  package func leave(at now: Timestamp) throws(StoreError) {
+  package func resign(at now: Timestamp) throws(StoreError) {
     guard leases.session != nil else { return }
     try transaction { () throws(StoreError) in
       try time.end(at: now)
@@ -48,7 +48,7 @@ extension SQLiteStore {
       if try !search.releaseHeld(in: own) { try calls.releaseAllHeld() }
       try leases.end()
     }
-    leases.didLeave()
+    leases.didResign()
   }
 
   /// Refuses a commit if another instance has just accepted calls under some of its keys.

@@ -96,7 +96,7 @@ final class StoreLease {
   }
 
   /// The end of the session is on disk.
-  func didLeave() {
+  func didResign() {
     session = nil
   }
 

@@ -13,7 +13,7 @@ struct TurnTable {
   private let free: SQLiteStatement
   private let scheduleCall: SQLiteStatement
   /// Has a call written to its table, before its row is changed there.
-  var settle: (CallID) throws(StoreError) -> Void = { _ throws(StoreError) in }
+  var fold: (CallID) throws(StoreError) -> Void = { _ throws(StoreError) in }
 
   /// Prepares the statements.
   init(on connection: SQLiteConnection) throws(StoreError) {
@@ -125,7 +125,7 @@ struct TurnTable {
   }
 
   private func schedule(_ id: Int64) throws(StoreError) {
-    try settle(CallID(rawValue: id))
+    try fold(CallID(rawValue: id))
     scheduleCall.bind(1, id)
     try scheduleCall.run()
   }

@@ -84,7 +84,7 @@ final class Checkpoints {
     let pages = connection.logPages - movedPages
     guard pages >= dueAfter else { return }
     // A log that is larger than the reserve could never be moved once the disk is full, and nothing could be removed.
-    if pages >= Self.longest * dueAfter { settle() }
+    if pages >= Self.longest * dueAfter { waitForCheckpoint() }
     advance()
   }
 
@@ -106,15 +106,16 @@ final class Checkpoints {
       let moved = try cuttingLog ? connection.checkpointAndCut() : connection.checkpoint()
       movedPages = connection.logPages
       phase.value.withLock { $0 = .idle }
-      if moved?.isComplete == true { note(nil) }
+      if moved?.isComplete == true { setFailure(nil) }
     } catch {
-      syncs.note(error)
+      syncs.recordFailure(error)
       phase.value.withLock { $0 = .failed(error) }
-      note(error)
+      setFailure(error)
     }
   }
 
-  private func note(_ failure: StoreError?) {
+  /// Sets why the last checkpoint failed, and reports when that begins and when it is over.
+  private func setFailure(_ failure: StoreError?) {
     let hasChanged = (failure == nil) != (self.failure == nil)
     self.failure = failure
     if hasChanged { notices.post(.checkpoint(failure)) }
@@ -128,8 +129,8 @@ final class Checkpoints {
   }
 
   /// Waits until the other connection has moved the requested pages.
-  func settle() {
-    other.settle()
+  func waitForCheckpoint() {
+    other.waitForCheckpoint()
   }
 
   /// Waits for the other connection, and closes it. The writer's must be open until then. After a failed fsync the log
@@ -145,7 +146,7 @@ final class Checkpoints {
     case .moving: break
     case .idle: move(round: 1)
     case .failed(let error):
-      note(error)
+      setFailure(error)
       move(round: 1)
     case .moved(let pages, let round):
       if connection.logPages - pages > Self.shortRest, round < Self.maximumRounds { return move(round: round + 1) }
@@ -156,7 +157,7 @@ final class Checkpoints {
   private func move(round: Int) {
     phase.value.withLock { $0 = .moving(round: round) }
     other.checkpoint { [phase, syncs] result in
-      if case .failure(let error) = result { syncs.note(error) }
+      if case .failure(let error) = result { syncs.recordFailure(error) }
       phase.value.withLock {
         switch result {
         case .success(let moved?): $0 = .moved(pages: moved.pages, round: round)
@@ -197,7 +198,7 @@ private final class CheckpointConnection: @unchecked Sendable {
   }
 
   /// Waits until it has finished all requests.
-  func settle() {
+  func waitForCheckpoint() {
     queue.sync {}
   }
 

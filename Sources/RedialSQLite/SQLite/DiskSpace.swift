@@ -38,7 +38,7 @@ final class DiskSpace {
   /// A write has found no space. The log is moved also if the reserve was released before, and not only then: there may
   /// have been too little space until now. It can then start again at its beginning, in its existing space.
   func didFill() {
-    checkpoints.settle()
+    checkpoints.waitForCheckpoint()
     _ = releaseReserve()
     moveLog()
   }
@@ -61,8 +61,8 @@ final class DiskSpace {
   }
 
   /// Waits until the log is moved as far as it was requested.
-  func settle() {
-    checkpoints.settle()
+  func waitForCheckpoint() {
+    checkpoints.waitForCheckpoint()
   }
 
   /// Ends the checkpoints.

@@ -77,14 +77,14 @@ final class SQLiteFile {
       try check()
       return result
     } catch {
-      note(error)
+      recordFailure(error)
       throw error
     }
   }
 
   /// Records an error: after a failed fsync nothing is written any more.
-  func note(_ error: StoreError) {
-    syncs.note(error)
+  func recordFailure(_ error: StoreError) {
+    syncs.recordFailure(error)
   }
 
   /// Nothing is written after a failed sync, nor to a log beside which another file may lie now.
@@ -119,8 +119,8 @@ final class SQLiteFile {
   }
 
   /// Waits until the log is moved as far as it was requested.
-  func settle() {
-    space.settle()
+  func waitForCheckpoint() {
+    space.waitForCheckpoint()
   }
 
   /// Closes the file; later requests fail.

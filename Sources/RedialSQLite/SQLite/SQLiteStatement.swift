@@ -44,17 +44,17 @@ final class SQLiteStatement {
   /// Binds an integer; nil is NULL.
   func bind(_ index: Int32, _ value: Int64?) {
     if let value {
-      note(sqlite3_bind_int64(handle, firstParameter + index, value))
+      recordBinding(sqlite3_bind_int64(handle, firstParameter + index, value))
     } else {
-      note(sqlite3_bind_null(handle, firstParameter + index))
+      recordBinding(sqlite3_bind_null(handle, firstParameter + index))
     }
   }
 
   /// Binds a copy of a text; nil is NULL.
   func bind(_ index: Int32, text: String?) {
     let index = firstParameter + index
-    guard var text else { return note(sqlite3_bind_null(handle, index)) }
-    note(
+    guard var text else { return recordBinding(sqlite3_bind_null(handle, index)) }
+    recordBinding(
       text.withUTF8 { bytes in
         bytes.withMemoryRebound(to: CChar.self) {
           // An empty string may have no address, which SQLite would take for NULL.
@@ -68,12 +68,13 @@ final class SQLiteStatement {
   /// address, or else an empty value; readers of a column treat both alike.
   func bind(_ index: Int32, bytes: UnsafeBufferPointer<UInt8>) {
     holdsBytes = true
-    note(redial_bind_blob_static(handle, firstParameter + index, bytes.baseAddress, sqlite3_uint64(bytes.count)))
+    recordBinding(
+      redial_bind_blob_static(handle, firstParameter + index, bytes.baseAddress, sqlite3_uint64(bytes.count)))
   }
 
   /// Binds a copy of bytes; nil is NULL.
   func bind(_ index: Int32, copying bytes: [UInt8]) {
-    note(
+    recordBinding(
       bytes.withUnsafeBufferPointer {
         redial_bind_blob_copy(
           handle, firstParameter + index, $0.isEmpty ? nil : $0.baseAddress, sqlite3_uint64($0.count))
@@ -84,15 +85,15 @@ final class SQLiteStatement {
   func bind(_ index: Int32, _ value: ContentValue) {
     let index = firstParameter + index
     switch value {
-    case .null: note(sqlite3_bind_null(handle, index))
-    case .integer(let integer): note(sqlite3_bind_int64(handle, index, integer))
+    case .null: recordBinding(sqlite3_bind_null(handle, index))
+    case .integer(let integer): recordBinding(sqlite3_bind_int64(handle, index, integer))
     case .text(let bytes):
-      note(
+      recordBinding(
         withBytes(bytes) { start, count in
           redial_bind_text_copy(handle, index, start.assumingMemoryBound(to: CChar.self), count)
         })
     case .bytes(let bytes):
-      note(withBytes(bytes) { start, count in redial_bind_blob_copy(handle, index, start, count) })
+      recordBinding(withBytes(bytes) { start, count in redial_bind_blob_copy(handle, index, start, count) })
     }
   }
 
@@ -106,7 +107,8 @@ final class SQLiteStatement {
     }
   }
 
-  private func note(_ result: Int32) {
+  /// Keeps the first failure of a binding, which a step then reports.
+  private func recordBinding(_ result: Int32) {
     if result != SQLITE_OK, bindResult == SQLITE_OK { bindResult = result }
   }
 

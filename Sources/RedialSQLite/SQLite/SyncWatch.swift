@@ -17,7 +17,7 @@ final class SyncWatch: Sendable {
   var failure: StoreError? { first.withLock { $0 } }
 
   /// Records an error, if it means that an fsync failed.
-  func note(_ error: StoreError) {
+  func recordFailure(_ error: StoreError) {
     guard error.kind == .syncFailed else { return }
     let isFirst = first.withLock { first in
       guard first == nil else { return false }

@@ -149,12 +149,13 @@ struct WriteAheadScan {
     if isOurs, !frame.verifies, let before, !before.verifies, sum(of: bytes, after: before.found) == frame.stored {
       (frame.verifies, followsCommit) = (true, before.isCommit)
     }
-    note(frame, followsCommit)
+    advanceEnd(past: frame, followsCommit)
     before = frame
     return frame.verifies
   }
 
-  private mutating func note(_ frame: Frame, _ followsCommit: Bool) {
+  /// Counts a frame, if it verifies, and sets ``end`` to it if all up to it was committed for sure.
+  private mutating func advanceEnd(past frame: Frame, _ followsCommit: Bool) {
     guard frame.verifies else {
       isProven = false
       return

@@ -20,19 +20,20 @@ final class TimeTable {
   func begin(at now: Timestamp) throws(StoreError) -> ClockSetBack? {
     let before = try settings.value(of: ServiceTime.setting).flatMap(ServiceTime.init)
     time = ServiceTime(startingAt: now)
-    try note()
+    try write()
     return before.flatMap { ClockSetBack(from: $0.seen, to: now) }
   }
 
   /// Whether the time is to be stored, since it is long ago or time has jumped.
   func isDue(at now: Timestamp) -> Bool {
     guard isKept, var new = time else { return false }
-    new.note(now, last: new.seen)
+    new.advance(to: now, last: new.seen)
     time = new
     return stored.map { $0.since != new.since || new.seen - $0.seen >= ServiceTime.grain } ?? true
   }
 
-  func note() throws(StoreError) {
+  /// Stores the time, within a transaction.
+  func write() throws(StoreError) {
     guard isKept, let time else { return }
     try settings.set(ServiceTime.setting, to: time.text)
     stored = time
@@ -41,7 +42,7 @@ final class TimeTable {
   /// The process ends.
   func end(at now: Timestamp) throws(StoreError) {
     _ = isDue(at: now)
-    try note()
+    try write()
   }
 
   /// A transaction was rolled back, perhaps with the time.

@@ -3,8 +3,8 @@ internal import RedialJSON
 internal import RedialModel
 internal import Synchronization
 
-/// Collects the engine's replies to the commands of one batch. Those about calls that other instances run are left to
-/// them, together, when all others have a reply.
+/// Collects the engine's replies to the commands of one batch. Those about calls that other instances run are passed
+/// on to them, together, when all others have a reply.
 final class BulkBatch: Sendable {
   /// A call that another instance runs.
   typealias Elsewhere = (call: CallID, target: TargetKey)
@@ -37,26 +37,27 @@ final class BulkBatch: Sendable {
 
   private let state = Mutex(State())
   private let size: Int
-  private let leave: (@Sendable ([Elsewhere], BulkBatch) -> Void)?
+  private let passOn: (@Sendable ([Elsewhere], BulkBatch) -> Void)?
   private let finish: @Sendable (Tally) -> Void
 
   /// - Parameters:
-  ///   - leave: Leaves calls to the instances that run them, with an ``add(_:)`` for each of them; nil if nobody is asked.
+  ///   - passOn: Passes calls on to the instances that run them, with an ``add(_:)`` for each of them; nil if nobody
+  ///     is asked.
   ///   - finish: Called once, from any thread, when there are as many results as commands.
   init(
-    size: Int, leave: (@Sendable ([Elsewhere], BulkBatch) -> Void)? = nil, finish: @escaping @Sendable (Tally) -> Void
+    size: Int, passOn: (@Sendable ([Elsewhere], BulkBatch) -> Void)? = nil, finish: @escaping @Sendable (Tally) -> Void
   ) {
-    (self.size, self.leave, self.finish) = (size, leave, finish)
+    (self.size, self.passOn, self.finish) = (size, passOn, finish)
   }
 
   /// Records the reply to the command about a call.
-  func note(_ reply: CallCommand.Reply, of call: CallID) {
+  func record(_ reply: CallCommand.Reply, of call: CallID) {
     change { state in
       switch reply {
       case .done: state.tally.done += 1
       case .refused(let refusal) where refusal.problem.status >= 500: state.tally.unavailable += 1
       case .refused: state.tally.skipped += 1
-      case .elsewhere(let target) where leave != nil: state.elsewhere.append((call, target))
+      case .elsewhere(let target) where passOn != nil: state.elsewhere.append((call, target))
       case .elsewhere: state.tally.elsewhere += 1
       }
     }
@@ -68,14 +69,14 @@ final class BulkBatch: Sendable {
   }
 
   private func change(_ change: (inout State) -> Void) {
-    let (left, all) = state.withLock { state -> ([Elsewhere], Tally?) in
+    let (elsewhere, all) = state.withLock { state -> ([Elsewhere], Tally?) in
       change(&state)
       guard state.tally.count + state.elsewhere.count == size else { return ([], nil) }
       defer { state.elsewhere = [] }
       return (state.elsewhere, state.elsewhere.isEmpty ? state.tally : nil)
     }
     if let all { return finish(all) }
-    if !left.isEmpty { leave?(left, self) }
+    if !elsewhere.isEmpty { passOn?(elsewhere, self) }
   }
 }
 

@@ -47,7 +47,7 @@ struct BulkOperations: Sendable {
       matched += page.calls.count
       cursor = page.next
       pages += 1
-    } while cursor != nil && pages < Self.dryRunPages && !departure.hasLeft
+    } while cursor != nil && pages < Self.dryRunPages && !departure.isKnown
     return Answer.json(capacity: 256) { writer in
       writer.beginObject()
       writer.field("dryRun", true)

@@ -218,14 +218,15 @@ final class BulkRunner: Sendable {
     let began = surroundings.now()
     let finish = { @Sendable [weak self] (tally: BulkBatch.Tally) in
       guard let self else { return }
-      queue.async { self.note(tally, page, of: operation.id, in: term, since: began) }
+      queue.async { self.record(tally, of: page, for: operation.id, in: term, since: began) }
     }
     guard !page.calls.isEmpty else { return finish(BulkBatch.Tally()) }
     surroundings.perform(operation, page.calls, finish)
   }
 
-  private func note(
-    _ tally: BulkBatch.Tally, _ page: CallPage<CallID>, of id: BulkOperationID, in term: UInt64, since: Timestamp
+  /// Records what became of a page, and goes on: with the next page, or with this one again.
+  private func record(
+    _ tally: BulkBatch.Tally, of page: CallPage<CallID>, for id: BulkOperationID, in term: UInt64, since: Timestamp
   ) {
     var rate = BulkOperation.rates.lowerBound
     // What is waited for is that one change of owners is over.

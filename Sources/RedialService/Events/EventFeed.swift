@@ -28,7 +28,7 @@ final class EventFeed: @unchecked Sendable {
   /// Changes that were committed but are not events yet.
   private let pending = Atomic<Int>(0)
   /// The namespaces whose events are recorded: those of the channels that are on.
-  private let noted = Mutex<Set<Namespace>>([])
+  private let recorded = Mutex<Set<Namespace>>([])
   private var channels: [Namespace: EventChannel] = [:]
   private var listeners: [UInt64: EventListener] = [:]
   private let notifyEvery: UInt64
@@ -59,7 +59,7 @@ final class EventFeed: @unchecked Sendable {
     // An update may be two events.
     notifyEvery = UInt64(max(1, settings.maxKept / 2 - 1))
     relay = trust.map { trust in
-      EventRelay(trust: trust, clock: clock, heartbeat: settings.heartbeat) { [weak self] in self?.note($0) }
+      EventRelay(trust: trust, clock: clock, heartbeat: settings.heartbeat) { [weak self] in self?.heed($0) }
     }
   }
 
@@ -68,9 +68,9 @@ final class EventFeed: @unchecked Sendable {
   /// Records events for changes that are on disk.
   func committed(_ writes: [StoreWrite]) {
     guard isOn.load(ordering: .acquiring) else { return }
-    let noted = noted.withLock { $0 }
+    let recorded = recorded.withLock { $0 }
     // Calls of a namespace without listeners take no space from the others.
-    let reported = writes.filter { $0.isReported(in: noted) }
+    let reported = writes.filter { $0.isReported(in: recorded) }
     guard !reported.isEmpty else { return }
     guard pending.add(reported.count, ordering: .relaxed).newValue <= Self.maxPending else {
       return queue.async { self.overflow(reported.count) }
@@ -79,7 +79,7 @@ final class EventFeed: @unchecked Sendable {
     queue.async {
       var rest = reported[...]
       while !rest.isEmpty {
-        self.note(rest.prefix(Self.page), at: now)
+        self.recordEvents(of: rest.prefix(Self.page), at: now)
         rest = rest.dropFirst(Self.page)
       }
       self.pending.subtract(reported.count, ordering: .relaxed)
@@ -88,7 +88,7 @@ final class EventFeed: @unchecked Sendable {
   }
 
   /// Records what happened to a target.
-  func note(_ event: TargetEvent) {
+  func record(_ event: TargetEvent) {
     guard isOn.load(ordering: .acquiring) else { return }
     queue.async {
       self.append(StreamedEvent(event))
@@ -99,7 +99,7 @@ final class EventFeed: @unchecked Sendable {
   /// Records that a webhook endpoint was disabled.
   ///
   /// - Parameter data: The endpoint, as JSON.
-  func noteDisabled(_ endpoint: WebhookEndpoint, data: [UInt8], at now: Timestamp) {
+  func recordDisabled(_ endpoint: WebhookEndpoint, data: [UInt8], at now: Timestamp) {
     guard isOn.load(ordering: .acquiring) else { return }
     let event = StreamedEvent(
       type: .endpointDisabled, target: endpoint.asSubscription.target, call: nil, labels: [],
@@ -132,7 +132,7 @@ final class EventFeed: @unchecked Sendable {
     for number in listeners.keys { listeners[number]?.misses(gap) }
   }
 
-  private func note(_ writes: ArraySlice<StoreWrite>, at now: Timestamp) {
+  private func recordEvents(of writes: ArraySlice<StoreWrite>, at now: Timestamp) {
     let ids = writes.compactMap { write -> CallID? in if case .update(let id, _, _) = write { id } else { nil } }
     var records: [CallID: CallRecord] = [:]
     do throws(StoreError) {
@@ -142,10 +142,10 @@ final class EventFeed: @unchecked Sendable {
       // An update does not say in which namespace its call is. All other readers report a store that cannot be read.
       return interrupt(.storeUnavailable)
     }
-    for write in writes { note(write, records, at: now) }
+    for write in writes { recordEvents(of: write, records, at: now) }
   }
 
-  private func note(_ write: StoreWrite, _ records: [CallID: CallRecord], at now: Timestamp) {
+  private func recordEvents(of write: StoreWrite, _ records: [CallID: CallRecord], at now: Timestamp) {
     switch write {
     case .insert(let record):
       append(.callAccepted, record, nil, at: record.createdAt)
@@ -155,7 +155,7 @@ final class EventFeed: @unchecked Sendable {
       if let attempt { append(.callAttempted, record, attempt, at: now) }
       if let end = EventType(endOf: progress) { append(end, record, nil, at: progress.finishedAt ?? now) }
     case .erase(let id, let spec):
-      channels[spec.namespace]?.log.erase(id, leaving: spec, redaction)
+      channels[spec.namespace]?.log.erase(id, keeping: spec, redaction)
       if relay != nil { append(.erasure(of: id, spec)) }
     default: break
     }
@@ -174,7 +174,7 @@ final class EventFeed: @unchecked Sendable {
   /// Takes the other instances on the same store.
   func meet(_ others: [Peer]) { relay?.meet(others) }
 
-  private func note(_ report: EventRelay.Report) {
+  private func heed(_ report: EventRelay.Report) {
     switch report {
     // The sender of a stream that is too fast has to wait.
     case .event(let event, let namespace): queue.sync { relayed(event, namespace) }
@@ -197,7 +197,7 @@ final class EventFeed: @unchecked Sendable {
       channels[namespace]?.log.interrupt()
       return notifyAll(of: namespace)
     }
-    channels[namespace]?.log.erase(id, leaving: record.spec, redaction)
+    channels[namespace]?.log.erase(id, keeping: record.spec, redaction)
   }
 
   private func whole(_ namespace: Namespace) {
@@ -243,7 +243,7 @@ final class EventFeed: @unchecked Sendable {
       refuse(Self.tooMany("Clients of at most \(EventRelay.mostNamespaces) namespaces may listen at a time."))
       return false
     }
-    turnOn(namespace)
+    startRecording(namespace)
     channels[namespace]?.isFollowed = true
     arriving[namespace] = []
     relay.follow(namespace)
@@ -292,7 +292,7 @@ final class EventFeed: @unchecked Sendable {
 
   /// Gives a listener a place in its namespace, whose events are recorded from now on.
   private func open(_ namespace: Namespace, for number: UInt64, isInstance: Bool) -> EventChannel {
-    var channel = turnOn(namespace)
+    var channel = startRecording(namespace)
     channel.listeners.insert(number)
     channel.latest = number
     if !isInstance {
@@ -305,24 +305,24 @@ final class EventFeed: @unchecked Sendable {
 
   /// Begins to record the events of a namespace.
   @discardableResult
-  private func turnOn(_ namespace: Namespace) -> EventChannel {
+  private func startRecording(_ namespace: Namespace) -> EventChannel {
     var channel =
       channels[namespace]
       ?? EventChannel(log: EventLog(maxCount: settings.maxKept, maxBytes: settings.maxKeptBytes))
     if !channel.isOn { channel.log.interrupt() }
     channel.isOn = true
     channels[namespace] = channel
-    _ = noted.withLock { $0.insert(namespace) }
+    _ = recorded.withLock { $0.insert(namespace) }
     isOn.store(true, ordering: .releasing)
     shareBytes()
     return channels[namespace] ?? channel
   }
 
   /// Stops recording the events of a namespace.
-  private func shut(_ namespace: Namespace) {
+  private func stopRecording(_ namespace: Namespace) {
     channels[namespace]?.isOn = false
     channels[namespace]?.log.interrupt()
-    _ = noted.withLock { $0.remove(namespace) }
+    _ = recorded.withLock { $0.remove(namespace) }
     isOn.store(channels.values.contains { $0.isOn }, ordering: .releasing)
     shareBytes()
   }
@@ -368,10 +368,10 @@ final class EventFeed: @unchecked Sendable {
     queue.asyncAfter(deadline: .now() + .microseconds(Int(settings.linger.wholeMicroseconds))) { [weak self] in
       guard let self, let now = channels[namespace] else { return }
       if now.isFollowed, now.clients.isEmpty, now.latestClient == channel.latestClient {
-        relay?.leave(namespace)
+        relay?.unfollow(namespace)
         channels[namespace]?.isFollowed = false
       }
-      if now.listeners.isEmpty, now.latest == channel.latest { shut(namespace) }
+      if now.listeners.isEmpty, now.latest == channel.latest { stopRecording(namespace) }
     }
   }
 
@@ -412,7 +412,7 @@ final class EventFeed: @unchecked Sendable {
     queue.async {
       self.isClosed = true
       self.isOn.store(false, ordering: .releasing)
-      self.relay?.leaveAll()
+      self.relay?.unfollowAll()
       for namespace in Array(self.arriving.keys) { self.whole(namespace) }
       for (_, var listener) in self.listeners { listener.end(saying: "the service stops") }
       self.listeners = [:]
@@ -422,12 +422,12 @@ final class EventFeed: @unchecked Sendable {
 
 extension StoreWrite {
   /// Whether this write is an event, as far as it shows its namespace, in a namespace with listeners.
-  fileprivate func isReported(in noted: Set<Namespace>) -> Bool {
+  fileprivate func isReported(in recorded: Set<Namespace>) -> Bool {
     switch self {
-    case .insert(let record): noted.contains(record.spec.namespace)
+    case .insert(let record): recorded.contains(record.spec.namespace)
     case .update(_, let progress, let attempt): attempt != nil || progress.state.isFinal
     // Removes erased content from the recorded events of the call.
-    case .erase(_, let spec): noted.contains(spec.namespace)
+    case .erase(_, let spec): recorded.contains(spec.namespace)
     default: false
     }
   }

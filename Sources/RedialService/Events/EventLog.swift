@@ -45,9 +45,9 @@ struct EventLog {
   /// Removes erased content of a call from its events.
   ///
   /// - Complexity: O(*n*) in the number of kept events.
-  mutating func erase(_ id: CallID, leaving spec: CallSpec, _ redaction: Redaction) {
+  mutating func erase(_ id: CallID, keeping spec: CallSpec, _ redaction: Redaction) {
     for index in dropped..<events.count where events[index].call?.id == id {
-      let erased = events[index].erased(leaving: spec, redaction)
+      let erased = events[index].erased(keeping: spec, redaction)
       bytes += erased.data.count - events[index].data.count
       events[index] = erased
     }

@@ -55,10 +55,10 @@ final class EventRelay: Sendable {
   }
 
   /// Stops to follow a namespace.
-  func leave(_ namespace: Namespace) { table.withLock { $0.leave(namespace) } }
+  func unfollow(_ namespace: Namespace) { table.withLock { $0.unfollow(namespace) } }
 
   /// Stops to follow all.
-  func leaveAll() { table.withLock { $0.leaveAll() } }
+  func unfollowAll() { table.withLock { $0.unfollowAll() } }
 
   /// Takes the other instances on the store.
   func meet(_ others: [Peer]) {

@@ -60,19 +60,19 @@ struct RelayTable: Sendable {
     guard followed.insert(namespace).inserted else { return awaited.contains(namespace) ? [] : [.whole(namespace)] }
     awaited.insert(namespace)
     let opened = instances.map { open(Stream(session: $0, namespace: namespace), at: $1) }
-    return opened + settle(namespace)
+    return opened + reportIfWhole(namespace)
   }
 
   /// Stops to follow a namespace.
-  mutating func leave(_ namespace: Namespace) {
+  mutating func unfollow(_ namespace: Namespace) {
     followed.remove(namespace)
     awaited.remove(namespace)
     places = places.filter { $0.key.namespace != namespace }
   }
 
   /// Stops to follow all.
-  mutating func leaveAll() {
-    for namespace in followed { leave(namespace) }
+  mutating func unfollowAll() {
+    for namespace in followed { unfollow(namespace) }
   }
 
   /// Takes the URLs of the other instances, by session.
@@ -85,7 +85,7 @@ struct RelayTable: Sendable {
         guard let place = places.removeValue(forKey: Stream(session: session, namespace: namespace)) else { continue }
         // Its last events may not have been sent.
         if place.wasEstablished { steps += [.missed(namespace)] }
-        steps += settle(namespace)
+        steps += reportIfWhole(namespace)
       }
     }
     for (session, address) in instances where before[session] == nil {
@@ -104,7 +104,7 @@ struct RelayTable: Sendable {
     (place.wasEstablished, place.failures) = (true, 0)
     places[opening.stream] = place
     let namespace = opening.stream.namespace
-    if awaited.contains(namespace) { return settle(namespace) }
+    if awaited.contains(namespace) { return reportIfWhole(namespace) }
     // What the instance did before is missed: it has joined since, or could not be reached.
     return isFirst ? [.missed(namespace)] : []
   }
@@ -128,7 +128,7 @@ struct RelayTable: Sendable {
     // One broken connection loses nothing. If it cannot be replaced, listeners must know.
     guard place.failures == 1 else { return [again] }
     let namespace = opening.stream.namespace
-    return [again] + (place.wasEstablished ? [.missed(namespace)] : []) + settle(namespace)
+    return [again] + (place.wasEstablished ? [.missed(namespace)] : []) + reportIfWhole(namespace)
   }
 
   /// An instance has said that it left events out.
@@ -146,7 +146,7 @@ struct RelayTable: Sendable {
   }
 
   /// Reports a namespace whose streams are all established or have failed once.
-  private mutating func settle(_ namespace: Namespace) -> [Step] {
+  private mutating func reportIfWhole(_ namespace: Namespace) -> [Step] {
     let waits = places.contains { $0.key.namespace == namespace && !$0.value.wasEstablished && $0.value.failures == 0 }
     guard !waits, awaited.remove(namespace) != nil else { return [] }
     return [.whole(namespace)]

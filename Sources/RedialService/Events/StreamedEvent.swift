@@ -55,7 +55,7 @@ extension StreamedEvent {
   /// The same event without the erased content of its call; empty if it cannot be parsed.
   ///
   /// - Parameter spec: The call's spec after the erasure.
-  func erased(leaving spec: CallSpec, _ redaction: Redaction) -> StreamedEvent {
+  func erased(keeping spec: CallSpec, _ redaction: Redaction) -> StreamedEvent {
     let written = data.withUnsafeBufferPointer { bytes in
       Result { () throws(JSONError) in
         var reader = JSONReader(bytes)

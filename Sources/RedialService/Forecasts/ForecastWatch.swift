@@ -44,7 +44,7 @@ final class ForecastWatch: Sendable {
   }
 
   /// A target works again, or its pace has a limit.
-  func note(_ notice: Notice) {
+  func heed(_ notice: Notice) {
     switch notice {
     case .breakerClosed(let target): addCandidate(target)
     case .targetStands(let target, let standing) where standing.isPaced: addCandidate(target)

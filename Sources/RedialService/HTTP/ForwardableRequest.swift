@@ -11,7 +11,7 @@ struct ForwardableRequest: Sendable {
   let caller: Caller
 
   /// Fields that are about the client's connection, or that show who it is, which is sent in another way.
-  private static let left = ConnectionFields.names.union([
+  private static let omitted = ConnectionFields.names.union([
     "accept-encoding", "authorization", "content-encoding", "cookie", "forwarded", "origin", "redial-namespace",
   ])
 
@@ -30,7 +30,7 @@ struct ForwardableRequest: Sendable {
     var fields: [HeaderField] = []
     request.forEachHeader { name, value in
       let name = String(decoding: name, as: UTF8.self).lowercased()
-      guard !Self.left.contains(name), !name.hasPrefix(PeerTrust.prefix), !name.hasPrefix("x-forwarded-") else {
+      guard !Self.omitted.contains(name), !name.hasPrefix(PeerTrust.prefix), !name.hasPrefix("x-forwarded-") else {
         return
       }
       fields.append(HeaderField(name, String(decoding: value, as: UTF8.self)))

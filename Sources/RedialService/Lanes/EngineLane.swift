@@ -9,8 +9,8 @@ internal import Synchronization
 /// time that it requested.
 ///
 /// A step for a few events runs on the thread that brings them: to wake another thread costs more than the step does
-/// when calls come one by one. Larger batches, and what comes during a step, are left to the lane's own queue, so that
-/// no event loop works for all others.
+/// when calls come one by one. Larger batches, and what comes during a step, are for the lane's own queue, so that no
+/// event loop works for all others.
 ///
 /// `@unchecked Sendable`: all mutable state is used only by the one thread that the mailbox has told to wake the lane,
 /// from then until ``Mailbox/maySleep()`` lets the next one; and in ``begin(with:_:awaitsLease:perform:)``, before any.
@@ -24,7 +24,7 @@ final class EngineLane: @unchecked Sendable {
   private var batch: [EngineEvent] = []
   /// What clients have asked for before the first lease; nil if nobody waits for one.
   private var early: [EngineEvent]?
-  /// Whether an event was left in the empty mailbox, and the lane was not woken yet.
+  /// Whether a deferred event has come into the empty mailbox, and the lane was not woken yet.
   private let isToBeWoken = Atomic(false)
   private let clock: Clock
   /// Set by ``begin(with:_:awaitsLease:perform:)``.
@@ -97,16 +97,16 @@ final class EngineLane: @unchecked Sendable {
     if mailbox.post(contentsOf: events) == .mustWake { runInPlace() }
   }
 
-  /// Leaves an event until somebody calls ``wake()``, which must be soon: events that others post meanwhile wait with
+  /// Defers an event until somebody calls ``wake()``, which must be soon: events that others post meanwhile wait with
   /// it.
   ///
   /// An event loop so submits all calls of one iteration as one batch. Otherwise the first would start the engine, and
   /// then the store, with a batch of one.
-  func leave(_ event: EngineEvent) {
+  func deferEvent(_ event: EngineEvent) {
     if mailbox.post(event) == .mustWake { isToBeWoken.store(true, ordering: .releasing) }
   }
 
-  /// Wakes the lane if an event was left for it, and runs the step on this thread if the events are few.
+  /// Wakes the lane if an event was deferred, and runs the step on this thread if the events are few.
   func wake() {
     guard isToBeWoken.load(ordering: .relaxed), isToBeWoken.exchange(false, ordering: .acquiringAndReleasing) else {
       return
@@ -119,7 +119,7 @@ final class EngineLane: @unchecked Sendable {
   /// The maximum number of events of a step that runs on the thread which brings them.
   private static let mostInPlace = 32
 
-  /// Runs a step here, unless it is for many events. Whatever comes meanwhile is left to the queue.
+  /// Runs a step here, unless it is for many events. Whatever comes meanwhile is for the queue.
   private func runInPlace() {
     guard isOpen.load(ordering: .acquiring) else { return queue.async { self.run() } }
     mailbox.take(&batch, staysAwake: true)

@@ -4,15 +4,15 @@ internal import Synchronization
 /// Threads that read the store, so that a query waits neither for writes nor on an event loop. ``QueryQueue`` decides
 /// which query runs next.
 final class QueryLanes: Sendable {
-  /// Whether the client of a query has left, as far as known.
+  /// Whether the client of a query has departed, as far as known.
   final class Departure: Sendable {
-    private let isNoted = Atomic(false)
+    private let isRecorded = Atomic(false)
 
-    /// Whether it has left.
-    var hasLeft: Bool { isNoted.load(ordering: .relaxed) }
+    /// Whether it is known that the client has departed.
+    var isKnown: Bool { isRecorded.load(ordering: .relaxed) }
 
-    /// Records that it has left.
-    func note() { isNoted.store(true, ordering: .relaxed) }
+    /// Records that the client has departed.
+    func record() { isRecorded.store(true, ordering: .relaxed) }
   }
 
   private struct Job: Sendable {
@@ -57,7 +57,7 @@ final class QueryLanes: Sendable {
   /// - Parameters:
   ///   - load: How much it reads.
   ///   - key: The API key of its client.
-  ///   - departure: Set when its client leaves. A query whose client has left while it waited is not run.
+  ///   - departure: Recorded when its client departs. A query whose client has departed while it waited is not run.
   ///   - drop: Called if the query is not run for that reason.
   func run(
     as load: QueryLoad = .lookUp, of key: Caller.Admission = .nobody, unless departure: Departure? = nil,
@@ -103,7 +103,7 @@ final class QueryLanes: Sendable {
 
   private static func serve(_ start: Start) {
     let job = start.ticket.job
-    if start.hasWaited, let drop = job.drop, job.departure?.hasLeft == true { return drop() }
+    if start.hasWaited, let drop = job.drop, job.departure?.isKnown == true { return drop() }
     job.run()
   }
 }

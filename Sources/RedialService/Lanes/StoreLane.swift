@@ -17,7 +17,7 @@ final class StoreLane: @unchecked Sendable {
   private var batch: [StoreRequest] = []
   private var pipeline = StorePipeline()
   /// Closures that run when so many requests have their results, in order.
-  private var afterwards: [(settled: Int, body: @Sendable (any ServiceStore) -> Void)] = []
+  private var afterwards: [(requests: Int, body: @Sendable (any ServiceStore) -> Void)] = []
   private let store: any ServiceStore
   /// Set by ``begin(_:)``.
   private var outcome: @Sendable (StorePipeline.Report) -> Void = { _ in }
@@ -81,7 +81,7 @@ final class StoreLane: @unchecked Sendable {
   }
 
   /// Runs a closure when the lane has served what has arrived until now, whether it is answered or not.
-  func settle(_ body: @escaping @Sendable () -> Void) {
+  func whenServed(_ body: @escaping @Sendable () -> Void) {
     queue.async(execute: body)
   }
 
@@ -158,7 +158,7 @@ final class StoreLane: @unchecked Sendable {
   }
 
   private func runAfterwards() {
-    while let first = afterwards.first, first.settled <= pipeline.settled {
+    while let first = afterwards.first, first.requests <= pipeline.concluded {
       afterwards.removeFirst()
       first.body(store)
     }

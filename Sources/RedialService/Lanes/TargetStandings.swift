@@ -25,7 +25,7 @@ final class TargetStandings: Sendable {
   }
 
   /// Records a change.
-  func note(_ notice: Notice, at now: Timestamp) {
+  func record(_ notice: Notice, at now: Timestamp) {
     switch notice {
     case .breakerOpened(let target, let until, _, _, _): set(target) { $0.breaker = .open(until: until) }
     case .breakerHalfOpen(let target): set(target) { $0.breaker = .halfOpen }

@@ -4,7 +4,7 @@ internal import RedialEngine
 internal import RedialJSON
 internal import RedialModel
 
-/// The command of a bulk operation about several calls, as one instance leaves it to the one that runs them.
+/// The command of a bulk operation about several calls, as one instance passes it on to the one that runs them.
 struct BulkCommands: Sendable {
   var kind: CallCommand.Kind
   var condition: CallCommand.Condition?

@@ -15,8 +15,8 @@ final class PeerLane<Item: Sendable>: @unchecked Sendable {
   struct Ended: Sendable {
     /// Batches that were answered with 200, and the bodies of the answers.
     var answered: [(items: [Item], body: [UInt8])] = []
-    /// Those that were not, and whether the other instance may have served them all the same.
-    var left: [(item: Item, isInDoubt: Bool)] = []
+    /// Those that come back without an answer, and whether the other instance may have served them all the same.
+    var returned: [(item: Item, isInDoubt: Bool)] = []
   }
 
   /// How items are sent.
@@ -70,7 +70,7 @@ final class PeerLane<Item: Sendable>: @unchecked Sendable {
     transport = try Transport(configuration: configuration) { [weak self] results in self?.take(results) }
   }
 
-  /// Sends items, with their sizes in bytes, each to an instance; those for nobody are left at once.
+  /// Sends items, with their sizes in bytes, each to an instance; those for nobody come back at once.
   func send(_ items: [(item: Item, size: Int)], to peer: (Item) -> Peer?) {
     var groups: [Owner: [(item: Item, size: Int)]] = [:]
     var result = Ended()
@@ -78,7 +78,7 @@ final class PeerLane<Item: Sendable>: @unchecked Sendable {
       if let owner = Owner(peer(item.item)) {
         groups[owner, default: []].append(item)
       } else {
-        result.left.append((item.item, false))
+        result.returned.append((item.item, false))
       }
     }
     for (owner, items) in groups { perform(batches.withLock { $0.add(items, for: owner, at: .now) }, &result) }
@@ -96,13 +96,13 @@ final class PeerLane<Item: Sendable>: @unchecked Sendable {
   }
 
   private func report(_ result: Ended) {
-    if !result.answered.isEmpty || !result.left.isEmpty { ended(result) }
+    if !result.answered.isEmpty || !result.returned.isEmpty { ended(result) }
   }
 
   private func perform(_ steps: [Batches.Step], _ result: inout Ended) {
     for step in steps {
       switch step {
-      case .store(let items, let isInDoubt): result.left += items.map { ($0, isInDoubt) }
+      case .store(let items, let isInDoubt): result.returned += items.map { ($0, isInDoubt) }
       case .send(let batch): send(batch)
       }
     }

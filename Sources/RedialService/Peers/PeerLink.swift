@@ -133,13 +133,13 @@ final class PeerLink: Sendable {
   static let notOwnerField: StaticString = "redial-not-owner"
 
   /// Fields of an answer that are about the connection between the instances.
-  private static let left = ConnectionFields.names.union(["date", "server"])
+  private static let omitted = ConnectionFields.names.union(["date", "server"])
 
   private static func fields(_ head: HeaderBlock) -> [HTTPHeader] {
     var fields: [HTTPHeader] = []
     head.forEach { name, value in
       let name = String(decoding: name, as: UTF8.self)
-      guard !left.contains(name.lowercased()) else { return }
+      guard !omitted.contains(name.lowercased()) else { return }
       fields.append(HTTPHeader(name, String(decoding: value, as: UTF8.self)))
     }
     return fields

@@ -1,7 +1,8 @@
 internal import RedialModel
 internal import Synchronization
 
-/// Which documents could not be read when they had changed, and have to be read again; and until when all changes are known.
+/// Which documents could not be read when they had changed, and have to be read again; and until when all changes are
+/// known.
 final class UnreadDocuments: Sendable {
   private let state = Mutex((kinds: Set<StoredDocument.Kind>(), isWaiting: false, heard: ContinuousClock.now))
 
@@ -9,7 +10,7 @@ final class UnreadDocuments: Sendable {
   private static let patience = Duration.seconds(2)
 
   /// The database has said which documents had changed, when it was asked at that moment.
-  func noteHeard(_ asked: ContinuousClock.Instant) {
+  func recordAnswer(askedAt asked: ContinuousClock.Instant) {
     state.withLock { $0.heard = asked }
   }
 
@@ -19,7 +20,7 @@ final class UnreadDocuments: Sendable {
   /// These could not be read.
   ///
   /// - Returns: Whether this is news, and whether the caller has to ``take()`` them later.
-  func note(_ kinds: Set<StoredDocument.Kind>) -> (isNew: Bool, mustTake: Bool) {
+  func recordUnread(_ kinds: Set<StoredDocument.Kind>) -> (isNew: Bool, mustTake: Bool) {
     state.withLock { state in
       let result = (!kinds.isSubset(of: state.kinds), !state.isWaiting)
       state.kinds.formUnion(kinds)
@@ -29,7 +30,7 @@ final class UnreadDocuments: Sendable {
   }
 
   /// These were read.
-  func noteRead(_ kinds: Set<StoredDocument.Kind>) {
+  func recordRead(_ kinds: Set<StoredDocument.Kind>) {
     state.withLock { $0.kinds.subtract(kinds) }
   }
 

@@ -30,7 +30,7 @@ struct API: HTTPHandler {
     if let instances, route.server != .any {
       exchange.isForwarded = PeerTrust.isForwarded(request)
       if !exchange.isForwarded { exchange.forwardable = ForwardableRequest(request, of: caller) }
-      if route.server == .leader, instances.owners.leaveToLeader(exchange) { return }
+      if route.server == .leader, instances.owners.passToLeader(exchange) { return }
     }
     do throws(Problem) {
       try route.serve(request, exchange)

@@ -122,14 +122,14 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
 
   /// Reads lines until enough are in process, or all that arrived are read; true if more is wanted at once.
   private func advance(_ piece: UnsafeBufferPointer<UInt8>) -> Bool {
-    var hasLeft = takeLines(of: piece)
+    var hasKept = takeLines(of: piece)
     while true {
       let isMoreWanted = output.withLock { output -> Bool? in
         output.isPaused = output.end != nil || output.isOver || isFull(output)
-        return output.isPaused ? false : hasLeft ? nil : true
+        return output.isPaused ? false : hasKept ? nil : true
       }
       if let isMoreWanted { return isMoreWanted }
-      hasLeft = takeLines(of: UnsafeBufferPointer(start: nil, count: 0))
+      hasKept = takeLines(of: UnsafeBufferPointer(start: nil, count: 0))
     }
   }
 
@@ -137,7 +137,7 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
   ///
   /// - Returns: Whether any bytes are kept.
   private func takeLines(of piece: UnsafeBufferPointer<UInt8>) -> Bool {
-    let (count, isFinished, hasLeft) = intake.withLock { intake in
+    let (count, isFinished, hasKept) = intake.withLock { intake in
       var (events, items) = ([EngineEvent](), intake.items)
       func take(_ number: Int, _ line: LineSplitter.Line) -> Bool { accept(line, number, item: &items, &events) }
       if !intake.kept.isEmpty {
@@ -167,7 +167,7 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
       if isEmpty { submission.queries.respond(responder, Answer.problem(Self.emptyBatch)) }
     }
     write()
-    return hasLeft
+    return hasKept
   }
 
   /// Reads a line as a call: adds an event for the engine, or answers the line.

@@ -24,7 +24,7 @@ struct ForwardedRoutes: RouteGroup {
       if let problem = descriptor.apiKey.flatMap(keys.refusal(ofRevoked:)) {
         answer.answer(index, .refused(.found(problem)))
       } else {
-        engine.leave(intake.event(descriptor, of: .forwarded(answer, index: index)))
+        engine.deferEvent(intake.event(descriptor, of: .forwarded(answer, index: index)))
       }
     }
   }

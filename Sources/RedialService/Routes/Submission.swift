@@ -68,7 +68,7 @@ struct Submission: Sendable {
     _ descriptor: CallDescriptor, waiting wait: EndWait?, _ responder: HTTPResponder, atEndOfIteration: Bool = false
   ) {
     let event = intake.event(descriptor, of: Self.submitter(responder, waiting: wait))
-    if atEndOfIteration { engine.leave(event) } else { engine.post(event) }
+    if atEndOfIteration { engine.deferEvent(event) } else { engine.post(event) }
   }
 
   /// Refuses a submission that cannot be accepted as things are now, unless it repeats one that was.

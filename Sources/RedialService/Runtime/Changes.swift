@@ -5,8 +5,8 @@ internal import RedialModel
 internal import RedialStore
 internal import Synchronization
 
-/// Whether somebody has begun to answer a change.
-private final class ChangeTurn: Sendable {
+/// The right to answer a change: only one gets it.
+private final class AnswerRight: Sendable {
   private let isTaken = Atomic(false)
 
   /// True for the first.
@@ -25,27 +25,27 @@ struct Changes: Sendable {
   /// How long clients wait for a store that is shared.
   static let patience = Duration.seconds(5)
 
-  /// Makes a change on the store's lane after all earlier requests, and answers with the
-  /// result. An instance that does not lead any more by then leaves it to the leader. A change whose turn does not come
-  /// while a client waits for a store that is shared is not made.
+  /// Makes a change on the store's lane after all earlier requests, and answers with the result. An instance that does
+  /// not lead any more by then passes it on to the leader. A change that the lane does not come to while a client waits
+  /// for a store that is shared is not made.
   ///
   /// - Parameters:
   ///   - event: The name of a failure of the store in the log.
   ///   - body: Throws a `Problem`, or a `StoreError`, which becomes one.
   func make(
-    _ exchange: Exchange, noting event: StaticString = "changeFailed",
+    _ exchange: Exchange, failure event: StaticString = "changeFailed",
     _ body: @escaping @Sendable (any ServiceStore) throws -> HTTPResponse
   ) {
     let responder = exchange.responder
-    let turn = ChangeTurn()
+    let right = AnswerRight()
     if owners != nil {
       DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(Int(Self.patience.wholeMicroseconds))) {
-        if turn.take() { queries.respond(responder, Answer.problem(Answer.notStored(.unavailable))) }
+        if right.take() { queries.respond(responder, Answer.problem(Answer.notStored(.unavailable))) }
       }
     }
     store.afterwards { store in
-      guard turn.take() else { return }
-      if let owners, owners.leaveToLeader(exchange) { return }
+      guard right.take() else { return }
+      if let owners, owners.passToLeader(exchange) { return }
       do {
         queries.respond(responder, try body(store))
       } catch let problem as Problem {
@@ -62,7 +62,7 @@ struct Changes: Sendable {
   func makeDocuments(
     _ exchange: Exchange, _ body: @escaping @Sendable (any DocumentStore) throws -> HTTPResponse
   ) {
-    make(exchange, noting: "documentNotKept") { try body($0) }
+    make(exchange, failure: "documentNotKept") { try body($0) }
   }
 
   /// Makes a change for which no client waits.

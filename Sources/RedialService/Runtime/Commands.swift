@@ -33,10 +33,10 @@ struct Commands: Sendable {
       calls: calls)
     let namespace = operation.namespace
     guard let owners else { return perform(commands, in: namespace, finish: finish) }
-    let leave = { @Sendable (calls: [BulkBatch.Elsewhere], batch: BulkBatch) in
+    let passOn = { @Sendable (calls: [BulkBatch.Elsewhere], batch: BulkBatch) in
       owners.forward(commands, in: namespace, about: calls, of: batch)
     }
-    let batch = BulkBatch(size: calls.count, leave: leave, finish: finish)
+    let batch = BulkBatch(size: calls.count, passOn: passOn, finish: finish)
     perform(commands, in: namespace, batch)
   }
 

@@ -124,11 +124,11 @@ struct EndpointChanges: Sendable {
   func act(on findings: [WebhookEndpoints.Finding]) {
     for finding in findings {
       switch finding {
-      case .recovered(let delivery): note(delivery) { endpoint, _ in endpoint.failingSince = nil }
+      case .recovered(let delivery): recordResult(of: delivery) { endpoint, _ in endpoint.failingSince = nil }
       case .failing(let delivery):
-        note(delivery) { endpoint, now in endpoint.failingSince = endpoint.failingSince ?? now }
+        recordResult(of: delivery) { endpoint, now in endpoint.failingSince = endpoint.failingSince ?? now }
       case .unfit(let delivery, let why):
-        note(delivery) { endpoint, now in
+        recordResult(of: delivery) { endpoint, now in
           // A client may have enabled it anew meanwhile.
           if why == .gone || endpoint.failingSince != nil { endpoint.disable(why, at: now) }
         }
@@ -136,14 +136,15 @@ struct EndpointChanges: Sendable {
     }
   }
 
-  private func note(
-    _ delivery: WebhookEndpoints.Delivery, _ change: @escaping @Sendable (inout WebhookEndpoint, Timestamp) -> Void
+  /// Changes what is stored of an endpoint after a delivery to it.
+  private func recordResult(
+    of delivery: WebhookEndpoints.Delivery, _ change: @escaping @Sendable (inout WebhookEndpoint, Timestamp) -> Void
   ) {
     changes.store.afterwards { store in
       let now = clock.now
       var isNewlyDisabled = false
       do {
-        let noted = try known.change(delivery.endpoint, of: store) { endpoint in
+        let changed = try known.change(delivery.endpoint, of: store) { endpoint in
           isNewlyDisabled = false
           // It may have got another URL meanwhile, perhaps at another instance.
           guard endpoint.url == delivery.url else { return false }
@@ -153,9 +154,9 @@ struct EndpointChanges: Sendable {
           return isNewlyDisabled || endpoint.failingSince != before.failingSince
         }
         // Another instance may have removed it.
-        guard let noted else { return }
-        adopt(noted)
-        if isNewlyDisabled { announceDisabled(noted, at: now) }
+        guard let changed else { return }
+        adopt(changed)
+        if isNewlyDisabled { announceDisabled(changed, at: now) }
       } catch {
         // The next delivery finds the same.
         let reason = (error as? StoreError)?.message ?? "\(error)"

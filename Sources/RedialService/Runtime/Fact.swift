@@ -40,7 +40,7 @@ struct Observers: Sendable {
 
 extension TargetStandings: Observer {
   func saw(_ fact: Fact) {
-    if case .notice(let notice, let now) = fact { note(notice, at: now) }
+    if case .notice(let notice, let now) = fact { record(notice, at: now) }
   }
 }
 
@@ -84,7 +84,7 @@ extension EngineLane: Observer {
 
 extension ForecastWatch: Observer {
   func saw(_ fact: Fact) {
-    if case .notice(let notice, _) = fact { note(notice) }
+    if case .notice(let notice, _) = fact { heed(notice) }
   }
 }
 
@@ -102,8 +102,8 @@ extension EventFeed: Observer {
   func saw(_ fact: Fact) {
     switch fact {
     case .committed(let writes): committed(writes)
-    case .event(let event): note(event)
-    case .endpointDisabled(let endpoint, _, let json, let now): noteDisabled(endpoint, data: json, at: now)
+    case .event(let event): record(event)
+    case .endpointDisabled(let endpoint, _, let json, let now): recordDisabled(endpoint, data: json, at: now)
     case .store, .notice: break
     }
   }

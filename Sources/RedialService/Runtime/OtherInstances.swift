@@ -41,21 +41,21 @@ final class OtherInstances: Sendable {
     leadership.take(bulk)
     // Weak: the store retains this closure, and these retain the store.
     shared.store.meet(at: address, version: redialVersion) { [weak self, weak forwards] news in
-      self?.note(news, at: address, forwards)
+      self?.heed(news, at: address, forwards)
     }
   }
 
   /// Tells the owners of these shards that calls for them are on disk.
   func tellOwners(of shards: ShardSet) { shared.store.tellOwners(of: shards) }
 
-  private func note(_ news: PeerNews, at address: String?, _ forwards: ForwardLane?) {
+  private func heed(_ news: PeerNews, at address: String?, _ forwards: ForwardLane?) {
     switch news {
     case .renewed(let session, let asked):
       let elapsed = asked.duration(to: .now)
       engine.post(.leaseRenewed(session: session, asked: clock.now + (.zero - elapsed)))
     case .heard(let sample):
       clock.correct(by: sample)
-      shared.unread.noteHeard(sample.asked)
+      shared.unread.recordAnswer(askedAt: sample.asked)
     case .callsStored: engine.post(.callsStored)
     case .changed: engine.post(.changed)
     case .documentsChanged(let kinds): documents.read(kinds)
@@ -69,12 +69,12 @@ final class OtherInstances: Sendable {
       events.meet(others)
       shared.keys.divideQuotas(among: all.count)
       endWatch.meet(others)
-      note(before, all)
+      logChange(from: before, to: all)
     }
   }
 
   /// Logs which instances have come and gone.
-  private func note(_ before: [Peer], _ after: [Peer]) {
+  private func logChange(from before: [Peer], to after: [Peer]) {
     func others(_ peers: [Peer]) -> [Int64: Peer] {
       Dictionary(peers.lazy.filter { !$0.isSelf }.map { ($0.session.id, $0) }) { first, _ in first }
     }

@@ -20,7 +20,7 @@ struct OwnerRequests: Sendable {
     return true
   }
 
-  /// Has the owner of a target serve a request that the engine has left to that owner.
+  /// Has the owner of a target serve a request that the engine has passed on to that owner.
   ///
   /// - Parameter request: Nil if it must not be forwarded (again).
   func forward(_ request: ForwardableRequest?, toOwnerOf target: TargetKey, _ responder: HTTPResponder) {
@@ -79,8 +79,8 @@ struct OwnerRequests: Sendable {
     detail: "Each instance lists the targets whose calls it runs, and one of them could not be asked. Try again.",
     retryAfter: 1)
 
-  /// Leaves a request to the leader; false, and nothing is done, if this instance leads.
-  func leaveToLeader(_ exchange: Exchange) -> Bool {
+  /// Passes a request on to the leader; false, and nothing is done, if this instance leads.
+  func passToLeader(_ exchange: Exchange) -> Bool {
     guard !peers.table.isLeading else { return false }
     if let request = exchange.forwardable {
       forwardToLeader(request, exchange.responder)

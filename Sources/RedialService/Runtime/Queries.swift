@@ -38,18 +38,18 @@ struct Queries: Sendable {
     }
   }
 
-  /// Answers with the result of a query of many calls. It is dropped if its client leaves while it waits.
+  /// Answers with the result of a query of many calls. It is dropped if its client departs while it waits.
   ///
   /// - Parameters:
   ///   - load: How much it reads.
   ///   - caller: The client; keys are served in rotation.
-  ///   - body: Gets an object that says whether the client has left. Throws like a query of one call.
+  ///   - body: Gets an object that says whether the client has departed. Throws like a query of one call.
   func answer(
     _ responder: HTTPResponder, as load: QueryLoad, for caller: Caller,
     _ body: @escaping @Sendable (QueryLanes.Departure) throws -> HTTPResponse
   ) {
     let departure = QueryLanes.Departure()
-    responder.onCancel { departure.note() }
+    responder.onCancel { departure.record() }
     run(as: load, of: caller.admission, unless: departure) {
       respond(responder, try body(departure))
     } failure: { problem in
@@ -63,7 +63,7 @@ struct Queries: Sendable {
   ///   - isOwed: Whether it runs however many queries wait: for a client whose call was accepted.
   ///   - load: How much it reads.
   ///   - key: The API key of the client.
-  ///   - departure: Set when its client leaves; the query is then dropped if it still waits.
+  ///   - departure: Recorded when its client departs; the query is then dropped if it still waits.
   ///   - body: Throws a `Problem`, or a `StoreError`, which becomes one.
   ///   - failure: Called with the problem; at once if too many queries wait.
   func run(

@@ -284,7 +284,7 @@ final class Runtime: Sendable {
     store.afterwards { [log, clock] store in
       if isDrained {
         do throws(StoreError) {
-          try store.leave(at: clock.now)
+          try store.resign(at: clock.now)
         } catch {
           // The next process takes over as after a kill.
           log.write(.warning, "leaseNotReturned", [("error", error.message)])

@@ -31,7 +31,7 @@ final class SharedDocuments: Sendable {
     store.afterwards { [weak self] store in
       do {
         try self?.read(kinds, in: store)
-        self?.shared.unread.noteRead(kinds)
+        self?.shared.unread.recordRead(kinds)
       } catch {
         // What was read last stays until then.
         self?.readAgain(kinds, (error as? StoreError)?.message ?? (error as? Problem)?.detail ?? "\(error)")
@@ -50,7 +50,7 @@ final class SharedDocuments: Sendable {
 
   private func readAgain(_ kinds: Set<StoredDocument.Kind>, _ reason: String) {
     let unread = shared.unread
-    let (isNew, mustTake) = unread.note(kinds)
+    let (isNew, mustTake) = unread.recordUnread(kinds)
     if isNew { log.write(.error, "documentsNotRead", [("error", reason)]) }
     guard mustTake else { return }
     DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in

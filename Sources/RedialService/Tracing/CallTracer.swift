@@ -39,10 +39,10 @@ final class CallTracer: Sendable {
 
   /// Records attempts that begin.
   func starting(_ starts: [AttemptStart]) {
-    let noted = starts.map { start in
+    let entries = starts.map { start in
       (start.call.id, InFlight(attempt: start.number, subject: TracedCall(start.call, sampling: sampling)))
     }
-    inFlight.withLock { inFlight in for (id, entry) in noted { inFlight[id] = entry } }
+    inFlight.withLock { inFlight in for (id, entry) in entries { inFlight[id] = entry } }
   }
 
   /// Records the results of calls, once they are on disk.

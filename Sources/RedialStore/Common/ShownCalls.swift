@@ -18,7 +18,7 @@ package struct ShownCalls: Sendable {
   package func contains(_ id: CallID) -> Bool { shown[id] != nil }
 
   /// A call was loaded.
-  package mutating func note(_ id: CallID, at now: ContinuousClock.Instant) {
+  package mutating func remember(_ id: CallID, at now: ContinuousClock.Instant) {
     shown[id] = now
   }
 

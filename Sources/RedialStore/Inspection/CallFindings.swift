@@ -22,7 +22,7 @@ package struct CallFindings {
   }
 
   /// Checks a call, its attempts, and its turn.
-  package mutating func note<Failure: Error>(
+  package mutating func check<Failure: Error>(
     _ id: CallID, _ found: Result<CallRecord, DamagedCall>, _ attempts: Result<[AttemptRecord], DamagedCall>,
     turn: () throws(Failure) -> CallTurn?
   ) throws(Failure) {
@@ -30,10 +30,10 @@ package struct CallFindings {
     switch (found, attempts) {
     case (.failure(let call), _), (_, .failure(let call)): damaged.add("\(id): \(call.reason)")
     case (.success(let call), .success(let attempts)):
-      noteEnd(of: call)
-      noteCount(of: call, attempts)
-      noteOverlap(id, attempts)
-      if Self.isOrdered(call) { noteTurn(of: call, try turn()) }
+      checkEnd(of: call)
+      checkCount(of: call, attempts)
+      checkOverlap(id, attempts)
+      if Self.isOrdered(call) { checkTurn(of: call, try turn()) }
     }
   }
 
@@ -42,7 +42,7 @@ package struct CallFindings {
     !call.progress.state.isFinal && (call.spec.orderingKey != nil || call.progress.waiting == .ordering)
   }
 
-  private mutating func noteTurn(of call: CallRecord, _ turn: CallTurn?) {
+  private mutating func checkTurn(of call: CallRecord, _ turn: CallTurn?) {
     let awaitsTurn = call.progress.waiting == .ordering
     guard let turn else {
       let what = awaitsTurn ? "awaits its turn" : "has an ordering key"
@@ -57,7 +57,7 @@ package struct CallFindings {
     }
   }
 
-  private mutating func noteEnd(of call: CallRecord) {
+  private mutating func checkEnd(of call: CallRecord) {
     let progress = call.progress
     if progress.state.isFinal, progress.finishedAt == nil {
       halfEnded.add("\(call.id) is \(progress.state.visible.rawValue) without a time")
@@ -69,7 +69,7 @@ package struct CallFindings {
     }
   }
 
-  private mutating func noteCount(of call: CallRecord, _ attempts: [AttemptRecord]) {
+  private mutating func checkCount(of call: CallRecord, _ attempts: [AttemptRecord]) {
     let progress = call.progress
     if attempts.count > progress.attempts || attempts.last.map({ $0.number > progress.attempts }) == true {
       miscounted.add("\(call.id) has \(attempts.count) attempts recorded and \(progress.attempts) counted")
@@ -81,7 +81,7 @@ package struct CallFindings {
   }
 
   /// An attempt that ended before the earlier one began does not overlap it: the clock was set back between them.
-  private mutating func noteOverlap(_ id: CallID, _ attempts: [AttemptRecord]) {
+  private mutating func checkOverlap(_ id: CallID, _ attempts: [AttemptRecord]) {
     for (earlier, later) in zip(attempts, attempts.dropFirst())
     where earlier.startedAt + earlier.duration > later.startedAt + overlapTolerance
       && later.startedAt + later.duration + overlapTolerance >= earlier.startedAt

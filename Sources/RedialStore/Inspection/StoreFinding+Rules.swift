@@ -2,8 +2,8 @@ package import RedialModel
 
 /// Faults that every store can have, in the same words.
 extension StoreFinding {
-  /// Counts a target that is in another shard than its key requires.
-  package mutating func note(target: TargetKey, in shard: Int64?) {
+  /// Counts a target, if it is in another shard than its key requires.
+  package mutating func checkShard(of target: TargetKey, found shard: Int64?) {
     let right = ShardSet.shard(of: target)
     guard shard != Int64(right) else { return }
     add("\(target) is in shard \(shard.map { "\($0)" } ?? "none"), and belongs into \(right)")

@@ -135,7 +135,7 @@ final class SocketEvents {
   }
 
   /// Waits for events, at most that many milliseconds, and makes libcurl handle them.
-  func turn(atMost longest: Int32) {
+  func runRound(atMost longest: Int32) {
     guard let multi else { return }
     var wait = longest
     if deadline != .max {

@@ -120,7 +120,7 @@ final class TransferLoop: @unchecked Sendable {
       startLookups()
       tell()
       let sleep = lookupSleep(atMost: uploads.sleep(atMost: longestSleep))
-      events.turn(atMost: mailbox.maySleep() ? sleep : 0)
+      events.runRound(atMost: mailbox.maySleep() ? sleep : 0)
       takeEnded()
       endUploads()
       endWaiting()
@@ -154,7 +154,7 @@ final class TransferLoop: @unchecked Sendable {
     case .make(let requests): for request in requests() { begin(request) }
     case .cancel(let id): cancel(id)
     case .piece(let piece): take(piece)
-    case .resolver(let isUp): settleUnresolved(isUp)
+    case .resolver(let isUp): endUnresolved(isUp)
     case .name(let answer): take(answer)
     case .restrict(let policy):
       configuration.egress = policy
@@ -263,7 +263,7 @@ final class TransferLoop: @unchecked Sendable {
   }
 
   /// Ends transfers without an address, now that the cause is known.
-  private func settleUnresolved(_ isUp: Bool) {
+  private func endUnresolved(_ isUp: Bool) {
     for (transfer, code) in unresolved {
       results.append((transfer.id, transfer.result(code, isResolverDown: !isUp)))
       keep(transfer)

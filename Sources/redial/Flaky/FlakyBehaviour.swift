@@ -8,7 +8,7 @@ struct FlakyBehaviour: Sendable {
   var fail = 0
   /// The probability that a request fails, 0...1.
   var failRate = 0.0
-  /// The statuses of a key's requests in turn, the last for all further ones; empty for none.
+  /// The statuses of a key's requests in order, the last for all further ones; empty for none.
   var sequence: [Int] = []
   /// The status of a failure.
   var status = 503

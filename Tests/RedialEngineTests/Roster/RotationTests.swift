@@ -7,7 +7,7 @@ struct RotationTests {
   private static func all(_ rotation: inout Rotation) -> [Int] {
     var taken: [Int] = []
     while let lane = rotation.first {
-      rotation.leave()
+      rotation.removeFirst()
       if let target = rotation.takeTarget(of: lane) { taken.append(target) }
     }
     return taken

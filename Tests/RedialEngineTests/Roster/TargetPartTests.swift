@@ -69,23 +69,23 @@ struct TargetPartTests {
   }
 
   @Test("limits say what an attempt waits for")
-  func leave() {
+  func nextStart() {
     var settings = TargetSettings(
       breaker: CircuitBreakerSettings(), maxInFlight: 2, ratePerSecond: 1, rateBurst: 1, retryShare: 0.2,
       retriesPerSecond: 0, slowStart: .seconds(10), attemptTimeout: .seconds(30))
     var limits = TargetLimits(settings, most: 100)
-    #expect(limits.leave(inFlight: 0, at: Self.now) == .granted)
-    #expect(limits.leave(inFlight: 2, at: Self.now) == .afterAnother)
+    #expect(limits.nextStart(inFlight: 0, at: Self.now) == .now)
+    #expect(limits.nextStart(inFlight: 2, at: Self.now) == .afterAnother)
     #expect(limits.charge(isRetry: false, at: Self.now) == nil)
-    #expect(limits.leave(inFlight: 0, at: Self.now) == .at(Self.now + .seconds(1)))
+    #expect(limits.nextStart(inFlight: 0, at: Self.now) == .at(Self.now + .seconds(1)))
     limits.changePause(at: Self.now) { $0.recover(until: Self.now + .seconds(5), at: Self.now) }
-    #expect(limits.leave(inFlight: 0, at: Self.now) == .at(Self.now + .seconds(5)))
-    #expect(limits.leave(inFlight: 0, at: Self.now + .seconds(5)) == .granted)
+    #expect(limits.nextStart(inFlight: 0, at: Self.now) == .at(Self.now + .seconds(5)))
+    #expect(limits.nextStart(inFlight: 0, at: Self.now + .seconds(5)) == .now)
     settings.maxInFlight = 1
     #expect(limits.apply(settings, most: 100) == false)
     limits.pause(true, at: Self.now)
-    #expect(limits.leave(inFlight: 0, at: Self.now) == .afterPause && limits.maxInFlight == 1)
-    limits.leave(at: Self.now)
-    #expect(limits.leave(inFlight: 0, at: Self.now) == .leaving)
+    #expect(limits.nextStart(inFlight: 0, at: Self.now) == .afterPause && limits.maxInFlight == 1)
+    limits.depart(at: Self.now)
+    #expect(limits.nextStart(inFlight: 0, at: Self.now) == .byNextOwner)
   }
 }

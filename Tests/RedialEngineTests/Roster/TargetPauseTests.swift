@@ -189,7 +189,7 @@ struct TargetPauseTests {
     #expect(!pause.admits(Self.second))
   }
 
-  @Test("a bounded number of sources is noted")
+  @Test("a bounded number of sources is remembered")
   func bounded() {
     var pause = TargetPause()
     _ = refuse(&pause, from: 0, at: 1)

@@ -158,7 +158,7 @@ struct RetryingOperationLifecycleTests {
       } else {
         probe.baseOperationEnded(needsRetryIn: .zero)
       }
-      depth.leave()
+      depth.exit()
     }
     operation.start()
     #expect(operation.isFinished)
@@ -304,7 +304,7 @@ private final class Depth: @unchecked Sendable {
     }
   }
 
-  func leave() { lock.withLock { depth -= 1 } }
+  func exit() { lock.withLock { depth -= 1 } }
 }
 
 /// Seconds of processor time that this thread has used.

@@ -1,10 +1,10 @@
 import RedialLegacy
 import Synchronization
 
-/// Does nothing for some turns, then something.
-func spin(_ turns: UInt64, then body: () -> Void) {
+/// Does nothing for some rounds, then something.
+func spin(_ rounds: UInt64, then body: () -> Void) {
   let counter = Atomic<UInt64>(0)
-  while counter.add(1, ordering: .relaxed).newValue <= turns {}
+  while counter.add(1, ordering: .relaxed).newValue <= rounds {}
   body()
 }
 

@@ -42,7 +42,7 @@ struct SuccessTests {
   }
 
   @Test("that 200,000 stop waiting takes a moment: none is looked for among the others")
-  func manyLeave() throws {
+  func manyDepart() throws {
     let signals = SuccessSignals()
     let helpers = (0..<200_000).map { _ in RetryOnSuccess(signals.of("host")) }
     for helper in helpers { helper.setUp(RetrySignal { true }) }
@@ -51,13 +51,13 @@ struct SuccessTests {
     // The latest first: each stands behind all others, and looking for it among them would take many minutes for all.
     for (number, helper) in helpers.reversed().enumerated() {
       helper.tearDown()
-      if number % 1000 == 0 { try #require(ContinuousClock.now - began < .seconds(60), "\(number) have left") }
+      if number % 1000 == 0 { try #require(ContinuousClock.now - began < .seconds(60), "\(number) have departed") }
     }
     #expect(signals.waiting(for: "host") == 0)
   }
 
-  @Test("who leaves late does not take another out of the queue that came after")
-  func leftLate() {
+  @Test("who departs late does not take another out of the queue that came after")
+  func departsLate() {
     let signals = SuccessSignals()
     let (first, second) = (RetryOnSuccess(signals.of("host")), RetryOnSuccess(signals.of("host")))
     first.setUp(RetrySignal { true })

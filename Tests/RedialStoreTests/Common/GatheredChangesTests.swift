@@ -11,11 +11,11 @@ struct GatheredChangesTests {
   @Test("each count is written once with the sum of its changes, and not at all if that is zero")
   func sums() {
     var changes = GatheredChanges()
-    changes.note(0, 4, 1)
-    changes.note(1, 4, 2)
-    changes.note(0, 4, 5)
-    changes.note(0, 5, 1)
-    changes.note(0, 5, -1)
+    changes.gather(0, 4, 1)
+    changes.gather(1, 4, 2)
+    changes.gather(0, 4, 5)
+    changes.gather(0, 5, 1)
+    changes.gather(0, 5, -1)
     var written: [[Int64]] = []
     changes.flush { written.append([$0, $1, $2]) }
     #expect(written == [[0, 4, 6], [1, 4, 2]])
@@ -26,7 +26,7 @@ struct GatheredChangesTests {
   @Test("a rollback forgets them, and so does nothing else")
   func forgets() {
     var changes = GatheredChanges()
-    changes.note(1, 2, 3)
+    changes.gather(1, 2, 3)
     #expect(throws: Refused.self) { try changes.flush { _, _, _ throws(Refused) in throw Refused() } }
     var written: [[Int64]] = []
     var copy = changes
@@ -44,7 +44,7 @@ struct GatheredChangesTests {
     for _ in 0..<200 {
       let key = [Int64.random(in: 0...3, using: &random), Int64.random(in: 0...3, using: &random)]
       let change = Int64.random(in: -2...2, using: &random)
-      changes.note(key[0], key[1], change)
+      changes.gather(key[0], key[1], change)
       expected[key, default: 0] += change
     }
     var found: [[Int64]: Int64] = [:]

@@ -11,9 +11,9 @@ struct ShownCallsTests {
   func time() {
     let start = ContinuousClock.now
     var shown = ShownCalls()
-    shown.note(Sample.id(1), at: start)
-    shown.note(Sample.id(2), at: start)
-    shown.note(Sample.id(2), at: start + .seconds(30))
+    shown.remember(Sample.id(1), at: start)
+    shown.remember(Sample.id(2), at: start)
+    shown.remember(Sample.id(2), at: start + .seconds(30))
     shown.dropOld(at: start + .seconds(59))
     #expect(shown.count == 2 && shown.contains(Sample.id(1)))
     shown.dropOld(at: start + .seconds(60))

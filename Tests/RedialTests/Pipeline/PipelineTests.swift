@@ -115,8 +115,8 @@ struct PipelineTests {
     await #expect(throws: LimitReached(name: "rate", retryAfter: .milliseconds(100))) { try await strict.perform {} }
   }
 
-  @Test("a rate limit gives turns in the order of arrival, and refuses at once what would wait for too long")
-  func turns() async throws {
+  @Test("a rate limit lets work begin in the order of arrival, and refuses at once what would wait for too long")
+  func inOrder() async throws {
     let clock = TestClock(.manual)
     let limit = RateLimit(RateLimiter(permits: 1), longestWait: .seconds(2), name: "rate", clock: clock)
     let done = Notes<Int>()

@@ -166,7 +166,7 @@ struct RecoveryTests {
   }
 
   @Test("who is cancelled in the queue, or out of time, leaves it, and gives back a place that it was given")
-  func leaving() async throws {
+  func departing() async throws {
     let clock = TestClock(.manual)
     let breaker = SharedCircuitBreaker(Self.settings, recovery: BreakerRecovery(fullLoad: 1), clock: clock)
     try? await breaker.run { throw Flop() }

@@ -15,11 +15,11 @@ enum Protection: String, CaseIterable {
   static func settings(_ protections: Set<Protection>) -> EngineSettings {
     var settings = EngineSettings(breaker: .service)
     settings.retriesPerSecond = 1
-    for protection in allCases where !protections.contains(protection) { protection.turnOff(&settings) }
+    for protection in allCases where !protections.contains(protection) { protection.switchOff(&settings) }
     return settings
   }
 
-  private func turnOff(_ settings: inout EngineSettings) {
+  private func switchOff(_ settings: inout EngineSettings) {
     switch self {
     case .pace: settings.pace = .fixed
     case .breaker:

@@ -43,7 +43,7 @@ struct TargetRun<Load: RunLoad> {
     settings.maxParkedPerTarget = 5_000_000
     settings.maxHeldBytes = 1 << 40
     service = VirtualService(settings, seed: seed)
-    turn([.recovered(RecoveredState())])
+    step([.recovered(RecoveredState())])
     scheduleCall()
   }
 
@@ -53,7 +53,7 @@ struct TargetRun<Load: RunLoad> {
     while awaited > 0, let time = [agenda.first, service.wakeAt].compactMap({ $0 }).min(), time < end {
       now = max(now, time)
       guard agenda.first == time, let (_, event) = agenda.next() else {
-        turn([])
+        step([])
         continue
       }
       switch event {
@@ -62,7 +62,7 @@ struct TargetRun<Load: RunLoad> {
         if submitted == load.calls.count { end = now + .seconds(Self.patience) }
       case .ended(let id, let number, let result):
         if let call = ids[id] { count(result, of: call) }
-        turn([.attemptEnded(id, number: number, result)])
+        step([.attemptEnded(id, number: number, result)])
       }
     }
   }
@@ -92,13 +92,13 @@ struct TargetRun<Load: RunLoad> {
       url: key.bare + call.path, method: "POST", headers: call.headers, target: key, policy: policy,
       labels: call.labels, captureLimit: 100)
     submitted += 1
-    turn([
+    step([
       .submit(CallDescriptor(spec: spec, body: [], start: .after(.zero)), ReplyToken(rawValue: UInt64(submitted)))
     ])
     scheduleCall()
   }
 
-  private mutating func turn(_ events: [EngineEvent]) {
+  private mutating func step(_ events: [EngineEvent]) {
     let actions = service.step(events, at: now).actions
     for case .reply(.submission(let token, let answer)) in actions {
       guard case .accepted(let record) = answer else { fatalError("a call is refused: \(answer)") }

@@ -4,7 +4,7 @@ extension AdaptivePace {
   mutating func review(at now: Timestamp) {
     if rate != nil, round.isFlooded(beyond: baseline.refusedShare) {
       // What the round before says is out of date, except for its shortest response time.
-      if let ending { baseline.noteShortest(of: ending) }
+      if let ending { baseline.learnShortest(of: ending) }
       judge(round, at: now)
       begin(at: now)
     } else if let ending {

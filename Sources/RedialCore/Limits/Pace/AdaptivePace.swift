@@ -193,7 +193,7 @@ public struct AdaptivePace: Sendable, Hashable {
     case .delivered(let time):
       lastDelivery = now
       round.delivered += 1
-      baseline.note(time)
+      baseline.learn(responseTime: time)
     case .refused: cycle.refused(isLimited: rate != nil, at: now)
     case .silent, .none: break
     }

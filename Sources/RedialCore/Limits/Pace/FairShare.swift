@@ -8,8 +8,8 @@
 /// call that waits as a new one does not wait for long, even if more arrive than can start (as in adaptive LIFO; Maurer,
 /// "Fail at Scale", ACM Queue 13(8), 2015).
 package struct FairShare: Sendable, Hashable {
-  /// Where a call waits that has become due for its first attempt.
-  package enum Place: Sendable, Hashable {
+  /// In which line a call waits that has become due for its first attempt.
+  package enum Line: Sendable, Hashable {
     /// Among the new calls.
     case new
     /// Among the new calls; those that were there have waited for so long that they join the backlog.
@@ -70,15 +70,15 @@ package struct FairShare: Sendable, Hashable {
     return max(Self.fewest, Self.patience * recent * share / 1000)
   }
 
-  /// Where a call waits that has become due for its first attempt.
+  /// In which line a call waits that has become due for its first attempt.
   ///
   /// - Parameters:
   ///   - waiting: How many calls wait as new ones.
   ///   - hasBacklog: Whether there is a backlog.
   ///   - oldest: For how long the first of those that wait as new ones has been due.
-  package func place(
+  package func line(
     beside waiting: Int, hasBacklog: Bool, oldest: @autoclosure () -> Duration, at now: Timestamp
-  ) -> Place {
+  ) -> Line {
     guard share > 0 else { return .backlog }
     let room = room(at: now)
     // Without a backlog any number may wait. After a while they are the backlog.

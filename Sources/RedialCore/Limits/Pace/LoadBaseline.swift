@@ -86,13 +86,14 @@ struct LoadBaseline: Sendable, Hashable {
   /// What the mean adds up over some 32 answers.
   private static let weight = 1.0 / 32
 
-  mutating func note(_ time: Duration) {
+  /// Takes the time of a response into account.
+  mutating func learn(responseTime time: Duration) {
     let took = Double(time.wholeMicroseconds)
     usual = usual == 0 ? took : usual + (took - usual) * Self.weight
   }
 
   /// Takes a round into account that is not judged.
-  mutating func noteShortest(of round: PaceRound) {
+  mutating func learnShortest(of round: PaceRound) {
     guard round.answered > 0 else { return }
     shortest = shortest == 0 ? round.shortest : min(shortest, round.shortest)
   }
@@ -104,7 +105,7 @@ struct LoadBaseline: Sendable, Hashable {
     if round.answered > 0 {
       // A mean of the past would make the rounds long.
       if round.answered >= 4, round.mean < usual / 2 { usual = round.mean }
-      noteShortest(of: round)
+      learnShortest(of: round)
       // The shortest of a few differs by chance.
       let spread = 4 * max(0, usual - shortest) / Double(round.answered)
       queue = max(0, round.shortest - shortest - spread)
@@ -146,7 +147,7 @@ struct LoadBaseline: Sendable, Hashable {
     guard round.answered > 0 else { return true }
     if round.answered >= 4, round.mean < usual / 2 { usual = round.mean }
     if shortest > 0, round.shortest > shortest { shortest += (round.shortest - shortest) / 16 }
-    noteShortest(of: round)
+    learnShortest(of: round)
     return true
   }
 

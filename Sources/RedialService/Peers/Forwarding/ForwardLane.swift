@@ -49,7 +49,7 @@ final class ForwardLane: Sendable {
 
 extension ForwardLane.Ended {
   fileprivate init(_ ended: PeerLane<ForwardedCall>.Ended) {
-    stored = ended.left.map { ($0.item, $0.isInDoubt) }
+    stored = ended.returned.map { ($0.item, $0.isInDoubt) }
     for (calls, body) in ended.answered {
       guard let replies = ForwardedCoding.replies(body, count: calls.count) else {
         stored += calls.map { ($0, true) }
@@ -60,7 +60,7 @@ extension ForwardLane.Ended {
         case .accepted(let progress): answered.append((call, .accepted(call.accepted(progress))))
         case .replayed(let id): answered.append((call, .replayed(id)))
         case .refused(let problem): answered.append((call, .refused(.found(problem))))
-        case .left: stored.append((call, false))
+        case .passedBack: stored.append((call, false))
         case .unknown: stored.append((call, true))
         }
       }

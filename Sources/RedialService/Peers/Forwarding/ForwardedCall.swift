@@ -34,7 +34,7 @@ enum ForwardedReply: Sendable {
   /// The call is refused, for a reason that the client gets.
   case refused(Problem)
   /// The owner has done nothing: another instance may accept the call.
-  case left
+  case passedBack
   /// Nobody knows what the owner has done.
   case unknown
 
@@ -44,7 +44,7 @@ enum ForwardedReply: Sendable {
     case .accepted(let record): self = .accepted(record.progress)
     case .replayed(let id): self = .replayed(id)
     case .refused(.outcomeUnknown): self = .unknown
-    case .refused(let refusal): self = refusal.leavesToOthers ? .left : .refused(refusal.problem)
+    case .refused(let refusal): self = refusal.othersMayAccept ? .passedBack : .refused(refusal.problem)
     }
   }
 }

@@ -78,7 +78,7 @@ enum ForwardedCoding {
     case accepted
     case replayed
     case refused
-    case left
+    case passedBack
     case unknown
   }
 
@@ -108,7 +108,7 @@ enum ForwardedCoding {
         writer.add(fault.pointer)
         writer.add(fault.detail)
       }
-    case .left: writer.add(Kind.left.rawValue)
+    case .passedBack: writer.add(Kind.passedBack.rawValue)
     case .unknown: writer.add(Kind.unknown.rawValue)
     }
     return writer.bytes
@@ -143,7 +143,7 @@ enum ForwardedCoding {
     case .accepted: return progress(&reader).map { .accepted($0) }
     case .replayed: return reader.number().map { .replayed(CallID(rawValue: $0)) }
     case .refused: return problem(&reader).map { .refused($0) }
-    case .left: return .left
+    case .passedBack: return .passedBack
     case .unknown: return .unknown
     }
   }

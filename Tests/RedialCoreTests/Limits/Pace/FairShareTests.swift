@@ -50,8 +50,8 @@ struct FairShareTests {
   func limits() {
     let off = FairShare(newShare: 0)
     #expect(off.isOff && !off.isNewNext)
-    #expect(off.place(beside: 0, hasBacklog: true, oldest: .zero, at: Self.start) == .backlog)
-    #expect(off.place(beside: 0, hasBacklog: false, oldest: .zero, at: Self.start) == .backlog)
+    #expect(off.line(beside: 0, hasBacklog: true, oldest: .zero, at: Self.start) == .backlog)
+    #expect(off.line(beside: 0, hasBacklog: false, oldest: .zero, at: Self.start) == .backlog)
     var full = FairShare(newShare: 1)
     #expect(full.newShare == 0.95)
     #expect(starts(100, &full).count { !$0 } == 5)
@@ -69,8 +69,8 @@ struct FairShareTests {
       now = now + .milliseconds(10)
     }
     #expect((95...105).contains(share.room(at: now)))
-    #expect(share.place(beside: 90, hasBacklog: true, oldest: .zero, at: now) == .new)
-    #expect(share.place(beside: 110, hasBacklog: true, oldest: .zero, at: now) == .backlog)
+    #expect(share.line(beside: 90, hasBacklog: true, oldest: .zero, at: now) == .new)
+    #expect(share.line(beside: 110, hasBacklog: true, oldest: .zero, at: now) == .backlog)
     // A pause: nothing is known.
     #expect(share.room(at: now + .seconds(60)) == 8)
     // A clock that steps back does no harm.
@@ -81,9 +81,9 @@ struct FairShareTests {
   @Test("without a backlog any number may wait as new ones, until they have waited for long")
   func withoutBacklog() {
     let share = FairShare(newShare: 0.5)
-    #expect(share.place(beside: 5000, hasBacklog: false, oldest: .seconds(9), at: Self.start) == .new)
-    #expect(share.place(beside: 5000, hasBacklog: false, oldest: .seconds(11), at: Self.start) == .newAfterOthers)
-    #expect(share.place(beside: 5000, hasBacklog: true, oldest: .seconds(11), at: Self.start) == .newAfterOthers)
-    #expect(share.place(beside: 8, hasBacklog: false, oldest: .seconds(60), at: Self.start) == .new)
+    #expect(share.line(beside: 5000, hasBacklog: false, oldest: .seconds(9), at: Self.start) == .new)
+    #expect(share.line(beside: 5000, hasBacklog: false, oldest: .seconds(11), at: Self.start) == .newAfterOthers)
+    #expect(share.line(beside: 5000, hasBacklog: true, oldest: .seconds(11), at: Self.start) == .newAfterOthers)
+    #expect(share.line(beside: 8, hasBacklog: false, oldest: .seconds(60), at: Self.start) == .new)
   }
 }

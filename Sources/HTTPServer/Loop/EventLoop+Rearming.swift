@@ -7,14 +7,14 @@ extension EventLoop {
   static let keptBytes = 256 * 1024
 
   /// Sends the answer, and prepares for the connection's next wait.
-  func settle(_ connection: Connection) {
+  func flushAndRearm(_ connection: Connection) {
     // Also before a reset: earlier answers must still be sent.
     flush(connection)
     if connection.phase == .aborting { return reset(connection) }
     if connection.phase == .closed { return }
     // An incomplete body is of no use any more.
     if connection.hasEnded, connection.receivesBody { return close(connection) }
-    settleStream(connection)
+    reportSent(connection)
     if connection.output.isEmpty {
       if connection.phase == .closing { return linger(connection) }
       if connection.phase == .reading, connection.hasEnded || (ending.hasBegun && connection.isIdle) {
@@ -60,7 +60,7 @@ extension EventLoop {
       proceed(connection)
     } else {
       setWriteDeadline(connection)
-      settleStream(connection)
+      reportSent(connection)
     }
   }
 
@@ -155,7 +155,7 @@ extension EventLoop {
   private func timeOut(_ connection: Connection, _ error: ProtocolError) {
     deadlines.clear(connection.slot)
     fail(connection, error)
-    settle(connection)
+    flushAndRearm(connection)
   }
 
   /// Shuts our side and waits for the peer to shut its own, for a bounded time: closing with unread bytes would send a
