@@ -92,7 +92,7 @@ package struct LiveLoad: Sendable {
   ///
   /// - Parameter mostAttempts: The number of attempts at which the simulation ends; the rest is computed from the
   ///   average of its last half.
-  /// - Complexity: O(*n* log *n*) in the attempts, which take one core about ten microseconds each.
+  /// - Complexity: O(*n* log *n*) in the attempts, which take one core about five microseconds each.
   package func forecast(mostAttempts: Int = 20_000) -> DrainForecast {
     var simulation = DrainSimulation(self, mostAttempts: mostAttempts)
     return simulation.run()

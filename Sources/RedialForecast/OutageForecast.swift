@@ -89,8 +89,8 @@ extension OutageScenario {
   /// Simulates the scenario.
   ///
   /// - Parameter mostAttempts: The number of attempts at which the forecast ends early (``OutageForecast/isCutShort``).
-  /// - Complexity: O(*n* log *n*) in the number of attempts, which take one core about ten microseconds each.
-  package func forecast(mostAttempts: Int = 200_000) -> OutageForecast {
+  /// - Complexity: O(*n* log *n*) in the number of attempts, which take one core about five microseconds each.
+  package func forecast(mostAttempts: Int = 2_000_000) -> OutageForecast {
     var simulation = OutageSimulation(self, mostAttempts: mostAttempts)
     return simulation.run()
   }

@@ -33,7 +33,7 @@ struct OutageSimulation {
   /// - Parameters:
   ///   - failing: The share of requests that fail although the target works, 0..<1, and their status.
   ///   - mostAttempts: The number of attempts at which the run ends.
-  init(_ scenario: OutageScenario, failing: Double = 0, status: Int = 500, mostAttempts: Int = 200_000) {
+  init(_ scenario: OutageScenario, failing: Double = 0, status: Int = 500, mostAttempts: Int = 2_000_000) {
     self.scenario = scenario
     self.mostAttempts = mostAttempts
     useful = 1 - failing

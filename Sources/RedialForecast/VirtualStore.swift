@@ -129,8 +129,8 @@ struct VirtualStore {
 
   // MARK: Counts
 
-  /// Calls of batches that are due and that the engine has not claimed for want of room; those in the target's queue are
-  /// counted by the engine.
+  /// Calls of batches that are due, and that the engine has no room for yet; those in the target's queue are counted by the
+  /// engine.
   func overdue(at now: Timestamp) -> Int {
     batches.reduce(0) { $0 + (!$1.isQueued && $1.due <= now ? $1.count : 0) }
   }

@@ -39,7 +39,7 @@ def test_every_fault_of_a_policy_is_named(redial):
 def test_an_outage_is_thought_through(redial):
     service = redial()
     scenario = {
-        "rate": 20, "duration": "10m", "outage": {"from": "1m", "to": "3m"}, "target": {"capacity": 60},
+        "rate": 2, "duration": "10m", "outage": {"from": "1m", "to": "3m"}, "target": {"capacity": 6},
         "policy": {"maxAttempts": 100, "backoff": {"initial": "1s", "max": "10s"}}}
     forecast = service("POST", "/v1/simulations", scenario).json
     # The same seed gives the same bytes, also in another process, and as a picture.

@@ -22,7 +22,8 @@ struct VirtualStoreTests {
     VirtualStore.Batch(call: call(state, due: due), count: count)
   }
 
-  @Test("calls of batches are made when they are claimed: those of the queue in their order, the others when they are due")
+  @Test(
+    "calls of batches are made when they are claimed: those of the queue in their order, the others when they are due")
   func batches() {
     var store = VirtualStore([
       Self.batch(.queued, due: .seconds(100), count: 3), Self.batch(.scheduled, due: .seconds(10), count: 2),

@@ -227,6 +227,10 @@ struct SettingsTests {
       #expect(settings.store == "sqlite:x.db" && settings.loops == 2 && settings.egress.reach == .listed)
       #expect(settings.engine.maxInFlightPerTarget == 3 && settings.engine.targetRules.count == 1)
     }
+    try withFile(#"{"targetDefaults": {"maxInFlight": 9}}"#) { file in
+      let settings = try load(file: file).settings
+      #expect(settings.engine.target.maxInFlight == 9)
+    }
     for (content, words) in [
       (
         "{\"eventHeartbeat\": \"1m\",\n \"events\": {\"heartbeat\": \"1m\"}}",
@@ -253,10 +257,10 @@ struct SettingsTests {
 
   @Test("the settings of all targets are those of one, without TLS")
   func targetDefaults() throws {
-    let text = #"{"breaker":{"consecutiveFailures":0},"rate":{"perSecond":5}}"#
+    let text = #"{"breaker":{"consecutiveFailures":0},"rate":{"perSecond":0.5}}"#
     let loaded = try load(flags: ["targetDefaults": text, "maxInFlightPerTarget": "7"])
     let target = loaded.settings.engine.target
-    #expect(target.ratePerSecond == 5 && target.breaker.consecutiveFailures == 0 && target.maxInFlight == 7)
+    #expect(target.ratePerSecond == 0.5 && target.breaker.consecutiveFailures == 0 && target.maxInFlight == 7)
     #expect(loaded.description.contains("targets.defaults = \(text)  # flag --target-defaults\n"))
   }
 

@@ -16,8 +16,9 @@ package struct APIKeyDraft: Sendable, Hashable {
   package static let quotas = 1...1_000_000
 
   /// Creates a draft.
-  package init(name: String = "", scopes: Set<APIScope> = [], requestsPerMinute: Int? = nil, namespace: Namespace? = nil)
-  {
+  package init(
+    name: String = "", scopes: Set<APIScope> = [], requestsPerMinute: Int? = nil, namespace: Namespace? = nil
+  ) {
     self.namespace = namespace
     self.name = name
     self.scopes = scopes

@@ -20,7 +20,8 @@ package struct GivenIdentity: Sendable, Hashable {
 
 extension CallDescriptor {
   /// Creates the descriptor of a call that another instance has read and forwarded.
-  package init(forwarded spec: CallSpec, body: [UInt8], start: Start, key: IdempotencyKey?, as identity: GivenIdentity) {
+  package init(forwarded spec: CallSpec, body: [UInt8], start: Start, key: IdempotencyKey?, as identity: GivenIdentity)
+  {
     self.init(spec: spec, body: body, start: start)
     self.key = key
     self.identity = identity

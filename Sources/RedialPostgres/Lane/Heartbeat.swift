@@ -10,7 +10,7 @@ final class Heartbeat: Sendable {
   /// The time between two heartbeats, of which each draws its own within a tenth.
   static let interval = Duration.milliseconds(250)
 
-  /// What the others are told.
+  /// A message to the others.
   private enum Message: Sendable {
     /// The owners of these shards: that calls for them are stored.
     case calls(ShardSet)

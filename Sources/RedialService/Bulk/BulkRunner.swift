@@ -224,7 +224,7 @@ final class BulkRunner: Sendable {
     surroundings.perform(operation, page.calls, finish)
   }
 
-  /// Records what became of a page, and goes on: with the next page, or with this one again.
+  /// Records the results of a page, and goes on: with the next page, or with this one again.
   private func record(
     _ tally: BulkBatch.Tally, of page: CallPage<CallID>, for id: BulkOperationID, in term: UInt64, since: Timestamp
   ) {

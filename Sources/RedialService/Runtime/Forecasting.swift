@@ -16,7 +16,7 @@ final class Forecasting: Sendable {
   private var engine: EngineLane { targets.engine }
   private var queries: Queries { targets.queries }
 
-  /// The maximum number of attempts that are simulated for one forecast: a fifth of a second of one core.
+  /// The maximum number of attempts that are simulated for one forecast: a tenth of a second of one core.
   private static let mostAttempts = 20_000
 
   init(_ limits: ForecastLimits, _ targets: TargetAnswers, _ clock: Clock) {

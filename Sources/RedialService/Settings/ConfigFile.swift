@@ -66,7 +66,7 @@ struct ConfigFile {
     var entries: [Entry] = []
     try reader.beginObject()
     while let key = try reader.nextKey() {
-      guard try reader.peek() == .object else {
+      guard try reader.peek() == .object, key != "targetDefaults" else {
         entries.append(try entry(key, in: nil, &reader, bytes))
         continue
       }
@@ -89,8 +89,8 @@ struct ConfigFile {
     let line = 1 + bytes[..<reader.offset].count { $0 == UInt8(ascii: "\n") }
     switch kind {
     case .string: return Entry(text: try reader.string(), line: line, group: group, member: member)
-    // The setting itself reads the content of an array.
-    case .array where key == "targetRules", .number, .bool:
+    // The setting itself reads JSON.
+    case .array where key == "targetRules", .object where key == "targetDefaults", .number, .bool:
       let text = String(decoding: reader.raw(try reader.skipValue()), as: UTF8.self)
       return Entry(text: text, line: line, group: group, member: member)
     default: throw JSONError(offset: reader.offset, reason: "\(member) must be a string or a number")

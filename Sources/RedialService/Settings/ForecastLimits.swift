@@ -4,7 +4,7 @@ package struct ForecastLimits: Sendable, Hashable {
   /// second.
   package var maxPreviewDraws = 4_096_000
   /// The maximum number of attempts of one simulation; two million take one core a second or two.
-  package var maxSimulationAttempts = 200_000
+  package var maxSimulationAttempts = 400_000
   /// How many of them may wait for one API key; without keys, for all clients together.
   package var maxForecastsPerKey = 16
   /// How many of them may wait in all.

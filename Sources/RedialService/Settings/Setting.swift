@@ -232,7 +232,8 @@ extension Setting {
     ),
     Setting(
       key: "targetDefaults", form: "JSON",
-      summary: "Settings of all targets that have no others, such as {\"rate\": {\"perSecond\": 10}}; see docs/targets.md.",
+      summary:
+        "Settings of all targets that have no others, such as {\"rate\": {\"perSecond\": 10}}; see docs/targets.md.",
       isSecret: false,
       read: { $0.targetDefaults == TargetOverrides() ? "" : String(decoding: $0.targetDefaults.json, as: UTF8.self) },
       assign: { settings, text in

@@ -151,7 +151,8 @@ struct RecoveryTests {
     retrier.breaker = breaker
     let late = await retrier.failure { _ in }
     #expect(late?.reason == .deadlineExceeded && late?.breaker == CircuitOpen(name: "db", retryAfter: .seconds(10)))
-    #expect(late?.description == "not tried: the circuit breaker db is open, for another 10 s, and the deadline comes first")
+    #expect(
+      late?.description == "not tried: the circuit breaker db is open, for another 10 s, and the deadline comes first")
     clock.advance(by: .seconds(10))
     let held = Held()
     let probe = Task { try await breaker.run { await held.work() } }
@@ -160,7 +161,8 @@ struct RecoveryTests {
     #expect(refused?.isHalfOpen == true)
     #expect(refused?.description == "the circuit breaker db is half-open, and its probes are in flight")
     retrier.policy.onTrip = .fail
-    #expect(await retrier.failure { _ in }?.description.hasPrefix("not tried: the circuit breaker db is half-open") == true)
+    #expect(
+      await retrier.failure { _ in }?.description.hasPrefix("not tried: the circuit breaker db is half-open") == true)
     held.release()
     try await probe.value
   }

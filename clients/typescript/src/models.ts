@@ -454,7 +454,7 @@ export type Response = {
   encoding: "utf8" | "base64";
   /**
    * Whether the body was longer. It is also true for an old attempt whose body is not kept any more
-   * (`keptResponses`); the body is then empty.
+   * (the 20 latest); the body is then empty.
    */
   truncated: boolean;
 };
@@ -469,7 +469,7 @@ export type AttemptResponse = {
   encoding?: "utf8" | "base64";
   /**
    * Whether the body was longer. It is also true for an old attempt whose body is not kept any more
-   * (`keptResponses`); the body is then empty.
+   * (the 20 latest); the body is then empty.
    */
   truncated: boolean;
 };

@@ -404,7 +404,7 @@ class Response(TypedDict):
     truncated: bool
     """
     Whether the body was longer. It is also true for an old attempt whose body is not kept any more
-    (`keptResponses`); the body is then empty.
+    (the 20 latest); the body is then empty.
 
     """
 
@@ -421,7 +421,7 @@ class AttemptResponse(TypedDict):
     truncated: bool
     """
     Whether the body was longer. It is also true for an old attempt whose body is not kept any more
-    (`keptResponses`); the body is then empty.
+    (the 20 latest); the body is then empty.
 
     """
 
