@@ -23,7 +23,7 @@ struct Weather {
       return "\(station): \(try await client.temperature(at: station)) °C"
     } catch let error as RetryError {
       switch error.reason {
-      case .tripped: return "\(station): its line is down; ask again in \(error.retryAfter ?? .zero)"
+      case .tripped, .recovering: return "\(station): its line is down; ask again in \(error.retryAfter ?? .zero)"
       case .notRetryable: return "\(station): there is no such station"
       case .attemptsExhausted, .deadlineExceeded, .budgetExhausted, .cancelled: return "\(station): no answer for now"
       }
