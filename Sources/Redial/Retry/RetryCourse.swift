@@ -51,7 +51,7 @@ struct RetryCourse {
         tellBudget(.ignored)
         throw CancellationError()
       case .failure(let error):
-        wait = try await failed(error, permit, began, took)
+        wait = try await failed(error, permit, attempt, took)
       }
     }
   }
@@ -150,7 +150,7 @@ struct RetryCourse {
 
   /// Decides after a failed attempt, and waits for the next.
   private mutating func failed(
-    _ thrown: any Error, _ permit: CircuitBreaker.Permit?, _ began: Duration, _ took: Duration
+    _ thrown: any Error, _ permit: CircuitBreaker.Permit?, _ attempt: RetryAttempt, _ took: Duration
   ) async throws -> Duration {
     let error = (thrown as? Permanent)?.underlying ?? thrown
     let outcome = thrown is Permanent ? .unusable : retrier.outcome(error)
@@ -161,7 +161,8 @@ struct RetryCourse {
       end.directive = directive
     }
     // A timeout that the deadline has shortened says nothing about the target.
-    let wasCutShort = (error as? AttemptTimeout).map { $0.limit < policy.attemptTimeout } ?? false
+    let wasCutShort =
+      attempt.timeout < policy.attemptTimeout && error as? AttemptTimeout == .init(limit: attempt.timeout)
     if let permit {
       retrier.breaker?.finish(wasCutShort ? .ignored : end.breakerResult, of: permit, took: took, error)
     }
@@ -173,7 +174,8 @@ struct RetryCourse {
     let decision = decide(end, at: now)
     waits = decision.waits
     remember(
-      RetryError.Attempt(number: attempts, startedAfter: began, duration: took, error: error, decision: decision))
+      RetryError.Attempt(
+        number: attempts, startedAfter: attempt.elapsed, duration: took, error: error, decision: decision))
     retrier.tell(.attemptFailed(name: retrier.name, number: attempts, error: error, decision: decision))
     let wait: Duration
     switch decision.action {

@@ -8,13 +8,19 @@ internal import Dispatch
 final class SharedTimer: Sendable {
   static let shared = SharedTimer()
 
+  /// What happens when a time is up.
+  private struct Alarm {
+    let timeLeft: @Sendable () -> Duration
+    let action: @Sendable () -> Void
+  }
+
   private struct Entry {
     let at: ContinuousClock.Instant
     let id: UInt64
   }
 
   private struct State {
-    var actions: [UInt64: @Sendable () -> Void] = [:]
+    var alarms: [UInt64: Alarm] = [:]
     /// The earliest first, as a binary heap; also entries that were removed.
     var heap: [Entry] = []
     var lastID: UInt64 = 0
@@ -51,8 +57,8 @@ final class SharedTimer: Sendable {
 
     /// Drops entries that were removed, once they are most of the heap.
     mutating func tidy() {
-      guard heap.count > 64, heap.count > 2 * actions.count else { return }
-      heap.removeAll { actions[$0.id] == nil }
+      guard heap.count > 64, heap.count > 2 * alarms.count else { return }
+      heap.removeAll { alarms[$0.id] == nil }
       for place in stride(from: heap.count / 2, through: 0, by: -1) { sink(place) }
     }
   }
@@ -61,11 +67,17 @@ final class SharedTimer: Sendable {
   private let queue = DispatchQueue(label: "redial.timeouts")
 
   /// Calls an action after a time, on a queue of its own, unless it is removed before.
-  func add(after time: Duration, _ action: @escaping @Sendable () -> Void) -> UInt64 {
+  ///
+  /// - Parameter timeLeft: Asked when the time is up; if it is more than zero, the action is that much later. It is
+  ///   called under a lock, so it must only compute.
+  func add(
+    after time: Duration, unless timeLeft: @escaping @Sendable () -> Duration = { .zero },
+    _ action: @escaping @Sendable () -> Void
+  ) -> UInt64 {
     let at = ContinuousClock.now + time
     let (id, isFirst) = state.withLock { state in
       state.lastID += 1
-      state.actions[state.lastID] = action
+      state.alarms[state.lastID] = Alarm(timeLeft: timeLeft, action: action)
       state.add(Entry(at: at, id: state.lastID))
       let isFirst = state.looksAt.map { at < $0 } ?? true
       if isFirst { state.looksAt = at }
@@ -79,7 +91,7 @@ final class SharedTimer: Sendable {
   func remove(_ id: UInt64) -> Bool {
     state.withLock { state in
       defer { state.tidy() }
-      return state.actions.removeValue(forKey: id) != nil
+      return state.alarms.removeValue(forKey: id) != nil
     }
   }
 
@@ -95,9 +107,16 @@ final class SharedTimer: Sendable {
       guard state.looksAt == time else { return ([], nil) }
       let now = ContinuousClock.now
       var due: [@Sendable () -> Void] = []
-      while let first = state.heap.first, first.at <= now || state.actions[first.id] == nil {
-        if let action = state.actions.removeValue(forKey: first.id) { due.append(action) }
+      while let first = state.heap.first, first.at <= now || state.alarms[first.id] == nil {
         state.removeFirst()
+        guard let alarm = state.alarms[first.id] else { continue }
+        let left = alarm.timeLeft()
+        if left > .zero {
+          state.add(Entry(at: now + left, id: first.id))
+        } else {
+          state.alarms[first.id] = nil
+          due.append(alarm.action)
+        }
       }
       state.looksAt = state.heap.first?.at
       return (due, state.looksAt)

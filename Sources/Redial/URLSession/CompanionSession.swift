@@ -113,7 +113,9 @@ final class ExchangeRouter: NSObject, URLSessionDataDelegate {
       _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
       totalBytesExpectedToSend: Int64
     ) {
-      exchange(of: task)?.delegate?.urlSession(
+      let exchange = exchange(of: task)
+      exchange?.bodyWasSent()
+      exchange?.delegate?.urlSession(
         session, task: task, didSendBodyData: bytesSent, totalBytesSent: totalBytesSent,
         totalBytesExpectedToSend: totalBytesExpectedToSend)
     }

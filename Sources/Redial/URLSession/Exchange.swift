@@ -45,12 +45,14 @@ final class Exchange: Sendable {
   private let options: URLRetryOptions
   private let sink: Sink
   private let unread: UnreadBytes
+  private let activity: Activity
   private let stage = Guarded(Stage.idle)
 
-  init(_ options: URLRetryOptions, _ session: URLSession, _ sink: Sink) {
+  init(_ options: URLRetryOptions, _ session: URLSession, _ sink: Sink, _ activity: Activity) {
     self.options = options
     self.session = session
     self.sink = sink
+    self.activity = activity
     delegate = options.delegate ?? session.delegate as? any URLSessionTaskDelegate
     unread = UnreadBytes(limit: options.maxUnreadBytes)
   }
@@ -97,6 +99,7 @@ final class Exchange: Sendable {
   /// Receives the head of an answer. The last counts: one whose challenge is met with credentials is followed by
   /// another.
   func receive(_ response: URLResponse, of task: URLSessionTask) {
+    activity.sign()
     let isSuccess = isSuccess(response)
     let (chunks, continuation) = AsyncThrowingStream<Data, any Error>.makeStream()
     let waiter = stage.withLock { stage -> Waiter? in
@@ -129,6 +132,7 @@ final class Exchange: Sendable {
 
   /// Receives a piece of the content.
   func receive(_ data: Data, of task: URLSessionTask) {
+    activity.sign()
     let overflowing = stage.withLock { stage -> AsyncThrowingStream<Data, any Error>.Continuation? in
       switch stage {
       case .streaming(let chunks):
@@ -152,6 +156,9 @@ final class Exchange: Sendable {
     overflowing.finish(throwing: StreamOverflow(limit: unread.limit))
     task.cancel()
   }
+
+  /// Notes that a piece of the body was sent.
+  func bodyWasSent() { activity.sign() }
 
   /// Receives the end.
   func end(_ task: URLSessionTask, _ error: (any Error)?) {

@@ -34,16 +34,29 @@ struct HTTPCallRun: Sendable {
 
   func run() async throws(HTTPCallError) -> (HTTPAnswer.Content, HTTPURLResponse) {
     do {
-      return try await options.retrier(for: request).run { attempt in try await perform(attempt) }
+      var retrier = options.retrier(for: request)
+      let (quiet, clock) = (retrier.policy.attemptTimeout, retrier.clock)
+      // The policy's timeout counts from the last sign of life. Only the deadline limits the whole attempt.
+      retrier.policy.attemptTimeout = .longest
+      return try await retrier.run { attempt in
+        let activity = Activity(clock)
+        var limited = attempt
+        limited.timeout = quiet
+        return try await TimedWork.perform(limited, clock, isolation: #isolation, activity: activity) { attempt in
+          try await perform(attempt, activity)
+        }.get()
+      }
     } catch {
       throw HTTPCallError(error)
     }
   }
 
-  private func perform(_ attempt: RetryAttempt) async throws(HTTPCallError) -> (HTTPAnswer.Content, HTTPURLResponse) {
+  private func perform(
+    _ attempt: RetryAttempt, _ activity: Activity
+  ) async throws(HTTPCallError) -> (HTTPAnswer.Content, HTTPURLResponse) {
     while true {
       let request = try await prepare(attempt)
-      let answer = try await send(request, attempt)
+      let answer = try await send(request, attempt, activity)
       guard let response = answer.response as? HTTPURLResponse else { throw .notHTTP(answer.response) }
       if options.successStatuses.contains(response.statusCode) {
         if answer.isEmpty, !options.allowNoData, response.mayHaveContent(toMethod: request.httpMethod) {
@@ -71,9 +84,11 @@ struct HTTPCallRun: Sendable {
     return prepared
   }
 
-  private func send(_ request: URLRequest, _ attempt: RetryAttempt) async throws(HTTPCallError) -> HTTPAnswer {
+  private func send(
+    _ request: URLRequest, _ attempt: RetryAttempt, _ activity: Activity
+  ) async throws(HTTPCallError) -> HTTPAnswer {
     do {
-      let exchange = Exchange(options, session, sink)
+      let exchange = Exchange(options, session, sink, activity)
       let answer = try await exchange.run(request, body, connection: options.connection(for: request, attempt))
       // Nobody uses the file of an attempt whose time is up.
       if Task.isCancelled {

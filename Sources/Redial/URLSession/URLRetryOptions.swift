@@ -26,7 +26,8 @@ public struct URLRetryOptions: Sendable {
   public typealias Outcome = @Sendable (HTTPCallError, Timestamp) -> AttemptOutcome
 
   /// Policy, breaker, budget, clock, events, log and name. An empty name stands for the request's method and URL
-  /// without its secrets. Its `outcome` is not used: ``outcome`` is.
+  /// without its secrets. Its `outcome` is not used: ``outcome`` is. The policy's `attemptTimeout` limits the time to the
+  /// head of the answer, and then each silence within the content; a transfer that flows is limited only by the deadline.
   public var retrier: Retrier
   /// The meaning of an error. The default is ``HTTPCallError/outcome(of:at:)``.
   public var outcome: Outcome = HTTPCallError.outcome

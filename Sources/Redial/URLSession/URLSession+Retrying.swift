@@ -18,6 +18,8 @@ extension URLSession {
   /// idempotent request may find an idle connection closed and be sent again, on another, automatically. End calls by
   /// cancelling their tasks: this session's `invalidateAndCancel()` does not affect them.
   ///
+  /// The policy's `attemptTimeout` ends an attempt that is silent for so long, and none that sends or receives.
+  ///
   /// - Throws: How it ended without success; ``HTTPCallError/cancelled`` if the task is cancelled, also during a wait.
   public func data(
     for request: URLRequest, retrying options: URLRetryOptions

@@ -6,7 +6,8 @@ public struct RetryPolicy: Sendable, Hashable {
   public var deadline: Duration
   /// What the deadline counts, and what happens to an attempt that it would cut short.
   public var deadlineRule: DeadlineRule
-  /// The maximum time of one attempt.
+  /// The maximum time of one attempt. For a `URLSession` of the library Redial it is the maximum silence: until the head of
+  /// the answer, and within its content.
   public var attemptTimeout: Duration
   /// What comes before the first attempt.
   public var initialDelay: InitialDelay

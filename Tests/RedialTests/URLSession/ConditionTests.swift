@@ -1,7 +1,9 @@
+import Dispatch
 import Foundation
 import HTTPServer
 import Redial
 import RedialTestSupport
+import Synchronization
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -96,6 +98,48 @@ struct ConditionTests {
     #expect(error?.spent?.retries.history.first?.error is AttemptTimeout)
   }
 
+  @Test("a transfer that flows is not cut off, and one that falls silent is", arguments: [true, false])
+  func flowing(isWhole: Bool) async throws {
+    let (clock, next) = (CountingClock(), DispatchSemaphore(value: 0))
+    let server = ScriptedServer { connection, _ in
+      guard connection.readHead() else { return }
+      for piece in ["HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", "a", "b", "c", "d", "e"] {
+        guard next.wait(timeout: .now() + 60) == .success else { return }
+        connection.send(piece)
+      }
+      connection.waitForEnd()
+    }
+    let request = URLRequest(url: try LocalServer.url(server.url))
+    let options = calls.options(1) {
+      $0.policy.attemptTimeout = .seconds(5)
+      $0.retrier.clock = clock
+    }
+    let call = Task { try await calls.session.data(for: request, retrying: options) }
+    for _ in 0..<5 {
+      await clock.base.waitForSleepers(1, .timeout)
+      let before = clock.readings
+      next.signal()
+      while clock.readings == before { try await Task.sleep(for: .milliseconds(1)) }
+      clock.base.advance(by: .seconds(4))
+    }
+    if isWhole {
+      next.signal()
+      #expect(try await call.value.0 == Data("abcde".utf8))
+    } else {
+      await clock.base.waitForSleepers(1, .timeout)
+      clock.base.advance(by: .seconds(2))
+      let error = await #expect(throws: HTTPCallError.self) { try await call.value }
+      #expect(error?.spent?.last?.kind == "urlError \(URLError.timedOut.rawValue)")
+    }
+  }
+
+  @Test("presets whose originals limit no attempt limit none")
+  func unlimitedPresets() {
+    #expect(RetryPolicy.alley.attemptTimeout == .longest)
+    #expect(RetryPolicy.exponentialBackOff.attemptTimeout == .longest)
+    #expect(RetryPolicy.fe9lix.attemptTimeout == .seconds(10))
+  }
+
   @Test("a response that is not HTTP is retried and counts as possibly sent")
   func garbage() async throws {
     let server = ScriptedServer { connection, number in
@@ -167,4 +211,20 @@ struct ConditionTests {
     #expect((error == nil) == (requests == 2))
     #expect(server.count == requests)
   }
+}
+
+/// A clock for tests that counts how often it was read.
+private final class CountingClock: RetryClock {
+  let base = TestClock(.manual)
+  private let count = Mutex(0)
+
+  var readings: Int { count.withLock { $0 } }
+  var now: Timestamp {
+    count.withLock { $0 += 1 }
+    return base.now
+  }
+  var wallTime: Timestamp { base.now }
+
+  func sleep(for wait: Duration) async throws { try await base.sleep(for: wait) }
+  func timeout(after limit: Duration) async throws { try await base.timeout(after: limit) }
 }

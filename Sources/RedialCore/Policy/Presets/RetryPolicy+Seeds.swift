@@ -1,9 +1,10 @@
 /// The policies of the four systems that Redial supersedes, with their defaults.
 extension RetryPolicy {
   /// ExponentialBackOff 1.1.1 (Ybrin): 500 ms × 1.5 to 60 s, ±50 %, capped after jitter; a wait before the first run, too;
-  /// 15 minutes of waiting, looked at before each wait.
+  /// 15 minutes of waiting, looked at before each wait. No timeout of an attempt.
   public static let exponentialBackOff = RetryPolicy(
-    maxAttempts: unlimited, deadlineRule: DeadlineRule(measure: .sumOfWaits), initialDelay: .backoff,
+    maxAttempts: unlimited, deadlineRule: DeadlineRule(measure: .sumOfWaits), attemptTimeout: .longest,
+    initialDelay: .backoff,
     backoff: Backoff(cap: .afterJitter))
 
   /// CircuitBreaker (fe9lix): 3 attempts of 10 s each, 2 s and then 2² s between them. Its breaker is
@@ -12,9 +13,9 @@ extension RetryPolicy {
     maxAttempts: 3, deadline: .longest, attemptTimeout: .seconds(10),
     backoff: Backoff(.power(base: .seconds(2)), maximum: .longest, jitter: .none), onTrip: .fail)
 
-  /// Alley (Radiant Tap): 10 attempts, full jitter of 0.5 s × 2 to 30 s, its statuses.
+  /// Alley (Radiant Tap): 10 attempts, full jitter of 0.5 s × 2 to 30 s, its statuses, no timeout of an attempt.
   public static let alley = RetryPolicy(
-    maxAttempts: 10, deadline: .longest,
+    maxAttempts: 10, deadline: .longest, attemptTimeout: .longest,
     backoff: Backoff(initial: .milliseconds(500), multiplier: 2, maximum: .seconds(30), jitter: .full),
     retryOn: RetryConditions(network: .always, statuses: .alley))
 
