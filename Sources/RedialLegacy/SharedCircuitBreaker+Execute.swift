@@ -11,7 +11,8 @@ extension SharedCircuitBreaker {
   /// } didTrip: { error in show(error) }
   /// ```
   ///
-  /// A call that reports nothing within the policy's `attemptTimeout` counts as failed. While the breaker is open the
+  /// A call that reports nothing within the policy's `attemptTimeout` counts as failed, and is made again as in fe9lix's
+  /// CircuitBreaker: the one before may still run. While the breaker is open the
   /// call is not made, and `didTrip` is called with the last error: this call's own; or that of the latest call that
   /// failed under the breaker; or, if none did since the breaker last closed, `CircuitOpen`.
   ///

@@ -1,5 +1,5 @@
 /// Waits for one signal; a cancelled task stops waiting.
-final class Waiter: Sendable {
+package final class Waiter: Sendable {
   private enum Phase {
     case new
     case waiting(CheckedContinuation<Void, Never>)
@@ -8,8 +8,10 @@ final class Waiter: Sendable {
 
   private let phase = Guarded(Phase.new)
 
+  package init() {}
+
   /// Returns when ``finish()`` is called, or was, or if the task is cancelled. For one task.
-  func wait() async {
+  package func wait() async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isOver = phase.withLock { phase in
@@ -26,7 +28,7 @@ final class Waiter: Sendable {
 
   /// Ends the wait, and returns whether it had not ended before.
   @discardableResult
-  func finish() -> Bool {
+  package func finish() -> Bool {
     let before = phase.withLock { phase in
       defer { phase = .over }
       return phase

@@ -59,13 +59,26 @@ public final class RetryRun: Sendable {
   }
 
   /// A run of work that reports by a callback, once per attempt.
+  ///
+  /// Work that reports by a callback cannot be cancelled. When the time of an attempt is up, it counts as failed; the next
+  /// attempt begins the work once the one before has reported, and may itself run out of time while it waits.
+  ///
+  /// - Parameter overlapping: Whether the work may begin again while the one before has not reported.
   public convenience init(
-    _ retrier: Retrier = Retrier(), registry: RetryRunRegistry = .shared,
+    _ retrier: Retrier = Retrier(), registry: RetryRunRegistry = .shared, overlapping: Bool = false,
     reporting work: @escaping @Sendable (RetryAttempt, @escaping @Sendable (Bool) -> Void) -> Void
   ) {
+    let turn = CallbackTurn()
     self.init(retrier, registry: registry) { attempt in
+      let number = overlapping ? nil : try await turn.take()
+      let hasBegun = Guarded(false)
+      defer { if let number, !hasBegun.withLock({ $0 }) { turn.end(number) } }
       try await CallbackAttempt.run { call in
-        work(attempt) { $0 ? call.success() : call.failure(AttemptReportedFailure()) }
+        hasBegun.withLock { $0 = true }
+        work(attempt) { isSuccess in
+          if let number { turn.end(number) }
+          if isSuccess { call.success() } else { call.failure(AttemptReportedFailure()) }
+        }
       }
     }
   }

@@ -114,6 +114,36 @@ struct RetryRunTests {
     }
   }
 
+  @Test("a callback is not begun again before it has reported, unless that is asked for", arguments: [false, true])
+  func overlapping(isAsked: Bool) async throws {
+    let clock = TestClock(.manual)
+    let policy = RetryPolicy(maxAttempts: 3, attemptTimeout: .seconds(10), backoff: .constant(.seconds(1)))
+    let reports = Notes<@Sendable (Bool) -> Void>()
+    let run = RetryRun(
+      .test(policy, clock: clock), registry: registry, overlapping: isAsked, reporting: { reports.add($1) })
+    run.start()
+    for _ in 1...2 {
+      await clock.waitForSleepers(1, .timeout)
+      clock.advance(by: .seconds(10))
+      await clock.waitForSleepers(1)
+      clock.advance(by: .seconds(1))
+    }
+    #expect(await eventually { run.attempts == 3 })
+    if isAsked {
+      #expect(await eventually { reports.count == 3 })
+    } else {
+      #expect(reports.count == 1, "the second attempt has ended without it")
+      // Twice, and late: it ends its own turn, once, and not the run.
+      reports.all.first?(true)
+      reports.all.first?(true)
+      #expect(await eventually { reports.count == 2 })
+      #expect(run.state == .running)
+    }
+    reports.all.last?(true)
+    #expect(await run.ended() == .succeeded)
+    #expect(run.attempts == 3 && reports.count == (isAsked ? 3 : 2))
+  }
+
   @Test("reporting twice does not start two loops")
   func twice() async {
     let attempts = Notes<Int>()
