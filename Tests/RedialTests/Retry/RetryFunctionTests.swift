@@ -55,6 +55,39 @@ struct RetryFunctionTests {
     #expect(tries == 4 && session.tries == 4)
   }
 
+  @Test("until: a value that is not accepted is tried again, and the last is returned when the attempts are spent")
+  func until() async throws {
+    var tries = 0
+    let history = RetryHistory()
+    let session = try await retry(.quick, until: { $0.tries == 3 }, history: history) {
+      tries += 1
+      return Session(tries: tries)
+    }
+    #expect(session.tries == 3)
+    #expect(history.failures.map { $0.error is UnacceptedValue } == [true, true])
+    #expect(try await retry(.quick, attempts: 2, until: { _ in false }) { Session(tries: 9) }.tries == 9)
+  }
+
+  @Test("until: an error after a value that is not accepted is thrown, and one that must not be retried ends it")
+  func untilWithErrors() async throws {
+    var tries = 0
+    await #expect(throws: Refused(number: 2)) {
+      try await retry(.quick, attempts: 2, until: { $0 == 0 }) { () async throws -> Int in
+        tries += 1
+        if tries == 2 { throw Refused(number: tries) }
+        return tries
+      }
+    }
+    tries = 0
+    await #expect(throws: Broken.self) {
+      try await retry(.quick, if: { $0 is Refused }, until: { $0 == 0 }) { () async throws -> Int in
+        tries += 1
+        throw Broken()
+      }
+    }
+    #expect(tries == 1)
+  }
+
   @Test("work on the main actor stays there")
   @MainActor func mainActor() async throws {
     var tries = 0
