@@ -46,6 +46,16 @@ def test_the_example_rides_out_failures_and_says_what_it_cannot():
     assert sum(line.startswith("Svalbard: attempt") and line.endswith("begins") for line in events) == 3
 
 
+def test_runs_that_succeed_leave_nothing_in_memory():
+    """Each kept 710 bytes until its timeout had passed."""
+    ran = program("many", "50000")
+    assert ran.returncode == 0, ran.stdout
+    grown = dict(re.findall(r"^(.*): .* a run, (-?\d+) bytes$", ran.stdout, re.M))
+    assert list(grown) == ["by default", "no timeout", "a retrier", "a task group with a sleep"], ran.stdout
+    for name in ["by default", "no timeout", "a retrier"]:
+        assert int(grown[name]) < 50_000 * 100, ran.stdout
+
+
 def test_the_page_shows_the_example():
     program = "".join(file.read_text() for file in sorted(EXAMPLE.rglob("*.swift")))
     shown = re.findall(r"^```swift\n(.*?)^```", samples.EXCERPTS.read_text(), re.M | re.S)

@@ -7,5 +7,6 @@ let package = Package(
   targets: [
     .executableTarget(name: "weather", dependencies: [.product(name: "Redial", package: "redial")]),
     .executableTarget(name: "uses", dependencies: [.product(name: "Redial", package: "redial")]),
+    .executableTarget(name: "many", dependencies: [.product(name: "Redial", package: "redial")]),
   ]
 )
