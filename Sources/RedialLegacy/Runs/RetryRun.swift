@@ -63,7 +63,7 @@ public final class RetryRun: Sendable {
   /// Work that reports by a callback cannot be cancelled. When the time of an attempt is up, it counts as failed; the next
   /// attempt begins the work once the one before has reported, and may itself run out of time while it waits.
   ///
-  /// - Parameter overlapping: Whether the work may begin again while the one before has not reported.
+  /// With `overlapping` the work may begin again while the one before has not reported.
   public convenience init(
     _ retrier: Retrier = Retrier(), registry: RetryRunRegistry = .shared, overlapping: Bool = false,
     reporting work: @escaping @Sendable (RetryAttempt, @escaping @Sendable (Bool) -> Void) -> Void
