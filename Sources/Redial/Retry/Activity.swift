@@ -8,7 +8,7 @@ final class Activity: Sendable {
   /// Notes that something was received or sent.
   func sign() { last.withLock { $0 = clock.now } }
 
-  /// What is left of a limit; zero if there was no sign.
+  /// The rest of a limit; zero if there was no sign.
   func timeLeft(of limit: Duration) -> Duration {
     guard let last = last.withLock({ $0 }) else { return .zero }
     return limit - (clock.now - last)
