@@ -14,6 +14,8 @@ extension CircuitBreakerSettings {
     consecutiveFailures: 3, significance: 1, openInterval: .seconds(10), openMultiplier: 1)
 
   /// resilience4j: half of the latest 100 calls failed, or all took over a minute; 60 s; 10 probes.
+  ///
+  /// Its half-open state ends as soon as the probes that are left cannot change the outcome; resilience4j awaits all ten.
   public static let resilience4j = CircuitBreakerSettings(
     consecutiveFailures: 0, failureRate: 0.5, slowCallRate: 1, slowCallDuration: .seconds(60), window: .calls(100),
     minimumCalls: 100, openInterval: .seconds(60), openMultiplier: 1, halfOpenProbes: 10,
