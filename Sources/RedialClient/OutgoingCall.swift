@@ -19,7 +19,7 @@ public struct OutgoingCall: Sendable {
   /// How to retry; nil for the service's default.
   ///
   /// Durations are sent to the microsecond. A deadline, or a maximum of the backoff or for `Retry-After`, beyond 366
-  /// days is sent as 366 days.
+  /// days is sent as 366 days, and an `attemptTimeout` of `.longest` as an hour, which is the service's maximum.
   public var policy: CallPolicy?
   /// When it starts.
   public var start: Start

@@ -38,7 +38,8 @@ struct WirePolicy: Encodable {
         time, in: .zero...Self.hour.upperBound, part: "policy.deadlineRule.minimumAttemptTime")
       try members.encode(text, forKey: .minimumAttemptTime)
     }
-    if let timeout = policy.attemptTimeout {
+    if let given = policy.attemptTimeout {
+      let timeout = given >= .longest ? Self.hour.upperBound : given
       try members.encode(
         WireDuration.text(timeout, in: Self.hour, part: "policy.attemptTimeout"), forKey: .attemptTimeout)
     }

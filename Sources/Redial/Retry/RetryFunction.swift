@@ -41,7 +41,7 @@ public func retry<Value>(
 /// Runs work until its value is accepted:
 ///
 /// ```swift
-/// let response = try await retry(attempts: 3, until: { $0.status < 500 }) { try await client.get("/users/7") }
+/// let user = try await retry(attempts: 3, until: { !$0.name.isEmpty }) { try await fetchUser() }
 /// ```
 ///
 /// A value that is not accepted counts like an error that may be retried. When the retries end with such a value, it is
