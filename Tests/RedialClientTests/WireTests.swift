@@ -149,7 +149,8 @@ struct WireTests {
   ]
 
   @Test(
-    "a preset that the service supports is read as it was sent, an endless deadline as a year, timeout as an hour", arguments: sayable)
+    "a preset that the service supports is read as it was sent, an endless deadline as a year, timeout as an hour",
+    arguments: sayable)
   func presets(preset: RetryPolicy) throws {
     var expected = preset
     expected.deadline = min(preset.deadline, .seconds(366 * 86_400))
