@@ -67,4 +67,21 @@ struct LaneAnswerTests {
     #expect(again.session == grant.session)
     #expect(try database.number("SELECT count(*) FROM done WHERE id = \(Sample.id(1).rawValue)") == 1)
   }
+
+  // The listener was wrapped once more for each outcome, until a report needed more stack than a thread has: an instance
+  // ended after 29,000 transactions.
+  @Test("the way to who hears of the outcomes does not grow with their number")
+  func manyOutcomes() throws {
+    let store = try PostgresStore(database.settings)
+    defer { store.close() }
+    let arrived = DispatchSemaphore(value: 0)
+    store.report { _ in arrived.signal() }
+    for _ in 0..<60 {
+      for _ in 0..<1000 { _ = store.submit(.prove, as: 0, StoreTrial()) }
+      for _ in 0..<1000 where arrived.wait(timeout: .now() + .seconds(60)) != .success {
+        Issue.record("no outcome")
+        return
+      }
+    }
+  }
 }

@@ -45,12 +45,18 @@ final class PostgresLane: Sendable {
     var largest: Int
   }
 
+  /// Who receives the outcomes. In a structure of its own: a bare closure would be wrapped once more each time that it is
+  /// taken out of the lock, and a call of it would go through all wrappers.
+  private struct Listener: Sendable {
+    var hear: (@Sendable (StoreOutcome) -> Void)?
+  }
+
   let settings: PostgresSettings
   let needs: Needs
   let standing: Mutex<Standing>
   let introduction = Mutex(Introduction())
   private let mailbox = Mailbox<LaneJob>()
-  private let listener = Mutex<(@Sendable (StoreOutcome) -> Void)?>(nil)
+  private let listener = Mutex(Listener())
   private let thread: BellThread
 
   /// Starts the thread.
@@ -70,7 +76,7 @@ final class PostgresLane: Sendable {
 
   /// Sets who receives the outcomes.
   func report(to listener: @escaping @Sendable (StoreOutcome) -> Void) {
-    self.listener.withLock { $0 = listener }
+    self.listener.withLock { $0.hear = listener }
   }
 
   /// Adds a work behind all others.
@@ -95,6 +101,6 @@ final class PostgresLane: Sendable {
   }
 
   func report(_ outcome: StoreOutcome) {
-    listener.withLock { $0 }?(outcome)
+    listener.withLock { $0.hear }?(outcome)
   }
 }
