@@ -55,7 +55,7 @@ let package = Package(
     module("RedialForecast", ["RedialEngine", "RedialModel", "RedialText", "RedialJSON", "RedialCore"]),
 
     // The library that applications embed.
-    module("Redial", ["RedialCore"]),
+    module("Redial", ["RedialText", "RedialCore"]),
     // The client of the service.
     module("RedialClient", ["Redial", "RedialText"]),
     // What it takes over from older libraries: operations, callbacks, runs that can be started again.

@@ -57,7 +57,7 @@ public struct CallFilter: Sendable, Hashable {
 
   /// The parameters of a list.
   ///
-  /// - Throws: ``UnsupportedByService`` for a time that the service cannot read.
+  /// - Throws: `UnsupportedByService` for a time that the service cannot read.
   func query() throws -> [(name: String, value: String)] {
     var query: [(name: String, value: String)] = []
     func add(_ name: String, _ value: String?) {

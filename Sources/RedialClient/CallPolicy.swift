@@ -70,7 +70,7 @@ public struct CallPolicy: Sendable, Hashable {
   ///
   /// Its retry conditions are followed even if ``OutgoingCall/isIdempotent`` is false.
   /// ``RedialClient/submit(_:idempotencyKey:)`` refuses parts that the service does not support with
-  /// ``UnsupportedByService``.
+  /// `UnsupportedByService`.
   public init(_ policy: RetryPolicy) {
     self.init(
       maxAttempts: policy.maxAttempts == RetryPolicy.unlimited ? nil : policy.maxAttempts, deadline: policy.deadline,

@@ -3,7 +3,7 @@ internal import Foundation
 extension OutgoingCall {
   /// The call as the service reads it: one JSON object. The same call gives the same bytes.
   ///
-  /// - Throws: ``UnsupportedByService`` for a part that the service does not support; `EncodingError` for a body that
+  /// - Throws: `UnsupportedByService` for a part that the service does not support; `EncodingError` for a body that
   ///   cannot be encoded.
   func descriptor() throws -> Data {
     let encoder = JSONEncoder()
@@ -32,7 +32,7 @@ private struct WireCall: Encodable {
     case .json(let value): try members.encode(value, forKey: .json)
     case .data(let bytes): try members.encode(bytes.base64EncodedString(), forKey: .bodyBase64)
     }
-    try members.encodeIfPresent(call.policy.map(WirePolicy.init), forKey: .policy)
+    try members.encodeIfPresent(call.policy, forKey: .policy)
     switch call.start {
     case .now: break
     case .after(let delay):

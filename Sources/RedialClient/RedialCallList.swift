@@ -26,7 +26,7 @@ public struct RedialCallList: AsyncSequence, Sendable {
 
     /// The next call; nil after the last.
     ///
-    /// - Throws: ``UnsupportedByService`` for a time in the filter that the service cannot read; otherwise the errors of every
+    /// - Throws: `UnsupportedByService` for a time in the filter that the service cannot read; otherwise the errors of every
     ///   operation of ``RedialClient``. After an error the same call is next.
     public mutating func next() async throws -> RedialCall? {
       while true {

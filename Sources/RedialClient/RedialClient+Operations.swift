@@ -12,7 +12,7 @@ extension RedialClient {
   ///   - call: The call.
   ///   - idempotencyKey: Identifies this submission, 1 to 255 printable ASCII characters: a repetition returns the call
   ///     that was accepted first. Nil for a new one each time, or none without ``idempotentSubmit``.
-  /// - Throws: Before anything is sent: ``UnsupportedByService`` for a policy that the service does not support, and
+  /// - Throws: Before anything is sent: `UnsupportedByService` for a policy that the service does not support, and
   ///   `EncodingError` for a JSON body that cannot be encoded. Otherwise the errors of every operation.
   ///   ``RedialTransportError/mayHaveBeenAccepted`` says whether the call may exist.
   public func submit(_ call: OutgoingCall, idempotencyKey: String? = nil) async throws -> SubmittedCall {

@@ -15,7 +15,7 @@ enum WireTime {
 
   /// The same for a part of a request.
   ///
-  /// - Throws: ``UnsupportedByService`` outside the years 0 to 9999.
+  /// - Throws: `UnsupportedByService` outside the years 0 to 9999.
   static func text(_ date: Date, part: String) throws -> String {
     guard let text = text(date) else {
       // Not as a date: Foundation's description of some of these traps.

@@ -45,7 +45,7 @@ extension DamagedCall {
       spec: CallSpec(
         url: "", method: "", headers: [],
         target: TargetKey(remains.target ?? filter.target ?? "", in: filter.namespace),
-        policy: RetryPolicy(), labels: remains.labels, captureLimit: 0),
+        policy: .service, labels: remains.labels, captureLimit: 0),
       body: [], createdAt: id.createdAt,
       progress: CallProgress(state: state, due: id.createdAt, roundStartedAt: id.createdAt, finishedAt: id.createdAt))
     var stored = StoredCall(record: record, attempts: [])

@@ -125,7 +125,7 @@ struct TargetDrainTests {
   func reasons() {
     let times = [nil, now + .seconds(-1), now + .seconds(1), now + .seconds(2), now + .seconds(3)]
     let spec = CallSpec(
-      url: "http://a/", method: "GET", headers: [], target: "t", policy: RetryPolicy(), captureLimit: 0)
+      url: "http://a/", method: "GET", headers: [], target: "t", policy: .service, captureLimit: 0)
     let call = CallRecord(
       id: CallID(rawValue: 1), kind: .call, spec: spec, body: [], createdAt: now,
       progress: CallProgress(state: .queued, due: now, waiting: .concurrency, roundStartedAt: now))

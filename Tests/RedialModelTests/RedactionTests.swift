@@ -55,7 +55,7 @@ struct RedactionTests {
     let spec = CallSpec(
       url: "https://x/?sig=1", method: "POST",
       headers: [HeaderField("Authorization", "Bearer s"), HeaderField("X-Pin", "1"), HeaderField("X-A", "2")],
-      target: "t", policy: RetryPolicy(), callback: Callback(url: "https://y/?key=2"), captureLimit: 10,
+      target: "t", policy: .service, callback: Callback(url: "https://y/?key=2"), captureLimit: 10,
       redactedHeaders: ["x-pin"])
     let shown = String(decoding: spec.redactedJSON(Redaction()), as: UTF8.self)
     for secret in ["Bearer", "sig=1", "key=2", #""X-Pin":"1""#] { #expect(!shown.contains(secret), "\(secret)") }

@@ -13,7 +13,7 @@ struct ViewTests {
     CallRecord(
       id: CallID(rawValue: 1_790_000_000_123 << 20), kind: .call,
       spec: CallSpec(
-        url: "https://api.example.com/charges", method: "POST", headers: [], target: "billing", policy: RetryPolicy(),
+        url: "https://api.example.com/charges", method: "POST", headers: [], target: "billing", policy: .service,
         labels: [.init(name: "team", value: "pay\"ments")], captureLimit: 10), body: [], createdAt: Self.now,
       progress: CallProgress(
         state: state, due: Self.now + .seconds(5), waiting: .backoff, attempts: 2, roundStartedAt: Self.now,
@@ -67,7 +67,7 @@ struct ViewTests {
     }
     #expect(shown["state"] as? String == "scheduled" && shown["waitingOn"] as? String == "backoff")
     #expect(shown["nextAttemptAt"] as? String == "2026-09-21T14:13:25.123Z")
-    #expect(shown["deadlineAt"] as? String == "2026-09-21T14:28:20.123Z")
+    #expect(shown["deadlineAt"] as? String == "2026-09-22T14:13:20.123Z")
     #expect(shown["attempts"] == nil && shown["response"] == nil)
     let failed = try object { writer in
       CallView.write(call(.failed, failure: .tripped), attempts: [], wait: wait, redaction: Redaction(), to: &writer)

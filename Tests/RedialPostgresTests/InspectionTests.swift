@@ -72,7 +72,7 @@ struct InspectionTests {
     defer { store.close() }
     #expect(try report(at: 159).isClean)
     #expect(found(try report(at: 161)) == [.overdue: 4])
-    let policy = RetryPolicy()
+    let policy = Sample.policy
     let timeout = Int(policy.attemptTimeout.wholeMicroseconds / 1_000_000)
     let deadline = Int(policy.deadline.wholeMicroseconds / 1_000_000)
     #expect(found(try report(at: 161 + timeout)) == [.overdue: 4, .stuck: 2])

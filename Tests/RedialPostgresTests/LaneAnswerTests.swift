@@ -70,7 +70,7 @@ struct LaneAnswerTests {
 
   // The listener was wrapped once more for each outcome, until a report needed more stack than a thread has: an instance
   // ended after 29,000 transactions.
-  @Test("the way to who hears of the outcomes does not grow with their number")
+  @Test("a report of an outcome costs no more after many of them")
   func manyOutcomes() throws {
     let store = try PostgresStore(database.settings)
     defer { store.close() }

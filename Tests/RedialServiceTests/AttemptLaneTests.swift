@@ -47,7 +47,7 @@ struct AttemptLaneTests {
       call: CallRecord(
         id: CallID(rawValue: id), kind: kind,
         spec: CallSpec(
-          url: "http://127.0.0.1:1/", method: "POST", headers: [], target: target, policy: RetryPolicy(),
+          url: "http://127.0.0.1:1/", method: "POST", headers: [], target: target, policy: .service,
           captureLimit: 0),
         body: Array("{}".utf8), createdAt: now,
         progress: CallProgress(state: .running, due: now, roundStartedAt: now)),

@@ -13,7 +13,7 @@ struct EngineLaneTests {
   @Test("a timer that fires while the engine is being freed finds nothing, and does no harm")
   func freedUnderItsTimer() {
     let spec = CallSpec(
-      url: "http://127.0.0.1:9", method: "GET", headers: [], target: "t", policy: RetryPolicy(), captureLimit: 100)
+      url: "http://127.0.0.1:9", method: "GET", headers: [], target: "t", policy: .service, captureLimit: 100)
     for round in 1...10 {
       let stepped = DispatchSemaphore(value: 0)
       var lane: EngineLane? = EngineLane(engine: Engine(seed: 1), clock: Clock())
@@ -46,7 +46,7 @@ struct EngineLaneTests {
     // The recovery itself, and the step that follows it: nothing else wakes the lane from here on.
     for _ in 0..<2 { #expect(stepped.wait(timeout: .now() + 60) == .success) }
     let spec = CallSpec(
-      url: "http://127.0.0.1:9", method: "GET", headers: [], target: "t", policy: RetryPolicy(), captureLimit: 100)
+      url: "http://127.0.0.1:9", method: "GET", headers: [], target: "t", policy: .service, captureLimit: 100)
     for number in 1...50 {
       let descriptor = CallDescriptor(spec: spec, body: [], start: .after(.seconds(3600)))
       lane.deferEvent(.submit(descriptor, ReplyToken(rawValue: UInt64(number))))
@@ -59,7 +59,7 @@ struct EngineLaneTests {
   @Test("steps on the threads that bring events run one after the other, and no event is lost")
   func stepsInPlace() {
     let spec = CallSpec(
-      url: "http://127.0.0.1:9", method: "GET", headers: [], target: "t", policy: RetryPolicy(), captureLimit: 100)
+      url: "http://127.0.0.1:9", method: "GET", headers: [], target: "t", policy: .service, captureLimit: 100)
     @Sendable func submission(_ number: Int) -> EngineEvent {
       let descriptor = CallDescriptor(spec: spec, body: [], start: .after(.seconds(3600)))
       return .submit(descriptor, ReplyToken(rawValue: UInt64(number)))

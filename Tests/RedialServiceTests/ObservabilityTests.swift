@@ -75,7 +75,7 @@ struct ObservabilityTests {
       CallRecord(
         id: CallID(rawValue: 1), kind: .call,
         spec: CallSpec(
-          url: "http://a", method: "GET", headers: [], target: "a", policy: RetryPolicy(), captureLimit: 0), body: [],
+          url: "http://a", method: "GET", headers: [], target: "a", policy: .service, captureLimit: 0), body: [],
         createdAt: now,
         progress: CallProgress(state: .scheduled, due: due, waiting: reason, roundStartedAt: now))
     }

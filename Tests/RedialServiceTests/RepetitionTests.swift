@@ -48,7 +48,7 @@ struct RepetitionTests {
   func alwaysGone() throws {
     let (runtime, batch) = (try Self.runtime(), RecordingBatch())
     let spec = CallSpec(
-      url: "http://127.0.0.1:9", method: "GET", headers: [], target: "t", policy: RetryPolicy(), captureLimit: 100)
+      url: "http://127.0.0.1:9", method: "GET", headers: [], target: "t", policy: .service, captureLimit: 100)
     var descriptor = CallDescriptor(spec: spec, body: [], start: .after(.zero))
     descriptor.key = Self.key
     runtime.engine.post([runtime.intake.event(descriptor, of: .item(batch, index: 0))])

@@ -53,7 +53,7 @@ struct RuntimeStopTests {
     do {
       let runtime = try Self.runtime(store)
       let spec = CallSpec(
-        url: "http://127.0.0.1:9", method: "GET", headers: [], target: "t", policy: RetryPolicy(), captureLimit: 100)
+        url: "http://127.0.0.1:9", method: "GET", headers: [], target: "t", policy: .service, captureLimit: 100)
       let descriptor = CallDescriptor(spec: spec, body: [], start: .after(.seconds(3600)))
       runtime.engine.post(.submit(descriptor, ReplyToken(rawValue: 1)))
       runtime.drain(within: .milliseconds(10), storePatience: .milliseconds(10))

@@ -10,7 +10,7 @@ struct SpanTests {
 
   private func spec(_ url: String = "https://api.example.com/a?key=hush", method: String = "GET") -> CallOutline {
     CallOutline(
-      CallSpec(url: url, method: method, headers: [], target: "t", policy: RetryPolicy(), captureLimit: 0))
+      CallSpec(url: url, method: method, headers: [], target: "t", policy: .service, captureLimit: 0))
   }
 
   private func progress(_ state: StoredState, attempts: Int, before: Int = 0) -> CallProgress {

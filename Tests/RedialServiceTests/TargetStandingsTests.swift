@@ -19,7 +19,7 @@ struct TargetStandingsTests {
     CallRecord(
       id: CallID(rawValue: 1), kind: .call,
       spec: CallSpec(
-        url: "http://a", method: "GET", headers: [], target: target, policy: RetryPolicy(), captureLimit: 0), body: [],
+        url: "http://a", method: "GET", headers: [], target: target, policy: .service, captureLimit: 0), body: [],
       createdAt: now, progress: CallProgress(state: .scheduled, due: due, waiting: waiting, roundStartedAt: now))
   }
 

@@ -58,7 +58,7 @@ struct WebhookEndpointsTests {
     var endpoint = try endpoint("http://old.test/")
     func url(of target: TargetKey, _ kind: CallKind = .webhook) -> String? {
       let spec = CallSpec(
-        url: "http://old.test/", method: "POST", headers: [], target: target, policy: RetryPolicy(), captureLimit: 0)
+        url: "http://old.test/", method: "POST", headers: [], target: target, policy: .service, captureLimit: 0)
       let call = CallRecord(
         id: CallID(rawValue: 7), kind: kind, spec: spec, body: [], createdAt: now,
         progress: CallProgress(state: .running, due: now, roundStartedAt: now))

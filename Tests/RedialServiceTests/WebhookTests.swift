@@ -40,7 +40,7 @@ struct WebhookTests {
       call: CallRecord(
         id: CallID(rawValue: 1_790_000_000_000 << 20), kind: kind,
         spec: CallSpec(
-          url: "http://127.0.0.1/", method: "POST", headers: headers, target: target, policy: RetryPolicy(),
+          url: "http://127.0.0.1/", method: "POST", headers: headers, target: target, policy: .service,
           captureLimit: 0), body: Array("{}".utf8), createdAt: now,
         progress: CallProgress(state: .running, due: now, roundStartedAt: now)), number: 3, timeout: .seconds(1),
       startBefore: .distantFuture)

@@ -93,7 +93,7 @@ struct ClockSetBackTests {
       -> CallRecord
     {
       let spec = CallSpec(
-        url: "https://example.com", method: "GET", headers: [], target: "https://example.com", policy: RetryPolicy(),
+        url: "https://example.com", method: "GET", headers: [], target: "https://example.com", policy: .service,
         captureLimit: 0, delay: delay)
       return CallRecord(
         id: Sample.id(1), kind: .call, spec: spec, body: [], createdAt: accepted,

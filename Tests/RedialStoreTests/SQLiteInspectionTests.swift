@@ -53,7 +53,7 @@ struct SQLiteInspectionTests {
     // Scheduled and queued ones are claimed when due; an attempt may last for its timeout, a held call for its
     // deadline.
     #expect(found(try report(at: 161)) == [.overdue: 4])
-    let policy = RetryPolicy()
+    let policy = Sample.policy
     let timeout = Int(policy.attemptTimeout.wholeMicroseconds / 1_000_000)
     let deadline = Int(policy.deadline.wholeMicroseconds / 1_000_000)
     #expect(found(try report(at: 161 + timeout)) == [.overdue: 4, .stuck: 2])

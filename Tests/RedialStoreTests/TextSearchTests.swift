@@ -56,7 +56,7 @@ struct TextSearchTests {
         id: call.id, kind: .call,
         spec: CallSpec(
           url: "https://example.com/\(path)\(number == 3 ? "wanted" : "")", method: "GET", headers: [], target: "t",
-          policy: RetryPolicy(), captureLimit: 0),
+          policy: .service, captureLimit: 0),
         body: [], createdAt: call.createdAt, progress: call.progress)
       return call
     }

@@ -27,9 +27,14 @@ package final class Notes<Value: Sendable>: Sendable {
   }
 }
 
+extension RetryPolicy {
+  /// 25 attempts within 15 minutes, and an open breaker is waited for.
+  package static let patient = RetryPolicy(maxAttempts: 25, deadline: .seconds(900), onTrip: .wait)
+}
+
 extension Retrier {
   /// A retrier on a clock of the test's, with the same jitter each time.
-  package static func test(_ policy: RetryPolicy = RetryPolicy(), clock: any RetryClock = TestClock()) -> Retrier {
+  package static func test(_ policy: RetryPolicy = .patient, clock: any RetryClock = TestClock()) -> Retrier {
     var retrier = Retrier(policy, name: "test")
     retrier.clock = clock
     retrier.seed = { 7 }

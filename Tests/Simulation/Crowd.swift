@@ -69,7 +69,7 @@ struct Crowd {
   /// A submission; some deadlines are before the attempt's timeout, and some receivers of webhooks hang.
   mutating func descriptor(_ submission: Submission) -> CallDescriptor {
     let target = submission.hanging.map { hanging[$0] } ?? well
-    var policy = RetryPolicy()
+    var policy = RetryPolicy.service
     policy.maxAttempts = random.pick(1...4)
     policy.deadline = random.chance(0.5) ? random.duration(300...5000) : .seconds(86_400)
     policy.attemptTimeout = random.duration(3000...10_000)

@@ -112,7 +112,7 @@ enum Workload {
     to target: SimulatedNetwork.Target, callback: SimulatedNetwork.Target, at now: Timestamp,
     _ random: inout RandomSource
   ) -> CallDescriptor {
-    var policy = RetryPolicy()
+    var policy = RetryPolicy.service
     policy.maxAttempts = random.pick(1...6)
     // Either soon over, or so late that a call which waits for its deadline is noticed.
     policy.deadline = random.chance(0.4) ? random.duration(200...20_000) : .seconds(86_400)

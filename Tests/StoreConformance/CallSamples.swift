@@ -7,6 +7,9 @@ package enum Sample {
 
   package static func time(_ seconds: Int) -> Timestamp { start + .seconds(seconds) }
 
+  /// The policy of the calls.
+  package static let policy = RetryPolicy(maxAttempts: 25, deadline: .seconds(900), onTrip: .wait)
+
   package static func id(_ number: Int) -> CallID {
     CallID(rawValue: (start.microseconds / 1000) << 20 + Int64(number))
   }
@@ -17,7 +20,7 @@ package enum Sample {
   ) -> CallSpec {
     CallSpec(
       url: "https://example.com/charges", method: "POST", headers: [HeaderField("content-type", "text/plain")],
-      target: target, policy: RetryPolicy(), labels: labels, callback: callback, captureLimit: 65_536,
+      target: target, policy: policy, labels: labels, callback: callback, captureLimit: 65_536,
       priority: priority,
       orderingKey: orderingKey)
   }

@@ -16,13 +16,17 @@ public final class ConcurrencyLimit: PipelinePart {
   public let most: Int
   /// How many may wait for a place.
   public let maxWaiting: Int
+  private let events: (any RetryObserver)?
   private let state = Guarded(State())
 
   /// At most `most` in flight, 1 or more; `maxWaiting` may wait for a place.
-  public init(_ most: Int, maxWaiting: Int = 0, name: String = "concurrency limit") {
+  public init(
+    _ most: Int, maxWaiting: Int = 0, name: String = "concurrency limit", events: (any RetryObserver)? = nil
+  ) {
     self.name = name
     self.most = max(1, most)
     self.maxWaiting = max(0, maxWaiting)
+    self.events = events
   }
 
   /// How much is in flight.
@@ -45,15 +49,23 @@ public final class ConcurrencyLimit: PipelinePart {
 
   private func enter() async throws {
     let waiter = Waiter()
-    let id: UInt64? = try state.withLock { state in
+    enum Entry { case entered, waits(UInt64), refused }
+    let entry: Entry = state.withLock { state in
       if state.queue.isEmpty, state.inFlight < most {
         state.inFlight += 1
-        return nil
+        return .entered
       }
-      guard state.queue.count < maxWaiting else { throw LimitReached(name: name, retryAfter: nil) }
-      return state.queue.append(waiter)
+      return state.queue.count < maxWaiting ? .waits(state.queue.append(waiter)) : .refused
     }
-    guard let id else { return }
+    let id: UInt64
+    switch entry {
+    case .entered: return
+    case .refused:
+      let error = LimitReached(name: name, retryAfter: nil)
+      events?.tell(.refused(name: name, error))
+      throw error
+    case .waits(let ticket): id = ticket
+    }
     await waiter.wait()
     let wasGiven = state.withLock { $0.queue.remove(id) == nil }
     guard Task.isCancelled else { return }

@@ -9,7 +9,7 @@
 /// Each further run is paid for from a budget, so that a target that is slow for everybody does not get twice as many
 /// requests. Only work that may be executed twice may be hedged.
 public struct Hedge: PipelinePart {
-  /// How long each run may take before another begins.
+  /// How long the latest run may take before another begins. After a run that fails the next begins at once.
   public var delay: Duration
   /// The maximum number of runs besides the first, 0 or more.
   public var additional: Int
@@ -17,29 +17,37 @@ public struct Hedge: PipelinePart {
   public var isIdempotent: Bool
   /// The budget for the further runs.
   public var budget: SharedRetryBudget
+  /// Its name in events.
+  public var name: String
   /// The clock.
   public var clock: any RetryClock
+  /// Receives an event when a further run begins.
+  public var events: (any RetryObserver)?
 
   /// Creates a hedge.
   public init(
-    after delay: Duration, additional: Int = 1, isIdempotent: Bool, budget: SharedRetryBudget,
-    clock: any RetryClock = SystemRetryClock()
+    after delay: Duration, additional: Int = 1, isIdempotent: Bool, budget: SharedRetryBudget, name: String = "hedge",
+    clock: any RetryClock = SystemRetryClock(), events: (any RetryObserver)? = nil
   ) {
     self.delay = delay
     self.additional = additional
     self.isIdempotent = isIdempotent
     self.budget = budget
+    self.name = name
     self.clock = clock
+    self.events = events
   }
 
   private enum Event<Value: Sendable>: Sendable {
     case ended(Result<Value, any Error>)
-    case slow
+    /// The run with this number has taken long.
+    case slow(Int)
   }
 
   /// Runs work. When one run has succeeded the others are cancelled, and awaited.
   ///
-  /// - Throws: The error of the last run that ended, if none has succeeded and none is in flight.
+  /// - Throws: The error of the last run that ended, if none has succeeded and none is in flight. ``Permanent`` ends all
+  ///   of them at once.
   public func perform<Value: Sendable>(
     _ work: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
@@ -47,7 +55,10 @@ public struct Hedge: PipelinePart {
     budget.begin()
     return try await withThrowingTaskGroup(of: Event<Value>.self) { group in
       defer { group.cancelAll() }
+      var (inFlight, runs) = (0, 0)
       func start(_ withdrawal: RetryBudget.Withdrawal?) {
+        inFlight += 1
+        runs += 1
         group.addTask {
           let result: Result<Value, any Error>
           do {
@@ -60,28 +71,27 @@ public struct Hedge: PipelinePart {
           }
           return .ended(result)
         }
-      }
-      func startTimer() {
-        group.addTask { [clock, delay] in
+        guard runs <= additional else { return }
+        group.addTask { [clock, delay, runs] in
           try? await clock.timeout(after: delay)
-          return .slow
+          return .slow(runs)
         }
       }
+      func startFurther() {
+        guard !Task.isCancelled, runs <= additional, let withdrawal = budget.withdraw() else { return }
+        start(withdrawal)
+        events?.tell(.hedged(name: name, run: runs))
+      }
       start(nil)
-      startTimer()
-      var (inFlight, started) = (1, 0)
       while let event = try await group.next() {
         switch event {
         case .ended(.success(let value)): return value
         case .ended(.failure(let error)):
           inFlight -= 1
+          if error is Permanent { throw error }
+          if !(error is CancellationError) { startFurther() }
           if inFlight == 0 { throw error }
-        case .slow:
-          guard !Task.isCancelled, started < additional, let withdrawal = budget.withdraw() else { continue }
-          started += 1
-          inFlight += 1
-          start(withdrawal)
-          if started < additional { startTimer() }
+        case .slow(let run): if run == runs { startFurther() }
         }
       }
       throw CancellationError()

@@ -35,17 +35,21 @@ public struct Pipeline<Value: Sendable>: Sendable {
   ///
   /// - Parameters:
   ///   - condition: For which errors. A cancellation is never replaced.
+  ///   - name: Its name in events.
+  ///   - events: Receives an event when an error is replaced.
   ///   - value: The value; it may throw the error, or another.
   public func fallback(
-    if condition: @escaping @Sendable (any Error) -> Bool = { _ in true },
-    _ value: @escaping @Sendable (any Error) async throws -> Value
+    if condition: @escaping @Sendable (any Error) -> Bool = { _ in true }, name: String = "fallback",
+    events: (any RetryObserver)? = nil, _ value: @escaping @Sendable (any Error) async throws -> Value
   ) -> Pipeline {
     Pipeline { [wrapped] work in
       wrapped {
         do {
           return try await work()
         } catch let error where !(error is CancellationError) && condition(error) {
-          return try await value(error)
+          let replacement = try await value(error)
+          events?.tell(.fellBack(name: name, error: error))
+          return replacement
         }
       }
     }
@@ -64,11 +68,13 @@ public protocol PipelinePart: Sendable {
 }
 
 extension Retrier: PipelinePart {
-  /// Runs work until it succeeds; like ``run(isolation:_:)``.
+  /// Runs work until it succeeds; like `run`. The work finds its attempt in ``RetryAttempt/current``.
   public func perform<Value: Sendable>(
     _ work: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
-    try await carried(isolation: nil) { _ in try await work() }
+    try await carried(isolation: nil) { attempt in
+      try await RetryAttempt.$current.withValue(attempt) { try await work() }
+    }
   }
 }
 

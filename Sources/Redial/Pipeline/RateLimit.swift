@@ -10,16 +10,18 @@ public final class RateLimit: PipelinePart {
   /// The maximum time that work waits.
   public let longestWait: Duration
   private let clock: any RetryClock
+  private let events: (any RetryObserver)?
   private let limiter: Guarded<RateLimiter>
 
   /// Creates the limit; without a longest wait, work that comes too early is refused.
   public init(
     _ limiter: RateLimiter, longestWait: Duration = .zero, name: String = "rate limit",
-    clock: any RetryClock = SystemRetryClock()
+    clock: any RetryClock = SystemRetryClock(), events: (any RetryObserver)? = nil
   ) {
     self.name = name
     self.longestWait = longestWait
     self.clock = clock
+    self.events = events
     self.limiter = Guarded(limiter)
   }
 
@@ -32,12 +34,20 @@ public final class RateLimit: PipelinePart {
     _ work: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
     let now = clock.now
-    let wait: Duration = try limiter.withLock { limiter in
-      if let wait = limiter.reserve(at: now, within: max(.zero, longestWait)) { return wait }
-      guard case .rejected(let until) = limiter.peek(at: now) else { return .zero }
-      throw LimitReached(name: name, retryAfter: until - now)
+    let (wait, until): (Duration, Timestamp?) = limiter.withLock { limiter in
+      if let wait = limiter.reserve(at: now, within: max(.zero, longestWait)) { return (wait, nil) }
+      guard case .rejected(let until) = limiter.peek(at: now) else { return (.zero, nil) }
+      return (.zero, until)
     }
-    if wait > .zero { try await clock.sleep(for: wait) }
+    if let until {
+      let error = LimitReached(name: name, retryAfter: until - now)
+      events?.tell(.refused(name: name, error))
+      throw error
+    }
+    if wait > .zero {
+      events?.tell(.waiting(name: name, reason: .rateLimit, duration: wait))
+      try await clock.sleep(for: wait)
+    }
     return try await work()
   }
 }

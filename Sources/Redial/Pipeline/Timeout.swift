@@ -6,13 +6,22 @@
 public struct Timeout: PipelinePart {
   /// The maximum time.
   public var limit: Duration
+  /// Its name in events.
+  public var name: String
   /// The clock.
   public var clock: any RetryClock
+  /// Receives an event when work is cancelled.
+  public var events: (any RetryObserver)?
 
   /// Creates the limit.
-  public init(_ limit: Duration, clock: any RetryClock = SystemRetryClock()) {
+  public init(
+    _ limit: Duration, name: String = "timeout", clock: any RetryClock = SystemRetryClock(),
+    events: (any RetryObserver)? = nil
+  ) {
     self.limit = limit
+    self.name = name
     self.clock = clock
+    self.events = events
   }
 
   /// Runs work, and cancels it when its time is up. Work that ignores cancellation is awaited.
@@ -22,6 +31,11 @@ public struct Timeout: PipelinePart {
     _ work: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
     let attempt = RetryAttempt(timeout: limit)
-    return try await TimedWork.perform(attempt, clock, isolation: nil) { _ in try await work() }.get()
+    let result = await TimedWork.perform(attempt, clock, isolation: nil) { _ in try await work() }
+    // Work that fails with the timeout of a part within has not used up this one.
+    if case .failure(let error as AttemptTimeout) = result, error.limit == limit {
+      events?.tell(.timedOut(name: name, after: limit))
+    }
+    return try result.get()
   }
 }

@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// func fetch(_ id: Int) async throws -> String {
-///   try await retry(attempts: 5) {
+///   try await retry(maxAttempts: 5) {
 ///     guard id > 0 else { throw Permanent(CocoaError(.keyValueValidation)) }
 ///     return "user \(id)"
 ///   }

@@ -3,7 +3,7 @@
 /// ```swift
 /// var retrier = Retrier(.http)
 /// retrier.breaker = breakers["api.example.com"]
-/// let user = try await retrier.run { attempt in try await fetchUser() }
+/// let user = try await retrier.run { try await fetchUser() }
 /// ```
 ///
 /// A value: copies share the breaker, the budget and the events that they refer to, and nothing else.
@@ -12,7 +12,18 @@ public struct Retrier: Sendable {
   public var policy: RetryPolicy
   /// Your own backoff in place of the policy's.
   public var strategy: (any BackoffStrategy)?
-  /// A breaker that this work shares with other work on the same target.
+  /// The wait before the next attempt, in place of the one that the backoff has computed. It can see the error:
+  ///
+  /// ```swift
+  /// struct Busy: Error { var freeAfter: Duration }
+  /// var retrier = Retrier()
+  /// retrier.wait = { error, computed in (error as? Busy)?.freeAfter ?? computed }
+  /// ```
+  ///
+  /// The deadline bounds it like any other wait, and a wait that the target has requested is never made shorter by it.
+  public var wait: (@Sendable (_ error: any Error, _ computed: Duration) -> Duration)?
+  /// A breaker that this work shares with other work on the same target. While it is open runs end at once, with
+  /// ``RetryError/Reason/tripped``, unless the policy's `onTrip` is `wait`.
   public var breaker: SharedCircuitBreaker?
   /// A budget of retries that this work shares with other work.
   public var budget: SharedRetryBudget?
@@ -85,6 +96,13 @@ public struct Retrier: Sendable {
     try await carried(isolation: isolation) { Ferry(try await work($0)) }.value
   }
 
+  /// Runs work that does not need to know which attempt it is, until it succeeds; else like the other `run`.
+  public func run<Value>(
+    isolation: isolated (any Actor)? = #isolation, _ work: nonisolated(nonsending) () async throws -> Value
+  ) async throws -> Value {
+    try await carried(isolation: isolation) { _ in Ferry(try await work()) }.value
+  }
+
   /// Runs work whose result can be sent, like that of ``Ferry``.
   func carried<Value: Sendable>(
     isolation: isolated (any Actor)?, _ work: nonisolated(nonsending) (RetryAttempt) async throws -> Value
@@ -102,7 +120,7 @@ public struct Retrier: Sendable {
   ///
   /// ```swift
   /// func user(_ retrier: Retrier) async throws(RetryError) -> User {
-  ///   try await retrier.result { _ in try await fetchUser() }.get()
+  ///   try await retrier.result { try await fetchUser() }.get()
   /// }
   /// ```
   ///
@@ -116,6 +134,13 @@ public struct Retrier: Sendable {
     } catch {
       return .failure(error)
     }
+  }
+
+  /// Runs work that does not need to know which attempt it is; else like the other `result`.
+  public func result<Value>(
+    isolation: isolated (any Actor)? = #isolation, _ work: nonisolated(nonsending) () async throws -> Value
+  ) async -> Result<Value, RetryError> {
+    await result(isolation: isolation) { (_: RetryAttempt) in try await work() }
   }
 
   private func course<Value: Sendable>(
@@ -146,6 +171,9 @@ public struct Retrier: Sendable {
 
 /// One attempt, as the work sees it.
 public struct RetryAttempt: Sendable, Hashable {
+  /// The attempt of the innermost retrier of a ``Pipeline`` in whose work this runs; nil outside of one.
+  @TaskLocal public static var current: RetryAttempt?
+
   /// Its number, from 1.
   public var number: Int
   /// The wait before it; zero before the first, unless the policy begins with one.

@@ -171,7 +171,7 @@ struct RetryCourse {
     tellBudget(meaning == .transient || meaning == .throttling ? .failure : .ignored)
     // On the time of this run, which does not go back.
     let now = startedAt + elapsed()
-    let decision = decide(end, at: now)
+    let decision = decide(end, at: now, error)
     waits = decision.waits
     remember(
       RetryError.Attempt(
@@ -185,7 +185,7 @@ struct RetryCourse {
     case .park(let until): wait = until - now
     }
     // No useless wait: this failure may itself have opened the breaker.
-    if policy.onTrip == .fail, let open = retrier.breaker?.rejection {
+    if policy.onTrip != .wait, let open = retrier.breaker?.rejection {
       throw self.error(.tripped, retryAfter: open.retryAfter, open)
     }
     // Paid before the wait: a budget that is charged afterwards lets many through that have decided already.
@@ -218,7 +218,12 @@ struct RetryCourse {
     withdrawal = nil
   }
 
-  private mutating func decide(_ end: AttemptEnd, at now: Timestamp) -> RetryDecision {
+  private mutating func decide(_ end: AttemptEnd, at now: Timestamp, _ error: any Error) -> RetryDecision {
+    if let wait = retrier.wait {
+      let strategy = retrier.strategy ?? policy.backoff(after: end)
+      let seeing = BackoffSeeingError(strategy: strategy) { wait(error, $0) }
+      return policy.decide(end, at: now, backoff: seeing, using: &random)
+    }
     guard let strategy = retrier.strategy else { return policy.decide(end, at: now, using: &random) }
     return policy.decide(end, at: now, backoff: strategy, using: &random)
   }
@@ -238,6 +243,20 @@ struct RetryCourse {
     RetryError(
       reason: reason, attempts: attempts, lastError: history.last?.error, history: history, elapsed: elapsed(),
       retryAfter: retryAfter, breaker: breaker)
+  }
+}
+
+/// A strategy whose waits the user's own closure replaces.
+private struct BackoffSeeingError: BackoffStrategy {
+  let strategy: any BackoffStrategy
+  let change: @Sendable (Duration) -> Duration
+
+  func wait(
+    beforeRetry retry: Int, after history: WaitHistory, using random: inout some RandomNumberGenerator
+  ) -> BackoffWait? {
+    guard let computed = strategy.wait(beforeRetry: retry, after: history, using: &random) else { return nil }
+    let changed = max(.zero, change(computed.duration))
+    return changed == computed.duration ? computed : BackoffWait(changed)
   }
 }
 

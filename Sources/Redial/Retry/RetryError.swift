@@ -15,7 +15,7 @@ public struct RetryError: Error, Sendable, CustomStringConvertible {
     case recovering
     /// The shared retry budget was used up.
     case budgetExhausted
-    /// The task was cancelled. Only ``Retrier/result(isolation:_:)`` uses it; elsewhere it is a `CancellationError`.
+    /// The task was cancelled. Only `Retrier.result` uses it; elsewhere it is a `CancellationError`.
     case cancelled
   }
 

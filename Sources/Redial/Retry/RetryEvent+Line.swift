@@ -9,6 +9,10 @@ extension RetryEvent {
     case .waiting(let name, let reason, let duration): "\(name): waits \(duration.forPeople) (\(reason))"
     case .gaveUp(let name, let error): "\(name): \(error)"
     case .cancelled(let name, let attempts): "\(name): cancelled after \(attempts) attempt\(attempts == 1 ? "" : "s")"
+    case .hedged(let name, let run): "\(name): run \(run) begins beside those in flight"
+    case .timedOut(let name, let limit): "\(name): cancelled the work after \(limit.forPeople)"
+    case .refused(let name, let error): "\(name): \(error)"
+    case .fellBack(let name, let error): "\(name): a value in place of an error: \(error)"
     case .breakerChanged(let name, let from, let to): "\(name): breaker \(from.word) → \(to.word)"
     }
   }

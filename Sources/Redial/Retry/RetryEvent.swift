@@ -12,6 +12,14 @@ public enum RetryEvent: Sendable {
   case gaveUp(name: String, RetryError)
   /// It was cancelled.
   case cancelled(name: String, attempts: Int)
+  /// A hedge has begun a further run of the work, the second or a later one.
+  case hedged(name: String, run: Int)
+  /// A timeout has cancelled work.
+  case timedOut(name: String, after: Duration)
+  /// A limit has refused work.
+  case refused(name: String, LimitReached)
+  /// A fallback has replaced an error by a value.
+  case fellBack(name: String, error: any Error)
   /// A breaker has changed its state.
   case breakerChanged(name: String, from: CircuitBreaker.State, to: CircuitBreaker.State)
 
@@ -25,6 +33,8 @@ public enum RetryEvent: Sendable {
     case retryAfter
     /// The breaker is open.
     case breaker
+    /// The rate limit allows it later.
+    case rateLimit
   }
 }
 

@@ -2,7 +2,7 @@
 ///
 /// ```swift
 /// let user = try await retry { try await fetchUser() }
-/// let again = try await retry(attempts: 3, if: { $0 is URLError }) { try await fetchUser() }
+/// let again = try await retry(maxAttempts: 3, if: { $0 is URLError }) { try await fetchUser() }
 /// ```
 ///
 /// The work runs on the actor of the caller, whose state it may use, and does not outlive this call. Its result need
@@ -10,7 +10,7 @@
 ///
 /// - Parameters:
 ///   - policy: How often, for how long and at what pace.
-///   - attempts: The maximum number of attempts, including the first, in place of the policy's.
+///   - maxAttempts: The maximum number of attempts, including the first, in place of the policy's.
 ///   - condition: Whether an error may be retried. One for which this is false ends the retries; for others the policy
 ///     still decides.
 ///   - clock: The clock of the waits.
@@ -22,13 +22,13 @@
 /// - Throws: According to `throwing`; ``RetryError`` if no attempt was made; `CancellationError` if the task is
 ///   cancelled.
 public func retry<Value>(
-  _ policy: RetryPolicy = RetryPolicy(), attempts: Int? = nil, if condition: (@Sendable (any Error) -> Bool)? = nil,
+  _ policy: RetryPolicy = RetryPolicy(), maxAttempts: Int? = nil, if condition: (@Sendable (any Error) -> Bool)? = nil,
   clock: some Clock<Duration> = ContinuousClock(), throwing: RetryThrowing = .original, history: RetryHistory? = nil,
   isolation: isolated (any Actor)? = #isolation,
   _ work: nonisolated(nonsending) () async throws -> sending Value
 ) async throws -> sending Value {
   var retrier = Retrier(policy)
-  if let attempts { retrier.policy.maxAttempts = max(1, attempts) }
+  if let maxAttempts { retrier.policy.maxAttempts = max(1, maxAttempts) }
   retrier.clock = SystemRetryClock.on(clock)
   retrier.throwing = throwing
   retrier.history = history
@@ -41,7 +41,7 @@ public func retry<Value>(
 /// Runs work until its value is accepted:
 ///
 /// ```swift
-/// let user = try await retry(attempts: 3, until: { !$0.name.isEmpty }) { try await fetchUser() }
+/// let user = try await retry(maxAttempts: 3, until: { !$0.name.isEmpty }) { try await fetchUser() }
 /// ```
 ///
 /// A value that is not accepted counts like an error that may be retried. When the retries end with such a value, it is
@@ -49,7 +49,7 @@ public func retry<Value>(
 ///
 /// - Parameters:
 ///   - policy: How often, for how long and at what pace.
-///   - attempts: The maximum number of attempts, including the first, in place of the policy's.
+///   - maxAttempts: The maximum number of attempts, including the first, in place of the policy's.
 ///   - condition: Whether an error may be retried.
 ///   - isAccepted: Whether a value ends the retries.
 ///   - clock: The clock of the waits.
@@ -60,7 +60,7 @@ public func retry<Value>(
 /// - Throws: The error of the last attempt; ``RetryError`` if no attempt was made; `CancellationError` if the task is
 ///   cancelled.
 public func retry<Value>(
-  _ policy: RetryPolicy = RetryPolicy(), attempts: Int? = nil, if condition: (@Sendable (any Error) -> Bool)? = nil,
+  _ policy: RetryPolicy = RetryPolicy(), maxAttempts: Int? = nil, if condition: (@Sendable (any Error) -> Bool)? = nil,
   until isAccepted: (Value) -> Bool, clock: some Clock<Duration> = ContinuousClock(), history: RetryHistory? = nil,
   isolation: isolated (any Actor)? = #isolation,
   _ work: nonisolated(nonsending) () async throws -> sending Value
@@ -68,7 +68,7 @@ public func retry<Value>(
   var last: Ferry<Value>?
   do {
     return try await retry(
-      policy, attempts: attempts, if: { $0 is UnacceptedValue || (condition?($0) ?? true) }, clock: clock,
+      policy, maxAttempts: maxAttempts, if: { $0 is UnacceptedValue || (condition?($0) ?? true) }, clock: clock,
       history: history, isolation: isolation
     ) {
       last = nil

@@ -3,7 +3,7 @@
 /// ```swift
 /// let history = RetryHistory()
 /// do {
-///   let user = try await retry(attempts: 3, history: history) { try await fetchUser() }
+///   let user = try await retry(maxAttempts: 3, history: history) { try await fetchUser() }
 ///   show(user, history.attempts)
 /// } catch let error as URLError {
 ///   show(error, history.failures.map(\.decision))

@@ -7,7 +7,7 @@
 /// let clock = TestClock()
 /// var retrier = Retrier(.svix)
 /// retrier.clock = clock
-/// _ = try? await retrier.run { _ in throw URLError(.cannotConnectToHost) }
+/// _ = try? await retrier.run { throw URLError(.cannotConnectToHost) }
 /// print(clock.waits)   // some 5 s, 5 min, 30 min, 2 h, …
 /// ```
 ///

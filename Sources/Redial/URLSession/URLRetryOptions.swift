@@ -90,7 +90,7 @@ extension URLRetryOptions {
   public static var http: URLRetryOptions { URLRetryOptions(.http) }
 
   /// Alley's, with a maximum of attempts, including the first.
-  public static func attempts(_ maxAttempts: Int = 10) -> URLRetryOptions {
+  public static func maxAttempts(_ maxAttempts: Int = 10) -> URLRetryOptions {
     var options = alley
     options.policy.maxAttempts = max(1, maxAttempts)
     return options

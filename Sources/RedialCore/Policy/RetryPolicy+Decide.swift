@@ -63,11 +63,13 @@ extension RetryPolicy {
   public func decide(
     _ end: AttemptEnd, at now: Timestamp, using random: inout some RandomNumberGenerator
   ) -> RetryDecision {
-    let (classification, rule) = classify(end)
-    if classification == .throttling, let throttlingBackoff {
-      return decide(end, classification, rule, at: now, backoff: throttlingBackoff, using: &random)
-    }
-    return decide(end, classification, rule, at: now, backoff: backoff, using: &random)
+    decide(end, at: now, backoff: backoff(after: end), using: &random)
+  }
+
+  /// The backoff after an attempt: ``throttlingBackoff`` after a throttling response, if there is one.
+  package func backoff(after end: AttemptEnd) -> Backoff {
+    guard let throttlingBackoff, classify(end).classification == .throttling else { return backoff }
+    return throttlingBackoff
   }
 
   /// Decides what to do after an attempt, with a strategy of the caller in place of ``backoff``.

@@ -21,21 +21,20 @@ public struct RetryPolicy: Sendable, Hashable {
   public var stopOn: StatusSet
   /// How to follow the target's `Retry-After`.
   public var retryAfter: RetryAfterRule
-  /// What happens to a call while its target's breaker is open.
-  public var onTrip: TripBehavior
+  /// What happens to a call while its target's breaker is open. Nil leaves it to what makes the call: the service, which
+  /// keeps the call, waits; a `Retrier`, whose caller waits, ends at once.
+  public var onTrip: TripBehavior?
 
   /// As many attempts as the deadline leaves time for.
   public static let unlimited = Int.max
 
-  /// Creates a policy; omitted arguments have Redial's defaults.
-  ///
-  /// With the default backoff, the default deadline allows 25 attempts (ExponentialBackOff, factor 0: 25 runs in 15
-  /// minutes), so that the two limits agree if nobody sets either.
+  /// Creates a policy; omitted arguments have the defaults of the library: three attempts, as in most libraries of the
+  /// field, and no deadline. ``service`` has those of the service.
   public init(
-    maxAttempts: Int = 25, deadline: Duration = .seconds(15 * 60), deadlineRule: DeadlineRule = DeadlineRule(),
+    maxAttempts: Int = 3, deadline: Duration = .longest, deadlineRule: DeadlineRule = DeadlineRule(),
     attemptTimeout: Duration = .seconds(30), initialDelay: InitialDelay = .none, backoff: Backoff = Backoff(),
     throttlingBackoff: Backoff? = nil, retryOn: RetryConditions = .idempotent, stopOn: StatusSet = .gone,
-    retryAfter: RetryAfterRule = RetryAfterRule(), onTrip: TripBehavior = .wait
+    retryAfter: RetryAfterRule = RetryAfterRule(), onTrip: TripBehavior? = nil
   ) {
     self.maxAttempts = maxAttempts
     self.deadline = deadline
@@ -50,9 +49,18 @@ public struct RetryPolicy: Sendable, Hashable {
     self.onTrip = onTrip
   }
 
-  /// Creates a policy with a number of retries: always one attempt more.
-  public init(maxRetries: Int, backoff: Backoff = Backoff()) {
-    self.init(maxAttempts: max(0, min(maxRetries, Int.max - 1)) + 1, backoff: backoff)
+  /// Creates a policy with a number of retries: always one attempt more. All else as without.
+  public init(
+    maxRetries: Int, deadline: Duration = .longest, deadlineRule: DeadlineRule = DeadlineRule(),
+    attemptTimeout: Duration = .seconds(30), initialDelay: InitialDelay = .none, backoff: Backoff = Backoff(),
+    throttlingBackoff: Backoff? = nil, retryOn: RetryConditions = .idempotent, stopOn: StatusSet = .gone,
+    retryAfter: RetryAfterRule = RetryAfterRule(), onTrip: TripBehavior? = nil
+  ) {
+    self.init(
+      deadline: deadline, deadlineRule: deadlineRule, attemptTimeout: attemptTimeout, initialDelay: initialDelay,
+      backoff: backoff, throttlingBackoff: throttlingBackoff, retryOn: retryOn, stopOn: stopOn, retryAfter: retryAfter,
+      onTrip: onTrip)
+    self.maxRetries = maxRetries
   }
 
   /// The maximum number of retries: ``maxAttempts`` − 1.

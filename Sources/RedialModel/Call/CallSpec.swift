@@ -16,7 +16,7 @@ package final class CallSpec: Sendable {
   package let target: TargetKey
   /// The namespace of the call, from its target's key.
   package let namespace: Namespace
-  /// How to retry.
+  /// How to retry. It always says what an open breaker does: by default the call waits.
   package let policy: RetryPolicy
   /// The policy as JSON, if it is available.
   let policyJSON: [UInt8]?
@@ -107,6 +107,8 @@ package final class CallSpec: Sendable {
     self.headers = headers
     self.target = target
     namespace = target.namespace
+    var policy = policy
+    policy.onTrip = policy.onTrip ?? .wait
     self.policy = policy
     self.policyJSON = policyJSON
     self.policyName = policyName

@@ -177,7 +177,7 @@ extension RetryPolicy {
     }
     writer.endObject()
     writer.field("onExhausted", "fail")
-    writer.field("onTrip", PolicyVocabulary.word(of: onTrip))
+    writer.field("onTrip", PolicyVocabulary.word(of: onTrip ?? .wait))
     writer.endObject()
   }
 }

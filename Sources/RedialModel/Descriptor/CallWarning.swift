@@ -49,7 +49,7 @@ package enum CallWarning: Sendable, Hashable {
     let repeatsExecuted =
       policy.retryOn.network == .always || policy.retryOn.statuses.ranges.contains { $0.upperBound >= 500 }
     if !mayRepeat, repeatsExecuted { found.append(.repeatsThoughNotIdempotent) }
-    if policy.deadlineRule.measure == .elapsed, policy.onTrip == .wait || policy.retryAfter.isRespected,
+    if policy.deadlineRule.measure == .elapsed, policy.onTrip != .fail || policy.retryAfter.isRespected,
       policy.deadline <= longestPause
     {
       found.append(.deadlineWithinPause(deadline: policy.deadline, pause: longestPause))

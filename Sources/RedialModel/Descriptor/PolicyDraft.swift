@@ -16,7 +16,6 @@ struct PolicyDraft {
     "maxAttempts", "deadline", "lastAttempt", "minimumAttemptTime", "attemptTimeout", "backoff", "retryOn", "stopOn",
     "retryAfter", "onTrip", "onExhausted",
   ]
-  static let longest = Duration.seconds(366 * 86_400)
 
   /// The policy, completed with the defaults for a request that may be repeated or not.
   func finished(mayRepeat: Bool) -> RetryPolicy {
@@ -45,7 +44,7 @@ struct PolicyDraft {
         policy.maxAttempts = value
       }
     case "deadline":
-      if let value = try reader.duration("/policy/deadline", in: .milliseconds(1)...Self.longest) {
+      if let value = try reader.duration("/policy/deadline", in: .milliseconds(1)...BackoffParts.longest) {
         policy.deadline = value
       }
     case "attemptTimeout":
@@ -107,7 +106,7 @@ struct PolicyDraft {
           policy.retryAfter.isRespected = value
         }
       case "max":
-        if let value = try reader.duration("/policy/retryAfter/max", in: .zero...Self.longest) {
+        if let value = try reader.duration("/policy/retryAfter/max", in: .zero...BackoffParts.longest) {
           policy.retryAfter.maximum = value
         }
       case "beyond":

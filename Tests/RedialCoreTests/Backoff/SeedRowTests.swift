@@ -48,8 +48,8 @@ struct BackoffSeedTests {
     "the exponential backoff has five parameters with the defaults of Google's Java client, and each can be changed")
   func e5() {
     #expect(Backoff.exponential() == Backoff())
-    let policy = RetryPolicy()
-    #expect(policy.backoff == Backoff.exponential() && policy.deadline == .seconds(900))
+    #expect(RetryPolicy().backoff == Backoff.exponential())
+    #expect(RetryPolicy.exponentialBackOff.deadline == .seconds(900))
     var changed = Backoff.exponential(
       initial: .seconds(1), multiplier: 3, maximum: .seconds(9), jitter: .proportional(factor: 0.1))
     #expect(changed.baseSeconds(1) == 3)
@@ -71,7 +71,7 @@ struct BackoffSeedTests {
     var random = RandomSource(seed: 1)
     let start = Timestamp(microseconds: 0)
     let actions = (1...4).map { attempt in
-      RetryPolicy().decide(
+      RetryPolicy(maxAttempts: 9).decide(
         AttemptEnd(outcome: .answered, status: 503, attempts: attempt, startedAt: start), at: start,
         backoff: Countdown(), using: &random
       ).action

@@ -132,11 +132,14 @@ struct PlanTests {
   @Test("each warning of the linter, with a policy that causes it")
   func lint() {
     func warnings(_ change: (inout RetryPolicy) -> Void) -> [PolicyWarning] {
-      var policy = RetryPolicy()
+      var policy = RetryPolicy(maxAttempts: 25, deadline: .seconds(900))
       change(&policy)
       return policy.warnings
     }
-    #expect(warnings { _ in } == [], "the default deserves none")
+    #expect(warnings { _ in } == [])
+    for policy in [RetryPolicy(), RetryPolicy(maxAttempts: 7), RetryPolicy(maxRetries: 3), .http, .service] {
+      #expect(policy.warnings == [], "a default deserves none")
+    }
     #expect(warnings { $0.backoff.jitter = .none } == [.noJitter])
     #expect(warnings { $0.backoff.jitter = .proportional(factor: 0) } == [.noJitter])
     #expect(warnings { $0.backoff.jitter = .proportional(factor: 2) } == [.factorOutOfRange])

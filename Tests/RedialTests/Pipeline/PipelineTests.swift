@@ -194,7 +194,10 @@ struct PipelineTests {
     let full = budget.balance
     let hedge = Hedge(after: .seconds(1), isIdempotent: true, budget: budget, clock: clock)
     await #expect(throws: Broken.self) { try await hedge.perform { throw Broken() } }
-    #expect(budget.balance == full)
+    #expect(budget.balance < full)
+    let before = budget.balance
+    await #expect(throws: Permanent.self) { try await hedge.perform { throw Permanent(Broken()) } }
+    #expect(budget.balance == before)
     let cancelled = Notes<Int>()
     let runs = Notes<Int>()
     let task = Task {
@@ -242,6 +245,103 @@ struct PipelineTests {
       #expect(try await task.value == "first")
     }
     #expect(budget.balance == full)
+  }
+
+  @Test("a hedge begins the next run at once when one has failed, and not again when its time would be up")
+  func hedgeAfterFailure() async throws {
+    let clock = TestClock(.manual)
+    let (runs, last) = (Notes<Int>(), Gate())
+    let hedge = Hedge(
+      after: .seconds(1), additional: 2, isIdempotent: true, budget: SharedRetryBudget(.unlimited), clock: clock)
+    let task = Task {
+      try await hedge.perform {
+        let number = runs.add(1)
+        if number == 1 { throw Broken() }
+        await last.wait()
+        return number
+      }
+    }
+    #expect(await eventually { runs.count == 2 })
+    // That of the first run has no meaning any more; that of the second begins the third.
+    await clock.waitForSleepers(2, .timeout)
+    clock.advance(by: .seconds(1))
+    #expect(await eventually { runs.count == 3 })
+    last.open()
+    #expect([2, 3].contains(try await task.value))
+  }
+
+  @Test("each part tells what it has done")
+  func partEvents() async throws {
+    struct Lines: RetryObserver {
+      let notes = Notes<String>()
+      func tell(_ event: RetryEvent) { notes.add(event.line) }
+    }
+    let (lines, clock) = (Lines(), TestClock())
+    let manual = TestClock(.manual)
+    let slow = Task {
+      try await Timeout(.seconds(2), clock: manual, events: lines).perform { try await Task.sleep(for: .seconds(3600)) }
+    }
+    await manual.waitForSleepers(1, .timeout)
+    manual.advance(by: .seconds(2))
+    _ = await slow.result
+    let rate = RateLimit(RateLimiter(permits: 1), longestWait: .seconds(1), clock: clock, events: lines)
+    for _ in 0..<2 { try await rate.perform {} }
+    let strict = RateLimit(RateLimiter(permits: 1), name: "strict", clock: clock, events: lines)
+    for _ in 0..<2 { try? await strict.perform {} }
+    let places = ConcurrencyLimit(1, events: lines)
+    try await places.perform { try? await places.perform {} }
+    let hedge = Hedge(
+      after: .seconds(60), isIdempotent: true, budget: SharedRetryBudget(.unlimited), clock: TestClock(.manual),
+      events: lines)
+    _ = try? await hedge.perform { throw Broken() }
+    _ = try await Pipeline<Int>().fallback(events: lines) { _ in 1 }.run { throw Broken() }
+    #expect(
+      lines.notes.all == [
+        "timeout: cancelled the work after 2 s", "rate limit: waits 1 s (rateLimit)",
+        "strict: the strict is reached; try again in 1 s", "concurrency limit: the concurrency limit is reached",
+        "hedge: run 2 begins beside those in flight", "fallback: a value in place of an error: Broken()",
+      ])
+  }
+
+  @Test("a throttle refuses more the more the target refuses, and what says nothing about it does not count")
+  func throttle() async throws {
+    let clock = TestClock()
+    let throttle = Throttle(clock: clock, seed: 3)
+    let asked = Notes<Int>()
+    func run(_ outcome: AttemptOutcome?) async -> Bool {
+      do {
+        try await throttle.perform {
+          asked.add(1)
+          if let outcome { throw Flop(retryOutcome: outcome) }
+        }
+        return true
+      } catch {
+        return error is Flop
+      }
+    }
+    for _ in 0..<50 { #expect(await run(nil)) }
+    for _ in 0..<500 { #expect(await run(.localFault)) }
+    for _ in 0..<50 { #expect(await run(.answered(status: 500))) }
+    #expect(throttle.refusalProbability == 0)
+    let before = asked.count
+    for _ in 0..<1000 { _ = await run(.answered(status: 503)) }
+    #expect(throttle.refusalProbability > 0.7)
+    #expect((120..<500).contains(asked.count - before))
+    await #expect(throws: LimitReached(name: "throttle", retryAfter: nil)) {
+      for _ in 0..<100 { try await throttle.perform {} }
+    }
+  }
+
+  @Test("work in a pipeline knows which attempt it is")
+  func currentAttempt() async throws {
+    let pipeline = Pipeline<Int>().with(Retrier(RetryPolicy(backoff: .constant(.zero)))).with(Timeout(.seconds(60)))
+    #expect(RetryAttempt.current == nil)
+    let number = try await pipeline.run {
+      let number = RetryAttempt.current?.number ?? 0
+      if number < 3 { throw Broken() }
+      return number
+    }
+    #expect(number == 3 && RetryAttempt.current == nil)
   }
 
   @Test("custom observers receive each event, several of them in order")

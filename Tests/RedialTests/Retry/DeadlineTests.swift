@@ -21,7 +21,7 @@ struct RetrierDeadlineTests {
     let breaker = SharedCircuitBreaker(.fe9lix, clock: clock)
     for _ in 0..<3 { try? await breaker.run { throw Flop() } }
     let rule = DeadlineRule(minimumAttemptTime: .seconds(5))
-    var retrier = Retrier.test(RetryPolicy(deadline: .seconds(12), deadlineRule: rule), clock: clock)
+    var retrier = Retrier.test(RetryPolicy(deadline: .seconds(12), deadlineRule: rule, onTrip: .wait), clock: clock)
     retrier.breaker = breaker
     let attempts = Notes<Duration>()
     let error = await retrier.failure { attempts.add($0.timeout) }
@@ -47,7 +47,7 @@ struct RetrierDeadlineTests {
       return
     }
     let rule = DeadlineRule(minimumAttemptTime: .seconds(5))
-    var retrier = Retrier.test(RetryPolicy(deadline: .seconds(12), deadlineRule: rule), clock: clock)
+    var retrier = Retrier.test(RetryPolicy(deadline: .seconds(12), deadlineRule: rule, onTrip: .wait), clock: clock)
     retrier.breaker = breaker
     let attempts = Notes<Int>()
     async let error = retrier.failure { attempts.add($0.number) }

@@ -28,7 +28,7 @@ struct RetrierTests {
   func e6() async throws {
     let clock = TestClock()
     let notes = Notes<RetryAttempt>()
-    var policy = RetryPolicy()
+    var policy = RetryPolicy.patient
     policy.backoff.jitter = .none
     #expect(try await Retrier.test(policy, clock: clock).run(failing(3, notes)) == 4)
     #expect(notes.all.map(\.wait) == [.zero, .milliseconds(500), .milliseconds(750), .milliseconds(1125)])
@@ -78,6 +78,47 @@ struct RetrierTests {
     retrier.strategy = Countdown()
     let error = await retrier.failure { _ in throw Flop() }
     #expect(error?.reason == .attemptsExhausted && clock.waits == [.seconds(3), .seconds(2), .seconds(1)])
+  }
+
+  @Test("a wait can see the error; the deadline and the target's request still count")
+  func waitSeesError() async throws {
+    struct Busy: Error { var freeAfter: Duration }
+    let clock = TestClock()
+    var retrier = Retrier.test(RetryPolicy(maxAttempts: 4, deadline: .seconds(100)), clock: clock)
+    retrier.policy.backoff.jitter = .none
+    retrier.wait = { error, computed in (error as? Busy)?.freeAfter ?? computed }
+    try await retrier.run { attempt in
+      switch attempt.number {
+      case 1: throw Busy(freeAfter: .seconds(30))
+      case 2: throw Flop()
+      case 3: throw Flop(retryOutcome: .answered(status: 503, retryAfter: .seconds(9)))
+      default: return
+      }
+    }
+    #expect(clock.waits == [.seconds(30), .milliseconds(750), .seconds(9)])
+    let late = await retrier.failure { _ in throw Busy(freeAfter: .seconds(200)) }
+    #expect(late?.reason == .deadlineExceeded && late?.attempts == 1)
+  }
+
+  @Test("by default there are three attempts, and an open breaker ends them at once")
+  func defaults() async throws {
+    let clock = TestClock()
+    var retrier = Retrier(clock: clock)
+    let spent = await retrier.failure { _ in throw Flop() }
+    #expect(spent?.attempts == 3 && spent?.reason == .attemptsExhausted)
+    let breaker = SharedCircuitBreaker(clock: clock)
+    breaker.trip()
+    retrier.breaker = breaker
+    let before = clock.waits
+    #expect(await retrier.failure { _ in }?.reason == .tripped && clock.waits == before)
+  }
+
+  @Test("work that does not ask for its attempt needs no parameter")
+  func withoutParameter() async throws {
+    let calls = Notes<Int>()
+    let retrier = Retrier.test()
+    #expect(try await retrier.run { calls.add(1) } == 1)
+    #expect(try await retrier.result { calls.add(1) }.get() == 2)
   }
 
   @Test("the final error has the reason, the last error and the history with its decisions")

@@ -65,14 +65,14 @@ struct RetryFunctionTests {
     }
     #expect(session.tries == 3)
     #expect(history.failures.map { $0.error is UnacceptedValue } == [true, true])
-    #expect(try await retry(.quick, attempts: 2, until: { _ in false }) { Session(tries: 9) }.tries == 9)
+    #expect(try await retry(.quick, maxAttempts: 2, until: { _ in false }) { Session(tries: 9) }.tries == 9)
   }
 
   @Test("until: an error after a value that is not accepted is thrown, and one that must not be retried ends it")
   func untilWithErrors() async throws {
     var tries = 0
     await #expect(throws: Refused(number: 2)) {
-      try await retry(.quick, attempts: 2, until: { $0 == 0 }) { () async throws -> Int in
+      try await retry(.quick, maxAttempts: 2, until: { $0 == 0 }) { () async throws -> Int in
         tries += 1
         if tries == 2 { throw Refused(number: tries) }
         return tries
@@ -104,7 +104,7 @@ struct RetryFunctionTests {
   func original() async throws {
     var number = 0
     do {
-      try await retry(.quick, attempts: 3) {
+      try await retry(.quick, maxAttempts: 3) {
         number += 1
         throw Refused(number: number)
       }
@@ -117,7 +117,7 @@ struct RetryFunctionTests {
   @Test("with throwing: .history it is a RetryError with every attempt")
   func history() async throws {
     let error = await #expect(throws: RetryError.self) {
-      try await retry(.quick, attempts: 3, throwing: .history) { throw Broken() }
+      try await retry(.quick, maxAttempts: 3, throwing: .history) { throw Broken() }
     }
     #expect(error?.attempts == 3 && error?.history.count == 3 && error?.lastError is Broken)
     var retrier = Retrier(.quick)
@@ -130,7 +130,7 @@ struct RetryFunctionTests {
   func condition() async throws {
     var tries = 0
     await #expect(throws: Broken.self) {
-      try await retry(.quick, attempts: 5, if: { $0 is Refused }) {
+      try await retry(.quick, maxAttempts: 5, if: { $0 is Refused }) {
         tries += 1
         if tries < 3 { throw Refused(number: tries) }
         throw Broken()
@@ -143,7 +143,7 @@ struct RetryFunctionTests {
   func permanent() async throws {
     var tries = 0
     await #expect(throws: Refused(number: 2)) {
-      try await retry(.quick, attempts: 5) {
+      try await retry(.quick, maxAttempts: 5) {
         tries += 1
         if tries < 2 { throw Broken() }
         throw Permanent(Refused(number: 2))
@@ -249,7 +249,7 @@ struct RetryFunctionTests {
 
 extension RetryPolicy {
   /// Without a wait.
-  static let quick = RetryPolicy(backoff: .constant(.zero))
+  static let quick = RetryPolicy(maxAttempts: 25, backoff: .constant(.zero))
   /// With waits that only a cancellation ends.
   fileprivate static let waiting = RetryPolicy(deadline: .seconds(86_400), backoff: .constant(.seconds(3600)))
 }

@@ -16,7 +16,7 @@ struct RetryHistoryTests {
   func besideTheOriginal() async {
     var tries = 0
     await #expect(throws: Flop(retryOutcome: .unusable)) {
-      try await retry(attempts: 5, clock: TestClock(), history: history) {
+      try await retry(maxAttempts: 5, clock: TestClock(), history: history) {
         tries += 1
         throw Flop(retryOutcome: tries < 3 ? .answered(status: 503) : .unusable)
       }

@@ -68,7 +68,8 @@ struct RecoveryTests {
     let held = Held()
     let runs = (0..<count).map { _ in
       Task {
-        var retrier = Retrier.test(RetryPolicy(deadline: .seconds(3600), attemptTimeout: .seconds(3600)), clock: clock)
+        var retrier = Retrier.test(
+          RetryPolicy(deadline: .seconds(3600), attemptTimeout: .seconds(3600), onTrip: .wait), clock: clock)
         retrier.breaker = breaker
         try await retrier.run { _ in await held.work() }
       }
@@ -147,7 +148,7 @@ struct RecoveryTests {
     let clock = TestClock(.manual)
     let breaker = SharedCircuitBreaker(Self.settings, name: "db", clock: clock)
     try? await breaker.run { throw Flop() }
-    var retrier = Retrier.test(RetryPolicy(deadline: .seconds(5)), clock: clock)
+    var retrier = Retrier.test(RetryPolicy(deadline: .seconds(5), onTrip: .wait), clock: clock)
     retrier.breaker = breaker
     let late = await retrier.failure { _ in }
     #expect(late?.reason == .deadlineExceeded && late?.breaker == CircuitOpen(name: "db", retryAfter: .seconds(10)))
@@ -177,7 +178,7 @@ struct RecoveryTests {
     let held = Held()
     func start(_ deadline: Duration) -> Task<Void, any Error> {
       Task {
-        var retrier = Retrier.test(RetryPolicy(deadline: deadline), clock: clock)
+        var retrier = Retrier.test(RetryPolicy(deadline: deadline, onTrip: .wait), clock: clock)
         retrier.breaker = breaker
         try await retrier.run { _ in await held.work() }
       }
@@ -210,7 +211,7 @@ struct RecoveryTests {
     clock.advance(by: .seconds(10))
     try await breaker.run {}
     let held = Held()
-    var retrier = Retrier.test(RetryPolicy(attemptTimeout: .seconds(600)), clock: clock)
+    var retrier = Retrier.test(RetryPolicy(attemptTimeout: .seconds(600), onTrip: .wait), clock: clock)
     retrier.breaker = breaker
     let runs = (0..<4).map { _ in Task { [retrier] in try await retrier.run { _ in await held.work() } } }
     await clock.waitForSleepers(4, .timeout)

@@ -96,7 +96,7 @@ struct SharedCircuitBreakerTests {
     retrier.breaker = breaker
     let error = await retrier.failure { _ in }
     #expect(error?.reason == .tripped && error?.retryAfter == .seconds(10) && error?.attempts == 0)
-    retrier.policy = RetryPolicy(deadline: .seconds(5))
+    retrier.policy = RetryPolicy(deadline: .seconds(5), onTrip: .wait)
     let late = await retrier.failure { _ in }
     #expect(late?.reason == .deadlineExceeded && clock.waits.isEmpty)
   }
@@ -139,7 +139,7 @@ struct SharedCircuitBreakerTests {
     let attempts = Notes<Int>()
     let reasons = Notes<RetryError.Reason>()
     for _ in 0..<100 {
-      var retrier = Retrier.test(RetryPolicy(backoff: .constant(.zero)), clock: clock)
+      var retrier = Retrier.test(RetryPolicy(maxAttempts: 25, backoff: .constant(.zero)), clock: clock)
       retrier.budget = budget
       do {
         try await retrier.run { attempt in

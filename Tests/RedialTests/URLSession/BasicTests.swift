@@ -26,7 +26,7 @@ struct BasicTests {
   @Test("the default maximum is 10 attempts, and every maximum is exact at the server", arguments: [1, 2, 3, 9])
   func exactAttempts(_ count: Int) async throws {
     #expect(URLRetryOptions.alley.policy.maxAttempts == 10)
-    #expect(URLRetryOptions.attempts().policy.maxAttempts == 10)
+    #expect(URLRetryOptions.maxAttempts().policy.maxAttempts == 10)
     let server = try LocalServer(.status(503))
     let error = try await calls.failure(of: server.request(), calls.options(count))
     #expect(error?.spent?.retries.attempts == count)

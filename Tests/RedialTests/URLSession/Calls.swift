@@ -19,7 +19,7 @@ struct Calls: Sendable {
 
   /// Alley's options on the test's clock.
   func options(_ maxAttempts: Int = 10, _ change: (inout URLRetryOptions) -> Void = { _ in }) -> URLRetryOptions {
-    var options = URLRetryOptions.attempts(maxAttempts)
+    var options = URLRetryOptions.maxAttempts(maxAttempts)
     options.retrier.clock = clock
     options.retrier.seed = { 7 }
     let lines = lines

@@ -37,7 +37,8 @@ extension RetryPolicy {
       cap: .beforeJitter))
 
   /// Google's Java HTTP client: 500 ms × 1.5 to 60 s, ±50 % on top of the maximum, 15 minutes of real time.
-  public static let googleHTTPClient = RetryPolicy(maxAttempts: unlimited, backoff: Backoff(cap: .beforeJitter))
+  public static let googleHTTPClient = RetryPolicy(
+    maxAttempts: unlimited, deadline: .seconds(15 * 60), backoff: Backoff(cap: .beforeJitter))
 
   /// Polly's default: 3 retries, 2 s apart.
   public static let polly = RetryPolicy(maxAttempts: 4, deadline: .longest, backoff: .constant(.seconds(2)))
@@ -60,11 +61,9 @@ extension RetryPolicy {
 
   /// `curl --retry`: 1 s × 2 to 10 minutes.
   public static func curl(retries: Int) -> RetryPolicy {
-    var policy = RetryPolicy(
+    RetryPolicy(
       maxRetries: retries,
       backoff: Backoff(initial: .seconds(1), multiplier: 2, maximum: .seconds(600), jitter: .none))
-    policy.deadline = .longest
-    return policy
   }
 
   /// urllib3: the first retry at once, then factor·2^(n − 1) s with n from 2, to 120 s.
@@ -80,9 +79,7 @@ extension RetryPolicy {
       seconds *= 2
     }
     if factor > 0 { waits.append(.seconds(120)) }
-    var policy = RetryPolicy(
+    return RetryPolicy(
       maxRetries: retries, backoff: Backoff(.schedule(waits, then: .repeatLast), maximum: .seconds(120), jitter: .none))
-    policy.deadline = .longest
-    return policy
   }
 }

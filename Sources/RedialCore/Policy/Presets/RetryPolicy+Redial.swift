@@ -11,9 +11,9 @@ extension RetryPolicy {
   /// The service's default: a call survives a bad day. Exponential 500 ms × 2 up to 10 minutes, ±50 %, for 24 hours,
   /// without a limit on attempts (about 225 if the target is down all day).
   ///
-  /// The library's default is `RetryPolicy()`: the parameters of ExponentialBackOff, for 15 minutes. A caller that
-  /// waits in its own process gives up earlier than a service that keeps the call on disk.
+  /// The library's default, `RetryPolicy()`, has three attempts: a caller that waits in its own process gives up earlier
+  /// than a service that keeps the call on disk.
   public static let service = RetryPolicy(
     maxAttempts: unlimited, deadline: .seconds(24 * 3600),
-    backoff: Backoff(initial: .milliseconds(500), multiplier: 2, maximum: .seconds(600)))
+    backoff: Backoff(initial: .milliseconds(500), multiplier: 2, maximum: .seconds(600)), onTrip: .wait)
 }

@@ -3,9 +3,8 @@ extension RetryPolicy {
   /// ExponentialBackOff 1.1.1 (Ybrin): 500 ms × 1.5 to 60 s, ±50 %, capped after jitter; a wait before the first run, too;
   /// 15 minutes of waiting, looked at before each wait. No timeout of an attempt.
   public static let exponentialBackOff = RetryPolicy(
-    maxAttempts: unlimited, deadlineRule: DeadlineRule(measure: .sumOfWaits), attemptTimeout: .longest,
-    initialDelay: .backoff,
-    backoff: Backoff(cap: .afterJitter))
+    maxAttempts: unlimited, deadline: .seconds(15 * 60), deadlineRule: DeadlineRule(measure: .sumOfWaits),
+    attemptTimeout: .longest, initialDelay: .backoff, backoff: Backoff(cap: .afterJitter))
 
   /// CircuitBreaker (fe9lix): 3 attempts of 10 s each, 2 s and then 2² s between them. Its breaker is
   /// ``CircuitBreakerSettings/fe9lix``.

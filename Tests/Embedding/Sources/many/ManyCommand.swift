@@ -12,7 +12,7 @@ struct ManyCommand {
     untimed.deadline = .longest
     try await measure("no timeout", runs) { [untimed] in _ = try await retry(untimed) { 1 } }
     let retrier = Retrier()
-    try await measure("a retrier", runs) { _ = try await retrier.run { _ in 1 } }
+    try await measure("a retrier", runs) { _ = try await retrier.run { 1 } }
     try await measure("a task group with a sleep", min(runs, 20_000)) { try await bareGroup() }
   }
 

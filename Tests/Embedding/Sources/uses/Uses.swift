@@ -14,7 +14,7 @@ struct Uses: Sendable {
 
   /// Try again, a few times, after errors of one kind.
   func tryAgain(_ fetch: @Sendable () async throws -> String) async throws -> String {
-    try await retry(attempts: 3, if: { $0 is NoConnection }) { try await fetch() }
+    try await retry(maxAttempts: 3, if: { $0 is NoConnection }) { try await fetch() }
   }
 
   /// Bound the time of each attempt, and of the whole.
@@ -24,12 +24,12 @@ struct Uses: Sendable {
 
   /// Leave a target alone that is down.
   func guarded(_ fetch: @Sendable () async throws -> String) async throws -> String {
-    try await Retrier(.polly, breaker: breakers[host]).run { _ in try await fetch() }
+    try await Retrier(.polly, breaker: breakers[host]).run { try await fetch() }
   }
 
   /// Repeat an HTTP request, no earlier than the server asks.
   func load(_ request: URLRequest) async throws -> Data {
-    try await session.data(for: request, retrying: .attempts(5)).0
+    try await session.data(for: request, retrying: .maxAttempts(5)).0
   }
 
   /// Bound what is in flight, and answer something else when nothing helps.

@@ -29,9 +29,7 @@ struct UsesCommand {
 
     uses.breakers[uses.host].trip()
     do {
-      var policy = RetryPolicy.polly
-      policy.onTrip = .fail
-      _ = try await Retrier(policy, breaker: uses.breakers[uses.host]).run { _ in "asked" }
+      _ = try await uses.guarded { "asked" }
     } catch let error as RetryError {
       print("guarded: \(error.reason)")
     }

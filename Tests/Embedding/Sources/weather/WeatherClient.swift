@@ -24,7 +24,7 @@ struct WeatherClient: Sendable {
     retrier.breaker = breakers[station]
     retrier.budget = budget
     retrier.events = events
-    return try await retrier.run { _ in try await network.ask(station) }
+    return try await retrier.run { try await network.ask(station) }
   }
 
   /// A person is waiting: quick, and not for long.

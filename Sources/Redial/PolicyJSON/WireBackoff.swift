@@ -4,17 +4,9 @@ internal import RedialText
 struct WireBackoff: Encodable {
   private let backoff: Backoff
 
-  private static let durations = Duration.zero...WireDuration.longest
-  private static let maxima = Duration.milliseconds(1)...WireDuration.longest
-  private static let scheduleLengths = 1...100
   private static let part = "policy.backoff"
 
-  private enum Key: String, CodingKey {
-    case strategy, initial, max, multiplier, increment, exponent, offset, first, doublings, schedule, then, jitter,
-      factor
-    case spread, cap
-  }
-
+  private typealias Key = BackoffParts.Member
   private typealias Members = KeyedEncodingContainer<Key>
 
   init(_ backoff: Backoff) { self.backoff = backoff }
@@ -23,8 +15,8 @@ struct WireBackoff: Encodable {
   func encode(to encoder: any Encoder) throws {
     var members = encoder.container(keyedBy: Key.self)
     try encodeCurve(to: &members)
-    let maximum = min(backoff.maximum, WireDuration.longest)
-    try members.encode(WireDuration.text(maximum, in: Self.maxima, part: "\(Self.part).maximum"), forKey: .max)
+    let maximum = min(backoff.maximum, BackoffParts.longest)
+    try members.encode(WireDuration.text(maximum, in: BackoffParts.maxima, part: "\(Self.part).maximum"), forKey: .max)
     try encodeJitter(to: &members)
     try members.encode(PolicyVocabulary.word(of: backoff.cap), forKey: .cap)
   }
@@ -38,26 +30,27 @@ struct WireBackoff: Encodable {
       try encode(increment, .increment, &members)
     case .exponential(let initial, let multiplier):
       try begin(initial, &members)
-      try encode(multiplier, in: 1...100, .multiplier, &members)
+      try encode(multiplier, in: BackoffParts.multipliers, .multiplier, &members)
     case .polynomial(let unit, let exponent, let offset, let first):
       try begin(unit, &members)
-      try encode(exponent, in: 0...10, .exponent, &members)
+      try encode(exponent, in: BackoffParts.exponents, .exponent, &members)
       try encode(offset, .offset, &members)
       try members.encode(
-        UnsupportedByService.check(first, in: 0...1000, part: "\(Self.part).curve.first"), forKey: .first)
+        UnsupportedByService.check(first, in: BackoffParts.firsts, part: "\(Self.part).curve.first"), forKey: .first)
     case .fibonacci(let initial): try begin(initial, &members)
     case .power(let base): try begin(base, &members)
     case .doublingsThenLinear(let initial, let doublings):
       try begin(initial, &members)
       try members.encode(
-        UnsupportedByService.check(doublings, in: 0...100, part: "\(Self.part).curve.doublings"), forKey: .doublings)
+        UnsupportedByService.check(doublings, in: BackoffParts.doublingCounts, part: "\(Self.part).curve.doublings"),
+        forKey: .doublings)
     case .schedule(let waits, let then):
-      guard Self.scheduleLengths.contains(waits.count) else {
+      guard BackoffParts.scheduleLengths.contains(waits.count) else {
         throw UnsupportedByService(
           "\(Self.part).curve.schedule", "a schedule of \(waits.count) waits; it has 1 to 100 of them")
       }
       try members.encode(
-        waits.map { try WireDuration.text($0, in: Self.durations, part: "\(Self.part).curve.schedule") },
+        waits.map { try WireDuration.text($0, in: BackoffParts.durations, part: "\(Self.part).curve.schedule") },
         forKey: .schedule)
       try members.encode(PolicyVocabulary.word(of: then), forKey: .then)
     case .decorrelated(let base): try begin(base, &members)
@@ -75,12 +68,15 @@ struct WireBackoff: Encodable {
 
   private func encode(_ duration: Duration, _ key: Key, _ members: inout Members) throws {
     try members.encode(
-      WireDuration.text(duration, in: Self.durations, part: "\(Self.part).curve.\(key.rawValue)"), forKey: key)
+      WireDuration.text(duration, in: BackoffParts.durations, part: "\(Self.part).curve.\(key.stringValue)"),
+      forKey: key)
   }
 
-  private func encode(_ number: Double, in range: ClosedRange<Double>, _ key: Key, _ members: inout Members) throws {
+  private func encode(_ number: Double, in range: ClosedRange<Int>, _ key: Key, _ members: inout Members) throws {
     try members.encode(
-      UnsupportedByService.check(number, in: range, part: "\(Self.part).curve.\(key.rawValue)"), forKey: key)
+      UnsupportedByService.check(
+        number, in: Double(range.lowerBound)...Double(range.upperBound), part: "\(Self.part).curve.\(key.stringValue)"),
+      forKey: key)
   }
 
   private func encodeJitter(to members: inout Members) throws {
@@ -94,7 +90,7 @@ struct WireBackoff: Encodable {
         UnsupportedByService.check(factor, in: 0...1, part: "\(Self.part).jitter.factor"), forKey: .factor)
     case .additive(let spread), .additivePerRetry(let spread):
       try members.encode(
-        WireDuration.text(spread, in: Self.durations, part: "\(Self.part).jitter.spread"), forKey: .spread)
+        WireDuration.text(spread, in: BackoffParts.durations, part: "\(Self.part).jitter.spread"), forKey: .spread)
     }
   }
 }
