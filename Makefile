@@ -90,11 +90,11 @@ bench:
 	@"$$(swift build -c release --show-bin-path)/recovery-benchmark"
 
 lint:
-	swift format lint --strict --recursive Package.swift Sources Tests Integrations/Package.swift Integrations/Sources
+	swift format lint --strict --recursive Package.swift Sources Tests
 	@# It would be wrapped once more each time that it is taken out of the lock, until a call of it overflows the stack.
 	@! grep -rnE '(Mutex|Guarded)<.*->' Sources Benchmarks Tests --include='*.swift' \
 	  || { echo 'A lock around a bare closure: put the closure into a struct.' >&2; exit 1; }
 
 format: $(VENV)/done
 	$(VENV)/bin/python Scripts/generate
-	swift format --in-place --recursive Package.swift Sources Tests Integrations/Package.swift Integrations/Sources
+	swift format --in-place --recursive Package.swift Sources Tests

@@ -21,6 +21,18 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
+/// The libraries that the observers need. Whoever turns on neither trait gets none of them. The tests have no network, and put
+/// small stand-ins in their place.
+let observed: [Package.Dependency] =
+  Context.environment["REDIAL_STAND_INS"] != nil
+  ? [
+    .package(path: "Tests/Observers/StandIns/swift-log"), .package(path: "Tests/Observers/StandIns/swift-metrics"),
+  ]
+  : [
+    .package(url: "https://github.com/apple/swift-log.git", from: "1.5.0"),
+    .package(url: "https://github.com/apple/swift-metrics.git", from: "2.4.0"),
+  ]
+
 let package = Package(
   name: "redial",
   // The libraries: `Scripts/platforms` finds what these do not have. The service runs on Linux.
@@ -31,15 +43,23 @@ let package = Package(
     .library(name: "RedialClient", targets: ["RedialClient"]),
     .library(name: "RedialLegacy", targets: ["RedialLegacy"]),
     .library(name: "RedialCore", targets: ["RedialCore"]),
+    .library(name: "RedialLogging", targets: ["RedialLogging"]),
+    .library(name: "RedialMetrics", targets: ["RedialMetrics"]),
     .library(name: "HTTPServer", targets: ["HTTPServer"]),
   ],
+  traits: [
+    .trait(name: "SwiftLog", description: "RedialLogging writes into swift-log, which is fetched."),
+    .trait(name: "SwiftMetrics", description: "RedialMetrics counts with swift-metrics, which is fetched."),
+  ],
+  dependencies: observed,
   targets: [
-    // The C libraries, all from the distribution.
-    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-    .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
-    .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    // The C libraries, all from the distribution: libcurl4-openssl-dev, libsqlite3-dev, libpq-dev, libssl-dev, zlib1g-dev.
+    // Not by pkg-config: a program that uses the library alone would get a warning for each that it lacks, and needs none.
+    .systemLibrary(name: "CCurl"),
+    .systemLibrary(name: "CSQLite"),
+    .systemLibrary(name: "CPostgres"),
+    .systemLibrary(name: "CCrypto"),
+    .systemLibrary(name: "CZlib"),
     .target(name: "CLinux"),
     // Files that are part of the program. They are embedded with C23's #embed, which older standards take as an extension.
     .target(name: "CDocuments"),
@@ -60,6 +80,20 @@ let package = Package(
     module("RedialClient", ["Redial", "RedialText"]),
     // What it takes over from older libraries: operations, callbacks, runs that can be started again.
     module("RedialLegacy", ["Redial", "RedialCore"]),
+
+    // Observers of the library for other libraries.
+    .target(
+      name: "RedialLogging",
+      dependencies: [
+        "Redial", .product(name: "Logging", package: "swift-log", condition: .when(traits: ["SwiftLog"])),
+      ],
+      swiftSettings: strict),
+    .target(
+      name: "RedialMetrics",
+      dependencies: [
+        "Redial", .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["SwiftMetrics"])),
+      ],
+      swiftSettings: strict),
 
     // The shells around them, and the mailboxes between their threads.
     module("RedialLanes", ["CLinux"]),

@@ -177,7 +177,7 @@ def commented_files():
     """Every source file of the repository that has comments, with the function that finds them."""
     readers = {".swift": swift_comments, ".c": swift_comments, ".h": swift_comments, ".py": python_comments}
     readers |= {".ts": swift_comments, ".mjs": swift_comments}
-    for folder in ("Sources", "Tests", "Integrations", "Benchmarks", "Scripts", "clients", "packaging"):
+    for folder in ("Sources", "Tests", "Benchmarks", "Scripts", "clients", "packaging"):
         for file in sorted((ROOT / folder).rglob("*")):
             if not file.is_file() or {".build", "Generated", "node_modules"} & set(file.parts) or file == Path(__file__):
                 continue

@@ -1,3 +1,4 @@
+// swift-format-ignore-file
 // Stands in for swift-metrics': what `MetricsObserver` uses of it, with the same names and types. It prints.
 
 public final class Counter: Sendable {

@@ -7,7 +7,7 @@ from processes import ROOT
 
 pytestmark = pytest.mark.part("builds")
 
-PACKAGE = ROOT / "Integrations"
+PACKAGE = ROOT / "Tests/Observers"
 
 
 def test_the_observers_say_what_happens():

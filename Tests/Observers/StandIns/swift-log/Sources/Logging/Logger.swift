@@ -1,3 +1,4 @@
+// swift-format-ignore-file
 /// Stands in for swift-log's: what `LoggingObserver` uses of it, with the same names and types. It prints.
 public struct Logger: Sendable {
   public enum Level: String, Sendable { case trace, debug, info, notice, warning, error, critical }

@@ -21,6 +21,6 @@ struct Observe {
     }
     print("returned \(number)")
     breaker.trip()
-    _ = try? await retrier.run { _ in 1 }
+    _ = try? await retrier.run { 1 }
   }
 }
