@@ -41,7 +41,7 @@ struct HTTPCallRun: Sendable {
       return try await retrier.run { attempt in
         let activity = Activity(clock)
         var limited = attempt
-        limited.timeout = quiet
+        limited.timeout = min(quiet, attempt.timeout)
         return try await TimedWork.perform(limited, clock, isolation: #isolation, activity: activity) { attempt in
           try await perform(attempt, activity)
         }.get()

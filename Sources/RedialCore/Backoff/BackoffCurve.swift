@@ -5,7 +5,7 @@ public enum BackoffCurve: Sendable, Hashable {
   /// `b + i·increment`; `b·(i + 1)` when both are the same.
   case linear(initial: Duration, increment: Duration)
   /// `b·m^i`; a multiplier below 1 counts as 1.
-  case exponential(initial: Duration, multiplier: Double)
+  case exponential(initial: Duration, multiplier: Double = 1.5)
   /// `offset + unit·(i + first)^p`, with `first` 1 in the textbooks and in River, 0 in Sidekiq.
   case polynomial(unit: Duration, exponent: Double, offset: Duration = .zero, first: Int = 1)
   /// `b·F(i + 1)`: 1, 1, 2, 3, 5 times the initial wait.
