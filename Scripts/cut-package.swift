@@ -11,4 +11,5 @@ while !isComplete {
   needed.formUnion(names)
 }
 package.products = []
+package.dependencies = []
 package.targets.removeAll { !needed.contains($0.name) }

@@ -66,7 +66,8 @@ public struct CallPolicy: Sendable, Hashable {
     self.onTrip = onTrip
   }
 
-  /// Creates a policy that names every part of another, so that no default of the service is used.
+  /// Creates a policy that names every part of another, so that no default of the service is used, but for an `onTrip` that is
+  /// nil: then the call waits.
   ///
   /// Its retry conditions are followed even if ``OutgoingCall/isIdempotent`` is false.
   /// ``RedialClient/submit(_:idempotencyKey:)`` refuses parts that the service does not support with

@@ -4,8 +4,8 @@
 
   /// Writes what happens into a log of swift-log.
   ///
-  /// Attempts and waits are for `debug`, failures that are retried for `info`, ends without success and changes of breakers
-  /// for `warning`.
+  /// Attempts, waits and hedges are for `debug`; failures that are retried, timeouts and refusals by limits for `info`; ends
+  /// without success, fallbacks and changes of breakers for `warning`.
   public struct LoggingObserver: RetryObserver {
     private let logger: Logger
 

@@ -58,8 +58,10 @@ struct PolicyFileTests {
 
   /// Each with what the library says of it.
   static let refused = [
-    (#"{"attempts": 3}"#, "attempts is none of"), (#"{"maxAttempts": 0}"#, "maxAttempts must be from 1 to 1000"),
-    (#"{"maxAttempts": "3"}"#, "maxAttempts"), (#"{"deadline": 5}"#, "deadline"), (#"{"deadline": null}"#, "deadline"),
+    (#"{"attempts": 3}"#, "attempts is none of"),
+    (#"{"maxAttempts": 0}"#, "maxAttempts must be a number from 1 to 1000"),
+    (#"{"maxAttempts": "3"}"#, "maxAttempts"), (#"{"maxAttempts": 3.5}"#, "maxAttempts must be a number from"),
+    (#"{"deadline": 5}"#, "deadline"), (#"{"deadline": null}"#, "deadline"),
     (#"{"deadline": "soon"}"#, "deadline must be a duration such as"), (#"{"deadline": "400d"}"#, "from 1ms to 366d"),
     (#"{"attemptTimeout": "61m"}"#, "attemptTimeout must be from 1ms to 1h, and is 61m"),
     (#"{"onTrip": "hang"}"#, "onTrip must be wait or fail, and is hang"), (#"{"onExhausted": "park"}"#, "onExhausted"),

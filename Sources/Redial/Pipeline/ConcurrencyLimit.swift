@@ -10,7 +10,7 @@ public final class ConcurrencyLimit: PipelinePart {
     var queue = WaitQueue<Waiter>()
   }
 
-  /// Its name in errors.
+  /// Its name in errors and events.
   public let name: String
   /// How many may be in flight, 1 or more.
   public let most: Int

@@ -9,7 +9,8 @@
 /// Each further run is paid for from a budget, so that a target that is slow for everybody does not get twice as many
 /// requests. Only work that may be executed twice may be hedged.
 public struct Hedge: PipelinePart {
-  /// How long the latest run may take before another begins. After a run that fails the next begins at once.
+  /// How long the latest run may take before another begins. After a run that fails in a way that may pass the next begins at
+  /// once, unless the target has requested a wait.
   public var delay: Duration
   /// The maximum number of runs besides the first, 0 or more.
   public var additional: Int
@@ -17,6 +18,8 @@ public struct Hedge: PipelinePart {
   public var isIdempotent: Bool
   /// The budget for the further runs.
   public var budget: SharedRetryBudget
+  /// What an error shows about the target.
+  public var outcome: @Sendable (any Error) -> AttemptOutcome = Retrier.outcome
   /// Its name in events.
   public var name: String
   /// The clock.
@@ -46,8 +49,8 @@ public struct Hedge: PipelinePart {
 
   /// Runs work. When one run has succeeded the others are cancelled, and awaited.
   ///
-  /// - Throws: The error of the last run that ended, if none has succeeded and none is in flight. ``Permanent`` ends all
-  ///   of them at once.
+  /// - Throws: The error of the last run that ended, if none has succeeded and none is in flight; at once an error that no
+  ///   further run can change: ``Permanent``, or one that is ``AttemptOutcome/unusable``.
   public func perform<Value: Sendable>(
     _ work: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
@@ -66,8 +69,7 @@ public struct Hedge: PipelinePart {
             budget.end(.success, of: withdrawal)
           } catch {
             result = .failure(error)
-            // A run that was cancelled, because another was first, says nothing about the target.
-            budget.end(Task.isCancelled ? .ignored : .failure, of: withdrawal)
+            budget.end(settlement(of: error), of: withdrawal)
           }
           return .ended(result)
         }
@@ -89,12 +91,25 @@ public struct Hedge: PipelinePart {
         case .ended(.failure(let error)):
           inFlight -= 1
           if error is Permanent { throw error }
-          if !(error is CancellationError) { startFurther() }
+          switch outcome(error) {
+          case .unusable: throw error
+          case .notSent, .maybeSent: startFurther()
+          case .answered(let status, nil, _) where status >= 500 || status == 429: startFurther()
+          case .answered, .localFault: break
+          }
           if inFlight == 0 { throw error }
         case .slow(let run): if run == runs { startFurther() }
         }
       }
       throw CancellationError()
     }
+  }
+
+  /// How the budget of a run that failed is settled.
+  private func settlement(of error: any Error) -> RetryBudget.Outcome {
+    // A run that was cancelled, because another was first, says nothing about the target.
+    if Task.isCancelled { return .ignored }
+    if case .localFault = outcome(error) { return .neverSent }
+    return .failure
   }
 }

@@ -73,7 +73,7 @@ extension Retrier: PipelinePart {
     _ work: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
     try await carried(isolation: nil) { attempt in
-      try await RetryAttempt.$current.withValue(attempt) { try await work() }
+      try await RetryAttempt.local.withValue(attempt) { try await work() }
     }
   }
 }

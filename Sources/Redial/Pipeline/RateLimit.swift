@@ -5,7 +5,7 @@
 /// let user = try await limit.perform { try await fetchUser() }
 /// ```
 public final class RateLimit: PipelinePart {
-  /// Its name in errors.
+  /// Its name in errors and events.
   public let name: String
   /// The maximum time that work waits.
   public let longestWait: Duration

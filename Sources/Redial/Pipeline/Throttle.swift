@@ -3,13 +3,14 @@
 ///
 /// ```swift
 /// let throttle = Throttle()
-/// let pipeline = Pipeline<User>().with(Retrier(.aws)).with(throttle)
+/// let pipeline = Pipeline<User>().with(Retrier(.aws)).with(throttle).with(Timeout(.seconds(5)))
 /// let user = try await pipeline.run { try await fetchUser() }
 /// ```
 ///
 /// A breaker lets all pass or nothing; this lets so much pass that a target which is overloaded works at its capacity. Put it
-/// inside of the retrier, so that it sees attempts. 429 and 503, failures of the network and timeouts count as refusals; any
-/// other answer shows that the target has accepted the work.
+/// inside of the retrier, so that it sees attempts, and a ``Timeout`` inside of it: one that lies outside cancels the work, which
+/// then says nothing. 429 and 503, failures of the network and timeouts count as refusals, and so does an error of unknown
+/// meaning (``Retrier/outcome(of:)``); any other answer shows that the target has accepted the work.
 public final class Throttle: PipelinePart {
   private struct State {
     var throttle: AdaptiveThrottle
@@ -54,23 +55,23 @@ public final class Throttle: PipelinePart {
   public func perform<Value: Sendable>(
     _ work: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
-    let began = clock.now
-    guard state.withLock({ $0.throttle.admits(at: began, using: &$0.random) }) else {
+    guard state.withLock({ $0.throttle.admits(at: clock.now, using: &$0.random) }) else {
       let error = LimitReached(name: name, retryAfter: nil)
       events?.tell(.refused(name: name, error))
       throw error
     }
     do {
       let value = try await work()
-      state.withLock { $0.throttle.accepted(at: clock.now) }
+      state.withLock { $0.throttle.record(wasAccepted: true, at: clock.now) }
       return value
     } catch {
       let outcome = error is CancellationError || Task.isCancelled ? .localFault : outcome(error)
       state.withLock { state in
         switch outcome {
-        case .answered(429, _, _), .answered(503, _, _), .notSent, .maybeSent: break
-        case .answered: state.throttle.accepted(at: clock.now)
-        case .unusable, .localFault: state.throttle.forget(admittedAt: began)
+        case .answered(429, _, _), .answered(503, _, _), .notSent, .maybeSent:
+          state.throttle.record(wasAccepted: false, at: clock.now)
+        case .answered: state.throttle.record(wasAccepted: true, at: clock.now)
+        case .unusable, .localFault: break
         }
       }
       throw error

@@ -31,9 +31,17 @@ public struct Timeout: PipelinePart {
     _ work: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
     let attempt = RetryAttempt(timeout: limit)
-    let result = await TimedWork.perform(attempt, clock, isolation: nil) { _ in try await work() }
-    // Work that fails with the timeout of a part within has not used up this one.
-    if case .failure(let error as AttemptTimeout) = result, error.limit == limit {
+    // Work that fails by the timeout of a part within has not used up this one.
+    let isWithin = Guarded(false)
+    let result = await TimedWork.perform(attempt, clock, isolation: nil) { _ in
+      do {
+        return try await work()
+      } catch let error as AttemptTimeout {
+        isWithin.withLock { $0 = true }
+        throw error
+      }
+    }
+    if case .failure(is AttemptTimeout) = result, !isWithin.withLock({ $0 }) {
       events?.tell(.timedOut(name: name, after: limit))
     }
     return try result.get()

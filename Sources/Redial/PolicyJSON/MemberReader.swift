@@ -38,9 +38,9 @@ struct MemberReader<Key: CodingKey & CaseIterable> {
 
   /// A whole number in a range.
   func integer(_ key: Key, in range: ClosedRange<Int>) throws -> Int? {
-    guard let number: Int = try value(key) else { return nil }
-    guard range.contains(number) else { throw outside(key, range) }
-    return number
+    guard let number: Double = try value(key) else { return nil }
+    guard let whole = Int(exactly: number), range.contains(whole) else { throw outside(key, range) }
+    return whole
   }
 
   /// A number in a range.
@@ -51,7 +51,7 @@ struct MemberReader<Key: CodingKey & CaseIterable> {
   }
 
   private func outside(_ key: Key, _ range: ClosedRange<Int>) -> DecodingError {
-    fault(key, "must be from \(range.lowerBound) to \(range.upperBound)")
+    fault(key, "must be a number from \(range.lowerBound) to \(range.upperBound)")
   }
 
   /// A duration in a range.

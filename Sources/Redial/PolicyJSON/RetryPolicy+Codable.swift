@@ -8,7 +8,9 @@ internal import RedialText
 /// ```
 ///
 /// An omitted member has the service's default, ``RetryPolicy/service``, but `onTrip`: without it the service waits for a
-/// breaker that is open, and a ``Retrier`` does not. `docs/policies.md` describes all of them. Where the
+/// breaker that is open, and a ``Retrier`` does not. For a call that may not be repeated the service has other defaults in
+/// `retryOn` (``RetryConditions/nonIdempotent``): name them in a file that serves both. A member that is given twice is refused
+/// by the service alone: a decoder does not see it. `docs/policies.md` describes all of them. Where the
 /// API has a longest duration, a year for deadlines and waits and an hour for timeouts, an endless one is written as that; a
 /// year is read as endless.
 extension RetryPolicy: Codable {
@@ -38,7 +40,7 @@ extension RetryPolicy: Codable {
     _ = try members.word(.onExhausted, of: ["fail"])
   }
 
-  /// Writes every part of the policy.
+  /// Writes every part of the policy, but an `onTrip` that is nil.
   ///
   /// - Throws: ``UnsupportedByService`` for a part that the service does not support.
   public func encode(to encoder: any Encoder) throws { try WirePolicy(self).encode(to: encoder) }

@@ -172,7 +172,8 @@ public struct Retrier: Sendable {
 /// One attempt, as the work sees it.
 public struct RetryAttempt: Sendable, Hashable {
   /// The attempt of the innermost retrier of a ``Pipeline`` in whose work this runs; nil outside of one.
-  @TaskLocal public static var current: RetryAttempt?
+  public static var current: RetryAttempt? { local.get() }
+  static let local = TaskLocal<RetryAttempt?>(wrappedValue: nil)
 
   /// Its number, from 1.
   public var number: Int

@@ -171,7 +171,7 @@ struct RetryCourse {
     tellBudget(meaning == .transient || meaning == .throttling ? .failure : .ignored)
     // On the time of this run, which does not go back.
     let now = startedAt + elapsed()
-    let decision = decide(end, at: now, error)
+    let decision = decide(end, at: now, error, isThrottling: meaning == .throttling)
     waits = decision.waits
     remember(
       RetryError.Attempt(
@@ -218,11 +218,24 @@ struct RetryCourse {
     withdrawal = nil
   }
 
-  private mutating func decide(_ end: AttemptEnd, at now: Timestamp, _ error: any Error) -> RetryDecision {
+  private mutating func decide(
+    _ end: AttemptEnd, at now: Timestamp, _ error: any Error, isThrottling: Bool
+  ) -> RetryDecision {
     if let wait = retrier.wait {
-      let strategy = retrier.strategy ?? policy.backoff(after: end)
-      let seeing = BackoffSeeingError(strategy: strategy) { wait(error, $0) }
-      return policy.decide(end, at: now, backoff: seeing, using: &random)
+      let computed = Guarded<Duration?>(nil)
+      let own = isThrottling ? policy.throttlingBackoff ?? policy.backoff : policy.backoff
+      let seeing = BackoffSeeingError(strategy: retrier.strategy ?? own) { duration in
+        computed.withLock { $0 = duration }
+        return wait(error, duration)
+      }
+      var decision = policy.decide(end, at: now, backoff: seeing, using: &random)
+      // Some strategies depend on the waits that they have given. A deadline that counts waits counts the real ones.
+      if policy.deadlineRule.measure == .elapsed, decision.waits != end.waits,
+        let given = computed.withLock({ $0 })
+      {
+        decision.waits = end.waits.adding(given)
+      }
+      return decision
     }
     guard let strategy = retrier.strategy else { return policy.decide(end, at: now, using: &random) }
     return policy.decide(end, at: now, backoff: strategy, using: &random)

@@ -8,7 +8,8 @@
 ///
 /// but never more than ``maximumRefusal``, without which a client with many requests would notice the end of an outage late
 /// (failsafe-go's throttler has the same bound). So nothing is refused while the target accepts one in *k*. A request that is
-/// refused here was wanted, too. After an outage all passes again within twice the window.
+/// refused here was wanted, too; one that is sent counts when it has ended, so that those in flight do not look refused. With the
+/// defaults all passes again within twice the window after an outage.
 ///
 /// Nothing is allocated.
 public struct AdaptiveThrottle: Sendable, Hashable {
@@ -39,18 +40,20 @@ public struct AdaptiveThrottle: Sendable, Hashable {
     return min(maximumRefusal, max(0, (wanted - multiplier * accepted) / (wanted + 1)))
   }
 
-  /// Whether a request may be sent. It counts as wanted in either case.
+  /// Whether a request may be sent. If not, it counts as wanted.
   public mutating func admits(at now: Timestamp, using random: inout some RandomNumberGenerator) -> Bool {
     let isAdmitted = random.unitInterval() >= refusalProbability(at: now)
-    counts.count(.first, at: now)
+    if !isAdmitted { counts.count(.first, at: now) }
     return isAdmitted
   }
 
-  /// Counts a request that the target has accepted: it did the work, or said something about it.
-  public mutating func accepted(at now: Timestamp) { counts.count(.second, at: now) }
-
-  /// Forgets a request that says nothing about the target.
+  /// Counts a request that was sent, at its end. One that says nothing about the target does not count.
   ///
-  /// - Parameter time: When it was admitted.
-  public mutating func forget(admittedAt time: Timestamp) { counts.takeBack(.first, countedAt: time) }
+  /// - Parameters:
+  ///   - wasAccepted: Whether the target did the work, or said something about it.
+  ///   - now: The time of its end.
+  public mutating func record(wasAccepted: Bool, at now: Timestamp) {
+    counts.count(.first, at: now)
+    if wasAccepted { counts.count(.second, at: now) }
+  }
 }

@@ -67,7 +67,7 @@ extension RetryPolicy {
   }
 
   /// The backoff after an attempt: ``throttlingBackoff`` after a throttling response, if there is one.
-  package func backoff(after end: AttemptEnd) -> Backoff {
+  private func backoff(after end: AttemptEnd) -> Backoff {
     guard let throttlingBackoff, classify(end).classification == .throttling else { return backoff }
     return throttlingBackoff
   }

@@ -10,14 +10,15 @@ struct AdaptiveThrottleTests {
     var throttle = AdaptiveThrottle()
     var random = RandomSource(seed: 1)
     #expect(throttle.refusalProbability(at: at(0)) == 0)
-    for number in 0..<10 where number % 2 == 0 { throttle.accepted(at: at(number)) }
-    for number in 0..<10 { #expect(throttle.admits(at: at(number), using: &random)) }
+    // Those in flight do not count.
+    for _ in 0..<100 { #expect(throttle.admits(at: at(0), using: &random)) }
+    for number in 0..<10 { throttle.record(wasAccepted: number % 2 == 0, at: at(number)) }
     #expect(throttle.refusalProbability(at: at(10)) == 0)
-    for number in 10..<30 { _ = throttle.admits(at: at(number), using: &random) }
+    for number in 10..<30 { throttle.record(wasAccepted: false, at: at(number)) }
     // 30 wanted, 5 accepted.
     #expect(throttle.refusalProbability(at: at(30)) == 20.0 / 31)
-    throttle.forget(admittedAt: at(29))
-    #expect(throttle.refusalProbability(at: at(30)) == 19.0 / 30)
+    while throttle.admits(at: at(30), using: &random) {}
+    #expect(throttle.refusalProbability(at: at(30)) == 21.0 / 32)
     // After the window all is forgotten.
     #expect(throttle.refusalProbability(at: at(200_000)) == 0)
     #expect(AdaptiveThrottle(multiplier: .nan).multiplier == 1.1 && AdaptiveThrottle(multiplier: 0).multiplier == 1.1)
@@ -36,10 +37,11 @@ struct AdaptiveThrottleTests {
         guard !throttled || throttle.admits(at: now, using: &random) else { continue }
         if taken < capacity {
           taken += 1
-          throttle.accepted(at: now)
+          throttle.record(wasAccepted: true, at: now)
           if step >= 300 { accepted += 1 }
-        } else if step >= 300 {
-          refused += 1
+        } else {
+          throttle.record(wasAccepted: false, at: now)
+          if step >= 300 { refused += 1 }
         }
       }
     }

@@ -196,8 +196,26 @@ struct PipelineTests {
     await #expect(throws: Broken.self) { try await hedge.perform { throw Broken() } }
     #expect(budget.balance < full)
     let before = budget.balance
-    await #expect(throws: Permanent.self) { try await hedge.perform { throw Permanent(Broken()) } }
-    #expect(budget.balance == before)
+    let asked = Notes<Int>()
+    await #expect(throws: Permanent.self) {
+      try await hedge.perform {
+        asked.add(1)
+        throw Permanent(Broken())
+      }
+    }
+    // What cannot pass, what this side has refused, and what the target wants to be asked later is not hedged.
+    let outcomes: [AttemptOutcome] = [
+      .unusable, .localFault, .answered(status: 404), .answered(status: 503, retryAfter: .seconds(9)),
+    ]
+    for outcome in outcomes {
+      await #expect(throws: Flop.self) {
+        try await hedge.perform {
+          asked.add(1)
+          throw Flop(retryOutcome: outcome)
+        }
+      }
+    }
+    #expect(budget.balance == before && asked.count == 5)
     let cancelled = Notes<Int>()
     let runs = Notes<Int>()
     let task = Task {
@@ -319,7 +337,11 @@ struct PipelineTests {
         return error is Flop
       }
     }
-    for _ in 0..<50 { #expect(await run(nil)) }
+    // A burst at a target that is well: none is refused.
+    let gate = Gate()
+    let burst = (0..<50).map { _ in Task { try await throttle.perform { await gate.wait() } } }
+    gate.open()
+    for task in burst { try await task.value }
     for _ in 0..<500 { #expect(await run(.localFault)) }
     for _ in 0..<50 { #expect(await run(.answered(status: 500))) }
     #expect(throttle.refusalProbability == 0)

@@ -96,6 +96,17 @@ struct RetrierTests {
       }
     }
     #expect(clock.waits == [.seconds(30), .milliseconds(750), .seconds(9)])
+    // A strategy that depends on its earlier waits does not take the user's for its own.
+    let before = clock.waits.count
+    retrier.policy = .pollyJittered
+    try await retrier.run { attempt in
+      if attempt.number == 1 { throw Busy(freeAfter: .seconds(50)) }
+      if attempt.number < 4 { throw Flop() }
+    }
+    let waits = clock.waits.dropFirst(before)
+    #expect(waits.count == 3 && waits.first == .seconds(50))
+    #expect(waits.dropFirst().allSatisfy { $0 > .milliseconds(100) }, "\(waits)")
+    retrier.policy = RetryPolicy(maxAttempts: 4, deadline: .seconds(100))
     let late = await retrier.failure { _ in throw Busy(freeAfter: .seconds(200)) }
     #expect(late?.reason == .deadlineExceeded && late?.attempts == 1)
   }
