@@ -12,12 +12,13 @@ import Testing
 struct InspectionTests {
   let database = TestDatabase()
 
-  /// A store with calls in all states, ended ones with their attempts, and without faults.
-  private func soundStore() throws -> AwaitedStore {
-    let store = AwaitedStore(try PostgresStore(database.settings, sharing: .alone))
-    try SoundStore.fill { try store.commit($0) }
-    return store
+  var conformance: InspectionConformance {
+    InspectionConformance(
+      isAtRest: false, openStore: { AwaitedStore(try PostgresStore(database.settings, sharing: .alone)) },
+      report: { try report(at: $0) }, execute: { try execute($0) })
   }
+
+  private func soundStore() throws -> any CallStore { try conformance.soundStore() }
 
   private func inspection(
     _ limits: ServerInspection.Limits = ServerInspection.Limits(), longest: Duration = .seconds(60),
@@ -29,10 +30,6 @@ struct InspectionTests {
 
   private func report(at second: Int = 100, quick: Bool = false) throws -> StoreReport {
     try inspection(at: second).report(at: Sample.time(second), quick: quick)
-  }
-
-  private func found(_ report: StoreReport) -> [StoreCheck: Int] {
-    Dictionary(uniqueKeysWithValues: report.findings.filter { $0.count > 0 }.map { ($0.check, $0.count) })
   }
 
   private func execute(_ sql: String...) throws {
@@ -67,17 +64,7 @@ struct InspectionTests {
   }
 
   @Test("finds late work only after a service had time for it")
-  func late() throws {
-    let store = try soundStore()
-    defer { store.close() }
-    #expect(try report(at: 159).isClean)
-    #expect(found(try report(at: 161)) == [.overdue: 4])
-    let policy = Sample.policy
-    let timeout = Int(policy.attemptTimeout.wholeMicroseconds / 1_000_000)
-    let deadline = Int(policy.deadline.wholeMicroseconds / 1_000_000)
-    #expect(found(try report(at: 161 + timeout)) == [.overdue: 4, .stuck: 2])
-    #expect(found(try report(at: 161 + deadline)) == [.overdue: 4, .stuck: 4])
-  }
+  func late() throws { try conformance.late() }
 
   static let faults: [(String, StoreCheck)] = [
     ("UPDATE requests SET spec = '\\x7b00' WHERE id = ID", .damaged),
@@ -124,17 +111,7 @@ struct InspectionTests {
   ]
 
   @Test("finds faults, with the calls", arguments: faults)
-  func damaged(sql: String, check: StoreCheck) throws {
-    let store = try soundStore()
-    defer { store.close() }
-    let id = Sample.id(SoundStore.ended)
-    try execute(sql.replacing("ID", with: "\(id.rawValue)"))
-    let report = try report()
-    #expect(!report.isClean)
-    let finding = try #require(report.findings.first { $0.check == check })
-    #expect(finding.count > 0, "\(report.findings)")
-    if sql.contains("ID") { #expect(finding.examples.contains { $0.contains(id.description) }, "\(finding)") }
-  }
+  func damaged(sql: String, check: StoreCheck) throws { try conformance.damaged(sql, check) }
 
   @Test("every check has a fault that it finds")
   func coverage() {
@@ -167,15 +144,7 @@ struct InspectionTests {
   ]
 
   @Test("finds ordered calls that are out of their order, and says which", arguments: orderFaults)
-  func disorder(sql: String, number: Int) throws {
-    let store = try soundStore()
-    defer { store.close() }
-    let id = Sample.id(number)
-    try execute(sql.replacing("ID", with: "\(id.rawValue)"))
-    let finding = try #require(try report().findings.first { $0.check == .turns })
-    #expect(finding.count > 0)
-    #expect(finding.examples.contains { $0.contains(id.description) }, "\(finding)")
-  }
+  func disorder(sql: String, number: Int) throws { try conformance.disorder(sql, of: number) }
 
   @Test("a free turn that the owner of the shard is going to give is not a finding")
   func offered() throws {
@@ -197,7 +166,7 @@ struct InspectionTests {
       "UPDATE beats SET expires_at = \(Sample.time(1000).microseconds) WHERE session <> 4711")
     #expect(try report(at: 70).isClean)
     let late = try report(at: 71)
-    #expect(found(late) == [.expiredLeases: 1])
+    #expect(late.found == [.expiredLeases: 1])
     #expect(late.findings.flatMap(\.examples) == ["session 4711 with 3 shards"])
   }
 

@@ -22,20 +22,8 @@ struct PostgresContentTests {
       openResult: { () throws(StoreError) in try PostgresSource(to) })
   }
 
-  @Test("every value is read as it was written, in pages of any size")
-  func roundTrip() throws { try conformance.roundTrip() }
-
-  @Test("a migration moves everything")
-  func migration() throws { try conformance.migration() }
-
-  @Test("an interrupted migration goes on behind its last page", arguments: [1, 2, 5])
-  func interruptions(page: Int) throws { try conformance.interruptions(after: page) }
-
-  @Test("differences are found, and keep the store from being used")
-  func differences() throws { try conformance.differences() }
-
-  @Test("other contents and another source are refused")
-  func refusals() throws { try conformance.refusals() }
+  @Test("each rule", arguments: ContentConformance.cases)
+  func conforms(_ rule: ConformanceCase<ContentConformance>) throws { try rule.run(conformance) }
 
   @Test("a migration goes from a file to a database and back", arguments: [0, 1, 3])
   func files(interruptedAfter page: Int) throws {

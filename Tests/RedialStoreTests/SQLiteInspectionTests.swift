@@ -11,21 +11,24 @@ struct SQLiteInspectionTests {
   let folder = TemporaryFolder()
   var path: String { folder.file("calls.db") }
 
-  /// A store with calls in all states, ended ones with their attempts, and without faults.
-  private func cleanStore() throws -> SQLiteStore {
-    let store = try SQLiteStore(path: path)
-    try SoundStore.fill { try store.commit($0) }
-    return store
+  var conformance: InspectionConformance {
+    InspectionConformance(
+      isAtRest: true, openStore: { try SQLiteStore(path: path) }, report: { try report(at: $0) },
+      execute: { try execute($0) })
   }
+
+  private func execute(_ sql: String) throws {
+    let connection = try SQLiteConnection(path: path, role: .writer)
+    defer { connection.close() }
+    try connection.execute("prepare the test", sql)
+  }
+
+  private func cleanStore() throws -> any CallStore { try conformance.soundStore() }
 
   private func report(at second: Int = 100) throws -> StoreReport {
     let inspection = try SQLiteInspection(path: path)
     defer { inspection.close() }
     return try inspection.report(at: Sample.time(second))
-  }
-
-  private func found(_ report: StoreReport) -> [StoreCheck: Int] {
-    Dictionary(uniqueKeysWithValues: report.findings.filter { $0.count > 0 }.map { ($0.check, $0.count) })
   }
 
   @Test("finds nothing wrong with a sound store, live or at rest, and changes nothing")
@@ -46,19 +49,7 @@ struct SQLiteInspectionTests {
   }
 
   @Test("finds late work only after a service had time for it")
-  func late() throws {
-    let store = try cleanStore()
-    defer { store.close() }
-    #expect(try report(at: 159).isClean)
-    // Scheduled and queued ones are claimed when due; an attempt may last for its timeout, a held call for its
-    // deadline.
-    #expect(found(try report(at: 161)) == [.overdue: 4])
-    let policy = Sample.policy
-    let timeout = Int(policy.attemptTimeout.wholeMicroseconds / 1_000_000)
-    let deadline = Int(policy.deadline.wholeMicroseconds / 1_000_000)
-    #expect(found(try report(at: 161 + timeout)) == [.overdue: 4, .stuck: 2])
-    #expect(found(try report(at: 161 + deadline)) == [.overdue: 4, .stuck: 4])
-  }
+  func late() throws { try conformance.late() }
 
   static let faults: [(String, StoreCheck)] = [
     ("UPDATE requests SET spec = x'7b00' WHERE id = ID", .damaged),
@@ -86,24 +77,12 @@ struct SQLiteInspectionTests {
   ]
 
   @Test("finds faults, with the calls", arguments: faults)
-  func damaged(sql: String, check: StoreCheck) throws {
-    let store = try cleanStore()
-    let id = Sample.id(SoundStore.ended)
-    try store.file.connection.execute("prepare the test", sql.replacing("ID", with: "\(id.rawValue)"))
-    store.close()
-    let report = try report()
-    #expect(!report.isClean)
-    let finding = try #require(report.findings.first { $0.check == check })
-    #expect(finding.count > 0, "\(report.findings)")
-    if sql.contains("ID") { #expect(finding.examples.contains { $0.contains(id.description) }, "\(finding)") }
-  }
+  func damaged(sql: String, check: StoreCheck) throws { try conformance.damaged(sql, check) }
 
   @Test("takes attempts for no overlap that the clock, set back between them, has put in the wrong order")
   func setBack() throws {
-    let store = try cleanStore()
-    try store.file.connection.execute(
-      "prepare the test", "UPDATE attempts SET started_at = started_at + 7200000000 WHERE number = 1")
-    store.close()
+    try cleanStore().close()
+    try execute("UPDATE attempts SET started_at = started_at + 7200000000 WHERE number = 1")
     #expect(try report().isClean)
   }
 
@@ -111,8 +90,7 @@ struct SQLiteInspectionTests {
   func expiredLeases() throws {
     let store = try cleanStore()
     defer { store.close() }
-    try store.file.connection.execute(
-      "prepare the test", "UPDATE sessions SET expires_at = \(Sample.time(10).microseconds)")
+    try execute("UPDATE sessions SET expires_at = \(Sample.time(10).microseconds)")
     #expect(try report(at: 70).findings.first { $0.check == .expiredLeases }?.count == 0)
     #expect(try report(at: 71).findings.first { $0.check == .expiredLeases }?.count == 1)
   }
@@ -147,15 +125,7 @@ struct SQLiteInspectionTests {
   ]
 
   @Test("finds ordered calls that are out of their order, and says which", arguments: orderFaults)
-  func disorder(sql: String, number: Int) throws {
-    let store = try cleanStore()
-    let id = Sample.id(number)
-    try store.file.connection.execute("prepare the test", sql.replacing("ID", with: "\(id.rawValue)"))
-    store.close()
-    let finding = try #require(try report().findings.first { $0.check == .turns })
-    #expect(finding.count > 0)
-    #expect(finding.examples.contains { $0.contains(id.description) }, "\(finding)")
-  }
+  func disorder(sql: String, number: Int) throws { try conformance.disorder(sql, of: number) }
 
   @Test("finds a webhook whose call is missing, unless retention has removed it")
   func webhooks() throws {
@@ -216,7 +186,7 @@ struct SQLiteInspectionTests {
         + " WHERE name = 'calls_finished'; PRAGMA writable_schema = RESET;")
     other.close()
     let report = try report()
-    #expect(found(report).keys.contains(.integrity), "\(report.findings)")
+    #expect(report.found.keys.contains(.integrity), "\(report.findings)")
   }
 
   @Test("continues after any damaged page")

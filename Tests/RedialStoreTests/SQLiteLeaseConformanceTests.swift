@@ -18,20 +18,8 @@ struct SQLiteLeaseConformanceTests {
       setTime: { clock.time = $0 })
   }
 
-  @Test("instances have even shares, and no shard has two owners")
-  func shares() throws { try conformance.shares() }
-
-  @Test("an instance without a lease can change and claim nothing")
-  func fencing() throws { try conformance.fencing() }
-
-  @Test("no instance claims another's calls, and an owner finds the calls that others put there")
-  func confinement() throws { try conformance.confinement() }
-
-  @Test("an instance that takes over finds the running and the held calls")
-  func takeover() throws { try conformance.takeover() }
-
-  @Test("each instance gets the numbers of unfinished calls, in its shards and elsewhere")
-  func counts() throws { try conformance.counts() }
+  @Test("each rule", arguments: LeaseConformance.cases)
+  func conforms(_ rule: ConformanceCase<LeaseConformance>) throws { try rule.run(conformance) }
 
   @Test("calls of a process that had the store alone are counted by the first instance that shares it")
   func countsAnew() throws {
@@ -66,15 +54,6 @@ struct SQLiteLeaseConformanceTests {
     connection.close()
     #expect(try miscounted().count == 1)
   }
-
-  @Test("of two simultaneous calls under one key one is accepted")
-  func keys() throws { try conformance.keys() }
-
-  @Test("turns are given by the owner of a target alone, also those of calls that others store for it")
-  func turns() throws { try conformance.turns() }
-
-  @Test("an instance that leaves need not be waited for")
-  func resigning() throws { try conformance.resigning() }
 
   @Test("a store of a single process is not shared, and takes over everything at once")
   func alone() throws {
