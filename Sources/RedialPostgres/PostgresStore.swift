@@ -70,8 +70,9 @@ package final class PostgresStore: CallStore, Sendable {
     guard found.integer(0, 1) == 0 else {
       throw StoreError(
         kind: .inUse,
-        message: "`redial migrate` is copying \(side.settings.place) into another store. Start the service on that one "
-          + "when it has ended.")
+        message:
+          "`redial migrate` or `redial import` is copying \(side.settings.place), or into it. Start the service when "
+          + "that has ended: after a migration on the new store.")
     }
   }
 

@@ -186,6 +186,37 @@ def test_an_export_of_postgresql_has_what_one_of_sqlite_has(redial, instances, d
     assert all(attempt["responseBody"] for attempt in history)
 
 
+def test_an_import_into_postgresql_has_all_calls_and_they_go_on(redial, instances, database, receiver, tmp_path):
+    target, drain = receiver(by_path), ["--drain-timeout", "100ms", "--max-body-bytes", "8000000"]
+    service = redial(*drain)
+    calls = fill(service, target)
+    soon = service.submit(url=target.url, delay="1s", target="soon")
+    assert service.terminate() == 0
+    archive, cluster = tmp_path / "calls.jsonl", database()
+    exported = run("export", "--store", place(service), "-o", archive)
+    assert exported.returncode == 0, exported
+    lines = archive.read_text().splitlines()
+    # In two parts, the first of them twice, and with a line that is no call.
+    part = tmp_path / "part.jsonl"
+    part.write_text("\n".join(lines[: len(lines) // 2]) + "\n{nonsense\n")
+    for imported in (len(lines) // 2, 0):
+        answer = run("import", "--store", cluster.url, part)
+        assert answer.returncode == 1 and f"imported {imported} calls" in answer.stdout, answer
+    answer = run("import", "--store", cluster.url, archive)
+    assert answer.returncode == 0 and f"imported {len(lines) - len(lines) // 2} calls" in answer.stdout, answer
+    again = run("export", "--store", cluster.url)
+    assert again.returncode == 0 and again.stdout.splitlines() == lines
+    assert run("doctor", "--store", cluster.url).returncode == 0
+
+    _, (one,) = instances(1, *drain, *LASTING, on=cluster)
+    assert one.ended(soon)["state"] == "succeeded"
+    assert one.get(calls["ended"])["state"] == "succeeded"
+    repeated = one("POST", "/v1/calls", keyed(target), KEY)
+    assert repeated.json["id"] == calls["keyed"], repeated.body
+    refused = run("import", "--store", cluster.url, archive)
+    assert refused.returncode == 1 and "in use by instances" in refused.stderr, refused
+
+
 def test_an_export_reports_a_damaged_call_of_postgresql_and_goes_on(redial, database, receiver):
     service = redial()
     url = receiver().url

@@ -143,6 +143,16 @@ final class PostgresContents: ContentReader {
 
   // MARK: Use by instances
 
+  /// Begins a transaction that changes nothing and may last as long as the other side of a copy takes.
+  func beginToWait(_ purpose: String) throws(StoreError) {
+    try execute(
+      [
+        "BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED READ ONLY",
+        "SET LOCAL idle_in_transaction_session_timeout = 0",
+        "SET LOCAL statement_timeout = 0",
+      ], purpose: purpose)
+  }
+
   /// Locks the sessions until the transaction ends, if no instance uses the store: none can join, and none can commit.
   func lockOut() throws(StoreError) {
     try waitForLeases()

@@ -15,12 +15,7 @@ package final class PostgresSource: StoreSource {
     self.contents = contents
     try PostgresSchema.openForReading(contents.connection, schema: settings.schema)
     // The destination may take its time between two pages.
-    try contents.execute(
-      [
-        "BEGIN TRANSACTION ISOLATION LEVEL READ COMMITTED READ ONLY",
-        "SET LOCAL idle_in_transaction_session_timeout = 0",
-        "SET LOCAL statement_timeout = 0",
-      ], purpose: "begin to read")
+    try contents.beginToWait("begin to read")
     guard try contents.run([PostgresStatement(ContentQueries.obstacles)])[0].integer(0, 0) == 0 else {
       throw MigrationMark.refusal(of: contents.place)
     }

@@ -1,17 +1,53 @@
-internal import RedialStore
-internal import RedialCore
-internal import RedialModel
+package import RedialStore
+package import RedialCore
+package import RedialModel
+
+extension StoreImport {
+  /// Opens a store, or creates it if there is none.
+  ///
+  /// - Parameter now: The time of the wall clock: expired keys are left out.
+  /// - Throws: `inUse` if a service uses the store, because the service would not see the calls.
+  package convenience init(
+    path: String, payloads: PayloadRule = PayloadRule(), at now: Timestamp
+  ) throws(StoreError) {
+    let store = try SQLiteStore(path: path, payloads: payloads)
+    // A copy of a running service's store, and a killed service's store, have calls that only the log knows. Archived calls
+    // go to the tables, and are looked for there.
+    try store.fold()
+    self.init(into: SQLiteArchiveDestination(store), at: now)
+  }
+}
+
+/// A file that gets archived calls.
+private final class SQLiteArchiveDestination: ArchiveDestination {
+  private let store: SQLiteStore
+
+  init(_ store: SQLiteStore) {
+    self.store = store
+  }
+
+  func known(_ ids: [CallID]) throws(StoreError) -> Set<CallID> {
+    var known: Set<CallID> = []
+    for id in ids where try store.calls.contains(id) { known.insert(id) }
+    return known
+  }
+
+  func insert(_ calls: [ArchivedCall], at now: Timestamp) throws(StoreError) {
+    try store.insert(calls, at: now)
+  }
+
+  func finish() throws(StoreError) {
+    try store.grantFreeTurns()
+    store.close()
+  }
+}
 
 extension SQLiteStore {
-  /// Puts archived calls that are missing into the store: all of them or none.
+  /// Puts archived calls into the store, see ``ArchiveDestination/insert(_:at:)``.
   ///
-  /// A call continues if it had the turn, unless a call of this store has that turn now: then it waits behind that
-  /// call. No turn is given here, because the call that has it may come only later in the archive, such as a retried
-  /// call, which is older: ``grantFreeTurns()`` gives turns when all calls are there.
-  ///
-  /// A key is left out if it has expired, or if another call was accepted under it and keeps it longer.
+  /// No turn is given here, because the call that has it may come only later in the archive, such as a retried call, which
+  /// is older: ``grantFreeTurns()`` gives turns when all calls are there.
   func insert(_ calls: [ArchivedCall], at now: Timestamp) throws(StoreError) {
-    if calls.isEmpty { return }
     try transaction { () throws(StoreError) in
       for archived in calls {
         var call = archived
@@ -33,9 +69,7 @@ extension SQLiteStore {
 
   /// If a webhook arrives without its call, the call counts as removed by retention.
   private func recordMissingSubject(of call: CallRecord) throws(StoreError) {
-    guard call.kind == .webhook, !call.progress.state.isFinal, let subject = WebhookSubject.id(in: call.body) else {
-      return
-    }
+    guard let subject = call.unfinishedSubject else { return }
     if try !calls.contains(subject) { try eviction.recordGone(by: call.createdAt) }
   }
 
@@ -46,7 +80,7 @@ extension SQLiteStore {
   }
 
   /// Gives each free turn to the oldest call that waits for it.
-  func grantFreeTurns() throws(StoreError) {
+  fileprivate func grantFreeTurns() throws(StoreError) {
     try transaction { () throws(StoreError) in try turns.grantFree() }
   }
 }

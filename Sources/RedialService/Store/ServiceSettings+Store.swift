@@ -123,6 +123,24 @@ extension ServiceSettings {
     }
   }
 
+  /// Begins to put calls into the store, for a command that works without a service.
+  ///
+  /// - Throws: If the store cannot be opened, or is in use.
+  package func storeImport() throws(ServiceStartError) -> StoreImport {
+    let now = Clock.wallTime()
+    switch try location() {
+    case .sqlite(let path):
+      return try ServiceStartError.of { () throws(StoreError) in
+        try StoreImport(path: path, payloads: payloads, at: now)
+      }
+    case .postgres(let url):
+      let database = try database(url)
+      return try ServiceStartError.of { () throws(StoreError) in
+        StoreImport(into: try PostgresArchiveDestination(database, payloads: payloads), at: now)
+      }
+    }
+  }
+
   /// Makes or upgrades the tables of a shared store, as the role that is to own them.
   ///
   /// - Parameter role: Another role, which may then work with the tables and not change them; nil for none.

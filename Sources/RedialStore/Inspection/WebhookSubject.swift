@@ -27,3 +27,10 @@ package enum WebhookSubject {
     return nil
   }
 }
+
+extension CallRecord {
+  /// The call whose end it reports, if it is a webhook that has not ended.
+  package var unfinishedSubject: CallID? {
+    kind == .webhook && !progress.state.isFinal ? WebhookSubject.id(in: body) : nil
+  }
+}

@@ -1,7 +1,6 @@
 import Glibc
 internal import RedialModel
 import RedialService
-import RedialSQLite
 import RedialStore
 import RedialJSON
 
@@ -31,15 +30,13 @@ extension Command {
   /// `redial import`
   static let importing = Command(
     name: "import", summary: "Import calls that `redial export` wrote into a store.",
-    operands: "[FILE]", operandCount: 0...1, options: StoreOption.options,
+    operands: "[FILE]", operandCount: 0...1, options: StoreOption.any,
     notes: """
       Without FILE it reads standard input. No service may be running on the store. A call that the store already has is not
       changed, so you can repeat an import that was interrupted. An invalid line is reported, and the others are imported.
       """
   ) { arguments throws(CommandError) in
-    let settings = try StoreOption.settings(arguments)
-    return try ArchiveCommands.importing(
-      arguments.operands.first, into: try StoreOption.path(settings), payloads: settings.payloads)
+    try ArchiveCommands.importing(arguments.operands.first, into: try StoreOption.settings(arguments))
   }
 }
 
@@ -89,15 +86,20 @@ enum ArchiveCommands {
     return damaged == 0 ? .success : .unsuccessful
   }
 
-  static func importing(_ file: String?, into path: String, payloads: PayloadRule) throws(CommandError) -> ExitCode {
+  static func importing(_ file: String?, into settings: ServiceSettings) throws(CommandError) -> ExitCode {
     var lines = try LineReader(file)
+    let store: StoreImport
+    do throws(ServiceStartError) {
+      store = try settings.storeImport()
+    } catch {
+      throw CommandError(code: .unsuccessful, message: error.message)
+    }
     var (number, faults, bytes) = (0, 0, 0)
     let size = file.flatMap(FileReading.size)
     var progress = ProgressLine()
     defer { progress.end() }
     let tally: StoreImport.Tally
     do throws(StoreError) {
-      let store = try StoreImport(path: path, payloads: payloads, at: DoctorCommand.wallTime)
       var failure: StoreError?
       do throws(CommandError) {
         try lines.forEach { line in

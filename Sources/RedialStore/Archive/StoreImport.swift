@@ -1,4 +1,3 @@
-package import RedialStore
 package import RedialCore
 package import RedialModel
 
@@ -21,22 +20,18 @@ package final class StoreImport {
   /// The counts of the calls that are on disk.
   package private(set) var tally = Tally()
 
-  private let store: SQLiteStore
+  private let store: any ArchiveDestination
   private let now: Timestamp
   private var waiting: [CallID: ArchivedCall] = [:]
   private var order: [CallID] = []
   private var waitingBytes = 0
 
-  /// Opens a store, or creates it if there is none.
+  /// Begins to put calls into a store.
   ///
   /// - Parameter now: The time of the wall clock: expired keys are left out.
-  /// - Throws: `inUse` if a service uses the store, because the service would not see the calls.
-  package init(path: String, payloads: PayloadRule = PayloadRule(), at now: Timestamp) throws(StoreError) {
+  package init(into store: any ArchiveDestination, at now: Timestamp) {
+    self.store = store
     self.now = now
-    store = try SQLiteStore(path: path, payloads: payloads)
-    // A copy of a running service's store, and a killed service's store, have calls that only the log knows. Archived calls
-    // go to the tables, and are looked for there.
-    try store.fold()
   }
 
   /// Adds a call, at the latest when the import finishes.
@@ -55,25 +50,33 @@ package final class StoreImport {
   /// Makes everything durable, and closes the store.
   package func finish() throws(StoreError) {
     try flush()
-    try store.grantFreeTurns()
-    store.close()
+    try store.finish()
   }
 
   private func flush() throws(StoreError) {
-    var calls: [ArchivedCall] = []
-    var known = 0
-    for id in order {
-      if try store.calls.contains(id) {
-        known += 1
-      } else if let call = waiting[id] {
-        calls.append(call)
-      }
-    }
-    try store.insert(calls, at: now)
-    tally.imported += order.count - known
-    tally.known += known
+    if order.isEmpty { return }
+    let known = try store.known(order)
+    let calls = order.filter { !known.contains($0) }.compactMap { waiting[$0] }
+    if !calls.isEmpty { try store.insert(calls, at: now) }
+    tally.imported += calls.count
+    tally.known += order.count - calls.count
     waiting.removeAll(keepingCapacity: true)
     order.removeAll(keepingCapacity: true)
     waitingBytes = 0
   }
+}
+
+/// A store without a service, which gets archived calls.
+package protocol ArchiveDestination: AnyObject {
+  /// Which of these calls it already has.
+  func known(_ ids: [CallID]) throws(StoreError) -> Set<CallID>
+
+  /// Puts in calls that it does not have, and what belongs to them: all of them or none.
+  ///
+  /// A call continues if it had the turn of its ordering key, unless a call of this store has that turn now: then it waits
+  /// behind that call. A key is left out if it has expired, or if another call was accepted under it and keeps it longer.
+  func insert(_ calls: [ArchivedCall], at now: Timestamp) throws(StoreError)
+
+  /// Gives the turns that nobody has, and closes the store.
+  func finish() throws(StoreError)
 }
