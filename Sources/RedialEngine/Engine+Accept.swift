@@ -148,8 +148,8 @@ extension Engine {
     let spec = CallSpec(
       url: callback.url, method: "POST", headers: [HeaderField("content-type", "application/json")],
       target: TargetKey(WebhookSubscription.targetPrefix + origin, in: record.spec.namespace),
-      policy: settings.webhookPolicy,
-      captureLimit: 4096, hops: record.spec.hops)
+      policy: settings.webhookPolicy, captureLimit: 4096
+    ) { $0.hops = record.spec.hops }
     var webhook = CallRecord(
       id: nextID(), kind: .webhook, spec: spec,
       body: WebhookPayload.make(event, of: record, attempts: attempts, redaction: settings.redaction, at: now),

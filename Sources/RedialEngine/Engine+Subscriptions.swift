@@ -106,8 +106,8 @@ extension Engine {
   ) -> CallRecord {
     let spec = CallSpec(
       url: subscription.url, method: "POST", headers: [HeaderField("content-type", "application/json")],
-      target: subscription.target, policy: settings.webhookPolicy,
-      labels: [CallSpec.Label(name: Self.eventLabel, value: event.rawValue)], captureLimit: 4096)
+      target: subscription.target, policy: settings.webhookPolicy, captureLimit: 4096
+    ) { $0.labels = [CallSpec.Label(name: Self.eventLabel, value: event.rawValue)] }
     var webhook = CallRecord(
       id: nextID(), kind: .webhook, spec: spec, body: body, createdAt: now,
       progress: CallProgress(state: .held, due: now, roundStartedAt: now))

@@ -68,7 +68,7 @@ struct VirtualService {
 extension CallSpec {
   /// A call of a simulation.
   convenience init(simulated policy: RetryPolicy, to target: TargetKey) {
-    self.init(url: target.bare + "/", method: "POST", headers: [], target: target, policy: policy, captureLimit: 0)
+    self.init(url: target.bare + "/", method: "POST", target: target, policy: policy, captureLimit: 0)
   }
 
   var submission: EngineEvent {

@@ -43,9 +43,9 @@ extension DamagedCall {
     let record = CallRecord(
       id: id, kind: filter.kind,
       spec: CallSpec(
-        url: "", method: "", headers: [],
-        target: TargetKey(remains.target ?? filter.target ?? "", in: filter.namespace),
-        policy: .service, labels: remains.labels, captureLimit: 0),
+        url: "", method: "", target: TargetKey(remains.target ?? filter.target ?? "", in: filter.namespace),
+        policy: .service, captureLimit: 0
+      ) { $0.labels = remains.labels },
       body: [], createdAt: id.createdAt,
       progress: CallProgress(state: state, due: id.createdAt, roundStartedAt: id.createdAt, finishedAt: id.createdAt))
     var stored = StoredCall(record: record, attempts: [])

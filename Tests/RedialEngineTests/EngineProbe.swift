@@ -343,9 +343,13 @@ extension CallSpec {
     headers: [HeaderField] = [], labels: [CallSpec.Label] = []
   ) -> CallSpec {
     CallSpec(
-      url: url ?? target.bare, method: "POST", headers: headers, target: target, policy: policy, labels: labels,
-      callback: callback ? Callback(url: "http://receiver.example/hook") : nil, captureLimit: 100, priority: priority,
-      orderingKey: orderingKey)
+      url: url ?? target.bare, method: "POST", headers: headers, target: target, policy: policy, captureLimit: 100
+    ) {
+      $0.labels = labels
+      $0.callback = callback ? Callback(url: "http://receiver.example/hook") : nil
+      $0.priority = priority
+      $0.orderingKey = orderingKey
+    }
   }
 }
 

@@ -39,7 +39,7 @@ struct CallReplayTests {
       #expect(again.spec.canonicalJSON != original.spec.canonicalJSON)
       let text = String(decoding: again.spec.canonicalJSON, as: UTF8.self)
       #expect(
-        text.replacing("\"replayOf\":\"\(original.id)\",", with: "")
+        text.replacing(",\"replayOf\":\"\(original.id)\"", with: "")
           == String(decoding: original.spec.canonicalJSON, as: UTF8.self))
     }
   }

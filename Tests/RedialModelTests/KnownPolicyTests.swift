@@ -34,7 +34,7 @@ struct KnownPolicyTests {
     let spec = try DescriptorTests.read(#"{"url":"http://a/","policy":\#(text)}"#).spec
     var writer = JSONWriter()
     spec.policy.write(to: &writer)
-    #expect(spec.policyJSON == writer.bytes)
+    #expect(spec.fields.policy.json == writer.bytes)
   }
 
   @Test("a fault is reported each time, and never cached")

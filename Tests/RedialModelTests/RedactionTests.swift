@@ -55,8 +55,11 @@ struct RedactionTests {
     let spec = CallSpec(
       url: "https://x/?sig=1", method: "POST",
       headers: [HeaderField("Authorization", "Bearer s"), HeaderField("X-Pin", "1"), HeaderField("X-A", "2")],
-      target: "t", policy: .service, callback: Callback(url: "https://y/?key=2"), captureLimit: 10,
-      redactedHeaders: ["x-pin"])
+      target: "t", policy: .service, captureLimit: 10
+    ) {
+      $0.callback = Callback(url: "https://y/?key=2")
+      $0.capture.redactedHeaders = ["x-pin"]
+    }
     let shown = String(decoding: spec.redactedJSON(Redaction()), as: UTF8.self)
     for secret in ["Bearer", "sig=1", "key=2", #""X-Pin":"1""#] { #expect(!shown.contains(secret), "\(secret)") }
     #expect(shown.contains(#""X-A":"2""#) && shown.contains(#""Authorization":"REDACTED""#))

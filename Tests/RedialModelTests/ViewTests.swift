@@ -14,7 +14,8 @@ struct ViewTests {
       id: CallID(rawValue: 1_790_000_000_123 << 20), kind: .call,
       spec: CallSpec(
         url: "https://api.example.com/charges", method: "POST", headers: [], target: "billing", policy: .service,
-        labels: [.init(name: "team", value: "pay\"ments")], captureLimit: 10), body: [], createdAt: Self.now,
+        captureLimit: 10
+      ) { $0.labels = [.init(name: "team", value: "pay\"ments")] }, body: [], createdAt: Self.now,
       progress: CallProgress(
         state: state, due: Self.now + .seconds(5), waiting: .backoff, attempts: 2, roundStartedAt: Self.now,
         finishedAt: state.isFinal ? Self.now + .seconds(1) : nil, failure: failure))

@@ -94,7 +94,8 @@ struct ClockSetBackTests {
     {
       let spec = CallSpec(
         url: "https://example.com", method: "GET", headers: [], target: "https://example.com", policy: .service,
-        captureLimit: 0, delay: delay)
+        captureLimit: 0
+      ) { $0.delay = delay }
       return CallRecord(
         id: Sample.id(1), kind: .call, spec: spec, body: [], createdAt: accepted,
         progress: CallProgress(state: state, due: start, waiting: wait, roundStartedAt: start))

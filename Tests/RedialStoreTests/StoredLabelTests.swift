@@ -29,7 +29,8 @@ struct StoredLabelTests {
     func call(_ number: Int, in namespace: Namespace, header: HeaderField?) -> CallRecord {
       let spec = CallSpec(
         url: "https://example.com/\"labels\":{", method: "POST", headers: header.map { [$0] } ?? [],
-        target: TargetKey("t", in: namespace), policy: .service, labels: labels, captureLimit: 0)
+        target: TargetKey("t", in: namespace), policy: .service, captureLimit: 0
+      ) { $0.labels = labels }
       return CallRecord(
         id: Sample.id(number), kind: .call, spec: spec, body: [], createdAt: Sample.start,
         progress: Sample.call(number, .succeeded).progress)

@@ -76,9 +76,10 @@ struct Crowd {
     policy.backoff = Backoff(initial: random.duration(10...2000), multiplier: 2, maximum: .seconds(15))
     policy.retryOn.network = .always
     let receiver = random.pick(hanging)
+    let callback = random.chance(0.5) ? Callback(url: receiver.url) : nil
     let spec = CallSpec(
-      url: target.url, method: "POST", headers: [], target: target.key, policy: policy,
-      callback: random.chance(0.5) ? Callback(url: receiver.url) : nil, captureLimit: 100)
+      url: target.url, method: "POST", target: target.key, policy: policy, captureLimit: 100
+    ) { $0.callback = callback }
     return CallDescriptor(spec: spec, body: [], start: .after(.zero))
   }
 }

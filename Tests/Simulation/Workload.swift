@@ -135,9 +135,13 @@ enum Workload {
     let orderingKey = random.chance(0.3) ? random.pick(["a", "b"]) : nil
     let spec = CallSpec(
       url: target.url, method: "POST", headers: orderingKey.map { [HeaderField("Authorization", $0)] } ?? [],
-      target: target.key, policy: policy,
-      labels: [CallSpec.Label(name: "tenant", value: policy.maxAttempts % 2 == 0 ? "even" : "odd")],
-      callback: answersTo, captureLimit: 100, priority: priority, orderingKey: orderingKey)
+      target: target.key, policy: policy, captureLimit: 100
+    ) {
+      $0.labels = [CallSpec.Label(name: "tenant", value: policy.maxAttempts % 2 == 0 ? "even" : "odd")]
+      $0.callback = answersTo
+      $0.priority = priority
+      $0.orderingKey = orderingKey
+    }
     let start: CallDescriptor.Start
     switch random.pick(0...9) {
     case 0...5: start = .after(.zero)

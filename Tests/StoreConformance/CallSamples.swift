@@ -20,9 +20,13 @@ package enum Sample {
   ) -> CallSpec {
     CallSpec(
       url: "https://example.com/charges", method: "POST", headers: [HeaderField("content-type", "text/plain")],
-      target: target, policy: policy, labels: labels, callback: callback, captureLimit: 65_536,
-      priority: priority,
-      orderingKey: orderingKey)
+      target: target, policy: policy, captureLimit: 65_536
+    ) {
+      $0.labels = labels
+      $0.callback = callback
+      $0.priority = priority
+      $0.orderingKey = orderingKey
+    }
   }
 
   package static func call(

@@ -35,9 +35,11 @@ package struct StoreConformance {
     let spec = CallSpec(
       url: "https://example.com/a?b=%C3%A9", method: "PATCH",
       headers: [HeaderField("X-Quoted", #"a "b" \ c"#), HeaderField("accept", "*/*")], target: "billing – é",
-      policy: policy, idempotent: true,
-      labels: [CallSpec.Label(name: "team", value: "payments"), CallSpec.Label(name: "a", value: "")],
-      callback: Callback(url: "https://me.example.com/hooks", events: [.callFailed, .callTripped]), captureLimit: 1234)
+      policy: policy, captureLimit: 1234
+    ) {
+      $0.labels = [CallSpec.Label(name: "team", value: "payments"), CallSpec.Label(name: "a", value: "")]
+      $0.callback = Callback(url: "https://me.example.com/hooks", events: [.callFailed, .callTripped])
+    }
     let progress = CallProgress(
       state: .queued, due: Sample.time(9), waiting: .retryAfter, attempts: 7, interruptions: 2, attemptsBefore: 3,
       roundStartedAt: Sample.time(1))

@@ -6,48 +6,10 @@ internal import Synchronization
 ///
 /// The request body is stored separately, because it is large and this is small.
 package final class CallSpec: Sendable {
-  /// The absolute URL, http or https.
-  package let url: String
-  /// The method, as given.
-  package let method: String
-  /// The header fields, in the order given.
-  package let headers: [HeaderField]
-  /// The target whose breaker and limits the call shares.
-  package let target: TargetKey
+  /// What the client says of it, and what Redial keeps with it.
+  package let fields: CallFields
   /// The namespace of the call, from its target's key.
   package let namespace: Namespace
-  /// How to retry. It always says what an open breaker does: by default the call waits.
-  package let policy: RetryPolicy
-  /// The policy as JSON, if it is available.
-  let policyJSON: [UInt8]?
-  /// The stored policy of the call when it was accepted, such as `patient@3`, or ``defaultPolicyName``; nil for a
-  /// policy that was given as an object.
-  package let policyName: String?
-  /// The call that this one replays, with or without changes.
-  package let replayOf: CallID?
-  /// How many services like this one it has passed through: 0 for a client's submission, one more for the submission by
-  /// a call's attempt.
-  package let hops: Int
-  /// When the call's payloads, and with them its header fields, were erased.
-  package let contentErasedAt: Timestamp?
-  /// Whether the request may be repeated once it may have been executed: true unless the client says no.
-  package let idempotent: Bool
-  /// The client's labels, in the order given.
-  package let labels: [Label]
-  /// Where to send a webhook about the end.
-  package let callback: Callback?
-  /// How much of a response body is kept, in bytes.
-  package let captureLimit: Int
-  /// How many redirects an attempt follows, ``redirectBounds``. With 0 a redirect is the response.
-  package let maxRedirects: Int
-  /// Header fields of responses whose values are not stored, besides the service's, in lower case.
-  package let redactedHeaders: [String]
-  /// Its priority among the due calls of its target, ``priorities``; the highest goes first.
-  package let priority: Int
-  /// Calls of one target with the same ordering key run one at a time, in the order in which they were accepted.
-  package let orderingKey: String?
-  /// How long after its acceptance it starts; zero also for a start at a time that its client has named.
-  package let delay: Duration
   /// Warnings for its client; sent when the call is accepted, and not stored.
   package let warnings: [CallWarning]
   /// Its ``pathHash``, once somebody has asked for it; until then 0.
@@ -77,58 +39,28 @@ package final class CallSpec: Sendable {
     }
   }
 
-  /// Creates a spec from parts that have been validated.
-  package convenience init(
-    url: String, method: String, headers: [HeaderField], target: TargetKey, policy: RetryPolicy,
-    idempotent: Bool = true, labels: [Label] = [], callback: Callback? = nil, captureLimit: Int,
-    maxRedirects: Int = 0, redactedHeaders: [String] = [], priority: Int = CallSpec.defaultPriority,
-    orderingKey: String? = nil, delay: Duration = .zero, hops: Int = 0
-  ) {
-    self.init(
-      url: url, method: method, headers: headers, target: target, policy: policy, policyJSON: nil,
-      policyName: nil,
-      idempotent: idempotent, labels: labels, callback: callback, captureLimit: captureLimit,
-      maxRedirects: maxRedirects, redactedHeaders: redactedHeaders,
-      priority: priority, orderingKey: orderingKey, delay: delay, hops: hops)
-  }
-
-  /// - Parameter policyJSON: `policy` as JSON; nil to create it on demand.
-  init(
-    url: String, method: String, headers: [HeaderField], target: TargetKey, policy: RetryPolicy, policyJSON: [UInt8]?,
-    policyName: String?, idempotent: Bool, labels: [Label], callback: Callback?, captureLimit: Int, maxRedirects: Int,
-    redactedHeaders: [String], priority: Int, orderingKey: String?, delay: Duration, replayOf: CallID? = nil,
-    contentErasedAt: Timestamp? = nil, hops: Int = 0, warnings: [CallWarning] = []
-  ) {
-    self.delay = delay
-    self.hops = hops
-    self.replayOf = replayOf
-    self.url = url
-    self.method = method
-    self.headers = headers
-    self.target = target
-    namespace = target.namespace
-    var policy = policy
-    policy.onTrip = policy.onTrip ?? .wait
-    self.policy = policy
-    self.policyJSON = policyJSON
-    self.policyName = policyName
-    self.contentErasedAt = contentErasedAt
-    self.idempotent = idempotent
-    self.labels = labels
-    self.callback = callback
-    self.captureLimit = captureLimit
-    self.maxRedirects = maxRedirects
-    self.redactedHeaders = redactedHeaders
-    self.priority = priority
-    self.orderingKey = orderingKey
+  /// Creates a spec from fields that have been validated.
+  package init(_ fields: CallFields, warnings: [CallWarning] = []) {
+    self.fields = fields
     self.warnings = warnings
+    namespace = fields.target.namespace
   }
 
-  /// The target's unqualified key.
-  package var targetName: String { target.bare }
-
-  /// Whether its target is for webhooks; no client may name such a target.
-  package var isInWebhookLane: Bool { targetName.hasPrefix(WebhookSubscription.targetPrefix) }
+  /// Creates a spec from parts that have been validated.
+  ///
+  /// - Parameter change: Changes the other fields, which are as by default.
+  package convenience init(
+    url: String, method: String, headers: [HeaderField] = [], target: TargetKey, policy: RetryPolicy,
+    captureLimit: Int, _ change: (inout CallFields) -> Void = { _ in }
+  ) {
+    var fields = CallFields(
+      target: target, policy: AcceptedPolicy(policy), capture: Capture(maxBytes: captureLimit))
+    fields.url = url
+    fields.method = method
+    fields.headers = headers
+    change(&fields)
+    self.init(fields)
+  }
 
   /// The spec after the call's content is erased: no header fields, and URLs without query and fragment, because all
   /// of these may hold secrets or personal data.
@@ -137,23 +69,23 @@ package final class CallSpec: Sendable {
   ///   - time: The time of the erasure; earlier erasures keep theirs.
   ///   - keepingLabels: Whether the labels stay, by which the call is found.
   package func erased(at time: Timestamp, keepingLabels: Bool = true) -> CallSpec {
-    CallSpec(
-      url: Self.withoutQuery(url), method: method, headers: [], target: target, policy: policy, policyJSON: policyJSON,
-      policyName: policyName, idempotent: idempotent, labels: keepingLabels ? labels : [],
-      callback: callback.map { Callback(url: Self.withoutQuery($0.url), events: $0.events) },
-      captureLimit: captureLimit, maxRedirects: maxRedirects, redactedHeaders: redactedHeaders, priority: priority,
-      orderingKey: orderingKey, delay: delay, replayOf: replayOf, contentErasedAt: contentErasedAt ?? time, hops: hops)
+    var fields = fields
+    fields.url = Self.withoutQuery(url)
+    fields.headers = []
+    if !keepingLabels { fields.labels = [] }
+    if let callback { fields.callback?.url = Self.withoutQuery(callback.url) }
+    fields.contentErasedAt = contentErasedAt ?? time
+    return CallSpec(fields)
   }
 
   /// The spec of a call that replays another.
   ///
   /// - Parameter policyName: The stored policy of the original when that was accepted.
   func replaying(_ original: CallID, policyName: String?) -> CallSpec {
-    CallSpec(
-      url: url, method: method, headers: headers, target: target, policy: policy, policyJSON: policyJSON,
-      policyName: policyName, idempotent: idempotent, labels: labels, callback: callback, captureLimit: captureLimit,
-      maxRedirects: maxRedirects, redactedHeaders: redactedHeaders, priority: priority, orderingKey: orderingKey,
-      delay: delay, replayOf: original, hops: hops, warnings: warnings)
+    var fields = fields
+    fields.replayOf = original
+    fields.policyName = policyName
+    return CallSpec(fields, warnings: warnings)
   }
 
   /// Whether everything that ``erased(at:keepingLabels:)`` removes is already gone.
@@ -166,6 +98,34 @@ package final class CallSpec: Sendable {
   static func withoutQuery(_ url: String) -> String {
     String(url.unicodeScalars.prefix { $0 != "?" && $0 != "#" })
   }
+}
+
+/// The fields by which something is decided, under short names.
+extension CallSpec {
+  @inlinable package var url: String { fields.url }
+  @inlinable package var method: String { fields.method }
+  @inlinable package var headers: [HeaderField] { fields.headers }
+  @inlinable package var target: TargetKey { fields.target }
+  @inlinable package var policy: RetryPolicy { fields.policy.policy }
+  @inlinable package var policyName: String? { fields.policyName }
+  @inlinable package var replayOf: CallID? { fields.replayOf }
+  @inlinable package var hops: Int { fields.hops }
+  @inlinable package var contentErasedAt: Timestamp? { fields.contentErasedAt }
+  @inlinable package var idempotent: Bool { fields.isIdempotent }
+  @inlinable package var labels: [Label] { fields.labels }
+  @inlinable package var callback: Callback? { fields.callback }
+  @inlinable package var captureLimit: Int { fields.capture.maxBytes }
+  @inlinable package var redactedHeaders: [String] { fields.capture.redactedHeaders }
+  @inlinable package var maxRedirects: Int { fields.maxRedirects }
+  @inlinable package var priority: Int { fields.priority }
+  @inlinable package var orderingKey: String? { fields.orderingKey }
+  @inlinable package var delay: Duration { fields.delay }
+
+  /// The target's unqualified key.
+  package var targetName: String { target.bare }
+
+  /// Whether its target is for webhooks; no client may name such a target.
+  package var isInWebhookLane: Bool { targetName.hasPrefix(WebhookSubscription.targetPrefix) }
 }
 
 /// Where to send the webhook about a call's end, and for which ends.

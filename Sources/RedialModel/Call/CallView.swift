@@ -46,21 +46,12 @@ package struct CallView {
     writer.key("waitingOn")
     if state == .scheduled, let wait { writer.string(wait.reason.name) } else { writer.null() }
     writer.field("nextAttemptAt", state == .scheduled ? wait?.until : nil)
-    writer.field("url", redaction.url(call.spec.url))
-    writer.field("method", call.spec.method)
-    writer.field("target", call.spec.targetName)
-    if call.spec.maxRedirects > 0 { call.spec.writeRedirects(to: &writer) }
-    writer.field("policy", call.spec.policyName)
-    if let original = call.spec.replayOf { writer.field("replayOf", original) }
-    if call.spec.priority != CallSpec.defaultPriority { writer.field("priority", call.spec.priority) }
-    if let key = call.spec.orderingKey { writer.field("orderingKey", key) }
-    call.spec.labels.write(to: &writer)
+    call.spec.show(hiding: redaction, to: &writer)
     writer.field("createdAt", call.createdAt)
     writer.field("finishedAt", progress.finishedAt)
     writer.field("deadlineAt", progress.state.isFinal ? nil : call.deadline)
     writer.field("attemptCount", progress.attempts)
     writer.field("maxAttempts", attempts: call.spec.policy.maxAttempts)
-    writer.field("contentErasedAt", call.spec.contentErasedAt)
     if detail == .full {
       writer.key("retries")
       writer.beginArray()

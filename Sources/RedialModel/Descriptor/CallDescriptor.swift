@@ -113,14 +113,4 @@ package struct CallDescriptor: Sendable {
 
   /// How much of a response body is kept when the client does not say, in bytes.
   package static let defaultCaptureBytes = 64 * 1024
-
-  /// Reads a descriptor.
-  ///
-  /// - Throws: A problem of status 400 for a text that is not JSON, 413 for a body that is too large, 422 for
-  ///   everything else, which names each wrong member.
-  package static func read(
-    _ bytes: UnsafeBufferPointer<UInt8>, limits: Limits = Limits()
-  ) throws(Problem) -> CallDescriptor {
-    try DescriptorReader.read(bytes, limits: limits)
-  }
 }

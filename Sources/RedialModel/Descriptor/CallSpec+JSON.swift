@@ -6,15 +6,15 @@ internal import RedialText
 /// change an accepted call.
 extension CallSpec {
   /// The spec as one JSON object, without the body.
-  package var canonicalJSON: [UInt8] { json(redaction: nil) }
+  package var canonicalJSON: [UInt8] { json(.stored, hiding: nil) }
 
   /// The spec like ``canonicalJSON``, without hidden values.
-  package func redactedJSON(_ redaction: Redaction) -> [UInt8] { json(redaction: redaction) }
+  package func redactedJSON(_ redaction: Redaction) -> [UInt8] { json(.previewed, hiding: redaction) }
 
-  private func json(redaction: Redaction?) -> [UInt8] {
+  private func json(_ use: FieldUses, hiding redaction: Redaction?) -> [UInt8] {
     var writer = JSONWriter(capacity: 640)
     writer.beginObject()
-    write(redaction: redaction, to: &writer)
+    write(use, hiding: redaction, to: &writer)
     writer.endObject()
     return writer.bytes
   }
@@ -24,7 +24,7 @@ extension CallSpec {
   /// - Throws: What is wrong with it.
   package static func read(canonicalJSON bytes: UnsafeBufferPointer<UInt8>) throws(JSONError) -> CallSpec {
     do {
-      return try DescriptorReader.read(bytes, limits: .unlimited).spec
+      return try CallDescriptor.read(bytes, limits: .unlimited).spec
     } catch {
       throw JSONError(
         offset: 0,
@@ -45,95 +45,39 @@ extension CallSpec {
     }
   }
 
-  /// Writes the members of the spec into an open object.
+  /// Writes those fields that have this use into an open object.
   ///
   /// - Parameter redaction: Hides values; nil for a spec from which attempts are made.
-  private func write(redaction: Redaction?, to writer: inout JSONWriter) {
-    writer.field("url", redaction?.url(url) ?? url)
-    writer.field("method", method)
-    if !headers.isEmpty { writeHeaders(redaction, to: &writer) }
-    writer.key("policy")
-    if let policyJSON { writer.raw(policyJSON) } else { policy.write(to: &writer) }
-    if let policyName { writer.field("policyName", policyName) }
-    if let replayOf { writer.field("replayOf", replayOf) }
-    if let contentErasedAt { writer.field("contentErasedAt", contentErasedAt) }
-    if hops > 0, redaction == nil { writer.field("hops", hops) }
-    // People see when it starts.
-    if delay > .zero, redaction == nil { writer.field("delay", delay) }
-    writer.field("target", targetName)
-    // People use its unqualified key.
-    if redaction == nil, !namespace.isDefault { writer.field("namespace", namespace.name) }
-    if !idempotent { writer.field("idempotent", false) }
-    if !labels.isEmpty { labels.write(to: &writer) }
-    if let callback { callback.write(redaction: redaction, to: &writer) }
-    if maxRedirects > 0 { writeRedirects(to: &writer) }
-    if priority != Self.defaultPriority { writer.field("priority", priority) }
-    if let orderingKey { writer.field("orderingKey", orderingKey) }
-    writer.key("capture")
-    writer.beginObject()
-    writer.field("maxBytes", captureLimit)
-    if !redactedHeaders.isEmpty {
-      writer.key("redactHeaders")
-      writer.beginArray()
-      for name in redactedHeaders { writer.string(name) }
-      writer.endArray()
-    }
-    writer.endObject()
+  private func write(_ use: FieldUses, hiding redaction: Redaction?, to writer: inout JSONWriter) {
+    var (call, submission) = (fields, SubmissionFields())
+    var members = FieldWriter(json: writer, use: use, redaction: redaction)
+    CallFields.visit(&members, &call, &submission)
+    writer = members.json
   }
 
-  func writeRedirects(to writer: inout JSONWriter) {
-    writer.key("redirects")
-    writer.beginObject()
-    writer.field("max", maxRedirects)
-    writer.endObject()
-  }
-
-  /// Fields with one name form one array, at the position of the first.
-  private func writeHeaders(_ redaction: Redaction?, to writer: inout JSONWriter) {
-    func shown(_ field: HeaderField) -> String {
-      redaction?.hidesHeader(field.name, redactedHeaders) == true ? Redaction.marker : field.value
-    }
-    writer.key("headers")
-    writer.beginObject()
-    for (position, field) in headers.enumerated() where !headers[..<position].contains(where: { $0.name == field.name })
-    {
-      writer.key(field.name)
-      if headers[(position + 1)...].contains(where: { $0.name == field.name }) {
-        writer.beginArray()
-        for other in headers[position...] where other.name == field.name { writer.string(shown(other)) }
-        writer.endArray()
-      } else {
-        writer.string(shown(field))
-      }
-    }
-    writer.endObject()
-  }
-
-}
-
-extension [CallSpec.Label] {
-  /// Writes the member `labels` into an open object.
-  package func write(to writer: inout JSONWriter) {
-    writer.key("labels")
-    writer.beginObject()
-    for label in self {
-      writer.key(label.name)
-      writer.string(label.value)
-    }
-    writer.endObject()
+  /// Writes what every view of the call has of it into an open object.
+  func show(hiding redaction: Redaction, to writer: inout JSONWriter) {
+    write(.shown, hiding: redaction, to: &writer)
   }
 }
 
-extension Callback {
-  func write(redaction: Redaction?, to writer: inout JSONWriter) {
-    writer.key("callback")
-    writer.beginObject()
-    writer.field("url", redaction?.url(url) ?? url)
-    writer.key("events")
-    writer.beginArray()
-    for event in events { writer.string(event.rawValue) }
-    writer.endArray()
-    writer.endObject()
+/// Writes the fields that have a use.
+private struct FieldWriter: CallFieldVisitor, ~Copyable {
+  typealias Failure = Never
+
+  var json: JSONWriter
+  let use: FieldUses
+  let redaction: Redaction?
+
+  mutating func field<Form: MemberForm>(
+    _ name: StaticString, _ form: Form, _ value: inout Form.Value, _ uses: FieldUses, oneOf group: MemberGroup?
+  ) {
+    guard uses.contains(use) else { return }
+    if use == .shown, let redaction {
+      form.show(name, value, hiding: redaction, to: &json)
+    } else {
+      form.write(name, value, hiding: redaction, to: &json)
+    }
   }
 }
 

@@ -118,22 +118,24 @@ extension DescriptorReader {
     return pace
   }
 
-  mutating func bool(_ pointer: String) throws(JSONError) -> Bool? {
-    guard try expect(.bool, pointer, "must be true or false") else { return nil }
+  mutating func bool(_ pointer: @autoclosure () -> String) throws(JSONError) -> Bool? {
+    guard try expect(.bool, pointer(), "must be true or false") else { return nil }
     return try json.bool()
   }
 
-  mutating func integer(_ pointer: String, in range: ClosedRange<Int>) throws(JSONError) -> Int? {
-    guard let value = try number(pointer) else { return nil }
+  mutating func integer(
+    _ pointer: @autoclosure () -> String, in range: ClosedRange<Int>
+  ) throws(JSONError) -> Int? {
+    guard let value = try number(pointer()) else { return nil }
     guard let whole = Int(exactly: value), range.contains(whole) else {
-      fault(pointer, "must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+      fault(pointer(), "must be a whole number from \(range.lowerBound) to \(range.upperBound)")
       return nil
     }
     return whole
   }
 
-  mutating func number(_ pointer: String) throws(JSONError) -> Double? {
-    guard try expect(.number, pointer, "must be a number") else { return nil }
+  mutating func number(_ pointer: @autoclosure () -> String) throws(JSONError) -> Double? {
+    guard try expect(.number, pointer(), "must be a number") else { return nil }
     return try json.double()
   }
 
@@ -153,15 +155,17 @@ extension DescriptorReader {
     return nil
   }
 
-  mutating func duration(_ pointer: String, in range: ClosedRange<Duration>) throws(JSONError) -> Duration? {
-    guard let text = try string(pointer) else { return nil }
+  mutating func duration(
+    _ pointer: @autoclosure () -> String, in range: ClosedRange<Duration>
+  ) throws(JSONError) -> Duration? {
+    guard let text = try string(pointer()) else { return nil }
     guard let duration = DurationText.parse(text) else {
-      fault(pointer, "must be a duration with a unit, such as \"500ms\", \"1.5s\", \"15m\", \"24h\" or \"PT5M\"")
+      fault(pointer(), "must be a duration with a unit, such as \"500ms\", \"1.5s\", \"15m\", \"24h\" or \"PT5M\"")
       return nil
     }
     guard range.contains(duration) else {
       let (low, high) = (DurationText.format(range.lowerBound), DurationText.format(range.upperBound))
-      fault(pointer, "must be from \(low) to \(high)")
+      fault(pointer(), "must be from \(low) to \(high)")
       return nil
     }
     return duration

@@ -107,18 +107,19 @@ final class KnownPolicy: Sendable {
   /// The policy of a client that gives none.
   static let unsaid = KnownPolicy(PolicyDraft())
 
-  /// A complete policy, with its canonical JSON.
+  /// A complete policy.
   final class Finished: Sendable {
-    let policy: RetryPolicy
-    let json: [UInt8]
+    /// The policy of a call, with its canonical JSON.
+    let ofCall: AcceptedPolicy
     private let mayRepeat: Bool
     private let found = Mutex<[CallWarning]?>(nil)
 
-    init(policy: RetryPolicy, json: [UInt8], mayRepeat: Bool) {
-      self.policy = policy
-      self.json = json
+    init(_ policy: AcceptedPolicy, mayRepeat: Bool) {
+      ofCall = policy
       self.mayRepeat = mayRepeat
     }
+
+    var policy: RetryPolicy { ofCall.policy }
 
     /// Its warnings, computed once.
     var warnings: [CallWarning] {
@@ -147,9 +148,14 @@ final class KnownPolicy: Sendable {
       let policy = draft.finished(mayRepeat: mayRepeat)
       var writer = JSONWriter(capacity: 512)
       policy.write(to: &writer)
-      let made = Finished(policy: policy, json: writer.bytes, mayRepeat: mayRepeat)
+      let made = Finished(AcceptedPolicy(policy, json: writer.bytes), mayRepeat: mayRepeat)
       finished[place] = made
       return made
     }
   }
+}
+
+extension AcceptedPolicy {
+  /// That of a client that gives none, for a request that may be repeated.
+  static let unsaid = KnownPolicy.unsaid.finished(mayRepeat: true).ofCall
 }

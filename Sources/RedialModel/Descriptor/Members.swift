@@ -20,10 +20,14 @@ struct Members {
   }
 
   /// An object of at most 64 members that may have these.
-  init(_ names: [String]) {
+  ///
+  /// - Parameter allowed: For each name whether the object may have it; the others are unknown. Nil for all.
+  init(_ names: [String], among allowed: [Bool]? = nil) {
     precondition(names.count <= 64, "one bit for each name")
-    self.names = names.map { name in
-      Name(text: name, start: ASCIIText.withBytes(of: name) { Self.start(of: $0) })
+    self.names = names.enumerated().map { index, name in
+      // No name has this start.
+      let start: UInt64 = allowed?[index] == false ? .max : ASCIIText.withBytes(of: name) { Self.start(of: $0) }
+      return Name(text: name, start: start)
     }
   }
 
@@ -42,7 +46,7 @@ struct Members {
   private func position(of name: JSONReader.Found, in json: JSONReader) throws(JSONError) -> Int? {
     guard name.isPlain else {
       let text = try json.text(of: name)
-      return names.firstIndex { $0.text == text }
+      return names.firstIndex { $0.text == text && $0.start != .max }
     }
     let wanted = json.raw(name.range)
     let start = Self.start(of: wanted)

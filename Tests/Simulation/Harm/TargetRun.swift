@@ -89,8 +89,8 @@ struct TargetRun<Load: RunLoad> {
       maxAttempts: .max, deadline: .seconds(86_400), attemptTimeout: load.attemptTimeout,
       backoff: RetryPolicy.service.backoff)
     let spec = CallSpec(
-      url: key.bare + call.path, method: "POST", headers: call.headers, target: key, policy: policy,
-      labels: call.labels, captureLimit: 100)
+      url: key.bare + call.path, method: "POST", headers: call.headers, target: key, policy: policy, captureLimit: 100
+    ) { $0.labels = call.labels }
     submitted += 1
     step([
       .submit(CallDescriptor(spec: spec, body: [], start: .after(.zero)), ReplyToken(rawValue: UInt64(submitted)))

@@ -1,0 +1,124 @@
+package import RedialCore
+
+/// What a client says of its call, and what Redial keeps with it: each field is declared once, here and by a line in
+/// ``visit(_:_:_:)``, and what reads, checks, stores or shows it is a visitor over that.
+package struct CallFields: Sendable {
+  /// The absolute URL, http or https.
+  package var url = ""
+  /// The method, as given.
+  package var method = ""
+  /// The header fields, in the order given.
+  package var headers: [HeaderField] = []
+  /// How to retry.
+  package var policy: AcceptedPolicy
+  /// How long after its acceptance it starts; zero also for a start at a time that its client has named.
+  package var delay = Duration.zero
+  /// The target whose breaker and limits the call shares, with the call's namespace.
+  package var target: TargetKey
+  /// Whether the request may be repeated once it may have been executed: true unless the client says no.
+  package var isIdempotent = true
+  /// The client's labels, in the order given.
+  package var labels: [CallSpec.Label] = []
+  /// Where to send a webhook about the end.
+  package var callback: Callback?
+  /// What is kept of responses.
+  package var capture: Capture
+  /// How many redirects an attempt follows, ``CallSpec/redirectBounds``. With 0 a redirect is the response.
+  package var maxRedirects = 0
+  /// Calls of one target with the same ordering key run one at a time, in the order in which they were accepted.
+  package var orderingKey: String?
+  /// Its priority among the due calls of its target, ``CallSpec/priorities``; the highest goes first.
+  package var priority = CallSpec.defaultPriority
+  /// The stored policy of the call when it was accepted, such as `patient@3`, or ``CallSpec/defaultPolicyName``; nil for
+  /// a policy that was given as an object.
+  package var policyName: String?
+  /// The call that this one replays, with or without changes.
+  package var replayOf: CallID?
+  /// When the call's payloads, and with them its header fields, were erased.
+  package var contentErasedAt: Timestamp?
+  /// How many services like this one it has passed through: 0 for a client's submission, one more for the submission by
+  /// a call's attempt.
+  package var hops = 0
+
+  /// The least that a call is, everything else as by default.
+  package init(target: TargetKey, policy: AcceptedPolicy, capture: Capture) {
+    self.target = target
+    self.policy = policy
+    self.capture = capture
+  }
+
+  /// Shows each field to a visitor, in the order in which they are stored and documented.
+  ///
+  /// - Parameter submission: What only a submission has.
+  static func visit<Visitor: CallFieldVisitor & ~Copyable>(
+    _ visitor: inout Visitor, _ call: inout CallFields, _ submission: inout SubmissionFields
+  ) throws(Visitor.Failure) {
+    // The first one is found without the others, see ``CallSpec/url(inCanonicalJSON:)``.
+    try visitor.field("url", URLMember(), &call.url, [.client, .shown])
+    try visitor.field("method", MethodMember(), &call.method, [.client, .shown])
+    try visitor.field("headers", HeadersMember(hidden: call.capture.redactedHeaders), &call.headers, .client)
+    try visitor.field("body", TextBodyMember(), &submission.body, .given, oneOf: .body)
+    try visitor.field("json", JSONBodyMember(), &submission.body, .given, oneOf: .body)
+    try visitor.field("bodyBase64", Base64BodyMember(), &submission.body, .given, oneOf: .body)
+    try visitor.field("policy", PolicyMember(), &call.policy, .client)
+    // People see when it starts.
+    try visitor.field("delay", DelayMember(), &call.delay, [.given, .stored], oneOf: .start)
+    try visitor.field("startAt", StartTimeMember(), &submission.startAt, .given, oneOf: .start)
+    try visitor.field("target", TargetMember(), &call.target, [.client, .shown])
+    try visitor.field("idempotent", BoolMember(unless: true), &call.isIdempotent, .client)
+    try visitor.field("labels", LabelsMember(), &call.labels, [.client, .shown])
+    try visitor.field("callback", CallbackMember(), &call.callback, .client)
+    try visitor.field("capture", CaptureMember(), &call.capture, .client)
+    try visitor.field("redirects", RedirectsMember(), &call.maxRedirects, [.client, .shown])
+    try visitor.field("orderingKey", NameMember(), &call.orderingKey, [.client, .shown])
+    try visitor.field(
+      "priority", NumberMember(CallSpec.priorities, unless: CallSpec.defaultPriority), &call.priority,
+      [.client, .shown])
+    try visitor.field("policyName", PolicyNameMember(), &call.policyName, [.stored, .previewed, .shown])
+    try visitor.field("replayOf", CallIDMember(), &call.replayOf, [.stored, .previewed, .shown])
+    try visitor.field("contentErasedAt", TimeMember(), &call.contentErasedAt, [.stored, .previewed, .shown])
+    // People use the target's unqualified key.
+    try visitor.field("namespace", NamespaceMember(), &call.target, .stored)
+    try visitor.field("hops", NumberMember(0...CallDescriptor.Limits.mostHops, unless: 0), &call.hops, .stored)
+  }
+}
+
+/// What a submission has besides the fields of its call.
+struct SubmissionFields {
+  var body = GivenBody()
+  /// When the call starts, if its client names a time.
+  var startAt: Timestamp?
+}
+
+/// A call's policy. It always says what an open breaker does: by default the call waits.
+package struct AcceptedPolicy: Sendable {
+  package let policy: RetryPolicy
+  /// The policy as JSON, if it is available.
+  let json: [UInt8]?
+
+  /// Creates a policy without its JSON, which is then written when it is needed.
+  package init(_ policy: RetryPolicy) {
+    self.init(policy, json: nil)
+  }
+
+  init(_ policy: RetryPolicy, json: [UInt8]?) {
+    var policy = policy
+    policy.onTrip = policy.onTrip ?? .wait
+    self.policy = policy
+    self.json = json
+  }
+}
+
+/// What is kept of the responses to a call's attempts.
+package struct Capture: Sendable, Hashable {
+  /// How much of a body is kept, in bytes.
+  package var maxBytes: Int
+  /// Header fields whose values are not stored, besides the service's, in lower case.
+  package var redactedHeaders: [String]
+
+  /// Creates what is kept.
+  package init(maxBytes: Int, redactedHeaders: [String] = []) {
+    self.maxBytes = maxBytes
+    self.redactedHeaders = redactedHeaders
+  }
+}

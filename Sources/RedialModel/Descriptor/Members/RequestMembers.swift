@@ -1,0 +1,145 @@
+internal import RedialJSON
+
+// What the request of an attempt is made of, besides its body.
+
+/// The URL.
+struct URLMember: MemberForm {
+  func read(_ name: StaticString, into value: inout String, from reader: inout DescriptorReader) throws(JSONError) {
+    guard let text = try reader.string("/\(name)") else { return }
+    value = text
+    reader.origin = reader.checkedOrigin(of: text, "/\(name)")
+  }
+
+  func write(_ name: StaticString, _ value: String, hiding redaction: Redaction?, to writer: inout JSONWriter) {
+    writer.field(name, redaction?.url(value) ?? value)
+  }
+}
+
+/// The method.
+struct MethodMember: MemberForm {
+  func read(_ name: StaticString, into value: inout String, from reader: inout DescriptorReader) throws(JSONError) {
+    guard let text = try reader.string("/\(name)") else { return }
+    if !HeaderRules.isToken(text) || text.utf8.count > 32 {
+      reader.fault("/\(name)", "must be a method name such as GET or POST, at most 32 characters")
+    } else if text == "CONNECT" {
+      reader.fault("/\(name)", "must not be CONNECT, which asks for a tunnel and not for an answer")
+    } else {
+      value = text
+    }
+  }
+
+  func write(_ name: StaticString, _ value: String, hiding redaction: Redaction?, to writer: inout JSONWriter) {
+    writer.field(name, value)
+  }
+}
+
+/// The header fields.
+struct HeadersMember: MemberForm {
+  /// Those whose values people do not see, besides the service's, in lower case.
+  private let hidden: [String]
+
+  init(hidden: [String]) {
+    self.hidden = hidden
+  }
+
+  func read(
+    _ name: StaticString, into value: inout [HeaderField], from reader: inout DescriptorReader
+  ) throws(JSONError) {
+    guard try reader.expect(.object, "/\(name)", "must be an object of strings or arrays of strings") else { return }
+    try reader.json.beginObject()
+    value.reserveCapacity(4)
+    let isAccepted = reader.limits.isAccepted
+    // An accepted call may have a content-type as well.
+    let most = isAccepted ? Int.max : HeaderRules.maximumCount
+    var tooMany = false
+    while let field = try reader.json.nextKey() {
+      if value.count >= most {
+        tooMany = true
+        _ = try reader.json.skipValue()
+        continue
+      }
+      func pointer() -> String { "/\(name)/\(DescriptorReader.escaped(field))" }
+      if let detail = HeaderRules.fault(inName: field, isAccepted: isAccepted) { reader.fault(pointer(), detail) }
+      if value.contains(where: { $0.name == field }) {
+        reader.fault(pointer(), "is given twice; give an array of its values")
+      }
+      if try reader.json.peek() == .array {
+        try reader.json.beginArray()
+        while try reader.json.nextElement() {
+          if value.count < most {
+            try Self.read(field, pointer, into: &value, from: &reader)
+          } else {
+            tooMany = true
+            _ = try reader.json.skipValue()
+          }
+        }
+      } else {
+        try Self.read(field, pointer, into: &value, from: &reader)
+      }
+    }
+    let bytes = value.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
+    if tooMany || bytes > HeaderRules.maximumBytes && !isAccepted {
+      reader.fault("/\(name)", "has more than \(HeaderRules.maximumCount) fields or \(HeaderRules.maximumBytes) bytes")
+    }
+    // A request has one (RFC 9112 §3.2), and a second would be left out.
+    if !isAccepted, value.count(where: { $0.isNamed("host") }) > 1 {
+      reader.fault("/\(name)/host", "must have one value")
+    }
+  }
+
+  private static func read(
+    _ field: String, _ pointer: () -> String, into fields: inout [HeaderField], from reader: inout DescriptorReader
+  ) throws(JSONError) {
+    guard try reader.expect(.string, pointer(), "must be a string") else { return }
+    let found = try reader.json.nextString()
+    let value = try usual(found, reader.json)
+    if let detail = HeaderRules.fault(inValue: value) { reader.fault(pointer(), detail) }
+    fields.append(HeaderField(field, value))
+  }
+
+  /// The text of a value; the most frequent one is not allocated.
+  private static func usual(_ value: JSONReader.Found, _ json: JSONReader) throws(JSONError) -> String {
+    if value.isPlain, value.range.count == 16, ASCIIText.starts(json.raw(value.range), with: "application/json") {
+      return "application/json"
+    }
+    return try json.text(of: value)
+  }
+
+  /// Fields with one name form one array, at the position of the first.
+  func write(_ name: StaticString, _ value: [HeaderField], hiding redaction: Redaction?, to writer: inout JSONWriter) {
+    guard !value.isEmpty else { return }
+    func shown(_ field: HeaderField) -> String {
+      redaction?.hidesHeader(field.name, hidden) == true ? Redaction.marker : field.value
+    }
+    writer.key(name)
+    writer.beginObject()
+    for (position, field) in value.enumerated() where !value[..<position].contains(where: { $0.name == field.name }) {
+      writer.key(field.name)
+      if value[(position + 1)...].contains(where: { $0.name == field.name }) {
+        writer.beginArray()
+        for other in value[position...] where other.name == field.name { writer.string(shown(other)) }
+        writer.endArray()
+      } else {
+        writer.string(shown(field))
+      }
+    }
+    writer.endObject()
+  }
+}
+
+extension DescriptorReader {
+  /// The origin of a URL; nil for one that cannot be called, which is a fault. A URL that the egress policy would
+  /// certainly refuse later is refused now.
+  mutating func checkedOrigin(of url: String, _ pointer: @autoclosure () -> String) -> String? {
+    do {
+      let origin = try TargetURL(url).origin
+      if let refusal = limits.egress?.refusal(ofOrigin: origin) {
+        fault(pointer(), "cannot be called: the egress policy refuses \(refusal.clause)")
+      }
+      return origin
+    } catch {
+      fault(pointer(), error.detail)
+      return nil
+    }
+  }
+}
