@@ -1,47 +1,22 @@
 internal import RedialCore
 internal import RedialModel
-internal import RedialJSON
 internal import RedialText
 
 /// A decision as people see it.
 enum DecisionText {
-  /// Made once, because nearly all attempts end with it.
-  private static let success = Array("{\"action\":\"succeed\"}".utf8)
-
-  static func json(
+  static func decision(
     _ decision: RetryDecision, for end: AttemptEnd, failure: AttemptFailure?, of spec: CallSpec
-  ) -> [UInt8] {
-    if case .succeed = decision.action { return success }
-    var writer = JSONWriter(capacity: 160)
-    writer.beginObject()
+  ) -> AttemptDecision {
+    let action: AttemptDecision.Action
     switch decision.action {
-    case .succeed: break
-    case .retry(let wait):
-      writer.field("action", "retry")
-      writer.field("after", wait)
-    case .park(let time):
-      writer.field("action", "park")
-      writer.field("until", time)
-    case .stop(let reason):
-      writer.field("action", "stop")
-      writer.key("reason")
-      writer.string(reason.name)
+    case .succeed: return AttemptDecision(.succeed)
+    case .retry(let wait): action = .retry(after: wait)
+    case .park(let time): action = .park(until: time)
+    case .stop(let reason): action = .stop(reason)
     }
-    writer.field("because", because(decision, end, failure, spec))
-    if let computed = decision.computed { writer.field("computed", computed) }
-    if let jitter = decision.jitter { writer.field("jitter", (jitter * 1000).rounded() / 1000) }
-    if !decision.clamps.isEmpty { clamps(decision.clamps, to: &writer) }
-    writer.endObject()
-    return writer.bytes
-  }
-
-  private static func clamps(_ clamps: WaitClamps, to writer: inout JSONWriter) {
-    writer.key("clampedBy")
-    writer.beginArray()
-    if clamps.contains(.maximum) { writer.string("max") }
-    if clamps.contains(.deadline) { writer.string("deadline") }
-    if clamps.contains(.minimum) { writer.string("min") }
-    writer.endArray()
+    return AttemptDecision(
+      action, because: because(decision, end, failure, spec), computed: decision.computed, jitter: decision.jitter,
+      clamps: decision.clamps)
   }
 
   private static func because(

@@ -108,7 +108,7 @@ extension Engine {
     calls[at: place].record.progress = progress
     // Only now: fields about retries take effect even if nobody may see them.
     attempt.response?.redact(settings.redaction, and: spec.redactedHeaders)
-    attempt.decision = DecisionText.json(decision, for: end, failure: attempt.failure, of: spec)
+    attempt.decision = DecisionText.decision(decision, for: end, failure: attempt.failure, of: spec)
     tally(attempt, decision, cancelledBy, calls[at: place].record.kind, of: index)
     switch decision.action {
     case .succeed:

@@ -53,10 +53,10 @@ struct RetryTests {
     let id = probe.submit(policy)
     probe.end(id, status: 500, head: "Retry-After: 40\r\n")
     #expect(probe.progress(id)?.waiting == .backoff)
-    let decisions = probe.written.compactMap { write -> [UInt8]? in
+    let decisions = probe.written.compactMap { write -> AttemptDecision? in
       if case .update(id, _, let attempt) = write { attempt?.decision } else { nil }
     }
-    let text = String(decoding: try #require(decisions.last), as: UTF8.self)
+    let text = try #require(decisions.last).because
     #expect(text.contains("status 500 is retryable; the policy ignores its Retry-After of 40s"), "\(text)")
     probe.advance(.seconds(1))
     #expect(probe.starts(of: id) == 2)
@@ -69,11 +69,10 @@ struct RetryTests {
       let id = probe.submit()
       probe.end(id, status: 503, head: "Retry-After: \(field)\r\n")
       #expect(probe.progress(id)?.waiting == .backoff)
-      let decisions = probe.written.compactMap { write -> [UInt8]? in
+      let decisions = probe.written.compactMap { write -> AttemptDecision? in
         if case .update(id, _, let attempt) = write { attempt?.decision } else { nil }
       }
-      let decision = try #require(decisions.last)
-      let text = String(decoding: decision, as: UTF8.self)
+      let text = try #require(decisions.last).because
       #expect(text.contains("status 503 is retryable; the backoff is longer than its Retry-After of 0"), "\(text)")
       probe.advance(.milliseconds(100))
       #expect(probe.starts(of: id) == 1)

@@ -25,10 +25,10 @@ struct ViewTests {
     AttemptRecord(
       number: 1, startedAt: now, duration: .microseconds(12_400), outcome: .maybeSent,
       failure: AttemptFailure(code: "timeout", message: "It did not answer."),
-      decision: Array(#"{"action":"retry"}"#.utf8)),
+      decision: AttemptDecision(.retry(after: .seconds(1)), because: "timeout is retryable")),
     AttemptRecord(
       number: 2, startedAt: now, duration: .seconds(1), outcome: .answered, status: 200,
-      decision: Array(#"{"action":"succeed"}"#.utf8),
+      decision: AttemptDecision(.succeed),
       response: CapturedResponse(
         head: HeaderBlock(
           bytes: Array("Content-Type: text/plain\r\nSet-Cookie: a\r\nSet-Cookie:  b \r\nbroken\r\n".utf8)),

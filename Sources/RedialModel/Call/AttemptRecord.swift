@@ -8,11 +8,11 @@ package struct AttemptRecord: Sendable, Hashable {
   package var startedAt: Timestamp
   /// How it ended.
   package var result: AttemptResult
-  /// The decision, as the JSON object that people see.
-  package var decision: [UInt8]
+  /// What was decided about the call; nil if that is unknown.
+  package var decision: AttemptDecision?
 
   /// Creates a record of a result.
-  package init(number: Int, startedAt: Timestamp, _ result: AttemptResult, decision: [UInt8] = []) {
+  package init(number: Int, startedAt: Timestamp, _ result: AttemptResult, decision: AttemptDecision? = nil) {
     self.number = number
     self.startedAt = startedAt
     self.result = result
@@ -22,7 +22,7 @@ package struct AttemptRecord: Sendable, Hashable {
   /// Creates a record from its parts.
   package init(
     number: Int, startedAt: Timestamp, duration: Duration, outcome: OutcomeClass, status: Int? = nil,
-    failure: AttemptFailure? = nil, decision: [UInt8] = [], response: CapturedResponse? = nil,
+    failure: AttemptFailure? = nil, decision: AttemptDecision? = nil, response: CapturedResponse? = nil,
     figures: ExchangeFigures? = nil
   ) {
     let result = AttemptResult(

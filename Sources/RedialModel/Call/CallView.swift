@@ -108,7 +108,7 @@ package struct CallView {
       writer.endObject()
     }
     writer.key("decision")
-    if attempt.decision.isEmpty { writer.null() } else { writer.raw(attempt.decision) }
+    if let decision = attempt.decision { decision.write(to: &writer) } else { writer.null() }
     if withResponse {
       writer.key("exchange")
       if let figures = attempt.figures { figures.write(to: &writer) } else { writer.null() }

@@ -104,28 +104,16 @@ struct AttemptRows {
     return (last.outcome, last.status)
   }
 
-  /// Why an attempt cannot be read, as a clause.
-  private struct Damage: Error {
-    let reason: String
-  }
-
-  private static func read(_ row: SQLiteStatement) -> Result<AttemptRecord, Damage> {
-    guard let outcome = row.code(3, as: OutcomeClass.self) else {
-      return .failure(Damage(reason: "the outcome of attempt \(row.integer(0)) is \(row.integer(3))"))
+  private static func read(_ row: SQLiteStatement) -> Result<AttemptRecord, AttemptDamage> {
+    let response = row.integerIfPresent(8).map { truncated in
+      StoredAttempt.Response(
+        isTruncated: truncated != 0, head: row.bytes(9), body: row.bytes(10), inflatedSize: row.integerIfPresent(12))
     }
-    var record = AttemptRecord(
-      number: Int(row.integer(0)), startedAt: Timestamp(microseconds: row.integer(1)),
-      duration: .microseconds(row.integer(2)), outcome: outcome, status: row.integerIfPresent(4).map { Int($0) },
-      decision: row.bytes(7), figures: ExchangeFigures(encoded: row.bytes(11)))
-    if !row.isNull(5) { record.failure = AttemptFailure(code: row.text(5), message: row.text(6)) }
-    if let truncated = row.integerIfPresent(8) {
-      let size = row.integerIfPresent(12)
-      guard let body = row.withBytes(10, { PayloadCoding.payload($0, size: size) }) else {
-        return .failure(Damage(reason: "the response body of attempt \(row.integer(0)) cannot be decompressed"))
-      }
-      record.response = CapturedResponse(
-        head: HeaderBlock(bytes: row.bytes(9)), body: body, truncated: truncated != 0)
-    }
-    return .success(record)
+    let stored = StoredAttempt(
+      number: row.integer(0), startedAt: row.integer(1), duration: row.integer(2), outcome: row.integer(3),
+      status: row.integerIfPresent(4),
+      failure: row.isNull(5) ? nil : AttemptFailure(code: row.text(5), message: row.text(6)), decision: row.bytes(7),
+      figures: row.bytes(11), response: response)
+    return Result { () throws(AttemptDamage) in try stored.record() }
   }
 }

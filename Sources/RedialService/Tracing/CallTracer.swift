@@ -105,7 +105,7 @@ extension Log {
       if let status = attempt.status { values.append(("status", "\(status)")) }
       if let failure = attempt.failure { values.append(("error", failure.code)) }
       values.append(("duration", DurationText.format(attempt.duration)))
-      if !attempt.decision.isEmpty { values.append(("decision", String(decoding: attempt.decision, as: UTF8.self))) }
+      if let decision = attempt.decision { values.append(("decision", String(decoding: decision.json, as: UTF8.self))) }
       write(.debug, "attemptEnded", values)
     }
     guard event.progress.state.isFinal else { return }

@@ -1,6 +1,6 @@
 internal import RedialCore
 internal import RedialModel
-internal import RedialJSON
+internal import RedialText
 
 /// A span of OpenTelemetry: a piece of work with a start and an end, within a trace.
 struct Span: Sendable {
@@ -106,7 +106,7 @@ extension Span {
     if attempt.number > 1 { attributes.append(Attribute("http.request.resend_count", attempt.number - 1)) }
     if let status = attempt.status { attributes.append(Attribute("http.response.status_code", status)) }
     add(attempt.figures)
-    addDecision(attempt.decision)
+    add(attempt.decision)
     // For a client's span, statuses from 400 on are errors; redirects are answers.
     if let status = attempt.status, status >= 400 {
       attributes.append(Attribute("error.type", "\(status)"))
@@ -128,22 +128,13 @@ extension Span {
   }
 
   /// The decision and its reason, as people see it.
-  private mutating func addDecision(_ json: [UInt8]) {
-    let members = json.withUnsafeBufferPointer { bytes in
-      var members: [Attribute] = []
-      var reader = JSONReader(bytes)
-      // A value that cannot be read is left out: a span does not justify more.
-      try? reader.beginObject()
-      while let name = try? reader.nextKey() {
-        guard ["action", "after", "because"].contains(name), let text = try? reader.string() else {
-          guard (try? reader.skipValue()) != nil else { break }
-          continue
-        }
-        members.append(Attribute("redial.decision." + name, text))
-      }
-      return members
+  private mutating func add(_ decision: AttemptDecision?) {
+    guard let decision else { return }
+    attributes.append(Attribute("redial.decision.action", "\(decision.word)"))
+    if case .retry(let wait) = decision.action {
+      attributes.append(Attribute("redial.decision.after", DurationText.format(wait)))
     }
-    attributes += members
+    if !decision.because.isEmpty { attributes.append(Attribute("redial.decision.because", decision.because)) }
   }
 }
 

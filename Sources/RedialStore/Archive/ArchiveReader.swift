@@ -108,7 +108,9 @@ struct ArchiveReader {
       case "status": record.status = try count(name)
       case "failureCode": code = try reader.string()
       case "failureMessage": message = try reader.string()
-      case "decision": record.decision = try base64(name)
+      case "decision":
+        let stored = try base64(name)
+        record.decision = stored.isEmpty ? nil : try AttemptDecision(json: stored)
       case "figures": record.figures = try figures(name)
       case "truncated": truncated = try reader.bool()
       case "responseHead": head = try base64(name)

@@ -87,8 +87,8 @@ extension AttemptRecord {
       writer.field("failureCode", failure.code)
       writer.field("failureMessage", failure.message)
     }
-    // As text: a decision is shown as it is stored, and need not be JSON.
-    writer.field("decision", Base64.encode(decision))
+    // As every store has it.
+    writer.field("decision", Base64.encode(decision?.json ?? []))
     if let figures { writer.field("figures", Base64.encode(figures.encoded)) }
     if let response {
       writer.field("truncated", response.truncated)

@@ -1,4 +1,5 @@
 internal import RedialCore
+internal import RedialJSON
 package import RedialModel
 
 /// An attempt in the form in which every store keeps it, as a row or packed with others (``PackedAttempts``).
@@ -35,6 +36,7 @@ package struct StoredAttempt: Sendable, Hashable {
   package var status: Int64?
   /// What went wrong, unless answered.
   package var failure: AttemptFailure?
+  /// The decision, in JSON; empty if there is none.
   package var decision: [UInt8]
   /// The figures of the exchange; empty if there are none.
   package var figures: [UInt8]
@@ -51,7 +53,7 @@ package struct StoredAttempt: Sendable, Hashable {
     outcome = Int64(attempt.outcome.rawValue)
     status = attempt.status.map { Int64($0) }
     failure = attempt.failure
-    decision = attempt.decision
+    decision = attempt.decision?.json ?? []
     figures = attempt.figures?.encoded ?? []
     response = attempt.response.map { response in
       let compressed = PayloadCoding.deflated(response.body, threshold: compressMinBytes)
@@ -82,9 +84,15 @@ package struct StoredAttempt: Sendable, Hashable {
     guard let known = UInt8(exactly: outcome).flatMap({ OutcomeClass(rawValue: $0) }) else {
       throw AttemptDamage(reason: "the outcome of attempt \(number) is \(outcome)")
     }
+    let decided: AttemptDecision?
+    do throws(JSONError) {
+      decided = decision.isEmpty ? nil : try AttemptDecision(json: decision)
+    } catch {
+      throw AttemptDamage(reason: "the decision of attempt \(number) cannot be read: \(error.reason)")
+    }
     var record = AttemptRecord(
       number: Int(number), startedAt: Timestamp(microseconds: startedAt), duration: .microseconds(duration),
-      outcome: known, status: status.map { Int($0) }, failure: failure, decision: decision,
+      outcome: known, status: status.map { Int($0) }, failure: failure, decision: decided,
       figures: ExchangeFigures(encoded: figures))
     if let response {
       let body = response.body.withUnsafeBufferPointer { PayloadCoding.payload($0, size: response.inflatedSize) }
