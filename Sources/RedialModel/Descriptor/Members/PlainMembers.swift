@@ -51,6 +51,28 @@ struct NameMember: MemberForm {
   }
 }
 
+/// A text for people.
+struct TextMember: MemberForm {
+  /// The longest one, in bytes.
+  private let longest: Int
+
+  init(longest: Int) {
+    self.longest = longest
+  }
+
+  func read(_ name: StaticString, into value: inout String?, from reader: inout DescriptorReader) throws(JSONError) {
+    guard let text = try reader.string("/\(name)") else { return }
+    guard !text.isEmpty, text.utf8.count <= longest, !PlainText.hasControls(text) else {
+      return reader.fault("/\(name)", "must have 1 to \(longest) bytes and no control characters")
+    }
+    value = text
+  }
+
+  func write(_ name: StaticString, _ value: String?, hiding redaction: Redaction?, to writer: inout JSONWriter) {
+    if let value { writer.field(name, value) }
+  }
+}
+
 /// The id of a call.
 struct CallIDMember: MemberForm {
   func read(_ name: StaticString, into value: inout CallID?, from reader: inout DescriptorReader) throws(JSONError) {
