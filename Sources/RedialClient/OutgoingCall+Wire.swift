@@ -17,7 +17,8 @@ private struct WireCall: Encodable {
   let call: OutgoingCall
 
   private enum Key: String, CodingKey {
-    case url, method, headers, body, json, bodyBase64, policy, delay, startAt, target, idempotent, labels, callback
+    case url, method, headers, body, json, bodyBase64, policy, delay, startAt, target, idempotent, description, labels,
+      callback
     case capture, orderingKey, priority, redirects
   }
 
@@ -41,6 +42,7 @@ private struct WireCall: Encodable {
     }
     try members.encodeIfPresent(call.target, forKey: .target)
     if !call.isIdempotent { try members.encode(false, forKey: .idempotent) }
+    try members.encodeIfPresent(call.description, forKey: .description)
     if !call.labels.isEmpty { try members.encode(call.labels, forKey: .labels) }
     if let callback = call.callback {
       try members.encode(

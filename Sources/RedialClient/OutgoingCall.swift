@@ -28,6 +28,8 @@ public struct OutgoingCall: Sendable {
   /// Whether the request may be repeated once it may have been executed. Default true, whatever the method: each
   /// attempt has the same `Idempotency-Key`.
   public var isIdempotent: Bool
+  /// What it is for, shown to people with the call, 1 to 255 bytes; nil for nothing.
+  public var description: String?
   /// Labels of the caller's own, up to 32, each up to 255 bytes.
   public var labels: [String: String]
   /// Where to send a webhook about the end.
@@ -48,7 +50,8 @@ public struct OutgoingCall: Sendable {
   /// Creates a call; omitted arguments have the service's defaults.
   public init(
     _ url: URL, method: String? = nil, headers: [String: String] = [:], body: Body? = nil, policy: CallPolicy? = nil,
-    start: Start = .now, target: String? = nil, isIdempotent: Bool = true, labels: [String: String] = [:],
+    start: Start = .now, target: String? = nil, isIdempotent: Bool = true,
+    description: String? = nil, labels: [String: String] = [:],
     callback: Callback? = nil, captureBytes: Int? = nil, orderingKey: String? = nil, priority: Int? = nil,
     maxRedirects: Int? = nil, redactedHeaders: [String] = []
   ) {
@@ -60,6 +63,7 @@ public struct OutgoingCall: Sendable {
     self.start = start
     self.target = target
     self.isIdempotent = isIdempotent
+    self.description = description
     self.labels = labels
     self.callback = callback
     self.captureBytes = captureBytes

@@ -33,6 +33,8 @@ public struct RedialCall: Sendable, Hashable, Identifiable {
   /// The policy that it was accepted with: `default`, or a stored one such as `patient@3`; nil if the call brought its
   /// own.
   public var policy: String?
+  /// What its client says that it is for.
+  public var description: String?
   /// The labels that its client gave it.
   public var labels: [String: String]
   /// When it was accepted.
@@ -71,7 +73,7 @@ public struct RedialCall: Sendable, Hashable, Identifiable {
 extension RedialCall: Codable {
   private enum Key: String, CodingKey {
     case id, kind, state, failureReason, waitingOn, nextAttemptAt, url, method, target, priority, orderingKey
-    case redirects, replayOf, policy, labels, createdAt, finishedAt, deadlineAt, attemptCount, maxAttempts,
+    case redirects, replayOf, policy, description, labels, createdAt, finishedAt, deadlineAt, attemptCount, maxAttempts,
       contentErasedAt, warnings, retries
     case attempts, response
   }
@@ -97,6 +99,7 @@ extension RedialCall: Codable {
     maxRedirects = try members.decodeIfPresent(Redirects.self, forKey: .redirects)?.max ?? 0
     replayOf = try members.decodeIfPresent(String.self, forKey: .replayOf)
     policy = try members.decodeIfPresent(String.self, forKey: .policy)
+    description = try members.decodeIfPresent(String.self, forKey: .description)
     labels = try members.decode([String: String].self, forKey: .labels)
     createdAt = try members.time(forKey: .createdAt)
     finishedAt = try members.timeIfPresent(forKey: .finishedAt)
@@ -127,6 +130,7 @@ extension RedialCall: Codable {
     if maxRedirects != 0 { try members.encode(Redirects(max: maxRedirects), forKey: .redirects) }
     try members.encodeIfPresent(replayOf, forKey: .replayOf)
     try members.encode(policy, forKey: .policy)
+    try members.encodeIfPresent(description, forKey: .description)
     try members.encode(labels, forKey: .labels)
     try members.encode(WireTime.text(createdAt), forKey: .createdAt)
     try members.encode(finishedAt.flatMap(WireTime.text), forKey: .finishedAt)

@@ -17,6 +17,8 @@ package struct CallFields: Sendable {
   package var target: TargetKey
   /// Whether the request may be repeated once it may have been executed: true unless the client says no.
   package var isIdempotent = true
+  /// What it is for, for people.
+  package var description: String?
   /// The client's labels, in the order given.
   package var labels: [CallSpec.Label] = []
   /// Where to send a webhook about the end.
@@ -66,6 +68,7 @@ package struct CallFields: Sendable {
     try visitor.field("startAt", StartTimeMember(), &submission.startAt, .given, oneOf: .start)
     try visitor.field("target", TargetMember(), &call.target, [.client, .shown])
     try visitor.field("idempotent", BoolMember(unless: true), &call.isIdempotent, .client)
+    try visitor.field("description", TextMember(longest: 255), &call.description, [.client, .shown])
     try visitor.field("labels", LabelsMember(), &call.labels, [.client, .shown])
     try visitor.field("callback", CallbackMember(), &call.callback, .client)
     try visitor.field("capture", CaptureMember(), &call.capture, .client)

@@ -62,8 +62,8 @@ package final class CallSpec: Sendable {
     self.init(fields)
   }
 
-  /// The spec after the call's content is erased: no header fields, and URLs without query and fragment, because all
-  /// of these may hold secrets or personal data.
+  /// The spec after the call's content is erased: no header fields and no description, and URLs without query and
+  /// fragment, because all of these may hold secrets or personal data.
   ///
   /// - Parameters:
   ///   - time: The time of the erasure; earlier erasures keep theirs.
@@ -72,6 +72,7 @@ package final class CallSpec: Sendable {
     var fields = fields
     fields.url = Self.withoutQuery(url)
     fields.headers = []
+    fields.description = nil
     if !keepingLabels { fields.labels = [] }
     if let callback { fields.callback?.url = Self.withoutQuery(callback.url) }
     fields.contentErasedAt = contentErasedAt ?? time
@@ -90,7 +91,8 @@ package final class CallSpec: Sendable {
 
   /// Whether everything that ``erased(at:keepingLabels:)`` removes is already gone.
   package func isErased(keepingLabels: Bool) -> Bool {
-    contentErasedAt != nil && (keepingLabels || labels.isEmpty) && url == Self.withoutQuery(url)
+    contentErasedAt != nil && (keepingLabels || labels.isEmpty) && fields.description == nil
+      && url == Self.withoutQuery(url)
       && callback?.url == callback.map { Self.withoutQuery($0.url) }
   }
 

@@ -52,6 +52,7 @@ extension Command {
       summary: "Run one at a time, in their order, with the target's other calls of this key."),
     Option(
       name: "--idempotency-key", form: "KEY", summary: "For a day, the same call under the same key is submitted once."),
+    Option(name: "--description", form: "TEXT", summary: "What the call is for, for people."),
     Option(name: "--label", form: "NAME=VALUE", summary: "A label of the call.", repeats: true),
     Option(name: "--callback", form: "URL", summary: "URL that gets a webhook when the call ends."),
   ]
@@ -150,6 +151,7 @@ struct CallCommand {
     if let target = arguments.value("--target") { writer.field("target", target) }
     if let priority = try arguments.number("--priority", in: CallSpec.priorities) { writer.field("priority", priority) }
     if let key = arguments.value("--ordering-key") { writer.field("orderingKey", key) }
+    if let text = arguments.value("--description") { writer.field("description", text) }
     try arguments.writeLabels(to: &writer)
     if let callback = arguments.value("--callback") {
       writer.key("callback")

@@ -96,6 +96,8 @@ export type CallDescriptor = {
    * Unicode normalization form NFC.
    */
   orderingKey?: string;
+  /** What the call is for, in a line for people. It is shown with the call, and nothing depends on it. */
+  description?: string;
   /**
    * Names and values that are shown with the call, and by which it can be found. Names must be in the Unicode
    * normalization form NFC.
@@ -298,6 +300,8 @@ export type CallBase = {
    * as an object.
    */
   policy: string | null;
+  /** What its client says that it is for; left out if it says nothing. */
+  description?: string;
   labels: Record<string, string>;
   createdAt: Timestamp;
   finishedAt: string | null;

@@ -270,6 +270,8 @@ class CallBase(TypedDict):
     as an object.
 
     """
+    description: NotRequired[str]
+    """What its client says that it is for; left out if it says nothing."""
     labels: dict[str, str]
     createdAt: Timestamp
     finishedAt: str | None
@@ -597,6 +599,8 @@ class CallDescriptor(TypedDict):
     Unicode normalization form NFC.
 
     """
+    description: NotRequired[str]
+    """What the call is for, in a line for people. It is shown with the call, and nothing depends on it."""
     labels: NotRequired[dict[str, str]]
     """
     Names and values that are shown with the call, and by which it can be found. Names must be in the Unicode
