@@ -35,7 +35,7 @@ struct PolicyFileTests {
   }
 
   static let texts = [
-    "{}", #"{"maxAttempts": null}"#, #"{"maxAttempts": 7, "onExhausted": "fail"}"#, #"{"deadline": "PT5M"}"#,
+    "{}", #"{"maxAttempts": null}"#, #"{"maxAttempts": 7}"#, #"{"deadline": "PT5M"}"#,
     #"{"attemptTimeout": "1h", "lastAttempt": "pullForward", "minimumAttemptTime": "2s"}"#,
     #"{"retryOn": {"network": false}}"#, #"{"retryOn": {"network": true, "statuses": [503, "429", "500-502"]}}"#,
     #"{"retryOn": {"network": "notSent", "statusesWithRetryAfter": []}}"#, #"{"stopOn": {"statuses": ["404"]}}"#,
@@ -64,7 +64,7 @@ struct PolicyFileTests {
     (#"{"deadline": 5}"#, "deadline"), (#"{"deadline": null}"#, "deadline"),
     (#"{"deadline": "soon"}"#, "deadline must be a duration such as"), (#"{"deadline": "400d"}"#, "from 1ms to 366d"),
     (#"{"attemptTimeout": "61m"}"#, "attemptTimeout must be from 1ms to 1h, and is 61m"),
-    (#"{"onTrip": "hang"}"#, "onTrip must be wait or fail, and is hang"), (#"{"onExhausted": "park"}"#, "onExhausted"),
+    (#"{"onTrip": "hang"}"#, "onTrip must be wait or fail, and is hang"),
     (#"{"retryOn": {"network": "maybe"}}"#, "retryOn.network"), (#"{"retryOn": {"statuses": ["99"]}}"#, "one is 99"),
     (#"{"retryOn": {"statuses": "500"}}"#, "retryOn.statuses"), (#"{"retryOn": {"never": 1}}"#, "never is none of"),
     (#"{"stopOn": {"statuses": ["600"]}}"#, "stopOn.statuses"), (#"{"retryAfter": {"spread": 2}}"#, "from 0 to 1"),

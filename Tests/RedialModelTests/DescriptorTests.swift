@@ -24,7 +24,7 @@ struct DescriptorTests {
       "policy": { "maxAttempts": 8, "deadline": "20m", "attemptTimeout": "10s",
         "backoff": {"strategy": "exponential", "initial": "100ms", "multiplier": 2, "max": "30s", "jitter": "full"},
         "retryOn": {"network": "notSent", "statuses": ["408", 429, "500-599"]}, "stopOn": {"statuses": ["501"]},
-        "retryAfter": {"mode": "ignore", "max": "2h"}, "onExhausted": "fail", "onTrip": "fail" },
+        "retryAfter": {"mode": "ignore", "max": "2h"}, "onTrip": "fail" },
       "delay": "10s", "target": "billing", "idempotent": false, "labels": {"team": "payments"},
       "callback": {"url": "https://me.example.com/hooks", "events": ["call.failed"]}, "capture": {"maxBytes": 10, "redactHeaders": ["X-Pin", "x-pin"]},
       "redirects": {"max": 3} }

@@ -37,7 +37,6 @@ extension RetryPolicy: Codable {
     if let given: WireStopOn = try members.value(.stopOn) { stopOn = given.statuses ?? stopOn }
     if let given: WireRetryAfter = try members.value(.retryAfter) { retryAfter = given.rule }
     onTrip = try members.value(.onTrip, in: PolicyVocabulary.trips)
-    _ = try members.word(.onExhausted, of: ["fail"])
   }
 
   /// Writes every part of the policy, but an `onTrip` that is nil.

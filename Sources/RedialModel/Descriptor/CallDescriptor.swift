@@ -97,6 +97,7 @@ package struct CallDescriptor: Sendable {
     /// The limits for reading only a policy.
     static func naming(_ policies: NamedPolicies?, in namespace: Namespace) -> Limits {
       var limits = Limits.unlimited
+      limits.isAccepted = false
       limits.policies = policies
       limits.namespace = namespace
       return limits

@@ -120,7 +120,6 @@ extension RetryPolicy {
       retryAfter.statuses.write(to: &writer)
     }
     writer.endObject()
-    writer.field("onExhausted", "fail")
     writer.field("onTrip", PolicyVocabulary.word(of: onTrip ?? .wait))
     writer.endObject()
   }

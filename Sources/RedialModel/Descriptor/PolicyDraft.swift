@@ -12,10 +12,13 @@ struct PolicyDraft {
   private var statuses: StatusSet?
   private var statusesWithRetryAfter: StatusSet?
 
-  private static let members = [
+  private static let names = [
     "maxAttempts", "deadline", "lastAttempt", "minimumAttemptTime", "attemptTimeout", "backoff", "retryOn", "stopOn",
-    "retryAfter", "onTrip", "onExhausted",
+    "retryAfter", "onTrip",
   ]
+  private static let members = Members(names)
+  /// Builds from before the first release have stored one more, which had only one value.
+  private static let storedMembers = Members(names + ["onExhausted"])
 
   /// The policy, completed with the defaults for a request that may be repeated or not.
   func finished(mayRepeat: Bool) -> RetryPolicy {
@@ -30,7 +33,7 @@ struct PolicyDraft {
   mutating func read(from reader: inout DescriptorReader) throws(JSONError) {
     guard try reader.expect(.object, "/policy", "must be an object") else { return }
     try reader.json.beginObject()
-    var members = Members(Self.members)
+    var members = reader.limits.isAccepted ? Self.storedMembers : Self.members
     while let key = try reader.nextMember(&members, of: "policy", at: "/policy") { try readMember(key, &reader) }
   }
 
@@ -67,9 +70,7 @@ struct PolicyDraft {
     case "retryAfter": try readRetryAfter(&reader)
     case "onTrip":
       if let value = try Self.value(in: PolicyVocabulary.trips, "/policy/onTrip", &reader) { policy.onTrip = value }
-    case "onExhausted":
-      _ = try Self.word(of: ["fail"], "/policy/onExhausted", &reader)
-    default: break
+    default: _ = try reader.json.skipValue()
     }
   }
 

@@ -59,7 +59,7 @@ package struct StoredPolicy: Sendable, Hashable {
         status: 413, code: "policyTooLarge", title: "The policy is too long",
         detail: "It has \(bytes.count) bytes; at most \(longestText) are kept.")
     }
-    _ = try PolicyDraft.read(bytes)
+    _ = try PolicyDraft.read(bytes, limits: CallDescriptor.Limits())
   }
 
   /// The warnings for its author, for requests that may be repeated.
@@ -109,8 +109,10 @@ extension PolicyDraft {
   /// Reads a text that is only a policy.
   ///
   /// - Throws: Like ``StoredPolicy/check(_:)``.
-  static func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) -> PolicyDraft {
-    var reader = DescriptorReader(json: JSONReader(bytes), limits: .unlimited)
+  static func read(
+    _ bytes: UnsafeBufferPointer<UInt8>, limits: CallDescriptor.Limits = .unlimited
+  ) throws(Problem) -> PolicyDraft {
+    var reader = DescriptorReader(json: JSONReader(bytes), limits: limits)
     var draft = PolicyDraft()
     try reader.readWhole { reader throws(JSONError) in
       if try reader.json.peek() == .object {

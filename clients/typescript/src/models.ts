@@ -229,7 +229,6 @@ export type Policy = {
     spread?: number;
     statuses?: Statuses;
   };
-  onExhausted?: "fail";
   /** When the target's breaker opens: wait until it closes, or fail as `tripped`. */
   onTrip?: "wait" | "fail";
 };

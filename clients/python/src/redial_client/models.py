@@ -213,7 +213,6 @@ class Policy(TypedDict):
     random, so that calls that got the same answer do not return together.
 
     """
-    onExhausted: NotRequired[Literal['fail']]
     onTrip: NotRequired[Literal['wait', 'fail']]
     """When the target's breaker opens: wait until it closes, or fail as `tripped`."""
 
