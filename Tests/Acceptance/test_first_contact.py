@@ -64,7 +64,7 @@ def test_a_call_that_must_not_be_repeated_is_not_and_says_what_to_write(redial, 
 
 def test_a_call_outlasts_a_bad_day(redial):
     call = redial()("POST", "/v1/calls?dryRun=true", {"url": "http://127.0.0.1:1/", "method": "POST"}).json
-    policy = call["plan"]["policy"]
+    policy = call["call"]["policy"]
     assert (call["plan"]["policyName"], policy["maxAttempts"], policy["deadline"]) == ("default", None, "1d")
     assert policy["backoff"] == {
         "strategy": "exponential", "initial": "500ms", "multiplier": 2.0, "max": "10m", "jitter": "proportional",

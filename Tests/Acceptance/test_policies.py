@@ -117,7 +117,7 @@ def test_a_named_policy_can_be_previewed_simulated_planned_and_forwarded_with(re
         assert len(plan["attempts"]) == plan["policy"]["maxAttempts"] == count
         assert service("POST", "/v1/simulations", {"policy": "fast"}).status == 200
         dry = service("POST", "/v1/calls?dryRun=true", {"url": target.url, "policy": "fast"}).json
-        assert dry["plan"]["policy"]["maxAttempts"] == count and dry["call"]["policyName"] == f"fast@{count - 1}"
+        assert dry["call"]["policy"]["maxAttempts"] == count and dry["call"]["policyName"] == f"fast@{count - 1}"
         sent = service("POST", f"/v1/forward/{target.url}", b"", {"redial-policy": "fast"})
         assert service.ended(sent.json["id"])["attemptCount"] == count
     assert service("POST", "/v1/policies/preview", {"policy": "none"}).status == 422

@@ -48,6 +48,7 @@ struct CallContractTests {
       policy: .service, captureLimit: 1
     ) {
       $0.labels = [.init(name: "a", value: "b")]
+      $0.description = "d"
       $0.callback = Callback(url: "http://b/")
       $0.maxRedirects = 1
       $0.orderingKey = "k"

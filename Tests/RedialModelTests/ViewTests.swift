@@ -47,7 +47,7 @@ struct ViewTests {
       CallView.write(call(.succeeded), attempts: Self.attempts, wait: nil, redaction: Redaction(), to: &writer)
     }
     #expect(shown["state"] as? String == "succeeded" && shown["finishedAt"] as? String == "2026-09-21T14:13:21.123Z")
-    #expect(shown["waitingOn"] is NSNull && shown["nextAttemptAt"] is NSNull && shown["deadlineAt"] is NSNull)
+    #expect(shown["waitingOn"] is NSNull && shown["nextAttemptAt"] is NSNull && shown["deadlineAt"] is String)
     #expect(shown["labels"] as? [String: String] == ["team": "pay\"ments"])
     let attempts = try #require(shown["attempts"] as? [[String: Any]])
     #expect(attempts.map { $0["duration"] as? String } == ["12.4ms", "1s"])

@@ -23,7 +23,7 @@ package struct CallFields: Sendable {
   package var labels: [CallSpec.Label] = []
   /// Where to send a webhook about the end.
   package var callback: Callback?
-  /// What is kept of responses.
+  /// How much of responses is kept.
   package var capture: Capture
   /// How many redirects an attempt follows, ``CallSpec/redirectBounds``. With 0 a redirect is the response.
   package var maxRedirects = 0
@@ -112,14 +112,14 @@ package struct AcceptedPolicy: Sendable {
   }
 }
 
-/// What is kept of the responses to a call's attempts.
+/// How much is kept of the responses to a call's attempts.
 package struct Capture: Sendable, Hashable {
   /// How much of a body is kept, in bytes.
   package var maxBytes: Int
   /// Header fields whose values are not stored, besides the service's, in lower case.
   package var redactedHeaders: [String]
 
-  /// Creates what is kept.
+  /// Creates a limit.
   package init(maxBytes: Int, redactedHeaders: [String] = []) {
     self.maxBytes = maxBytes
     self.redactedHeaders = redactedHeaders

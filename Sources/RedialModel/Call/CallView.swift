@@ -29,11 +29,13 @@ package struct CallView {
   /// - Parameters:
   ///   - redaction: Hides parts of the URL; the attempts' responses were redacted when they were stored.
   ///   - withWarnings: Whether to include the warnings for the client, as the answer to a submission does.
+  ///   - withPolicy: Whether to include the whole policy.
   ///   - request: The request, if it is to be included.
   ///   - damage: Why the call cannot be read, if this stands for it.
   package static func write(
     _ call: CallRecord, attempts: [AttemptRecord], wait: Wait?, detail: Detail = .full, redaction: Redaction,
-    withWarnings: Bool = false, request: RequestView? = nil, damage: String? = nil, to writer: inout JSONWriter
+    withWarnings: Bool = false, withPolicy: Bool = false, request: RequestView? = nil, damage: String? = nil,
+    to writer: inout JSONWriter
   ) {
     let progress = call.progress
     let state = progress.state.visible
@@ -49,7 +51,7 @@ package struct CallView {
     call.spec.show(hiding: redaction, to: &writer)
     writer.field("createdAt", call.createdAt)
     writer.field("finishedAt", progress.finishedAt)
-    writer.field("deadlineAt", progress.state.isFinal ? nil : call.deadline)
+    writer.field("deadlineAt", call.deadline)
     writer.field("attemptCount", progress.attempts)
     writer.field("maxAttempts", attempts: call.spec.policy.maxAttempts)
     if detail == .full {
@@ -66,6 +68,10 @@ package struct CallView {
         write(captured, status: response.status, to: &writer)
       } else {
         writer.null()
+      }
+      if withPolicy {
+        writer.key("policyInForce")
+        call.spec.fields.policy.write(to: &writer)
       }
       if let request {
         writer.key("request")

@@ -8,14 +8,18 @@ package enum PlanView {
   ///
   /// - Parameters:
   ///   - name: The policy's name: `default`, or a stored one with its version; nil for one that was given inline.
+  ///   - isOfCall: Whether it stands beside a call, which has the policy.
   ///   - mayRepeat: Whether the request may be repeated.
   package static func write(
-    _ plan: RetryPlan, of policy: RetryPolicy, named name: String?, mayRepeat: Bool, to writer: inout JSONWriter
+    _ plan: RetryPlan, of policy: RetryPolicy, named name: String?, isOfCall: Bool = false, mayRepeat: Bool,
+    to writer: inout JSONWriter
   ) {
     writer.beginObject()
     writer.field("policyName", name)
-    writer.key("policy")
-    policy.write(to: &writer)
+    if !isOfCall {
+      writer.key("policy")
+      policy.write(to: &writer)
+    }
     writeMembers(plan, to: &writer)
     writer.key("warnings")
     CallWarning.write(CallWarning.of(plan.warnings, policy, mayRepeat: mayRepeat), to: &writer)

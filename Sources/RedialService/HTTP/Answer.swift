@@ -53,7 +53,8 @@ enum Answer {
   ) -> HTTPResponse {
     var writer = JSONWriter(capacity: 2048)
     CallView.write(
-      stored.record, attempts: stored.attempts, wait: wait, redaction: redaction, request: request, to: &writer)
+      stored.record, attempts: stored.attempts, wait: wait, redaction: redaction, withPolicy: true, request: request,
+      to: &writer)
     guard let applied else { return json(200, writer, [HTTPHeader("etag", tag(of: writer.bytes))]) }
     return json(
       200, writer,

@@ -109,7 +109,8 @@ struct Submission: Sendable {
         verdict.write(to: &writer)
         writer.key("plan")
         let spec = descriptor.spec
-        PlanView.write(plan, of: spec.policy, named: spec.policyName, mayRepeat: spec.idempotent, to: &writer)
+        PlanView.write(
+          plan, of: spec.policy, named: spec.policyName, isOfCall: true, mayRepeat: spec.idempotent, to: &writer)
         writer.key("warnings")
         CallWarning.write(spec.warnings, to: &writer)
         writer.endObject()

@@ -305,10 +305,10 @@ export type CallBase = {
   createdAt: Timestamp;
   finishedAt: string | null;
   /**
-   * At this time the call ends: no attempt begins later, and one in flight is cut off. Null once the call has
-   * ended.
+   * At this time the call ends: no attempt begins later, and one in flight is cut off. Of a call that has
+   * ended, the deadline that it had.
    */
-  deadlineAt: string | null;
+  deadlineAt: string;
   /** Attempts that have begun, including those that Redial itself cut off. */
   attemptCount: number;
   /** Maximum number of attempts; null if only the deadline limits them. */
@@ -336,6 +336,11 @@ export type Call = CallBase & {
   attempts: Attempt[];
   /** The stored part of the last attempt's response. */
   response: Response | null;
+  /**
+   * The whole policy that it was accepted with, also if a stored one has changed since. In answers about one call,
+   * not in the answer that accepts it.
+   */
+  policyInForce?: Policy;
   request?: Request;
 };
 

@@ -56,7 +56,7 @@ struct CallbackMember: MemberForm {
   }
 }
 
-/// What is kept of responses.
+/// How much of responses is kept.
 struct CaptureMember: MemberForm {
   private static let longestName = 255
 

@@ -11,7 +11,14 @@ struct PolicyMember: MemberForm {
 
   func write(_ name: StaticString, _ value: AcceptedPolicy, hiding redaction: Redaction?, to writer: inout JSONWriter) {
     writer.key(name)
-    if let json = value.json { writer.raw(json) } else { value.policy.write(to: &writer) }
+    value.write(to: &writer)
+  }
+}
+
+extension AcceptedPolicy {
+  /// Writes the whole policy as one object.
+  func write(to writer: inout JSONWriter) {
+    if let json { writer.raw(json) } else { policy.write(to: &writer) }
   }
 }
 

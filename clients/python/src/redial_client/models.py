@@ -274,10 +274,10 @@ class CallBase(TypedDict):
     labels: dict[str, str]
     createdAt: Timestamp
     finishedAt: str | None
-    deadlineAt: str | None
+    deadlineAt: str
     """
-    At this time the call ends: no attempt begins later, and one in flight is cut off. Null once the call has
-    ended.
+    At this time the call ends: no attempt begins later, and one in flight is cut off. Of a call that has
+    ended, the deadline that it had.
 
     """
     attemptCount: int
@@ -672,6 +672,12 @@ class Call(CallBase):
     """The attempts that have ended, oldest first."""
     response: Response | None
     """The stored part of the last attempt's response."""
+    policyInForce: NotRequired[Policy]
+    """
+    The whole policy that it was accepted with, also if a stored one has changed since. In answers about one call,
+    not in the answer that accepts it.
+
+    """
     request: NotRequired[Request]
 
 
