@@ -10,14 +10,14 @@
 /// }
 /// try reader.finish()
 /// ```
-package struct JSONReader {
+public struct JSONReader {
   /// The kind of the next value.
-  package enum Kind: Sendable, Hashable {
+  public enum Kind: Sendable, Hashable {
     case object, array, string, number, bool, null
   }
 
   /// The maximum depth of nesting; one word has a flag for each level.
-  package static let maximumDepth = 64
+  public static let maximumDepth = 64
 
   private let bytes: UnsafeBufferPointer<UInt8>
   private var index = 0
@@ -26,32 +26,32 @@ package struct JSONReader {
   private var hasElement: UInt64 = 0
 
   /// A reader at the start of `bytes`, which must outlive it.
-  package init(_ bytes: UnsafeBufferPointer<UInt8>) {
+  public init(_ bytes: UnsafeBufferPointer<UInt8>) {
     self.bytes = bytes
   }
 
   /// Bytes read so far.
-  package var offset: Int { index }
+  public var offset: Int { index }
 
   /// The bytes between two offsets of the text.
-  package func raw(_ range: Range<Int>) -> UnsafeBufferPointer<UInt8> {
+  public func raw(_ range: Range<Int>) -> UnsafeBufferPointer<UInt8> {
     UnsafeBufferPointer(rebasing: bytes[range])
   }
 
   /// The bytes that were not read yet.
-  package var rest: UnsafeBufferPointer<UInt8> {
+  public var rest: UnsafeBufferPointer<UInt8> {
     UnsafeBufferPointer(rebasing: bytes[index...])
   }
 
   /// Skips one value whose text is known to be next and was read before without a fault.
-  package mutating func passKnownValue(of count: Int) {
+  public mutating func passKnownValue(of count: Int) {
     index += count
   }
 
   // MARK: Structure
 
   /// The kind of the next value, without reading it.
-  package mutating func peek() throws(JSONError) -> Kind {
+  public mutating func peek() throws(JSONError) -> Kind {
     skipSpace()
     guard index < bytes.count else { throw error("the text ends where a value should be") }
     switch bytes[index] {
@@ -66,27 +66,27 @@ package struct JSONReader {
   }
 
   /// Reads the `{` of an object; read its members with ``nextKey()``.
-  package mutating func beginObject() throws(JSONError) {
+  public mutating func beginObject() throws(JSONError) {
     guard try peek() == .object else { throw error("an object was expected") }
     try enter()
   }
 
   /// Reads the next member's name; its value is then next. Nil at the end of the object, whose `}` is read then.
-  package mutating func nextKey() throws(JSONError) -> String? {
+  public mutating func nextKey() throws(JSONError) -> String? {
     guard let name = try nextName() else { return nil }
     return try text(of: name)
   }
 
   /// A string of the text that has been checked.
-  package struct Found {
+  public struct Found {
     /// The position of its content in the text.
-    package var range: Range<Int>
+    public var range: Range<Int>
     /// Whether its bytes are its text: ASCII without an escape.
-    package var isPlain: Bool
+    public var isPlain: Bool
   }
 
   /// Like ``nextKey()``, without creating a text that may not be needed.
-  package mutating func nextName() throws(JSONError) -> Found? {
+  public mutating func nextName() throws(JSONError) -> Found? {
     guard try advance(closing: UInt8(ascii: "}")) else { return nil }
     guard index < bytes.count, bytes[index] == UInt8(ascii: "\"") else { throw error("a member name was expected") }
     let name = try foundString()
@@ -95,39 +95,39 @@ package struct JSONReader {
   }
 
   /// The text of a string that was found.
-  package func text(of found: Found) throws(JSONError) -> String {
+  public func text(of found: Found) throws(JSONError) -> String {
     // The common case, without the general check: `decoding` has a fast path for ASCII.
     if found.isPlain { return String(decoding: raw(found.range), as: UTF8.self) }
     return try decoded(found.range)
   }
 
   /// Reads the `[` of an array; read its elements with ``nextElement()``.
-  package mutating func beginArray() throws(JSONError) {
+  public mutating func beginArray() throws(JSONError) {
     guard try peek() == .array else { throw error("an array was expected") }
     try enter()
   }
 
   /// Whether another element follows, which is then next; at the end the `]` is read.
-  package mutating func nextElement() throws(JSONError) -> Bool {
+  public mutating func nextElement() throws(JSONError) -> Bool {
     try advance(closing: UInt8(ascii: "]"))
   }
 
   /// Checks that only white space is left.
-  package mutating func finish() throws(JSONError) {
+  public mutating func finish() throws(JSONError) {
     skipSpace()
     guard index == bytes.count else { throw error("something follows the value") }
   }
 
   // MARK: Values
 
-  package mutating func string() throws(JSONError) -> String {
+  public mutating func string() throws(JSONError) -> String {
     try expectString()
     let (range, isPlain) = try scanString()
     return isPlain ? String(decoding: raw(range), as: UTF8.self) : try decoded(range)
   }
 
   /// Reads a string, as the UTF-8 bytes of its text.
-  package mutating func utf8String() throws(JSONError) -> [UInt8] {
+  public mutating func utf8String() throws(JSONError) -> [UInt8] {
     try expectString()
     let (range, isPlain) = try scanString()
     if isPlain { return Array(raw(range)) }
@@ -135,7 +135,7 @@ package struct JSONReader {
   }
 
   /// Reads a string, without creating a text yet.
-  package mutating func nextString() throws(JSONError) -> Found {
+  public mutating func nextString() throws(JSONError) -> Found {
     try expectString()
     return try foundString()
   }
@@ -168,7 +168,7 @@ package struct JSONReader {
   private func hasEscape(_ range: Range<Int>) -> Bool { raw(range).contains(UInt8(ascii: "\\")) }
 
   /// Reads a number.
-  package mutating func double() throws(JSONError) -> Double {
+  public mutating func double() throws(JSONError) -> Double {
     guard try peek() == .number else { throw error("a number was expected") }
     let start = index
     try scanNumber()
@@ -181,7 +181,7 @@ package struct JSONReader {
 
   /// Reads a whole number that fits 64 bits. It may be written with a fraction of zeros or an exponent, such as `3.0`
   /// or `1e3`, as in JSON Schema, up to 2^53: beyond that such a form may not be exact.
-  package mutating func integer() throws(JSONError) -> Int64 {
+  public mutating func integer() throws(JSONError) -> Int64 {
     guard try peek() == .number else { throw error("a whole number was expected") }
     let start = index
     try scanNumber()
@@ -194,7 +194,7 @@ package struct JSONReader {
   }
 
   /// Reads `true` or `false`.
-  package mutating func bool() throws(JSONError) -> Bool {
+  public mutating func bool() throws(JSONError) -> Bool {
     guard try peek() == .bool else { throw error("true or false was expected") }
     if bytes[index] == UInt8(ascii: "t") {
       try literal("true")
@@ -205,14 +205,14 @@ package struct JSONReader {
   }
 
   /// Reads `null` if that is next, and returns whether it was.
-  package mutating func null() throws(JSONError) -> Bool {
+  public mutating func null() throws(JSONError) -> Bool {
     guard try peek() == .null else { return false }
     try literal("null")
     return true
   }
 
   /// Reads one value of any kind, checks it, and returns its position in the text.
-  package mutating func skipValue() throws(JSONError) -> Range<Int> {
+  public mutating func skipValue() throws(JSONError) -> Range<Int> {
     let kind = try peek()
     let start = index
     switch kind {

@@ -2,52 +2,52 @@
 ///
 /// It writes the commas; the caller must alternate names and values inside objects. ``field(_:_:)-(_,String)`` and its
 /// siblings write a member at once.
-package struct JSONWriter: ~Copyable {
+public struct JSONWriter: ~Copyable {
   private var text: TextBuffer
   private var needsComma = false
 
   /// An empty writer with a capacity of `capacity` bytes.
-  package init(capacity: Int = 512) {
+  public init(capacity: Int = 512) {
     text = TextBuffer(capacity: capacity)
   }
 
   /// A copy of the written bytes.
-  package var bytes: [UInt8] { text.bytes }
+  public var bytes: [UInt8] { text.bytes }
 
   // MARK: Structure
 
-  package mutating func beginObject() { open(UInt8(ascii: "{")) }
-  package mutating func endObject() { close(UInt8(ascii: "}")) }
-  package mutating func beginArray() { open(UInt8(ascii: "[")) }
-  package mutating func endArray() { close(UInt8(ascii: "]")) }
+  public mutating func beginObject() { open(UInt8(ascii: "{")) }
+  public mutating func endObject() { close(UInt8(ascii: "}")) }
+  public mutating func beginArray() { open(UInt8(ascii: "[")) }
+  public mutating func endArray() { close(UInt8(ascii: "]")) }
 
   /// Writes a member's name, which must need no escape.
-  package mutating func key(_ name: StaticString) {
+  public mutating func key(_ name: StaticString) {
     text.append(name: name, afterComma: needsComma)
     needsComma = false
   }
 
   /// Writes a member's name.
-  package mutating func key(_ name: String) {
+  public mutating func key(_ name: String) {
     quoted(name, isName: true)
     needsComma = false
   }
 
   // MARK: Values
 
-  package mutating func string(_ value: String) {
+  public mutating func string(_ value: String) {
     quoted(value, isName: false)
     needsComma = true
   }
 
   /// Writes a string that needs no escape.
-  package mutating func string(_ value: StaticString) {
+  public mutating func string(_ value: StaticString) {
     separate()
     text.append(value, between: UInt8(ascii: "\""), and: UInt8(ascii: "\""))
   }
 
   /// Writes a string of so many bytes, none of which needs an escape. `body` writes them in place.
-  package mutating func plainString(_ length: Int, _ body: (UnsafeMutablePointer<UInt8>) -> Void) {
+  public mutating func plainString(_ length: Int, _ body: (UnsafeMutablePointer<UInt8>) -> Void) {
     separate()
     text.append(length + 2) { place in
       place[0] = UInt8(ascii: "\"")
@@ -57,23 +57,23 @@ package struct JSONWriter: ~Copyable {
   }
 
   /// Writes a whole number.
-  package mutating func integer(_ value: Int64) {
+  public mutating func integer(_ value: Int64) {
     separate()
     text.append(decimal: value)
   }
 
   /// Writes a number; one without a JSON form becomes null.
-  package mutating func double(_ value: Double) {
+  public mutating func double(_ value: Double) {
     separate()
     var digits = value.isFinite ? value.description : "null"
     digits.withUTF8 { text.append($0) }
   }
 
-  package mutating func bool(_ value: Bool) { literal(value ? "true" : "false") }
-  package mutating func null() { literal("null") }
+  public mutating func bool(_ value: Bool) { literal(value ? "true" : "false") }
+  public mutating func null() { literal("null") }
 
   /// Writes bytes that already are one JSON value.
-  package mutating func raw(_ value: [UInt8]) {
+  public mutating func raw(_ value: [UInt8]) {
     separate()
     value.withUnsafeBufferPointer { text.append($0) }
   }
@@ -81,31 +81,31 @@ package struct JSONWriter: ~Copyable {
   // MARK: Members
 
   /// Writes a member with a string.
-  package mutating func field(_ name: StaticString, _ value: String) {
+  public mutating func field(_ name: StaticString, _ value: String) {
     key(name)
     string(value)
   }
 
   /// Writes a member with a string, or null.
-  package mutating func field(_ name: StaticString, _ value: String?) {
+  public mutating func field(_ name: StaticString, _ value: String?) {
     key(name)
     if let value { string(value) } else { null() }
   }
 
   /// Writes a member with a whole number.
-  package mutating func field(_ name: StaticString, _ value: Int) {
+  public mutating func field(_ name: StaticString, _ value: Int) {
     key(name)
     integer(Int64(value))
   }
 
   /// Writes a member with true or false.
-  package mutating func field(_ name: StaticString, _ value: Bool) {
+  public mutating func field(_ name: StaticString, _ value: Bool) {
     key(name)
     bool(value)
   }
 
   /// Writes a member with a number.
-  package mutating func field(_ name: StaticString, _ value: Double) {
+  public mutating func field(_ name: StaticString, _ value: Double) {
     key(name)
     double(value)
   }

@@ -4,12 +4,12 @@ internal import Glibc
 ///
 /// A response's header is stored far more often than it is read, so it is one buffer of `name: value CR LF` lines,
 /// which is parsed only when a field is requested.
-package struct HeaderBlock: Sendable, Hashable {
+public struct HeaderBlock: Sendable, Hashable {
   /// The lines, each ended by CR LF; no status line and no final empty line.
-  package var bytes: [UInt8]
+  public var bytes: [UInt8]
 
   /// Creates a block from lines already in the form that ``bytes`` describes.
-  package init(bytes: [UInt8] = []) {
+  public init(bytes: [UInt8] = []) {
     self.bytes = bytes
   }
 
@@ -17,7 +17,7 @@ package struct HeaderBlock: Sendable, Hashable {
   ///
   /// - Parameter name: The name in lower case ASCII.
   /// - Complexity: O(*n*) in the size of the block.
-  package func first(_ name: StaticString) -> ArraySlice<UInt8>? {
+  public func first(_ name: StaticString) -> ArraySlice<UInt8>? {
     var found: ArraySlice<UInt8>?
     forEach { field, value in
       if found == nil, Self.matches(field, name) { found = value }
@@ -28,7 +28,7 @@ package struct HeaderBlock: Sendable, Hashable {
   /// Calls `body` with the name and the trimmed value of each field, in order.
   ///
   /// Lines without a colon are skipped.
-  package func forEach(_ body: (_ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) -> Void) {
+  public func forEach(_ body: (_ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) -> Void) {
     var start = bytes.startIndex
     while start < bytes.endIndex {
       let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex
@@ -41,7 +41,7 @@ package struct HeaderBlock: Sendable, Hashable {
 
   /// Whether a field's name may begin with one of two letters, in lower case here. Only the beginnings of lines are looked
   /// at, so it is worth it before ``forEach(_:)``.
-  package func mayName(startingWith one: UInt8, or other: UInt8) -> Bool {
+  public func mayName(startingWith one: UInt8, or other: UInt8) -> Bool {
     bytes.withUnsafeBytes { bytes in
       guard let start = bytes.baseAddress else { return false }
       var place = 0

@@ -1,12 +1,12 @@
 /// One HTTP header field as its sender wrote it.
-package struct HeaderField: Sendable, Hashable {
+public struct HeaderField: Sendable, Hashable {
   /// The field name, case preserved; compared without regard to case (RFC 9110 §5.1).
-  package var name: String
+  public var name: String
   /// The field value, without surrounding white space.
-  package var value: String
+  public var value: String
 
   /// Creates a field from a name and a value that the caller has validated.
-  package init(_ name: String, _ value: String) {
+  public init(_ name: String, _ value: String) {
     self.name = name
     self.value = value
   }
@@ -14,5 +14,5 @@ package struct HeaderField: Sendable, Hashable {
   /// Whether the field has that name, ignoring case.
   ///
   /// - Parameter lowercase: ASCII in lower case.
-  package func isNamed(_ lowercase: StaticString) -> Bool { ASCIIText.equal(name, ignoringCase: lowercase) }
+  public func isNamed(_ lowercase: StaticString) -> Bool { ASCIIText.equal(name, ignoringCase: lowercase) }
 }

@@ -1,38 +1,38 @@
 internal import RedialJSON
 
 /// An error for a client: RFC 9457 `application/problem+json`.
-package struct Problem: Error, Sendable, Hashable {
+public struct Problem: Error, Sendable, Hashable {
   /// The HTTP status.
-  package var status: Int
+  public var status: Int
   /// A stable word in camelCase that programs can match.
-  package var code: String
+  public var code: String
   /// A short summary of the kind of problem.
-  package var title: String
+  public var title: String
   /// What happened this time, and what to do.
-  package var detail: String
+  public var detail: String
   /// The wrong places in the input.
-  package var errors: [Fault]
+  public var errors: [Fault]
   /// Seconds to wait before trying again, sent as `Retry-After`.
-  package var retryAfter: Int?
+  public var retryAfter: Int?
   /// The call that cannot be read, if that is the problem.
-  package internal(set) var call: CallRemains?
+  public internal(set) var call: CallRemains?
 
   /// One wrong place in the input.
-  package struct Fault: Sendable, Hashable {
+  public struct Fault: Sendable, Hashable {
     /// A JSON Pointer (RFC 6901) into the request body, or the name of a query parameter.
-    package var pointer: String
+    public var pointer: String
     /// What is wrong there.
-    package var detail: String
+    public var detail: String
 
     /// Creates a fault.
-    package init(pointer: String, detail: String) {
+    public init(pointer: String, detail: String) {
       self.pointer = pointer
       self.detail = detail
     }
   }
 
   /// Creates a problem.
-  package init(
+  public init(
     status: Int, code: String, title: String, detail: String, errors: [Fault] = [], retryAfter: Int? = nil
   ) {
     self.status = status
@@ -43,7 +43,7 @@ package struct Problem: Error, Sendable, Hashable {
     self.retryAfter = retryAfter
   }
 
-  package var json: [UInt8] {
+  public var json: [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()
     writer.field("type", "urn:redial:problem:\(code)")

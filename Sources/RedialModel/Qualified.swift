@@ -3,15 +3,15 @@
 ///
 /// Code that handles keys need not know namespaces: a key and its namespace are one text, so comparing two keys costs
 /// as much as comparing two texts. `Kind` only tells kinds of keys apart, such as ``TargetKind``.
-package struct Qualified<Kind: Sendable>: Sendable {
+public struct Qualified<Kind: Sendable>: Sendable {
   /// The key and its namespace in one text, as stores contain it: `NAMESPACE`, U+001F and the key; in
   /// ``Namespace/default`` only the key, so that keys stored before there were namespaces stay valid. Two different
   /// keys never have the same text, whatever characters they contain.
-  package let text: String
+  public let text: String
 
   /// The key of a namespace.
   @inlinable
-  package init(_ bare: String, in namespace: Namespace) {
+  public init(_ bare: String, in namespace: Namespace) {
     text = QualifiedText.make(bare, in: namespace)
   }
 
@@ -19,68 +19,68 @@ package struct Qualified<Kind: Sendable>: Sendable {
   ///
   /// - Parameter text: What ``text`` was; never the text of a client, who could name another namespace in it.
   @inlinable
-  package init(qualified text: String) {
+  public init(qualified text: String) {
     self.text = text
   }
 
   /// The key as people see it.
   @inlinable
-  package var bare: String { QualifiedText.bare(text) }
+  public var bare: String { QualifiedText.bare(text) }
   /// Its namespace.
   @inlinable
-  package var namespace: Namespace { QualifiedText.namespace(of: text) }
+  public var namespace: Namespace { QualifiedText.namespace(of: text) }
 }
 
 // Written out to be inlined: a key is as cheap in a dictionary as its text.
 extension Qualified: Hashable {
   /// Whether both are the same key of the same namespace.
   @inlinable
-  package static func == (one: Self, other: Self) -> Bool { one.text == other.text }
+  public static func == (one: Self, other: Self) -> Bool { one.text == other.text }
 
   /// Feeds the text to a hasher.
   @inlinable
-  package func hash(into hasher: inout Hasher) { hasher.combine(text) }
+  public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 }
 
 extension Qualified: Comparable {
   /// Orders by ``text``: first by namespace, except for the default one, whose keys stand among the names of others.
   @inlinable
-  package static func < (one: Self, other: Self) -> Bool { one.text < other.text }
+  public static func < (one: Self, other: Self) -> Bool { one.text < other.text }
 }
 
 extension Qualified: CustomStringConvertible, CustomDebugStringConvertible {
   /// The ``text``, for logs and tests. What a client sees has ``bare``.
-  package var description: String { text }
+  public var description: String { text }
 
   /// The same in quotation marks.
-  package var debugDescription: String { text.debugDescription }
+  public var debugDescription: String { text.debugDescription }
 }
 
 /// Tells the idempotency keys of submissions apart from others.
-package enum IdempotencyKind: Sendable {}
+public enum IdempotencyKind: Sendable {}
 
 /// A client's idempotency key, with its namespace: two tenants may use the same one.
-package typealias IdempotencyName = Qualified<IdempotencyKind>
+public typealias IdempotencyName = Qualified<IdempotencyKind>
 
 /// Tells the names of labels apart from others.
-package enum LabelKind: Sendable {}
+public enum LabelKind: Sendable {}
 
 /// The name of a label, with its namespace.
-package typealias LabelName = Qualified<LabelKind>
+public typealias LabelName = Qualified<LabelKind>
 
 /// Tells the names of stored policies apart from others.
-package enum PolicyKind: Sendable {}
+public enum PolicyKind: Sendable {}
 
 /// The name of a stored policy, with its namespace.
-package typealias PolicyName = Qualified<PolicyKind>
+public typealias PolicyName = Qualified<PolicyKind>
 
 /// The text of a key and its namespace.
-package enum QualifiedText {
+public enum QualifiedText {
   private static let separator: Unicode.Scalar = "\u{1F}"
   private static let separatorByte: UInt8 = 0x1F
 
   /// The text for a namespace's key.
-  package static func make(_ key: String, in namespace: Namespace) -> String {
+  public static func make(_ key: String, in namespace: Namespace) -> String {
     // A key of the default namespace that looks like one of another is written out in full.
     if namespace.isDefault, ASCIIText.withBytes(of: key, { position(in: $0, limit: $0.count) }) == nil { return key }
     var text = namespace.name
@@ -89,13 +89,13 @@ package enum QualifiedText {
   }
 
   /// The namespace in a text.
-  package static func namespace(of text: String) -> Namespace {
+  public static func namespace(of text: String) -> Namespace {
     guard let end = split(text) else { return .default }
     return Namespace(text[..<end]) ?? .default
   }
 
   /// The key in a text, as people see it.
-  package static func bare(_ text: String) -> String {
+  public static func bare(_ text: String) -> String {
     guard let end = split(text) else { return text }
     return String(text.unicodeScalars[end...].dropFirst())
   }

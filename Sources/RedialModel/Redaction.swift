@@ -4,27 +4,27 @@ internal import RedialText
 /// parameters whose names look like secrets.
 ///
 /// Data that attempts need is stored unchanged; everything else is stored redacted.
-package struct Redaction: Sendable, Hashable {
+public struct Redaction: Sendable, Hashable {
   /// The header fields whose values are not kept, in lower case.
-  package var headers: [String]
+  public var headers: [String]
   /// The URL parameters whose values are not shown, in lower case.
-  package var parameters: [String]
+  public var parameters: [String]
 
   /// The text that replaces a value: OpenTelemetry's word, which is allowed in a URL.
-  package static let marker = "REDACTED"
+  public static let marker = "REDACTED"
 
   /// Creates a redaction of these names, whatever their case.
-  package init(headers: [String] = Self.usualHeaders, parameters: [String] = Self.usualParameters) {
+  public init(headers: [String] = Self.usualHeaders, parameters: [String] = Self.usualParameters) {
     self.headers = headers.map { $0.lowercased() }
     self.parameters = parameters.map { $0.lowercased() }
   }
 
   /// Fields that are credentials wherever they occur.
-  package static let usualHeaders = ["authorization", "proxy-authorization", "cookie", "set-cookie"]
+  public static let usualHeaders = ["authorization", "proxy-authorization", "cookie", "set-cookie"]
 
   /// Parameters that are nearly always credentials. A name that ends in one of them as a separate word, such as
   /// `access_token`, `X-Amz-Signature` or `apiKey`, is one too.
-  package static let usualParameters = [
+  public static let usualParameters = [
     "token", "key", "apikey", "secret", "password", "passwd", "pwd", "passphrase", "signature", "sig", "auth",
     "authorization", "credential", "credentials", "jwt", "session", "sessionid",
   ]
@@ -32,7 +32,7 @@ package struct Redaction: Sendable, Hashable {
   /// A URL for people: without the values of secret parameters in its query and fragment.
   ///
   /// - Complexity: O(*n*) in the length of the URL; a URL without a query is returned unchanged.
-  package func url(_ text: String) -> String {
+  public func url(_ text: String) -> String {
     let mayHaveParameters = ASCIIText.withBytes(of: text) { bytes in
       ASCIIText.anyMarked(bytes) {
         ASCIIText.marks(of: $0, equalTo: 0x3F) | ASCIIText.marks(of: $0, equalTo: 0x23)
@@ -64,7 +64,7 @@ package struct Redaction: Sendable, Hashable {
   ///
   /// A text that is not a URL may be a mistyped one, so its credentials are hidden too: everything before its last
   /// `@`, after `://` if there is one.
-  package static func place(_ text: String) -> String {
+  public static func place(_ text: String) -> String {
     var rest = text[...]
     var shown: Substring = ""
     if let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://") {
@@ -82,7 +82,7 @@ package struct Redaction: Sendable, Hashable {
   /// Whether a header field's value is hidden from people.
   ///
   /// - Parameter more: Further names, in lower case.
-  package func hidesHeader(_ name: String, _ more: [String] = []) -> Bool {
+  public func hidesHeader(_ name: String, _ more: [String] = []) -> Bool {
     func isMeant(_ hidden: String) -> Bool {
       hidden.utf8.count == name.utf8.count && hidden.utf8.elementsEqual(name.utf8.lazy.map(Self.lowercased))
     }
@@ -138,7 +138,7 @@ extension CapturedResponse {
   /// Removes the hidden values.
   ///
   /// - Parameter more: Further header fields to hide, in lower case.
-  package mutating func redact(_ redaction: Redaction, and more: [String]) {
+  public mutating func redact(_ redaction: Redaction, and more: [String]) {
     head = head.redacted(by: redaction, and: more)
   }
 }
@@ -153,7 +153,7 @@ extension HeaderBlock {
   ///   - redaction: The fields to hide.
   ///   - more: Further fields to hide, in lower case.
   /// - Complexity: O(*n*) in the size of the block.
-  package func redacted(by redaction: Redaction, and more: [String] = []) -> HeaderBlock {
+  public func redacted(by redaction: Redaction, and more: [String] = []) -> HeaderBlock {
     guard mayName(redaction.headers, more, Self.locations) else { return self }
     var result: [UInt8]?
     var start = bytes.startIndex

@@ -1,11 +1,11 @@
-package import RedialCore
-package import RedialJSON
+public import RedialCore
+public import RedialJSON
 internal import RedialText
 
 /// The state of a target at one moment.
-package struct TargetSnapshot: Sendable, Hashable {
+public struct TargetSnapshot: Sendable, Hashable {
   /// The state of a target's breaker, in the words of the API.
-  package enum BreakerState: String, Sendable, Hashable, CaseIterable {
+  public enum BreakerState: String, Sendable, Hashable, CaseIterable {
     /// Calls pass.
     case closed
     /// No call passes.
@@ -15,47 +15,47 @@ package struct TargetSnapshot: Sendable, Hashable {
   }
 
   /// The target's key.
-  package var key: TargetKey
+  public var key: TargetKey
   /// Its breaker's state.
-  package var breaker: BreakerState
+  public var breaker: BreakerState
   /// When an open breaker becomes half-open.
-  package var openUntil: Timestamp?
+  public var openUntil: Timestamp?
   /// Openings since the breaker last closed.
-  package var trips: Int
+  public var trips: Int
   /// Failures in a row.
-  package var consecutiveFailures: Int
+  public var consecutiveFailures: Int
   /// Attempts in flight.
-  package var inFlight: Int
+  public var inFlight: Int
   /// Calls that are due and wait for the target.
-  package var waiting: Int
+  public var waiting: Int
   /// Those of them that are in the store.
-  package var storedCalls = 0
+  public var storedCalls = 0
   /// The share of new calls among the attempts that start beside a backlog, 0...1.
-  package var newStarts = 0.0
+  public var newStarts = 0.0
   /// Whether an operator has paused it.
-  package var isPaused: Bool
+  public var isPaused: Bool
   /// Whether an operator holds its breaker open.
-  package var isTripped: Bool
+  public var isTripped: Bool
   /// The end of its Retry-After pause.
-  package var retryAfterUntil: Timestamp?
+  public var retryAfterUntil: Timestamp?
   /// What its adaptive pace has found; nil if its pace is fixed.
-  package var pace: AdaptivePace?
-  package var settings: TargetSettings
+  public var pace: AdaptivePace?
+  public var settings: TargetSettings
   /// Its own overrides among them.
-  package var overrides = TargetOverrides()
+  public var overrides = TargetOverrides()
   /// The pattern of the rule that the other settings follow, before the service's settings; nil if none matches.
-  package var pattern: String?
+  public var pattern: String?
   /// Its waiting calls, by reason.
-  package var backlog = TargetBacklog()
+  public var backlog = TargetBacklog()
   /// Results of its recent attempts.
-  package var recent = RecentAttempts()
+  public var recent = RecentAttempts()
   /// Its new calls in the last minutes.
-  package var arrivals = RecentArrivals()
+  public var arrivals = RecentArrivals()
   /// The time of the snapshot.
-  package var time = Timestamp.epoch
+  public var time = Timestamp.epoch
 
   /// Creates a snapshot.
-  package init(
+  public init(
     key: TargetKey, breaker: BreakerState, openUntil: Timestamp?, trips: Int, consecutiveFailures: Int, inFlight: Int,
     waiting: Int, isPaused: Bool = false, isTripped: Bool = false, retryAfterUntil: Timestamp? = nil,
     settings: TargetSettings = TargetSettings()
@@ -74,7 +74,7 @@ package struct TargetSnapshot: Sendable, Hashable {
   }
 
   /// Writes the target as one object.
-  package func write(to writer: inout JSONWriter) {
+  public func write(to writer: inout JSONWriter) {
     writer.beginObject()
     writer.field("key", key.bare)
     writer.key("breaker")

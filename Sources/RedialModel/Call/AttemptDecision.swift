@@ -1,10 +1,10 @@
-package import RedialCore
-package import RedialJSON
+public import RedialCore
+public import RedialJSON
 internal import RedialText
 
 /// What was decided about a call when an attempt had ended, as people see it.
-package struct AttemptDecision: Sendable, Hashable {
-  package enum Action: Sendable, Hashable {
+public struct AttemptDecision: Sendable, Hashable {
+  public enum Action: Sendable, Hashable {
     case succeed
     /// Another attempt after this wait.
     case retry(after: Duration)
@@ -13,18 +13,18 @@ package struct AttemptDecision: Sendable, Hashable {
     case stop(StopReason)
   }
 
-  package var action: Action
+  public var action: Action
   /// Why, in words; empty for a success.
-  package var because: String
+  public var because: String
   /// The wait that the backoff computed, before it was limited; nil if it computed none.
-  package var computed: Duration?
+  public var computed: Duration?
   /// The random part of the wait, 0...1, in thousandths.
-  package var jitter: Double?
+  public var jitter: Double?
   /// What limited the wait.
-  package var clamps: WaitClamps
+  public var clamps: WaitClamps
 
   /// Creates a decision.
-  package init(
+  public init(
     _ action: Action, because: String = "", computed: Duration? = nil, jitter: Double? = nil, clamps: WaitClamps = []
   ) {
     self.action = action
@@ -41,7 +41,7 @@ package struct AttemptDecision: Sendable, Hashable {
   ]
 
   /// The action's word.
-  package var word: StaticString {
+  public var word: StaticString {
     switch action {
     case .succeed: "succeed"
     case .retry: "retry"
@@ -51,7 +51,7 @@ package struct AttemptDecision: Sendable, Hashable {
   }
 
   /// The decision as one JSON object.
-  package var json: [UInt8] {
+  public var json: [UInt8] {
     if case .succeed = action, because.isEmpty { return Self.success }
     var writer = JSONWriter(capacity: 160)
     write(to: &writer)
@@ -86,7 +86,7 @@ package struct AttemptDecision: Sendable, Hashable {
   /// Reads ``json``. Members of a newer version are passed over.
   ///
   /// - Throws: What is wrong with it.
-  package init(json bytes: [UInt8]) throws(JSONError) {
+  public init(json bytes: [UInt8]) throws(JSONError) {
     if bytes == Self.success {
       self.init(.succeed)
       return

@@ -1,21 +1,21 @@
-package import RedialCore
+public import RedialCore
 
 /// How an attempt ended, before anybody has decided what follows.
-package struct AttemptResult: Sendable, Hashable {
-  package var outcome: OutcomeClass
+public struct AttemptResult: Sendable, Hashable {
+  public var outcome: OutcomeClass
   /// The status, if answered.
-  package var status: Int?
+  public var status: Int?
   /// What went wrong, unless answered.
-  package var failure: AttemptFailure?
+  public var failure: AttemptFailure?
   /// The captured part of the response, if answered.
-  package var response: CapturedResponse?
+  public var response: CapturedResponse?
   /// How long it took; zero if unknown.
-  package var duration: Duration
+  public var duration: Duration
   /// The times and the connection of the exchange; nil if unknown.
-  package var figures: ExchangeFigures?
+  public var figures: ExchangeFigures?
 
   /// Creates a result.
-  package init(
+  public init(
     outcome: OutcomeClass, status: Int? = nil, failure: AttemptFailure? = nil, response: CapturedResponse? = nil,
     duration: Duration, figures: ExchangeFigures? = nil
   ) {

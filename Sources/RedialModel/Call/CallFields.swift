@@ -1,49 +1,49 @@
-package import RedialCore
+public import RedialCore
 
 /// What a client says of its call, and what Redial keeps with it: each field is declared once, here and by a line in
 /// ``visit(_:_:_:)``, and what reads, checks, stores or shows it is a visitor over that.
-package struct CallFields: Sendable {
+public struct CallFields: Sendable {
   /// The absolute URL, http or https.
-  package var url = ""
+  public var url = ""
   /// The method, as given.
-  package var method = ""
+  public var method = ""
   /// The header fields, in the order given.
-  package var headers: [HeaderField] = []
+  public var headers: [HeaderField] = []
   /// How to retry.
-  package var policy: AcceptedPolicy
+  public var policy: AcceptedPolicy
   /// How long after its acceptance it starts; zero also for a start at a time that its client has named.
-  package var delay = Duration.zero
+  public var delay = Duration.zero
   /// The target whose breaker and limits the call shares, with the call's namespace.
-  package var target: TargetKey
+  public var target: TargetKey
   /// Whether the request may be repeated once it may have been executed: true unless the client says no.
-  package var isIdempotent = true
+  public var isIdempotent = true
   /// What it is for, for people.
-  package var description: String?
+  public var description: String?
   /// The client's labels, in the order given.
-  package var labels: [CallSpec.Label] = []
+  public var labels: [CallSpec.Label] = []
   /// Where to send a webhook about the end.
-  package var callback: Callback?
+  public var callback: Callback?
   /// How much of responses is kept.
-  package var capture: Capture
+  public var capture: Capture
   /// How many redirects an attempt follows, ``CallSpec/redirectBounds``. With 0 a redirect is the response.
-  package var maxRedirects = 0
+  public var maxRedirects = 0
   /// Calls of one target with the same ordering key run one at a time, in the order in which they were accepted.
-  package var orderingKey: String?
+  public var orderingKey: String?
   /// Its priority among the due calls of its target, ``CallSpec/priorities``; the highest goes first.
-  package var priority = CallSpec.defaultPriority
+  public var priority = CallSpec.defaultPriority
   /// The stored policy of the call when it was accepted, such as `patient@3`, or ``CallSpec/defaultPolicyName``; nil for
   /// a policy that was given as an object.
-  package var policyName: String?
+  public var policyName: String?
   /// The call that this one replays, with or without changes.
-  package var replayOf: CallID?
+  public var replayOf: CallID?
   /// When the call's payloads, and with them its header fields, were erased.
-  package var contentErasedAt: Timestamp?
+  public var contentErasedAt: Timestamp?
   /// How many services like this one it has passed through: 0 for a client's submission, one more for the submission by
   /// a call's attempt.
-  package var hops = 0
+  public var hops = 0
 
   /// The least that a call is, everything else as by default.
-  package init(target: TargetKey, policy: AcceptedPolicy, capture: Capture) {
+  public init(target: TargetKey, policy: AcceptedPolicy, capture: Capture) {
     self.target = target
     self.policy = policy
     self.capture = capture
@@ -93,14 +93,14 @@ struct SubmissionFields {
   var startAt: Timestamp?
 }
 
-/// A call's policy. It always says what an open breaker does: by default the call waits.
-package struct AcceptedPolicy: Sendable {
-  package let policy: RetryPolicy
+/// A call's policy, which most calls have in common. It always says what an open breaker does: by default the call waits.
+public final class AcceptedPolicy: Sendable {
+  public let policy: RetryPolicy
   /// The policy as JSON, if it is available.
   let json: [UInt8]?
 
   /// Creates a policy without its JSON, which is then written when it is needed.
-  package init(_ policy: RetryPolicy) {
+  public convenience init(_ policy: RetryPolicy) {
     self.init(policy, json: nil)
   }
 
@@ -113,14 +113,14 @@ package struct AcceptedPolicy: Sendable {
 }
 
 /// How much is kept of the responses to a call's attempts.
-package struct Capture: Sendable, Hashable {
+public struct Capture: Sendable, Hashable {
   /// How much of a body is kept, in bytes.
-  package var maxBytes: Int
+  public var maxBytes: Int
   /// Header fields whose values are not stored, besides the service's, in lower case.
-  package var redactedHeaders: [String]
+  public var redactedHeaders: [String]
 
   /// Creates a limit.
-  package init(maxBytes: Int, redactedHeaders: [String] = []) {
+  public init(maxBytes: Int, redactedHeaders: [String] = []) {
     self.maxBytes = maxBytes
     self.redactedHeaders = redactedHeaders
   }

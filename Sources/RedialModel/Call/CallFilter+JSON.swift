@@ -1,5 +1,5 @@
 internal import RedialCore
-package import RedialJSON
+public import RedialJSON
 internal import RedialText
 
 extension CallFilter {
@@ -49,7 +49,7 @@ extension CallFilter {
   }
 
   /// Writes the conditions that are set, as one object.
-  package func write(to writer: inout JSONWriter) {
+  public func write(to writer: inout JSONWriter) {
     writer.beginObject()
     if kind != .call { writer.field("kind", kind.name) }
     writeStates(to: &writer)

@@ -1,34 +1,34 @@
-package import RedialCore
+public import RedialCore
 internal import RedialText
 
 /// Selects calls: those for which all given conditions hold.
-package struct CallFilter: Sendable, Hashable {
+public struct CallFilter: Sendable, Hashable {
   /// Only calls of this namespace; clients cannot set it.
-  package var namespace = Namespace.default
+  public var namespace = Namespace.default
   /// Only those of this kind.
-  package var kind: CallKind
+  public var kind: CallKind
   /// Only those in one of these states; all of them when it is empty.
-  package var states: Set<CallState>
+  public var states: Set<CallState>
   /// Only those of this target of the namespace, by its unqualified key.
-  package var target: String?
+  public var target: String?
   /// Only those that have all of these labels.
-  package var labels: [CallSpec.Label]
+  public var labels: [CallSpec.Label]
   /// Only those that were accepted then or later, to the millisecond.
-  package var createdAfter: Timestamp?
+  public var createdAfter: Timestamp?
   /// Only those that were accepted earlier, to the millisecond.
-  package var createdBefore: Timestamp?
+  public var createdBefore: Timestamp?
   /// Only those whose last attempt was answered with one of these statuses.
-  package var statuses: ClosedRange<Int>?
+  public var statuses: ClosedRange<Int>?
   /// Only those whose last attempt had this outcome.
-  package var outcome: OutcomeClass?
+  public var outcome: OutcomeClass?
   /// Only those that failed for this reason.
-  package var failure: StopReason?
+  public var failure: StopReason?
   /// Only those whose URL, as it is shown, contains this text; ASCII letters match in either case.
-  package var urlPart: String?
+  public var urlPart: String?
   /// Only the call that was accepted under this idempotency key, as its client sent it.
-  package var idempotencyKey: String?
+  public var idempotencyKey: String?
   /// Only those that had ended by then; only bulk operations set it.
-  package var endedBy: Timestamp?
+  public var endedBy: Timestamp?
 
   /// Whether it has a condition besides the kind and the namespace.
   var hasConditions: Bool {
@@ -38,12 +38,12 @@ package struct CallFilter: Sendable, Hashable {
   }
 
   /// Maximum number of labels in a filter.
-  package static let maximumLabels = 8
+  public static let maximumLabels = 8
   /// The maximum length of a part of a URL in a filter, in bytes.
-  package static let longestURLPart = 2048
+  public static let longestURLPart = 2048
 
   /// Creates a filter; without arguments, it selects all calls of clients.
-  package init(
+  public init(
     kind: CallKind = .call, state: CallState? = nil, target: String? = nil, labels: [CallSpec.Label] = [],
     createdAfter: Timestamp? = nil, createdBefore: Timestamp? = nil, statuses: ClosedRange<Int>? = nil,
     outcome: OutcomeClass? = nil, failure: StopReason? = nil, endedBy: Timestamp? = nil
@@ -61,22 +61,22 @@ package struct CallFilter: Sendable, Hashable {
   }
 
   /// Whether an index finds exactly these calls. Otherwise calls are examined one by one.
-  package var isIndexed: Bool {
+  public var isIndexed: Bool {
     statuses == nil && outcome == nil && failure == nil && endedBy == nil && urlPart == nil && idempotencyKey == nil
       && (labels.isEmpty || labels.count == 1 && states.isEmpty && target == nil && kind == .call)
   }
 
   /// The lowest id of a call that was accepted late enough.
-  package var firstID: CallID { createdAfter.map(CallID.first) ?? CallID(rawValue: 0) }
+  public var firstID: CallID { createdAfter.map(CallID.first) ?? CallID(rawValue: 0) }
 
   /// The lowest id of a call that was accepted too late.
-  package var endID: CallID { createdBefore.map(CallID.first) ?? CallID(rawValue: .max) }
+  public var endID: CallID { createdBefore.map(CallID.first) ?? CallID(rawValue: .max) }
 
   /// Sets a condition from its text in a query.
   ///
   /// - Parameter name: The condition's name; a label's is `label.` and its name.
   /// - Returns: What is wrong with the text, as a clause; nil if the condition is set.
-  package mutating func set(_ name: String, to text: String) -> String? {
+  public mutating func set(_ name: String, to text: String) -> String? {
     switch name {
     case "kind":
       guard let kind = CallKind.allCases.first(where: { $0.name == text }) else { return "must be call or webhook" }
@@ -128,7 +128,7 @@ package struct CallFilter: Sendable, Hashable {
   }
 
   /// The conditions that have a name of their own; those on labels are separate.
-  package static let names = [
+  public static let names = [
     "kind", "state", "target", "createdAfter", "createdBefore", "status", "outcome", "failureReason", "url",
     "idempotencyKey",
   ]

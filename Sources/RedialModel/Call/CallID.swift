@@ -1,27 +1,27 @@
-package import RedialCore
+public import RedialCore
 
 /// The id of a call: a 63-bit integer ordered by time, so that it can be the store's row id and new rows go to the
 /// end of the table.
 ///
 /// From the highest bit: 43 bits of milliseconds since 1970, 10 bits of instance, 10 bits of sequence. Its text is
 /// `call_` and 13 characters of Crockford's base 32, which sort as the integers do.
-package struct CallID: Sendable, Hashable, Comparable {
+public struct CallID: Sendable, Comparable {
   /// The integer; never negative.
-  package var rawValue: Int64
+  public var rawValue: Int64
 
   /// The number of the instance that has given it.
-  package var instance: Int { Int(rawValue >> 10 & Int64(Self.maximumInstance)) }
+  public var instance: Int { Int(rawValue >> 10 & Int64(Self.maximumInstance)) }
 
   /// The largest instance number.
-  package static let maximumInstance = 1023
+  public static let maximumInstance = 1023
 
   /// Creates an id from its integer.
-  package init(rawValue: Int64) {
+  public init(rawValue: Int64) {
     self.rawValue = rawValue
   }
 
   /// Reads the text of an id, in upper or lower case; nil if it is not one.
-  package init?(_ text: some StringProtocol) {
+  public init?(_ text: some StringProtocol) {
     let prefix = "call_"
     guard text.utf8.count == prefix.utf8.count + 13, text.hasPrefix(prefix) else { return nil }
     var value: UInt64 = 0
@@ -33,15 +33,15 @@ package struct CallID: Sendable, Hashable, Comparable {
   }
 
   /// When the call was accepted, to the millisecond.
-  package var createdAt: Timestamp {
+  public var createdAt: Timestamp {
     Timestamp(microseconds: (rawValue >> 20) * 1000)
   }
 
   /// The 13 characters of the id, without the prefix.
-  package var characters: String { text(after: "", count: 13) }
+  public var characters: String { text(after: "", count: 13) }
 
   /// The text of the id after a prefix, such as a path, allocated once.
-  package func description(after prefix: StaticString) -> String { text(after: prefix, count: Self.textLength) }
+  public func description(after prefix: StaticString) -> String { text(after: prefix, count: Self.textLength) }
 
   /// The length of the text of an id, in bytes.
   static let textLength = 18
@@ -72,7 +72,8 @@ package struct CallID: Sendable, Hashable, Comparable {
   }
 
   /// Whether the first id is older.
-  package static func < (a: CallID, b: CallID) -> Bool {
+  @inlinable
+  public static func < (a: CallID, b: CallID) -> Bool {
     a.rawValue < b.rawValue
   }
 
@@ -89,24 +90,24 @@ package struct CallID: Sendable, Hashable, Comparable {
 
 extension CallID: CustomStringConvertible {
   /// The text of the id.
-  package var description: String { description(after: "") }
+  public var description: String { description(after: "") }
 }
 
 /// Creates ids in ascending order.
-package struct CallIDSource: Sendable {
+public struct CallIDSource: Sendable {
   private var last: Int64
   private let instance: Int64
 
-  package var number: Int { Int(instance) }
+  public var number: Int { Int(instance) }
 
   /// A source for one instance, 0...1023, whose ids are all above `last`.
-  package init(instance: Int = 0, after last: CallID = CallID(rawValue: 0)) {
+  public init(instance: Int = 0, after last: CallID = CallID(rawValue: 0)) {
     self.instance = Int64(min(max(0, instance), CallID.maximumInstance))
     self.last = last.rawValue
   }
 
   /// The same source under another instance's number, whose ids are also above a given one.
-  package func joined(as instance: Int, after other: CallID) -> CallIDSource {
+  public func joined(as instance: Int, after other: CallID) -> CallIDSource {
     CallIDSource(instance: instance, after: CallID(rawValue: max(last, other.rawValue)))
   }
 
@@ -115,7 +116,7 @@ package struct CallIDSource: Sendable {
   ///
   /// - Parameter skipped: How many ids to leave out before it, 0...7, and thirty times as many at a millisecond's
   ///   beginning. Drawn at random, it hides from the difference of two ids how many others were given out in between.
-  package mutating func next(at now: Timestamp, skipping skipped: Int = 0) -> CallID {
+  public mutating func next(at now: Timestamp, skipping skipped: Int = 0) -> CallID {
     let step = Int64(min(max(0, skipped), 7))
     let fresh = max(0, now.microseconds / 1000) << 20 | instance << 10
     if fresh > last {
@@ -127,4 +128,15 @@ package struct CallIDSource: Sendable {
     }
     return CallID(rawValue: last)
   }
+}
+
+// Written out to be inlined: an id is as cheap in a dictionary as its integer.
+extension CallID: Hashable {
+  /// Whether both are the same id.
+  @inlinable
+  public static func == (one: CallID, other: CallID) -> Bool { one.rawValue == other.rawValue }
+
+  /// Feeds the integer to a hasher.
+  @inlinable
+  public func hash(into hasher: inout Hasher) { hasher.combine(rawValue) }
 }

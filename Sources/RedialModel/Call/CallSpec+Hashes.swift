@@ -3,7 +3,7 @@ internal import Synchronization
 /// Hashes of parts of its URL.
 extension CallSpec {
   /// The path without the last part, if that is an id. Whoever asks first computes it.
-  package var pathHash: UInt64 {
+  public var pathHash: UInt64 {
     let known = knownPathHash.load(ordering: .relaxed)
     if known != 0 { return known }
     let hash = computedPathHash
@@ -35,7 +35,7 @@ extension CallSpec {
   }
 
   /// The scheme, host and port of its URL.
-  package var originHash: UInt64 {
+  public var originHash: UInt64 {
     var hash = FNV1a()
     var slashes = 0
     let bytes = url.utf8Span.span

@@ -1,6 +1,6 @@
 extension CallSpec {
   /// The trace of the client's request, from its field (W3C Trace Context); nil without one.
-  package var traceparent: String? {
+  public var traceparent: String? {
     headers.first { ASCIIText.equal($0.name, ignoringCase: "traceparent") }?.value
   }
 }

@@ -1,46 +1,46 @@
-package import RedialCore
+public import RedialCore
 internal import Synchronization
 
 /// A client's call with all defaults of the time when it was accepted. It never changes afterwards, so it is shared,
 /// not copied.
 ///
 /// The request body is stored separately, because it is large and this is small.
-package final class CallSpec: Sendable {
+public final class CallSpec: Sendable {
   /// What the client says of it, and what Redial keeps with it.
-  package let fields: CallFields
+  public let fields: CallFields
   /// The namespace of the call, from its target's key.
-  package let namespace: Namespace
+  public let namespace: Namespace
   /// Warnings for its client; sent when the call is accepted, and not stored.
-  package let warnings: [CallWarning]
+  public let warnings: [CallWarning]
   /// Its ``pathHash``, once somebody has asked for it; until then 0.
   let knownPathHash = Atomic<UInt64>(0)
 
   /// The allowed priorities.
-  package static let priorities = 0...9
+  public static let priorities = 0...9
   /// The priority of a call whose client names none.
-  package static let defaultPriority = 5
+  public static let defaultPriority = 5
 
   /// The name of the policy of a call that names none.
-  package static let defaultPolicyName = "default"
+  public static let defaultPolicyName = "default"
 
   /// The allowed numbers of redirects.
-  package static let redirectBounds = 0...20
+  public static let redirectBounds = 0...20
 
-  package struct Label: Sendable, Hashable {
+  public struct Label: Sendable, Hashable {
     /// The label's name.
-    package var name: String
+    public var name: String
     /// The label's value.
-    package var value: String
+    public var value: String
 
     /// Creates a label.
-    package init(name: String, value: String) {
+    public init(name: String, value: String) {
       self.name = name
       self.value = value
     }
   }
 
   /// Creates a spec from fields that have been validated.
-  package init(_ fields: CallFields, warnings: [CallWarning] = []) {
+  public init(_ fields: CallFields, warnings: [CallWarning] = []) {
     self.fields = fields
     self.warnings = warnings
     namespace = fields.target.namespace
@@ -49,7 +49,7 @@ package final class CallSpec: Sendable {
   /// Creates a spec from parts that have been validated.
   ///
   /// - Parameter change: Changes the other fields, which are as by default.
-  package convenience init(
+  public convenience init(
     url: String, method: String, headers: [HeaderField] = [], target: TargetKey, policy: RetryPolicy,
     captureLimit: Int, _ change: (inout CallFields) -> Void = { _ in }
   ) {
@@ -68,7 +68,7 @@ package final class CallSpec: Sendable {
   /// - Parameters:
   ///   - time: The time of the erasure; earlier erasures keep theirs.
   ///   - keepingLabels: Whether the labels stay, by which the call is found.
-  package func erased(at time: Timestamp, keepingLabels: Bool = true) -> CallSpec {
+  public func erased(at time: Timestamp, keepingLabels: Bool = true) -> CallSpec {
     var fields = fields
     fields.url = Self.withoutQuery(url)
     fields.headers = []
@@ -90,7 +90,7 @@ package final class CallSpec: Sendable {
   }
 
   /// Whether everything that ``erased(at:keepingLabels:)`` removes is already gone.
-  package func isErased(keepingLabels: Bool) -> Bool {
+  public func isErased(keepingLabels: Bool) -> Bool {
     contentErasedAt != nil && (keepingLabels || labels.isEmpty) && fields.description == nil
       && url == Self.withoutQuery(url)
       && callback?.url == callback.map { Self.withoutQuery($0.url) }
@@ -104,41 +104,41 @@ package final class CallSpec: Sendable {
 
 /// The fields by which something is decided, under short names.
 extension CallSpec {
-  @inlinable package var url: String { fields.url }
-  @inlinable package var method: String { fields.method }
-  @inlinable package var headers: [HeaderField] { fields.headers }
-  @inlinable package var target: TargetKey { fields.target }
-  @inlinable package var policy: RetryPolicy { fields.policy.policy }
-  @inlinable package var policyName: String? { fields.policyName }
-  @inlinable package var replayOf: CallID? { fields.replayOf }
-  @inlinable package var hops: Int { fields.hops }
-  @inlinable package var contentErasedAt: Timestamp? { fields.contentErasedAt }
-  @inlinable package var idempotent: Bool { fields.isIdempotent }
-  @inlinable package var labels: [Label] { fields.labels }
-  @inlinable package var callback: Callback? { fields.callback }
-  @inlinable package var captureLimit: Int { fields.capture.maxBytes }
-  @inlinable package var redactedHeaders: [String] { fields.capture.redactedHeaders }
-  @inlinable package var maxRedirects: Int { fields.maxRedirects }
-  @inlinable package var priority: Int { fields.priority }
-  @inlinable package var orderingKey: String? { fields.orderingKey }
-  @inlinable package var delay: Duration { fields.delay }
+  @inlinable public var url: String { fields.url }
+  @inlinable public var method: String { fields.method }
+  @inlinable public var headers: [HeaderField] { fields.headers }
+  @inlinable public var target: TargetKey { fields.target }
+  @inlinable public var policy: RetryPolicy { fields.policy.policy }
+  @inlinable public var policyName: String? { fields.policyName }
+  @inlinable public var replayOf: CallID? { fields.replayOf }
+  @inlinable public var hops: Int { fields.hops }
+  @inlinable public var contentErasedAt: Timestamp? { fields.contentErasedAt }
+  @inlinable public var idempotent: Bool { fields.isIdempotent }
+  @inlinable public var labels: [Label] { fields.labels }
+  @inlinable public var callback: Callback? { fields.callback }
+  @inlinable public var captureLimit: Int { fields.capture.maxBytes }
+  @inlinable public var redactedHeaders: [String] { fields.capture.redactedHeaders }
+  @inlinable public var maxRedirects: Int { fields.maxRedirects }
+  @inlinable public var priority: Int { fields.priority }
+  @inlinable public var orderingKey: String? { fields.orderingKey }
+  @inlinable public var delay: Duration { fields.delay }
 
   /// The target's unqualified key.
-  package var targetName: String { target.bare }
+  public var targetName: String { target.bare }
 
   /// Whether its target is for webhooks; no client may name such a target.
-  package var isInWebhookLane: Bool { targetName.hasPrefix(WebhookSubscription.targetPrefix) }
+  public var isInWebhookLane: Bool { targetName.hasPrefix(WebhookSubscription.targetPrefix) }
 }
 
 /// Where to send the webhook about a call's end, and for which ends.
-package struct Callback: Sendable, Hashable {
+public struct Callback: Sendable, Hashable {
   /// Where the webhook goes.
-  package var url: String
+  public var url: String
   /// Which events it is sent for.
-  package var events: [EventType]
+  public var events: [EventType]
 
   /// Creates a callback.
-  package init(url: String, events: [EventType] = EventType.ofCallbacks) {
+  public init(url: String, events: [EventType] = EventType.ofCallbacks) {
     self.url = url
     self.events = events
   }

@@ -1,5 +1,5 @@
 /// The state of a call, in the words of the API.
-package enum CallState: String, Sendable, Hashable, CaseIterable {
+public enum CallState: String, Sendable, Hashable, CaseIterable {
   /// It waits: for its start, a backoff, a breaker, a limit.
   case scheduled
   /// An attempt is in flight.
@@ -16,7 +16,7 @@ package enum CallState: String, Sendable, Hashable, CaseIterable {
 ///
 /// `scheduled` in the API is three states here, depending on who has the call while it waits. The numbers are stored
 /// and never reused.
-package enum StoredState: UInt8, Sendable, Hashable, CaseIterable {
+public enum StoredState: UInt8, Sendable, Hashable, CaseIterable {
   /// Only in the store, until its time comes. Leads to `held`, `cancelled`.
   case scheduled = 0
   /// Only in the store, due, in the queue of a target that cannot take it now; its due time is its deadline. Leads to
@@ -34,10 +34,10 @@ package enum StoredState: UInt8, Sendable, Hashable, CaseIterable {
   case cancelled = 7
 
   /// Whether the call has ended.
-  package var isFinal: Bool { rawValue >= StoredState.succeeded.rawValue }
+  public var isFinal: Bool { rawValue >= StoredState.succeeded.rawValue }
 
   /// The state in the words of the API.
-  package var visible: CallState {
+  public var visible: CallState {
     switch self {
     case .scheduled, .queued, .held: .scheduled
     case .running: .running
@@ -49,7 +49,7 @@ package enum StoredState: UInt8, Sendable, Hashable, CaseIterable {
 }
 
 /// Why a scheduled call is not running. The numbers are stored.
-package enum WaitReason: UInt8, Sendable, Hashable, CaseIterable {
+public enum WaitReason: UInt8, Sendable, Hashable, CaseIterable {
   /// Its start time has not come.
   case startTime = 1
   /// It waits between attempts.
@@ -74,7 +74,7 @@ package enum WaitReason: UInt8, Sendable, Hashable, CaseIterable {
   case connections = 11
 
   /// The word in the API.
-  package var name: StaticString {
+  public var name: StaticString {
     switch self {
     case .startTime: "startTime"
     case .backoff: "backoff"
@@ -92,14 +92,14 @@ package enum WaitReason: UInt8, Sendable, Hashable, CaseIterable {
 }
 
 /// The kind of a call. The numbers are stored.
-package enum CallKind: UInt8, Sendable, Hashable, CaseIterable {
+public enum CallKind: UInt8, Sendable, Hashable, CaseIterable {
   /// A client submitted it.
   case call = 0
   /// Redial made it, to report how a call of the first kind ended.
   case webhook = 1
 
   /// The word in the API.
-  package var name: String {
+  public var name: String {
     switch self {
     case .call: "call"
     case .webhook: "webhook"

@@ -1,32 +1,32 @@
-package import RedialCore
+public import RedialCore
 
 /// The results of calls and their attempts over some time: counts, so that any number takes the same memory.
-package struct CallTally: Sendable, Hashable {
-  package private(set) var succeeded = 0
+public struct CallTally: Sendable, Hashable {
+  public private(set) var succeeded = 0
   /// Those that needed more than one attempt.
-  package private(set) var retried = 0
+  public private(set) var retried = 0
   /// Calls that failed, for any reason.
-  package private(set) var failed = 0
+  public private(set) var failed = 0
   /// Calls that were cancelled.
-  package private(set) var cancelled = 0
+  public private(set) var cancelled = 0
   /// Their attempts, except those that this side interrupted.
-  package private(set) var attempts = AttemptTally()
+  public private(set) var attempts = AttemptTally()
 
   /// No calls.
-  package init() {}
+  public init() {}
 
   /// Whether nothing was counted.
-  package var isEmpty: Bool { succeeded == 0 && failed == 0 && cancelled == 0 && attempts.attempts == 0 }
+  public var isEmpty: Bool { succeeded == 0 && failed == 0 && cancelled == 0 && attempts.attempts == 0 }
 
   /// The share of succeeded calls among those that succeeded or failed; nil if there are none.
-  package var successRate: Double? {
+  public var successRate: Double? {
     succeeded + failed > 0 ? Double(succeeded) / Double(succeeded + failed) : nil
   }
 
   /// Counts the end of a call.
   ///
   /// - Parameter isRetried: Whether it had more than one attempt.
-  package mutating func countEnd(_ state: StoredState, isRetried: Bool) {
+  public mutating func countEnd(_ state: StoredState, isRetried: Bool) {
     switch state {
     case .succeeded:
       succeeded += 1
@@ -38,12 +38,12 @@ package struct CallTally: Sendable, Hashable {
   }
 
   /// Counts an attempt, see ``AttemptTally/count(_:succeeded:ended:)``.
-  package mutating func countAttempt(_ duration: Duration, succeeded: Bool, ended: Bool) {
+  public mutating func countAttempt(_ duration: Duration, succeeded: Bool, ended: Bool) {
     attempts.count(duration, succeeded: succeeded, ended: ended)
   }
 
   /// Adds the counts of another tally.
-  package mutating func add(_ other: CallTally) {
+  public mutating func add(_ other: CallTally) {
     succeeded += other.succeeded
     retried += other.retried
     failed += other.failed
@@ -52,12 +52,12 @@ package struct CallTally: Sendable, Hashable {
   }
 
   /// The counts as numbers, for the store: ``init(numbers:)`` reads them.
-  package var numbers: [Int64] {
+  public var numbers: [Int64] {
     [Int64(succeeded), Int64(failed), Int64(cancelled)] + attempts.numbers + [Int64(retried)]
   }
 
   /// Reads the numbers of ``numbers``; nil for anything else.
-  package init?(numbers: [Int64]) {
+  public init?(numbers: [Int64]) {
     let counted = 3 + AttemptTally.numberCount
     // The last was not counted by earlier builds.
     guard counted...counted + 1 ~= numbers.count, numbers.allSatisfy({ $0 >= 0 }),
@@ -72,15 +72,15 @@ package struct CallTally: Sendable, Hashable {
 }
 
 /// The counts of one namespace in one minute, or in a part of it.
-package struct MinuteTally: Sendable, Hashable {
-  package var namespace: Namespace
+public struct MinuteTally: Sendable, Hashable {
+  public var namespace: Namespace
   /// When the minute began.
-  package var minute: Timestamp
+  public var minute: Timestamp
   /// The counts.
-  package var tally: CallTally
+  public var tally: CallTally
 
   /// Creates a tally.
-  package init(namespace: Namespace, minute: Timestamp, tally: CallTally) {
+  public init(namespace: Namespace, minute: Timestamp, tally: CallTally) {
     self.namespace = namespace
     self.minute = minute
     self.tally = tally

@@ -1,11 +1,11 @@
-package import RedialCore
+public import RedialCore
 
 extension CallView.Wait {
   /// Why a call waits, and when it can run at the earliest; nil if it does not wait.
   ///
   /// If several reasons apply, the result is the one that lasts longest: first those that only an operator or another
   /// call can end, then the latest time. The time is nil if it is unknown, and if the call's deadline comes first.
-  package init?(of call: CallRecord, for target: TargetStanding, at now: Timestamp) {
+  public init?(of call: CallRecord, for target: TargetStanding, at now: Timestamp) {
     let progress = call.progress
     guard progress.state.visible == .scheduled else { return nil }
     if progress.waiting == .ordering {

@@ -1,23 +1,23 @@
-package import RedialCore
-package import RedialJSON
+public import RedialCore
+public import RedialJSON
 
 /// A call as clients see it: one form for submit, get, list, events and webhooks.
-package struct CallView {
+public struct CallView {
   /// Why a call waits and until when, at the current time.
-  package struct Wait: Sendable, Hashable {
-    package var reason: WaitReason
+  public struct Wait: Sendable, Hashable {
+    public var reason: WaitReason
     /// As things stand, it does not run before this time; nil if that is unknown.
-    package var until: Timestamp?
+    public var until: Timestamp?
 
     /// Creates a wait.
-    package init(reason: WaitReason, until: Timestamp?) {
+    public init(reason: WaitReason, until: Timestamp?) {
       self.reason = reason
       self.until = until
     }
   }
 
   /// How much is written.
-  package enum Detail: Sendable, Hashable {
+  public enum Detail: Sendable, Hashable {
     /// Everything except the attempts' responses; only the last response is written.
     case full
     /// No attempts and no response, for lists.
@@ -32,7 +32,7 @@ package struct CallView {
   ///   - withPolicy: Whether to include the whole policy.
   ///   - request: The request, if it is to be included.
   ///   - damage: Why the call cannot be read, if this stands for it.
-  package static func write(
+  public static func write(
     _ call: CallRecord, attempts: [AttemptRecord], wait: Wait?, detail: Detail = .full, redaction: Redaction,
     withWarnings: Bool = false, withPolicy: Bool = false, request: RequestView? = nil, damage: String? = nil,
     to writer: inout JSONWriter
@@ -91,7 +91,7 @@ package struct CallView {
   /// - Parameters:
   ///   - withResponse: Whether to include the exchange and the captured part of the response.
   ///   - withBody: Whether to include the response's body.
-  package static func write(
+  public static func write(
     _ attempt: AttemptRecord, withResponse: Bool, withBody: Bool = true, to writer: inout JSONWriter
   ) {
     writer.beginObject()

@@ -1,7 +1,7 @@
 internal import RedialCore
 
 /// What happens to calls, targets and webhook endpoints, by its name in the event stream, in webhooks and in callbacks.
-package enum EventType: String, Sendable, Hashable, CaseIterable {
+public enum EventType: String, Sendable, Hashable, CaseIterable {
   /// A call was accepted.
   case callAccepted = "call.accepted"
   /// An attempt of a call has ended.
@@ -29,14 +29,14 @@ package enum EventType: String, Sendable, Hashable, CaseIterable {
   case callErased = "call.erased"
 
   /// What the event stream shows to clients.
-  package static let streamed = allCases.filter { $0 != .webhookTest && $0 != .callErased }
+  public static let streamed = allCases.filter { $0 != .webhookTest && $0 != .callErased }
   /// What webhook endpoints can subscribe to.
-  package static let subscribable = streamed.filter { $0 != .callAccepted && $0 != .callAttempted }
+  public static let subscribable = streamed.filter { $0 != .callAccepted && $0 != .callAttempted }
   /// What the callback of a call can report.
-  package static let ofCallbacks: [EventType] = [.callSucceeded, .callFailed, .callTripped]
+  public static let ofCallbacks: [EventType] = [.callSucceeded, .callFailed, .callTripped]
 
   /// How a call has ended; nil if it has not.
-  package init?(endOf progress: CallProgress) {
+  public init?(endOf progress: CallProgress) {
     switch progress.state {
     case .succeeded: self = .callSucceeded
     case .cancelled: self = .callCancelled

@@ -1,9 +1,9 @@
-package import RedialJSON
+public import RedialJSON
 
 /// The times of an exchange from its start, its bytes, and its connection.
-package struct ExchangeFigures: Sendable, Hashable {
+public struct ExchangeFigures: Sendable, Hashable {
   /// How far an exchange came.
-  package enum Phase: UInt8, Sendable, Hashable, CaseIterable {
+  public enum Phase: UInt8, Sendable, Hashable, CaseIterable {
     /// It had not begun.
     case setup = 0
     /// The name was being resolved.
@@ -18,7 +18,7 @@ package struct ExchangeFigures: Sendable, Hashable {
     case response = 5
 
     /// The word in the API.
-    package var name: StaticString {
+    public var name: StaticString {
       switch self {
       case .setup: "setup"
       case .resolve: "resolve"
@@ -31,13 +31,13 @@ package struct ExchangeFigures: Sendable, Hashable {
   }
 
   /// The version of HTTP.
-  package enum Version: UInt8, Sendable, Hashable, CaseIterable {
+  public enum Version: UInt8, Sendable, Hashable, CaseIterable {
     case http10 = 1
     case http11 = 2
     case http2 = 3
 
     /// The word in the API.
-    package var name: StaticString {
+    public var name: StaticString {
       switch self {
       case .http10: "1.0"
       case .http11: "1.1"
@@ -47,35 +47,35 @@ package struct ExchangeFigures: Sendable, Hashable {
   }
 
   /// How far the exchange came.
-  package var phase: Phase
+  public var phase: Phase
 
   /// Whether a part of a request may have been sent: of this one, or of one before it that was redirected.
-  package var mayHaveLeft: Bool { phase.rawValue >= Phase.request.rawValue || redirects > 0 }
+  public var mayHaveLeft: Bool { phase.rawValue >= Phase.request.rawValue || redirects > 0 }
 
   /// When the name was resolved, in microseconds from the start; 0 if it was not, or on a reused connection.
-  package var resolved: Int = 0
+  public var resolved: Int = 0
   /// When the connection was open, likewise.
-  package var connected: Int = 0
+  public var connected: Int = 0
   /// When the TLS session was open, likewise; 0 without TLS.
-  package var secured: Int = 0
+  public var secured: Int = 0
   /// When the first byte of the response arrived, likewise.
-  package var firstByte: Int = 0
+  public var firstByte: Int = 0
   /// Bytes of requests that were sent.
-  package var bytesSent: Int = 0
+  public var bytesSent: Int = 0
   /// Bytes of responses that were received, header and body, before they were inflated.
-  package var bytesReceived: Int = 0
+  public var bytesReceived: Int = 0
   /// Redirects that were followed.
-  package var redirects: Int = 0
+  public var redirects: Int = 0
   /// The remote address of the connection; nil if there was none.
-  package var remoteAddress: IPAddress?
-  package var remotePort: Int = 0
+  public var remoteAddress: IPAddress?
+  public var remotePort: Int = 0
   /// The version of the response; nil if there was none.
-  package var version: Version?
+  public var version: Version?
   /// Whether the connection was reused.
-  package var isReused = false
+  public var isReused = false
 
   /// Creates the figures of an exchange.
-  package init(phase: Phase) {
+  public init(phase: Phase) {
     self.phase = phase
   }
 }
@@ -84,7 +84,7 @@ package struct ExchangeFigures: Sendable, Hashable {
 
 extension ExchangeFigures {
   /// The form in the store: about 20 bytes.
-  package var encoded: [UInt8] {
+  public var encoded: [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(48)
     let isV4 = remoteAddress?.v4 != nil
@@ -111,7 +111,7 @@ extension ExchangeFigures {
   /// Reads the form of ``encoded``.
   ///
   /// - Returns: Nil for anything else, such as the form of a later version.
-  package init?(encoded bytes: [UInt8]) {
+  public init?(encoded bytes: [UInt8]) {
     guard bytes.count >= 11, bytes[0] == Self.format, let phase = Phase(rawValue: bytes[1] & 0x0F) else { return nil }
     self.init(phase: phase)
     version = Version(rawValue: bytes[1] >> 4)
@@ -146,7 +146,7 @@ extension ExchangeFigures {
 
 extension ExchangeFigures {
   /// Writes them as one object.
-  package func write(to writer: inout JSONWriter) {
+  public func write(to writer: inout JSONWriter) {
     writer.beginObject()
     writer.key("phase")
     writer.string(phase.name)

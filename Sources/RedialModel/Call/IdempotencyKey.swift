@@ -1,24 +1,24 @@
-package import RedialCore
+public import RedialCore
 
 /// Identifies a submission that a client may repeat (draft-ietf-httpapi-idempotency-key-header).
-package struct IdempotencyKey: Sendable, Hashable {
+public struct IdempotencyKey: Sendable, Hashable {
   /// The client's key, in its namespace.
-  package var name: IdempotencyName
+  public var name: IdempotencyName
   /// A digest of the submission: the same key for another submission is a client's mistake.
-  package var fingerprint: [UInt8]
+  public var fingerprint: [UInt8]
 
   /// Creates a key.
-  package init(_ name: IdempotencyName, fingerprint: [UInt8]) {
+  public init(_ name: IdempotencyName, fingerprint: [UInt8]) {
     self.name = name
     self.fingerprint = fingerprint
   }
 
   /// The longest key, in bytes.
-  package static let longest = 255
+  public static let longest = 255
 
   /// Reads the value of an `Idempotency-Key` field: a string as in RFC 8941 §3.3.3, or, because many clients send it
   /// so, the bare text without blanks, quotes and commas. Nil if it is neither, empty, or longer than ``longest``.
-  package static func parse(_ value: String) -> String? {
+  public static func parse(_ value: String) -> String? {
     var bytes = value.utf8[...]
     guard bytes.first == UInt8(ascii: "\"") else {
       let isBare = bytes.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x2C }
@@ -42,16 +42,16 @@ package struct IdempotencyKey: Sendable, Hashable {
 }
 
 /// The key of an accepted call.
-package struct KeyRecord: Sendable, Hashable {
-  package var key: IdempotencyKey
-  package var call: CallID
+public struct KeyRecord: Sendable, Hashable {
+  public var key: IdempotencyKey
+  public var call: CallID
   /// When it was accepted.
-  package var createdAt: Timestamp
+  public var createdAt: Timestamp
   /// When the key is forgotten.
-  package var expiresAt: Timestamp
+  public var expiresAt: Timestamp
 
   /// Creates a record.
-  package init(key: IdempotencyKey, call: CallID, createdAt: Timestamp, expiresAt: Timestamp) {
+  public init(key: IdempotencyKey, call: CallID, createdAt: Timestamp, expiresAt: Timestamp) {
     self.key = key
     self.call = call
     self.createdAt = createdAt
@@ -60,18 +60,18 @@ package struct KeyRecord: Sendable, Hashable {
 }
 
 /// A call that cannot be accepted, because another instance accepted one under its key first.
-package struct TakenKey: Sendable, Hashable {
+public struct TakenKey: Sendable, Hashable {
   /// The call that was refused.
-  package var submitted: KeyRecord
+  public var submitted: KeyRecord
   /// The call that was accepted first, and is on disk.
-  package var earlier: KeyRecord
+  public var earlier: KeyRecord
 
   /// Creates it.
-  package init(submitted: KeyRecord, earlier: KeyRecord) {
+  public init(submitted: KeyRecord, earlier: KeyRecord) {
     self.submitted = submitted
     self.earlier = earlier
   }
 
   /// Whether both submissions are equal.
-  package var isRepetition: Bool { submitted.key.fingerprint == earlier.key.fingerprint }
+  public var isRepetition: Bool { submitted.key.fingerprint == earlier.key.fingerprint }
 }

@@ -1,20 +1,20 @@
-package import RedialCore
-package import RedialJSON
+public import RedialCore
+public import RedialJSON
 
 /// Who requested an action on a call, and why, in their own words.
-package struct Attribution: Sendable, Hashable {
+public struct Attribution: Sendable, Hashable {
   /// Who; nil if unknown.
-  package var by: String?
+  public var by: String?
   /// Why; nil if unknown.
-  package var reason: String?
+  public var reason: String?
 
   /// The maximum length of ``by``, in bytes.
-  package static let longestName = 255
+  public static let longestName = 255
   /// The maximum length of the reason, in bytes.
-  package static let longestReason = 1024
+  public static let longestReason = 1024
 
   /// Creates an attribution.
-  package init(by: String? = nil, reason: String? = nil) {
+  public init(by: String? = nil, reason: String? = nil) {
     self.by = by
     self.reason = reason
   }
@@ -23,7 +23,7 @@ package struct Attribution: Sendable, Hashable {
   ///
   /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else, which names each wrong
   ///   member.
-  package static func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) -> Attribution {
+  public static func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) -> Attribution {
     var reader = DescriptorReader(json: JSONReader(bytes), limits: .unlimited)
     var attribution = Attribution()
     try reader.readWhole { reader throws(JSONError) in
@@ -62,26 +62,26 @@ extension DescriptorReader {
 }
 
 /// A manual retry of a call, which is stored with the call.
-package struct ManualRetry: Sendable, Hashable {
+public struct ManualRetry: Sendable, Hashable {
   /// When.
-  package var at: Timestamp
+  public var at: Timestamp
   /// Attempts that had begun by then.
-  package var afterAttempt: Int
+  public var afterAttempt: Int
   /// Who and why.
-  package var attribution: Attribution
+  public var attribution: Attribution
 
   /// The maximum number that is kept of a call: the latest.
-  package static let mostKept = 100
+  public static let mostKept = 100
 
   /// Creates a record of a manual retry.
-  package init(at: Timestamp, afterAttempt: Int, attribution: Attribution) {
+  public init(at: Timestamp, afterAttempt: Int, attribution: Attribution) {
     self.at = at
     self.afterAttempt = afterAttempt
     self.attribution = attribution
   }
 
   /// Writes it as one object.
-  package func write(to writer: inout JSONWriter) {
+  public func write(to writer: inout JSONWriter) {
     writer.beginObject()
     writer.field("at", at)
     writer.field("afterAttempt", afterAttempt)

@@ -1,12 +1,12 @@
 /// Where the body of a call's request is.
-package enum RequestBody: Sendable, Hashable {
+public enum RequestBody: Sendable, Hashable {
   /// In memory, and in the store once the call is there.
   case held([UInt8])
   /// Only in the store, from which it is read in pieces when it is sent. The value is its size in bytes, above 0.
   case stored(size: Int)
 
   /// Its length in bytes, wherever it is.
-  package var size: Int {
+  public var size: Int {
     switch self {
     case .held(let bytes): bytes.count
     case .stored(let size): size
@@ -14,19 +14,19 @@ package enum RequestBody: Sendable, Hashable {
   }
 
   /// How many of its bytes are in memory.
-  package var heldSize: Int {
+  public var heldSize: Int {
     if case .held(let bytes) = self { bytes.count } else { 0 }
   }
 }
 
 extension CallRecord {
   /// The bytes that are in memory; none if the body is only in the store.
-  package var body: [UInt8] {
+  public var body: [UInt8] {
     if case .held(let bytes) = content { bytes } else { [] }
   }
 
   /// The same call with its body.
-  package func with(_ content: RequestBody) -> CallRecord {
+  public func with(_ content: RequestBody) -> CallRecord {
     var record = self
     record.content = content
     return record
@@ -34,7 +34,7 @@ extension CallRecord {
 
   /// The same call without its body, if that is larger than a limit: an engine that has a stored call in memory need
   /// not keep a large body too. A webhook keeps its body, because it is signed as a whole when it is sent.
-  package func withoutBody(above bound: Int) -> CallRecord {
+  public func withoutBody(above bound: Int) -> CallRecord {
     guard kind == .call, content.heldSize > bound else { return self }
     var record = self
     record.content = .stored(size: content.heldSize)

@@ -1,18 +1,18 @@
 internal import RedialJSON
 
 /// The request of a call as people see it: the client's request, redacted.
-package struct RequestView: Sendable {
+public struct RequestView: Sendable {
   private let call: CallRecord
   /// The first bytes of its body.
   private let body: [UInt8]
 
   /// The maximum number of a body's bytes that are shown.
-  package static let mostBytes = 1 << 20
+  public static let mostBytes = 1 << 20
 
   /// Creates a view.
   ///
   /// - Parameter body: The first bytes of the call's body; ``mostBytes`` of a larger one.
-  package init(of call: CallRecord, body: [UInt8]) {
+  public init(of call: CallRecord, body: [UInt8]) {
     self.call = call
     self.body = body
   }

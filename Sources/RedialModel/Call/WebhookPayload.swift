@@ -1,12 +1,12 @@
-package import RedialCore
-package import RedialJSON
+public import RedialCore
+public import RedialJSON
 
 /// The content of a webhook: `{type, timestamp, data}`, as in Standard Webhooks.
-package enum WebhookPayload {
+public enum WebhookPayload {
   /// The payload for the end of a call.
   ///
   /// - Parameter redaction: Hides parts of the URL.
-  package static func make(
+  public static func make(
     _ event: EventType, of call: CallRecord, attempts: [AttemptRecord], redaction: Redaction, at now: Timestamp
   ) -> [UInt8] {
     var writer = JSONWriter(capacity: 1024)
@@ -24,7 +24,7 @@ extension WebhookPayload {
   /// The payload for subscribers about the end of a call: the call as lists show it, because it can be read in full.
   ///
   /// - Parameter redaction: Hides parts of the URL.
-  package static func make(
+  public static func make(
     _ event: EventType, of call: CallRecord, redaction: Redaction, at now: Timestamp
   ) -> [UInt8] {
     make(event, at: now) {
@@ -35,7 +35,7 @@ extension WebhookPayload {
   /// A payload.
   ///
   /// - Parameter data: Writes one value, the subject of the event.
-  package static func make(_ type: EventType, at now: Timestamp, data: (inout JSONWriter) -> Void) -> [UInt8] {
+  public static func make(_ type: EventType, at now: Timestamp, data: (inout JSONWriter) -> Void) -> [UInt8] {
     var writer = JSONWriter(capacity: 768)
     writer.beginObject()
     writer.field("type", type.rawValue)

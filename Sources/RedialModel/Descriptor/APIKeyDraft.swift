@@ -1,22 +1,22 @@
 internal import RedialJSON
 
 /// A client's description of an API key.
-package struct APIKeyDraft: Sendable, Hashable {
+public struct APIKeyDraft: Sendable, Hashable {
   /// A name for people.
-  package var name: String
-  package var scopes: Set<APIScope>
+  public var name: String
+  public var scopes: Set<APIScope>
   /// Maximum requests per minute; nil for no limit.
-  package var requestsPerMinute: Int?
+  public var requestsPerMinute: Int?
   /// The namespace in which it acts; nil for that of the client that makes it.
-  package var namespace: Namespace?
+  public var namespace: Namespace?
 
   /// The longest name, in characters.
-  package static let longestName = 255
+  public static let longestName = 255
   /// The allowed quotas.
-  package static let quotas = 1...1_000_000
+  public static let quotas = 1...1_000_000
 
   /// Creates a draft.
-  package init(
+  public init(
     name: String = "", scopes: Set<APIScope> = [], requestsPerMinute: Int? = nil, namespace: Namespace? = nil
   ) {
     self.namespace = namespace
@@ -28,7 +28,7 @@ package struct APIKeyDraft: Sendable, Hashable {
   /// Reads a draft.
   ///
   /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else.
-  package static func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) -> APIKeyDraft {
+  public static func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) -> APIKeyDraft {
     var reader = DescriptorReader(json: JSONReader(bytes), limits: CallDescriptor.Limits())
     var draft = APIKeyDraft()
     try reader.readWhole { reader throws(JSONError) in
@@ -80,7 +80,7 @@ package struct APIKeyDraft: Sendable, Hashable {
 }
 
 /// A permission of an API key.
-package enum APIScope: String, Sendable, Hashable, CaseIterable {
+public enum APIScope: String, Sendable, Hashable, CaseIterable {
   /// Submitting calls.
   case submit
   /// Reading everything except secrets and the requests of calls.
@@ -95,5 +95,5 @@ package enum APIScope: String, Sendable, Hashable, CaseIterable {
   case admin
 
   /// All scopes, as text for people.
-  package static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
+  public static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
 }

@@ -6,7 +6,7 @@ extension CallDescriptor {
   ///
   /// - Throws: A problem of status 400 for a text that is not JSON, 413 for a body that is too large, 422 for
   ///   everything else, which names each wrong member.
-  package static func read(
+  public static func read(
     _ bytes: UnsafeBufferPointer<UInt8>, limits: Limits = Limits()
   ) throws(Problem) -> CallDescriptor {
     var reader = DescriptorReader(json: JSONReader(bytes), limits: limits)
@@ -16,13 +16,13 @@ extension CallDescriptor {
     call.hops = limits.hops
     var submission = SubmissionFields()
     try reader.readWhole { reader throws(JSONError) in try reader.readFields(of: &call, &submission) }
-    return try CallDescriptor(call, submission, finishing: &reader)
+    return try finished(call, submission, &reader)
   }
 
-  private init(
-    _ fields: consuming CallFields, _ submission: consuming SubmissionFields, finishing reader: inout DescriptorReader
-  ) throws(Problem) {
-    var call = fields
+  /// The descriptor, with the defaults that depend on other members.
+  private static func finished(
+    _ call: consuming CallFields, _ submission: SubmissionFields, _ reader: inout DescriptorReader
+  ) throws(Problem) -> CallDescriptor {
     let (body, limits) = (submission.body, reader.limits)
     if call.url.isEmpty, !reader.faults.contains(where: { $0.pointer == "/url" || $0.pointer.isEmpty }) {
       reader.fault("/url", "is required")
@@ -58,9 +58,9 @@ extension CallDescriptor {
       warnings = policy.warnings
       if !namesTarget, let shared = CallWarning.shared(origin) { warnings.append(shared) }
     }
-    self.init(
-      spec: CallSpec(call, warnings: warnings), body: body.bytes ?? [],
-      start: submission.startAt.map { .at($0) } ?? .after(call.delay), apiKey: limits.apiKey)
+    let start = submission.startAt.map { Start.at($0) } ?? .after(call.delay)
+    return CallDescriptor(
+      spec: CallSpec(call, warnings: warnings), body: body.bytes ?? [], start: start, apiKey: limits.apiKey)
   }
 }
 

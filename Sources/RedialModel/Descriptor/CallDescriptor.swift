@@ -1,21 +1,21 @@
-package import RedialCore
+public import RedialCore
 
 /// A client's call, read and validated.
-package struct CallDescriptor: Sendable {
+public struct CallDescriptor: Sendable {
   /// The request and how to retry it.
-  package var spec: CallSpec
+  public var spec: CallSpec
   /// The request body.
-  package var body: [UInt8]
+  public var body: [UInt8]
   /// When it starts.
-  package var start: Start
+  public var start: Start
   /// Identifies a repetition of the submission.
-  package var key: IdempotencyKey?
+  public var key: IdempotencyKey?
   /// The identity of the call, if an instance has given it one to forward it to another.
-  package var identity: GivenIdentity?
+  public var identity: GivenIdentity?
   /// The id of its client's API key, for the instance to which it is forwarded; nil without one.
-  package var apiKey: String?
+  public var apiKey: String?
 
-  package init(
+  public init(
     spec: CallSpec, body: [UInt8], start: Start, key: IdempotencyKey? = nil, identity: GivenIdentity? = nil,
     apiKey: String? = nil
   ) {
@@ -28,7 +28,7 @@ package struct CallDescriptor: Sendable {
   }
 
   /// When a call starts.
-  package enum Start: Sendable, Hashable {
+  public enum Start: Sendable, Hashable {
     /// A duration after its acceptance.
     case after(Duration)
     /// At that time, or at once if it has passed.
@@ -40,7 +40,7 @@ package struct CallDescriptor: Sendable {
     }
 
     /// The time, for a call accepted at `now`.
-    package func instant(acceptedAt now: Timestamp) -> Timestamp {
+    public func instant(acceptedAt now: Timestamp) -> Timestamp {
       switch self {
       case .after(let delay): now + delay
       case .at(let time): max(time, now)
@@ -49,38 +49,38 @@ package struct CallDescriptor: Sendable {
   }
 
   /// Limits for clients.
-  package struct Limits: Sendable, Hashable {
+  public struct Limits: Sendable, Hashable {
     /// The longest request body of a call, in bytes.
-    package var bodyBytes: Int
+    public var bodyBytes: Int
     /// Maximum kept size of a response body, in bytes.
-    package var captureBytes: Int
+    public var captureBytes: Int
     /// Maximum time until the start.
-    package var delay: Duration
+    public var delay: Duration
     /// The latest time for the start; nil for any.
-    package var latestStart: Timestamp?
+    public var latestStart: Timestamp?
     /// Where calls and webhooks may go, as far as the URL shows; nil for everywhere.
-    package var egress: EgressPolicy?
+    public var egress: EgressPolicy?
     /// The policies that a client may name; nil for none.
-    package var policies: NamedPolicies?
+    public var policies: NamedPolicies?
     /// The namespace in which the client acts.
-    package var namespace = Namespace.default
+    public var namespace = Namespace.default
 
     /// Whether the client may name a target other than the URL's origin.
-    package var mayNameTargets = true
+    public var mayNameTargets = true
 
     /// The id of the client's API key; nil without one.
-    package var apiKey: String?
+    public var apiKey: String?
 
     /// The number of Redial services that the submission has passed through.
-    package var hops = 0
+    public var hops = 0
     /// Maximum value of ``hops``.
-    package static let mostHops = 100
+    public static let mostHops = 100
 
     /// The longest target that a client may name, in bytes. A target that comes from the URL may be longer.
     var targetBytes = 255
 
     /// Creates limits; those left out have Redial's defaults.
-    package init(
+    public init(
       bodyBytes: Int = 1 << 20, captureBytes: Int = 1 << 20, delay: Duration = .seconds(366 * 86_400),
       egress: EgressPolicy? = nil, policies: NamedPolicies? = nil
     ) {
@@ -113,5 +113,5 @@ package struct CallDescriptor: Sendable {
   }
 
   /// How much of a response body is kept when the client does not say, in bytes.
-  package static let defaultCaptureBytes = 64 * 1024
+  public static let defaultCaptureBytes = 64 * 1024
 }

@@ -3,7 +3,7 @@ internal import RedialJSON
 
 /// The changes for a replay: members of a descriptor, each of which replaces the original's. `null` removes the
 /// original's, so that the default applies.
-package struct CallReplay: Sendable {
+public struct CallReplay: Sendable {
   private let changes: [(name: String, value: [UInt8])]
   /// The members that are changed or removed.
   private let named: Set<String>
@@ -22,7 +22,7 @@ package struct CallReplay: Sendable {
   /// Reads changes; no bytes mean no changes.
   ///
   /// - Throws: A problem of status 400 for a text that is not JSON, 422 for one that is not an object.
-  package static func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) -> CallReplay {
+  public static func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) -> CallReplay {
     var changes: [(name: String, value: [UInt8])] = []
     var named: Set<String> = []
     if !bytes.isEmpty {
@@ -46,10 +46,10 @@ package struct CallReplay: Sendable {
   }
 
   /// Whether a change could reveal the original's data: another request, redirects, capture or callback.
-  package var canReveal: Bool { !named.isSubset(of: Self.harmless) }
+  public var canReveal: Bool { !named.isSubset(of: Self.harmless) }
 
   /// Whether the new call has the original's body.
-  package var keepsBody: Bool { named.isDisjoint(with: Self.bodies) }
+  public var keepsBody: Bool { named.isDisjoint(with: Self.bodies) }
 
   /// The descriptor of the new call; it is checked like any other.
   ///
@@ -58,7 +58,7 @@ package struct CallReplay: Sendable {
   ///   - redaction: Hides header fields, which are then not sent to another origin.
   /// - Throws: A problem of status 409 if the original cannot be replayed, 413 for a body that is too large, 422 for
   ///   everything else, which names each wrong member.
-  package func descriptor(
+  public func descriptor(
     of original: CallRecord, body: [UInt8], limits: CallDescriptor.Limits, _ redaction: Redaction
   ) throws(Problem) -> CallDescriptor {
     let text = try merged(with: original.spec)

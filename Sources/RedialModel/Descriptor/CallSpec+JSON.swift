@@ -1,15 +1,15 @@
 internal import RedialCore
-package import RedialJSON
+public import RedialJSON
 internal import RedialText
 
 /// A spec as JSON: the same words as its descriptor, with every default, so that a later change of a default does not
 /// change an accepted call.
 extension CallSpec {
   /// The spec as one JSON object, without the body.
-  package var canonicalJSON: [UInt8] { json(.stored, hiding: nil) }
+  public var canonicalJSON: [UInt8] { json(.stored, hiding: nil) }
 
   /// The spec like ``canonicalJSON``, without hidden values.
-  package func redactedJSON(_ redaction: Redaction) -> [UInt8] { json(.previewed, hiding: redaction) }
+  public func redactedJSON(_ redaction: Redaction) -> [UInt8] { json(.previewed, hiding: redaction) }
 
   private func json(_ use: FieldUses, hiding redaction: Redaction?) -> [UInt8] {
     var writer = JSONWriter(capacity: 640)
@@ -22,7 +22,7 @@ extension CallSpec {
   /// Reads a text of ``canonicalJSON``; it is checked as strictly as a client's descriptor.
   ///
   /// - Throws: What is wrong with it.
-  package static func read(canonicalJSON bytes: UnsafeBufferPointer<UInt8>) throws(JSONError) -> CallSpec {
+  public static func read(canonicalJSON bytes: UnsafeBufferPointer<UInt8>) throws(JSONError) -> CallSpec {
     do {
       return try CallDescriptor.read(bytes, limits: .unlimited).spec
     } catch {
@@ -34,7 +34,7 @@ extension CallSpec {
   }
 
   /// The URL of a spec in the form of ``canonicalJSON``, without reading the rest; nil if the text is not such a spec.
-  package static func url(inCanonicalJSON bytes: UnsafeBufferPointer<UInt8>) -> String? {
+  public static func url(inCanonicalJSON bytes: UnsafeBufferPointer<UInt8>) -> String? {
     var reader = JSONReader(bytes)
     do throws(JSONError) {
       try reader.beginObject()

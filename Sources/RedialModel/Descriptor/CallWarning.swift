@@ -1,42 +1,40 @@
-package import RedialCore
-package import RedialJSON
+internal import RedialCore
+public import RedialJSON
 internal import RedialText
 
-/// A part of a call that is allowed but is rarely intended.
-package enum CallWarning: Sendable, Hashable {
-  /// A warning about the policy alone.
-  case policy(PolicyWarning)
-  /// One pause of the target, for an open breaker or for `Retry-After`, may last as long as the deadline.
-  case deadlineWithinPause(deadline: Duration, pause: Duration)
-  /// The call must not be repeated once it may have been executed, but its policy repeats it.
-  case repeatsThoughNotIdempotent
-  /// Many unrelated receivers share this origin, so they would share one breaker and its limits.
-  case sharedOrigin(String)
-
+/// A part of a call that is allowed but is rarely intended. Its text is made once: most clients give the same policy with
+/// each call.
+public struct CallWarning: Sendable, Hashable {
   /// A stable word for programs.
-  package var code: String {
-    switch self {
-    case .policy(let warning): warning.code.description
-    case .deadlineWithinPause: "deadlineWithinPause"
-    case .repeatsThoughNotIdempotent: "repeatsThoughNotIdempotent"
-    case .sharedOrigin: "sharedOrigin"
-    }
+  public let code: String
+  /// A sentence for people.
+  public let sentence: String
+
+  private static func policy(_ warning: PolicyWarning) -> CallWarning {
+    CallWarning(code: warning.code.description, sentence: warning.sentence)
   }
 
-  /// A sentence for people.
-  package var sentence: String {
-    switch self {
-    case .policy(let warning): warning.sentence
-    case .deadlineWithinPause(let deadline, let pause):
-      "The deadline is \(DurationText.format(deadline)), but one pause of the target (open breaker or "
-        + "Retry-After) may last \(DurationText.format(pause)). Such a pause ends the call."
-    case .repeatsThoughNotIdempotent:
-      "The call says \"idempotent\": false, and retryOn repeats it after failures where it may have been executed. "
-        + "retryOn is followed."
-    case .sharedOrigin(let host):
-      "Many receivers share \(host). Without \"target\", all calls to it share one breaker and its limits, so "
-        + "one bad receiver delays the others. Name a target for each receiver."
-    }
+  /// One pause of the target, for an open breaker or for `Retry-After`, may last as long as the deadline.
+  private static func deadlineWithinPause(deadline: Duration, pause: Duration) -> CallWarning {
+    CallWarning(
+      code: "deadlineWithinPause",
+      sentence: "The deadline is \(DurationText.format(deadline)), but one pause of the target (open breaker or "
+        + "Retry-After) may last \(DurationText.format(pause)). Such a pause ends the call.")
+  }
+
+  /// The call must not be repeated once it may have been executed, but its policy repeats it.
+  private static let repeatsThoughNotIdempotent = CallWarning(
+    code: "repeatsThoughNotIdempotent",
+    sentence: "The call says \"idempotent\": false, and retryOn repeats it after failures where it may have been "
+      + "executed. retryOn is followed.")
+
+  /// Many unrelated receivers share this origin, so they would share one breaker and its limits.
+  private static func sharedOrigin(_ host: String) -> CallWarning {
+    CallWarning(
+      code: "sharedOrigin",
+      sentence:
+        "Many receivers share \(host). Without \"target\", all calls to it share one breaker and its limits, so "
+        + "one bad receiver delays the others. Name a target for each receiver.")
   }
 
   /// The warnings about a policy, for a request that may be repeated or not.
@@ -75,7 +73,7 @@ package enum CallWarning: Sendable, Hashable {
   }
 
   /// Writes warnings as one array.
-  package static func write(_ warnings: [CallWarning], to writer: inout JSONWriter) {
+  public static func write(_ warnings: [CallWarning], to writer: inout JSONWriter) {
     writer.beginArray()
     for warning in warnings {
       writer.beginObject()

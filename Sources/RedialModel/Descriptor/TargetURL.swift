@@ -1,21 +1,21 @@
 internal import RedialText
 
 /// The parts of an absolute http or https URL that Redial needs.
-package struct TargetURL: Sendable, Hashable {
+public struct TargetURL: Sendable, Hashable {
   /// The maximum length of a URL, in bytes.
-  package static let maximumLength = 8192
+  public static let maximumLength = 8192
 
   /// The origin: scheme, host in lower case, and the port unless it is the scheme's default (RFC 6454 §6.2).
   ///
   /// All spellings of one host have one origin, so that no spelling avoids the settings of another: the final dot of a
   /// name is removed, an IPv4 address, mapped or not, is four decimal numbers, and an IPv6 address is written as in RFC
   /// 5952.
-  package var origin: String
+  public var origin: String
 
   /// Reads a URL.
   ///
   /// - Throws: What is wrong with it, as a clause for people.
-  package init(_ text: String) throws(URLFault) {
+  public init(_ text: String) throws(URLFault) {
     if let origin = ASCIIText.withBytes(of: text, { Self.leadingOrigin(of: $0) }) {
       self.origin = origin
       return
@@ -33,9 +33,9 @@ package struct TargetURL: Sendable, Hashable {
   }
 
   /// What is wrong with a URL.
-  package struct URLFault: Error, Sendable, Hashable {
+  public struct URLFault: Error, Sendable, Hashable {
     /// A clause that continues "the URL".
-    package var detail: String
+    public var detail: String
 
     init(_ detail: String) {
       self.detail = detail

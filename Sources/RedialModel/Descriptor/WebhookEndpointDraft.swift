@@ -2,27 +2,27 @@ internal import RedialCore
 internal import RedialJSON
 
 /// A client's description of a webhook endpoint.
-package struct WebhookEndpointDraft: Sendable, Hashable {
-  package var url = ""
+public struct WebhookEndpointDraft: Sendable, Hashable {
+  public var url = ""
   /// A name for people.
-  package var description = ""
-  package var events = EventType.subscribable
+  public var description = ""
+  public var events = EventType.subscribable
   /// If not empty, only events of these targets and of calls to them.
-  package var targets: [String] = []
+  public var targets: [String] = []
   /// Whether it gets webhooks.
-  package var isEnabled = true
+  public var isEnabled = true
 
   private static let longestDescription = 1024
   private static let longestTarget = 512
   private static let maximumTargets = 100
 
   /// Creates an empty draft.
-  package init() {}
+  public init() {}
 
   /// Reads a draft.
   ///
   /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else.
-  package static func read(
+  public static func read(
     _ bytes: UnsafeBufferPointer<UInt8>, limits: CallDescriptor.Limits
   ) throws(Problem) -> WebhookEndpointDraft {
     var reader = DescriptorReader(json: JSONReader(bytes), limits: limits)
@@ -109,15 +109,15 @@ package struct WebhookEndpointDraft: Sendable, Hashable {
 }
 
 /// A rotation of a webhook endpoint's secret.
-package enum SecretRotation {
+public enum SecretRotation {
   /// The default time for which the old secret signs beside the new one.
-  package static let defaultOverlap = Duration.seconds(86_400)
+  public static let defaultOverlap = Duration.seconds(86_400)
   private static let longestOverlap = Duration.seconds(30 * 86_400)
 
   /// Reads the overlap; no bytes mean the default.
   ///
   /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else.
-  package static func readOverlap(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) -> Duration {
+  public static func readOverlap(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) -> Duration {
     if bytes.isEmpty { return defaultOverlap }
     var reader = DescriptorReader(json: JSONReader(bytes), limits: CallDescriptor.Limits())
     var overlap = defaultOverlap

@@ -1,5 +1,5 @@
 /// The purpose of an address, as far as it matters for calls (the IANA special-purpose registries, RFC 6890).
-package enum AddressClass: UInt8, Sendable, Hashable, CaseIterable, Comparable {
+public enum AddressClass: UInt8, Sendable, Hashable, CaseIterable, Comparable {
   /// A unicast address of the public network.
   case `public` = 0
   /// Reserved for documentation, benchmarks, protocols or the future: no host has it.
@@ -18,12 +18,12 @@ package enum AddressClass: UInt8, Sendable, Hashable, CaseIterable, Comparable {
   case metadata = 7
 
   /// Orders by the possible harm of a call, so that the worse of two is the greater.
-  package static func < (left: AddressClass, right: AddressClass) -> Bool { left.rawValue < right.rawValue }
+  public static func < (left: AddressClass, right: AddressClass) -> Bool { left.rawValue < right.rawValue }
 }
 
 extension IPAddress {
   /// The class of an address; if it contains other addresses, the worst class of all.
-  package var addressClass: AddressClass {
+  public var addressClass: AddressClass {
     if let v4 { return Self.classify(v4) }
     var found = classifyV6()
     for address in embedded { found = max(found, Self.classify(address)) }

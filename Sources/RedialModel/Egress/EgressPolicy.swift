@@ -5,9 +5,9 @@
 ///
 /// In this order: addresses that are always refused; the deny list; the allow list; the reach. The service's own
 /// addresses, link-local addresses, metadata services, multicast and unspecified addresses cannot be allowed.
-package struct EgressPolicy: Sendable, Hashable {
+public struct EgressPolicy: Sendable, Hashable {
   /// The destinations that are allowed without being on a list.
-  package enum Reach: String, Sendable, Hashable, CaseIterable {
+  public enum Reach: String, Sendable, Hashable, CaseIterable {
     /// Public and private networks: Redial runs beside the services that it calls. Also loopback, as long as no other
     /// machine can reach Redial; see ``EgressPolicy/reachesLoopback``.
     case `private`
@@ -19,45 +19,45 @@ package struct EgressPolicy: Sendable, Hashable {
   }
 
   /// An address at which the service itself listens.
-  package struct Endpoint: Sendable, Hashable {
+  public struct Endpoint: Sendable, Hashable {
     /// The address; nil for every address of this machine.
-    package var address: IPAddress?
-    package var port: Int
+    public var address: IPAddress?
+    public var port: Int
 
     /// Creates an endpoint.
-    package init(address: IPAddress?, port: Int) {
+    public init(address: IPAddress?, port: Int) {
       self.address = address
       self.port = port
     }
   }
 
   /// Why a destination is refused.
-  package struct Refusal: Error, Sendable, Hashable {
+  public struct Refusal: Error, Sendable, Hashable {
     /// The rule's stable word in camelCase, such as `loopback`.
-    package var rule: String
+    public var rule: String
     /// What the rule refuses, as a clause that continues "the egress policy refuses". It reveals no address.
-    package var clause: String
+    public var clause: String
 
     /// Creates a refusal.
-    package init(rule: String, clause: String) {
+    public init(rule: String, clause: String) {
       self.rule = rule
       self.clause = clause
     }
   }
 
   /// The destinations that are allowed without being on a list.
-  package var reach: Reach
+  public var reach: Reach
   /// The allow list, for destinations that are neither denied nor always refused.
-  package var allow: [EgressRule]
+  public var allow: [EgressRule]
   /// The deny list.
-  package var deny: [EgressRule]
+  public var deny: [EgressRule]
   /// Whether the reach `private` includes loopback addresses: only if no other machine can connect to the service.
-  package var reachesLoopback: Bool
+  public var reachesLoopback: Bool
   /// Where the service itself listens.
-  package var own: [Endpoint]
+  public var own: [Endpoint]
 
   /// Creates a policy.
-  package init(
+  public init(
     reach: Reach = .private, allow: [EgressRule] = [], deny: [EgressRule] = [], reachesLoopback: Bool = false,
     own: [Endpoint] = []
   ) {
@@ -71,7 +71,7 @@ package struct EgressPolicy: Sendable, Hashable {
   /// Why a URL is refused; nil if it is not, or if only its name's address can show it.
   ///
   /// - Parameter origin: A URL's origin, as ``TargetURL/origin`` gives it.
-  package func refusal(ofOrigin origin: String) -> Refusal? {
+  public func refusal(ofOrigin origin: String) -> Refusal? {
     guard let (host, port) = Self.hostAndPort(origin) else { return nil }
     if let address = IPAddress(host: host) {
       return refusal(host: nil, address: address, port: port, isLocal: { address.addressClass == .loopback })
@@ -97,7 +97,7 @@ package struct EgressPolicy: Sendable, Hashable {
   ///   - address: The address.
   ///   - port: The port.
   ///   - isLocal: Whether the address belongs to this machine; called only if the port is one of the service's own.
-  package func refusal(host: String?, address: IPAddress, port: Int, isLocal: () -> Bool) -> Refusal? {
+  public func refusal(host: String?, address: IPAddress, port: Int, isLocal: () -> Bool) -> Refusal? {
     let found = address.addressClass
     switch found {
     case .linkLocal, .metadata, .multicast, .unspecified: return Refusal(of: found)

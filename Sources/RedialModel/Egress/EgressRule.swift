@@ -1,7 +1,7 @@
 /// One entry of an allow or deny list: hosts, and optionally only certain ports of them.
-package struct EgressRule: Sendable, Hashable {
+public struct EgressRule: Sendable, Hashable {
   /// Which hosts.
-  package enum Hosts: Sendable, Hashable {
+  public enum Hosts: Sendable, Hashable {
     /// Every host.
     case any
     /// Those whose address is in a block.
@@ -13,17 +13,17 @@ package struct EgressRule: Sendable, Hashable {
   }
 
   /// Which hosts.
-  package var hosts: Hosts
+  public var hosts: Hosts
   /// Which ports; nil for every port.
-  package var ports: ClosedRange<Int>?
+  public var ports: ClosedRange<Int>?
   /// The rule in its original spelling.
-  package var text: String
+  public var text: String
 
   /// Reads `10.0.0.0/8`, `192.0.2.7:8080`, `[fd00::]/8`, `[fd00::7]:443`, `api.example.com`, `*.example.com:443`,
   /// `*:8000-8999`.
   ///
   /// - Returns: Nil for anything else.
-  package init?(_ text: String) {
+  public init?(_ text: String) {
     self.text = text
     var host = text[...]
     // In brackets, so that an address's colons do not begin a port.

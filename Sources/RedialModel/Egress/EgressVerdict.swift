@@ -1,7 +1,7 @@
-package import RedialJSON
+public import RedialJSON
 
 /// What an egress policy decides about a URL before anything is resolved or dialled.
-package enum EgressVerdict: Sendable, Hashable {
+public enum EgressVerdict: Sendable, Hashable {
   /// It may be called: it has an address.
   case allowed
   /// The name is not refused; its address is checked when it is dialled.
@@ -10,7 +10,7 @@ package enum EgressVerdict: Sendable, Hashable {
   case refused(EgressPolicy.Refusal)
 
   /// The stable word in the API.
-  package var word: String {
+  public var word: String {
     switch self {
     case .allowed: "allowed"
     case .decidedWhenDialled: "decidedWhenDialled"
@@ -19,7 +19,7 @@ package enum EgressVerdict: Sendable, Hashable {
   }
 
   /// The meaning, in a sentence. It reveals nothing about a name's addresses.
-  package var sentence: String {
+  public var sentence: String {
     switch self {
     case .allowed: "The egress policy allows this address."
     case .decidedWhenDialled:
@@ -29,7 +29,7 @@ package enum EgressVerdict: Sendable, Hashable {
   }
 
   /// Writes it as one object.
-  package func write(to writer: inout JSONWriter) {
+  public func write(to writer: inout JSONWriter) {
     writer.beginObject()
     writer.field("verdict", word)
     if case .refused(let refusal) = self {
@@ -46,7 +46,7 @@ extension EgressPolicy {
   /// The decision about a URL.
   ///
   /// - Parameter origin: A URL's origin, as ``TargetURL/origin`` gives it.
-  package func verdict(ofOrigin origin: String) -> EgressVerdict {
+  public func verdict(ofOrigin origin: String) -> EgressVerdict {
     if let refusal = refusal(ofOrigin: origin) { return .refused(refusal) }
     return namesAddress(origin) ? .allowed : .decidedWhenDialled
   }

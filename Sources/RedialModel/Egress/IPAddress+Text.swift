@@ -3,7 +3,7 @@ extension IPAddress {
   /// Reads the host of a URL: an IPv6 address in brackets, or IPv4 in any form that the system's resolver takes.
   ///
   /// - Returns: Nil if it is a name, or not an address.
-  package init?(host: String) {
+  public init?(host: String) {
     if host.utf8.first == UInt8(ascii: "[") {
       guard host.utf8.last == UInt8(ascii: "]") else { return nil }
       self.init(v6: Array(host.utf8.dropFirst().dropLast()))
@@ -15,7 +15,7 @@ extension IPAddress {
 
   /// Reads an address as people write it in a list: four decimal numbers without leading zeros, or IPv6 without
   /// brackets.
-  package init?(canonical text: String) {
+  public init?(canonical text: String) {
     if text.utf8.contains(UInt8(ascii: ":")) {
       self.init(v6: Array(text.utf8))
     } else {
@@ -26,7 +26,7 @@ extension IPAddress {
 
   /// Whether the host is intended as an IPv4 address: its last label is a number (WHATWG URL, "ends in a number"). If
   /// it is then not a valid address, it is not a possible name either.
-  package static func looksLikeV4(_ host: some StringProtocol) -> Bool {
+  public static func looksLikeV4(_ host: some StringProtocol) -> Bool {
     var labels = host.split(separator: ".", omittingEmptySubsequences: false)
     if labels.count > 1, labels.last?.isEmpty == true { labels.removeLast() }
     guard let last = labels.last?.utf8, let first = last.first else { return false }
@@ -191,7 +191,7 @@ extension IPAddress {
 
 extension IPAddress: CustomStringConvertible {
   /// IPv4 as four decimal numbers, IPv6 as in RFC 5952, without brackets.
-  package var description: String {
+  public var description: String {
     if let v4 { return (0..<4).map { "\(v4 >> UInt32(24 - 8 * $0) & 0xFF)" }.joined(separator: ".") }
     let groups = (0..<8).map { index in
       UInt16(truncatingIfNeeded: (index < 4 ? high : low) >> UInt64(48 - 16 * (index % 4)))

@@ -1,31 +1,31 @@
 /// An IPv4 or IPv6 address. An IPv4 address is stored in its IPv4-mapped form, which is its meaning in IPv6.
-package struct IPAddress: Sendable, Hashable {
+public struct IPAddress: Sendable, Hashable {
   /// The first eight bytes, in network order.
-  package let high: UInt64
+  public let high: UInt64
   /// The last eight bytes, in network order.
-  package let low: UInt64
+  public let low: UInt64
 
   /// Creates an IPv6 address from its halves.
-  package init(high: UInt64, low: UInt64) {
+  public init(high: UInt64, low: UInt64) {
     self.high = high
     self.low = low
   }
 
   /// Creates an IPv4 address from its four bytes, the first the most significant.
-  package init(v4 value: UInt32) {
+  public init(v4 value: UInt32) {
     high = 0
     low = 0xFFFF_0000_0000 | UInt64(value)
   }
 
   /// Its IPv4 address, if it is one; nil for any other IPv6 address.
-  package var v4: UInt32? {
+  public var v4: UInt32? {
     high == 0 && low >> 32 == 0xFFFF ? UInt32(truncatingIfNeeded: low) : nil
   }
 
   /// The IPv4 addresses within an IPv6 address to which a gateway or tunnel would forward a packet: IPv4-mapped and
   /// -compatible (RFC 4291 §2.5.5), NAT64 (RFC 6052, RFC 8215), 6to4 (RFC 3056), Teredo's server and client (RFC 4380
   /// §4) and ISATAP (RFC 5214 §6.1).
-  package var embedded: [UInt32] {
+  public var embedded: [UInt32] {
     let last = UInt32(truncatingIfNeeded: low)
     if high == 0 {
       switch low >> 32 {
@@ -51,16 +51,16 @@ package struct IPAddress: Sendable, Hashable {
 }
 
 /// A range of addresses that share a prefix (CIDR, RFC 4632).
-package struct AddressBlock: Sendable, Hashable {
+public struct AddressBlock: Sendable, Hashable {
   /// The first address, with zeros beyond the prefix.
-  package let base: IPAddress
+  public let base: IPAddress
   /// The length of the prefix, of 128; an IPv4 prefix counts from bit 96.
-  package let length: Int
+  public let length: Int
 
   /// Creates a block; bits of `base` beyond the prefix are cleared.
   ///
   /// - Parameter length: 0 to 128.
-  package init(_ base: IPAddress, length: Int) {
+  public init(_ base: IPAddress, length: Int) {
     self.length = min(max(length, 0), 128)
     let (high, low) = Self.mask(self.length)
     self.base = IPAddress(high: base.high & high, low: base.low & low)
@@ -69,7 +69,7 @@ package struct AddressBlock: Sendable, Hashable {
   /// Reads `10.0.0.0/8`, `fd00::/8`, or a single address, which is a block of one.
   ///
   /// - Returns: Nil for anything else, and for a block with bits set beyond its prefix, which is probably a mistake.
-  package init?(_ text: String) {
+  public init?(_ text: String) {
     let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     guard let address = IPAddress(canonical: String(parts[0])) else { return nil }
     let width = address.v4 == nil || text.contains(":") ? 128 : 32
@@ -86,7 +86,7 @@ package struct AddressBlock: Sendable, Hashable {
 
   /// Whether the address is in the block. IPv4 addresses lie within IPv6's, but a block with more than all of them,
   /// such as `::/0`, is not intended for them.
-  package func contains(_ address: IPAddress) -> Bool {
+  public func contains(_ address: IPAddress) -> Bool {
     if length < 96, address.v4 != nil { return false }
     let (high, low) = Self.mask(length)
     return address.high & high == base.high && address.low & low == base.low

@@ -2,13 +2,13 @@ internal import RedialCore
 
 extension PlanRequest {
   /// The maximum number of waits that the plan draws: one for each listed attempt in each sampled run.
-  package var draws: Int { min(max(1, policy.maxAttempts), limit) * RetryPlan.sampledRuns }
+  public var draws: Int { min(max(1, policy.maxAttempts), limit) * RetryPlan.sampledRuns }
 
   /// Refuses a plan that costs too much.
   ///
   /// - Parameter mostDraws: How many are allowed.
   /// - Throws: A problem of status 422 that says which number to lower.
-  package func check(mostDraws: Int) throws(Problem) {
+  public func check(mostDraws: Int) throws(Problem) {
     guard draws > mostDraws else { return }
     let most = max(1, mostDraws / RetryPlan.sampledRuns)
     let fault = "lists too many attempts; lower it to \(most) or less"
@@ -24,7 +24,7 @@ extension OutageScenario {
   /// About how many attempts the calls make without a breaker: one each, and those that arrive during the outage as
   /// many as fit into it. Without a capacity the target fails at no other time; with one, its retries may keep it down
   /// until the end of the forecast.
-  package var expectedAttempts: Double {
+  public var expectedAttempts: Double {
     let calls = rate * duration.inSeconds
     let failing = target.capacity == nil ? outage.to - outage.from : duration
     let fitting = Double(policy.attemptsWithin(min(policy.deadline, failing)))
@@ -38,7 +38,7 @@ extension OutageScenario {
   ///
   /// - Parameter mostAttempts: How many are allowed.
   /// - Throws: A problem of status 422 that says which number to lower.
-  package func check(mostAttempts: Int) throws(Problem) {
+  public func check(mostAttempts: Int) throws(Problem) {
     let calls = rate * duration.inSeconds
     let attempts = breaker == nil ? expectedAttempts : calls
     guard attempts > Double(mostAttempts) else { return }

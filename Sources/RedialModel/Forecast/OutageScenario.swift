@@ -1,45 +1,45 @@
-package import RedialCore
+public import RedialCore
 
 /// An outage to simulate: calls that arrive at a rate, the policy that retries them, a target of a certain capacity,
 /// and the time during which it is down, failing or slow.
-package struct OutageScenario: Sendable, Hashable {
+public struct OutageScenario: Sendable, Hashable {
   /// How each call is retried.
-  package var policy: RetryPolicy
+  public var policy: RetryPolicy
   /// New calls per second on average, above 0; they arrive at random (a Poisson process).
-  package var rate: Double
+  public var rate: Double
   /// How long calls arrive, and the length of the forecast, from its start.
-  package var duration: Duration
+  public var duration: Duration
   /// The target when it is healthy.
-  package var target: Target
+  public var target: Target
   /// The target's outage.
-  package var outage: Outage
+  public var outage: Outage
   /// The target's breaker; nil for none.
-  package var breaker: CircuitBreakerSettings?
+  public var breaker: CircuitBreakerSettings?
   /// Maximum attempts in flight to the target, 1 or more.
-  package var concurrency: Int
+  public var concurrency: Int
   /// How long a target with a fixed pace gets a growing share of that after its breaker has closed; zero for all at
   /// once.
-  package var slowStart: Duration
+  public var slowStart: Duration
   /// Whether the pace follows the target's capacity.
-  package var pace: Pace
+  public var pace: Pace
   /// The share of the attempts for new calls while a backlog waits too, 0...0.95.
-  package var newCallShare: Double
+  public var newCallShare: Double
   /// The seed of all random values: the same scenario has the same forecast.
-  package var seed: UInt64
+  public var seed: UInt64
 
   /// A target when it is healthy.
-  package struct Target: Sendable, Hashable {
+  public struct Target: Sendable, Hashable {
     /// Requests per second that it can answer; nil for unlimited capacity.
-    package var capacity: Int?
+    public var capacity: Int?
     /// The mean time of an answer. One half of it is constant, the other exponentially distributed.
-    package var latency: Duration
+    public var latency: Duration
     /// What happens to requests beyond its capacity.
-    package var overload: Overload
+    public var overload: Overload
     /// Other capacities, each from a time on, counted from the start of the forecast; in the order of their times.
-    package var changes: [Change]
+    public var changes: [Change]
 
     /// What happens to requests beyond the capacity.
-    package enum Overload: Sendable, Hashable {
+    public enum Overload: Sendable, Hashable {
       /// They wait in its queue, for at most this time; those that would wait longer are refused at once, with status
       /// 503.
       case queue(longest: Duration)
@@ -49,21 +49,21 @@ package struct OutageScenario: Sendable, Hashable {
     }
 
     /// Another capacity, from a time on.
-    package struct Change: Sendable, Hashable {
+    public struct Change: Sendable, Hashable {
       /// From when on.
-      package var from: Duration
+      public var from: Duration
       /// Requests per second that it can answer.
-      package var capacity: Int
+      public var capacity: Int
 
       /// Creates a change.
-      package init(from: Duration, capacity: Int) {
+      public init(from: Duration, capacity: Int) {
         self.from = from
         self.capacity = capacity
       }
     }
 
     /// Creates a target.
-    package init(
+    public init(
       capacity: Int? = nil, latency: Duration = .milliseconds(50), overload: Overload = .queue(longest: .seconds(1)),
       changes: [Change] = []
     ) {
@@ -75,20 +75,20 @@ package struct OutageScenario: Sendable, Hashable {
   }
 
   /// The outage of a target, from one time to another.
-  package struct Outage: Sendable, Hashable {
+  public struct Outage: Sendable, Hashable {
     /// When it begins, counted from the start of the forecast.
-    package var from: Duration
+    public var from: Duration
     /// When it ends; not before ``from``.
-    package var to: Duration
+    public var to: Duration
     /// The share of requests that fail during the outage, 0...1.
-    package var errorRate: Double
+    public var errorRate: Double
     /// How they fail.
-    package var failure: Failure
+    public var failure: Failure
     /// The time of an answer during the outage; nil for no change.
-    package var latency: Duration?
+    public var latency: Duration?
 
     /// How a request fails.
-    package enum Failure: Sendable, Hashable {
+    public enum Failure: Sendable, Hashable {
       /// The connection is refused, at once.
       case refused
       /// No response arrives until the attempt's timeout.
@@ -98,7 +98,7 @@ package struct OutageScenario: Sendable, Hashable {
     }
 
     /// Creates an outage; by default the target is down.
-    package init(
+    public init(
       from: Duration, to: Duration, errorRate: Double = 1, failure: Failure = .refused, latency: Duration? = nil
     ) {
       self.from = from
@@ -110,10 +110,10 @@ package struct OutageScenario: Sendable, Hashable {
   }
 
   /// The maximum average number of calls in a scenario.
-  package static let mostCalls = 100_000.0
+  public static let mostCalls = 100_000.0
 
   /// Creates a scenario.
-  package init(
+  public init(
     policy: RetryPolicy = .service, rate: Double, duration: Duration, target: Target = Target(), outage: Outage,
     breaker: CircuitBreakerSettings? = CircuitBreakerSettings(), concurrency: Int = 64,
     slowStart: Duration = .seconds(10), pace: Pace = .adaptive,

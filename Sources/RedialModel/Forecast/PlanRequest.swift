@@ -1,24 +1,24 @@
-package import RedialCore
-package import RedialJSON
+public import RedialCore
+public import RedialJSON
 
 /// A policy whose schedule is requested.
-package struct PlanRequest: Sendable, Hashable {
-  package var policy: RetryPolicy
+public struct PlanRequest: Sendable, Hashable {
+  public var policy: RetryPolicy
   /// Its name: `default`, or a stored one with its version; nil for one that was given inline.
-  package var policyName: String?
+  public var policyName: String?
   /// Whether the requests may be repeated.
-  package var mayRepeat: Bool
+  public var mayRepeat: Bool
   /// The assumed duration of each attempt.
-  package var attemptDuration: Duration
+  public var attemptDuration: Duration
   /// The maximum number of listed attempts, 1...1000.
-  package var limit: Int
+  public var limit: Int
 
   /// Reads a request from JSON.
   ///
   /// - Parameter policies: The policies that it may name.
   /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else, which names each wrong
   ///   member.
-  package static func read(
+  public static func read(
     _ bytes: UnsafeBufferPointer<UInt8>, policies: NamedPolicies? = nil, in namespace: Namespace = .default
   ) throws(Problem) -> PlanRequest {
     var reader = DescriptorReader(json: JSONReader(bytes), limits: .naming(policies, in: namespace))
@@ -51,15 +51,15 @@ package struct PlanRequest: Sendable, Hashable {
       limit: limit)
   }
 
-  package func plan() -> RetryPlan { policy.plan(attemptDuration: attemptDuration, limit: limit) }
+  public func plan() -> RetryPlan { policy.plan(attemptDuration: attemptDuration, limit: limit) }
 
   /// The warnings for its author.
-  package func warnings(of plan: RetryPlan) -> [CallWarning] {
+  public func warnings(of plan: RetryPlan) -> [CallWarning] {
     CallWarning.of(plan.warnings, policy, mayRepeat: mayRepeat)
   }
 
   /// Writes a plan of it as one object.
-  package func write(_ plan: RetryPlan, to writer: inout JSONWriter) {
+  public func write(_ plan: RetryPlan, to writer: inout JSONWriter) {
     PlanView.write(plan, of: policy, named: policyName, mayRepeat: mayRepeat, to: &writer)
   }
 }

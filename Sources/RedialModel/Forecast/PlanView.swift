@@ -1,16 +1,16 @@
-package import RedialCore
-package import RedialJSON
+public import RedialCore
+public import RedialJSON
 internal import RedialText
 
 /// A policy's schedule as people see it.
-package enum PlanView {
+public enum PlanView {
   /// Writes a plan as one object, with its policy and every default.
   ///
   /// - Parameters:
   ///   - name: The policy's name: `default`, or a stored one with its version; nil for one that was given inline.
   ///   - isOfCall: Whether it stands beside a call, which has the policy.
   ///   - mayRepeat: Whether the request may be repeated.
-  package static func write(
+  public static func write(
     _ plan: RetryPlan, of policy: RetryPolicy, named name: String?, isOfCall: Bool = false, mayRepeat: Bool,
     to writer: inout JSONWriter
   ) {

@@ -7,7 +7,7 @@ extension OutageScenario {
   /// - Parameter policies: The policies that it may name.
   /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else, which names each wrong
   ///   member.
-  package static func read(
+  public static func read(
     _ bytes: UnsafeBufferPointer<UInt8>, policies: NamedPolicies? = nil, in namespace: Namespace = .default
   ) throws(Problem) -> OutageScenario {
     var reader = DescriptorReader(json: JSONReader(bytes), limits: .naming(policies, in: namespace))

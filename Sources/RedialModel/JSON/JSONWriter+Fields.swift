@@ -1,17 +1,17 @@
-package import RedialCore
-package import RedialJSON
+public import RedialCore
+public import RedialJSON
 internal import RedialText
 
 /// Members with the values that the service's JSON has besides those of all JSON.
 extension JSONWriter {
   /// Writes a member with a duration in its canonical form.
-  package mutating func field(_ name: StaticString, _ value: Duration) {
+  public mutating func field(_ name: StaticString, _ value: Duration) {
     key(name)
     string(DurationText.format(value))
   }
 
   /// Writes a member with an instant as RFC 3339 text, or null.
-  package mutating func field(_ name: StaticString, _ value: Timestamp?) {
+  public mutating func field(_ name: StaticString, _ value: Timestamp?) {
     key(name)
     guard let value else { return null() }
     let parts = TimestampText.Parts(value)
@@ -20,7 +20,7 @@ extension JSONWriter {
   }
 
   /// Writes a member with a call's id.
-  package mutating func field(_ name: StaticString, _ value: CallID) {
+  public mutating func field(_ name: StaticString, _ value: CallID) {
     key(name)
     plainString(CallID.textLength) { value.write(to: $0) }
   }

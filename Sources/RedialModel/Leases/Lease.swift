@@ -4,30 +4,30 @@
 /// The lease belongs to the session, not to each shard: one heartbeat renews one row, each transaction checks with
 /// one look-up by key whether the lease is still valid, and it is lost as a whole. So a batch of changes is either
 /// written or not. A single shard changes its owner only when the owner gives it back.
-package struct LeaseSession: Sendable, Hashable {
+public struct LeaseSession: Sendable, Hashable {
   /// The session; no two of a store ever have the same.
-  package var id: Int64
+  public var id: Int64
   /// A number that no other live session has, 0...1023, for the ids of calls.
-  package var instance: Int
+  public var instance: Int
 
   /// Creates a session.
-  package init(id: Int64, instance: Int) {
+  public init(id: Int64, instance: Int) {
     self.id = id
     self.instance = instance
   }
 }
 
 /// What an instance requests with each heartbeat.
-package struct LeaseRequest: Sendable, Hashable {
+public struct LeaseRequest: Sendable, Hashable {
   /// How long the session is valid from now on.
-  package var duration: Duration
+  public var duration: Duration
   /// Shards that it gives back: it has no call of them in memory any more, and requests no changes of them after this.
-  package var giveBack: ShardSet
+  public var giveBack: ShardSet
   /// Whether it wants more shards, up to its share.
-  package var takesShards: Bool
+  public var takesShards: Bool
 
   /// Creates a request.
-  package init(duration: Duration, giveBack: ShardSet = .none, takesShards: Bool = true) {
+  public init(duration: Duration, giveBack: ShardSet = .none, takesShards: Bool = true) {
     self.duration = duration
     self.giveBack = giveBack
     self.takesShards = takesShards
@@ -35,21 +35,21 @@ package struct LeaseRequest: Sendable, Hashable {
 }
 
 /// The answer to a heartbeat.
-package struct LeaseGrant: Sendable {
-  package var session: LeaseSession
+public struct LeaseGrant: Sendable {
+  public var session: LeaseSession
   /// All shards that belong to it.
-  package var shards: ShardSet
-  package var gained: ShardSet
+  public var shards: ShardSet
+  public var gained: ShardSet
   /// The maximum number of its shards: its share among the live instances.
-  package var share: Int
+  public var share: Int
   /// The calls found in the new shards. Its `nextDue` and `unfinished` are those of all shards of the session,
   /// including calls that other instances have put there; its `lastID` is the highest of the store.
-  package var state: RecoveredState
+  public var state: RecoveredState
   /// The number of unfinished calls in the shards of other sessions or of none, by namespace.
-  package var elsewhere: [(namespace: Namespace, unfinished: Int)]
+  public var elsewhere: [(namespace: Namespace, unfinished: Int)]
 
   /// Creates a grant.
-  package init(
+  public init(
     session: LeaseSession, shards: ShardSet, gained: ShardSet, share: Int, state: RecoveredState,
     elsewhere: [(namespace: Namespace, unfinished: Int)] = []
   ) {

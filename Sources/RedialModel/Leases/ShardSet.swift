@@ -2,50 +2,50 @@
 ///
 /// The hash of its key selects a target's shard, so that one instance, the owner of the shard, makes all decisions
 /// about a whole target, such as those about its breaker, its limits and the turns of its ordering keys.
-package struct ShardSet: Sendable, Hashable {
+public struct ShardSet: Sendable, Hashable {
   /// The number of shards; fixed, because stores contain their numbers.
-  package static let count = 64
+  public static let count = 64
   /// No shard.
-  package static let none = ShardSet(rawValue: 0)
+  public static let none = ShardSet(rawValue: 0)
   /// Every shard.
-  package static let all = ShardSet(rawValue: .max)
+  public static let all = ShardSet(rawValue: .max)
 
   /// Bit *n* stands for shard *n*.
-  package var rawValue: UInt64
+  public var rawValue: UInt64
 
   /// Creates a set from its bits.
-  package init(rawValue: UInt64) {
+  public init(rawValue: UInt64) {
     self.rawValue = rawValue
   }
 
   /// Creates a set from numbers of shards, 0...63; others are left out.
-  package init(_ shards: some Sequence<Int>) {
+  public init(_ shards: some Sequence<Int>) {
     rawValue = shards.reduce(0) { $0 | ((0..<Self.count).contains($1) ? 1 << UInt64($1) : 0) }
   }
 
   /// The shard of a target, 0...63: the folded ``FNV1a`` hash of its key, which must never change, because stores contain
   /// it.
-  package static func shard(of target: TargetKey) -> Int {
+  public static func shard(of target: TargetKey) -> Int {
     let hash = FNV1a(target.text).value
     // The high bits depend on all bytes, the lowest ones hardly on any except the last.
     return Int((hash >> 32 ^ hash) % UInt64(count))
   }
 
   /// The number of its shards.
-  package var size: Int { rawValue.nonzeroBitCount }
+  public var size: Int { rawValue.nonzeroBitCount }
   /// Whether it is empty.
-  package var isEmpty: Bool { rawValue == 0 }
+  public var isEmpty: Bool { rawValue == 0 }
   /// The numbers of its shards, in order.
-  package var shards: [Int] { (0..<Self.count).filter(contains) }
+  public var shards: [Int] { (0..<Self.count).filter(contains) }
 
   /// Whether it contains a shard.
-  package func contains(_ shard: Int) -> Bool { rawValue >> UInt64(shard) & 1 == 1 }
+  public func contains(_ shard: Int) -> Bool { rawValue >> UInt64(shard) & 1 == 1 }
   /// Whether it contains the shard of a target.
-  package func contains(target: TargetKey) -> Bool { self == .all || contains(Self.shard(of: target)) }
+  public func contains(target: TargetKey) -> Bool { self == .all || contains(Self.shard(of: target)) }
   /// The shards of both.
-  package func union(_ other: Self) -> Self { Self(rawValue: rawValue | other.rawValue) }
+  public func union(_ other: Self) -> Self { Self(rawValue: rawValue | other.rawValue) }
   /// The shards that are in both.
-  package func intersection(_ other: Self) -> Self { Self(rawValue: rawValue & other.rawValue) }
+  public func intersection(_ other: Self) -> Self { Self(rawValue: rawValue & other.rawValue) }
   /// The shards that the other does not contain.
-  package func subtracting(_ other: Self) -> Self { Self(rawValue: rawValue & ~other.rawValue) }
+  public func subtracting(_ other: Self) -> Self { Self(rawValue: rawValue & ~other.rawValue) }
 }

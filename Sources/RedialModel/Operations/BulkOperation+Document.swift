@@ -1,5 +1,5 @@
 internal import RedialCore
-package import RedialJSON
+public import RedialJSON
 
 extension BulkOperation {
   private struct Fields: StoredRecord {
@@ -31,7 +31,7 @@ extension BulkOperation {
   }
 
   /// It as a store has it.
-  package var document: StoredDocument {
+  public var document: StoredDocument {
     var fields = Fields()
     fields.id = Int(id.rawValue)
     fields.request.bytes = request.json
@@ -47,7 +47,7 @@ extension BulkOperation {
   }
 
   /// Reads ``document``.
-  package init(_ content: UnsafeBufferPointer<UInt8>) throws(JSONError) {
+  public init(_ content: UnsafeBufferPointer<UInt8>) throws(JSONError) {
     let fields = try Fields(content)
     let request = fields.request.bytes.withUnsafeBufferPointer { bytes in
       Result { () throws(Problem) in try BulkRequest.read(bytes, rate: Self.rates.lowerBound) }
@@ -70,5 +70,5 @@ extension BulkOperation {
 
 extension BulkOperationID {
   /// The id of the operation's document.
-  package var documentID: String { "\(rawValue)" }
+  public var documentID: String { "\(rawValue)" }
 }

@@ -1,10 +1,10 @@
-package import RedialCore
-package import RedialJSON
+public import RedialCore
+public import RedialJSON
 
 /// One action on all calls that match a filter, a few at a time.
-package struct BulkOperation: Sendable, Hashable {
+public struct BulkOperation: Sendable, Hashable {
   /// The action. The numbers are the store's.
-  package enum Action: UInt8, Sendable, Hashable, CaseIterable {
+  public enum Action: UInt8, Sendable, Hashable, CaseIterable {
     /// Retry calls that have ended.
     case retry = 0
     /// Cancel calls that have not ended.
@@ -15,7 +15,7 @@ package struct BulkOperation: Sendable, Hashable {
     case purge = 3
 
     /// The word in the API.
-    package var name: String {
+    public var name: String {
       switch self {
       case .retry: "retry"
       case .cancel: "cancel"
@@ -36,7 +36,7 @@ package struct BulkOperation: Sendable, Hashable {
   }
 
   /// Its progress. The numbers are the store's.
-  package enum State: UInt8, Sendable, Hashable, CaseIterable {
+  public enum State: UInt8, Sendable, Hashable, CaseIterable {
     /// It counts the matching calls. Leads to `running`, `cancelled`.
     case counting = 0
     /// It runs. Leads to `completed`, `cancelled`.
@@ -47,10 +47,10 @@ package struct BulkOperation: Sendable, Hashable {
     case cancelled = 3
 
     /// Whether it has ended.
-    package var isFinal: Bool { rawValue >= State.completed.rawValue }
+    public var isFinal: Bool { rawValue >= State.completed.rawValue }
 
     /// The word in the API.
-    package var name: String {
+    public var name: String {
       switch self {
       case .counting: "counting"
       case .running: "running"
@@ -60,42 +60,42 @@ package struct BulkOperation: Sendable, Hashable {
     }
   }
 
-  package let id: BulkOperationID
-  package let request: BulkRequest
-  package var namespace: Namespace { request.filter.namespace }
+  public let id: BulkOperationID
+  public let request: BulkRequest
+  public var namespace: Namespace { request.filter.namespace }
   /// When it was accepted.
-  package let createdAt: Timestamp
-  package var state = State.counting
+  public let createdAt: Timestamp
+  public var state = State.counting
   /// When it ended.
-  package var finishedAt: Timestamp?
+  public var finishedAt: Timestamp?
   /// The number of matching calls once it has counted them; until then, those counted so far.
-  package var matched = 0
+  public var matched = 0
   /// Calls that were changed.
-  package var done = 0
+  public var done = 0
   /// Calls that could not be changed, because their state had changed meanwhile.
-  package var skipped = 0
+  public var skipped = 0
   /// The last examined call, newest first; older ones follow.
-  package var cursor: CallID?
+  public var cursor: CallID?
 
   /// The allowed rates, in calls per second.
-  package static let rates = 1...10_000
+  public static let rates = 1...10_000
 
   /// Creates an operation that has not begun.
-  package init(id: BulkOperationID, request: BulkRequest, createdAt: Timestamp) {
+  public init(id: BulkOperationID, request: BulkRequest, createdAt: Timestamp) {
     self.id = id
     self.request = request
     self.createdAt = createdAt
   }
 
   /// The matching calls. Calls that end after the operation was accepted do not match, so that none is retried twice.
-  package var filter: CallFilter {
+  public var filter: CallFilter {
     var filter = request.filter
     if request.action == .retry || request.action == .purge { filter.endedBy = createdAt }
     return filter
   }
 
   /// Writes it as one object.
-  package func write(to writer: inout JSONWriter) {
+  public func write(to writer: inout JSONWriter) {
     writer.beginObject()
     writer.field("id", id.description)
     request.writeMembers(to: &writer)
@@ -110,24 +110,24 @@ package struct BulkOperation: Sendable, Hashable {
 }
 
 /// The id of a bulk operation: its time of acceptance in microseconds. Its text is `op_` and 13 characters.
-package struct BulkOperationID: Sendable, Hashable, Comparable, CustomStringConvertible {
+public struct BulkOperationID: Sendable, Hashable, Comparable, CustomStringConvertible {
   /// The integer; never negative.
-  package var rawValue: Int64
+  public var rawValue: Int64
 
   /// Creates an id from its integer.
-  package init(rawValue: Int64) {
+  public init(rawValue: Int64) {
     self.rawValue = rawValue
   }
 
   /// Reads the text of an id; nil if it is not one.
-  package init?(_ text: some StringProtocol) {
+  public init?(_ text: some StringProtocol) {
     guard text.hasPrefix("op_"), let call = CallID("call_" + text.dropFirst(3)) else { return nil }
     rawValue = call.rawValue
   }
 
   /// The text of the id.
-  package var description: String { "op_" + CallID(rawValue: rawValue).characters }
+  public var description: String { "op_" + CallID(rawValue: rawValue).characters }
 
   /// Whether the first id is older.
-  package static func < (a: BulkOperationID, b: BulkOperationID) -> Bool { a.rawValue < b.rawValue }
+  public static func < (a: BulkOperationID, b: BulkOperationID) -> Bool { a.rawValue < b.rawValue }
 }

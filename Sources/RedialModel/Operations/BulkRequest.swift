@@ -1,22 +1,22 @@
 internal import RedialJSON
 
 /// A client's request for a bulk operation.
-package struct BulkRequest: Sendable, Hashable {
-  package var action: BulkOperation.Action
-  package var filter: CallFilter
+public struct BulkRequest: Sendable, Hashable {
+  public var action: BulkOperation.Action
+  public var filter: CallFilter
   /// The maximum rate, in calls per second.
-  package var ratePerSecond: Int
+  public var ratePerSecond: Int
   /// Who requests it, and why.
-  package var attribution: Attribution
+  public var attribution: Attribution
   /// Whether it is only counted.
-  package var isDryRun: Bool
+  public var isDryRun: Bool
 
   /// Reads a request from JSON.
   ///
   /// - Parameter rate: Calls per second if the client does not say.
   /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else, which names each wrong
   ///   member. A filter without a condition is wrong unless `all` is true: it is more often forgotten than intended.
-  package static func read(_ bytes: UnsafeBufferPointer<UInt8>, rate: Int) throws(Problem) -> BulkRequest {
+  public static func read(_ bytes: UnsafeBufferPointer<UInt8>, rate: Int) throws(Problem) -> BulkRequest {
     var reader = DescriptorReader(json: JSONReader(bytes), limits: .unlimited)
     var action: BulkOperation.Action?
     var (filter, rate, attribution, isDryRun) = (CallFilter(), rate, Attribution(), false)
@@ -73,7 +73,7 @@ package struct BulkRequest: Sendable, Hashable {
   }
 
   /// The request as one JSON object, which ``read(_:rate:)`` reads.
-  package var json: [UInt8] {
+  public var json: [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()
     writeMembers(to: &writer)

@@ -4,7 +4,7 @@ internal import Synchronization
 /// The stored policies in memory, so that a descriptor that names one costs no more than any other.
 ///
 /// It follows the store: code that changes a policy there updates it once the change is on disk.
-package final class NamedPolicies: Sendable {
+public final class NamedPolicies: Sendable {
   private struct Version: Sendable {
     let stored: StoredPolicy
     let known: KnownPolicy
@@ -20,30 +20,30 @@ package final class NamedPolicies: Sendable {
   private let book = Mutex(Book())
 
   /// No policies.
-  package init() {}
+  public init() {}
 
   /// The number of a namespace's policies.
-  package func count(in namespace: Namespace = .default) -> Int { all(in: namespace).count }
+  public func count(in namespace: Namespace = .default) -> Int { all(in: namespace).count }
 
   /// The current version of every policy of a namespace, by name.
-  package func all(in namespace: Namespace = .default) -> [StoredPolicy] {
+  public func all(in namespace: Namespace = .default) -> [StoredPolicy] {
     book.withLock { book in book.policies.values.compactMap { $0.last?.stored } }
       .filter { $0.namespace == namespace }.sorted { $0.name < $1.name }
   }
 
   /// The kept versions of a policy, the newest last; empty if there is none of that name.
-  package func versions(of name: String, in namespace: Namespace = .default) -> [StoredPolicy] {
+  public func versions(of name: String, in namespace: Namespace = .default) -> [StoredPolicy] {
     book.withLock { $0.policies[PolicyName(name, in: namespace), default: []].map(\.stored) }
   }
 
   /// The number of the next version of a policy.
-  package func nextVersion(of name: String, in namespace: Namespace = .default) -> Int {
+  public func nextVersion(of name: String, in namespace: Namespace = .default) -> Int {
     let key = PolicyName(name, in: namespace)
     return book.withLock { book in (book.policies[key]?.last?.stored ?? book.removed[key])?.version ?? 0 } + 1
   }
 
   /// Of a namespace's removed names, the one that was removed first, if there are that many or more.
-  package func longestRemoved(of limit: Int, in namespace: Namespace = .default) -> StoredPolicy? {
+  public func longestRemoved(of limit: Int, in namespace: Namespace = .default) -> StoredPolicy? {
     let removed = book.withLock { book in book.removed.values.filter { $0.namespace == namespace } }
     return removed.count >= limit ? removed.min { $0.createdAt < $1.createdAt } : nil
   }
@@ -51,7 +51,7 @@ package final class NamedPolicies: Sendable {
   /// The versions that are not kept any more once this one is stored.
   ///
   /// - Parameter limit: How many versions are kept.
-  package func displaced(by new: StoredPolicy, keeping limit: Int) -> [StoredPolicy] {
+  public func displaced(by new: StoredPolicy, keeping limit: Int) -> [StoredPolicy] {
     book.withLock { book in
       let kept = book.policies[new.key, default: []].map(\.stored)
       return (book.removed[new.key].map { [$0] } ?? []) + kept.dropLast(new.isRemoval ? 0 : max(0, limit - 1))
@@ -62,7 +62,7 @@ package final class NamedPolicies: Sendable {
   /// displaces them in the store too.
   ///
   /// - Throws: The problem of the first that is not valid; nothing is changed then.
-  package func replace(with stored: [StoredPolicy]) throws(Problem) {
+  public func replace(with stored: [StoredPolicy]) throws(Problem) {
     let fresh = NamedPolicies()
     for policy in stored { try fresh.add(policy, keeping: .max) }
     let all = fresh.book.withLock { $0 }
@@ -73,7 +73,7 @@ package final class NamedPolicies: Sendable {
   ///
   /// - Parameter limit: How many versions are kept.
   /// - Throws: The problem, if it is not a valid policy.
-  package func add(_ stored: StoredPolicy, keeping limit: Int) throws(Problem) {
+  public func add(_ stored: StoredPolicy, keeping limit: Int) throws(Problem) {
     let key = stored.key
     guard !stored.isRemoval else {
       return book.withLock { book in
@@ -90,7 +90,7 @@ package final class NamedPolicies: Sendable {
   }
 
   /// Forgets the name of a policy that was removed.
-  package func forget(_ removal: StoredPolicy) {
+  public func forget(_ removal: StoredPolicy) {
     book.withLock { $0.removed[removal.key] = nil }
   }
 
@@ -121,8 +121,8 @@ package final class NamedPolicies: Sendable {
 
 extension NamedPolicies: Hashable {
   /// Whether they are the same object.
-  package static func == (one: NamedPolicies, other: NamedPolicies) -> Bool { one === other }
+  public static func == (one: NamedPolicies, other: NamedPolicies) -> Bool { one === other }
 
   /// Feeds the object's identity to a hasher.
-  package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

@@ -1,5 +1,5 @@
 internal import RedialCore
-package import RedialJSON
+public import RedialJSON
 
 extension StoredPolicy {
   private struct Fields: StoredRecord {
@@ -18,10 +18,10 @@ extension StoredPolicy {
     }
   }
 
-  package var documentID: String { "\(key.text)@\(version)" }
+  public var documentID: String { "\(key.text)@\(version)" }
 
   /// It as a store has it.
-  package var document: StoredDocument {
+  public var document: StoredDocument {
     var fields = Fields()
     fields.name = key.text
     fields.version = version
@@ -31,7 +31,7 @@ extension StoredPolicy {
   }
 
   /// Reads ``document``.
-  package init(_ content: UnsafeBufferPointer<UInt8>) throws(JSONError) {
+  public init(_ content: UnsafeBufferPointer<UInt8>) throws(JSONError) {
     let fields = try Fields(content)
     let name = PolicyName(qualified: fields.name)
     self.init(

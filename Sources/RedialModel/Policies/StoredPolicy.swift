@@ -1,20 +1,20 @@
-package import RedialCore
-package import RedialJSON
+public import RedialCore
+public import RedialJSON
 
 /// One version of a policy that is stored under a name. A version never changes.
-package struct StoredPolicy: Sendable, Hashable {
-  package let namespace: Namespace
-  package let name: String
+public struct StoredPolicy: Sendable, Hashable {
+  public let namespace: Namespace
+  public let name: String
   /// Counted from 1; if a name is used again after its policy was removed, the count continues.
-  package let version: Int
+  public let version: Int
   /// When this version was made.
-  package let createdAt: Timestamp
+  public let createdAt: Timestamp
   /// The author's text, as one JSON object; it is completed depending on whether a request may be repeated. Empty in
   /// the version that removes the policy.
-  package let json: [UInt8]
+  public let json: [UInt8]
 
   /// Creates a version of a policy that has been validated.
-  package init(name: String, version: Int, createdAt: Timestamp, json: [UInt8], in namespace: Namespace = .default) {
+  public init(name: String, version: Int, createdAt: Timestamp, json: [UInt8], in namespace: Namespace = .default) {
     self.namespace = namespace
     self.name = name
     self.version = version
@@ -23,21 +23,21 @@ package struct StoredPolicy: Sendable, Hashable {
   }
 
   /// The maximum length of a name, in characters.
-  package static let longestName = 64
+  public static let longestName = 64
   /// The maximum length of a policy's text, in bytes.
-  package static let longestText = 16 * 1024
+  public static let longestText = 16 * 1024
 
-  package var key: PolicyName { PolicyName(name, in: namespace) }
+  public var key: PolicyName { PolicyName(name, in: namespace) }
 
   /// Whether this version removes the policy.
-  package var isRemoval: Bool { json.isEmpty }
+  public var isRemoval: Bool { json.isEmpty }
 
   /// The name with the version, by which a descriptor can select exactly this one.
-  package var reference: String { "\(name)@\(version)" }
+  public var reference: String { "\(name)@\(version)" }
 
   /// Whether a text can be the name of a policy: letters, digits, `.`, `_` and `-`. `preview` is a path of its own, and
   /// `default` is Redial's.
-  package static func isName(_ text: String) -> Bool {
+  public static func isName(_ text: String) -> Bool {
     (1...longestName).contains(text.utf8.count) && text != "preview"
       && text != CallSpec.defaultPolicyName
       && text.utf8.allSatisfy { character in
@@ -53,7 +53,7 @@ package struct StoredPolicy: Sendable, Hashable {
   ///
   /// - Throws: A problem of status 400 for a text that is not JSON, 413 for one that is too long, 422 for everything
   ///   else, which names each wrong member.
-  package static func check(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) {
+  public static func check(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) {
     guard bytes.count <= longestText else {
       throw Problem(
         status: 413, code: "policyTooLarge", title: "The policy is too long",
@@ -63,7 +63,7 @@ package struct StoredPolicy: Sendable, Hashable {
   }
 
   /// The warnings for its author, for requests that may be repeated.
-  package var warnings: [CallWarning] {
+  public var warnings: [CallWarning] {
     guard let draft = try? json.withUnsafeBufferPointer({ try PolicyDraft.read($0) }) else { return [] }
     let policy = draft.finished(mayRepeat: true)
     return CallWarning.of(policy.plan().warnings, policy, mayRepeat: true)
@@ -72,7 +72,7 @@ package struct StoredPolicy: Sendable, Hashable {
   /// Writes it as one object, with its warnings.
   ///
   /// - Parameter versions: All kept versions, the newest last.
-  package func write(versions: [StoredPolicy], to writer: inout JSONWriter) {
+  public func write(versions: [StoredPolicy], to writer: inout JSONWriter) {
     writer.beginObject()
     writeIdentity(to: &writer)
     writer.key("policy")
@@ -92,7 +92,7 @@ package struct StoredPolicy: Sendable, Hashable {
   }
 
   /// Writes its name and version, as one object, for lists.
-  package func writeSummary(to writer: inout JSONWriter) {
+  public func writeSummary(to writer: inout JSONWriter) {
     writer.beginObject()
     writeIdentity(to: &writer)
     writer.endObject()

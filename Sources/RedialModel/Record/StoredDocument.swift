@@ -1,8 +1,8 @@
 /// A record of the service itself, as a store has it: bytes under a kind and an id. All of them are few, and read whole when
 /// the service starts.
-package struct StoredDocument: Sendable, Hashable {
+public struct StoredDocument: Sendable, Hashable {
   /// The kind of a document. The names are the store's.
-  package enum Kind: String, Sendable, Hashable, CaseIterable {
+  public enum Kind: String, Sendable, Hashable, CaseIterable {
     case apiKey
     case webhookEndpoint
     /// Versions of named policies.
@@ -11,13 +11,13 @@ package struct StoredDocument: Sendable, Hashable {
     case operation
   }
 
-  package var kind: Kind
+  public var kind: Kind
   /// Its id, unique among those of its kind.
-  package var id: String
-  package var content: [UInt8]
+  public var id: String
+  public var content: [UInt8]
 
   /// Creates a document.
-  package init(_ kind: Kind, id: String, _ content: [UInt8]) {
+  public init(_ kind: Kind, id: String, _ content: [UInt8]) {
     self.kind = kind
     self.id = id
     self.content = content

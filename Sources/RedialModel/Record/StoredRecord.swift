@@ -1,11 +1,11 @@
-package import RedialJSON
+public import RedialJSON
 
 /// A record whose fields are declared once: what reads, writes or compares them is a visitor over ``fields(_:_:)``.
 ///
 /// A store has it as bytes, which are a JSON object, and knows nothing of its fields. So a new field is one line here, one in
 /// `fields`, and the lines that decide by it. A field that is not set takes no space, and a member that is not known is
 /// passed over, as an older version does with a newer one's.
-package protocol StoredRecord: FieldValue, Sendable {
+public protocol StoredRecord: FieldValue, Sendable {
   /// A record in which nothing is set.
   init()
   /// Whether all is set without which it could not be used; one that was stored without is damaged.
@@ -17,13 +17,13 @@ package protocol StoredRecord: FieldValue, Sendable {
 }
 
 /// What is done with each field of a record.
-package protocol FieldVisitor: ~Copyable {
+public protocol FieldVisitor: ~Copyable {
   associatedtype Failure: Error
   mutating func visit<Value: FieldValue>(_ name: StaticString, _ value: inout Value) throws(Failure)
 }
 
 /// What a field can have as its value.
-package protocol FieldValue: Equatable {
+public protocol FieldValue: Equatable {
   /// The value of a field that is not set.
   static var unset: Self { get }
   /// Writes it for the store, with what nobody else may see.
@@ -32,17 +32,17 @@ package protocol FieldValue: Equatable {
 }
 
 extension StoredRecord {
-  package static var unset: Self { Self() }
-  package var isComplete: Bool { true }
+  public static var unset: Self { Self() }
+  public var isComplete: Bool { true }
 
-  package func save(to writer: inout JSONWriter) {
+  public func save(to writer: inout JSONWriter) {
     var record = self
     writer.beginObject()
     Self.fields(&writer, &record)
     writer.endObject()
   }
 
-  package static func read(_ reader: inout JSONReader) throws(JSONError) -> Self {
+  public static func read(_ reader: inout JSONReader) throws(JSONError) -> Self {
     try reader.beginObject()
     var record = Self()
     let first = try reader.nextName()
@@ -60,20 +60,20 @@ extension StoredRecord {
     return record
   }
 
-  package var bytes: [UInt8] {
+  public var bytes: [UInt8] {
     var writer = JSONWriter()
     save(to: &writer)
     return writer.bytes
   }
 
   /// Reads ``bytes``; nil if they are damaged.
-  package init?(document bytes: [UInt8]) {
+  public init?(document bytes: [UInt8]) {
     guard let record = try? bytes.withUnsafeBufferPointer({ try Self($0) }) else { return nil }
     self = record
   }
 
   /// Reads ``bytes``.
-  package init(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONError) {
+  public init(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONError) {
     var reader = JSONReader(bytes)
     self = try Self.read(&reader)
     try reader.finish()
@@ -81,7 +81,7 @@ extension StoredRecord {
 }
 
 extension JSONWriter: FieldVisitor {
-  package mutating func visit<Value: FieldValue>(_ name: StaticString, _ value: inout Value) {
+  public mutating func visit<Value: FieldValue>(_ name: StaticString, _ value: inout Value) {
     guard value != .unset else { return }
     key(name)
     value.save(to: &self)

@@ -1,7 +1,7 @@
 /// Why a store could not execute a request.
-package struct StoreError: Error, Sendable, Hashable {
+public struct StoreError: Error, Sendable, Hashable {
   /// What to do about it.
-  package enum Kind: Sendable, Hashable {
+  public enum Kind: Sendable, Hashable {
     /// The disk is full.
     case full
     /// It may work later: a failed write, a busy database.
@@ -24,35 +24,35 @@ package struct StoreError: Error, Sendable, Hashable {
   }
 
   /// What to do about it.
-  package var kind: Kind
+  public var kind: Kind
   /// What was attempted, on which input, what went wrong, and what to do.
-  package var message: String
+  public var message: String
   /// The call that the message is about, if it is about one.
-  package var call: CallID?
+  public var call: CallID?
   /// The only call that cannot be read, if that is the whole problem. The rest of the store is not affected.
-  package var damaged: Damage?
+  public var damaged: Damage?
   /// What can be read of that call.
-  package var remains: CallRemains?
+  public var remains: CallRemains?
   /// The keys of the commit under which other instances have just accepted calls, if that is the whole problem.
-  package var taken: [TakenKey]
+  public var taken: [TakenKey]
   /// The calls of the commit that other instances have stored first, if that is the whole problem.
-  package var stored: StoredFirst
+  public var stored: StoredFirst
 
   /// A call that cannot be read.
-  package struct Damage: Sendable, Hashable {
-    package var id: CallID
+  public struct Damage: Sendable, Hashable {
+    public var id: CallID
     /// Whether it has ended, so that no engine has it in memory.
-    package var hasEnded: Bool
+    public var hasEnded: Bool
 
     /// Creates a damage.
-    package init(id: CallID, hasEnded: Bool) {
+    public init(id: CallID, hasEnded: Bool) {
       self.id = id
       self.hasEnded = hasEnded
     }
   }
 
   /// Creates an error.
-  package init(
+  public init(
     kind: Kind, message: String, call: CallID? = nil, damaged: Damage? = nil, taken: [TakenKey] = [],
     stored: StoredFirst = StoredFirst()
   ) {
@@ -65,10 +65,10 @@ package struct StoreError: Error, Sendable, Hashable {
   }
 
   /// Whether other instances were first with something, and that is the only problem: the store works.
-  package var isContention: Bool { !taken.isEmpty || !stored.isEmpty }
+  public var isContention: Bool { !taken.isEmpty || !stored.isEmpty }
 
   /// The answer to whoever wants something of a call that cannot be read; nil if that is not the whole problem.
-  package var callDamaged: Problem? {
+  public var callDamaged: Problem? {
     guard kind == .corrupt, let call else { return nil }
     return .callDamaged(remains ?? CallRemains(id: call), message)
   }

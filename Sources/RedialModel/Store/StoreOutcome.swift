@@ -1,6 +1,6 @@
 /// What a store reports of the works that were submitted to it. All but the last two are about the oldest work without
 /// an outcome.
-package enum StoreOutcome: Sendable {
+public enum StoreOutcome: Sendable {
   /// It is done, and what it has changed is on disk.
   case made(StoreAnswer)
   /// It is certain that nothing of it was done, nor will be. With `keyTaken`, other instances were first with some of
@@ -18,9 +18,9 @@ package enum StoreOutcome: Sendable {
 }
 
 /// How a work is submitted: it may have been submitted before.
-package struct StoreTrial: Sendable, Hashable {
+public struct StoreTrial: Sendable, Hashable {
   /// What has become of a work so far.
-  package enum Kind: Sendable {
+  public enum Kind: Sendable {
     /// It is submitted for the first time.
     case first
     /// Nothing of it was made before.
@@ -30,13 +30,13 @@ package struct StoreTrial: Sendable, Hashable {
   }
 
   /// What has become of the work so far.
-  package var kind: Kind
+  public var kind: Kind
   /// How many times the store was lost, as far as who submits it has heard: ``StoreOutcome/lost(_:)``. A store passes
   /// over works from before the last one, because they are submitted again.
-  package var losses: Int
+  public var losses: Int
 
   /// Creates a trial.
-  package init(_ kind: Kind = .first, losses: Int = 0) {
+  public init(_ kind: Kind = .first, losses: Int = 0) {
     (self.kind, self.losses) = (kind, losses)
   }
 }

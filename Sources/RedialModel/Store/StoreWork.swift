@@ -1,7 +1,7 @@
-package import RedialCore
+public import RedialCore
 
 /// What a store can be asked to do. All of it belongs to one sequence, see `CallStore.submit`.
-package enum StoreWork: Sendable {
+public enum StoreWork: Sendable {
   /// Makes all of the changes, in order, or none of them.
   case commit([StoreWrite])
   /// Loads calls that are due before a time: `scheduled` and `queued` ones become `held`. Each namespace contributes
@@ -34,7 +34,7 @@ package enum StoreWork: Sendable {
   case prove
 
   /// Whether it changes something in the store. A look-up does not, nor does a commit without changes.
-  package var isChange: Bool {
+  public var isChange: Bool {
     switch self {
     case .find: false
     case .commit(let writes): !writes.isEmpty
@@ -44,20 +44,20 @@ package enum StoreWork: Sendable {
 }
 
 /// A call, and the namespace that it must belong to.
-package struct CallAddress: Sendable, Hashable {
-  package var id: CallID
+public struct CallAddress: Sendable, Hashable {
+  public var id: CallID
   /// Of whoever asks for it.
-  package var namespace: Namespace
+  public var namespace: Namespace
 
   /// Creates an address.
-  package init(_ id: CallID, in namespace: Namespace) {
+  public init(_ id: CallID, in namespace: Namespace) {
     self.id = id
     self.namespace = namespace
   }
 }
 
 /// The result of work that a store has done.
-package enum StoreAnswer: Sendable {
+public enum StoreAnswer: Sendable {
   case done
   /// The due calls.
   case due(Claim)

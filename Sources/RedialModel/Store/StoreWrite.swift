@@ -1,7 +1,7 @@
-package import RedialCore
+public import RedialCore
 
 /// One change to the store. The engine requests it; the store reports when it is on disk.
-package enum StoreWrite: Sendable {
+public enum StoreWrite: Sendable {
   case insert(CallRecord)
   /// A call's new progress and, when an attempt ended, its record.
   case update(CallID, CallProgress, AttemptRecord?)
@@ -33,30 +33,30 @@ package enum StoreWrite: Sendable {
 extension StoreWrite {
   /// The last progress of a call that ends with it; nil if none does. Asked of a write in its array, it copies nothing of the
   /// write.
-  package var end: CallProgress? {
+  public var end: CallProgress? {
     if case .update(_, let progress, _) = self, progress.state.isFinal { progress } else { nil }
   }
 }
 
 /// The content of a store that an engine must know when the store is opened.
-package struct RecoveredState: Sendable {
+public struct RecoveredState: Sendable {
   /// Calls with an attempt in flight when the last process ended.
-  package var running: [CallRecord]
+  public var running: [CallRecord]
   /// The earliest time at which a call in the store is due.
-  package var nextDue: Timestamp?
+  public var nextDue: Timestamp?
   /// How many calls wait in each target's queue.
-  package var queued: [(target: TargetKey, count: Int)]
+  public var queued: [(target: TargetKey, count: Int)]
   /// The records of targets, as far as they still matter.
-  package var targets: [(target: TargetKey, record: TargetRecord)]
+  public var targets: [(target: TargetKey, record: TargetRecord)]
   /// Calls that have not ended.
-  package var unfinished: Int
+  public var unfinished: Int
   /// Every namespace in the store, and its number of unfinished calls; if empty, all are the default's.
-  package var namespaces: [(namespace: Namespace, unfinished: Int)]
+  public var namespaces: [(namespace: Namespace, unfinished: Int)]
   /// The highest id so far.
-  package var lastID: CallID
+  public var lastID: CallID
 
   /// Creates the state of a store; by default of an empty one.
-  package init(
+  public init(
     running: [CallRecord] = [], nextDue: Timestamp? = nil, queued: [(target: TargetKey, count: Int)] = [],
     targets: [(target: TargetKey, record: TargetRecord)] = [], unfinished: Int = 0,
     namespaces: [(namespace: Namespace, unfinished: Int)] = [], lastID: CallID = CallID(rawValue: 0)
@@ -72,14 +72,14 @@ package struct RecoveredState: Sendable {
 }
 
 /// Calls that an engine has claimed from the store.
-package struct Claim: Sendable {
+public struct Claim: Sendable {
   /// The calls, which are now held.
-  package var calls: [CallRecord]
+  public var calls: [CallRecord]
   /// The earliest time at which a call still in the store is due.
-  package var nextDue: Timestamp?
+  public var nextDue: Timestamp?
 
   /// Creates a claim.
-  package init(calls: [CallRecord], nextDue: Timestamp?) {
+  public init(calls: [CallRecord], nextDue: Timestamp?) {
     self.calls = calls
     self.nextDue = nextDue
   }

@@ -1,8 +1,8 @@
-package import RedialCore
+public import RedialCore
 
 extension AdaptivePace.Reason {
   /// The word in the API.
-  package var word: String {
+  public var word: String {
     switch self {
     case .noOverload: "noOverload"
     case .recovered: "recovered"

@@ -4,15 +4,15 @@ internal import RedialCore
 ///
 /// Each octave from 256 µs to 67 s has two slots, so a quantile is off by at most a fifth. Shorter and longer
 /// durations count as the shortest and longest.
-package struct AttemptTally: Sendable, Hashable {
+public struct AttemptTally: Sendable, Hashable {
   /// Attempts that succeeded.
-  package private(set) var successes = 0
+  public private(set) var successes = 0
   /// Attempts that did not succeed.
-  package private(set) var failures = 0
+  public private(set) var failures = 0
   /// Attempts that were their call's last, whatever its end.
-  package private(set) var ends = 0
+  public private(set) var ends = 0
   /// The sum of their durations, in microseconds.
-  package private(set) var microseconds = 0
+  public private(set) var microseconds = 0
   /// The number of attempts in each slot.
   private var counts: [UInt32]
 
@@ -23,17 +23,17 @@ package struct AttemptTally: Sendable, Hashable {
   private static let firstOctave = 8
 
   /// No attempts.
-  package init() {
+  public init() {
     counts = Array(repeating: 0, count: Self.slots)
   }
 
   /// The counts as numbers, for the store: ``init(numbers:)`` reads them.
-  package var numbers: [Int64] {
+  public var numbers: [Int64] {
     [Int64(successes), Int64(failures), Int64(ends), Int64(microseconds)] + counts.map { Int64($0) }
   }
 
   /// Reads the numbers of ``numbers``; nil for anything else.
-  package init?(numbers: some Collection<Int64>) {
+  public init?(numbers: some Collection<Int64>) {
     let numbers = Array(numbers)
     let counts = numbers.dropFirst(4).compactMap { UInt32(exactly: $0) }
     guard counts.count == Self.slots, numbers.count == Self.numberCount else { return nil }
@@ -45,10 +45,10 @@ package struct AttemptTally: Sendable, Hashable {
   }
 
   /// The number of attempts.
-  package var attempts: Int { successes + failures }
+  public var attempts: Int { successes + failures }
 
   /// Their mean duration; nil if there are none.
-  package var mean: Duration? { attempts > 0 ? .microseconds(microseconds / attempts) : nil }
+  public var mean: Duration? { attempts > 0 ? .microseconds(microseconds / attempts) : nil }
 
   /// Counts an attempt.
   ///
@@ -56,7 +56,7 @@ package struct AttemptTally: Sendable, Hashable {
   ///   - duration: How long it took.
   ///   - succeeded: Whether its call succeeded with it.
   ///   - ended: Whether its call ended with it.
-  package mutating func count(_ duration: Duration, succeeded: Bool, ended: Bool) {
+  public mutating func count(_ duration: Duration, succeeded: Bool, ended: Bool) {
     if succeeded { successes += 1 } else { failures += 1 }
     if ended { ends += 1 }
     let length = max(0, duration.wholeMicroseconds)
@@ -66,7 +66,7 @@ package struct AttemptTally: Sendable, Hashable {
   }
 
   /// Adds the counts of another tally.
-  package mutating func add(_ other: AttemptTally) {
+  public mutating func add(_ other: AttemptTally) {
     successes += other.successes
     failures += other.failures
     ends += other.ends
@@ -77,7 +77,7 @@ package struct AttemptTally: Sendable, Hashable {
   /// The duration that this share of the attempts did not exceed, to within a slot; nil if there are none.
   ///
   /// - Parameter share: 0...1.
-  package func quantile(_ share: Double) -> Duration? {
+  public func quantile(_ share: Double) -> Duration? {
     let total = counts.reduce(0) { $0 + Int($1) }
     guard total > 0 else { return nil }
     let rank = min(total, max(1, Int((Double(total) * share).rounded(.up))))

@@ -7,7 +7,7 @@
 ///   chosen its destination.
 /// - Pins, issuers and the minimum version apply to every request to their origin, under any target name. If several
 ///   sets of pins apply, a key must be in all of them.
-package struct OriginTLS: Sendable {
+public struct OriginTLS: Sendable {
   /// The targets' own settings.
   private var byTarget: [TargetKey: TargetTLS] = [:]
   /// By the key that an origin has as a target, the targets whose settings list it.
@@ -17,7 +17,7 @@ package struct OriginTLS: Sendable {
   private let listingRules: [String: [TargetTLS]]
 
   /// No settings except those of rules.
-  package init(rules: [TargetRule] = []) {
+  public init(rules: [TargetRule] = []) {
     self.rules = rules.contains { $0.settings.tls != nil } ? rules : []
     var listingRules: [String: [TargetTLS]] = [:]
     for tls in rules.compactMap(\.settings.tls) {
@@ -27,12 +27,12 @@ package struct OriginTLS: Sendable {
   }
 
   /// Whether no target has settings.
-  package var isEmpty: Bool { byTarget.isEmpty && rules.isEmpty }
+  public var isEmpty: Bool { byTarget.isEmpty && rules.isEmpty }
 
   /// Sets the settings of one target.
   ///
   /// - Parameter tls: Nil to remove them.
-  package mutating func set(_ tls: TargetTLS?, of key: TargetKey) {
+  public mutating func set(_ tls: TargetTLS?, of key: TargetKey) {
     guard byTarget[key] != tls else { return }
     let namespace = key.namespace
     for origin in byTarget[key]?.origins ?? [] {
@@ -54,7 +54,7 @@ package struct OriginTLS: Sendable {
   ///   - origin: The origin that the request goes to.
   ///   - target: The call's target.
   ///   - isRedirected: Whether a redirect has led to another origin on the way.
-  package func settings(for origin: String, of target: TargetKey, isRedirected: Bool = false) -> TargetTLS? {
+  public func settings(for origin: String, of target: TargetKey, isRedirected: Bool = false) -> TargetTLS? {
     let own = TargetKey(origin, in: target.namespace)
     let ofOrigin = settings(of: own, for: origin)
     let ofTarget = target == own ? nil : settings(of: target, for: origin)
@@ -79,12 +79,12 @@ package struct OriginTLS: Sendable {
 }
 
 /// The TLS settings for the requests of one call.
-package struct CallTLS: Sendable {
+public struct CallTLS: Sendable {
   private let settings: OriginTLS
   private let target: TargetKey
 
   /// - Parameter target: The call's target.
-  package init(_ settings: OriginTLS, target: TargetKey) {
+  public init(_ settings: OriginTLS, target: TargetKey) {
     self.settings = settings
     self.target = target
   }
@@ -94,7 +94,7 @@ package struct CallTLS: Sendable {
   /// - Parameters:
   ///   - url: The URL of the request.
   ///   - isRedirected: Whether a redirect has led to another origin on the way.
-  package func settings(for url: String, isRedirected: Bool) -> TargetTLS? {
+  public func settings(for url: String, isRedirected: Bool) -> TargetTLS? {
     guard let origin = try? TargetURL(url).origin else { return nil }
     return settings.settings(for: origin, of: target, isRedirected: isRedirected)
   }

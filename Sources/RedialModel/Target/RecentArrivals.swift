@@ -1,9 +1,9 @@
-package import RedialCore
+public import RedialCore
 
 /// How many calls a target got in each of the last minutes.
 ///
 /// Nothing is allocated before the first call.
-package struct RecentArrivals: Sendable, Hashable {
+public struct RecentArrivals: Sendable, Hashable {
   private static let minute: Int64 = 60_000_000
   /// The current minute and those before it that count.
   private static let minutes = 5
@@ -13,10 +13,10 @@ package struct RecentArrivals: Sendable, Hashable {
   private var first: Timestamp?
 
   /// No calls.
-  package init() {}
+  public init() {}
 
   /// A call has come.
-  package mutating func count(at now: Timestamp) {
+  public mutating func count(at now: Timestamp) {
     if counts.isEmpty {
       counts = Array(repeating: 0, count: Self.minutes)
       periods = Array(repeating: .min, count: Self.minutes)
@@ -33,7 +33,7 @@ package struct RecentArrivals: Sendable, Hashable {
 
   /// Calls per second in the last four to five minutes, or since the first if that is later, but over a minute at least,
   /// because many calls at once are not the beginning of many more; 0 without calls.
-  package func perSecond(at now: Timestamp) -> Double {
+  public func perSecond(at now: Timestamp) -> Double {
     guard let first else { return 0 }
     let period = now.microseconds / Self.minute
     var sum = 0

@@ -1,4 +1,4 @@
-package import RedialCore
+public import RedialCore
 internal import RedialJSON
 internal import RedialText
 
@@ -6,9 +6,9 @@ internal import RedialText
 /// for the last quarter of an hour. Old tallies are overwritten.
 ///
 /// Nothing is allocated before the first attempt; then it takes about 4 KiB, however many follow.
-package struct RecentAttempts: Sendable, Hashable {
+public struct RecentAttempts: Sendable, Hashable {
   /// The length of a window.
-  package enum Window: String, Sendable, Hashable, CaseIterable {
+  public enum Window: String, Sendable, Hashable, CaseIterable {
     /// The last minute.
     case minute = "1m"
     /// The last five minutes.
@@ -65,10 +65,10 @@ package struct RecentAttempts: Sendable, Hashable {
   private var first: Timestamp?
 
   /// No attempts.
-  package init() {}
+  public init() {}
 
   /// Whether no attempt was ever counted.
-  package var isEmpty: Bool { first == nil }
+  public var isEmpty: Bool { first == nil }
 
   /// Counts an attempt that has ended now.
   ///
@@ -76,7 +76,7 @@ package struct RecentAttempts: Sendable, Hashable {
   ///   - duration: How long it took.
   ///   - succeeded: Whether its call succeeded with it.
   ///   - ended: Whether its call ended with it.
-  package mutating func count(_ duration: Duration, succeeded: Bool, ended: Bool, at now: Timestamp) {
+  public mutating func count(_ duration: Duration, succeeded: Bool, ended: Bool, at now: Timestamp) {
     if first == nil { first = now }
     fine.count(duration, succeeded: succeeded, ended: ended, at: now)
     coarse.count(duration, succeeded: succeeded, ended: ended, at: now)
@@ -84,7 +84,7 @@ package struct RecentAttempts: Sendable, Hashable {
 
   /// Results of the attempts of the last minutes. A tally is forgotten as a whole, so up to ten more seconds are
   /// included, or up to a minute in the longer windows.
-  package func tally(over window: Window, at now: Timestamp) -> AttemptTally {
+  public func tally(over window: Window, at now: Timestamp) -> AttemptTally {
     switch window {
     case .minute: fine.sum(last: 6, at: now)
     case .fiveMinutes: coarse.sum(last: 5, at: now)
@@ -93,7 +93,7 @@ package struct RecentAttempts: Sendable, Hashable {
   }
 
   /// How long a tally has been counting: for a new target, less than its window.
-  package func length(of window: Window, at now: Timestamp) -> Duration {
+  public func length(of window: Window, at now: Timestamp) -> Duration {
     let length = window == .minute ? fine.length : coarse.length
     let start = Timestamp(microseconds: (now.microseconds / length) * length - window.minutes * 60 * Self.second)
     return now - max(start, min(first ?? now, now))

@@ -1,19 +1,19 @@
-package import RedialCore
+public import RedialCore
 
 /// What a target's pace has learned and the next owner of the target uses.
-package struct SavedPace: Sendable, Hashable {
+public struct SavedPace: Sendable, Hashable {
   /// Requests per second that the target processed; 0 if unknown.
-  package var delivered: Double
+  public var delivered: Double
   /// Whether the pace had a limit.
-  package var isLimited: Bool
+  public var isLimited: Bool
   /// When it was saved.
-  package var at: Timestamp
+  public var at: Timestamp
 
   /// After this time it is not used any more, unless the target's breaker is open.
-  package static let memory = Duration.seconds(3600)
+  public static let memory = Duration.seconds(3600)
 
   /// Creates the durable part of a pace.
-  package init(delivered: Double, isLimited: Bool, at: Timestamp) {
+  public init(delivered: Double, isLimited: Bool, at: Timestamp) {
     self.delivered = delivered
     self.isLimited = isLimited
     self.at = at
@@ -21,9 +21,9 @@ package struct SavedPace: Sendable, Hashable {
 }
 
 extension SavedPace: StoredRecord {
-  package init() { self.init(delivered: 0, isLimited: false, at: .epoch) }
+  public init() { self.init(delivered: 0, isLimited: false, at: .epoch) }
 
-  package static func fields<Visitor: FieldVisitor & ~Copyable>(
+  public static func fields<Visitor: FieldVisitor & ~Copyable>(
     _ visitor: inout Visitor, _ record: inout SavedPace
   ) throws(Visitor.Failure) {
     try visitor.visit("delivered", &record.delivered)

@@ -1,25 +1,25 @@
 internal import RedialJSON
 
 /// The calls to a target that have not run yet, by their wait reason.
-package struct TargetBacklog: Sendable, Hashable {
+public struct TargetBacklog: Sendable, Hashable {
   /// The number of calls by reason.
-  package private(set) var counts: [WaitReason: Int] = [:]
+  public private(set) var counts: [WaitReason: Int] = [:]
   /// Whether all were counted; false if there are more than the limit.
-  package var isComplete: Bool
+  public var isComplete: Bool
 
   /// How many of the due ones will miss their deadlines; nil if that is unknown.
-  package var deadlines: DeadlineForecast?
+  public var deadlines: DeadlineForecast?
 
   /// No calls.
-  package init(isComplete: Bool = true) {
+  public init(isComplete: Bool = true) {
     self.isComplete = isComplete
   }
 
   /// All of them.
-  package var total: Int { counts.values.reduce(0, +) }
+  public var total: Int { counts.values.reduce(0, +) }
 
   /// Counts calls with one reason.
-  package mutating func add(_ number: Int, _ reason: WaitReason) {
+  public mutating func add(_ number: Int, _ reason: WaitReason) {
     if number > 0 { counts[reason, default: 0] += number }
   }
 

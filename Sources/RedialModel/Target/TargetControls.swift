@@ -1,15 +1,15 @@
-package import RedialJSON
+public import RedialJSON
 
 /// An operator's changes to a target.
-package struct TargetControls: Sendable, Hashable {
-  package var overrides: TargetOverrides
+public struct TargetControls: Sendable, Hashable {
+  public var overrides: TargetOverrides
   /// Whether the target is paused: no call to it is started.
-  package var isPaused: Bool
+  public var isPaused: Bool
   /// Whether an operator holds its breaker open.
-  package var isTripped: Bool
+  public var isTripped: Bool
 
   /// Creates controls; by default without changes.
-  package init(overrides: TargetOverrides = TargetOverrides(), isPaused: Bool = false, isTripped: Bool = false) {
+  public init(overrides: TargetOverrides = TargetOverrides(), isPaused: Bool = false, isTripped: Bool = false) {
     self.overrides = overrides
     self.isPaused = isPaused
     self.isTripped = isTripped
@@ -17,9 +17,9 @@ package struct TargetControls: Sendable, Hashable {
 }
 
 extension TargetControls: StoredRecord {
-  package init() { self.init(overrides: TargetOverrides()) }
+  public init() { self.init(overrides: TargetOverrides()) }
 
-  package static func fields<Visitor: FieldVisitor & ~Copyable>(
+  public static func fields<Visitor: FieldVisitor & ~Copyable>(
     _ visitor: inout Visitor, _ record: inout TargetControls
   ) throws(Visitor.Failure) {
     try visitor.visit("overrides", &record.overrides)
@@ -30,10 +30,10 @@ extension TargetControls: StoredRecord {
 
 /// As clients write and read them.
 extension TargetOverrides: FieldValue {
-  package static var unset: TargetOverrides { TargetOverrides() }
-  package func save(to writer: inout JSONWriter) { write(to: &writer) }
+  public static var unset: TargetOverrides { TargetOverrides() }
+  public func save(to writer: inout JSONWriter) { write(to: &writer) }
 
-  package static func read(_ reader: inout JSONReader) throws(JSONError) -> TargetOverrides {
+  public static func read(_ reader: inout JSONReader) throws(JSONError) -> TargetOverrides {
     let range = try reader.skipValue()
     do throws(Problem) {
       return try read(reader.raw(range))

@@ -1,8 +1,8 @@
-package import RedialCore
+public import RedialCore
 
 extension TargetStanding {
   /// The wait reason of a due call that is not a retry and has no reason of its own.
-  package func waitReason(at now: Timestamp) -> WaitReason {
+  public func waitReason(at now: Timestamp) -> WaitReason {
     if isPaused { return .paused }
     if breaker == .tripped { return .breaker }
     var latest: (reason: WaitReason, until: Timestamp)?
@@ -26,7 +26,7 @@ extension TargetSnapshot {
   /// Research 9(3), 1961). The concurrency is the number of attempts in flight if calls wait although no rate is set,
   /// because they would not wait if there could be more; else the target's limit. A rate limits the result. Each call
   /// takes as many attempts as recent ones did. Calls that are not due yet are left out, and so are new ones.
-  package var drainEstimate: Duration? {
+  public var drainEstimate: Duration? {
     let due = waiting + inFlight
     guard breaker == .closed, !isPaused, !isTripped, retryAfterUntil == nil else { return nil }
     guard due > 0 else { return .zero }
@@ -52,7 +52,7 @@ extension TargetSnapshot {
   ///
   /// If the pace limits the target, it is what the target processes; else it follows from the concurrency and the mean
   /// latency of the last minute, as in ``drainEstimate``. What new calls take of it is left out.
-  package var backlogPerSecond: Double? {
+  public var backlogPerSecond: Double? {
     guard breaker == .closed, !isPaused, !isTripped else { return nil }
     var all: Double
     if let pace, pace.rate != nil, pace.delivered > 0 {

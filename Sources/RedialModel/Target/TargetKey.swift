@@ -1,15 +1,15 @@
 /// Tells the keys of targets apart from others.
-package enum TargetKind: Sendable {}
+public enum TargetKind: Sendable {}
 
 /// The key of a target, with its namespace.
-package typealias TargetKey = Qualified<TargetKind>
+public typealias TargetKey = Qualified<TargetKind>
 
 extension TargetKey {
   /// Whether it is a target of webhooks; no client may name such a target.
-  package var isOfWebhooks: Bool { bare.hasPrefix(WebhookSubscription.targetPrefix) }
+  public var isOfWebhooks: Bool { bare.hasPrefix(WebhookSubscription.targetPrefix) }
 
   /// The id of the endpoint whose target it is; nil if it is another.
-  package var endpoint: String? {
+  public var endpoint: String? {
     let prefix = WebhookSubscription.targetPrefix
     return bare.hasPrefix(prefix + WebhookSubscription.idPrefix) ? String(bare.dropFirst(prefix.count)) : nil
   }

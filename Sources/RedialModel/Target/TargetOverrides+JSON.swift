@@ -1,12 +1,12 @@
 internal import RedialCore
-package import RedialJSON
+public import RedialJSON
 
 extension TargetOverrides {
   /// Reads the overrides for a target: one object whose members are all optional.
   ///
   /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else, which names each member
   ///   at fault.
-  package static func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) -> TargetOverrides {
+  public static func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) -> TargetOverrides {
     var overrides = TargetOverrides()
     try overrides.read(bytes, nullRemoves: false)
     return overrides
@@ -114,14 +114,14 @@ extension TargetOverrides {
   }
 
   /// The overrides as one JSON object, which ``read(_:)`` reads.
-  package var json: [UInt8] {
+  public var json: [UInt8] {
     var writer = JSONWriter()
     write(to: &writer)
     return writer.bytes
   }
 
   /// Writes the overrides as one object.
-  package func write(to writer: inout JSONWriter) {
+  public func write(to writer: inout JSONWriter) {
     writer.beginObject()
     if consecutiveFailures != nil || significance != nil || failureTime != nil || failureRate != nil || window != nil
       || minimumCalls != nil || openInterval != nil

@@ -1,49 +1,49 @@
 internal import RedialCore
 
 /// Settings of one target; a nil one follows the service's settings, also when those change.
-package struct TargetOverrides: Sendable, Hashable {
+public struct TargetOverrides: Sendable, Hashable {
   /// See ``CircuitBreakerSettings/consecutiveFailures``.
-  package var consecutiveFailures: Int?
+  public var consecutiveFailures: Int?
   /// See ``CircuitBreakerSettings/significance``.
-  package var significance: Double?
+  public var significance: Double?
   /// See ``CircuitBreakerSettings/failureTime``.
-  package var failureTime: Duration?
+  public var failureTime: Duration?
   /// See ``CircuitBreakerSettings/failureRate``; 0 turns the rule off.
-  package var failureRate: Double?
+  public var failureRate: Double?
   /// The window of the failure rate.
-  package var window: Duration?
+  public var window: Duration?
   /// See ``CircuitBreakerSettings/minimumCalls``.
-  package var minimumCalls: Int?
+  public var minimumCalls: Int?
   /// See ``CircuitBreakerSettings/openInterval``.
-  package var openInterval: Duration?
+  public var openInterval: Duration?
   /// See ``CircuitBreakerSettings/maximumOpenInterval``.
-  package var maxOpenInterval: Duration?
+  public var maxOpenInterval: Duration?
   /// See ``CircuitBreakerSettings/halfOpenProbes``.
-  package var probes: Int?
+  public var probes: Int?
   /// See ``TargetSettings/maxInFlight``.
-  package var maxInFlight: Int?
+  public var maxInFlight: Int?
   /// See ``TargetSettings/ratePerSecond``.
-  package var ratePerSecond: Double?
+  public var ratePerSecond: Double?
   /// See ``TargetSettings/rateBurst``.
-  package var rateBurst: Int?
+  public var rateBurst: Int?
   /// See ``TargetSettings/retryShare``.
-  package var retryShare: Double?
+  public var retryShare: Double?
   /// See ``TargetSettings/retriesPerSecond``.
-  package var retriesPerSecond: Int?
+  public var retriesPerSecond: Int?
   /// See ``TargetSettings/pace``.
-  package var pace: Pace?
+  public var pace: Pace?
   /// See ``TargetSettings/newCallShare``.
-  package var newCallShare: Double?
+  public var newCallShare: Double?
   /// See ``TargetSettings/slowStart``.
-  package var slowStart: Duration?
+  public var slowStart: Duration?
   /// See ``TargetSettings/attemptTimeout``.
-  package var attemptTimeout: Duration?
+  public var attemptTimeout: Duration?
 
   /// See ``TargetSettings/tls``.
-  package var tls: TargetTLS?
+  public var tls: TargetTLS?
 
   /// No overrides.
-  package init() {}
+  public init() {}
 
   /// Overrides everything with these settings.
   init(all settings: TargetSettings) {
@@ -69,7 +69,7 @@ package struct TargetOverrides: Sendable, Hashable {
   }
 
   /// The settings of a target: these, and the defaults for the nil ones.
-  package func applied(to defaults: TargetSettings) -> TargetSettings {
+  public func applied(to defaults: TargetSettings) -> TargetSettings {
     var settings = defaults
     func set<Value>(_ value: Value?, _ path: WritableKeyPath<TargetSettings, Value>) {
       if let value { settings[keyPath: path] = value }

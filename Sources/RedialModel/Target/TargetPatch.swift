@@ -1,5 +1,5 @@
 /// A change of some of a target's settings, which leaves the others: a JSON Merge Patch (RFC 7396) of its overrides.
-package struct TargetPatch: Sendable, Hashable {
+public struct TargetPatch: Sendable, Hashable {
   private let json: [UInt8]
   private let sets: TargetOverrides
 
@@ -8,14 +8,14 @@ package struct TargetPatch: Sendable, Hashable {
   ///
   /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else, which names each member
   ///   at fault.
-  package init(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) {
+  public init(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) {
     var sets = TargetOverrides()
     try sets.read(bytes, nullRemoves: true)
     (json, self.sets) = (Array(bytes), sets)
   }
 
   /// Refuses a file that it names outside the directory for such files; see ``TargetOverrides/checkFiles(in:)``.
-  package func checkFiles(in directory: String?) throws(Problem) {
+  public func checkFiles(in directory: String?) throws(Problem) {
     try sets.checkFiles(in: directory)
   }
 
@@ -23,7 +23,7 @@ package struct TargetPatch: Sendable, Hashable {
   ///
   /// - Parameter key: The key of the target with the overrides.
   /// - Throws: A problem of status 422 if the result could not be set as a whole.
-  package func applied(to overrides: TargetOverrides, of key: TargetKey) throws(Problem) -> TargetOverrides {
+  public func applied(to overrides: TargetOverrides, of key: TargetKey) throws(Problem) -> TargetOverrides {
     var changed = overrides
     try json.withUnsafeBufferPointer { bytes throws(Problem) in try changed.read(bytes, nullRemoves: true) }
     // A member may need another one that the patch has removed.

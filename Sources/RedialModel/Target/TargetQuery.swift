@@ -1,21 +1,21 @@
 /// Which targets of a namespace to list: by key, a page at a time.
-package struct TargetQuery: Sendable, Hashable {
-  package var namespace: Namespace
+public struct TargetQuery: Sendable, Hashable {
+  public var namespace: Namespace
   /// Only those after this one; nil for the first page.
-  package var after: TargetKey?
+  public var after: TargetKey?
   /// The maximum number in a page, 1...250.
-  package var limit: Int
+  public var limit: Int
   /// Only those with waiting or running calls, those that are paused or forced open, and those whose breaker is not
   /// closed.
-  package var isActive: Bool
+  public var isActive: Bool
 
   /// The default size of a page.
-  package static let defaultLimit = 100
+  public static let defaultLimit = 100
   /// The largest page.
-  package static let maximumLimit = 250
+  public static let maximumLimit = 250
 
   /// Creates a query; by default for the first page of all.
-  package init(
+  public init(
     namespace: Namespace, after: TargetKey? = nil, limit: Int = TargetQuery.defaultLimit, isActive: Bool = false
   ) {
     self.namespace = namespace

@@ -1,20 +1,20 @@
-package import RedialCore
+public import RedialCore
 
 /// All of a target that outlives the process. The owner of its shard writes it whole; stores have it as bytes.
-package struct TargetRecord: Sendable, Hashable {
+public struct TargetRecord: Sendable, Hashable {
   /// What operators have set.
-  package var controls = TargetControls()
+  public var controls = TargetControls()
   /// Its breaker; nil if it is closed.
-  package var breaker: OpenBreaker?
+  public var breaker: OpenBreaker?
   /// What its pace has learned; nil if it was never saved.
-  package var pace: SavedPace?
+  public var pace: SavedPace?
   /// The failures that are usual for it; nil if there are hardly any.
-  package var usual: UsualShare?
+  public var usual: UsualShare?
   /// Until when it asked to be left alone by `Retry-After`; nil if it did not, only for a short time, or an operator has ended it.
-  package var askedUntil: Timestamp?
+  public var askedUntil: Timestamp?
 
   /// Creates a record; by default an empty one.
-  package init(
+  public init(
     controls: TargetControls = TargetControls(isPaused: false), breaker: OpenBreaker? = nil, pace: SavedPace? = nil,
     usual: UsualShare? = nil, askedUntil: Timestamp? = nil
   ) {
@@ -26,7 +26,7 @@ package struct TargetRecord: Sendable, Hashable {
   }
 
   /// What still matters: a pace that is old, and a time that is over, do not.
-  package func current(at now: Timestamp) -> TargetRecord {
+  public func current(at now: Timestamp) -> TargetRecord {
     var record = self
     if breaker == nil, let pace, now - pace.at > SavedPace.memory { record.pace = nil }
     if let usual, now - usual.at > UsualFailures.memoryTime { record.usual = nil }
@@ -36,7 +36,7 @@ package struct TargetRecord: Sendable, Hashable {
 
   /// How the target stands now, for an instance that does not run its calls. Rates, budgets and the number of attempts in
   /// flight are in the owner's memory alone.
-  package func standing(at now: Timestamp) -> TargetStanding {
+  public func standing(at now: Timestamp) -> TargetStanding {
     var standing = TargetStanding(isPaused: controls.isPaused, retryAfterUntil: askedUntil)
     // The owner does not write when a breaker becomes half-open.
     if let breaker { standing.breaker = breaker.until > now ? .open(until: breaker.until) : .halfOpen }
@@ -48,9 +48,9 @@ package struct TargetRecord: Sendable, Hashable {
 }
 
 extension TargetRecord: StoredRecord {
-  package init() { self.init(controls: TargetControls()) }
+  public init() { self.init(controls: TargetControls()) }
 
-  package static func fields<Visitor: FieldVisitor & ~Copyable>(
+  public static func fields<Visitor: FieldVisitor & ~Copyable>(
     _ visitor: inout Visitor, _ record: inout TargetRecord
   ) throws(Visitor.Failure) {
     try visitor.visit("controls", &record.controls)

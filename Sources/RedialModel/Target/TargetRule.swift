@@ -1,22 +1,22 @@
 internal import RedialJSON
 
 /// Settings for targets whose keys match a pattern, unless a target has its own.
-package struct TargetRule: Sendable, Hashable {
+public struct TargetRule: Sendable, Hashable {
   /// A pattern in which `*` stands for any characters, including none.
   ///
   /// A pattern with a scheme (`https://*.example.com:8443`) is compared with the whole key of a target. Any other is
   /// compared, ignoring case, with only the host if the key is a URL's origin, and with the whole key otherwise.
-  package var match: String
+  public var match: String
   /// Their settings; omitted ones follow the service's settings.
-  package var settings: TargetOverrides
+  public var settings: TargetOverrides
 
   /// The maximum number of rules.
-  package static let mostRules = 1000
+  public static let mostRules = 1000
   /// The maximum length of a pattern, in bytes.
-  package static let longestPattern = 512
+  public static let longestPattern = 512
 
   /// Creates a rule.
-  package init(match: String, settings: TargetOverrides) {
+  public init(match: String, settings: TargetOverrides) {
     self.match = match
     self.settings = settings
   }
@@ -25,7 +25,7 @@ package struct TargetRule: Sendable, Hashable {
   ///
   /// The certificate of a rule identifies the operator. Other tenants could make Redial use it by calling such a
   /// target, and be taken for the operator there, so it applies only in the default namespace.
-  package static func first(of rules: [TargetRule], for key: TargetKey) -> TargetRule? {
+  public static func first(of rules: [TargetRule], for key: TargetKey) -> TargetRule? {
     if rules.isEmpty { return nil }
     let bare = key.bare
     guard var rule = rules.first(where: { $0.matches(bare) }) else { return nil }
@@ -37,7 +37,7 @@ package struct TargetRule: Sendable, Hashable {
   }
 
   /// Whether it matches a target.
-  package func matches(_ key: String) -> Bool {
+  public func matches(_ key: String) -> Bool {
     if match == "*" { return true }
     guard !match.contains("://"), let host = Self.host(of: key) else {
       return Self.matches(Array(match.utf8), Array(key.utf8))
@@ -80,17 +80,17 @@ package struct TargetRule: Sendable, Hashable {
 
 extension TargetRule {
   /// Why rules cannot be read.
-  package struct Fault: Error, Sendable, Hashable {
+  public struct Fault: Error, Sendable, Hashable {
     /// The line of the text, from 1.
-    package var line: Int
+    public var line: Int
     /// What is wrong, in which member, and what is expected.
-    package var message: String
+    public var message: String
   }
 
   /// Reads rules: an array of objects with `match` and `settings`. The first rule that matches a target applies.
   ///
   /// - Throws: The fault of the first wrong rule.
-  package static func read(_ text: String) throws(Fault) -> [TargetRule] {
+  public static func read(_ text: String) throws(Fault) -> [TargetRule] {
     let bytes = Array(text.utf8)
     let result = bytes.withUnsafeBufferPointer { buffer in
       Result { () throws(Fault) in try read(buffer) }
@@ -148,7 +148,7 @@ extension TargetRule {
   }
 
   /// Rules as JSON, which ``read(_:)`` reads; empty if there are none.
-  package static func text(_ rules: [TargetRule]) -> String {
+  public static func text(_ rules: [TargetRule]) -> String {
     guard !rules.isEmpty else { return "" }
     var writer = JSONWriter()
     writer.beginArray()
@@ -168,7 +168,7 @@ extension TargetOverrides {
   /// Reads what all targets follow: as for one target, but without TLS, which belongs to origins.
   ///
   /// - Throws: The first fault.
-  package static func readDefaults(_ text: String) throws(TargetRule.Fault) -> TargetOverrides {
+  public static func readDefaults(_ text: String) throws(TargetRule.Fault) -> TargetOverrides {
     if text.isEmpty { return TargetOverrides() }
     let result = Array(text.utf8).withUnsafeBufferPointer { bytes in
       Result { () throws(Problem) in try read(bytes) }

@@ -1,48 +1,48 @@
-package import RedialCore
-package import RedialJSON
+public import RedialCore
+public import RedialJSON
 
 /// The limits and the breaker of a target.
-package struct TargetSettings: Sendable, Hashable {
+public struct TargetSettings: Sendable, Hashable {
   /// When its breaker trips and how it recovers.
-  package var breaker: CircuitBreakerSettings
+  public var breaker: CircuitBreakerSettings
   /// Maximum attempts in flight, 1...100,000.
-  package var maxInFlight: Int
+  public var maxInFlight: Int
   /// Attempts begun per second, 0.001...1,000,000; 0 for no limit.
-  package var ratePerSecond: Double
+  public var ratePerSecond: Double
   /// Attempts that may begin at once after a pause, 1...1,000,000; without effect if there is no rate.
-  package var rateBurst: Int
+  public var rateBurst: Int
   /// Retries as a share of the first attempts of the last ``retryWindow``, 0...1; without effect if
   /// ``retriesPerSecond`` is 0.
-  package var retryShare: Double
+  public var retryShare: Double
   /// Retries per second that are always allowed, 1...1,000,000; 0 for no limit on retries.
-  package var retriesPerSecond: Int
+  public var retriesPerSecond: Int
   /// How fast its attempts start.
-  package var pace: Pace
+  public var pace: Pace
   /// The share of the starts that new calls get while a backlog waits too, one of ``newCallShares``; 0 for calls to start by age.
-  package var newCallShare: Double
+  public var newCallShare: Double
   /// How long after its breaker has closed it gets a growing share of ``maxInFlight``, if its pace is fixed; zero for
   /// all at once.
-  package var slowStart: Duration
+  public var slowStart: Duration
   /// The maximum duration of an attempt, whatever a call's policy says.
-  package var attemptTimeout: Duration
+  public var attemptTimeout: Duration
 
   /// Its TLS settings; nil for the general settings.
-  package var tls: TargetTLS?
+  public var tls: TargetTLS?
 
   /// The shares that new calls may have. The rest keeps the backlog from starving.
-  package static let newCallShares = 0...FairShare.most
+  public static let newCallShares = 0...FairShare.most
 
   /// The default share of new calls.
-  package static let newCallShareByDefault = FairShare.usual
+  public static let newCallShareByDefault = FairShare.usual
 
   /// The window of the retry budget.
-  package static let retryWindow = Duration.seconds(10)
+  public static let retryWindow = Duration.seconds(10)
 
   /// The default maximum duration of an attempt: the longest that a policy may request.
-  package static let longestAttempt = Duration.seconds(3600)
+  public static let longestAttempt = Duration.seconds(3600)
 
   /// Creates settings; omitted arguments have Redial's defaults.
-  package init(
+  public init(
     breaker: CircuitBreakerSettings = CircuitBreakerSettings(), maxInFlight: Int = 64, ratePerSecond: Double = 0,
     rateBurst: Int = 1, retryShare: Double = 0.2, retriesPerSecond: Int = 0, pace: Pace = .adaptive,
     newCallShare: Double = Self.newCallShareByDefault, slowStart: Duration = .zero,
@@ -61,20 +61,20 @@ package struct TargetSettings: Sendable, Hashable {
   }
 
   /// A rate limiter with its full burst; nil without a rate.
-  package var rateLimiter: RateLimiter? {
+  public var rateLimiter: RateLimiter? {
     // In thousandths, so that rates below one per second are possible.
     ratePerSecond > 0
       ? RateLimiter(permits: Int((ratePerSecond * 1000).rounded(.up)), per: .seconds(1000), burst: rateBurst) : nil
   }
 
   /// A full retry budget; nil if retries are not limited.
-  package var retryBudget: RetryBudget? {
+  public var retryBudget: RetryBudget? {
     retriesPerSecond > 0
       ? RetryBudget(.ratio(share: retryShare, minimumPerSecond: retriesPerSecond, window: Self.retryWindow)) : nil
   }
 
   /// Writes the settings as one object, in the words of ``TargetOverrides``.
-  package func write(to writer: inout JSONWriter) {
+  public func write(to writer: inout JSONWriter) {
     TargetOverrides(all: self).write(to: &writer)
   }
 }

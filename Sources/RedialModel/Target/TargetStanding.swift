@@ -1,9 +1,9 @@
-package import RedialCore
+public import RedialCore
 
 /// Why a target takes no calls now, apart from the calls' own wait reasons. A time that has passed has no effect.
-package struct TargetStanding: Sendable, Hashable {
+public struct TargetStanding: Sendable, Hashable {
   /// The state of its breaker.
-  package enum Breaker: Sendable, Hashable {
+  public enum Breaker: Sendable, Hashable {
     /// Calls pass.
     case closed
     /// No call passes before that time.
@@ -14,24 +14,24 @@ package struct TargetStanding: Sendable, Hashable {
     case tripped
   }
 
-  package var breaker: Breaker
+  public var breaker: Breaker
   /// Whether its pace is limited to what it can take.
-  package var isPaced: Bool
+  public var isPaced: Bool
   /// When its pace allows the next attempt; nil if it is not limited, or if only another instance knows.
-  package var paceUntil: Timestamp?
+  public var paceUntil: Timestamp?
   /// Whether all connections to its origin are in use.
-  package var lacksConnection: Bool
+  public var lacksConnection: Bool
   /// Whether it is paused.
-  package var isPaused: Bool
+  public var isPaused: Bool
   /// The end of its Retry-After pause.
-  package var retryAfterUntil: Timestamp?
+  public var retryAfterUntil: Timestamp?
   /// When its rate allows the next attempt.
-  package var rateUntil: Timestamp?
+  public var rateUntil: Timestamp?
   /// When its budget allows the next retry.
-  package var retriesUntil: Timestamp?
+  public var retriesUntil: Timestamp?
 
   /// Creates a standing; by default that of a target that takes calls.
-  package init(
+  public init(
     breaker: Breaker = .closed, isPaused: Bool = false, isPaced: Bool = false, paceUntil: Timestamp? = nil,
     lacksConnection: Bool = false, retryAfterUntil: Timestamp? = nil, rateUntil: Timestamp? = nil,
     retriesUntil: Timestamp? = nil
@@ -53,7 +53,7 @@ package struct TargetStanding: Sendable, Hashable {
   }
 
   /// Whether no call would have to wait for it at this time or later.
-  package func isClear(at now: Timestamp) -> Bool {
+  public func isClear(at now: Timestamp) -> Bool {
     guard breaker == .closed, !isPaused, !isPaced, !lacksConnection else { return false }
     return [retryAfterUntil, rateUntil, retriesUntil].allSatisfy { $0 == nil || ($0 ?? now) <= now }
   }

@@ -8,7 +8,7 @@ extension TargetTLS {
   /// Only the text of a path is checked: links within the directory are the decision of its owner.
   ///
   /// - Parameter directory: The absolute path of the only allowed directory; nil for none.
-  package func faults(outside directory: String?) -> [Problem.Fault] {
+  public func faults(outside directory: String?) -> [Problem.Fault] {
     [("/tls/certificate", certificate), ("/tls/key", key), ("/tls/caFile", caFile)].compactMap { pointer, path in
       guard let path else { return nil }
       guard let directory else {
@@ -24,7 +24,7 @@ extension TargetTLS {
   /// while it was another. Pins and the version stay.
   ///
   /// - Returns: Nil if they set nothing then; and the pointers of the members that do not apply.
-  package func applicable(in directory: String?) -> (tls: TargetTLS?, leftOut: [String]) {
+  public func applicable(in directory: String?) -> (tls: TargetTLS?, leftOut: [String]) {
     let members = faults(outside: directory).map(\.pointer)
     guard !members.isEmpty else { return (self, []) }
     var tls = self
@@ -49,7 +49,7 @@ extension TargetOverrides {
   /// Refuses a file outside the directory for such files.
   ///
   /// - Throws: A problem of status 422 that names each wrong member.
-  package func checkFiles(in directory: String?) throws(Problem) {
+  public func checkFiles(in directory: String?) throws(Problem) {
     try Self.refuse(tls?.faults(outside: directory) ?? [])
   }
 
@@ -57,7 +57,7 @@ extension TargetOverrides {
   ///
   /// - Parameter key: The key of the target with the settings.
   /// - Throws: A problem of status 422.
-  package func checkOrigins(of key: TargetKey) throws(Problem) {
+  public func checkOrigins(of key: TargetKey) throws(Problem) {
     guard let tls, tls.origins(of: key).isEmpty else { return }
     try Self.refuse([
       .init(
@@ -81,7 +81,7 @@ extension Namespace {
   /// directory.
   ///
   /// - Parameter directory: The setting `tlsDirectory`; nil if no file may be named.
-  package func tlsDirectory(in directory: String?) -> String? {
+  public func tlsDirectory(in directory: String?) -> String? {
     guard !isDefault, let directory else { return directory }
     return directory.hasSuffix("/") ? directory + name : "\(directory)/\(name)"
   }

@@ -1,7 +1,7 @@
 internal import RedialJSON
 
 /// A version of TLS.
-package enum TLSVersion: String, Sendable, Hashable, CaseIterable {
+public enum TLSVersion: String, Sendable, Hashable, CaseIterable {
   /// TLS 1.2 (RFC 5246).
   case tls12 = "1.2"
   /// TLS 1.3 (RFC 8446).
@@ -10,28 +10,28 @@ package enum TLSVersion: String, Sendable, Hashable, CaseIterable {
 
 /// How a target proves its identity and how Redial proves its own, at the origins of the settings. Certificates and
 /// keys are files that are read when a connection is made; their content is neither stored nor shown.
-package struct TargetTLS: Sendable, Hashable {
+public struct TargetTLS: Sendable, Hashable {
   /// The path of Redial's certificate for the target, in PEM, followed by those of its issuers.
-  package var certificate: String?
+  public var certificate: String?
   /// The path of the certificate's private key, in PEM, without a pass phrase; nil if it is in the certificate's file.
-  package var key: String?
+  public var key: String?
   /// The path of a file of certificates, in PEM, which are the only trusted issuers for the target.
-  package var caFile: String?
+  public var caFile: String?
   /// SHA-256 digests of public keys, in base 64. The target must have one of these keys; empty for any key.
-  package var pins: [String]
+  public var pins: [String]
   /// The minimum version of TLS for the target.
-  package var minVersion: TLSVersion?
+  public var minVersion: TLSVersion?
 
   /// The origins to which all of it applies, each in the form of ``TargetURL/origin``; if empty, see ``origins(of:)``.
-  package var origins: [String]
+  public var origins: [String]
 
   /// The maximum number of pins of a target.
-  package static let mostPins = 16
+  public static let mostPins = 16
   /// The maximum number of listed origins of a target.
-  package static let mostOrigins = 64
+  public static let mostOrigins = 64
 
   /// Creates settings; omitted arguments have the general default.
-  package init(
+  public init(
     certificate: String? = nil, key: String? = nil, caFile: String? = nil, pins: [String] = [],
     minVersion: TLSVersion? = nil, origins: [String] = []
   ) {
@@ -44,13 +44,13 @@ package struct TargetTLS: Sendable, Hashable {
   }
 
   /// Whether it sets nothing for any origin.
-  package var setsNothing: Bool {
+  public var setsNothing: Bool {
     certificate == nil && key == nil && caFile == nil && pins.isEmpty && minVersion == nil
   }
 
   /// The origins to which it applies as settings of a target: those that it lists; if it lists none, the target's own,
   /// if its key is an origin or the target for callbacks to one.
-  package func origins(of key: TargetKey) -> [String] {
+  public func origins(of key: TargetKey) -> [String] {
     guard origins.isEmpty else { return origins }
     var name = key.bare
     if name.hasPrefix(WebhookSubscription.targetPrefix) {

@@ -1,17 +1,17 @@
-package import RedialCore
+public import RedialCore
 
 /// The part of ``UsualFailures`` that outlives the process.
-package struct UsualShare: Sendable, Hashable {
+public struct UsualShare: Sendable, Hashable {
   /// The share of failures, 0...1.
-  package var share: Double
+  public var share: Double
   /// When the last outcome ended that it is of.
-  package var at: Timestamp
+  public var at: Timestamp
 
   /// Less than this is not worth a record.
   static let least = 0.01
 
   /// Nil if failures are not usual.
-  package init?(_ usual: UsualFailures) {
+  public init?(_ usual: UsualFailures) {
     guard usual.share >= Self.least else { return nil }
     share = (usual.share * 1000).rounded() / 1000
     at = usual.learnedAt
@@ -19,9 +19,9 @@ package struct UsualShare: Sendable, Hashable {
 }
 
 extension UsualShare: StoredRecord {
-  package init() { (share, at) = (0, .epoch) }
+  public init() { (share, at) = (0, .epoch) }
 
-  package static func fields<Visitor: FieldVisitor & ~Copyable>(
+  public static func fields<Visitor: FieldVisitor & ~Copyable>(
     _ visitor: inout Visitor, _ record: inout UsualShare
   ) throws(Visitor.Failure) {
     try visitor.visit("share", &record.share)

@@ -1,9 +1,9 @@
 /// Base 64 with padding (RFC 4648 §4), strict in what it reads.
-package enum Base64 {
+public enum Base64 {
   private static let alphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
   /// The text of the bytes.
-  package static func encode(_ bytes: some Collection<UInt8>) -> String {
+  public static func encode(_ bytes: some Collection<UInt8>) -> String {
     var text: [UInt8] = []
     text.reserveCapacity((bytes.count + 2) / 3 * 4)
     var group: UInt32 = 0
@@ -32,7 +32,7 @@ package enum Base64 {
   }
 
   /// The bytes of the text; nil if a character, the padding or an unused bit is wrong.
-  package static func decode(_ text: String) -> [UInt8]? {
+  public static func decode(_ text: String) -> [UInt8]? {
     let characters = Array(text.utf8)
     guard characters.count % 4 == 0 else { return nil }
     let padding = characters.reversed().prefix(2).prefix { $0 == UInt8(ascii: "=") }.count

@@ -1,20 +1,20 @@
 /// The hash FNV-1a of 64 bits (Fowler, Noll and Vo; draft-eastlake-fnv): the same in every process, unlike `Hasher`.
-package struct FNV1a: Sendable {
+public struct FNV1a: Sendable {
   /// The hash of all that was added.
-  package private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
+  public private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
 
-  package init() {}
+  public init() {}
 
   /// The hash of a text.
-  package init(_ text: String) {
+  public init(_ text: String) {
     add(text)
   }
 
-  package mutating func add(_ byte: UInt8) {
+  public mutating func add(_ byte: UInt8) {
     value = (value ^ UInt64(byte)) &* 0x100_0000_01b3
   }
 
-  package mutating func add(_ text: String) {
+  public mutating func add(_ text: String) {
     for byte in text.utf8 { add(byte) }
   }
 }

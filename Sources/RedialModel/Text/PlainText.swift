@@ -3,14 +3,14 @@
 /// A target chooses its header and its body, and clients choose targets, labels, names and reasons. Shown unchanged
 /// they could move the cursor, overwrite the screen, set the window's title, change the order of text, or hide a part
 /// of it.
-package enum PlainText {
+public enum PlainText {
   /// The text with `\u001b` and the like in place of each scalar that a terminal acts on or does not show: the control
   /// characters C0, DEL and C1, the separators of lines and paragraphs, and formatting characters, which set the
   /// direction of text or have no width. One beyond U+FFFF is written as in JSON, in two halves.
   ///
   /// Add styles after it. The result is one line unless `keepsLines` keeps line feeds and tabs. A backslash stays
   /// unchanged, so that paths and JSON remain readable. JSON keeps its meaning: such scalars occur only in its strings.
-  package static func escaped(_ text: String, keepsLines: Bool = false) -> String {
+  public static func escaped(_ text: String, keepsLines: Bool = false) -> String {
     guard text.unicodeScalars.contains(where: { isActive($0, keepsLines) }) else { return text }
     var escaped = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
@@ -27,13 +27,13 @@ package enum PlainText {
   }
 
   /// Whether ``escaped(_:keepsLines:)`` would replace anything in a text.
-  package static func needsEscapes(_ text: String) -> Bool {
+  public static func needsEscapes(_ text: String) -> Bool {
     text.unicodeScalars.contains { isActive($0, false) }
   }
 
   /// Whether a text has a control character (C0, DEL, C1), a separator of lines or paragraphs, or one that changes the
   /// direction of text. Joiners, which words of several scripts need, do not count.
-  package static func hasControls(_ text: String) -> Bool {
+  public static func hasControls(_ text: String) -> Bool {
     if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return false }
     return text.unicodeScalars.contains { isControl($0) }
   }

@@ -1,4 +1,4 @@
-package import RedialJSON
+public import RedialJSON
 
 /// The labels. A view of the call always has them.
 struct LabelsMember: MemberForm {
@@ -48,7 +48,7 @@ struct LabelsMember: MemberForm {
 
 extension [CallSpec.Label] {
   /// Writes a member with the labels into an open object.
-  package func write(_ name: StaticString = "labels", to writer: inout JSONWriter) {
+  public func write(_ name: StaticString = "labels", to writer: inout JSONWriter) {
     writer.key(name)
     writer.beginObject()
     for label in self {
