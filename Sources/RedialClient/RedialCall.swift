@@ -41,7 +41,7 @@ public struct RedialCall: Sendable, Hashable, Identifiable {
   public var createdAt: Date
   /// When it ended; nil before.
   public var finishedAt: Date?
-  /// After this no attempt begins; nil once it has ended.
+  /// After this no attempt begins, or began; nil only of a call whose data is damaged.
   public var deadlineAt: Date?
   /// How many attempts have begun.
   public var attemptCount: Int

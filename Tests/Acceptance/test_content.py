@@ -83,7 +83,8 @@ def test_erased_content_is_gone_from_the_api_and_from_the_file(redial, receiver)
     target = receiver(lambda request: (500, {"x-reply": "pilotfish"}, answer))
     service = redial()
     identity = service.submit(
-        url=target.url, body=secret, headers={"authorization": "catfish"}, policy=FAST, labels={"team": "a"})
+        url=target.url, body=secret, headers={"authorization": "catfish"}, policy=FAST, labels={"team": "a"},
+        description="dogfish")
     other = service.submit(url=target.url, body="salmon" * 500, policy=FAST)
     service.ended(identity), service.ended(other)
     erased = service("DELETE", f"/v1/calls/{identity}/content")
@@ -95,6 +96,7 @@ def test_erased_content_is_gone_from_the_api_and_from_the_file(redial, receiver)
     call = service.get(identity)
     assert call["contentErasedAt"] == erased.json["contentErasedAt"]
     assert (call["state"], call["labels"], call["attemptCount"]) == ("failed", {"team": "a"}, 2)
+    assert "description" not in call
     assert [a["status"] for a in call["attempts"]] == [500, 500]
     assert [a["response"] for a in attempts(service, identity, "?include=body")] == [None, None]
     refused = service("POST", f"/v1/calls/{identity}/retry")

@@ -24,7 +24,7 @@ def test_success_and_failure_are_told_and_verify_with_the_kept_secret(redial, fl
         call = service.ended(identity)
         assert payload["timestamp"] == call["finishedAt"]
         assert payload["data"]["id"] == identity
-        assert payload["data"] == call
+        assert payload["data"] == {k: v for k, v in call.items() if k != "policyInForce"}
         with pytest.raises(WebhookVerificationError):
             Webhook(secret).verify(request.body + b" ", dict(request.headers))
         with pytest.raises(WebhookVerificationError):

@@ -92,7 +92,38 @@ struct CallContractTests {
         #expect(isAccepted(name, text(most)) && !isAccepted(name, text(most + 1)), "\(name)")
       }
     }
-    // Priority, target and ordering key.
-    #expect(found >= 3)
+    // Priority, target, ordering key and description.
+    #expect(found >= 4)
+  }
+
+  @Test("a call and a policy of an earlier build are read, with other orders of members and one that has gone")
+  func earlier() throws {
+    let text = #"""
+      {"url":"http://a/","method":"GET","policy":{"maxAttempts":3,"onExhausted":"fail"},"policyName":"p@1",\#
+      "namespace":"acme","target":"t","priority":2,"capture":{"maxBytes":5}}
+      """#
+    for _ in 0..<2 {
+      let spec = try Array(text.utf8).withUnsafeBufferPointer { try CallSpec.read(canonicalJSON: $0) }
+      #expect(spec.policy.maxAttempts == 3 && spec.policyName == "p@1" && spec.priority == 2)
+      #expect(spec.target == TargetKey("t", in: try #require(Namespace("acme"))))
+      // No client may give it, also if the same bytes were read before.
+      #expect(throws: Problem.self) {
+        try DescriptorTests.read(#"{"url":"http://a/","policy":{"maxAttempts":3,"onExhausted":"fail"}}"#)
+      }
+    }
+    let document = Array(
+      #"{"name":"p","version":1,"createdAt":5,"policy":{"maxAttempts":3,"onExhausted":"fail"}}"#.utf8)
+    let policy = try document.withUnsafeBufferPointer { try StoredPolicy($0) }
+    #expect(String(decoding: policy.json, as: UTF8.self) == #"{"maxAttempts":3}"#)
+  }
+
+  @Test("what a call is for is one line, and goes with its content")
+  func descriptions() throws {
+    for wrong in ["", "a\\nb", String(repeating: "x", count: 256)] {
+      #expect(throws: Problem.self) { try DescriptorTests.read(#"{"url":"http://a/","description":"\#(wrong)"}"#) }
+    }
+    let spec = try DescriptorTests.read(#"{"url":"http://a/","description":"for you"}"#).spec
+    #expect(spec.fields.description == "for you" && !spec.isErased(keepingLabels: true))
+    #expect(spec.erased(at: .epoch).fields.description == nil)
   }
 }

@@ -53,6 +53,10 @@ struct PostgresImportTests {
         body: [UInt8](repeating: UInt8(number), count: number * 300), labels: [.init(name: "n", value: "\(number)")])
       call.progress.attempts = 2
       var archived = ArchivedCall(record: call, attempts: [Sample.attempt(1), Sample.attempt(2)])
+      archived.attempts[0].decision = AttemptDecision(
+        .park(until: Sample.time(3)), because: "status 503", computed: .seconds(2), jitter: 0.75,
+        clamps: [.maximum, .deadline])
+      archived.attempts[1].decision = AttemptDecision(.stop(.attemptsExhausted), because: "all are used")
       if number % 3 == 0 {
         archived.key = KeyRecord(
           key: IdempotencyKey(IdempotencyName("k\(number)", in: .default), fingerprint: [1, 255]), call: call.id,
@@ -72,6 +76,15 @@ struct PostgresImportTests {
     call.progress.waiting = hasTurn ? .backoff : .ordering
     if !hasTurn { call.progress.due = call.lastStart }
     return ArchivedCall(record: call, attempts: [], hasTurn: hasTurn)
+  }
+
+  /// A call with a key that all of them have.
+  private static func keyed(_ number: Int, until second: Int) -> ArchivedCall {
+    var call = ArchivedCall(record: Sample.call(number, .succeeded), attempts: [])
+    call.key = KeyRecord(
+      key: IdempotencyKey(IdempotencyName("k", in: .default), fingerprint: [1]), call: call.record.id,
+      createdAt: Sample.start, expiresAt: Sample.time(second))
+    return call
   }
 
   @Test("has everything of each call, and a second one changes nothing")
@@ -113,18 +126,21 @@ struct PostgresImportTests {
 
   @Test("leaves out keys that have expired, or that the store keeps longer for another call")
   func keys() throws {
-    func call(_ number: Int, until second: Int) -> ArchivedCall {
-      var call = ArchivedCall(record: Sample.call(number, .succeeded), attempts: [])
-      call.key = KeyRecord(
-        key: IdempotencyKey(IdempotencyName("k", in: .default), fingerprint: [1]), call: call.record.id,
-        createdAt: Sample.start, expiresAt: Sample.time(second))
-      return call
-    }
     func holder() throws -> Int64 { try database.number("SELECT call_id FROM keys") }
-    for (number, until, now, expected) in [(1, 60, 0, 1), (2, 60, 0, 1), (3, 90, 0, 3), (4, 95, 100, 3)] {
-      try importing([call(number, until: until)], at: Sample.time(now))
+    // The fifth replaces one that has expired since it was made.
+    for (number, until, now, expected) in [
+      (1, 60, 0, 1), (2, 60, 0, 1), (3, 90, 0, 3), (4, 95, 100, 3), (5, 200, 100, 5),
+    ] {
+      try importing([Self.keyed(number, until: until)], at: Sample.time(now))
       #expect(try holder() == Sample.id(expected).rawValue, "\(number)")
     }
+  }
+
+  @Test("keeps the key that lasts longest, if one batch has several")
+  func sameKeys() throws {
+    try importing([(1, 60), (2, 90), (3, 80)].map { Self.keyed($0.0, until: $0.1) })
+    #expect(try database.number("SELECT call_id FROM keys") == Sample.id(2).rawValue)
+    #expect(try exported().count == 3)
   }
 
   @Test("takes the call of a webhook that arrives alone for one that was removed")

@@ -67,4 +67,28 @@ struct StoredLabelTests {
     let reader = try SQLiteReader(path: path, connections: 1, beside: store)
     #expect(try reader.ids(CallQuery(CallFilter(labels: [label]))).calls == [call.id])
   }
+
+  @Test("a whole spec says that a call has no labels, or which, and one that is cut off says nothing")
+  func wholeSpecs() {
+    for change in [{ _ in }, { $0.policyName = "default" }, { $0.hops = 3 }] as [(inout CallFields) -> Void] {
+      for labels in [[], [CallSpec.Label(name: "a", value: "b")]] {
+        let spec = CallSpec(url: "http://a/", method: "GET", target: "t", policy: .service, captureLimit: 1) {
+          $0.labels = labels
+          change(&$0)
+        }.canonicalJSON
+        func removed(_ bytes: some Collection<UInt8>) -> RemovedLabels {
+          Array(bytes).withUnsafeBufferPointer { RemovedLabels(spec: $0) }
+        }
+        switch removed(spec) {
+        case .none: #expect(labels.isEmpty)
+        case .listed(let found): #expect(!labels.isEmpty && found == spec)
+        case .unknown: Issue.record("\(String(decoding: spec, as: UTF8.self))")
+        }
+        guard case .unknown = removed(spec.dropLast()) else {
+          Issue.record("cut off")
+          continue
+        }
+      }
+    }
+  }
 }

@@ -51,9 +51,7 @@ package enum Sample {
     (figures.connected, figures.remoteAddress, figures.version) = (number, IPAddress(canonical: "::1"), .http11)
     return AttemptRecord(
       number: number, startedAt: time(number), duration: .microseconds(12_345), outcome: .answered, status: 503,
-      decision: AttemptDecision(
-        .retry(after: .milliseconds(1500)), because: "status 503 is retryable", computed: .seconds(2), jitter: 0.75,
-        clamps: [.maximum, .deadline]),
+      decision: AttemptDecision(.retry(after: .seconds(1))),
       response: CapturedResponse(
         head: HeaderBlock(bytes: Array("retry-after: 3\r\n".utf8)), body: body ?? [UInt8(number)], truncated: false),
       figures: figures)

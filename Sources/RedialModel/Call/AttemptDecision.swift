@@ -83,7 +83,7 @@ public struct AttemptDecision: Sendable, Hashable {
     writer.endObject()
   }
 
-  /// Reads ``json``. Members of a newer version are passed over.
+  /// Reads ``json``. Members of a newer version are passed over; a word of one is not known.
   ///
   /// - Throws: What is wrong with it.
   public init(json bytes: [UInt8]) throws(JSONError) {
@@ -103,7 +103,9 @@ public struct AttemptDecision: Sendable, Hashable {
       }
     }
     if let failure { throw failure }
-    guard let action = members.action else { throw JSONError(offset: 0, reason: "no action is given") }
+    guard let action = members.action else {
+      throw JSONError(offset: 0, reason: "its action, or the reason of that, is not known")
+    }
     self.init(
       action, because: members.because, computed: members.computed, jitter: members.jitter, clamps: members.clamps)
   }

@@ -71,7 +71,6 @@ public struct CallFields: Sendable {
     try visitor.field("description", TextMember(longest: 255), &call.description, [.client, .shown])
     try visitor.field("labels", LabelsMember(), &call.labels, [.client, .shown])
     try visitor.field("callback", CallbackMember(), &call.callback, .client)
-    try visitor.field("capture", CaptureMember(), &call.capture, .client)
     try visitor.field("redirects", RedirectsMember(), &call.maxRedirects, [.client, .shown])
     try visitor.field("orderingKey", NameMember(), &call.orderingKey, [.client, .shown])
     try visitor.field(
@@ -83,6 +82,8 @@ public struct CallFields: Sendable {
     // People use the target's unqualified key.
     try visitor.field("namespace", NamespaceMember(), &call.target, .stored)
     try visitor.field("hops", NumberMember(0...CallDescriptor.Limits.mostHops, unless: 0), &call.hops, .stored)
+    // The last one, which is always written: by its end a store knows that a spec is whole (`RemovedLabels`).
+    try visitor.field("capture", CaptureMember(), &call.capture, .client)
   }
 }
 

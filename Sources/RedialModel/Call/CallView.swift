@@ -51,7 +51,7 @@ public struct CallView {
     call.spec.show(hiding: redaction, to: &writer)
     writer.field("createdAt", call.createdAt)
     writer.field("finishedAt", progress.finishedAt)
-    writer.field("deadlineAt", call.deadline)
+    writer.field("deadlineAt", damage == nil ? call.deadline : nil)
     writer.field("attemptCount", progress.attempts)
     writer.field("maxAttempts", attempts: call.spec.policy.maxAttempts)
     if detail == .full {

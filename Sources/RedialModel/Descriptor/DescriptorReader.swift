@@ -55,6 +55,8 @@ struct DescriptorReader: ~Copyable {
     let faultsBefore = faultCount
     var draft = PolicyDraft()
     try draft.read(from: &self)
-    if faultCount == faultsBefore { policy = KnownPolicies.recent.remember(draft, readFrom: text) }
+    guard faultCount == faultsBefore else { return }
+    // Whether an outdated text is a fault depends on who gives it.
+    policy = draft.isOutdated ? KnownPolicy(draft) : KnownPolicies.recent.remember(draft, readFrom: text)
   }
 }

@@ -11,6 +11,8 @@ struct PolicyDraft {
   private var network: NetworkRetry?
   private var statuses: StatusSet?
   private var statusesWithRetryAfter: StatusSet?
+  /// Whether its text has a member that no client may give any more.
+  private(set) var isOutdated = false
 
   private static let names = [
     "maxAttempts", "deadline", "lastAttempt", "minimumAttemptTime", "attemptTimeout", "backoff", "retryOn", "stopOn",
@@ -70,7 +72,9 @@ struct PolicyDraft {
     case "retryAfter": try readRetryAfter(&reader)
     case "onTrip":
       if let value = try Self.value(in: PolicyVocabulary.trips, "/policy/onTrip", &reader) { policy.onTrip = value }
-    default: _ = try reader.json.skipValue()
+    default:
+      isOutdated = true
+      _ = try reader.json.skipValue()
     }
   }
 

@@ -35,7 +35,36 @@ extension StoredPolicy {
     let fields = try Fields(content)
     let name = PolicyName(qualified: fields.name)
     self.init(
-      name: name.bare, version: fields.version, createdAt: fields.createdAt, json: fields.policy.bytes,
-      in: name.namespace)
+      name: name.bare, version: fields.version, createdAt: fields.createdAt,
+      json: try Self.current(fields.policy.bytes), in: name.namespace)
+  }
+
+  /// A policy's text without the member that builds from before the first release wrote, and that has gone.
+  private static func current(_ json: [UInt8]) throws(JSONError) -> [UInt8] {
+    if json.isEmpty { return json }
+    var writer = JSONWriter(capacity: json.count)
+    var isOutdated = false
+    let failure: JSONError? = json.withUnsafeBufferPointer { bytes in
+      var reader = JSONReader(bytes)
+      do throws(JSONError) {
+        writer.beginObject()
+        try reader.beginObject()
+        while let name = try reader.nextKey() {
+          let value = reader.raw(try reader.skipValue())
+          if name == "onExhausted" {
+            isOutdated = true
+          } else {
+            writer.key(name)
+            writer.raw(Array(value))
+          }
+        }
+        writer.endObject()
+        return nil
+      } catch {
+        return error
+      }
+    }
+    if let failure { throw failure }
+    return isOutdated ? writer.bytes : json
   }
 }

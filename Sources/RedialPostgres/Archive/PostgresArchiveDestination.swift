@@ -17,6 +17,11 @@ package final class PostgresArchiveDestination: ArchiveDestination {
     try settings.check()
     lock = try PostgresContents(settings)
     try PostgresSchema.open(lock.connection, schema: settings.schema)
+    try lock.waitForLeases()
+    // An instance that stood still could renew its lease later, and go on beside the calls that it does not know.
+    var expire = PostgresStatement(LeaseQueries.expire)
+    expire.add(nil as Int64?)
+    _ = try lock.run([PostgresStatement(LeaseQueries.lock), expire])
     try lock.beginToWait("begin the import")
     guard try lock.run([PostgresStatement(ContentQueries.obstacles)])[0].integer(0, 0) == 0 else {
       throw MigrationMark.refusal(of: lock.place)
@@ -34,6 +39,8 @@ package final class PostgresArchiveDestination: ArchiveDestination {
   }
 
   package func insert(_ calls: [ArchivedCall], at now: Timestamp) throws(StoreError) {
+    // Throws if the connection that keeps instances out is lost.
+    _ = try lock.run([PostgresStatement(ContentQueries.obstacles)])
     var calls = calls
     let turns = try takeTurns(&calls)
     let replaced = try dropOutdatedKeys(of: &calls, at: now)
@@ -86,15 +93,23 @@ package final class PostgresArchiveDestination: ArchiveDestination {
     let names = keyed.map(\.key.key.name)
     var find = PostgresStatement(ClaimQueries.keys)
     find.add(texts: names.map(\.text))
-    find.add(now.microseconds)
+    // Also those that have expired and were not removed yet.
+    find.add(Int64.min)
     let known = KeyRows.records(of: names, try writer.run([find])[0])
     var replaced: [String] = []
+    var longest: [IdempotencyName: Int] = [:]
     for ((index, key), known) in zip(keyed, known) {
-      if key.expiresAt <= now {
+      let isKept = known.map { $0.call != key.call && $0.expiresAt > now && $0.expiresAt >= key.expiresAt } ?? false
+      guard key.expiresAt > now, !isKept else {
         calls[index].key = nil
-      } else if let known, known.call != key.call {
-        if known.expiresAt >= key.expiresAt { calls[index].key = nil } else { replaced.append(key.key.name.text) }
+        continue
       }
+      if let other = longest[key.key.name], let rival = calls[other].key {
+        calls[rival.expiresAt >= key.expiresAt ? index : other].key = nil
+        if rival.expiresAt >= key.expiresAt { continue }
+      }
+      longest[key.key.name] = index
+      if let known, known.call != key.call { replaced.append(key.key.name.text) }
     }
     guard !replaced.isEmpty else { return [] }
     var remove = PostgresStatement(ArchiveQueries.removeKeys)

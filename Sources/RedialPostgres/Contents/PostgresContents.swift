@@ -158,7 +158,7 @@ final class PostgresContents: ContentReader {
     try waitForLeases()
     try execute(
       ["SET LOCAL lock_timeout = '5s'", "LOCK TABLE sessions IN EXCLUSIVE MODE", "SET LOCAL lock_timeout = 0"],
-      purpose: "lock the store: an instance or another migration has it")
+      purpose: "lock the store: an instance, a migration or an import has it")
     guard try lastSession() == nil else { throw inUse }
   }
 

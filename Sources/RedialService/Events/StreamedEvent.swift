@@ -90,6 +90,7 @@ extension StreamedEvent {
       switch name {
       case "url": writer.field("url", redaction.url(spec.url))
       case "labels": spec.labels.write(to: &writer)
+      case "description" where spec.fields.description == nil: break
       case "contentErasedAt": writer.field("contentErasedAt", spec.contentErasedAt)
       default:
         writer.key(name)

@@ -7,7 +7,7 @@ enum StoreOption {
   /// For a command that reads the file of an SQLite store.
   static let options = list(
     "sqlite:PATH", "The store [REDIAL_STORE, or as in the config file; sqlite:data/redial.db].")
-  /// For a command that reads any store.
+  /// For a command that works on any store.
   static let any = list(
     "STORE", "The store, sqlite:PATH or postgresql://… [REDIAL_STORE, or as in the config file; sqlite:data/redial.db]."
   )

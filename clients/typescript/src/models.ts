@@ -306,9 +306,9 @@ export type CallBase = {
   finishedAt: string | null;
   /**
    * At this time the call ends: no attempt begins later, and one in flight is cut off. Of a call that has
-   * ended, the deadline that it had.
+   * ended, the deadline that it had; null if it is damaged.
    */
-  deadlineAt: string;
+  deadlineAt: string | null;
   /** Attempts that have begun, including those that Redial itself cut off. */
   attemptCount: number;
   /** Maximum number of attempts; null if only the deadline limits them. */

@@ -274,10 +274,10 @@ class CallBase(TypedDict):
     labels: dict[str, str]
     createdAt: Timestamp
     finishedAt: str | None
-    deadlineAt: str
+    deadlineAt: str | None
     """
     At this time the call ends: no attempt begins later, and one in flight is cut off. Of a call that has
-    ended, the deadline that it had.
+    ended, the deadline that it had; null if it is damaged.
 
     """
     attemptCount: int
