@@ -7,15 +7,10 @@ enum DecisionText {
   static func decision(
     _ decision: RetryDecision, for end: AttemptEnd, failure: AttemptFailure?, of spec: CallSpec
   ) -> AttemptDecision {
-    let action: AttemptDecision.Action
-    switch decision.action {
-    case .succeed: return AttemptDecision(.succeed)
-    case .retry(let wait): action = .retry(after: wait)
-    case .park(let time): action = .park(until: time)
-    case .stop(let reason): action = .stop(reason)
-    }
+    if case .succeed = decision.action { return AttemptDecision(.succeed) }
     return AttemptDecision(
-      action, because: because(decision, end, failure, spec), computed: decision.computed, jitter: decision.jitter,
+      decision.action, because: because(decision, end, failure, spec), computed: decision.computed,
+      jitter: decision.jitter,
       clamps: decision.clamps)
   }
 

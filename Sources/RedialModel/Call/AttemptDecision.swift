@@ -4,16 +4,7 @@ internal import RedialText
 
 /// What was decided about a call when an attempt had ended, as people see it.
 public struct AttemptDecision: Sendable, Hashable {
-  public enum Action: Sendable, Hashable {
-    case succeed
-    /// Another attempt after this wait.
-    case retry(after: Duration)
-    /// Another attempt at this time.
-    case park(until: Timestamp)
-    case stop(StopReason)
-  }
-
-  public var action: Action
+  public var action: RetryDecision.Action
   /// Why, in words; empty for a success.
   public var because: String
   /// The wait that the backoff computed, before it was limited; nil if it computed none.
@@ -25,7 +16,8 @@ public struct AttemptDecision: Sendable, Hashable {
 
   /// Creates a decision.
   public init(
-    _ action: Action, because: String = "", computed: Duration? = nil, jitter: Double? = nil, clamps: WaitClamps = []
+    _ action: RetryDecision.Action, because: String = "", computed: Duration? = nil, jitter: Double? = nil,
+    clamps: WaitClamps = []
   ) {
     self.action = action
     self.because = because
@@ -121,7 +113,7 @@ public struct AttemptDecision: Sendable, Hashable {
     var jitter: Double?
     var clamps: WaitClamps = []
 
-    var action: Action? {
+    var action: RetryDecision.Action? {
       switch word {
       case "succeed": .succeed
       case "retry": after.map { .retry(after: $0) }
