@@ -8,16 +8,26 @@ struct VirtualStore {
   struct Batch {
     /// One of them, `queued` or `scheduled`.
     let call: CallRecord
+    let isQueued: Bool
+    let due: Timestamp
     var count: Int
 
-    var isQueued: Bool { call.progress.state == .queued }
-    var due: Timestamp { call.progress.due }
+    init(call: CallRecord, count: Int) {
+      self.call = call
+      isQueued = call.progress.state == .queued
+      due = call.progress.due
+      self.count = count
+    }
   }
 
   /// The calls that were made.
   private(set) var calls: [CallID: CallRecord] = [:]
   /// The others, the oldest first.
   private var batches: [Batch]
+  /// Places of batches by due time, and how many of the first of them are empty: a step of a simulation looks at those that are
+  /// due, not at all.
+  private let placesByDue: [Int]
+  private var empty = 0
   /// Calls in the target's queue, by age, and all that wait here, by due time. A call that does not wait as it did then is
   /// passed over.
   private var queue = EventHeap<CallID>()
@@ -27,6 +37,8 @@ struct VirtualStore {
 
   init(_ batches: [Batch] = []) {
     self.batches = batches
+    placesByDue = batches.indices.sorted { batches[$0].due < batches[$1].due }
+    passEmpty()
   }
 
   /// What an engine must know of it first.
@@ -74,7 +86,8 @@ struct VirtualStore {
 
   mutating func claimDue(before time: Timestamp, limit: Int) -> Claim {
     var claimed: [CallRecord] = []
-    for place in batches.indices where batches[place].due <= time {
+    for place in placesByDue[empty...] {
+      guard batches[place].due <= time else { break }
       while claimed.count < limit, let call = take(from: place) { claimed.append(call) }
     }
     while claimed.count < limit, let due = firstDue(), due <= time, let id = byDue.next()?.event {
@@ -98,6 +111,7 @@ struct VirtualStore {
   private mutating func take(from place: Int) -> CallRecord? {
     guard batches[place].count > 0 else { return nil }
     batches[place].count -= 1
+    passEmpty()
     lastID += 1
     let model = batches[place].call
     var call = CallRecord(
@@ -108,13 +122,17 @@ struct VirtualStore {
     return call
   }
 
+  private mutating func passEmpty() {
+    while empty < placesByDue.count, batches[placesByDue[empty]].count == 0 { empty += 1 }
+  }
+
   private mutating func hold(_ id: CallID) -> CallRecord? {
     calls[id]?.progress.state = .held
     return calls[id]
   }
 
   private mutating func nextDue() -> Timestamp? {
-    [batches.lazy.filter { $0.count > 0 }.map(\.due).min(), firstDue()].compactMap { $0 }.min()
+    [empty < placesByDue.count ? batches[placesByDue[empty]].due : nil, firstDue()].compactMap { $0 }.min()
   }
 
   /// The due time of the first call that was made and waits here.
@@ -132,7 +150,12 @@ struct VirtualStore {
   /// Calls of batches that are due, and that the engine has no room for yet; those in the target's queue are counted by the
   /// engine.
   func overdue(at now: Timestamp) -> Int {
-    batches.reduce(0) { $0 + (!$1.isQueued && $1.due <= now ? $1.count : 0) }
+    var overdue = 0
+    for place in placesByDue[empty...] {
+      guard batches[place].due <= now else { break }
+      if !batches[place].isQueued { overdue += batches[place].count }
+    }
+    return overdue
   }
 
   /// How many calls of the target's queue miss their deadlines if so many of it start per second, the oldest first.
