@@ -49,7 +49,7 @@ $(VENV)/done: $(REQUIREMENTS)
 	@Scripts/packages test
 	@rm -rf $(VENV)
 	@python3 -m venv $(VENV)
-	@$(VENV)/bin/python -m pip install -q --disable-pip-version-check -r $(REQUIREMENTS)
+	@$(VENV)/bin/python -m pip install -q --no-compile --disable-pip-version-check -r $(REQUIREMENTS)
 	@touch $@
 
 docs: build-tests
