@@ -1,4 +1,5 @@
 public import Foundation
+internal import RedialText
 
 /// A call as the service shows it.
 ///
@@ -53,6 +54,8 @@ public struct RedialCall: Sendable, Hashable, Identifiable {
   public var warnings: [Warning] = []
   /// Who has run it again, the latest last, at most the latest 100. Lists leave them out.
   public var retries: [ManualRetry] = []
+  /// How long it waited before its attempts, for what: `backoff`, `pace` and so on. Lists leave it out.
+  public var waited: [String: Duration] = [:]
   /// The attempts that have ended, the oldest first, without their responses. Lists leave them out.
   public var attempts: [RedialCallAttempt]
   /// The captured part of the last attempt's response; nil when it had none. Lists leave it out.
@@ -75,7 +78,7 @@ extension RedialCall: Codable {
     case id, kind, state, failureReason, waitingOn, nextAttemptAt, url, method, target, priority, orderingKey
     case redirects, replayOf, policy, description, labels, createdAt, finishedAt, deadlineAt, attemptCount, maxAttempts,
       contentErasedAt, warnings, retries
-    case attempts, response
+    case waited, attempts, response
   }
 
   private struct Redirects: Codable {
@@ -109,6 +112,7 @@ extension RedialCall: Codable {
     contentErasedAt = try members.timeIfPresent(forKey: .contentErasedAt)
     warnings = try members.decodeIfPresent([Warning].self, forKey: .warnings) ?? []
     retries = try members.decodeIfPresent([ManualRetry].self, forKey: .retries) ?? []
+    waited = try members.durations(forKey: .waited)
     attempts = try members.decodeIfPresent([RedialCallAttempt].self, forKey: .attempts) ?? []
     response = try members.decodeIfPresent(RedialCallResponse.self, forKey: .response)
   }
@@ -140,6 +144,7 @@ extension RedialCall: Codable {
     try members.encode(contentErasedAt.flatMap(WireTime.text), forKey: .contentErasedAt)
     if !warnings.isEmpty { try members.encode(warnings, forKey: .warnings) }
     try members.encode(retries, forKey: .retries)
+    try members.encode(waited.mapValues { DurationText.format($0) }, forKey: .waited)
     try members.encode(attempts, forKey: .attempts)
     try members.encode(response, forKey: .response)
   }

@@ -17,6 +17,8 @@ public struct RedialCallAttempt: Sendable, Hashable {
   public var failure: Failure?
   /// The decision about the call; nil if there was none.
   public var decision: Decision?
+  /// How long the call waited before it, for what: `backoff`, `pace` and so on. Only a call that is read on its own has it.
+  public var waited: [String: Duration] = [:]
   /// The captured part of its response. Only ``RedialClient/attempts(of:)`` has it.
   public var response: RedialCallResponse?
 
@@ -46,12 +48,14 @@ public struct RedialCallAttempt: Sendable, Hashable {
     public var jitter: Double?
     /// What limited the wait: `max`, `deadline`, `min`.
     public var clampedBy: [String]
+    /// What the wait is for; nil for the backoff.
+    public var waitingOn: RedialCall.WaitReason?
   }
 }
 
 extension RedialCallAttempt: Codable {
   private enum Key: String, CodingKey {
-    case number, startedAt, outcome, status, duration, error, decision, response
+    case number, startedAt, outcome, status, duration, error, decision, waited, response
   }
 
   /// Reads an attempt from the service's JSON.
@@ -64,6 +68,7 @@ extension RedialCallAttempt: Codable {
     duration = try members.duration(forKey: .duration)
     failure = try members.decodeIfPresent(Failure.self, forKey: .error)
     decision = try members.decodeIfPresent(Decision.self, forKey: .decision)
+    waited = try members.durations(forKey: .waited)
     response = try members.decodeIfPresent(RedialCallResponse.self, forKey: .response)
   }
 
@@ -77,13 +82,14 @@ extension RedialCallAttempt: Codable {
     try members.encode(DurationText.format(duration), forKey: .duration)
     try members.encodeIfPresent(failure, forKey: .error)
     try members.encode(decision, forKey: .decision)
+    if !waited.isEmpty { try members.encode(waited.mapValues { DurationText.format($0) }, forKey: .waited) }
     try members.encodeIfPresent(response, forKey: .response)
   }
 }
 
 extension RedialCallAttempt.Decision: Codable {
   private enum Key: String, CodingKey {
-    case action, reason, after, until, because, computed, jitter, clampedBy
+    case action, reason, after, until, because, computed, jitter, clampedBy, waitingOn
   }
 
   /// Reads a decision from the service's JSON.
@@ -97,6 +103,7 @@ extension RedialCallAttempt.Decision: Codable {
     computed = try members.durationIfPresent(forKey: .computed)
     jitter = try members.decodeIfPresent(Double.self, forKey: .jitter)
     clampedBy = try members.decodeIfPresent([String].self, forKey: .clampedBy) ?? []
+    waitingOn = try members.decodeIfPresent(RedialCall.WaitReason.self, forKey: .waitingOn)
   }
 
   /// Writes the decision as the service does.
@@ -110,5 +117,6 @@ extension RedialCallAttempt.Decision: Codable {
     try members.encodeIfPresent(computed.map { DurationText.format($0) }, forKey: .computed)
     try members.encodeIfPresent(jitter, forKey: .jitter)
     if !clampedBy.isEmpty { try members.encode(clampedBy, forKey: .clampedBy) }
+    try members.encodeIfPresent(waitingOn, forKey: .waitingOn)
   }
 }

@@ -44,14 +44,22 @@ extension KeyedDecodingContainer {
   }
 
   func duration(forKey key: Key) throws -> Duration {
-    let text = try decode(String.self, forKey: key)
-    guard let duration = DurationText.parse(text) else {
-      throw DecodingError.dataCorruptedError(forKey: key, in: self, debugDescription: "\(text) is no duration")
-    }
-    return duration
+    try duration(decode(String.self, forKey: key), of: key)
   }
 
   func durationIfPresent(forKey key: Key) throws -> Duration? {
     try decodeIfPresent(String.self, forKey: key) == nil ? nil : duration(forKey: key)
+  }
+
+  /// The durations of an object by their names; none if it is missing.
+  func durations(forKey key: Key) throws -> [String: Duration] {
+    try (decodeIfPresent([String: String].self, forKey: key) ?? [:]).mapValues { try duration($0, of: key) }
+  }
+
+  private func duration(_ text: String, of key: Key) throws -> Duration {
+    guard let duration = DurationText.parse(text) else {
+      throw DecodingError.dataCorruptedError(forKey: key, in: self, debugDescription: "\(text) is no duration")
+    }
+    return duration
   }
 }

@@ -5,13 +5,13 @@ internal import RedialText
 /// A decision as people see it.
 enum DecisionText {
   static func decision(
-    _ decision: RetryDecision, for end: AttemptEnd, failure: AttemptFailure?, of spec: CallSpec
+    _ decision: RetryDecision, for end: AttemptEnd, failure: AttemptFailure?, of spec: CallSpec, held: HeldTimes?
   ) -> AttemptDecision {
-    if case .succeed = decision.action { return AttemptDecision(.succeed) }
+    if case .succeed = decision.action { return AttemptDecision(.succeed, held: held) }
     return AttemptDecision(
       decision.action, because: because(decision, end, failure, spec), computed: decision.computed,
-      jitter: decision.jitter,
-      clamps: decision.clamps)
+      jitter: decision.jitter, clamps: decision.clamps,
+      waitsFor: decision.rule == .retryAfter ? .retryAfter : nil, held: held)
   }
 
   private static func because(

@@ -101,6 +101,12 @@ extension Engine {
     } else if record.progress.due > now, !isQueued(record) {
       calls.wait(record.id, until: record.progress.due)
     } else {
+      // It was due before, but another call had the turn.
+      if record.spec.orderingKey != nil, !record.progress.isRetry, record.progress.due < now,
+        let place = calls.place(of: record.id)
+      {
+        calls[at: place].record.progress.due = now
+      }
       becomeReady(record.id)
     }
   }

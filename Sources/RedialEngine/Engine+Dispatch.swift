@@ -28,6 +28,7 @@ extension Engine {
     if isTrial, !mayTry(index) { return false }
     guard isNext, roster.hasSlot(index, at: now) else {
       roster.waitForSlot(index)
+      roster[index].hold(.concurrency, at: now)
       return false
     }
     refill(index)
@@ -38,6 +39,7 @@ extension Engine {
     let origin = calls[at: place].record.spec.originHash
     guard roster.hasConnection(index, to: origin) else {
       roster.waitForConnection(index, to: origin)
+      roster[index].hold(.connections, at: now)
       reportStanding(index)
       return false
     }
@@ -57,6 +59,7 @@ extension Engine {
   private mutating func lookForStored(_ index: Int) {
     let stored = roster.targets[index].stored
     guard stored.count > 0, !stored.isRefilling else { return }
+    roster[index].hold(roster.targets[index].breaker.admits(at: now) ? .concurrency : .breaker, at: now)
     switch roster.targets[index].breaker.state {
     case .open(let until, _) where until > now: lookAgain(index, at: until)
     // An operator's command will bring it back.
@@ -88,6 +91,8 @@ extension Engine {
     let size = calls[at: place].record.content.heldSize
     var progress = calls[at: place].record.progress
     if case .ready = calls[at: place].phase { roster.leaveReady(size, isRetry: progress.isRetry, of: index) }
+    let held = roster.targets[index].holds.times(of: calls[at: place].record, at: now)
+    roster[index].started(at: now)
     progress.state = .running
     progress.waiting = nil
     progress.due = now
@@ -98,7 +103,7 @@ extension Engine {
       permit: permit.breaker, paceTicket: roster[index].startPaced(at: now),
       withdrawal: roster[index].charge(progress, at: now),
       connection: roster.connect(index, to: permit.origin, at: now),
-      callers: roster[index].takeSlot(calls[at: place].record.spec, at: now))
+      callers: roster[index].takeSlot(calls[at: place].record.spec, at: now), held: held)
     calls.enter(.running(flight, cancelledBy: []), at: place)
     roster.start(size, of: index, at: now)
     if lackedConnection { reportStanding(index) }

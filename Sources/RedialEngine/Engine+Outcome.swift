@@ -31,7 +31,7 @@ extension Engine {
     // A transfer that nobody cancelled was cut off by this side, such as when the service stops.
     var attempt = AttemptRecord(number: number, startedAt: startedAt, result)
     if result.outcome == .cancelled, cancelledBy.isEmpty { attempt.outcome = .interrupted }
-    decide(after: attempt, of: id, cancelledBy: cancelledBy)
+    decide(after: attempt, of: id, held: flight.held, cancelledBy: cancelledBy)
   }
 
   /// An attempt was not started, because it was too late.
@@ -83,7 +83,8 @@ extension Engine {
 
   /// Decides what follows an attempt, and does it.
   mutating func decide(
-    after attempt: consuming AttemptRecord, of id: CallID, cancelledBy: [ReplyToken<CallCommand.Reply>] = []
+    after attempt: consuming AttemptRecord, of id: CallID, held: HeldTimes? = nil,
+    cancelledBy: [ReplyToken<CallCommand.Reply>] = []
   ) {
     guard let place = calls.place(of: id) else { return }
     let spec = calls[at: place].record.spec
@@ -108,7 +109,7 @@ extension Engine {
     calls[at: place].record.progress = progress
     // Only now: fields about retries take effect even if nobody may see them.
     attempt.response?.redact(settings.redaction, and: spec.redactedHeaders)
-    attempt.decision = DecisionText.decision(decision, for: end, failure: attempt.failure, of: spec)
+    attempt.decision = DecisionText.decision(decision, for: end, failure: attempt.failure, of: spec, held: held)
     tally(attempt, decision, cancelledBy, calls[at: place].record.kind, of: index)
     switch decision.action {
     case .succeed:

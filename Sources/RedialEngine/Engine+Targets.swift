@@ -7,7 +7,7 @@ extension Engine {
   mutating func target(_ key: TargetKey) -> Int {
     if let place = roster.place(of: key) { return place }
     if roster.count >= settings.maxTargets { forgetIdleTargets() }
-    let place = roster.add(key)
+    let place = roster.add(key, at: now)
     _ = roster[place].disable(isOfDisabledEndpoint(key), at: now)
     if desk.leases.yielding.shards.contains(target: key) { roster[place].depart(at: now) }
     return place
@@ -41,10 +41,16 @@ extension Engine {
   mutating func limitsAllowStart(_ place: Int) -> Bool {
     switch roster[place].nextStart(at: now) {
     case .now: return true
-    case .afterAnother, .byNextOwner: return false
-    case .afterAnotherOr(let time): lookAgain(place, at: time)
-    case .afterPause: reportStanding(place)
-    case .at(let time):
+    case .afterAnother(let reason): roster[place].hold(reason, at: now)
+    case .byNextOwner: roster[place].hold(nil, at: now)
+    case .afterAnotherOr(let time):
+      roster[place].hold(.concurrency, at: now)
+      lookAgain(place, at: time)
+    case .afterPause:
+      roster[place].hold(.paused, at: now)
+      reportStanding(place)
+    case .at(let time, let reason):
+      roster[place].hold(reason, at: now)
       lookAgain(place, at: time)
       reportStanding(place)
     }
@@ -73,6 +79,7 @@ extension Engine {
   mutating func firstReady(of place: Int) -> ReadyQueue.Entry? {
     let (first, isRetryWaiting) = roster[place].firstReady(in: calls.table, at: now)
     if isRetryWaiting, let until = roster.targets[place].limits.retriesUntil {
+      roster[place].hold(.retryBudget, at: now)
       lookAgain(place, at: until)
       reportStanding(place)
     }
@@ -181,6 +188,7 @@ extension Engine {
     switch admission {
     case .permitted(let permit): return StartPermit(breaker: permit, origin: origin)
     case .rejected(let until):
+      roster[place].hold(.breaker, at: now)
       // A breaker that only an operator can close needs no timer.
       if until < .distantFuture { lookAgain(place, at: until) }
       return nil
@@ -214,6 +222,7 @@ extension Engine {
       lookAgain(place, at: until)
       roster[place].useNewBreakerSettings()
       roster[place].suspendPace(at: now)
+      roster[place].hold(.breaker, at: now)
       savePace(place, .change)
       tripReady(place)
       parkReady(place)
@@ -222,6 +231,7 @@ extension Engine {
     case .closed:
       roster[place].useNewBreakerSettings()
       roster[place].startSlowly(at: now)
+      roster[place].hold(.concurrency, at: now)
       reportStanding(place)
       savePace(place, .change)
       save(place) { $0.breaker = nil }

@@ -19,7 +19,7 @@ SHAPE = {
 def test_a_call_has_one_shape_from_submit_to_list(redial, flaky):
     service, target = redial(), flaky()
     submitted = service("POST", "/v1/calls", {"url": target.url, "labels": {"team": "payments"}}).json
-    assert submitted.keys() == SHAPE | {"retries", "attempts", "response", "warnings"}
+    assert submitted.keys() == SHAPE | {"retries", "waited", "attempts", "response", "warnings"}
     call = service.ended(submitted["id"])
     assert call.keys() == submitted.keys() - {"warnings"} | {"policyInForce"}
     assert re.fullmatch(r"call_[0-9A-HJKMNP-TV-Z]{13}", call["id"])

@@ -13,7 +13,7 @@ struct RedialCallTests {
      "createdAt":"2026-12-01T09:00:00.123Z","finishedAt":null,"deadlineAt":null,"attemptCount":2,"maxAttempts":25,
      "attempts":[
        {"number":1,"startedAt":"2026-12-01T09:00:00.200Z","outcome":"answered","status":503,"duration":"12.4ms",
-        "decision":{"action":"park","until":"2026-12-01T10:00:00.000Z","because":"x","computed":"1m","jitter":1.224,
+        "waited":{"backoff":"500ms","moon":"19.5s"},"decision":{"action":"park","until":"2026-12-01T10:00:00.000Z","because":"x","computed":"1m","jitter":1.224,
                     "clampedBy":["max"]}},
        {"number":2,"startedAt":"2026-12-01T09:00:00.300Z","outcome":"maybeSent","status":null,"duration":"0s",
         "error":{"code":"timeout","message":"took too long"},"decision":null}],
@@ -37,6 +37,7 @@ struct RedialCallTests {
     #expect(call.attempts[0].decision?.computed == .seconds(60))
     #expect(call.attempts[0].decision?.until == Date(timeIntervalSince1970: 1_796_119_200))
     #expect(call.attempts[0].decision?.clampedBy == ["max"])
+    #expect(call.attempts[0].waited == ["backoff": .milliseconds(500), "moon": .seconds(19.5)])
     #expect(call.attempts[1].failure?.code == "timeout")
     #expect(call.attempts[1].decision == nil)
     #expect(call.response?.body == Data([0xFF, 0]))

@@ -49,9 +49,11 @@ package enum Sample {
   package static func attempt(_ number: Int, body: [UInt8]? = nil) -> AttemptRecord {
     var figures = ExchangeFigures(phase: .response)
     (figures.connected, figures.remoteAddress, figures.version) = (number, IPAddress(canonical: "::1"), .http11)
+    var held = HeldTimes(before: .ordering)
+    held.add(.pace, .milliseconds(1500))
     return AttemptRecord(
       number: number, startedAt: time(number), duration: .microseconds(12_345), outcome: .answered, status: 503,
-      decision: AttemptDecision(.retry(after: .seconds(1))),
+      decision: AttemptDecision(.retry(after: .seconds(1)), held: held),
       response: CapturedResponse(
         head: HeaderBlock(bytes: Array("retry-after: 3\r\n".utf8)), body: body ?? [UInt8(number)], truncated: false),
       figures: figures)

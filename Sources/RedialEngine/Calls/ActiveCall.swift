@@ -23,6 +23,8 @@ struct ActiveCall: Sendable {
     let connection: OriginTable.Connection
     /// Its callers, if it counts among their slots.
     let callers: SlotHolders?
+    /// What held it back; nil if nothing did for long.
+    let held: HeldTimes?
   }
 
   var record: CallRecord

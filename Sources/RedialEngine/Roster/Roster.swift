@@ -78,13 +78,13 @@ struct Roster: Sendable {
   }
 
   /// Adds a target. Returns its place.
-  mutating func add(_ key: TargetKey) -> Int {
+  mutating func add(_ key: TargetKey, at now: Timestamp) -> Int {
     let namespace = place(of: key.namespace)
     namespaces[namespace].countTargets(1)
     let rule = settings.rule(for: key)
     let state = TargetState(
       key: key, namespace: namespace, settings: settings.target(by: rule), pattern: rule?.match,
-      most: settings.mostPerTarget)
+      most: settings.mostPerTarget, at: now)
     let place: Int
     if let free = freePlaces.popLast() {
       targets[free] = state
@@ -151,7 +151,7 @@ struct Roster: Sendable {
       expected += targets[place].stored.expected
       targets[place] = TargetState(
         key: targets[place].key, namespace: targets[place].namespace, settings: settings.target, pattern: nil,
-        most: settings.mostPerTarget)
+        most: settings.mostPerTarget, at: .epoch)
       forget(place)
     }
     rotation.drop { targets[$0].isForgotten }

@@ -9,12 +9,12 @@ struct TargetLimits: Sendable {
   /// When the next attempt may start.
   enum NextStart: Sendable, Equatable {
     case now
-    /// When another attempt has ended.
-    case afterAnother
+    /// When another attempt has ended: it waits for this.
+    case afterAnother(WaitReason)
     /// When another attempt has ended, or at this time, when a slow start allows more.
     case afterAnotherOr(Timestamp)
-    /// At this time at the earliest.
-    case at(Timestamp)
+    /// At this time at the earliest: it waits for this.
+    case at(Timestamp, WaitReason)
     /// When an operator has resumed the target.
     case afterPause
     /// Its next owner decides.
@@ -55,18 +55,21 @@ struct TargetLimits: Sendable {
   ///
   /// - Parameter isTrial: Whether it is one that may start although the target has asked for a pause.
   mutating func nextStart(inFlight: Int, isTrial: Bool = false, at now: Timestamp) -> NextStart {
-    guard isLimited else { return inFlight < maxInFlight ? .now : .afterAnother }
+    guard isLimited else { return inFlight < maxInFlight ? .now : .afterAnother(.concurrency) }
     updateIsLimited(at: now)
     if isDeparting { return .byNextOwner }
     if isPaused { return .afterPause }
-    if let until = pause.until, !isTrial { return .at(until) }
-    if pace?.hasRoom(beside: inFlight, within: maxInFlight) == false { return .afterAnother }
+    if let until = pause.until, !isTrial { return .at(until, .retryAfter) }
+    if pace?.hasRoom(beside: inFlight, within: maxInFlight) == false {
+      return .afterAnother(inFlight < maxInFlight ? .pace : .concurrency)
+    }
     let limit = pace == nil ? slowStart.limit(of: maxInFlight, at: now) : maxInFlight
     guard inFlight < limit else {
-      return limit < maxInFlight ? .afterAnotherOr(now + slowStart.duration / Self.rampSteps) : .afterAnother
+      return limit < maxInFlight
+        ? .afterAnotherOr(now + slowStart.duration / Self.rampSteps) : .afterAnother(.concurrency)
     }
-    if case .rejected(let until)? = rate?.peek(at: now) { return .at(until) }
-    if let until = pace?.wait(at: now) { return .at(until) }
+    if case .rejected(let until)? = rate?.peek(at: now) { return .at(until, .rateLimit) }
+    if let until = pace?.wait(at: now) { return .at(until, .pace) }
     return .now
   }
 

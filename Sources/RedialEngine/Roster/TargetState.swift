@@ -36,6 +36,8 @@ struct TargetState: Sendable {
   private(set) var youngStarts = 0.0
   /// The recent usual size of a body.
   private(set) var usualBody = 0
+  /// What has held its calls back.
+  private(set) var holds: HoldLog
   /// The standing that was last reported.
   private var reported = TargetStanding()
   /// When a timer will examine it again.
@@ -43,12 +45,13 @@ struct TargetState: Sendable {
   /// Whether its place is free.
   private(set) var isForgotten = false
 
-  init(key: TargetKey, namespace: Int, settings: TargetSettings, pattern: String?, most: Int) {
+  init(key: TargetKey, namespace: Int, settings: TargetSettings, pattern: String?, most: Int, at now: Timestamp) {
     self.key = key
     self.namespace = namespace
     self.pattern = pattern
     limits = TargetLimits(settings, most: most)
     breaker = CircuitBreaker(settings: settings.breaker)
+    holds = HoldLog(at: now)
     due = DueCalls(hasBudget: limits.budget != nil, newShare: settings.newCallShare)
   }
 
@@ -94,6 +97,16 @@ struct TargetState: Sendable {
       breaker = CircuitBreaker(settings: settings.breaker, openUntil: open.until, trips: open.trips)
     }
     if let usual = saved.usual { breaker.recall(UsualFailures(share: usual.share, learnedAt: usual.at)) }
+  }
+
+  // MARK: Waits
+
+  /// This holds its next call back; nil if that is the service itself.
+  mutating func hold(_ reason: WaitReason?, at now: Timestamp) { holds.hold(reason, at: now) }
+
+  /// A call has started. What held others back is forgotten once none is due.
+  mutating func started(at now: Timestamp) {
+    if !hasDue { holds.clear(at: now) }
   }
 
   // MARK: Limits

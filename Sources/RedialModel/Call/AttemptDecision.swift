@@ -13,17 +13,23 @@ public struct AttemptDecision: Sendable, Hashable {
   public var jitter: Double?
   /// What limited the wait.
   public var clamps: WaitClamps
+  /// What the wait is for, if not the backoff.
+  public var waitsFor: WaitReason?
+  /// What held the attempt itself back after it was due; nil if it was not.
+  public var held: HeldTimes?
 
   /// Creates a decision.
   public init(
     _ action: RetryDecision.Action, because: String = "", computed: Duration? = nil, jitter: Double? = nil,
-    clamps: WaitClamps = []
+    clamps: WaitClamps = [], waitsFor: WaitReason? = nil, held: HeldTimes? = nil
   ) {
     self.action = action
     self.because = because
     self.computed = computed
     self.jitter = jitter.map { ($0 * 1000).rounded() / 1000 }
     self.clamps = clamps
+    self.waitsFor = waitsFor
+    self.held = held
   }
 
   /// Nearly all attempts end with it.
@@ -42,16 +48,18 @@ public struct AttemptDecision: Sendable, Hashable {
     }
   }
 
-  /// The decision as one JSON object.
+  /// The decision as one JSON object, as it is stored.
   public var json: [UInt8] {
-    if case .succeed = action, because.isEmpty { return Self.success }
+    if case .succeed = action, because.isEmpty, held == nil { return Self.success }
     var writer = JSONWriter(capacity: 160)
-    write(to: &writer)
+    write(storing: held, to: &writer)
     return writer.bytes
   }
 
   /// Writes the decision as one object.
-  func write(to writer: inout JSONWriter) {
+  ///
+  /// - Parameter held: What is stored with it, and shown in another way.
+  func write(storing held: HeldTimes? = nil, to writer: inout JSONWriter) {
     writer.beginObject()
     writer.key("action")
     writer.string(word)
@@ -71,6 +79,14 @@ public struct AttemptDecision: Sendable, Hashable {
       writer.beginArray()
       for (clamp, word) in Self.clampWords where clamps.contains(clamp) { writer.string(word) }
       writer.endArray()
+    }
+    if let waitsFor {
+      writer.key("waitingOn")
+      writer.string(waitsFor.name)
+    }
+    if let held {
+      writer.key("held")
+      held.write(to: &writer)
     }
     writer.endObject()
   }
@@ -99,7 +115,8 @@ public struct AttemptDecision: Sendable, Hashable {
       throw JSONError(offset: 0, reason: "its action, or the reason of that, is not known")
     }
     self.init(
-      action, because: members.because, computed: members.computed, jitter: members.jitter, clamps: members.clamps)
+      action, because: members.because, computed: members.computed, jitter: members.jitter, clamps: members.clamps,
+      waitsFor: members.waitsFor, held: members.held)
   }
 
   /// The members of a decision while it is read.
@@ -112,6 +129,8 @@ public struct AttemptDecision: Sendable, Hashable {
     var computed: Duration?
     var jitter: Double?
     var clamps: WaitClamps = []
+    var waitsFor: WaitReason?
+    var held: HeldTimes?
 
     var action: RetryDecision.Action? {
       switch word {
@@ -142,6 +161,10 @@ public struct AttemptDecision: Sendable, Hashable {
             let word = try reader.string()
             for (clamp, known) in AttemptDecision.clampWords where known == word { clamps.insert(clamp) }
           }
+        case "waitingOn":
+          let word = try reader.string()
+          waitsFor = WaitReason.allCases.first { "\($0.name)" == word }
+        case "held": held = try HeldTimes(from: &reader)
         default: _ = try reader.skipValue()
         }
       }

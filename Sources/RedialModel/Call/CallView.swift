@@ -59,9 +59,13 @@ public struct CallView {
       writer.beginArray()
       for retry in call.retries { retry.write(to: &writer) }
       writer.endArray()
+      // The answer to a submission has none.
+      let waits = attempts.isEmpty ? [] : WaitTimes.before(attempts, of: call)
+      writer.key("waited")
+      WaitTimes(waits).write(to: &writer)
       writer.key("attempts")
       writer.beginArray()
-      for attempt in attempts { write(attempt, withResponse: false, to: &writer) }
+      for (attempt, waited) in zip(attempts, waits) { write(attempt, after: waited, withResponse: false, to: &writer) }
       writer.endArray()
       writer.key("response")
       if let response = attempts.last, let captured = response.response {
@@ -89,13 +93,22 @@ public struct CallView {
   /// Writes an attempt as one object.
   ///
   /// - Parameters:
+  ///   - waited: How long the call waited for what before it; nil if only this attempt is known, and what held it back.
   ///   - withResponse: Whether to include the exchange and the captured part of the response.
   ///   - withBody: Whether to include the response's body.
   public static func write(
-    _ attempt: AttemptRecord, withResponse: Bool, withBody: Bool = true, to writer: inout JSONWriter
+    _ attempt: AttemptRecord, after waited: WaitTimes? = nil, withResponse: Bool, withBody: Bool = true,
+    to writer: inout JSONWriter
   ) {
     writer.beginObject()
     writer.field("number", attempt.number)
+    if let waited {
+      writer.key("waited")
+      waited.write(to: &writer)
+    } else if let held = attempt.decision?.held, held.isExact {
+      writer.key("held")
+      held.times().write(to: &writer)
+    }
     writer.field("startedAt", attempt.startedAt)
     writer.key("outcome")
     writer.string(attempt.outcome.name)

@@ -130,6 +130,11 @@ extension Span {
   /// The decision and its reason, as people see it.
   private mutating func add(_ decision: AttemptDecision?) {
     guard let decision else { return }
+    if let held = decision.held, held.isExact {
+      for part in held.times().parts {
+        attributes.append(Attribute("redial.attempt.held.\(part.word)", DurationText.format(part.time)))
+      }
+    }
     attributes.append(Attribute("redial.decision.action", "\(decision.word)"))
     if case .retry(let wait) = decision.action {
       attributes.append(Attribute("redial.decision.after", DurationText.format(wait)))

@@ -16,6 +16,8 @@ enum CallText {
       decision["action"].escapedText == "succeed" ? .good : decision["action"].escapedText == "stop" ? .bad : .warning
     var line =
       "attempt \(number): \(Terminal.styled(outcome ?? "?", style)) in \(attempt["duration"].escapedText ?? "?")"
+    let waited = attempt["waited"].members.map { "\($0.1.escapedText ?? "?") for \(PlainText.escaped($0.0))" }
+    if !waited.isEmpty { line += ", after \(waited.joined(separator: ", "))" }
     switch decision["action"].escapedText {
     case "retry" where hasEnded(call), "park" where hasEnded(call):
       line += ", no more (\(call["failureReason"].escapedText ?? call["state"].escapedText ?? ""))"

@@ -43,7 +43,7 @@ struct OccupancyTests {
     var settings = EngineSettings()
     settings.maxHeld = 16
     var roster = Roster(SharedSettings(settings))
-    let place = roster.add("http://a.example")
+    let place = roster.add("http://a.example", at: .epoch)
     for _ in 0..<12 { roster.hold(0, of: place) }
     // 14 of 16 may be taken before the eighth that is kept free.
     #expect(roster.mayWait(0, at: 0, expecting: 1) && !roster.mayWait(0, at: 0, expecting: 2))
@@ -60,7 +60,9 @@ struct OccupancyTests {
     var random = RandomSource(seed: seed)
     var roster = Roster(SharedSettings(EngineSettings()))
     let acme = try #require(Namespace("acme"))
-    let places = (0..<6).map { roster.add(TargetKey("http://t\($0).example", in: $0 < 3 ? .default : acme)) }
+    let places = (0..<6).map {
+      roster.add(TargetKey("http://t\($0).example", in: $0 < 3 ? .default : acme), at: .epoch)
+    }
     var due = [Int](repeating: 0, count: places.count)
     var running = due
     for step in 0..<500 {

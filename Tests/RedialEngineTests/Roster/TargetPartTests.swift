@@ -75,11 +75,11 @@ struct TargetPartTests {
       retriesPerSecond: 0, slowStart: .seconds(10), attemptTimeout: .seconds(30))
     var limits = TargetLimits(settings, most: 100)
     #expect(limits.nextStart(inFlight: 0, at: Self.now) == .now)
-    #expect(limits.nextStart(inFlight: 2, at: Self.now) == .afterAnother)
+    #expect(limits.nextStart(inFlight: 2, at: Self.now) == .afterAnother(.concurrency))
     #expect(limits.charge(isRetry: false, at: Self.now) == nil)
-    #expect(limits.nextStart(inFlight: 0, at: Self.now) == .at(Self.now + .seconds(1)))
+    #expect(limits.nextStart(inFlight: 0, at: Self.now) == .at(Self.now + .seconds(1), .rateLimit))
     limits.changePause(at: Self.now) { $0.recover(until: Self.now + .seconds(5), at: Self.now) }
-    #expect(limits.nextStart(inFlight: 0, at: Self.now) == .at(Self.now + .seconds(5)))
+    #expect(limits.nextStart(inFlight: 0, at: Self.now) == .at(Self.now + .seconds(5), .retryAfter))
     #expect(limits.nextStart(inFlight: 0, at: Self.now + .seconds(5)) == .now)
     settings.maxInFlight = 1
     #expect(limits.apply(settings, most: 100) == false)

@@ -332,6 +332,8 @@ export type Call = CallBase & {
   warnings?: PolicyWarnings;
   /** The manual retries, latest last; at most the latest 100. */
   retries: ManualRetry[];
+  /** How long it waited before the attempts that have ended, all together. */
+  waited: WaitTimes;
   /** The attempts that have ended, oldest first. */
   attempts: Attempt[];
   /** The stored part of the last attempt's response. */
@@ -402,7 +404,21 @@ export type AttemptBase = {
   decision: Decision | null;
 };
 
-export type Attempt = AttemptBase;
+export type Attempt = AttemptBase & {
+  /** How long the call waited before it, since the attempt before or its acceptance. Events have `held`. */
+  waited?: WaitTimes;
+  /**
+   * Only in events: what held it back after it was due. Left out if nothing did for long, and if nobody knows
+   * since when it was due: a retry that waited in the store.
+   */
+  held?: WaitTimes;
+};
+
+/**
+ * A time for each `waitingOn` that the call waited for, to the millisecond. `service`: Redial had stopped, or had not
+ * taken the target over yet.
+ */
+export type WaitTimes = Record<string, Duration>;
 
 export type AttemptWithResponse = AttemptBase & {
   exchange: Exchange | null;
@@ -444,6 +460,8 @@ export type Decision = {
   after?: Duration;
   /** When the parked call is tried again. */
   until?: Timestamp;
+  /** What the wait is for, unless the backoff. */
+  waitingOn?: WaitReason;
   because?: string;
   /** The backoff before jitter. */
   computed?: Duration;

@@ -347,6 +347,14 @@ class ManualRetry(TypedDict):
     reason: str | None
 
 
+WaitTimes: TypeAlias = dict[str, Duration]
+"""
+A time for each `waitingOn` that the call waited for, to the millisecond. `service`: Redial had stopped, or had not
+taken the target over yet.
+
+"""
+
+
 ExchangePhase: TypeAlias = Literal['setup', 'resolve', 'connect', 'tls', 'request', 'response']
 """The phase that an attempt reached, or in which it failed."""
 
@@ -386,6 +394,8 @@ class Decision(TypedDict):
     """The wait."""
     until: NotRequired[Timestamp]
     """When the parked call is tried again."""
+    waitingOn: NotRequired[WaitReason]
+    """What the wait is for, unless the backoff."""
     because: NotRequired[str]
     computed: NotRequired[Duration]
     """The backoff before jitter."""
@@ -641,7 +651,14 @@ class AttemptBase(TypedDict):
 
 
 class Attempt(AttemptBase):
-    pass
+    waited: NotRequired[WaitTimes]
+    """How long the call waited before it, since the attempt before or its acceptance. Events have `held`."""
+    held: NotRequired[WaitTimes]
+    """
+    Only in events: what held it back after it was due. Left out if nothing did for long, and if nobody knows
+    since when it was due: a retry that waited in the store.
+
+    """
 
 
 class AttemptWithResponse(AttemptBase):
@@ -668,6 +685,8 @@ class Call(CallBase):
     """
     retries: list[ManualRetry]
     """The manual retries, latest last; at most the latest 100."""
+    waited: WaitTimes
+    """How long it waited before the attempts that have ended, all together."""
     attempts: list[Attempt]
     """The attempts that have ended, oldest first."""
     response: Response | None

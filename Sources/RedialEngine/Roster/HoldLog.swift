@@ -1,0 +1,107 @@
+internal import RedialCore
+internal import RedialModel
+
+/// What has held back the calls of a target, and when. It says for what an attempt has waited since it was due.
+///
+/// It keeps the last changes of the reason one by one, and those before them in ever longer stretches.
+struct HoldLog: Sendable {
+  /// A time, with what held calls back in it.
+  private struct Stretch {
+    var end: Timestamp
+    var times: WaitTimes
+  }
+
+  /// The maximum number of stretches.
+  static let most = 64
+
+  /// Since when it is known what holds calls back. Before that the service did not work on this target.
+  private var start: Timestamp
+  /// The oldest first; each begins where the one before it ends.
+  private var stretches: [Stretch] = []
+  /// What holds calls back now, or did last; nil for the service itself.
+  private var reason: WaitReason? = .concurrency
+  /// Since when.
+  private var since: Timestamp
+
+  init(at now: Timestamp) {
+    (start, since) = (now, now)
+  }
+
+  /// This holds the next call back from now on.
+  mutating func hold(_ reason: WaitReason?, at now: Timestamp) {
+    guard reason != self.reason else { return }
+    if now > since {
+      var times = WaitTimes()
+      times.add(self.reason, now - since)
+      stretches.append(Stretch(end: now, times: times))
+      since = now
+      if stretches.count > Self.most { joinOldest() }
+    }
+    self.reason = reason
+  }
+
+  /// No call waits any more.
+  mutating func clear(at now: Timestamp) {
+    guard !stretches.isEmpty else { return }
+    stretches = []
+    (start, since) = (now, now)
+  }
+
+  /// Joins the older half in pairs.
+  private mutating func joinOldest() {
+    let half = Self.most / 2
+    var joined: [Stretch] = []
+    joined.reserveCapacity(Self.most)
+    for place in stride(from: 0, to: half, by: 2) {
+      var stretch = stretches[place]
+      stretch.end = stretches[place + 1].end
+      stretch.times.add(stretches[place + 1].times)
+      joined.append(stretch)
+    }
+    stretches = joined + stretches[half...]
+  }
+
+  /// What held a call back between two times, as far as there is room for it.
+  ///
+  /// - Parameters:
+  ///   - held: What is known already of the time behind `end`.
+  func add(to held: inout HeldTimes, from begin: Timestamp, to end: Timestamp) {
+    var end = end
+    if since < end {
+      let from = max(begin, since)
+      guard from < end, held.add(reason, end - from) else { return }
+      end = from
+    }
+    for place in stretches.indices.reversed() where end > begin {
+      let stretch = stretches[place]
+      let began = place > 0 ? stretches[place - 1].end : start
+      let from = max(begin, began)
+      guard from < end else { continue }
+      // Within a stretch of several reasons nobody knows the order, so each has its share.
+      let share = (end - from).inSeconds / max(1e-6, (stretch.end - began).inSeconds)
+      for part in stretch.times.parts.reversed() {
+        guard held.add(part.reason, share < 1 ? part.time * share : part.time) else { return }
+      }
+      end = from
+    }
+    if end > begin { held.add(nil, end - begin) }
+  }
+
+  /// What has held a call back that starts now; nil if nothing has for long.
+  func times(of call: borrowing CallRecord, at now: Timestamp) -> HeldTimes? {
+    let progress = call.progress
+    // In its target's queue in the store nobody keeps since when it is due. It is not before all computed waits.
+    let isExact = progress.due <= now
+    let due = isExact ? progress.due : progress.roundStartedAt + progress.waits.total
+    var before: WaitReason?
+    if progress.waiting == .retryBudget {
+      before = .retryBudget
+    } else if isExact, !progress.isRetry, due - call.newSince >= WaitTimes.least, call.spec.orderingKey != nil {
+      before = .ordering
+    }
+    guard before != nil || now - due >= WaitTimes.least else { return nil }
+    var held = HeldTimes(before: before, isExact: isExact || !progress.isRetry)
+    add(to: &held, from: due, to: now)
+    return held
+  }
+}
