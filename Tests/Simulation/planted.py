@@ -226,8 +226,8 @@ BUGS = [
         ENGINE, "if pace?.hasRoom(beside: inFlight, within: maxInFlight) == false",
         "if pace?.hasRoom(beside: inFlight, within: maxInFlight) == false, !PLANTED")),
     bug("a pace that lifts the rate that was set", 500, (
-        ENGINE, "if case .rejected(let until)? = rate?.peek(at: now) { return .at(until) } if",
-        "if pace?.rate == nil || !PLANTED, case .rejected(let until)? = rate?.peek(at: now) { return .at(until) }\n    if")),
+        ENGINE, "if case .rejected(let until)? = rate?.peek(at: now) { return .at(until, .rateLimit) } if",
+        "if pace?.rate == nil || !PLANTED, case .rejected(let until)? = rate?.peek(at: now) { return .at(until, .rateLimit) }\n    if")),
     bug("a limit of the pace without an outage", 200, (
         CORE, "guard isAboutLimit(ended, at: now) else { return observe(ended, at: now) }",
         "guard isAboutLimit(ended, at: now) || PLANTED && ended.refused > 2 else { return observe(ended, at: now) }")),
