@@ -38,6 +38,10 @@ public struct RedialEvent: Sendable, Hashable {
     public static let targetHalfOpened = Kind(rawValue: "target.halfOpened")
     /// A target's breaker has closed.
     public static let targetClosed = Kind(rawValue: "target.closed")
+    /// A target is down: its outage begins.
+    public static let targetDown = Kind(rawValue: "target.down")
+    /// A target's outage is over.
+    public static let targetRecovered = Kind(rawValue: "target.recovered")
     /// An operator has paused, resumed, set, tripped, reset or released a target.
     public static let targetControlled = Kind(rawValue: "target.controlled")
     /// A webhook endpoint gets no more webhooks.

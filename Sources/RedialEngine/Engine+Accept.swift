@@ -49,6 +49,7 @@ extension Engine {
       let end = min(until, now + settings.maxRetryAfterPause)
       roster[place].changePause(at: now) { [now] in $0.recover(until: end, at: now) }
     }
+    examineOutage(place)
     reportStanding(place, always: true)
   }
 

@@ -26,7 +26,9 @@ extension Engine {
     let isLoad = endPaced(index, flight.paceTicket, AdaptivePace.Sign(result, sign, at: now))
     // A probe that is refused is a failure: nothing else shows that the target works.
     let verdict = isLoad && !flight.permit.isProbe ? .ignored : Self.verdict(on: result, sign, wasCut: wasCut)
-    recordBreaker(index, verdict, flight.permit, of: id, took: result.duration)
+    recordBreaker(
+      index, verdict, flight.permit, of: id, took: result.duration,
+      cause: result.failure?.code ?? result.status.map { "status \($0)" } ?? "")
     roster.enterRotation(index)
     // A transfer that nobody cancelled was cut off by this side, such as when the service stops.
     var attempt = AttemptRecord(number: number, startedAt: startedAt, result)

@@ -123,6 +123,8 @@ extension Notice {
     case .breakerOpened: .targetOpened
     case .breakerHalfOpen: .targetHalfOpened
     case .breakerClosed: .targetClosed
+    case .targetDown: .targetDown
+    case .targetRecovered: .targetRecovered
     case .targetControlled: .targetControlled
     default: nil
     }
@@ -139,9 +141,14 @@ extension Notice {
     writer.key("trips")
     if target.openUntil != nil { writer.integer(Int64(target.trips)) } else { writer.null() }
     writer.endObject()
-    if case .targetControlled(_, let action) = self {
+    switch self {
+    case .targetDown(_, let outage), .targetRecovered(_, let outage):
+      writer.key("outage")
+      outage.write(to: &writer)
+    case .targetControlled(_, let action):
       writer.field("action", action)
       writer.field("paused", target.isPaused)
+    default: break
     }
     writer.endObject()
   }

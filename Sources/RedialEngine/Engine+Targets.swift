@@ -198,15 +198,17 @@ extension Engine {
   /// Returns a permit to the breaker, with the result of the call.
   mutating func recordBreaker(
     _ place: Int, _ result: CircuitBreaker.Result, _ permit: CircuitBreaker.Permit, of id: CallID,
-    took: Duration = .zero
+    took: Duration = .zero, cause: @autoclosure () -> String = ""
   ) {
     if let change = roster[place].record(result, of: permit, call: id, took: took, at: now) {
-      followUp(change, of: place)
+      followUp(change, of: place, cause: cause())
     }
   }
 
   /// Writes and reports a breaker's change, and ends the calls that do not wait for an open breaker.
-  private mutating func followUp(_ change: TargetState.BreakerChange, of place: Int) {
+  ///
+  /// - Parameter cause: What the attempt failed with that opened it.
+  private mutating func followUp(_ change: TargetState.BreakerChange, of place: Int, cause: String = "") {
     let key = roster.targets[place].key
     switch change {
     case .opened(let until, let trips):
@@ -219,6 +221,7 @@ extension Engine {
         .breakerOpened(
           target: key, until: until, trips: trips, failures: breaker.consecutiveFailures,
           usualShare: breaker.usual.share), of: place)
+      beginOutage(place, cause: cause)
       lookAgain(place, at: until)
       roster[place].useNewBreakerSettings()
       roster[place].suspendPace(at: now)
@@ -236,6 +239,7 @@ extension Engine {
       savePace(place, .change)
       save(place) { $0.breaker = nil }
       report(.breakerClosed(target: key), of: place)
+      examineOutage(place)
       roster.enterRotation(place)
     }
   }

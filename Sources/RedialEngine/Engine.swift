@@ -136,7 +136,9 @@ package struct Engine: Sendable {
     while let subject = calls.nextFired(at: now) {
       switch subject {
       case .target(let place):
-        if roster[place].timerFired(at: now) { roster.enterRotation(place) }
+        guard roster[place].timerFired(at: now) else { continue }
+        examineOutage(place)
+        roster.enterRotation(place)
       case .call(let id, _):
         guard let place = calls.place(of: id) else { continue }
         switch calls[at: place].phase {

@@ -124,6 +124,10 @@ package enum Notice: Sendable, Hashable {
   case breakerHalfOpen(target: TargetKey)
   /// A target's breaker lets calls through again.
   case breakerClosed(target: TargetKey)
+  /// A target's outage begins.
+  case targetDown(target: TargetKey, TargetOutage)
+  /// A target's outage is over.
+  case targetRecovered(target: TargetKey, TargetOutage)
   /// A target's pace has begun to limit how many attempts start, to so many per second. It delivered so many before.
   case paceLimited(target: TargetKey, rate: Double, delivered: Double)
   /// A target's pace limits nothing any more.

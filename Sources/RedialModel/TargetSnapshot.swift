@@ -47,6 +47,8 @@ public struct TargetSnapshot: Sendable, Hashable {
   public var pattern: String?
   /// Its waiting calls, by reason.
   public var backlog = TargetBacklog()
+  /// Its outage; nil if it has none.
+  public var outage: TargetOutage?
   /// Results of its recent attempts.
   public var recent = RecentAttempts()
   /// Its new calls in the last minutes.
@@ -77,6 +79,9 @@ public struct TargetSnapshot: Sendable, Hashable {
   public func write(to writer: inout JSONWriter) {
     writer.beginObject()
     writer.field("key", key.bare)
+    writer.field("state", health.rawValue)
+    writer.key("outage")
+    if let outage { outage.write(to: &writer) } else { writer.null() }
     writer.key("breaker")
     writer.beginObject()
     writer.field("state", breaker.rawValue)

@@ -1,5 +1,6 @@
 """The circuit breaker, over real sockets."""
 
+import json
 import time
 
 from processes import HASTY, breaker, wait_until
@@ -119,3 +120,34 @@ def test_calls_of_which_none_gets_through_open_the_breaker_after_some_seconds(re
 
     wait_until(is_open, "the breaker opens")
     assert time.monotonic() - began >= 2 and len(target.requests) >= 10
+
+
+def test_an_outage_is_reported_once_whatever_its_breaker_does(redial, receiver):
+    answers = [500]
+    target, hook = receiver(lambda request: (answers[0], {}, b"")), receiver()
+    service = redial(*breaker(**HASTY, openInterval="100ms", maxOpenInterval="100ms"), clock=True)
+    endpoint = service("POST", "/v1/webhook-endpoints", {"url": hook.url, "events": ["target.down", "target.recovered"]})
+    assert endpoint.status == 201
+    calls = [service.submit(url=f"{target.url}/{number}", policy=SLOW) for number in range(5)]
+    wait_until(lambda: service.log.read_text().count("breakerOpened") > 3, "the breaker opens again and again")
+    shown = service.target(target.url)
+    assert shown["state"] == "down" and shown["outage"]["cause"] == "status 500" and shown["outage"]["closedAt"] is None
+    assert f'redial_target_down{{target="{target.url}"}} 1' in service("GET", "/metrics").body.decode()
+    # Neither does a restart make two of it.
+    service.kill()
+    service.start()
+    assert service.target(target.url)["outage"]["since"] == shown["outage"]["since"]
+    answers[0] = 200
+    for identity in calls:
+        service.ended(identity)
+    wait_until(lambda: service.target(target.url)["state"] == "degraded", "its breaker closes")
+    service.advance(30)
+    wait_until(lambda: len(hook.requests) == 2, "both are reported")
+    down, recovered = [json.loads(hook.next().body) for _ in range(2)]
+    assert (down["type"], recovered["type"]) == ("target.down", "target.recovered")
+    assert down["data"]["outage"]["since"] == recovered["data"]["outage"]["since"] == shown["outage"]["since"]
+    assert recovered["data"]["outage"]["waited"] >= 1 and recovered["data"]["outage"]["duration"]
+    assert service.target(target.url)["outage"] is None
+    log = service.log.read_text()
+    assert log.count(" targetDown ") == 1 and log.count(" targetRecovered ") == 1
+    assert len(hook.requests) == 2

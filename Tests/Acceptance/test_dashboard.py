@@ -177,7 +177,7 @@ def test_webhook_endpoints_are_registered_tried_and_switched_off(page, redial, r
     page.get_by_role("button", name="Register").click()
     expect(page.locator("#endpoint-secret")).to_contain_text("whsec_")
     row = page.locator("#endpoint-table tbody tr")
-    expect(row).to_contain_text("call.failed, call.tripped, target.opened")
+    expect(row).to_contain_text("call.failed, call.tripped, target.down, target.recovered")
     row.get_by_role("button", name="Test").click()
     assert hook.next().path == "/hooks"
     row.get_by_role("link", name="/hooks").click()

@@ -58,10 +58,11 @@ def test_an_endpoint_is_told_of_calls_and_targets_and_verifies_with_its_own_secr
     assert (payload["type"], payload["data"]["id"]) == ("call.cancelled", cancelled)
 
     service.submit(url=failing.url, policy=FAST | {"onTrip": "fail"})
-    told = {p["type"]: p for p in (verified(hook.next(), secret) for _ in range(2))}
+    told = {p["type"]: p for p in (verified(hook.next(), secret) for _ in range(3))}
     assert told["call.tripped"]["data"]["failureReason"] == "tripped"
     assert told["target.opened"]["data"]["key"] == failing.url
     assert told["target.opened"]["data"]["breaker"]["state"] == "open"
+    assert told["target.down"]["data"]["outage"]["cause"] == "status 500"
     failing.answer = lambda request: (200, {}, b"")
     service.submit(url=failing.url, policy=FAST)
     told = {verified(hook.next(), secret)["type"] for _ in range(3)}

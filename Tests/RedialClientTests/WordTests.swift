@@ -39,7 +39,7 @@ struct WordTests {
     #expect(Set(breakers.map(\.rawValue)) == Set(TargetSnapshot.BreakerState.allCases.map(\.rawValue)))
     let events: [RedialEvent.Kind] = [
       .callAccepted, .callAttempted, .callSucceeded, .callFailed, .callTripped, .callCancelled, .targetOpened,
-      .targetHalfOpened, .targetClosed, .targetControlled, .endpointDisabled,
+      .targetHalfOpened, .targetClosed, .targetDown, .targetRecovered, .targetControlled, .endpointDisabled,
     ]
     #expect(Set(events.map(\.rawValue)) == Set(EventType.streamed.map(\.rawValue)))
   }

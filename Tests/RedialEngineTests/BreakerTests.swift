@@ -22,7 +22,8 @@ struct BreakerTests {
     var probe = tripped()
     let until = probe.now + .seconds(5)
     #expect(
-      probe.notices == [.breakerOpened(target: EngineProbe.target, until: until, trips: 1, failures: 2, usualShare: 0)])
+      probe.notices.first
+        == .breakerOpened(target: EngineProbe.target, until: until, trips: 1, failures: 2, usualShare: 0))
     #expect(state(&probe) == .open)
     #expect(probe.stored(of: EngineProbe.target)?.breaker == OpenBreaker(until: until, trips: 1))
   }

@@ -44,6 +44,7 @@ extension Engine {
     case .pause: parkReady(index)
     case .configure, .patch, .resume: break
     }
+    examineOutage(index)
     reportStanding(index, always: true)
     roster.enterRotation(index)
     afterCommit.append(.reply(.targetCommand(command.reply, .done(describe(index)))))

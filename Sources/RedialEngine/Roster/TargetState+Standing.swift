@@ -7,7 +7,8 @@ extension TargetState {
   ///
   /// - Parameter isQueued: Whether it is in the rotation, or waits for a slot.
   func isForgettable(isQueued: Bool, at now: Timestamp) -> Bool {
-    isIdle && !isQueued && breaker.state == .closed && (breaker.consecutiveFailures == 0 || lastEnd + memory <= now)
+    isIdle && !isQueued && breaker.state == .closed && record.outage == nil
+      && (breaker.consecutiveFailures == 0 || lastEnd + memory <= now)
       && limits.pause.until ?? now <= now && limits.slowStart.share(at: now) == 1
       && limits.pace.map { $0.rate == nil || $0.changedAt + memory <= now } ?? true
       && limits.rate.map { $0.available(at: now) == $0.burst } ?? true
@@ -107,6 +108,7 @@ extension TargetState {
     if stored.count > 0 || readyBacklog > 0 { snapshot.newStarts = youngStarts }
     snapshot.overrides = controls.overrides
     snapshot.pattern = pattern
+    snapshot.outage = record.outage
     snapshot.recent = recent
     snapshot.arrivals = arrivals
     snapshot.time = now

@@ -19,6 +19,10 @@ public enum EventType: String, Sendable, Hashable, CaseIterable {
   case targetHalfOpened = "target.halfOpened"
   /// A target's breaker closed.
   case targetClosed = "target.closed"
+  /// A target is down: its breaker has opened, and that is not part of an outage that is known.
+  case targetDown = "target.down"
+  /// A target's outage is over.
+  case targetRecovered = "target.recovered"
   /// An operator has paused, resumed, set, tripped, reset or released a target.
   case targetControlled = "target.controlled"
   /// A webhook endpoint was disabled because it failed for too long.

@@ -7,7 +7,12 @@ extension JSONWriter {
   /// Writes a member with a duration in its canonical form.
   public mutating func field(_ name: StaticString, _ value: Duration) {
     key(name)
-    string(DurationText.format(value))
+    string(duration: value)
+  }
+
+  /// Writes a duration in its canonical form.
+  mutating func string(duration: Duration) {
+    string(DurationText.format(duration))
   }
 
   /// Writes a member with an instant as RFC 3339 text, or null.

@@ -12,17 +12,20 @@ public struct TargetRecord: Sendable, Hashable {
   public var usual: UsualShare?
   /// Until when it asked to be left alone by `Retry-After`; nil if it did not, only for a short time, or an operator has ended it.
   public var askedUntil: Timestamp?
+  /// Its outage; nil if it has none.
+  public var outage: TargetOutage?
 
   /// Creates a record; by default an empty one.
   public init(
     controls: TargetControls = TargetControls(isPaused: false), breaker: OpenBreaker? = nil, pace: SavedPace? = nil,
-    usual: UsualShare? = nil, askedUntil: Timestamp? = nil
+    usual: UsualShare? = nil, askedUntil: Timestamp? = nil, outage: TargetOutage? = nil
   ) {
     self.controls = controls
     self.breaker = breaker
     self.pace = pace
     self.usual = usual
     self.askedUntil = askedUntil
+    self.outage = outage
   }
 
   /// What still matters: a pace that is old, and a time that is over, do not.
@@ -58,5 +61,6 @@ extension TargetRecord: StoredRecord {
     try visitor.visit("pace", &record.pace)
     try visitor.visit("usual", &record.usual)
     try visitor.visit("askedUntil", &record.askedUntil)
+    try visitor.visit("outage", &record.outage)
   }
 }

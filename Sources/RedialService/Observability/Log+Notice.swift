@@ -30,6 +30,18 @@ extension Log {
       write(.info, "breakerHalfOpen", Self.fields(of: target))
     case .breakerClosed(let target):
       write(.info, "breakerClosed", Self.fields(of: target))
+    case .targetDown(let target, let outage):
+      write(
+        .warning, "targetDown",
+        Self.fields(of: target) + [("since", TimestampText.format(outage.since)), ("cause", outage.cause)])
+    case .targetRecovered(let target, let outage):
+      write(
+        .info, "targetRecovered",
+        Self.fields(of: target) + [
+          ("since", TimestampText.format(outage.since)), ("cause", outage.cause),
+          ("duration", DurationText.format((outage.closedAt ?? outage.since) - outage.since)),
+          ("waited", "\(outage.waited)"),
+        ])
     case .targetControlled(let target, let action):
       write(.info, "targetControlled", Self.fields(of: target) + [("action", action)])
     case .tlsFilesLeftOut(let target, let members):

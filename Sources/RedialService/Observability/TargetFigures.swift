@@ -35,6 +35,9 @@ struct TargetFigures {
     family("redial_target_breaker_open", "Whether the target's breaker lets no call through; the busiest targets.") {
       $0.breaker == .open || $0.isTripped ? 1 : 0
     }
+    family("redial_target_down", "Whether the target has an outage that is not over; the busiest targets.") {
+      $0.outage == nil ? 0 : 1
+    }
     family("redial_target_paused", "Whether somebody has paused the target; the busiest targets.") {
       $0.isPaused ? 1 : 0
     }

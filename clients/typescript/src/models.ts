@@ -500,11 +500,25 @@ export type AttemptResponse = {
   truncated: boolean;
 };
 
+/** One outage of a target, however often its breaker opens meanwhile. It is over once the breaker has been closed for 30 s. */
+export type Outage = {
+  /** When the target began to fail. */
+  since: Timestamp;
+  /** What the attempt failed with that opened the breaker; a word such as `connectionRefused`, or a status. */
+  cause: string;
+  /** When the breaker closed; null while it is open or half-open. */
+  closedAt: string | null;
+  /** The time between both; null until then. */
+  duration: Duration | null;
+  /** The most calls that were due at once, of the times at which the breaker changed. */
+  waited: number;
+};
+
 export type CallEvent = "call.succeeded" | "call.failed" | "call.tripped";
 
 /** An event of the event stream. */
 export type Event = {
-  type: "call.accepted" | "call.attempted" | "call.succeeded" | "call.failed" | "call.tripped" | "call.cancelled" | "target.opened" | "target.halfOpened" | "target.closed" | "target.controlled" | "endpoint.disabled" | "reset";
+  type: "call.accepted" | "call.attempted" | "call.succeeded" | "call.failed" | "call.tripped" | "call.cancelled" | "target.opened" | "target.halfOpened" | "target.closed" | "target.down" | "target.recovered" | "target.controlled" | "endpoint.disabled" | "reset";
   timestamp: string;
   /** The call as lists show it, the target, the endpoint, or why events were missed. */
   data: CallSummary | TargetEvent | WebhookEndpoint | {
@@ -514,7 +528,7 @@ export type Event = {
   attempt?: Attempt;
 };
 
-/** A target whose breaker has changed, or for which an operator has done something. */
+/** A target whose breaker has changed, that is down or has recovered, or that an operator has changed. */
 export type TargetEvent = {
   key: string;
   breaker: {
@@ -524,6 +538,8 @@ export type TargetEvent = {
     /** Openings since the breaker last closed; only of an open one. */
     trips: number | null;
   };
+  /** The outage; only in `target.down` and `target.recovered`. */
+  outage?: Outage;
   /** What an operator has done; only in `target.controlled`. */
   action?: "configure" | "pause" | "resume" | "trip" | "reset" | "release";
   /** Whether the target is paused now; only in `target.controlled`. */
@@ -531,7 +547,7 @@ export type TargetEvent = {
 };
 
 /** The events that an endpoint can get. */
-export type WebhookEventType = "call.succeeded" | "call.failed" | "call.tripped" | "call.cancelled" | "target.opened" | "target.halfOpened" | "target.closed" | "target.controlled" | "endpoint.disabled";
+export type WebhookEventType = "call.succeeded" | "call.failed" | "call.tripped" | "call.cancelled" | "target.opened" | "target.halfOpened" | "target.closed" | "target.down" | "target.recovered" | "target.controlled" | "endpoint.disabled";
 
 export type WebhookEndpoint = {
   id: string;

@@ -437,6 +437,24 @@ class AttemptResponse(TypedDict):
     """
 
 
+class Outage(TypedDict):
+    """
+    One outage of a target, however often its breaker opens meanwhile. It is over once the breaker has been closed for 30 s.
+
+    """
+
+    since: Timestamp
+    """When the target began to fail."""
+    cause: str
+    """What the attempt failed with that opened the breaker; a word such as `connectionRefused`, or a status."""
+    closedAt: str | None
+    """When the breaker closed; null while it is open or half-open."""
+    duration: Duration | None
+    """The time between both; null until then."""
+    waited: int
+    """The most calls that were due at once, of the times at which the breaker changed."""
+
+
 CallEvent: TypeAlias = Literal['call.succeeded', 'call.failed', 'call.tripped']
 
 
@@ -455,17 +473,19 @@ class Breaker(TypedDict):
 
 
 class TargetEvent(TypedDict):
-    """A target whose breaker has changed, or for which an operator has done something."""
+    """A target whose breaker has changed, that is down or has recovered, or that an operator has changed."""
 
     key: str
     breaker: Breaker
+    outage: NotRequired[Outage]
+    """The outage; only in `target.down` and `target.recovered`."""
     action: NotRequired[Literal['configure', 'pause', 'resume', 'trip', 'reset', 'release']]
     """What an operator has done; only in `target.controlled`."""
     paused: NotRequired[bool]
     """Whether the target is paused now; only in `target.controlled`."""
 
 
-WebhookEventType: TypeAlias = Literal['call.succeeded', 'call.failed', 'call.tripped', 'call.cancelled', 'target.opened', 'target.halfOpened', 'target.closed', 'target.controlled', 'endpoint.disabled']
+WebhookEventType: TypeAlias = Literal['call.succeeded', 'call.failed', 'call.tripped', 'call.cancelled', 'target.opened', 'target.halfOpened', 'target.closed', 'target.down', 'target.recovered', 'target.controlled', 'endpoint.disabled']
 """The events that an endpoint can get."""
 
 
@@ -669,7 +689,7 @@ class AttemptWithResponse(AttemptBase):
 class Event(TypedDict):
     """An event of the event stream."""
 
-    type: Literal['call.accepted', 'call.attempted', 'call.succeeded', 'call.failed', 'call.tripped', 'call.cancelled', 'target.opened', 'target.halfOpened', 'target.closed', 'target.controlled', 'endpoint.disabled', 'reset']
+    type: Literal['call.accepted', 'call.attempted', 'call.succeeded', 'call.failed', 'call.tripped', 'call.cancelled', 'target.opened', 'target.halfOpened', 'target.closed', 'target.down', 'target.recovered', 'target.controlled', 'endpoint.disabled', 'reset']
     timestamp: str
     data: CallSummary | TargetEvent | WebhookEndpoint | Data
     """The call as lists show it, the target, the endpoint, or why events were missed."""
