@@ -60,6 +60,10 @@ package struct ClockSetBack: Sendable {
     var corrected = target
     if let breaker = target.breaker { corrected.breaker?.until = movedIfAhead(breaker.until) }
     corrected.askedUntil = target.askedUntil.map(movedIfAhead)
+    if let outage = target.outage {
+      corrected.outage?.since = movedIfAhead(outage.since)
+      corrected.outage?.closedAt = outage.closedAt.map(movedIfAhead)
+    }
     return corrected == target ? nil : corrected
   }
 

@@ -3,7 +3,7 @@
 import json
 import time
 
-from processes import HASTY, breaker, wait_until
+from processes import HASTY, breaker, run, wait_until
 
 # One failure is enough.
 FLAGS = breaker(**HASTY, openInterval="1000s", maxOpenInterval="1d")
@@ -133,6 +133,8 @@ def test_an_outage_is_reported_once_whatever_its_breaker_does(redial, receiver):
     shown = service.target(target.url)
     assert shown["state"] == "down" and shown["outage"]["cause"] == "status 500" and shown["outage"]["closedAt"] is None
     assert f'redial_target_down{{target="{target.url}"}} 1' in service("GET", "/metrics").body.decode()
+    listed = run("targets", "--server", service.url).stdout
+    assert f"down since {shown['outage']['since']}: status 500" in listed and " wait for " in listed, listed
     # Neither does a restart make two of it.
     service.kill()
     service.start()

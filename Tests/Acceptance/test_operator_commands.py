@@ -209,7 +209,7 @@ def test_colours_are_for_terminals_whose_readers_want_them(redial, flaky):
     url = ["--url", service.url]
     for arguments, coloured in (
         (["get", call], "\x1b[32msucceeded\x1b[0m after 2 attempts"), (["list"], "\x1b[32msucceeded\x1b[0m"),
-        (["targets"], "\x1b[32mclosed\x1b[0m"), (["attempts", call], "\x1b[33mstatus 503\x1b[0m"),
+        (["targets"], "\x1b[32mup\x1b[0m"), (["attempts", call], "\x1b[33mstatus 503\x1b[0m"),
     ):
         code, shown = at_terminal(*arguments, *url)
         assert code == 0 and coloured in shown, shown

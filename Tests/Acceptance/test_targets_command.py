@@ -13,8 +13,8 @@ def test_targets_are_listed_shown_set_and_controlled(redial, flaky):
         return run("targets", *arguments, "--url", service.url)
 
     listed = ask()
-    assert listed.returncode == 0 and target.url in listed.stdout and "closed" in listed.stdout, listed.stderr
-    for control, shown in (("pause", "paused"), ("resume", "closed"), ("trip", "held open"), ("reset", "closed"), ("release", "closed")):
+    assert listed.returncode == 0 and target.url in listed.stdout and " up " in listed.stdout, listed.stderr
+    for control, shown in (("pause", "paused"), ("resume", " up "), ("trip", "held open"), ("reset", " up "), ("release", " up ")):
         answer = ask(target.url, control)
         assert answer.returncode == 0 and shown in answer.stdout, (control, answer)
     assert json.loads(ask(target.url, "--set", '{"maxInFlight": 3}', "--json").stdout)["settings"]["maxInFlight"] == 3

@@ -47,10 +47,13 @@ struct TargetRecordTests {
     record.pace = SavedPace(delivered: 7.25, isLimited: true, at: now)
     record.usual = UsualShare(UsualFailures(share: 0.1234, learnedAt: now))
     record.askedUntil = now + .seconds(1)
+    record.outage = TargetOutage(since: now, cause: "timeout", waited: 12)
+    record.outage?.closedAt = now + .seconds(2)
     let text = """
       {"controls":{"overrides":{"maxInFlight":3},"paused":true},"breaker":{"until":1000000000,"trips":2},\
       "pace":{"delivered":7.25,"limited":true,"at":1000000000},\
-      "usual":{"share":0.123,"at":1000000000},"askedUntil":1001000000}
+      "usual":{"share":0.123,"at":1000000000},"askedUntil":1001000000,\
+      "outage":{"since":1000000000,"cause":"timeout","closedAt":1002000000,"waited":12}}
       """
     #expect(String(decoding: record.bytes, as: UTF8.self) == text)
     #expect(try read(text) == record)

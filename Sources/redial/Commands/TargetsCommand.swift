@@ -85,7 +85,7 @@ extension Command {
 
   /// The limits, the pace, the backlog, the results of the last minutes, and the drain estimate.
   private static func details(_ target: JSONValue) -> String {
-    var text = limits(target["settings"]) + pace(target["pace"])
+    var text = (outage(target["outage"]).map { "\($0)\n" } ?? "") + limits(target["settings"]) + pace(target["pace"])
     let own = target["overrides"].members.map { PlainText.escaped($0.name) }
     if !own.isEmpty { text += "set for this target: \(own.joined(separator: ", "))\n" }
     let reasons = target["backlog"]["byReason"].members.map { "\($0.value.integer ?? 0) \(PlainText.escaped($0.name))" }
@@ -147,12 +147,26 @@ extension Command {
       + (origins.isEmpty ? "\n" : "; for \(origins.joined(separator: ", "))\n")
   }
 
+  /// Since when, and why a target is down; nil if it is not.
+  private static func outage(_ outage: JSONValue) -> String? {
+    guard let since = outage["since"].escapedText else { return nil }
+    let cause = outage["cause"].escapedText ?? "?"
+    let closed = outage["closedAt"].escapedText.map { ", its breaker closed at \($0)" } ?? ""
+    return "down since \(since): \(cause)\(closed)"
+  }
+
   private static func table(_ targets: [JSONValue]) -> String {
-    var table = Table("target", "breaker", "in flight", "waiting", "")
+    var table = Table("target", "state", "in flight", "waiting", "reason")
     for target in targets {
-      var state = target["tripped"].isTrue ? "held open" : target["breaker"]["state"].escapedText ?? "?"
+      // A service of an older version has no state.
+      var state = target["state"].escapedText ?? target["breaker"]["state"].escapedText ?? "?"
+      if target["tripped"].isTrue { state = "held open" }
       if target["paused"].isTrue { state = "paused" }
-      var more: [String] = []
+      var more = outage(target["outage"]).map { [$0] } ?? []
+      if let most = target["backlog"]["byReason"].members.max(by: { ($0.value.integer ?? 0) < ($1.value.integer ?? 0) })
+      {
+        more.append("\(most.value.integer ?? 0) wait for \(PlainText.escaped(most.name))")
+      }
       if let until = target["breaker"]["openUntil"].escapedText { more.append("probes from \(until)") }
       if let until = target["heldUntil"].escapedText { more.append("asked to wait until \(until)") }
       if let calls = target["backlog"]["missesDeadline"]["calls"].integer, calls > 0 {

@@ -12,10 +12,10 @@ enum Style: String {
   /// The style of a state, of a call, a breaker, an operation or an endpoint.
   init?(of state: String) {
     switch state {
-    case "succeeded", "closed", "completed", "enabled": self = .good
-    case "failed", "open", "held open": self = .bad
+    case "succeeded", "closed", "up", "completed", "enabled": self = .good
+    case "failed", "open", "down", "held open": self = .bad
     case "running", "counting": self = .running
-    case "scheduled", "halfOpen", "paused", "cancelled": self = .warning
+    case "scheduled", "halfOpen", "degraded", "paused", "cancelled": self = .warning
     case "disabled": self = .soft
     default: return nil
     }
