@@ -162,7 +162,7 @@ package final class Service: Sendable {
     guard !isLocal, !keys.isRequired, !settings.allowUnauthenticated else { return }
     throw StartError(
       message: "\(settings.listen) can be reached from other machines, and there is no API key, so anybody could "
-        + "make this service send requests. Make a key (redial keys create --name admin --store \(Redaction.place(settings.store))), or set "
+        + "make this service send requests. Make a key (redial keys create --name admin --scope admin --store \(Redaction.place(settings.store))), or set "
         + "adminKey, or listen on 127.0.0.1. If something in front of it checks access, set allowUnauthenticated.")
   }
 }

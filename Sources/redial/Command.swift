@@ -1,3 +1,5 @@
+import RedialModel
+
 /// A sub-command: its name, its options, and its action.
 struct Command: Sendable {
   let name: String
@@ -5,8 +7,10 @@ struct Command: Sendable {
   /// The operands after the options, such as `URL`; empty for none.
   var operands = ""
   var operandCount = 0...0
-  /// The possible words of an operand, by its position, for completion.
+  /// The possible words of an operand, by its position, for completion. The first must be one of them, unless there are none.
   var words: [[String]] = []
+  /// What no operands stand for.
+  var usualOperands: [String] = []
   var options: [Option] = []
   /// Further text for the help.
   var notes = ""
@@ -77,7 +81,15 @@ struct Arguments: Sendable {
         operands.append(argument)
       }
     }
-    guard wantsHelp || command.operandCount.contains(operands.count) else {
+    if wantsHelp { return }
+    if operands.isEmpty { operands = command.usualOperands }
+    if let operand = operands.first, let words = command.words.first, !words.isEmpty, !words.contains(operand) {
+      throw CommandError(
+        code: .usage,
+        message: "\"\(PlainText.escaped(operand))\" is none of \(words.joined(separator: ", "))"
+          + Suggestion.text(for: operand, among: words))
+    }
+    guard command.operandCount.contains(operands.count) else {
       let wanted = command.operands.isEmpty ? "nothing" : command.operands
       throw CommandError(code: .usage, message: "expected \(wanted) after the options; see --help")
     }
@@ -95,7 +107,10 @@ struct Arguments: Sendable {
   ) throws(CommandError) {
     let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     guard let option = command.options.first(where: { $0.isCalled(parts[0]) }) else {
-      throw CommandError(code: .usage, message: "there is no option \(parts[0]); see --help")
+      throw CommandError(
+        code: .usage,
+        message: "there is no option \(parts[0])" + Suggestion.text(for: parts[0], among: command.options.map(\.name))
+          + "; see --help")
     }
     if option.form == nil {
       guard parts.count == 1 else { throw CommandError(code: .usage, message: "\(option.name) takes no value") }

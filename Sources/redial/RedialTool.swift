@@ -51,7 +51,8 @@ enum RedialTool {
     }
     if name == "--version" { return run(["version"]) }
     guard let command = commands.first(where: { $0.name == name }) else {
-      Terminal.error("redial: there is no command \"\(PlainText.escaped(name))\"; `redial --help` lists them\n")
+      let meant = Suggestion.text(for: name, among: commands.map(\.name))
+      Terminal.error("redial: there is no command \"\(PlainText.escaped(name))\"\(meant); `redial --help` lists them\n")
       return .usage
     }
     do throws(CommandError) {

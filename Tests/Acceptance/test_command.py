@@ -23,6 +23,20 @@ def test_help_is_everywhere_and_mistakes_are_told():
     assert re.fullmatch(r"redial \d+\.\d+\.\d+\n", run("version").stdout)
 
 
+def test_a_word_that_is_nearly_right_is_answered_with_the_right_one(redial):
+    for arguments, meant in (
+        (["lst"], "list"), (["cancle", "x"], "cancel"), (["list", "--stae", "failed"], "--state"), (["keys", "lits"], "list"),
+        (["ops", "wacth", "x"], "watch")):
+        answer = run(*arguments)
+        assert answer.returncode == 2 and f"did you mean {meant}?" in answer.stderr, answer
+    assert "did you mean" not in run("dance").stderr + run("keys", "dance").stderr
+    # These list what there is if nothing else is asked for.
+    service = redial()
+    for command in ("keys", "policies", "webhooks", "ops"):
+        answer = run(command, "--server", service.url)
+        assert (answer.returncode, answer.stdout) == (0, run(command, "list", "--server", service.url).stdout), answer
+
+
 def test_call_shows_its_attempts_and_says_by_its_exit_code_how_it_ended(redial, flaky):
     service, target = redial(), flaky()
     quick = ["--url", service.url, "--policy", '{"backoff": {"initial": "20ms"}}']
@@ -139,7 +153,7 @@ def test_the_webhook_secret_is_read_or_asked_for_and_no_store_is_made(redial, tm
     assert run("webhook-secret", "--config", tmp_path / "redial.json", env=theirs).stdout == mine
     # A store that no service has used has no secret, and the question does not create one.
     fresh = tmp_path / "fresh.db"
-    assert run("keys", "create", "--name", "a", "--store", f"sqlite:{fresh}").returncode == 0
+    assert run("keys", "create", "--scope", "admin", "--name", "a", "--store", f"sqlite:{fresh}").returncode == 0
     for _ in range(2):
         answer = run("webhook-secret", "--store", f"sqlite:{fresh}")
         assert answer.returncode == 3 and "no webhook secret yet" in answer.stderr, answer
@@ -232,7 +246,7 @@ def test_every_documented_flag_and_variable_is_taken(tmp_path):
     readme = set(re.findall(r"`(REDIAL_[A-Z_]+[A-Z])", documentation())) - TEST_VARIABLES - {"REDIAL_PORT"}
     assert told | readme <= set(everything), (told | readme) - set(everything)
     store = f"sqlite:{tmp_path}/redial.db"
-    for arguments in (["serve", "--print-config"], ["keys", "create", "--name", "a", "--store", store],
+    for arguments in (["serve", "--print-config"], ["keys", "create", "--scope", "admin", "--name", "a", "--store", store],
                       ["keys", "list", "--store", store], ["doctor", "--store", store],
                       ["export", "--store", store], ["backup", "--store", store, f"{tmp_path}/copy.db"],
                       ["webhook-secret", "--store", store]):
@@ -249,7 +263,7 @@ def test_a_kubernetes_service_of_the_same_name_is_in_nobodys_way(redial, tmp_pat
             f"{name}_PORT_8080_TCP_PROTO": "tcp", f"{name}_PORT_8080_TCP_PORT": "8080",
             f"{name}_PORT_8080_TCP_ADDR": "10.96.0.7"}
     store = f"sqlite:{tmp_path}/redial.db"
-    for arguments in (["serve", "--print-config"], ["keys", "create", "--name", "a", "--store", store],
+    for arguments in (["serve", "--print-config"], ["keys", "create", "--scope", "admin", "--name", "a", "--store", store],
                       ["doctor", "--store", store]):
         answer = run(*arguments, env=links)
         assert answer.returncode == 0, answer

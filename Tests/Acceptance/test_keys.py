@@ -236,7 +236,7 @@ def test_a_service_for_other_machines_wants_a_key_or_to_be_told_so(tmp_path, mad
     assert service("GET", "/v1/calls", headers=bearer(admin + "x")).status == 401
     assert admin not in run("serve", "--print-config", env={"REDIAL_ADMIN_KEY": admin}).stdout
     service.terminate()
-    made_key = run("keys", "create", "--store", store, "--name", "first").stdout.strip()
+    made_key = run("keys", "create", "--scope", "admin", "--store", store, "--name", "first").stdout.strip()
     assert re.fullmatch(r"rdl_[0-9A-Z]{13}_[\w.-]{43}", made_key)
     service = serve()
     assert service("GET", "/v1/calls").status == 401
@@ -247,7 +247,7 @@ def test_a_service_for_other_machines_wants_a_key_or_to_be_told_so(tmp_path, mad
 def test_the_command_makes_lists_revokes_and_shows_keys(redial, flaky):
     service, target = redial(), flaky()
     url = ["--url", service.url]
-    admin = run("keys", "create", *url, "--name", "me").stdout.strip()
+    admin = run("keys", "create", "--scope", "admin", *url, "--name", "me").stdout.strip()
     assert run("list", *url).returncode == 4
     env = {"REDIAL_API_KEY": admin}
     assert run("list", *url, env=env).returncode == 0
@@ -268,7 +268,7 @@ def test_the_command_makes_lists_revokes_and_shows_keys(redial, flaky):
     first = run("keys", "list", *store).stdout.splitlines()[1].split()[0]
     assert "revoked" in run("keys", "revoke", first, *store).stdout
     assert run("keys", "revoke", "key_0", *store).returncode == 4
-    for wrong in (["create"], ["create", "--name", "x", "--scope", "y"], ["dance"], ["revoke"],
+    for wrong in (["create"], ["create", "--name", "x"], ["create", "--name", "x", "--scope", "y"], ["dance"], ["revoke"],
                   ["create", "--name", "x", "--quota", "0"]):
         assert run("keys", *wrong, *url).returncode == 2, wrong
 

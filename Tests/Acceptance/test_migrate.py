@@ -341,7 +341,7 @@ def test_what_cannot_be_moved_is_refused_with_the_reason(redial, instances, data
     refused(f"sqlite:{tmp_path}/none.db", cluster.url, "There is no store at")
     assert service.terminate() == 0
     refused(file, file, "in use by another process")
-    assert run("keys", "create", "--name", "a", "--store", other).returncode == 0
+    assert run("keys", "create", "--scope", "admin", "--name", "a", "--store", other).returncode == 0
     refused(file, other, "is not empty: it has webhook endpoints, API keys, policies and bulk operations")
     _, (one,) = instances(1, *LASTING, on=cluster)
     refused(file, cluster.url, "in use by instances of Redial")

@@ -71,7 +71,7 @@ def test_policies_are_stored_shown_and_deleted(redial, tmp_path):
     assert "patient is deleted" in ok(service, "policies", "delete", "patient")
     gone = run("policies", "show", "patient", "--url", service.url)
     assert gone.returncode == 4 and "patient" in gone.stderr
-    for wrong in (["policies"], ["policies", "put", "x"], ["policies", "put", "x", "{nonsense"], ["policies", "dance"]):
+    for wrong in (["policies", "put", "x"], ["policies", "put", "x", "{nonsense"], ["policies", "dance"]):
         assert run(*wrong, "--url", service.url).returncode == 2, wrong
 
 
@@ -109,7 +109,7 @@ def test_operations_are_counted_begun_watched_and_cancelled(redial, receiver):
     assert json.loads(ok(service, "ops", "show", slow, "--json"))["state"] == "cancelled"
     purge = run("ops", "create", "purge", "--url", service.url)
     assert purge.returncode == 4 and "/filter/state" in purge.stderr
-    for wrong in (["ops"], ["ops", "show", "op_1"], ["ops", "create"], ["ops", "create", "retry", "--rate", "0"]):
+    for wrong in (["ops", "show", "op_1"], ["ops", "create"], ["ops", "create", "retry", "--rate", "0"]):
         assert run(*wrong, "--url", service.url).returncode == 2, wrong
 
 
@@ -161,7 +161,7 @@ def test_webhook_endpoints_are_registered_tried_and_switched_off(redial, receive
     assert run("webhooks", "test", identity, "--url", service.url).returncode == 4
     assert "enabled" in ok(service, "webhooks", "enable", identity)
     assert "is deleted" in ok(service, "webhooks", "delete", identity)
-    for wrong in (["webhooks"], ["webhooks", "show"], ["webhooks", "redeliver", "x"], ["webhooks", "list", "x"]):
+    for wrong in (["webhooks", "show"], ["webhooks", "redeliver", "x"], ["webhooks", "list", "x"]):
         assert run(*wrong, "--url", service.url).returncode == 2, wrong
 
 

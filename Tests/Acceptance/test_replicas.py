@@ -304,7 +304,7 @@ def test_the_first_commands_of_the_page_start_an_instance_that_asks_for_the_key(
         assert client("GET", "/v1/calls").status == 401
         assert client("GET", "/v1/calls", headers={"authorization": f"Bearer {key}"}).status == 200
         # While an instance works, keys are made in the database too, and it knows them soon.
-        more = run("keys", "create", "--name", "more", "--store", f"postgresql://redial@/redial?host={cluster.folder}")
+        more = run("keys", "create", "--scope", "admin", "--name", "more", "--store", f"postgresql://redial@/redial?host={cluster.folder}")
         assert more.returncode == 0, more
         fresh = {"authorization": f"Bearer {more.stdout.strip()}"}
         wait_until(lambda: client("GET", "/v1/calls", headers=fresh).status == 200, "the instance knows the new key")

@@ -5,11 +5,12 @@ import RedialJSON
 extension Command {
   /// `redial keys`
   static let keys = Command(
-    name: "keys", summary: "Create, list or revoke API keys.", operands: "create|list|revoke [ID]", operandCount: 1...2,
-    words: [["create", "list", "revoke"]],
+    name: "keys", summary: "Create, list or revoke API keys.", operands: "[list] | create | revoke ID",
+    operandCount: 1...2,
+    words: [["create", "list", "revoke"]], usualOperands: ["list"],
     options: [
       Option(name: "--name", form: "NAME", summary: "A name for the key."),
-      Option(name: "--scope", form: "SCOPE,...", summary: "What the key allows: \(APIScope.names) [admin]."),
+      Option(name: "--scope", form: "SCOPE,...", summary: "What the key allows: some of \(APIScope.names)."),
       Option(name: "--quota", form: "COUNT", summary: "Maximum number of requests per minute [no limit]."),
       Option(name: "--json", summary: "Show the answer as JSON."),
       Option(
@@ -47,8 +48,11 @@ extension Command {
 /// API keys, through the service or in the store of one that is not running.
 enum KeysCommand {
   static func create(_ arguments: Arguments) throws(CommandError) -> [UInt8] {
+    guard let wanted = arguments.value("--scope") else {
+      throw CommandError(code: .usage, message: "--scope is needed: what the key allows, some of \(APIScope.names)")
+    }
     var scopes: Set<APIScope> = []
-    for name in (arguments.value("--scope") ?? "admin").split(separator: ",") {
+    for name in wanted.split(separator: ",") {
       guard let scope = APIScope(rawValue: String(name)) else {
         throw CommandError(code: .usage, message: "\"\(name)\" is not a scope; there are \(APIScope.names)")
       }
@@ -129,6 +133,6 @@ enum KeysCommand {
         Table.Cell(key["requestsPerMinute"].integer.map { "\($0)/min" }), Table.Cell(key["namespace"].escapedText),
         Table.Cell(key["name"].escapedText), Table.Cell(key["revokedAt"].escapedText.map { "revoked \($0)" }, .bad))
     }
-    return table.text(none: "There is no key; `redial keys create --name NAME` makes one.")
+    return table.text(none: "There is no key; `redial keys create --name NAME --scope SCOPE` makes one.")
   }
 }

@@ -8,8 +8,8 @@ extension Command {
   /// `redial ops`
   static let operations = Command(
     name: "ops", summary: "Retry, cancel, release or purge many calls at once.",
-    operands: "create retry|cancel|release|purge | list | show ID | watch ID | cancel ID", operandCount: 1...2,
-    words: [actions, BulkOperation.Action.allCases.map(\.name)],
+    operands: "[list] | create retry|cancel|release|purge | show ID | watch ID | cancel ID", operandCount: 1...2,
+    words: [actions, BulkOperation.Action.allCases.map(\.name)], usualOperands: ["list"],
     options: [
       Option(name: "--dry-run", summary: "create: only count the matching calls."),
       Option(

@@ -7,7 +7,8 @@ extension Command {
   /// `redial policies`
   static let policies = Command(
     name: "policies", summary: "List, show, store or delete named policies.",
-    operands: "list | show NAME | put NAME JSON | versions NAME | delete NAME", operandCount: 1...3, words: [actions],
+    operands: "[list] | show NAME | put NAME JSON | versions NAME | delete NAME", operandCount: 1...3, words: [actions],
+    usualOperands: ["list"],
     options: [
       Option(name: "--version", form: "NUMBER", summary: "The version to show [the current one]."),
       Option(

@@ -10,8 +10,8 @@ extension Command {
   /// `redial webhooks`
   static let webhooks = Command(
     name: "webhooks", summary: "Register webhook endpoints, test them, and see their deliveries.",
-    operands: "list | create URL | show|rotate|test|deliveries|enable|disable|delete ID | redeliver CALL",
-    operandCount: 1...2, words: [actions],
+    operands: "[list] | create URL | show|rotate|test|deliveries|enable|disable|delete ID | redeliver CALL",
+    operandCount: 1...2, words: [actions], usualOperands: ["list"],
     options: [
       Option(name: "--event", form: "EVENT,...", summary: "create: send only these events [all].", repeats: true),
       Option(name: "--target", form: "KEY", summary: "create: send only events of this target.", repeats: true),
