@@ -8,6 +8,8 @@ struct SimulatedStore {
   struct Row {
     var record: CallRecord
     var attempts: [AttemptRecord] = []
+    /// How it waited before the attempt in flight began; nil if it began with the call.
+    var waited: CallProgress?
   }
 
   /// Why a transaction is impossible: no correct sequence of the engine requests it.
@@ -57,6 +59,25 @@ struct SimulatedStore {
     limbo = (writes, session)
   }
 
+  /// What has held an attempt back since it was due is recorded with it, all of that time, unless it is short.
+  private static func checkWaits(before attempt: AttemptRecord, of row: Row) throws(Nonsense) {
+    guard let waited = row.waited, waited.attempts + 1 == attempt.number, attempt.outcome != .interrupted,
+      row.record.spec.orderingKey == nil, waited.waiting != .retryBudget,
+      // In its target's queue it has the time of its deadline.
+      waited.due <= attempt.startedAt
+    else { return }
+    let held = attempt.decision?.held
+    let sum = held?.parts.reduce(Duration.zero) { $0 + $1.time } ?? .zero
+    let wait = attempt.startedAt - waited.due
+    let isWhole = abs((sum - wait).inSeconds) < 0.001 || held?.parts.count == HeldTimes.most && sum < wait
+    guard wait >= WaitTimes.least ? isWhole : held == nil else {
+      throw Nonsense(
+        message:
+          "attempt \(attempt.number) of \(row.record.id) began \(wait.inSeconds) s after it was due, of which "
+          + "\(sum.inSeconds) s are recorded")
+    }
+  }
+
   private mutating func apply(_ write: StoreWrite, by session: Int64?) throws(Nonsense) {
     try check(write, by: session)
     switch write {
@@ -70,8 +91,12 @@ struct SimulatedStore {
       rows[record.id] = Row(record: record, attempts: attempts)
     case .update(let id, let progress, let attempt):
       guard var row = rows[id] else { throw Nonsense(message: "\(id) was updated, and there is no such call") }
+      if progress.state == .running, row.record.progress.attempts < progress.attempts {
+        row.waited = row.record.progress
+      }
       row.record.progress = progress
       if let attempt {
+        try Self.checkWaits(before: attempt, of: row)
         let known = row.attempts.firstIndex { $0.number == attempt.number }
         if let known, row.attempts[known] != attempt {
           throw Nonsense(message: "attempt \(attempt.number) of \(id) was recorded twice")
