@@ -233,7 +233,7 @@ BUGS = [
         "guard isAboutLimit(ended, at: now) || PLANTED && ended.refused > 2 else { return observe(ended, at: now) }")),
     bug("a pace that stays at its slowest", 2000, (
         CORE, "rate = max(Self.slowest, new)", "rate = PLANTED ? Self.slowest : max(Self.slowest, new)")),
-    # What is told of waits.
+    # Recorded waits.
     bug("a wait counted since the round began", 200, (
         ENGINE, "let due = isExact ? progress.due :", "let due = isExact && !PLANTED ? progress.due :")),
     bug("a hold that is noted as none", 200, (
