@@ -26,6 +26,8 @@ extension Engine {
       roster[index].recover(stored: count)
       roster.enterRotation(index)
     }
+    // Only now: the webhook about the end of an outage may have a target of its own.
+    for (key, _) in state.targets { if let place = roster.place(of: key) { examineOutage(place) } }
     for record in state.running {
       hold(record)
       decide(
@@ -49,7 +51,6 @@ extension Engine {
       let end = min(until, now + settings.maxRetryAfterPause)
       roster[place].changePause(at: now) { [now] in $0.recover(until: end, at: now) }
     }
-    examineOutage(place)
     reportStanding(place, always: true)
   }
 

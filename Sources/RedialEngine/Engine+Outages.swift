@@ -27,8 +27,9 @@ extension Engine {
       outage.waited = max(outage.waited, roster.targets[place].dueCalls)
       save(place) { $0.outage = outage }
     }
-    guard let overAt = outage.overAt else { return }
-    guard overAt <= now else { return lookAgain(place, at: overAt) }
+    // Of a target that is not called any more nobody learns that it works again.
+    let overAt = outage.overAt ?? roster.targets[place].outageLapsesAt
+    guard let overAt, overAt <= now else { return lookAgain(place, at: overAt ?? now + TargetState.recentMemory) }
     save(place) { $0.outage = nil }
     report(.targetRecovered(target: roster.targets[place].key, outage), of: place)
   }

@@ -28,7 +28,8 @@ extension Engine {
     let verdict = isLoad && !flight.permit.isProbe ? .ignored : Self.verdict(on: result, sign, wasCut: wasCut)
     recordBreaker(
       index, verdict, flight.permit, of: id, took: result.duration,
-      cause: result.failure?.code ?? result.status.map { "status \($0)" } ?? "")
+      cause: verdict == .failure
+        ? result.failure?.code ?? result.status.map { "status \($0)" } ?? "silence" : "failureRate")
     roster.enterRotation(index)
     // A transfer that nobody cancelled was cut off by this side, such as when the service stops.
     var attempt = AttemptRecord(number: number, startedAt: startedAt, result)

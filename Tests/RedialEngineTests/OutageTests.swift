@@ -21,6 +21,7 @@ struct OutageTests {
     probe.notices.compactMap {
       switch $0 {
       case .targetDown(EngineProbe.target, let outage): "down \(outage.cause)"
+      case .targetRecovered(EngineProbe.target, let outage) where outage.closedAt == nil: "lapsed"
       case .targetRecovered(EngineProbe.target, let outage):
         "recovered after \(((outage.closedAt ?? .epoch) - outage.since).wholeMicroseconds / 1_000_000) s"
       default: nil
@@ -87,6 +88,26 @@ struct OutageTests {
     pass(60, &next, status: 200)
     #expect(reported(probe) == ["down status 503"] && reported(next).count == 1)
     #expect(reported(next).first?.hasPrefix("recovered") == true)
+  }
+
+  @Test("an outage of a target that nobody calls any more lapses, but not while a call waits for it")
+  func lapses() {
+    var probe = EngineProbe(Self.settings)
+    let calls = (0..<3).map { _ in probe.submit() }
+    pass(90, &probe, status: 503)
+    #expect(calls.allSatisfy { probe.state($0)?.isFinal == true })
+    #expect(reported(probe) == ["down status 503"])
+    probe.control(.pause)
+    let last = probe.submit(patient())
+    probe.advance(.seconds(3000))
+    #expect(reported(probe).count == 1 && probe.state(last)?.isFinal == false)
+    // Its deadline ends it, and nothing else comes.
+    probe.advance(.seconds(1000))
+    #expect(probe.state(last) == .failed)
+    probe.advance(.seconds(1000))
+    #expect(reported(probe) == ["down status 503", "lapsed"])
+    #expect(probe.stored(of: EngineProbe.target)?.outage == nil)
+    #expect(probe.ask { $0.describe(EngineProbe.target)?.health } == .up)
   }
 
   @Test("an operator who holds the breaker open makes no outage, and one who resets it ends one")

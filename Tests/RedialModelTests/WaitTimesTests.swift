@@ -79,6 +79,9 @@ struct WaitTimesTests {
     var held = HeldTimes(before: .retryBudget)
     for place in 0..<20 { held.add(place % 2 == 0 ? .pace : nil, .milliseconds(100 + place)) }
     #expect(held.parts.count == HeldTimes.most)
+    // Beyond that the order is lost, but no time.
+    let times = held.times()
+    #expect(times[.pace] == .milliseconds(1090) && times[nil] == .milliseconds(1100))
     let decision = AttemptDecision(.retry(after: .seconds(1)), waitsFor: .retryAfter, held: held)
     #expect(try AttemptDecision(json: decision.json) == decision)
     var shown = JSONWriter()

@@ -69,7 +69,7 @@ struct SimulatedStore {
     let held = attempt.decision?.held
     let sum = held?.parts.reduce(Duration.zero) { $0 + $1.time } ?? .zero
     let wait = attempt.startedAt - waited.due
-    let isWhole = abs((sum - wait).inSeconds) < 0.001 || held?.parts.count == HeldTimes.most && sum < wait
+    let isWhole = abs((sum - wait).inSeconds) < 0.001
     guard wait >= WaitTimes.least ? isWhole : held == nil else {
       throw Nonsense(
         message:

@@ -237,8 +237,7 @@ BUGS = [
     bug("a wait counted since the round began", 200, (
         ENGINE, "let due = isExact ? progress.due :", "let due = isExact && !PLANTED ? progress.due :")),
     bug("a hold that is noted as none", 200, (
-        ENGINE, "guard from < end, held.add(reason, end - from) else { return }",
-        "guard from < end, held.add(reason, PLANTED ? .zero : end - from) else { return }")),
+        ENGINE, "held.add(reason, end - from)", "held.add(reason, PLANTED ? .zero : end - from)")),
     # Order.
     bug("priorities in reverse order", 200, (
         ENGINE, "let entry = levels[level].first(in: calls, isNewNext: share.isNewNext)",

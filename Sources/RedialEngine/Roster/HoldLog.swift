@@ -61,7 +61,7 @@ struct HoldLog: Sendable {
     stretches = joined + stretches[half...]
   }
 
-  /// What held a call back between two times, as far as there is room for it.
+  /// What held a call back between two times.
   ///
   /// - Parameters:
   ///   - held: What is known already of the time behind `end`.
@@ -69,7 +69,8 @@ struct HoldLog: Sendable {
     var end = end
     if since < end {
       let from = max(begin, since)
-      guard from < end, held.add(reason, end - from) else { return }
+      guard from < end else { return }
+      held.add(reason, end - from)
       end = from
     }
     for place in stretches.indices.reversed() where end > begin {
@@ -80,7 +81,7 @@ struct HoldLog: Sendable {
       // Within a stretch of several reasons nobody knows the order, so each has its share.
       let share = (end - from).inSeconds / max(1e-6, (stretch.end - began).inSeconds)
       for part in stretch.times.parts.reversed() {
-        guard held.add(part.reason, share < 1 ? part.time * share : part.time) else { return }
+        held.add(part.reason, share < 1 ? part.time * share : part.time)
       }
       end = from
     }

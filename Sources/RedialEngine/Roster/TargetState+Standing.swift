@@ -29,6 +29,17 @@ extension TargetState {
     }
   }
 
+  /// When an outage of it lapses unless it is called before: nobody waits for it, and what was seen of it is too old to be
+  /// shown. Nil while calls are due or run.
+  ///
+  /// That is longer than the longest wait between two attempts of the default policy.
+  var outageLapsesAt: Timestamp? {
+    guard occupancy.inFlight == 0, !hasDue else { return nil }
+    var last = lastEnd
+    if case .open(let until, _) = breaker.state { last = max(last, until) }
+    return last + Self.recentMemory
+  }
+
   /// Whether it has no calls in memory or in the store, no attempts in flight, and no controls.
   private var isIdle: Bool {
     occupancy.held == 0 && stored.count == 0 && occupancy.inFlight == 0 && !stored.isRefilling

@@ -6,14 +6,14 @@ internal import RedialJSON
 /// Of a call that was loaded from its target's queue the engine does not know since when it was due. So this may reach further
 /// back, and whoever knows cuts it.
 public struct HeldTimes: Sendable, Hashable {
-  /// What held it back, the last first.
+  /// What held it back, the last first. Of those beyond ``most`` the order is not kept, but each reason has its time.
   public private(set) var parts: [WaitTimes.Part] = []
   /// What held it back before that; nil if that is the service itself, or if there was nothing before.
   public var before: WaitReason?
   /// Whether it reaches no further back. Only the engine knows; it is not stored.
   public let isExact: Bool
 
-  /// The maximum number of parts.
+  /// The number of parts up to which each change of the reason is one. There are no more reasons than that.
   public static let most = 12
 
   /// Creates the times of an attempt that something has held back.
@@ -22,17 +22,14 @@ public struct HeldTimes: Sendable, Hashable {
     self.isExact = isExact
   }
 
-  /// Adds what held it back before all that was added. Returns whether there is room for more.
-  @discardableResult
-  public mutating func add(_ reason: WaitReason?, _ time: Duration) -> Bool {
-    if parts.last?.reason == reason, !parts.isEmpty {
-      parts[parts.count - 1].time += time
-    } else if parts.count < Self.most {
-      parts.append(WaitTimes.Part(reason, time))
+  /// Adds what held it back before all that was added.
+  public mutating func add(_ reason: WaitReason?, _ time: Duration) {
+    let same = parts.lastIndex { $0.reason == reason }
+    if let same, parts.count >= Self.most || same == parts.count - 1 {
+      parts[same].time += time
     } else {
-      return false
+      parts.append(WaitTimes.Part(reason, time))
     }
-    return true
   }
 
   /// How long it waited for what.

@@ -500,13 +500,19 @@ export type AttemptResponse = {
   truncated: boolean;
 };
 
-/** One outage of a target, however often its breaker opens meanwhile. It is over once the breaker has been closed for 30 s. */
+/**
+ * One outage of a target, however often its breaker opens meanwhile. It is over once the breaker has been closed
+ * for 30 s; or, because nobody calls the target any more, if no call was due and none was sent for 16 minutes.
+ */
 export type Outage = {
   /** When the target began to fail. */
   since: Timestamp;
-  /** What the attempt failed with that opened the breaker; a word such as `connectionRefused`, or a status. */
+  /**
+   * What the attempt failed with that opened the breaker; a word such as `connectionRefused`, or a status. `silence`:
+   * it was ended after a long one. `failureRate`: too many others failed.
+   */
   cause: string;
-  /** When the breaker closed; null while it is open or half-open. */
+  /** When the breaker closed; null while it is open or half-open, and if nobody calls the target any more. */
   closedAt: string | null;
   /** The time between both; null until then. */
   duration: Duration | null;

@@ -439,16 +439,21 @@ class AttemptResponse(TypedDict):
 
 class Outage(TypedDict):
     """
-    One outage of a target, however often its breaker opens meanwhile. It is over once the breaker has been closed for 30 s.
+    One outage of a target, however often its breaker opens meanwhile. It is over once the breaker has been closed
+    for 30 s; or, because nobody calls the target any more, if no call was due and none was sent for 16 minutes.
 
     """
 
     since: Timestamp
     """When the target began to fail."""
     cause: str
-    """What the attempt failed with that opened the breaker; a word such as `connectionRefused`, or a status."""
+    """
+    What the attempt failed with that opened the breaker; a word such as `connectionRefused`, or a status. `silence`:
+    it was ended after a long one. `failureRate`: too many others failed.
+
+    """
     closedAt: str | None
-    """When the breaker closed; null while it is open or half-open."""
+    """When the breaker closed; null while it is open or half-open, and if nobody calls the target any more."""
     duration: Duration | None
     """The time between both; null until then."""
     waited: int
