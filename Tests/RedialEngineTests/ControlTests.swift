@@ -5,12 +5,6 @@ import Testing
 
 @Suite("What operators make of targets")
 struct ControlTests {
-  private func patient() -> RetryPolicy {
-    var policy = RetryPolicy.test
-    policy.deadline = .seconds(3600)
-    return policy
-  }
-
   /// An engine that takes over what another has written of its targets.
   private func successor(of probe: EngineProbe, _ settings: EngineSettings = EngineSettings()) -> EngineProbe {
     var targets: [TargetKey: TargetRecord] = [:]
@@ -36,14 +30,14 @@ struct ControlTests {
   func pause() {
     var probe = EngineProbe()
     probe.control(.pause)
-    let id = probe.submit(patient())
+    let id = probe.submit(.patient())
     let elsewhere = probe.submit(to: "http://other.example")
     #expect(probe.starts(of: elsewhere) == 1)
     probe.advance(.seconds(1000))
     #expect(probe.starts(of: id) == 0)
     #expect(probe.wait(of: id) == CallView.Wait(reason: .paused, until: nil))
     var next = successor(of: probe)
-    let other = next.submit(patient())
+    let other = next.submit(.patient())
     #expect(next.starts(of: other) == 0)
     next.control(.resume)
     #expect(next.starts(of: other) == 1)
@@ -65,14 +59,14 @@ struct ControlTests {
   func trip() {
     var probe = EngineProbe()
     probe.control(.trip)
-    let id = probe.submit(patient())
+    let id = probe.submit(.patient())
     let tripping = probe.submit(.tripping)
     #expect(probe.progress(tripping)?.failure == .tripped)
     probe.advance(.seconds(1000))
     #expect(probe.starts(of: id) == 0)
     #expect(probe.wait(of: id) == CallView.Wait(reason: .breaker, until: nil))
     var next = successor(of: probe)
-    let other = next.submit(patient())
+    let other = next.submit(.patient())
     next.advance(.seconds(1000))
     #expect(next.starts(of: other) == 0)
     probe.control(.reset)
@@ -86,7 +80,7 @@ struct ControlTests {
     settings.maxReadyPerTarget = 1
     var probe = EngineProbe(settings)
     probe.control(.trip)
-    for _ in 0..<3 { probe.submit(patient()) }
+    for _ in 0..<3 { probe.submit(.patient()) }
     probe.requests = []
     let wake = probe.wakeAt ?? .distantFuture
     #expect(wake - probe.now > .seconds(60))
@@ -96,7 +90,7 @@ struct ControlTests {
   func reset() {
     var probe = EngineProbe(.tripsAfterTwo())
     for id in (0..<2).map({ _ in probe.submit() }) { probe.end(id, status: 500) }
-    let id = probe.submit(patient())
+    let id = probe.submit(.patient())
     #expect(probe.wait(of: id)?.reason == .breaker)
     probe.control(.reset)
     #expect(probe.starts(of: id) == 1)
@@ -107,7 +101,7 @@ struct ControlTests {
   func release() {
     var probe = EngineProbe(.tripsAfterTwo())
     for id in (0..<2).map({ _ in probe.submit() }) { probe.end(id, status: 503, head: "Retry-After: 100\r\n") }
-    let id = probe.submit(patient())
+    let id = probe.submit(.patient())
     probe.control(.reset)
     #expect(probe.starts(of: id) == 0)
     probe.control(.release)
@@ -123,7 +117,7 @@ struct ControlTests {
     var settings = EngineSettings()
     settings.ratePerSecond = 5
     var next = successor(of: probe, settings)
-    for _ in 0..<3 { next.submit(patient()) }
+    for _ in 0..<3 { next.submit(.patient()) }
     #expect(next.starts.count == 1)
     #expect(next.report()?.targets.first?.settings.ratePerSecond == 5)
     next.control(.configure(TargetOverrides()))
@@ -154,7 +148,7 @@ struct ControlTests {
     overrides.maxInFlight = 1
     overrides.rateBurst = 7
     #expect(next.report()?.targets.first?.overrides == overrides)
-    for _ in 0..<3 { next.submit(patient()) }
+    for _ in 0..<3 { next.submit(.patient()) }
     #expect(next.starts.count == 1)
     next.control(try patch(#"{"maxInFlight":null}"#))
     #expect(next.starts.count == 3)
@@ -176,7 +170,7 @@ struct ControlTests {
   func breakerSettings() {
     var probe = EngineProbe(.tripsAfterTwo())
     for id in (0..<2).map({ _ in probe.submit() }) { probe.end(id, status: 500) }
-    let id = probe.submit(patient())
+    let id = probe.submit(.patient())
     var overrides = TargetOverrides()
     overrides.consecutiveFailures = 1
     overrides.openInterval = .seconds(50)
@@ -196,7 +190,7 @@ struct ControlTests {
     var settings = EngineSettings(maxInFlightPerTarget: 1)
     settings.retriesPerSecond = minimum
     var probe = EngineProbe(settings)
-    let ids = (0..<4).map { _ in probe.submit(patient()) }
+    let ids = (0..<4).map { _ in probe.submit(.patient()) }
     probe.end(ids[0], status: 500)
     probe.advance(.seconds(2))
     var overrides = TargetOverrides()

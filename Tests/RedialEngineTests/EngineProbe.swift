@@ -329,6 +329,14 @@ extension RetryPolicy {
     backoff: Backoff(initial: .seconds(1), multiplier: 1, jitter: .none),
     retryAfter: RetryAfterRule(statuses: StatusSet(statuses: [413, 429, 502, 503])))
 
+  /// The same for up to an hour.
+  static func patient(attempts: Int = 3) -> RetryPolicy {
+    var policy = RetryPolicy.test
+    policy.maxAttempts = attempts
+    policy.deadline = .seconds(3600)
+    return policy
+  }
+
   static let tripping = {
     var policy = RetryPolicy.test
     policy.onTrip = .fail

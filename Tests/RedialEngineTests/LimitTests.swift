@@ -7,12 +7,6 @@ import Testing
 struct LimitTests {
   private let target = EngineProbe.target
 
-  private func patient(_ priority: Int = 5) -> RetryPolicy {
-    var policy = RetryPolicy.test
-    policy.deadline = .seconds(3600)
-    return policy
-  }
-
   /// Ends what was started first and has not ended.
   private func endOldest(_ probe: inout EngineProbe, _ ended: inout Int, status: Int = 200) {
     probe.end(probe.starts[ended].call.id, status: status)
@@ -32,7 +26,7 @@ struct LimitTests {
     for start in probe.starts.suffix(1) { probe.end(start.call.id) }
     probe.advance(.seconds(5))
     for start in probe.starts.suffix(1) { probe.end(start.call.id) }
-    let waiting = (0..<5).map { _ in probe.submit(patient()) }
+    let waiting = (0..<5).map { _ in probe.submit(.patient()) }
     #expect(probe.wait(of: waiting[4])?.reason == .pace)
     // It says when the next call can start, and none does before.
     let (until, begun) = (try #require(probe.wait(of: waiting[4])?.until), probe.starts.count)
@@ -47,12 +41,12 @@ struct LimitTests {
     }
     // The limit has no effect for long enough.
     for _ in 0..<400 {
-      let id = probe.submit(patient())
+      let id = probe.submit(.patient())
       probe.advance(.milliseconds(10))
       probe.end(id)
       probe.advance(.milliseconds(990))
     }
-    let later = (0..<5).map { _ in probe.submit(patient()) }
+    let later = (0..<5).map { _ in probe.submit(.patient()) }
     #expect(probe.wait(of: later[4])?.reason == .concurrency)
   }
 
@@ -64,7 +58,7 @@ struct LimitTests {
     settings.ratePerSecond = 10
     settings.rateBurst = 3
     var probe = EngineProbe(settings)
-    let ids = (0..<6).map { _ in probe.submit(patient()) }
+    let ids = (0..<6).map { _ in probe.submit(.patient()) }
     #expect(probe.starts.count == 3)
     probe.submit(to: "http://other.example")
     #expect(probe.starts.count == 4)
@@ -82,7 +76,7 @@ struct LimitTests {
     settings.ratePerSecond = 0.1
     settings.rateBurst = 1
     var probe = EngineProbe(settings)
-    for _ in 0..<2 { probe.submit(patient()) }
+    for _ in 0..<2 { probe.submit(.patient()) }
     probe.advance(.milliseconds(9999))
     #expect(probe.starts.count == 1)
     probe.advance(.milliseconds(1))
@@ -92,7 +86,7 @@ struct LimitTests {
   @Test("a changed limit on attempts in flight holds at once, for the calls that wait, too")
   func concurrency() {
     var probe = EngineProbe(EngineSettings(maxInFlightPerTarget: 1))
-    for _ in 0..<5 { probe.submit(patient()) }
+    for _ in 0..<5 { probe.submit(.patient()) }
     #expect(probe.starts.count == 1)
     var overrides = TargetOverrides()
     overrides.maxInFlight = 3
@@ -112,9 +106,9 @@ struct LimitTests {
     var settings = EngineSettings(maxInFlight: 2)
     settings.targetShare = 1
     var probe = EngineProbe(settings)
-    for _ in 0..<20 { probe.submit(patient(), to: "http://busy.example") }
+    for _ in 0..<20 { probe.submit(.patient(), to: "http://busy.example") }
     for name in ["a", "b"] {
-      for _ in 0..<4 { probe.submit(patient(), to: "http://\(name).example") }
+      for _ in 0..<4 { probe.submit(.patient(), to: "http://\(name).example") }
     }
     var ended = 0
     while ended < 15 { endOldest(&probe, &ended) }
@@ -138,14 +132,14 @@ struct LimitTests {
   @Test("retries beyond the budget wait for it, in no first try's way")
   func retryBudget() {
     var probe = budgeted()
-    let ids = (0..<15).map { _ in probe.submit(patient()) }
+    let ids = (0..<15).map { _ in probe.submit(.patient()) }
     for id in ids { probe.end(id, status: 500) }
     probe.advance(.seconds(1))
     // Ten in ten seconds.
     #expect(probe.starts.count == 25)
     let waiting = ids[12]
     #expect(probe.wait(of: waiting)?.reason == .retryBudget)
-    let fresh = probe.submit(patient())
+    let fresh = probe.submit(.patient())
     #expect(probe.starts(of: fresh) == 1)
     let until = probe.wait(of: waiting)?.until ?? probe.now
     probe.advance(until - probe.now - .microseconds(1))
@@ -157,7 +151,7 @@ struct LimitTests {
   @Test("retries are never more than the budget allows in any ten seconds")
   func retryBudgetHolds() {
     var probe = budgeted()
-    for _ in 0..<40 { probe.submit(patient()) }
+    for _ in 0..<40 { probe.submit(.patient()) }
     var times: [Timestamp] = []
     var ended = 0
     for _ in 0..<600 {
@@ -176,7 +170,7 @@ struct LimitTests {
   @Test("when all fails and no new calls come, the budget goes on with its retries per second")
   func retryBudgetWithoutFirstAttempts() {
     var probe = budgeted(share: 0.2)
-    var policy = patient()
+    var policy = RetryPolicy.patient()
     policy.maxAttempts = 1000
     for _ in 0..<40 { probe.submit(policy) }
     var ended = 0
@@ -198,7 +192,7 @@ struct LimitTests {
     settings.retryShare = 0
     settings.retriesPerSecond = 1
     var probe = EngineProbe(settings)
-    var policy = patient()
+    var policy = RetryPolicy.patient()
     policy.maxAttempts = 100
     let id = probe.submit(policy)
     // More often than the budget has retries.
@@ -225,14 +219,14 @@ struct LimitTests {
     var probe = EngineProbe(settings)
     // Ten spend the budget at once, and five are left to wait.
     var ended = 0
-    for _ in 0..<15 { probe.submit(patient()) }
+    for _ in 0..<15 { probe.submit(.patient()) }
     while ended < 15 { endOldest(&probe, &ended, status: 500) }
     probe.advance(.seconds(1))
     while ended < 25 { endOldest(&probe, &ended, status: 200) }
     #expect(probe.report()?.targets.first?.waiting == 5)
     probe.requests = []
     let first = CallRecord(
-      id: CallID(rawValue: .max), kind: .call, spec: .test(patient()), body: [], createdAt: probe.now,
+      id: CallID(rawValue: .max), kind: .call, spec: .test(.patient()), body: [], createdAt: probe.now,
       progress: CallProgress(state: .held, due: probe.now, waiting: .concurrency, roundStartedAt: probe.now))
     let index = probe.engine.target(target)
     probe.engine.queuedInStore(index, due: first.deadline, priority: 5)
@@ -254,7 +248,7 @@ struct LimitTests {
     settings.slowStart = .seconds(10)
     var probe = EngineProbe(settings)
     for id in (0..<2).map({ _ in probe.submit() }) { probe.end(id, status: 500) }
-    for _ in 0..<40 { probe.submit(patient()) }
+    for _ in 0..<40 { probe.submit(.patient()) }
     probe.advance(.seconds(5))
     probe.end(probe.starts.last?.call.id ?? CallID(rawValue: 0), status: 200)
     // Two that failed and a probe.
@@ -280,7 +274,7 @@ struct LimitTests {
   @Test("a call that has waited until its deadline ends there, to the microsecond")
   func endsAtDeadline() {
     var probe = EngineProbe(EngineSettings(maxInFlightPerTarget: 1))
-    probe.submit(patient())
+    probe.submit(.patient())
     let id = probe.submit()
     probe.advance(.seconds(60) - .microseconds(1))
     #expect(probe.state(id) == .held)
@@ -292,7 +286,7 @@ struct LimitTests {
   @Test("no attempt begins that has less time left than its policy wants")
   func minimumAttemptTime() {
     var probe = EngineProbe(EngineSettings(maxInFlightPerTarget: 1))
-    let first = probe.submit(patient())
+    let first = probe.submit(.patient())
     var policy = RetryPolicy.test
     policy.deadlineRule.minimumAttemptTime = .seconds(15)
     let id = probe.submit(policy)
@@ -314,7 +308,7 @@ struct LimitTests {
     settings.breaker.consecutiveFailures = 0
     settings.breaker.failureRate = 2
     var probe = EngineProbe(settings)
-    let ids = (0..<60).map { _ in probe.submit(patient()) }
+    let ids = (0..<60).map { _ in probe.submit(.patient()) }
     for id in ids { probe.end(id, status: 500) }
     probe.advance(.seconds(1))
     // The budget pays for ten, ten wait in memory, and the others come back later.
@@ -323,7 +317,7 @@ struct LimitTests {
     let postponed = ids.filter { probe.progress($0)?.waiting == .retryBudget }
     #expect(postponed.count == 40)
     #expect(postponed.allSatisfy { (probe.progress($0)?.due ?? .epoch) > probe.now })
-    let first = probe.submit(patient())
+    let first = probe.submit(.patient())
     #expect(probe.starts(of: first) == 1)
   }
 }

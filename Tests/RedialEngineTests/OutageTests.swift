@@ -5,13 +5,6 @@ import Testing
 
 @Suite("Outages of targets")
 struct OutageTests {
-  private func patient() -> RetryPolicy {
-    var policy = RetryPolicy.test
-    policy.maxAttempts = 1000
-    policy.deadline = .seconds(3600)
-    return policy
-  }
-
   private static let settings = EngineSettings(
     breaker: CircuitBreakerSettings(
       consecutiveFailures: 2, significance: 1, openInterval: .seconds(5), openMultiplier: 1, halfOpenProbes: 1))
@@ -48,7 +41,7 @@ struct OutageTests {
   @Test("however often the breaker opens, an outage is reported once, and its end once it has stayed closed")
   func once() throws {
     var probe = EngineProbe(Self.settings)
-    for _ in 0..<3 { probe.submit(patient()) }
+    for _ in 0..<3 { probe.submit(.patient(attempts: 1000)) }
     pass(120, &probe, status: 503)
     #expect(openings(probe) > 2)
     #expect(reported(probe) == ["down status 503"])
@@ -57,7 +50,7 @@ struct OutageTests {
     // It works, but not for long.
     pass(15, &probe, status: 200)
     #expect(probe.ask { $0.describe(EngineProbe.target)?.health } == .degraded)
-    for _ in 0..<3 { probe.submit(patient()) }
+    for _ in 0..<3 { probe.submit(.patient(attempts: 1000)) }
     pass(20, &probe, status: 503)
     #expect(reported(probe) == ["down status 503"])
     pass(60, &probe, status: 200)
@@ -68,7 +61,7 @@ struct OutageTests {
       #expect(outage.since == began && outage.waited > 0)
       #expect(outage.closedAt.map { $0 - began >= .seconds(120) && $0 - began < .seconds(180) } == true)
     }
-    for _ in 0..<3 { probe.submit(patient()) }
+    for _ in 0..<3 { probe.submit(.patient(attempts: 1000)) }
     pass(5, &probe, status: 500)
     #expect(reported(probe).last == "down status 500" && reported(probe).count == 3)
   }
@@ -76,7 +69,7 @@ struct OutageTests {
   @Test("the next process goes on with it", arguments: [false, true])
   func restart(isClosed: Bool) {
     var probe = EngineProbe(Self.settings)
-    for _ in 0..<3 { probe.submit(patient()) }
+    for _ in 0..<3 { probe.submit(.patient(attempts: 1000)) }
     pass(20, &probe, status: 503)
     if isClosed { pass(10, &probe, status: 200) }
     var targets: [TargetKey: TargetRecord] = [:]
@@ -84,7 +77,7 @@ struct OutageTests {
     #expect((targets[EngineProbe.target]?.outage?.closedAt != nil) == isClosed)
     var next = EngineProbe(Self.settings, recovered: RecoveredState(targets: targets.map { ($0.key, $0.value) }))
     next.now = probe.now
-    for _ in 0..<3 { next.submit(patient()) }
+    for _ in 0..<3 { next.submit(.patient(attempts: 1000)) }
     pass(60, &next, status: 200)
     #expect(reported(probe) == ["down status 503"] && reported(next).count == 1)
     #expect(reported(next).first?.hasPrefix("recovered") == true)
@@ -98,7 +91,7 @@ struct OutageTests {
     #expect(calls.allSatisfy { probe.state($0)?.isFinal == true })
     #expect(reported(probe) == ["down status 503"])
     probe.control(.pause)
-    let last = probe.submit(patient())
+    let last = probe.submit(.patient(attempts: 1000))
     probe.advance(.seconds(3000))
     #expect(reported(probe).count == 1 && probe.state(last)?.isFinal == false)
     // Its deadline ends it, and nothing else comes.
@@ -117,7 +110,7 @@ struct OutageTests {
     probe.advance(.seconds(60))
     probe.control(.reset)
     #expect(reported(probe).isEmpty)
-    for _ in 0..<2 { probe.submit(patient()) }
+    for _ in 0..<2 { probe.submit(.patient(attempts: 1000)) }
     pass(3, &probe, status: 503)
     probe.control(.reset)
     #expect(reported(probe) == ["down status 503"])
@@ -132,12 +125,12 @@ struct OutageTests {
     var probe = EngineProbe(settings)
     #expect(probe.ask { $0.describe(EngineProbe.target, hasCalls: true)?.health } == .up)
     for _ in 0..<20 {
-      probe.submit(patient())
+      probe.submit(.patient(attempts: 1000))
       pass(1, &probe, status: 200)
     }
     #expect(probe.ask { $0.describe(EngineProbe.target)?.health } == .up)
     for _ in 0..<6 {
-      probe.submit(patient())
+      probe.submit(.patient(attempts: 1000))
       pass(1, &probe, status: 500)
     }
     #expect(probe.ask { $0.describe(EngineProbe.target)?.health } == .degraded)

@@ -5,13 +5,6 @@ import Testing
 
 @Suite("For what calls have waited")
 struct WaitedTests {
-  private func patient(_ attempts: Int = 9) -> RetryPolicy {
-    var policy = RetryPolicy.test
-    policy.maxAttempts = attempts
-    policy.deadline = .seconds(3600)
-    return policy
-  }
-
   /// The times before each attempt of a call, as they are shown; read from what is stored.
   private func waited(_ id: CallID, _ probe: EngineProbe) throws -> [[WaitTimes.Part]] {
     let record = try #require(probe.record(id))
@@ -26,7 +19,7 @@ struct WaitedTests {
   @Test("a call that starts when it is due has waited for its start time and its backoff alone, and nothing is stored")
   func ordinary() throws {
     var probe = EngineProbe()
-    let id = probe.submit(patient(), after: .seconds(3))
+    let id = probe.submit(.patient(attempts: 9), after: .seconds(3))
     probe.advance(.seconds(3))
     probe.advance(.seconds(1))
     probe.end(id, status: 500)
@@ -42,8 +35,8 @@ struct WaitedTests {
     var settings = EngineSettings.tripsAfterTwo()
     settings.target.maxInFlight = 1
     var probe = EngineProbe(settings)
-    let first = probe.submit(patient())
-    let second = probe.submit(patient())
+    let first = probe.submit(.patient(attempts: 9))
+    let second = probe.submit(.patient(attempts: 9))
     // Both fail, and the breaker opens for five seconds.
     probe.advance(.seconds(2))
     probe.end(first, status: 500, took: .seconds(2))
@@ -68,7 +61,7 @@ struct WaitedTests {
   func paused() throws {
     var probe = EngineProbe()
     probe.control(.pause)
-    let id = probe.submit(patient(), after: .seconds(3))
+    let id = probe.submit(.patient(attempts: 9), after: .seconds(3))
     probe.advance(.seconds(3))
     probe.advance(.seconds(30))
     probe.control(.resume)
@@ -79,7 +72,7 @@ struct WaitedTests {
   @Test("a Retry-After is not taken for a backoff")
   func retryAfter() throws {
     var probe = EngineProbe()
-    let id = probe.submit(patient())
+    let id = probe.submit(.patient(attempts: 9))
     probe.end(id, status: 503, head: "Retry-After: 2\r\n", took: .zero)
     probe.advance(.seconds(2))
     probe.end(id, status: 200, took: .zero)
@@ -92,7 +85,7 @@ struct WaitedTests {
     var settings = EngineSettings(maxReadyPerTarget: 1)
     settings.target.maxInFlight = 1
     var probe = EngineProbe(settings)
-    let calls = (0..<4).map { _ in probe.submit(patient()) }
+    let calls = (0..<4).map { _ in probe.submit(.patient(attempts: 9)) }
     probe.control(.pause)
     probe.advance(.seconds(30))
     probe.control(.resume)
@@ -130,7 +123,8 @@ struct WaitedTests {
     var probe = EngineProbe()
     let now = probe.now
     let record = CallRecord(
-      id: CallID(rawValue: 5), kind: .call, spec: .test(patient()), body: [], createdAt: now + .seconds(-100),
+      id: CallID(rawValue: 5), kind: .call, spec: .test(.patient(attempts: 9)), body: [],
+      createdAt: now + .seconds(-100),
       progress: CallProgress(
         state: .held, due: now + .seconds(-60), waiting: .startTime, roundStartedAt: now + .seconds(-60)))
     probe.written.append(.insert(record))

@@ -16,7 +16,7 @@ enum CallText {
       decision["action"].escapedText == "succeed" ? .good : decision["action"].escapedText == "stop" ? .bad : .warning
     var line =
       "attempt \(number): \(Terminal.styled(outcome ?? "?", style)) in \(attempt["duration"].escapedText ?? "?")"
-    let waited = attempt["waited"].members.map { "\($0.1.escapedText ?? "?") for \(PlainText.escaped($0.0))" }
+    let waited = attempt["waited"].members.map { "\($0.value.escapedText ?? "?") for \(PlainText.escaped($0.name))" }
     if !waited.isEmpty { line += ", after \(waited.joined(separator: ", "))" }
     switch decision["action"].escapedText {
     case "retry" where hasEnded(call), "park" where hasEnded(call):
