@@ -189,7 +189,8 @@ struct RedirectTests {
     var result: AttemptResult?
     try poll("\(String(describing: result)), second requests: \(slow.requests.count)") {
       result = perform(try TransportProbe(), target.url, timeout: timeout)
-      return result.map { $0.figures?.redirects == 1 && $0.duration < timeout + pause } == true && !slow.requests.isEmpty
+      let isShared = result.map { $0.figures?.redirects == 1 && $0.duration < timeout + pause } == true
+      return isShared && !slow.requests.isEmpty
     }
     #expect(result?.failure?.code == "timeout")
     #expect((result?.duration).map { $0 >= timeout - .milliseconds(10) } == true)
