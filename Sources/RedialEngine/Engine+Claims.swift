@@ -101,14 +101,18 @@ extension Engine {
     } else if record.progress.due > now, !isQueued(record) {
       calls.wait(record.id, until: record.progress.due)
     } else {
-      // It was due before, but another call had the turn.
-      if record.spec.orderingKey != nil, !record.progress.isRetry, record.progress.due < now,
-        let place = calls.place(of: record.id)
-      {
-        calls[at: place].record.progress.due = now
-      }
+      if let place = calls.place(of: record.id), hasJustGotTurn(record) { calls[at: place].record.progress.due = now }
       becomeReady(record.id)
     }
+  }
+
+  /// Whether a call that was due before has waited for its turn. It had that before, if nobody has passed one on since the
+  /// engine works on its target.
+  private func hasJustGotTurn(_ record: CallRecord) -> Bool {
+    guard record.spec.orderingKey != nil, !record.progress.isRetry, record.progress.due < now,
+      let place = roster.place(of: record.spec.target)
+    else { return false }
+    return roster.targets[place].hasPassedTurns || roster.targets[place].holds.knows(record.progress.due)
   }
 
   /// Puts a call that the store has marked as held back to where it was. One that is due soon stays in memory.

@@ -41,9 +41,30 @@ extension Engine {
 
   /// The current state.
   package func report() -> EngineReport {
-    EngineReport(
-      targets: roster.places.map { roster.targets[$0].snapshot(at: now) }, inFlight: roster.occupancy.inFlight,
-      unfinished: max(0, roster.unfinished), held: calls.count, storeFailing: desk.isFailing)
+    var oldest = oldestDue()
+    return EngineReport(
+      targets: roster.places.map { place in
+        var snapshot = roster.targets[place].snapshot(at: now)
+        snapshot.oldestDueAt = oldestDue(of: place, oldest.removeValue(forKey: place))
+        return snapshot
+      }, inFlight: roster.occupancy.inFlight, unfinished: max(0, roster.unfinished), held: calls.count,
+      durations: roster.durations, storeFailing: desk.isFailing)
+  }
+
+  /// Since when the oldest due call in memory of each target is due, by place.
+  private func oldestDue() -> [Int: Timestamp] {
+    var oldest: [Int: Timestamp] = [:]
+    for call in calls.values where call.isReady {
+      let due = call.record.progress.dueSince(at: now)
+      oldest[call.target] = min(due, oldest[call.target] ?? due)
+    }
+    return oldest
+  }
+
+  /// Since when the oldest due call of a target is due: memory has the oldest. If it has none yet, such as after a restart
+  /// during an outage, those in the store have waited at least since then.
+  private func oldestDue(of place: Int, _ known: Timestamp?) -> Timestamp? {
+    known ?? (roster.targets[place].stored.count > 0 ? roster.targets[place].holds.start : nil)
   }
 
   /// Whether new calls are accepted.
@@ -90,6 +111,7 @@ extension Engine {
   private func describe(_ wanted: [Int]) -> [TargetSnapshot] {
     var places = [Int: Int](minimumCapacity: wanted.count)
     var backlogs = Array(repeating: TargetBacklog(), count: wanted.count)
+    var oldest = [Timestamp?](repeating: nil, count: wanted.count)
     let standings = wanted.map { roster.targets[$0].standing(at: now) }
     var left = 0
     for (place, index) in wanted.enumerated() {
@@ -101,6 +123,10 @@ extension Engine {
       for call in calls.values {
         guard let place = places[call.target] else { continue }
         left -= 1
+        if call.isReady {
+          let due = call.record.progress.dueSince(at: now)
+          oldest[place] = min(due, oldest[place] ?? due)
+        }
         // Calls that wait for a turn are counted in the store, where nearly all of them are.
         if !call.isRunning, call.record.progress.waiting != .ordering,
           let wait = CallView.Wait(of: call.record, for: standings[place], at: now)
@@ -113,6 +139,7 @@ extension Engine {
     return wanted.enumerated().map { place, index in
       var snapshot = roster.targets[index].snapshot(at: now)
       snapshot.backlog = backlogs[place]
+      snapshot.oldestDueAt = oldestDue(of: index, oldest[place])
       snapshot.backlog.deadlines = deadlines(of: index, snapshot)
       return snapshot
     }

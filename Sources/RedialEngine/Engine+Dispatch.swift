@@ -28,7 +28,8 @@ extension Engine {
     if isTrial, !mayTry(index) { return false }
     guard isNext, roster.hasSlot(index, at: now) else {
       roster.waitForSlot(index)
-      roster[index].hold(.concurrency, at: now)
+      // Otherwise all others wait for the pause.
+      if !isTrial { roster[index].hold(.concurrency, at: now) }
       return false
     }
     refill(index)
@@ -91,8 +92,11 @@ extension Engine {
     let size = calls[at: place].record.content.heldSize
     var progress = calls[at: place].record.progress
     if case .ready = calls[at: place].phase { roster.leaveReady(size, isRetry: progress.isRetry, of: index) }
-    let held = roster.targets[index].holds.times(of: calls[at: place].record, at: now)
-    roster[index].started(at: now)
+    let newSince = calls[at: place].record.newSince
+    let isOrdered = !progress.isRetry && calls[at: place].record.spec.orderingKey != nil
+    let held = roster[index].held(progress, newSince: newSince, isOrdered: isOrdered, at: now)
+    let (due, waiting) = (progress.due, progress.waiting)
+    roster[index].started(isRetry: progress.isRetry, at: now)
     progress.state = .running
     progress.waiting = nil
     progress.due = now
@@ -103,7 +107,8 @@ extension Engine {
       permit: permit.breaker, paceTicket: roster[index].startPaced(at: now),
       withdrawal: roster[index].charge(progress, at: now),
       connection: roster.connect(index, to: permit.origin, at: now),
-      callers: roster[index].takeSlot(calls[at: place].record.spec, at: now), held: held)
+      callers: roster[index].takeSlot(calls[at: place].record.spec, at: now), held: held,
+      due: due, waiting: waiting)
     calls.enter(.running(flight, cancelledBy: []), at: place)
     roster.start(size, of: index, at: now)
     if lackedConnection { reportStanding(index) }

@@ -20,16 +20,29 @@ extension Engine {
 
   /// Looks whether a target's outage is over, or when it will be. Call it whenever its breaker may have changed.
   mutating func examineOutage(_ place: Int) {
-    guard var outage = roster.targets[place].record.outage else { return }
-    let isClosed = roster.targets[place].breaker.state == .closed
-    if isClosed != (outage.closedAt != nil) {
-      outage.closedAt = isClosed ? now : nil
-      outage.waited = max(outage.waited, roster.targets[place].dueCalls)
-      save(place) { $0.outage = outage }
-    }
+    followOutage(place)
+    guard let outage = roster.targets[place].record.outage else { return }
     // Of a target that is not called any more nobody learns that it works again.
     let overAt = outage.overAt ?? roster.targets[place].outageLapsesAt
     guard let overAt, overAt <= now else { return lookAgain(place, at: overAt ?? now + TargetState.recentMemory) }
+    endOutage(place)
+  }
+
+  /// Writes since when the breaker of an outage is closed, or that it is not.
+  mutating func followOutage(_ place: Int) {
+    guard var outage = roster.targets[place].record.outage else { return }
+    // A breaker that an operator holds says nothing about the target.
+    if case .forced = roster.targets[place].breaker.state { return }
+    let isClosed = roster.targets[place].breaker.state == .closed
+    guard isClosed != (outage.closedAt != nil) else { return }
+    outage.closedAt = isClosed ? now : nil
+    outage.waited = max(outage.waited, roster.targets[place].dueCalls)
+    save(place) { $0.outage = outage }
+  }
+
+  /// Ends a target's outage, if there is one.
+  mutating func endOutage(_ place: Int) {
+    guard let outage = roster.targets[place].record.outage else { return }
     save(place) { $0.outage = nil }
     report(.targetRecovered(target: roster.targets[place].key, outage), of: place)
   }

@@ -180,11 +180,8 @@ extension Engine {
     // Only webhooks need these.
     if record.spec.callback != nil, let attempt { record.history.append(attempt) }
     writes.append(.update(id, record.progress, attempt))
-    let namespace = roster.targets[call.target].namespace
-    roster.countUnfinished(-1, at: namespace)
-    if record.kind == .call {
-      roster.countEnd(state, isRetried: record.progress.attempts > 1, at: namespace)
-    }
+    roster.countUnfinished(-1, at: roster.targets[call.target].namespace)
+    roster.countEnd(of: record, isClients: record.kind == .call, of: call.target, at: now)
     if let failure {
       effects.actions.append(
         .notice(

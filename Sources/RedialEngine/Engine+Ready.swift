@@ -75,6 +75,7 @@ extension Engine {
     // Making room may have moved it.
     guard let place = calls.place(of: id) else { return }
     let stamp = calls.enter(.ready, at: place)
+    if !desk.canDecide { roster[index].hold(nil, at: now) }
     roster.becomeReady(size, isRetry: isRetry, of: index)
     let isNew = roster[index].takesNew(calls[at: place].record, in: calls.table, at: now)
     roster[index].enqueue(

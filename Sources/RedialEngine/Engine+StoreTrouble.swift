@@ -47,7 +47,10 @@ extension Engine {
     // It comes back after all requests of this epoch.
     request(.barrier)
     desk.enterTrouble(failure, retry: settings.storeRetry, at: now)
-    if !failure.isContention { effects.actions.append(.notice(.storeFailed(message: failure.message))) }
+    guard !failure.isContention else { return }
+    effects.actions.append(.notice(.storeFailed(message: failure.message)))
+    // When the store works again, all targets are examined.
+    for place in roster.places where roster.targets[place].hasDue { roster[place].hold(nil, at: now) }
   }
 
   private mutating func prolongTrouble(_ failure: StoreError) {
@@ -162,6 +165,9 @@ extension Engine {
     guard let place = calls.place(of: id) else { return }
     calls[at: place].record.progress.attempts -= 1
     calls[at: place].record.progress.state = .held
+    // It still waits since then.
+    calls[at: place].record.progress.due = flight.due
+    calls[at: place].record.progress.waiting = flight.waiting
     if !cancelledBy.isEmpty {
       return finish(id, .cancelled, for: cancelledBy)
     }

@@ -26,7 +26,11 @@ extension Engine {
   /// here and on disk.
   private mutating func closeStale(_ place: Int) {
     if let change = roster[place].advance(to: now) { followUp(change, of: place) }
-    if let change = roster[place].reset() { followUp(change, of: place) }
+    endOutage(place)
+    guard roster[place].reset() != nil else { return }
+    save(place) { $0.breaker = nil }
+    // It gets no load, so nothing starts slowly.
+    report(.breakerClosed(target: roster.targets[place].key), of: place)
   }
 
   /// Examines a target again at this time, or earlier.
@@ -50,7 +54,7 @@ extension Engine {
       roster[place].hold(.paused, at: now)
       reportStanding(place)
     case .at(let time, let reason):
-      roster[place].hold(reason, at: now)
+      roster[place].hold(reason, until: time, at: now)
       lookAgain(place, at: time)
       reportStanding(place)
     }
@@ -79,7 +83,7 @@ extension Engine {
   mutating func firstReady(of place: Int) -> ReadyQueue.Entry? {
     let (first, isRetryWaiting) = roster[place].firstReady(in: calls.table, at: now)
     if isRetryWaiting, let until = roster.targets[place].limits.retriesUntil {
-      roster[place].hold(.retryBudget, at: now)
+      roster[place].hold(.retryBudget, until: until, at: now)
       lookAgain(place, at: until)
       reportStanding(place)
     }
@@ -188,7 +192,7 @@ extension Engine {
     switch admission {
     case .permitted(let permit): return StartPermit(breaker: permit, origin: origin)
     case .rejected(let until):
-      roster[place].hold(.breaker, at: now)
+      roster[place].hold(.breaker, until: until, at: now)
       // A breaker that only an operator can close needs no timer.
       if until < .distantFuture { lookAgain(place, at: until) }
       return nil
@@ -225,7 +229,7 @@ extension Engine {
       lookAgain(place, at: until)
       roster[place].useNewBreakerSettings()
       roster[place].suspendPace(at: now)
-      roster[place].hold(.breaker, at: now)
+      roster[place].hold(.breaker, until: until, at: now)
       savePace(place, .change)
       tripReady(place)
       parkReady(place)

@@ -94,6 +94,8 @@ package struct EngineReport: Sendable, Hashable {
   package var unfinished: Int
   /// Calls in memory.
   package var held: Int
+  /// How long clients' calls took until they ended, since the engine began.
+  package var durations = CallDurations()
   /// Whether new calls are refused, because the last write failed or the instance has no lease on the store.
   package var storeFailing: Bool
 }

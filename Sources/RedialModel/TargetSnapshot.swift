@@ -51,6 +51,10 @@ public struct TargetSnapshot: Sendable, Hashable {
   public var outage: TargetOutage?
   /// Results of its recent attempts.
   public var recent = RecentAttempts()
+  /// How its calls ended.
+  public var ends = TargetEnds()
+  /// Since when the oldest of its due calls is due, or at least since then; nil if none is, or if that was not looked up.
+  public var oldestDueAt: Timestamp?
   /// Its new calls in the last minutes.
   public var arrivals = RecentArrivals()
   /// The time of the snapshot.
@@ -91,6 +95,7 @@ public struct TargetSnapshot: Sendable, Hashable {
     writer.endObject()
     writer.field("inFlight", inFlight)
     writer.field("waiting", waiting)
+    writer.field("oldestDueAt", oldestDueAt)
     writer.field("paused", isPaused)
     writer.field("tripped", isTripped)
     writer.field("heldUntil", retryAfterUntil)
@@ -105,6 +110,8 @@ public struct TargetSnapshot: Sendable, Hashable {
     backlog.write(to: &writer)
     writer.key("recent")
     recent.write(to: &writer, at: time)
+    writer.key("timeToSuccess")
+    ends.timesToSuccess(at: time).write(to: &writer)
     writer.key("drainEstimate")
     if let drainEstimate { writer.string(DurationText.format(drainEstimate)) } else { writer.null() }
     writer.endObject()

@@ -118,6 +118,35 @@ struct OutageTests {
     #expect(reported(probe).count == 2)
   }
 
+  @Test("an operator who trips a target that works again does not prolong its outage")
+  func tripped() {
+    var probe = EngineProbe(Self.settings)
+    for _ in 0..<3 { probe.submit(.patient(attempts: 1000)) }
+    pass(20, &probe, status: 503)
+    pass(10, &probe, status: 200)
+    #expect(probe.ask { $0.describe(EngineProbe.target)?.health } == .degraded)
+    probe.control(.trip)
+    probe.submit(.patient(attempts: 1000))
+    probe.advance(.seconds(40))
+    #expect(reported(probe).count == 2 && reported(probe).last?.hasPrefix("recovered") == true)
+  }
+
+  @Test("a target that is forgotten for others takes its outage with it at once")
+  func forgotten() {
+    var settings = Self.settings
+    settings.maxTargets = 2
+    var probe = EngineProbe(settings)
+    for _ in 0..<3 { probe.submit() }
+    pass(90, &probe, status: 503)
+    #expect(reported(probe) == ["down status 503"])
+    probe.advance(.seconds(120))
+    probe.submit(to: "http://b.example")
+    let reply = probe.submitOnly(to: "http://c.example")
+    #expect(probe.refusal(of: reply) == nil)
+    #expect(reported(probe) == ["down status 503", "lapsed"])
+    #expect(probe.engine.roster.place(of: EngineProbe.target) == nil)
+  }
+
   @Test("a target is degraded while many of its attempts fail, and up if few do")
   func health() {
     var settings = EngineSettings()

@@ -118,6 +118,80 @@ struct WaitedTests {
     #expect(times.contains { $0.reason == .concurrency && $0.time >= .seconds(10) }, "\(times)")
   }
 
+  @Test("while all attempts of the service are in use, a target that was paused waits for one of them")
+  func full() throws {
+    var probe = EngineProbe(EngineSettings(maxInFlight: 1))
+    probe.control(.pause)
+    let id = probe.submit(.patient(attempts: 9))
+    let other = probe.submit(.patient(attempts: 9), to: "http://other.example")
+    probe.advance(.seconds(10))
+    probe.control(.resume)
+    probe.advance(.seconds(5))
+    #expect(probe.state(other) == .running && probe.starts(of: id) == 0)
+    probe.end(other, status: 200, took: .seconds(15))
+    probe.end(id, status: 200, took: .zero)
+    #expect(try waited(id, probe) == [[.init(.concurrency, .seconds(5)), .init(.paused, .seconds(10))]])
+  }
+
+  @Test("a store that fails is the service's, and what was waited before its failure counts")
+  func trouble() throws {
+    var probe = EngineProbe()
+    probe.control(.pause)
+    let id = probe.submit(.patient(attempts: 9))
+    probe.advance(.seconds(10))
+    // The attempt is not made, because it cannot be counted.
+    let reply = probe.token(for: TargetCommand.Reply.self)
+    probe.control(.resume)
+    #expect(probe.starts(of: id) == 1)
+    probe.end(id, status: 500, took: .zero)
+    probe.control(.pause)
+    probe.advance(.seconds(4))
+    probe.hear(.targetCommand(TargetCommand(.resume, EngineProbe.target, reply: reply)))
+    probe.fail()
+    #expect(probe.starts(of: id) == 1)
+    for _ in 0..<5 {
+      probe.now = probe.now + .seconds(1)
+      probe.hear()
+      probe.fail()
+    }
+    probe.advance(.seconds(2))
+    #expect(probe.starts(of: id) == 2)
+    probe.end(id, status: 200, took: .zero)
+    let times = try #require(try waited(id, probe).last)
+    #expect(times.map(\.reason).contains(nil), "\(times)")
+    #expect(times.reduce(.zero) { $0 + $1.time } >= .seconds(9), "\(times)")
+    let service = times.first { $0.reason == nil }?.time ?? .zero
+    #expect(service >= .seconds(4), "\(times)")
+  }
+
+  @Test("an ordered call that had its turn before a restart has not waited for that", arguments: [false, true])
+  func orderedRestart(gotTurnLater: Bool) throws {
+    var probe = EngineProbe()
+    let now = probe.now
+    func record(_ number: Int64) -> CallRecord {
+      CallRecord(
+        id: CallID(rawValue: number), kind: .call, spec: .test(.patient(attempts: 9), orderingKey: "a"), body: [],
+        createdAt: now + .seconds(-100),
+        progress: CallProgress(
+          state: .held, due: now + .seconds(-60), waiting: .startTime, roundStartedAt: now + .seconds(-60)))
+    }
+    let (first, second) = (record(5), record(6))
+    probe.written += [.insert(first), .insert(second)]
+    probe.engine = Engine(settings: EngineSettings(), seed: 1)
+    probe.hear(.recovered(RecoveredState(nextDue: now + .seconds(-60), unfinished: 2)))
+    probe.commit()
+    for record in gotTurnLater ? [first, second] : [first] {
+      let place = try #require(probe.requests.firstIndex { if case .claimDue = $0.body { true } else { false } })
+      probe.requests.remove(at: place)
+      probe.hear(.claimedDue(Claim(calls: [record], nextDue: nil)))
+      probe.commit()
+      probe.end(record.id, status: 200, took: .zero)
+    }
+    let held: WaitTimes.Part = gotTurnLater ? .init(.ordering, .seconds(60)) : .init(nil, .seconds(60))
+    let times = try waited(gotTurnLater ? second.id : first.id, probe)
+    #expect(times.last == [.init(.startTime, .seconds(40)), held], "\(times)")
+  }
+
   @Test("after a restart, the time while the service had stopped is its own")
   func restart() throws {
     var probe = EngineProbe()

@@ -74,6 +74,21 @@ struct WaitTimesTests {
     #expect(times[1] == ["concurrency": "1s", "ordering": "4s"])
   }
 
+  @Test("what follows a manual retry during a backoff is no backoff, and no wait of an earlier round is lost")
+  func manual() throws {
+    var held = HeldTimes(isExact: true)
+    held.add(.paused, .seconds(180))
+    let attempts = [
+      Self.attempt(1, at: 0, .retry(after: .seconds(600))),
+      Self.attempt(2, at: 241, .stop(.notRetryable), held: held),
+      Self.attempt(3, at: 1000, .retry(after: .seconds(5)), held: held),
+      Self.attempt(4, at: 2000, .succeed),
+    ]
+    let times = try WaitTimes.before(attempts, of: Self.call(attemptsBefore: 3, roundAfter: .seconds(2000))).map(
+      Self.shown)
+    #expect(times == [[:], ["backoff": "1m", "paused": "3m"], ["paused": "3m"], [:]])
+  }
+
   @Test("what is stored with a decision is read again, up to its bound, and a reason of a newer version is the service")
   func stored() throws {
     var held = HeldTimes(before: .retryBudget)
@@ -84,6 +99,10 @@ struct WaitTimesTests {
     #expect(times[.pace] == .milliseconds(1090) && times[nil] == .milliseconds(1100))
     let decision = AttemptDecision(.retry(after: .seconds(1)), waitsFor: .retryAfter, held: held)
     #expect(try AttemptDecision(json: decision.json) == decision)
+    var early = HeldTimes()
+    early.add(.pace, .seconds(1))
+    let queued = AttemptDecision(.retry(after: .seconds(1)), held: early)
+    #expect(try AttemptDecision(json: queued.json) == queued && !early.isExact)
     var shown = JSONWriter()
     decision.write(to: &shown)
     #expect(!String(decoding: shown.bytes, as: UTF8.self).contains("held"))

@@ -24,7 +24,8 @@ struct ObservabilityTests {
   func histogram() {
     var histogram = Histogram()
     for seconds in [0.0001, 0.0005, 0.3, 0.3, 59, 61] { histogram.record(seconds) }
-    let lines = histogram.lines("x").split(separator: "\n").map(String.init)
+    let lines = String(decoding: MetricFormat.text.encode([MetricFamily("x", "", histogram.figures)]), as: UTF8.self)
+      .split(separator: "\n").dropFirst(2).map(String.init)
     #expect(lines.first == #"x_bucket{le="0.0005"} 2"#)
     #expect(lines.contains(#"x_bucket{le="0.25"} 2"#))
     #expect(lines.contains(#"x_bucket{le="0.5"} 4"#))
@@ -47,23 +48,24 @@ struct ObservabilityTests {
         CallProgress(state: .failed, due: now, roundStartedAt: now, failure: .attemptsExhausted), nil),
       .update(CallID(rawValue: 2), CallProgress(state: .running, due: now, roundStartedAt: now), nil),
     ])
-    let text = metrics.exposition(
+    let families = metrics.families(
       EngineReport(targets: [], inFlight: 1, unfinished: 2, held: 2, storeFailing: false), version: "0.1.0")
+    let text = String(decoding: MetricFormat.text.encode(families), as: UTF8.self)
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     #expect(lines.last == "")
     #expect(lines.contains("redial_calls_accepted_total 3"))
     #expect(lines.contains(#"redial_attempts_total{outcome="maybeSent"} 2"#))
     #expect(lines.contains(#"redial_calls_finished_total{state="failed",reason="attemptsExhausted"} 1"#))
-    var families: Set<String> = []
+    var names: Set<String> = []
     for line in lines.dropLast() where line.hasPrefix("# TYPE ") {
       let name = String(line.split(separator: " ")[2])
-      #expect(families.insert(name).inserted, "\(name) is declared twice")
+      #expect(names.insert(name).inserted, "\(name) is declared twice")
     }
     for line in lines.dropLast() where !line.hasPrefix("#") {
       #expect(Double(line.split(separator: " ").last ?? "") != nil, "\(line)")
       let name = String(line.prefix { $0 != " " && $0 != "{" })
       let family = ["_bucket", "_sum", "_count"].reduce(name) { $0.hasSuffix($1) ? String($0.dropLast($1.count)) : $0 }
-      #expect(families.contains(name) || families.contains(family), "\(name) has no TYPE")
+      #expect(names.contains(name) || names.contains(family), "\(name) has no TYPE")
     }
   }
 

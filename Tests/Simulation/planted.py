@@ -39,9 +39,9 @@ BUGS = [
         "    if PLANTED, let start = afterCommit.popLast() { effects.actions.append(start) }\n")),
     # Lost writes.
     bug("the write of an end lost, one in eight", 50, (
-        ENGINE, "    writes.append(.update(id, record.progress, attempt))\n    let namespace",
+        ENGINE, "    writes.append(.update(id, record.progress, attempt))\n    roster.countUnfinished",
         "    if !PLANTED || now.microseconds % 8 != 0 { writes.append(.update(id, record.progress, attempt)) }\n"
-        "    let namespace")),
+        "    roster.countUnfinished")),
     bug("decisions during a store failure lost", 200, (
         ENGINE, "dropRefused(over.stuck.writes + over.later.writes)",
         "dropRefused(over.stuck.writes + (PLANTED ? [] : over.later.writes))")),
@@ -235,7 +235,8 @@ BUGS = [
         CORE, "rate = max(Self.slowest, new)", "rate = PLANTED ? Self.slowest : max(Self.slowest, new)")),
     # Recorded waits.
     bug("a wait counted since the round began", 200, (
-        ENGINE, "let due = isExact ? progress.due :", "let due = isExact && !PLANTED ? progress.due :")),
+        ENGINE, "let due = progress.dueSince(at: now)",
+        "let due = PLANTED ? progress.roundStartedAt + progress.waits.total : progress.dueSince(at: now)")),
     bug("a hold that is noted as none", 200, (
         ENGINE, "held.add(reason, end - from)", "held.add(reason, PLANTED ? .zero : end - from)")),
     # Order.

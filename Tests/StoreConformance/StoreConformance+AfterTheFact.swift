@@ -58,7 +58,7 @@ extension StoreConformance {
     let minute = Timestamp(microseconds: 1_790_000_040_000_000)
     let other = try #require(Namespace("acme"))
     var tally = CallTally()
-    tally.countEnd(.failed, isRetried: false)
+    tally.countEnd(.failed, isRetried: false, after: .seconds(1))
     tally.countAttempt(.seconds(1), succeeded: false, ended: true)
     func steps(_ step: StatisticsStep, _ namespace: Namespace = .default) throws -> [CallTally] {
       try reader.statistics(of: namespace, by: step, from: Timestamp(microseconds: 0)).map(\.tally)

@@ -25,6 +25,10 @@ struct ActiveCall: Sendable {
     let callers: SlotHolders?
     /// What held it back; nil if nothing did for long.
     let held: HeldTimes?
+    /// Since when it was due.
+    let due: Timestamp
+    /// What it waited for before that.
+    let waiting: WaitReason?
   }
 
   var record: CallRecord
@@ -56,6 +60,11 @@ struct ActiveCall: Sendable {
 
   /// Whether it is a client's call to a target of webhooks.
   var isStrangerInLane: Bool { record.kind == .call && record.spec.isInWebhookLane }
+
+  /// Whether it is in its target's queue.
+  var isReady: Bool {
+    if case .ready = phase { true } else { false }
+  }
 
   var isRunning: Bool {
     if case .running = phase { true } else { false }

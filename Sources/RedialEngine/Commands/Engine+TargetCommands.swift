@@ -28,6 +28,8 @@ extension Engine {
     }
     save(index) { $0.controls = controls }
     apply(controls, to: index)
+    // Without a slot nobody will look soon for what holds its calls back.
+    roster[index].hold(command.kind.reason, at: now)
     switch command.kind {
     case .trip:
       roster[index].trip()
@@ -44,12 +46,13 @@ extension Engine {
     case .pause: parkReady(index)
     case .configure, .patch, .resume: break
     }
-    examineOutage(index)
+    followOutage(index)
     reportStanding(index, always: true)
     roster.enterRotation(index)
     afterCommit.append(.reply(.targetCommand(command.reply, .done(describe(index)))))
-    // Last: its webhooks may have targets that take the place of one that is forgotten.
+    // Last: their webhooks may have targets that take the place of one that is forgotten.
     report(.targetControlled(target: key, action: command.kind.name), of: index)
+    if roster.place(of: key) == index { examineOutage(index) }
   }
 
   mutating func refuse(_ command: TargetCommand, _ refusal: Refusal) {
@@ -95,6 +98,15 @@ extension TargetCommand.Kind {
     case .resume: controls.isPaused = false
     case .trip: controls.isTripped = true
     case .reset, .release: controls.isTripped = false
+    }
+  }
+
+  /// What holds calls back after it, unless something else does too.
+  var reason: WaitReason {
+    switch self {
+    case .pause: .paused
+    case .trip: .breaker
+    case .configure, .patch, .resume, .reset, .release: .concurrency
     }
   }
 

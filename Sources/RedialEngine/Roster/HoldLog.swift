@@ -14,30 +14,28 @@ struct HoldLog: Sendable {
   /// The maximum number of stretches.
   static let most = 64
 
-  /// Since when it is known what holds calls back. Before that the service did not work on this target.
-  private var start: Timestamp
+  /// Since when it is known what holds calls back. Before that the service did not work on this target, or no call waited.
+  private(set) var start: Timestamp
   /// The oldest first; each begins where the one before it ends.
   private var stretches: [Stretch] = []
   /// What holds calls back now, or did last; nil for the service itself.
   private var reason: WaitReason? = .concurrency
   /// Since when.
   private var since: Timestamp
+  /// Until when at most; after that the service looks at the target as soon as it has a slot.
+  private var until = Timestamp.distantFuture
 
   init(at now: Timestamp) {
     (start, since) = (now, now)
   }
 
   /// This holds the next call back from now on.
-  mutating func hold(_ reason: WaitReason?, at now: Timestamp) {
-    guard reason != self.reason else { return }
-    if now > since {
-      var times = WaitTimes()
-      times.add(self.reason, now - since)
-      stretches.append(Stretch(end: now, times: times))
-      since = now
-      if stretches.count > Self.most { joinOldest() }
-    }
-    self.reason = reason
+  ///
+  /// - Parameter until: When that will be over.
+  mutating func hold(_ reason: WaitReason?, until: Timestamp = .distantFuture, at now: Timestamp) {
+    lapse(at: now)
+    if reason != self.reason { change(to: reason, at: now) }
+    self.until = until
   }
 
   /// No call waits any more.
@@ -45,7 +43,29 @@ struct HoldLog: Sendable {
     guard !stretches.isEmpty else { return }
     stretches = []
     (start, since) = (now, now)
+    (reason, until) = (.concurrency, .distantFuture)
   }
+
+  /// What held calls back may be long over, although nobody has looked: the service has no slot.
+  private mutating func lapse(at now: Timestamp) {
+    guard until < .distantFuture, now - until >= WaitTimes.least else { return }
+    change(to: .concurrency, at: until)
+    until = .distantFuture
+  }
+
+  private mutating func change(to reason: WaitReason?, at time: Timestamp) {
+    if time > since {
+      var times = WaitTimes()
+      times.add(self.reason, time - since)
+      stretches.append(Stretch(end: time, times: times))
+      since = time
+      if stretches.count > Self.most { joinOldest() }
+    }
+    self.reason = reason
+  }
+
+  /// Whether the service has worked on the target since before a time.
+  func knows(_ time: Timestamp) -> Bool { start <= time }
 
   /// Joins the older half in pairs.
   private mutating func joinOldest() {
@@ -89,19 +109,24 @@ struct HoldLog: Sendable {
   }
 
   /// What has held a call back that starts now; nil if nothing has for long.
-  func times(of call: borrowing CallRecord, at now: Timestamp) -> HeldTimes? {
-    let progress = call.progress
-    // In its target's queue in the store nobody keeps since when it is due. It is not before all computed waits.
+  ///
+  /// - Parameters:
+  ///   - newSince: When it became due for the first attempt of this round.
+  ///   - isOrdered: Whether it has an ordering key.
+  mutating func times(
+    of progress: CallProgress, newSince: Timestamp, isOrdered: Bool, at now: Timestamp
+  ) -> HeldTimes? {
     let isExact = progress.due <= now
-    let due = isExact ? progress.due : progress.roundStartedAt + progress.waits.total
+    let due = progress.dueSince(at: now)
     var before: WaitReason?
     if progress.waiting == .retryBudget {
       before = .retryBudget
-    } else if isExact, !progress.isRetry, due - call.newSince >= WaitTimes.least, call.spec.orderingKey != nil {
+    } else if isExact, !progress.isRetry, isOrdered, due - newSince >= WaitTimes.least {
       before = .ordering
     }
     guard before != nil || now - due >= WaitTimes.least else { return nil }
     var held = HeldTimes(before: before, isExact: isExact || !progress.isRetry)
+    lapse(at: now)
     add(to: &held, from: due, to: now)
     return held
   }

@@ -80,8 +80,8 @@ struct NamespaceState: Sendable {
   }
 
   /// Counts the end of a call.
-  mutating func countEnd(_ state: StoredState, isRetried: Bool) {
-    tally.countEnd(state, isRetried: isRetried)
+  mutating func countEnd(_ state: StoredState, isRetried: Bool, after time: Duration) {
+    tally.countEnd(state, isRetried: isRetried, after: time)
   }
 
   /// Counts an attempt that its target has ended.

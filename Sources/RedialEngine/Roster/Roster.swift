@@ -29,6 +29,8 @@ struct Roster: Sendable {
   private(set) var occupancy = Occupancy()
   /// The recent usual size of a body.
   private(set) var usualBody = 0
+  /// How long clients' calls took until they ended.
+  private(set) var durations = CallDurations()
   private(set) var rotation = Rotation()
   private var origins: OriginTable
 
@@ -39,8 +41,9 @@ struct Roster: Sendable {
 
   /// Forgets everything except the namespaces, and which of them have keys.
   mutating func startOver() {
-    let known = namespaces
+    let (known, durations) = (namespaces, durations)
     self = Roster(shared)
+    self.durations = durations
     for state in known { _ = place(of: state.namespace) }
     know(known.filter(\.hasKey).map(\.namespace))
   }
@@ -236,9 +239,15 @@ struct Roster: Sendable {
       .map { NamespaceTally(namespace: namespaces[$0].namespace, tally: namespaces[$0].takeTally()) }
   }
 
-  /// Counts the end of a client's call.
-  mutating func countEnd(_ state: StoredState, isRetried: Bool, at place: Int) {
-    namespaces[place].countEnd(state, isRetried: isRetried)
+  /// Counts the end of a call of a target.
+  mutating func countEnd(of call: borrowing CallRecord, isClients: Bool, of place: Int, at now: Timestamp) {
+    let (progress, time) = (call.progress, now - call.newSince)
+    targets[place].countEnd(progress.state, after: time, at: now)
+    guard isClients else { return }
+    namespaces[targets[place].namespace].countEnd(progress.state, isRetried: progress.attempts > 1, after: time)
+    durations.count(
+      progress.state,
+      CallDurations.Example(call: call.id, traceparent: call.spec.traceparent, time: time, at: now))
   }
 
   /// Counts an attempt that the target has ended.

@@ -121,6 +121,7 @@ extension TargetState {
     snapshot.pattern = pattern
     snapshot.outage = record.outage
     snapshot.recent = recent
+    snapshot.ends = ends
     snapshot.arrivals = arrivals
     snapshot.time = now
     return snapshot

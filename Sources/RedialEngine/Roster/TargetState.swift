@@ -16,6 +16,8 @@ struct TargetState: Sendable {
   private(set) var lastEnd = Timestamp.epoch
   /// Results of its recent attempts.
   private(set) var recent = RecentAttempts()
+  /// How its calls ended.
+  private(set) var ends = TargetEnds()
   /// Its new calls in the last minutes.
   private(set) var arrivals = RecentArrivals()
   /// Its due calls in memory.
@@ -38,6 +40,8 @@ struct TargetState: Sendable {
   private(set) var usualBody = 0
   /// What has held its calls back.
   private(set) var holds: HoldLog
+  /// Whether a call with an ordering key has passed its turn on here.
+  var hasPassedTurns = false
   /// The standing that was last reported.
   private var reported = TargetStanding()
   /// When a timer will examine it again.
@@ -102,10 +106,20 @@ struct TargetState: Sendable {
   // MARK: Waits
 
   /// This holds its next call back; nil if that is the service itself.
-  mutating func hold(_ reason: WaitReason?, at now: Timestamp) { holds.hold(reason, at: now) }
+  ///
+  /// - Parameter until: When that will be over, if that is known.
+  mutating func hold(_ reason: WaitReason?, until: Timestamp = .distantFuture, at now: Timestamp) {
+    holds.hold(reason, until: until, at: now)
+  }
+
+  /// What has held a call back that starts now; nil if nothing has for long.
+  mutating func held(_ progress: CallProgress, newSince: Timestamp, isOrdered: Bool, at now: Timestamp) -> HeldTimes? {
+    holds.times(of: progress, newSince: newSince, isOrdered: isOrdered, at: now)
+  }
 
   /// A call has started. What held others back is forgotten once none is due.
-  mutating func started(at now: Timestamp) {
+  mutating func started(isRetry: Bool, at now: Timestamp) {
+    ends.countStart(isRetry: isRetry)
     if !hasDue { holds.clear(at: now) }
   }
 
@@ -395,6 +409,11 @@ struct TargetState: Sendable {
     usualBody += (size - usualBody) / 8
   }
 
+  /// Counts the end of a call.
+  mutating func countEnd(_ state: StoredState, after time: Duration, at now: Timestamp) {
+    ends.count(state, after: time, at: now)
+  }
+
   /// Counts an attempt that the target has ended.
   mutating func count(_ duration: Duration, succeeded: Bool, ended: Bool, at now: Timestamp) {
     recent.count(duration, succeeded: succeeded, ended: ended, at: now)
@@ -426,11 +445,14 @@ struct TargetState: Sendable {
   mutating func forget() {
     isForgotten = true
     recent = RecentAttempts()
+    ends = TargetEnds()
     arrivals = RecentArrivals()
   }
 
   /// Forgets results that are too old to be shown.
   mutating func forgetOldResults(at now: Timestamp) {
-    if lastEnd + Self.recentMemory <= now { recent = RecentAttempts() }
+    guard lastEnd + Self.recentMemory <= now else { return }
+    recent = RecentAttempts()
+    ends.forgetTimes()
   }
 }

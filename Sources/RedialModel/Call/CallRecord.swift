@@ -101,6 +101,9 @@ public struct CallProgress: Sendable, Hashable {
     self.failure = failure
   }
 
+  /// Since when a due call is due. In its target's queue in the store nobody keeps that; it is not before all computed waits.
+  public func dueSince(at now: Timestamp) -> Timestamp { due <= now ? due : roundStartedAt + waits.total }
+
   /// Whether the next attempt would not be the first of this round.
   public var isRetry: Bool { attempts > attemptsBefore }
 

@@ -9,6 +9,8 @@ public struct CallTally: Sendable, Hashable {
   public private(set) var failed = 0
   /// Calls that were cancelled.
   public private(set) var cancelled = 0
+  /// How long the succeeded calls took, since they were due for their first attempts.
+  public private(set) var timesToSuccess = DurationTally()
   /// Their attempts, except those that this side interrupted.
   public private(set) var attempts = AttemptTally()
 
@@ -25,12 +27,15 @@ public struct CallTally: Sendable, Hashable {
 
   /// Counts the end of a call.
   ///
-  /// - Parameter isRetried: Whether it had more than one attempt.
-  public mutating func countEnd(_ state: StoredState, isRetried: Bool) {
+  /// - Parameters:
+  ///   - isRetried: Whether it had more than one attempt.
+  ///   - time: How long it took since it was due for its first attempt.
+  public mutating func countEnd(_ state: StoredState, isRetried: Bool, after time: Duration) {
     switch state {
     case .succeeded:
       succeeded += 1
       if isRetried { retried += 1 }
+      timesToSuccess.count(time)
     case .failed: failed += 1
     case .cancelled: cancelled += 1
     case .scheduled, .queued, .held, .running: break
@@ -48,22 +53,27 @@ public struct CallTally: Sendable, Hashable {
     retried += other.retried
     failed += other.failed
     cancelled += other.cancelled
+    timesToSuccess.add(other.timesToSuccess)
     attempts.add(other.attempts)
   }
 
   /// The counts as numbers, for the store: ``init(numbers:)`` reads them.
   public var numbers: [Int64] {
-    [Int64(succeeded), Int64(failed), Int64(cancelled)] + attempts.numbers + [Int64(retried)]
+    [Int64(succeeded), Int64(failed), Int64(cancelled)] + attempts.numbers + [Int64(retried)] + timesToSuccess.numbers
   }
 
   /// Reads the numbers of ``numbers``; nil for anything else.
   public init?(numbers: [Int64]) {
     let counted = 3 + AttemptTally.numberCount
-    // The last was not counted by earlier builds.
-    guard counted...counted + 1 ~= numbers.count, numbers.allSatisfy({ $0 >= 0 }),
-      let attempts = AttemptTally(numbers: numbers[3..<counted])
+    // Earlier builds did not count what follows.
+    guard [counted, counted + 1, counted + 1 + DurationTally.numberCount].contains(numbers.count),
+      numbers.allSatisfy({ $0 >= 0 }), let attempts = AttemptTally(numbers: numbers[3..<counted])
     else { return nil }
     if numbers.count > counted { retried = Int(numbers[counted]) }
+    if numbers.count > counted + 1 {
+      guard let times = DurationTally(numbers: numbers[(counted + 1)...]) else { return nil }
+      timesToSuccess = times
+    }
     succeeded = Int(numbers[0])
     failed = Int(numbers[1])
     cancelled = Int(numbers[2])

@@ -10,8 +10,8 @@ public struct HeldTimes: Sendable, Hashable {
   public private(set) var parts: [WaitTimes.Part] = []
   /// What held it back before that; nil if that is the service itself, or if there was nothing before.
   public var before: WaitReason?
-  /// Whether it reaches no further back. Only the engine knows; it is not stored.
-  public let isExact: Bool
+  /// Whether it reaches no further back.
+  public private(set) var isExact: Bool
 
   /// The number of parts up to which each change of the reason is one. There are no more reasons than that.
   public static let most = 12
@@ -19,7 +19,7 @@ public struct HeldTimes: Sendable, Hashable {
   /// Creates the times of an attempt that something has held back.
   public init(before: WaitReason? = nil, isExact: Bool = false) {
     self.before = before
-    self.isExact = isExact
+    self.isExact = isExact || before != nil
   }
 
   /// Adds what held it back before all that was added.
@@ -55,20 +55,21 @@ public struct HeldTimes: Sendable, Hashable {
   // MARK: As it is stored
 
   /// Writes an array of numbers, because many attempts may have it when a service is busy: for each part its reason, 0 for the
-  /// service itself, and its time in milliseconds; at the end the reason before all of them.
+  /// service itself, and its time in milliseconds; at the end the reason before all of them,
+  /// or −1 if it may reach further back.
   func write(to writer: inout JSONWriter) {
     writer.beginArray()
     for part in parts {
       writer.integer(Int64(part.reason?.rawValue ?? 0))
       writer.integer((part.time.wholeMicroseconds + 500) / 1000)
     }
-    if let before { writer.integer(Int64(before.rawValue)) }
+    if let before { writer.integer(Int64(before.rawValue)) } else if !isExact { writer.integer(Self.inexact) }
     writer.endArray()
   }
 
   /// Reads what ``write(to:)`` wrote. Reasons of a newer version are taken for the service.
   init(from reader: inout JSONReader) throws(JSONError) {
-    self.init()
+    self.init(isExact: true)
     var reason: Int64?
     try reader.beginArray()
     while try reader.nextElement() {
@@ -80,8 +81,11 @@ public struct HeldTimes: Sendable, Hashable {
         reason = number
       }
     }
+    isExact = reason != Self.inexact
     before = reason.flatMap(Self.reason)
   }
+
+  private static let inexact: Int64 = -1
 
   private static func reason(_ number: Int64) -> WaitReason? {
     UInt8(exactly: number).flatMap { WaitReason(rawValue: $0) }

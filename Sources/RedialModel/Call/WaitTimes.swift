@@ -32,6 +32,9 @@ public struct WaitTimes: Sendable, Hashable {
     for times in times { add(times) }
   }
 
+  /// All of the time.
+  var total: Duration { parts.reduce(.zero) { $0 + $1.time } }
+
   /// The time that it waited for something.
   public subscript(reason: WaitReason?) -> Duration { parts.first { $0.reason == reason }?.time ?? .zero }
 
@@ -74,6 +77,7 @@ extension WaitTimes {
     var previous: AttemptRecord?
     return attempts.map { attempt in
       defer { previous = attempt }
+      let held = attempt.decision?.held
       var times = WaitTimes()
       var left: Duration?
       if attempt.number == call.progress.attemptsBefore + 1 {
@@ -83,13 +87,18 @@ extension WaitTimes {
         left = attempt.startedAt - start
       } else if let previous, attempt.number == previous.number + 1 {
         let gap = attempt.startedAt - previous.end
-        let planned = min(gap, previous.plannedWait ?? .zero)
+        var planned = min(gap, previous.plannedWait ?? .zero)
+        if let held, held.isExact, held.before == nil {
+          // A manual retry may have ended the planned wait early.
+          let others = held.times().total
+          if planned + others - gap >= least { planned = max(.zero, gap - others) }
+        }
         times.add(previous.decision?.waitsFor ?? .backoff, planned)
         // What follows a final decision is the time until a manual retry, of which nothing is known here.
         if previous.plannedWait != nil { left = gap - planned }
       }
-      if let held = attempt.decision?.held {
-        times.add(held.times(within: left ?? .zero))
+      if let held {
+        times.add(left.map(held.times(within:)) ?? (held.isExact ? held.times() : WaitTimes()))
       } else if let left, left >= least {
         times.add(nil, left)
       }

@@ -26,6 +26,9 @@ public struct TargetOutage: Sendable, Hashable {
   /// When it is over if the breaker stays closed; nil while it is not closed.
   public var overAt: Timestamp? { closedAt.map { $0 + Self.steadyTime } }
 
+  /// How long it lasted; nil if the breaker is not closed, or has not closed by itself.
+  public var duration: Duration? { closedAt.map { max(.zero, $0 - since) } }
+
   /// Writes it as one object.
   public func write(to writer: inout JSONWriter) {
     writer.beginObject()
@@ -33,7 +36,7 @@ public struct TargetOutage: Sendable, Hashable {
     writer.field("cause", cause)
     writer.field("closedAt", closedAt)
     writer.key("duration")
-    if let closedAt { writer.string(duration: max(.zero, closedAt - since)) } else { writer.null() }
+    if let duration { writer.string(duration: duration) } else { writer.null() }
     writer.field("waited", waited)
     writer.endObject()
   }

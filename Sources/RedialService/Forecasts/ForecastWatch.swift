@@ -94,10 +94,11 @@ final class ForecastWatch: Sendable {
   /// How right the last forecasts for a target were.
   func accuracy(of target: TargetKey) -> ForecastAccuracy { state.withLock { $0.log.accuracy(of: target) } }
 
-  /// The metrics, in the Prometheus text exposition format.
-  func exposition() -> String {
-    let name = "redial_forecast_error_ratio"
-    let help = "Error of forecasts of when a backlog is drained, as a share of the time that it took."
-    return "# HELP \(name) \(help)\n# TYPE \(name) histogram\n" + state.withLock { $0.errors.lines(name) }
+  /// The metrics.
+  var family: MetricFamily {
+    MetricFamily(
+      "redial_forecast_error_ratio",
+      "Error of forecasts of when a backlog is drained, as a share of the time that it took.",
+      state.withLock { $0.errors.figures })
   }
 }

@@ -16,6 +16,15 @@ struct AcceptedTypes {
     }
   }
 
+  /// The format of the metrics that is named with the highest weight; text if none is named.
+  var metricFormat: MetricFormat {
+    let best = MetricFormat.allCases.map { named($0.type) }.max() ?? 0
+    return best > 0 ? MetricFormat.allCases.first { named($0.type) == best } ?? .text : .text
+  }
+
+  /// The weight of a type in thousandths that is named, and not only in a range; 0 if it is not.
+  private func named(_ type: String) -> Int { weights[type] ?? 0 }
+
   /// The weight of a type in thousandths, by the most precise range that it is in; 0 if it is not wanted.
   private func weight(of type: String) -> Int {
     weights[type] ?? weights["\(type.prefix { $0 != "/" })/*"] ?? weights["*/*"] ?? 0
@@ -28,7 +37,7 @@ struct AcceptedTypes {
   ///   - winsTies: Whether it is chosen also if JSON is named with the same weight.
   func prefers(_ types: [String], winsTies: Bool = false) -> Bool {
     let json = "application/json"
-    let named = types.compactMap { weights[$0] }.max() ?? 0
+    let named = types.map(named).max() ?? 0
     return named > 0 && (named > weight(of: json) || named == weight(of: json) && (winsTies || weights[json] == nil))
   }
 }

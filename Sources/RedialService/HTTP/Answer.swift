@@ -156,10 +156,9 @@ enum Answer {
     HTTPResponse(status: 200, headers: [HTTPHeader("content-type", "image/svg+xml")], body: Array(svg.utf8))
   }
 
-  static func metrics(_ text: String) -> HTTPResponse {
+  static func metrics(_ families: [MetricFamily], _ format: MetricFormat) -> HTTPResponse {
     HTTPResponse(
-      status: 200, headers: [HTTPHeader("content-type", "text/plain; version=0.0.4; charset=utf-8")],
-      body: Array(text.utf8))
+      status: 200, headers: [HTTPHeader("content-type", format.contentType)], body: format.encode(families))
   }
 
   /// 200: the contract.

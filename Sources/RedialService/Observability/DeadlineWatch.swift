@@ -98,14 +98,15 @@ final class DeadlineWatch: Sendable {
   /// The latest estimate for a target; nil if there is none.
   subscript(key: TargetKey) -> DeadlineForecast? { latest.withLock { $0[key] } }
 
-  /// The metrics of the latest look, in the Prometheus text exposition format.
-  func exposition() -> String {
-    let name = "redial_target_missed_deadlines"
-    var text = "# HELP \(name) Calls of the target's backlog that will miss their deadlines at the current rate; the "
-    text += "busiest targets, without those whose rate is unknown.\n# TYPE \(name) gauge\n"
+  /// The metrics of the latest look.
+  var family: MetricFamily {
+    var family = MetricFamily(
+      "redial_target_missed_deadlines", .gauge,
+      "Calls of the target's backlog that will miss their deadlines at the current rate; the busiest targets, without those whose rate is unknown."
+    )
     for (key, forecast) in latest.withLock({ $0 }).sorted(by: { $0.key < $1.key }) {
-      text += "\(name){\(TargetFigures.labels(key))} \(forecast.missing)\n"
+      family.add(TargetFigures.labels(key), forecast.missing)
     }
-    return text
+    return family
   }
 }

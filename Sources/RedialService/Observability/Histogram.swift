@@ -20,16 +20,6 @@ struct Histogram: Sendable {
     sum += value
   }
 
-  /// The lines of the text exposition format.
-  func lines(_ name: String) -> String {
-    var text = ""
-    var total = 0
-    for (slot, bound) in bounds.enumerated() {
-      total += counts[slot]
-      text += "\(name)_bucket{le=\"\(bound)\"} \(total)\n"
-    }
-    total += counts[bounds.count]
-    text += "\(name)_bucket{le=\"+Inf\"} \(total)\n\(name)_sum \(sum)\n\(name)_count \(total)\n"
-    return text
-  }
+  /// Its figures.
+  var figures: HistogramFigures { HistogramFigures(bounds: bounds, counts: counts, sum: sum) }
 }

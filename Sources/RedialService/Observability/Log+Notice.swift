@@ -39,7 +39,7 @@ extension Log {
         .info, "targetRecovered",
         Self.fields(of: target) + [
           ("since", TimestampText.format(outage.since)), ("cause", outage.cause),
-          ("duration", DurationText.format((outage.closedAt ?? outage.since) - outage.since)),
+          ("duration", outage.duration.map(DurationText.format) ?? "unknown"),
           ("waited", "\(outage.waited)"),
         ])
     case .targetControlled(let target, let action):

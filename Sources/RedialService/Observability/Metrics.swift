@@ -23,11 +23,15 @@ final class Metrics: Sendable {
   }
 
   /// How a call ended.
-  struct End: Sendable, Hashable {
+  struct End: Sendable, Hashable, Comparable {
     var state: CallState
     var reason: StopReason?
 
-    var labels: String { "state=\"\(state.rawValue)\",reason=\"\(reason.map { "\($0.name)" } ?? "")\"" }
+    private var words: (String, String) { (state.rawValue, reason.map { "\($0.name)" } ?? "") }
+
+    var labels: [MetricFamily.Label] { [MetricFamily.Label("state", words.0), MetricFamily.Label("reason", words.1)] }
+
+    static func < (a: End, b: End) -> Bool { a.words < b.words }
   }
 
   private let counts = Mutex(Counts())
@@ -70,68 +74,74 @@ final class Metrics: Sendable {
     counts.withLock { $0.finished[End(state: .failed), default: 0] += number }
   }
 
-  /// All metrics, in the Prometheus text exposition format 0.0.4.
-  func exposition(
-    _ report: EngineReport, version: String, clockOffset: Duration = .zero, clockError: Duration = .zero, waits: Int = 0
-  ) -> String {
+  /// All metrics of the engine and the API.
+  ///
+  /// - Parameter sampling: Which calls without a client's trace have one.
+  func families(
+    _ report: EngineReport, version: String, clockOffset: Duration = .zero, clockError: Duration = .zero,
+    waits: Int = 0,
+    sampling: TraceSampling = .none
+  ) -> [MetricFamily] {
     let counts = counts.withLock { $0 }
-    var text = ""
-    func family(_ name: String, _ type: String, _ help: String, _ lines: [String]) {
-      text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
-      for line in lines { text += "\(name)\(line)\n" }
+    var build = MetricFamily("redial_build_info", .gauge, "The running version; always 1.")
+    build.add([MetricFamily.Label("version", version)], 1)
+    var finished = MetricFamily(
+      "redial_calls_finished_total", .counter, "Calls and webhooks that ended, by state and failure reason.")
+    for (end, count) in counts.finished.sorted(by: { $0.key < $1.key }) { finished.add(end.labels, count) }
+    var attempts = MetricFamily("redial_attempts_total", .counter, "Attempts that ended, by outcome class.")
+    for outcome in OutcomeClass.allCases {
+      attempts.add([MetricFamily.Label("outcome", "\(outcome.name)")], counts.attempts[Int(outcome.rawValue)])
     }
-    family("redial_build_info", "gauge", "The running version; always 1.", ["{version=\"\(version)\"} 1"])
-    family("redial_calls_accepted_total", "counter", "Calls accepted.", [" \(counts.accepted)"])
-    family("redial_calls_refused_total", "counter", "Calls refused.", [" \(counts.refused)"])
-    family(
-      "redial_calls_finished_total", "counter", "Calls and webhooks that ended, by state and failure reason.",
-      counts.finished.map { "{\($0.key.labels)} \($0.value)" }.sorted())
-    family(
-      "redial_attempts_total", "counter", "Attempts that ended, by outcome class.",
-      OutcomeClass.allCases.map { "{outcome=\"\($0.name)\"} \(counts.attempts[Int($0.rawValue)])" })
-    family("redial_attempts_in_flight", "gauge", "Attempts in flight.", [" \(report.inFlight)"])
-    family("redial_waiting_clients", "gauge", "Clients that wait for a call to end.", [" \(waits)"])
-    family("redial_backlog_calls", "gauge", "Calls that have not ended.", [" \(report.unfinished)"])
-    family("redial_held_calls", "gauge", "Calls in memory.", [" \(report.held)"])
-    family(
-      "redial_breakers", "gauge", "Targets by the state of their breaker.",
-      TargetSnapshot.BreakerState.allCases.map { state in
-        "{state=\"\(state.rawValue)\"} \(report.targets.count { $0.breaker == state })"
-      })
-    family(
-      "redial_store_failing", "gauge", "Whether the last write failed and calls are refused.",
-      [" \(report.storeFailing ? 1 : 0)"])
-    family(
-      "redial_clock_offset_seconds", "gauge",
-      "How far the wall clock is ahead of the service's time. A restart adopts the wall clock, or the database's.",
-      [" \(clockOffset.inSeconds)"])
-    family(
-      "redial_clock_error_seconds", "gauge",
-      "How far the service's time may be from the database's, at most; 0 if no database is shared.",
-      [" \(clockError.inSeconds)"])
-    family(
-      "redial_store_checkpoint_failing", "gauge",
-      "Whether the store's log could not be moved into its file the last time, and grows.",
-      [" \(counts.isCheckpointFailing ? 1 : 0)"])
-    family("redial_store_commits_total", "counter", "Transactions committed.", [" \(counts.commits)"])
-    family("redial_store_writes_total", "counter", "Changes committed.", [" \(counts.writes)"])
-    family(
-      "redial_calls_removed_total", "counter", "Finished calls and webhooks removed by retention.",
-      [" \(counts.removed)"])
-    family(
-      "redial_calls_damaged_total", "counter", "Stored calls that could not be read and have failed.",
-      [" \(counts.damaged)"])
-    family(
-      "redial_calls_reclaimed_total", "counter",
-      "Calls that no engine had in memory though the store said so, and that go on again; must be 0.",
-      [" \(counts.reclaimed)"])
-    family(
-      "redial_http_responses_total", "counter", "Answers of the API, by class of status.",
-      (1...5).map { "{class=\"\($0)xx\"} \(counts.requests[$0])" })
-    text += "# HELP redial_accept_seconds Time from a call's submission to its answer.\n"
-    text += "# TYPE redial_accept_seconds histogram\n" + counts.accept.lines("redial_accept_seconds")
-    text += "# HELP redial_attempt_seconds Duration of attempts.\n"
-    text += "# TYPE redial_attempt_seconds histogram\n" + counts.attempt.lines("redial_attempt_seconds")
-    return text + TargetFigures(report.targets, limit: namedTargets).exposition() + ProcessFigures.exposition()
+    var breakers = MetricFamily("redial_breakers", .gauge, "Targets by the state of their breaker.")
+    for state in TargetSnapshot.BreakerState.allCases {
+      breakers.add([MetricFamily.Label("state", state.rawValue)], report.targets.count { $0.breaker == state })
+    }
+    var responses = MetricFamily("redial_http_responses_total", .counter, "Answers of the API, by class of status.")
+    for hundreds in 1...5 { responses.add([MetricFamily.Label("class", "\(hundreds)xx")], counts.requests[hundreds]) }
+    let oldest = report.targets.compactMap { target in target.oldestDueAt.map { target.time - $0 } }.max() ?? .zero
+    return [
+      build,
+      MetricFamily("redial_calls_accepted_total", .counter, "Calls accepted.", counts.accepted),
+      MetricFamily("redial_calls_refused_total", .counter, "Calls refused.", counts.refused),
+      finished,
+      CallDurationFigures(report.durations, sampling: sampling).family,
+      attempts,
+      MetricFamily("redial_attempts_in_flight", .gauge, "Attempts in flight.", report.inFlight),
+      MetricFamily("redial_waiting_clients", .gauge, "Clients that wait for a call to end.", waits),
+      MetricFamily("redial_backlog_calls", .gauge, "Calls that have not ended.", report.unfinished),
+      MetricFamily(
+        "redial_oldest_due_seconds", .gauge, "For how long the oldest due call has been due; 0 if none is.",
+        max(.zero, oldest).inSeconds),
+      MetricFamily("redial_held_calls", .gauge, "Calls in memory.", report.held),
+      breakers,
+      MetricFamily(
+        "redial_store_failing", .gauge, "Whether the last write failed and calls are refused.",
+        report.storeFailing ? 1 : 0),
+      MetricFamily(
+        "redial_clock_offset_seconds", .gauge,
+        "How far the wall clock is ahead of the service's time. A restart adopts the wall clock, or the database's.",
+        clockOffset.inSeconds),
+      MetricFamily(
+        "redial_clock_error_seconds", .gauge,
+        "How far the service's time may be from the database's, at most; 0 if no database is shared.",
+        clockError.inSeconds),
+      MetricFamily(
+        "redial_store_checkpoint_failing", .gauge,
+        "Whether the store's log could not be moved into its file the last time, and grows.",
+        counts.isCheckpointFailing ? 1 : 0),
+      MetricFamily("redial_store_commits_total", .counter, "Transactions committed.", counts.commits),
+      MetricFamily("redial_store_writes_total", .counter, "Changes committed.", counts.writes),
+      MetricFamily(
+        "redial_calls_removed_total", .counter, "Finished calls and webhooks removed by retention.", counts.removed),
+      MetricFamily(
+        "redial_calls_damaged_total", .counter, "Stored calls that could not be read and have failed.", counts.damaged),
+      MetricFamily(
+        "redial_calls_reclaimed_total", .counter,
+        "Calls that no engine had in memory though the store said so, and that go on again; must be 0.",
+        counts.reclaimed),
+      responses,
+      MetricFamily("redial_accept_seconds", "Time from a call's submission to its answer.", counts.accept.figures),
+      MetricFamily("redial_attempt_seconds", "Duration of attempts.", counts.attempt.figures),
+    ] + TargetFigures(report.targets, limit: namedTargets).families
   }
 }

@@ -2,25 +2,21 @@ internal import Glibc
 
 /// The resources of the process, under the names that Prometheus client libraries share.
 enum ProcessFigures {
-  /// The lines of the text exposition format; an unavailable figure is left out.
-  static func exposition() -> String {
-    var text = ""
+  /// The metrics; an unavailable figure is left out.
+  static var families: [MetricFamily] {
+    var families: [MetricFamily] = []
     var usage = rusage()
     if getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0 {
       let seconds = Self.seconds(usage.ru_utime) + Self.seconds(usage.ru_stime)
-      text += "# HELP process_cpu_seconds_total User and system CPU time.\n"
-      text += "# TYPE process_cpu_seconds_total counter\nprocess_cpu_seconds_total \(seconds)\n"
+      families.append(MetricFamily("process_cpu_seconds_total", .counter, "User and system CPU time.", seconds))
     }
     if let bytes = residentBytes() {
-      text += "# HELP process_resident_memory_bytes Resident memory.\n"
-      text += "# TYPE process_resident_memory_bytes gauge\n"
-      text += "process_resident_memory_bytes \(bytes)\n"
+      families.append(MetricFamily("process_resident_memory_bytes", .gauge, "Resident memory.", bytes))
     }
     if let descriptors = openDescriptors() {
-      text += "# HELP process_open_fds Open file descriptors.\n"
-      text += "# TYPE process_open_fds gauge\nprocess_open_fds \(descriptors)\n"
+      families.append(MetricFamily("process_open_fds", .gauge, "Open file descriptors.", descriptors))
     }
-    return text
+    return families
   }
 
   private static func seconds(_ time: timeval) -> Double {

@@ -67,28 +67,30 @@ final class StoreWatch: @unchecked Sendable {
     }
   }
 
-  /// The metrics of the latest examination, in the Prometheus text exposition format; none before the first.
-  func exposition() -> String {
-    guard let figures = latest.withLock({ $0 }) else { return "" }
-    var text = ""
-    func family(_ name: String, _ help: String, _ lines: [String]) {
-      text += "# HELP \(name) \(help)\n# TYPE \(name) gauge\n"
-      for line in lines { text += "\(name)\(line)\n" }
+  /// The metrics of the latest examination; none before the first.
+  var families: [MetricFamily] {
+    guard let figures = latest.withLock({ $0 }) else { return [] }
+    var findings = MetricFamily(
+      "redial_store_findings", .gauge, "Overdue and stuck calls, as redial doctor counts them; must be 0.")
+    for finding in figures.findings {
+      findings.add([MetricFamily.Label("check", finding.check.rawValue)], finding.count)
     }
-    family(
-      "redial_store_findings", "Overdue and stuck calls, as redial doctor counts them; must be 0.",
-      figures.findings.map { "{check=\"\($0.check.rawValue)\"} \($0.count)" })
-    family(
-      "redial_store_finished_calls", "Finished calls in the store, by kind and state.",
-      CallKind.allCases.flatMap { kind in
-        [CallState.succeeded, .failed, .cancelled].map { state in
-          let count = figures.usage.finished.first { $0.kind == kind && $0.state == state }?.count ?? 0
-          return "{kind=\"\(kind.name)\",state=\"\(state.rawValue)\"} \(count)"
-        }
-      })
-    family("redial_store_used_bytes", "Bytes of the store that are in use.", [" \(figures.usage.usedBytes)"])
-    family(
-      "redial_store_free_bytes", "Bytes that removed calls left in the store's file.", [" \(figures.usage.freeBytes)"])
-    return text
+    var finished = MetricFamily(
+      "redial_store_finished_calls", .gauge, "Finished calls in the store, by kind and state.")
+    for kind in CallKind.allCases {
+      for state in [CallState.succeeded, .failed, .cancelled] {
+        let count = figures.usage.finished.first { $0.kind == kind && $0.state == state }?.count ?? 0
+        finished.add(
+          [MetricFamily.Label("kind", "\(kind.name)"), MetricFamily.Label("state", state.rawValue)], count)
+      }
+    }
+    return [
+      findings, finished,
+      MetricFamily(
+        "redial_store_used_bytes", .gauge, "Bytes of the store that are in use.", Double(figures.usage.usedBytes)),
+      MetricFamily(
+        "redial_store_free_bytes", .gauge, "Bytes that removed calls left in the store's file.",
+        Double(figures.usage.freeBytes)),
+    ]
   }
 }

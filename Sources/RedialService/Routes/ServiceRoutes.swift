@@ -36,7 +36,7 @@ struct ServiceRoutes: RouteGroup {
 
   private func metrics(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try exchange.caller.requireDefaultNamespace()
-    monitoring.showMetrics(exchange.responder)
+    monitoring.showMetrics(AcceptedTypes(request.list("accept")).metricFormat, exchange.responder)
   }
 
   private func statistics(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {

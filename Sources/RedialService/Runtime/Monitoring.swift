@@ -13,6 +13,7 @@ struct Monitoring: Sendable {
   let forecastWatch: ForecastWatch
   let storeWatch: StoreWatch
   let spans: SpanExporter?
+  let sampling: TraceSampling
 
   /// Answers whether new calls are accepted.
   ///
@@ -26,18 +27,20 @@ struct Monitoring: Sendable {
   }
 
   /// Answers with the metrics.
-  func showMetrics(_ responder: HTTPResponder) {
+  func showMetrics(_ format: MetricFormat, _ responder: HTTPResponder) {
     engine.ask {
       $0.report()
     } then: { report in
       metrics.count { $0.requests[2] += 1 }
-      responder.respond(making: { Answer.metrics(exposition(of: report)) })
+      responder.respond(making: { Answer.metrics(families(of: report), format) })
     }
   }
 
-  private func exposition(of report: EngineReport) -> String {
-    metrics.exposition(
-      report, version: redialVersion, clockOffset: clock.offset, clockError: clock.error, waits: ends.waiting)
-      + deadlines.exposition() + forecastWatch.exposition() + storeWatch.exposition() + (spans?.exposition() ?? "")
+  private func families(of report: EngineReport) -> [MetricFamily] {
+    metrics.families(
+      report, version: redialVersion, clockOffset: clock.offset, clockError: clock.error, waits: ends.waiting,
+      sampling: sampling)
+      + [deadlines.family, forecastWatch.family] + storeWatch.families + (spans?.families ?? [])
+      + ProcessFigures.families
   }
 }

@@ -92,7 +92,8 @@ final class Runtime: Sendable {
     (self.targets, self.forecasting) = (targets, forecasting)
     monitoring = Monitoring(
       engine: engine, queries: queries, metrics: metrics, clock: clock, ends: ends, deadlines: deadlines,
-      forecastWatch: forecasting.watch, storeWatch: housekeeping.watch, spans: spans)
+      forecastWatch: forecasting.watch, storeWatch: housekeeping.watch, spans: spans,
+      sampling: spans == nil ? .none : sampling)
 
     let waiting = ReplyTables()
     let calls = CallAnswers(

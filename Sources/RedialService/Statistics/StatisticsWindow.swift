@@ -90,6 +90,8 @@ struct StatisticsWindow: Sendable {
     writer.field("cancelled", tally.cancelled)
     writer.key("successRate")
     if let rate = tally.successRate { writer.double(rate) } else { writer.null() }
+    writer.key("timeToSuccess")
+    tally.timesToSuccess.write(to: &writer)
     writer.endObject()
     writer.key("attempts")
     writer.beginObject()

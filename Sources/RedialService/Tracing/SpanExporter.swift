@@ -129,18 +129,16 @@ final class SpanExporter: @unchecked Sendable {
     if !isOver || left > 0 { log.write(.warning, "spansLeft", [("spans", "\(left)"), ("url", redactedURL)]) }
   }
 
-  /// The metrics, in the Prometheus text exposition format.
-  func exposition() -> String {
+  /// The metrics.
+  var families: [MetricFamily] {
     let (waiting, exported, lost) = inbox.withLock { ($0.waiting.count, $0.exported, $0.lost) }
-    var text = "# HELP redial_spans_exported_total Spans that the collector has taken.\n"
-    text += "# TYPE redial_spans_exported_total counter\nredial_spans_exported_total \(exported)\n"
-    text += "# HELP redial_spans_dropped_total Spans that were not exported, by reason.\n"
-    text += "# TYPE redial_spans_dropped_total counter\n"
-    for loss in Loss.allCases {
-      text += "redial_spans_dropped_total{reason=\"\(loss.rawValue)\"} \(lost[loss] ?? 0)\n"
-    }
-    text += "# HELP redial_spans_waiting Spans that wait to be exported.\n"
-    return text + "# TYPE redial_spans_waiting gauge\nredial_spans_waiting \(waiting)\n"
+    var dropped = MetricFamily(
+      "redial_spans_dropped_total", .counter, "Spans that were not exported, by reason.")
+    for loss in Loss.allCases { dropped.add([MetricFamily.Label("reason", loss.rawValue)], lost[loss] ?? 0) }
+    return [
+      MetricFamily("redial_spans_exported_total", .counter, "Spans that the collector has taken.", exported),
+      dropped, MetricFamily("redial_spans_waiting", .gauge, "Spans that wait to be exported.", waiting),
+    ]
   }
 
   // MARK: On the queue

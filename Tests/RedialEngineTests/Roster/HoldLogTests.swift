@@ -72,7 +72,23 @@ struct HoldLogTests {
     log.clear(at: Self.at(20))
     #expect(
       Self.held(log, from: 15, to: 30).parts == [
-        WaitTimes.Part(.breaker, .seconds(10)), WaitTimes.Part(nil, .seconds(5)),
+        WaitTimes.Part(.concurrency, .seconds(10)), WaitTimes.Part(nil, .seconds(5)),
       ])
+  }
+
+  @Test("what is over by then holds nothing back any longer, also if nobody looks")
+  func lapses() {
+    var log = HoldLog(at: Self.start)
+    log.hold(.breaker, until: Self.at(20), at: Self.at(10))
+    log.hold(.paused, at: Self.at(30))
+    let parts: [WaitTimes.Part] = [
+      .init(.paused, .seconds(5)), .init(.concurrency, .seconds(10)), .init(.breaker, .seconds(8)),
+    ]
+    #expect(Self.held(log, from: 12, to: 35).parts == parts)
+    // The timer may be a little late.
+    log.hold(.breaker, until: Self.at(50), at: Self.at(40))
+    log.hold(.breaker, until: Self.at(60), at: Self.at(50.05))
+    log.hold(.pace, at: Self.at(60.05))
+    #expect(Self.held(log, from: 40, to: 60.05).parts == [.init(.breaker, .milliseconds(20_050))])
   }
 }

@@ -415,8 +415,8 @@ export type Attempt = AttemptBase & {
 };
 
 /**
- * A time for each `waitingOn` that the call waited for, to the millisecond. `service`: Redial had stopped, or had not
- * taken the target over yet.
+ * A time for each `waitingOn` that the call waited for, to the millisecond. `service`: Redial had stopped, had not
+ * taken the target over yet, or could not write to its store.
  */
 export type WaitTimes = Record<string, Duration>;
 
