@@ -29,7 +29,8 @@ extension Engine {
     endOutage(place)
     guard roster[place].reset() != nil else { return }
     save(place) { $0.breaker = nil }
-    // It gets no load, so nothing starts slowly.
+    // Unless it is forgotten now, it must not get its full load at once.
+    if !roster.isForgettable(place, at: now) { roster[place].startSlowly(at: now) }
     report(.breakerClosed(target: roster.targets[place].key), of: place)
   }
 
