@@ -260,6 +260,7 @@ final class World {
       instance.knows(store)
       ? PaceWatch.check(instance, events, store) ?? PauseWatch.check(instance, events, store, at: now) : nil
     let limited = PaceWatch.limited(instance.engine)
+    let outages = OutageWatch.outages(instance.engine)
     let effects = instance.engine.handle(events, at: now)
     invariants.checkMemory(
       instance.engine.calls.count, inFlight: instance.engine.roster.occupancy.inFlight, clients: instance.waiting.count)
@@ -280,6 +281,8 @@ final class World {
       ?? PaceWatch.checkBegin(before: limited, instance.engine, events, effects)
       ?? instance.shares.step(effects, instance.engine)
     invariants.require(fault == nil, fault ?? "")
+    let outage = OutageWatch.step(before: outages, instance.engine, events, effects, at: now)
+    invariants.require(outage == nil, outage ?? "")
     let held = holds.step(
       instance.engine, slow: slowTargets, healedAt: healedAt.map { instance.clock.reading(at: $0) }, at: now)
     invariants.require(held == nil, held ?? "")

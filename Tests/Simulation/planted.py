@@ -239,6 +239,11 @@ BUGS = [
         "let due = PLANTED ? progress.roundStartedAt + progress.waits.total : progress.dueSince(at: now)")),
     bug("a hold that is noted as none", 200, (
         ENGINE, "held.add(reason, end - from)", "held.add(reason, PLANTED ? .zero : end - from)")),
+    # Outages.
+    bug("an outage reported at each opening", 200, (
+        ENGINE, "let isNew = target.record.outage == nil", "let isNew = target.record.outage == nil || PLANTED")),
+    bug("an outage that is over when the breaker closes", 200, (
+        ENGINE, "guard let overAt, overAt <= now else", "guard let overAt, overAt <= now || PLANTED && outage.closedAt != nil else")),
     # Order.
     bug("priorities in reverse order", 200, (
         ENGINE, "let entry = levels[level].first(in: calls, isNewNext: share.isNewNext)",
