@@ -50,7 +50,7 @@ def test_each_attempt_has_its_waits_by_their_causes(store, redial, instances, re
     events.until("call.succeeded")
     attempted = [event["attempt"] for event in events.events if event["type"] == "call.attempted"]
     held = {reason: time for reason, time in call["attempts"][0]["waited"].items() if reason != "startTime"}
-    assert attempted[0]["held"].keys() == held.keys() and "waited" not in attempted[0]
+    assert attempted[0]["heldBack"].keys() == held.keys() and "waited" not in attempted[0]
     shown = run("get", identity, "--server", service.url)
     assert f"{call['attempts'][0]['waited']['paused']} for paused" in shown.stdout, shown.stdout + shown.stderr
 

@@ -106,7 +106,7 @@ public struct CallView {
       writer.key("waited")
       waited.write(to: &writer)
     } else if let held = attempt.decision?.held, held.isExact {
-      writer.key("held")
+      writer.key("heldBack")
       held.times().write(to: &writer)
     }
     writer.field("startedAt", attempt.startedAt)

@@ -132,7 +132,7 @@ extension Span {
     guard let decision else { return }
     if let held = decision.held, held.isExact {
       for part in held.times().parts {
-        attributes.append(Attribute("redial.attempt.held.\(part.word)", DurationText.format(part.time)))
+        attributes.append(Attribute("redial.attempt.held_back.\(part.word)", DurationText.format(part.time)))
       }
     }
     attributes.append(Attribute("redial.decision.action", "\(decision.word)"))

@@ -405,13 +405,13 @@ export type AttemptBase = {
 };
 
 export type Attempt = AttemptBase & {
-  /** How long the call waited before it, since the attempt before or its acceptance. Events have `held`. */
+  /** How long the call waited before it, since the attempt before or its acceptance. Events have `heldBack`. */
   waited?: WaitTimes;
   /**
    * Only in events: what held it back after it was due. Left out if nothing did for long, and if nobody knows
    * since when it was due: a retry that waited in the store.
    */
-  held?: WaitTimes;
+  heldBack?: WaitTimes;
 };
 
 /**

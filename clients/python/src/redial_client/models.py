@@ -677,8 +677,8 @@ class AttemptBase(TypedDict):
 
 class Attempt(AttemptBase):
     waited: NotRequired[WaitTimes]
-    """How long the call waited before it, since the attempt before or its acceptance. Events have `held`."""
-    held: NotRequired[WaitTimes]
+    """How long the call waited before it, since the attempt before or its acceptance. Events have `heldBack`."""
+    heldBack: NotRequired[WaitTimes]
     """
     Only in events: what held it back after it was due. Left out if nothing did for long, and if nobody knows
     since when it was due: a retry that waited in the store.
