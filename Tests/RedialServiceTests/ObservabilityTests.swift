@@ -49,10 +49,12 @@ struct ObservabilityTests {
       .update(CallID(rawValue: 2), CallProgress(state: .running, due: now, roundStartedAt: now), nil),
     ])
     let families = metrics.families(
-      EngineReport(targets: [], inFlight: 1, unfinished: 2, held: 2, storeFailing: false), version: "0.1.0")
+      EngineReport(targets: [], inFlight: 1, unfinished: 2, held: 2, storeFailing: false), version: "0.1.0",
+      store: "sqlite")
     let text = String(decoding: MetricFormat.text.encode(families), as: UTF8.self)
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     #expect(lines.last == "")
+    #expect(lines.contains(#"redial_build_info{version="0.1.0",store="sqlite"} 1"#))
     #expect(lines.contains("redial_calls_accepted_total 3"))
     #expect(lines.contains(#"redial_attempts_total{outcome="maybeSent"} 2"#))
     #expect(lines.contains(#"redial_calls_finished_total{state="failed",reason="attemptsExhausted"} 1"#))

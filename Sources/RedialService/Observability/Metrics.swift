@@ -78,13 +78,13 @@ final class Metrics: Sendable {
   ///
   /// - Parameter sampling: Which calls without a client's trace have one.
   func families(
-    _ report: EngineReport, version: String, clockOffset: Duration = .zero, clockError: Duration = .zero,
-    waits: Int = 0,
-    sampling: TraceSampling = .none
+    _ report: EngineReport, version: String, store: String, clockOffset: Duration = .zero, clockError: Duration = .zero,
+    waits: Int = 0, sampling: TraceSampling = .none
   ) -> [MetricFamily] {
     let counts = counts.withLock { $0 }
-    var build = MetricFamily("redial_build_info", .gauge, "The running version; always 1.")
-    build.add([MetricFamily.Label("version", version)], 1)
+    var build = MetricFamily(
+      "redial_build_info", .gauge, "The running version and the kind of its store; always 1.")
+    build.add([MetricFamily.Label("version", version), MetricFamily.Label("store", store)], 1)
     var finished = MetricFamily(
       "redial_calls_finished_total", .counter, "Calls and webhooks that ended, by state and failure reason.")
     for (end, count) in counts.finished.sorted(by: { $0.key < $1.key }) { finished.add(end.labels, count) }

@@ -10,6 +10,10 @@ enum ProcessFigures {
       let seconds = Self.seconds(usage.ru_utime) + Self.seconds(usage.ru_stime)
       families.append(MetricFamily("process_cpu_seconds_total", .counter, "User and system CPU time.", seconds))
     }
+    if let time = startTime() {
+      families.append(
+        MetricFamily("process_start_time_seconds", .gauge, "When the process began, in seconds since 1970.", time))
+    }
     if let bytes = residentBytes() {
       families.append(MetricFamily("process_resident_memory_bytes", .gauge, "Resident memory.", bytes))
     }
@@ -21,6 +25,20 @@ enum ProcessFigures {
 
   private static func seconds(_ time: timeval) -> Double {
     Double(time.tv_sec) + Double(time.tv_usec) / 1_000_000
+  }
+
+  /// When the process began, in seconds since 1970; nil if unavailable. The kernel counts from its own start
+  /// (proc_pid_stat(5), proc_stat(5)).
+  static func startTime() -> Double? {
+    guard let process = FileContents.read("/proc/self/stat"), let system = FileContents.read("/proc/stat") else {
+      return nil
+    }
+    // The second field is the name of the program in parentheses, in which anything may stand.
+    let fields = String(decoding: process, as: UTF8.self).split(separator: ")").last?.split(separator: " ") ?? []
+    let boot = String(decoding: system, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("btime ") }
+    guard fields.count > 19, let ticks = Double(fields[19]), let since = boot.flatMap({ Double($0.dropFirst(6)) })
+    else { return nil }
+    return since + ticks / Double(sysconf(Int32(_SC_CLK_TCK)))
   }
 
   /// Resident memory in bytes; nil if unavailable.

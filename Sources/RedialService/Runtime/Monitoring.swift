@@ -14,6 +14,8 @@ struct Monitoring: Sendable {
   let storeWatch: StoreWatch
   let spans: SpanExporter?
   let sampling: TraceSampling
+  /// The kind of the store, as a word.
+  let storeKind: String
 
   /// Answers whether new calls are accepted.
   ///
@@ -38,8 +40,8 @@ struct Monitoring: Sendable {
 
   private func families(of report: EngineReport) -> [MetricFamily] {
     metrics.families(
-      report, version: redialVersion, clockOffset: clock.offset, clockError: clock.error, waits: ends.waiting,
-      sampling: sampling)
+      report, version: redialVersion, store: storeKind, clockOffset: clock.offset, clockError: clock.error,
+      waits: ends.waiting, sampling: sampling)
       + [deadlines.family, forecastWatch.family] + storeWatch.families + (spans?.families ?? [])
       + ProcessFigures.families
   }

@@ -93,7 +93,7 @@ final class Runtime: Sendable {
     monitoring = Monitoring(
       engine: engine, queries: queries, metrics: metrics, clock: clock, ends: ends, deadlines: deadlines,
       forecastWatch: forecasting.watch, storeWatch: housekeeping.watch, spans: spans,
-      sampling: spans == nil ? .none : sampling)
+      sampling: spans == nil ? .none : sampling, storeKind: sharing == nil ? "sqlite" : "postgresql")
 
     let waiting = ReplyTables()
     let calls = CallAnswers(
