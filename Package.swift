@@ -187,6 +187,8 @@ let package = Package(
     tests("RedialLanesTests", ["RedialLanes", "CLinux"]),
     tests("RedialTransportTests", ["Polling", "RedialTransport", "RedialModel", "RedialCore", "CCurl", "CZlib"]),
     tests("HTTPServerTests", ["FuzzCorpus", "Polling", "HTTPServer", "CLinux"]),
+    // The command's own values, such as the text of an overview.
+    tests("RedialCommandTests", ["redial", "RedialModel", "RedialCore"]),
     tests(
       "RedialServiceTests",
       [

@@ -3,7 +3,7 @@ import RedialModel
 /// The exit codes, for scripts.
 enum ExitCode: Int32 {
   case success = 0
-  /// The call that it waited for ended without success, or the service is not healthy.
+  /// The call that it waited for ended without success, the service is not healthy, or a target is down.
   case unsuccessful = 1
   /// The command line, or a setting, was not valid.
   case usage = 2
@@ -32,7 +32,7 @@ extension CommandError {
 /// The `redial` command: finds the sub-command and runs it.
 enum RedialTool {
   static let commands: [Command] = [
-    .serve, .call, .batch, .get, .attempts, .list, .cancel, .retry, .replay, .erase, .statistics, .instances,
+    .serve, .call, .batch, .get, .attempts, .list, .cancel, .retry, .replay, .erase, .status, .statistics, .instances,
     .operations, .targets,
     .policies,
     .webhooks,

@@ -15,7 +15,8 @@ struct APIClient: Sendable {
 
   /// The URL of a service that was started without settings.
   static let defaultURL = "http://127.0.0.1:8080"
-  private static let timeout = Duration.seconds(30)
+  /// The longest wait for an answer.
+  static let timeout = Duration.seconds(30)
   private static let maximumAnswer = 256 << 20
 
   /// Options of every command that uses the service.
@@ -76,6 +77,8 @@ struct APIClient: Sendable {
     var body: [UInt8]
     /// Where a redirect leads.
     var location: String?
+    /// The time of the service, to the second.
+    var date: Timestamp?
 
     /// The body as JSON; null if it is not JSON.
     var json: JSONValue { (try? JSONValue(parsing: body)) ?? .null }
@@ -140,9 +143,11 @@ struct APIClient: Sendable {
 
   private func answer(of result: AttemptResult, to method: String) throws(CommandError) -> Answer {
     if let status = result.status, result.outcome == .answered {
+      let head = result.response?.head
       return Answer(
         status: status, body: result.response?.body ?? [],
-        location: result.response?.head.first("location").map { String(decoding: $0, as: UTF8.self) })
+        location: head?.first("location").map { String(decoding: $0, as: UTF8.self) },
+        date: head?.first("date").flatMap { HTTPDate.parse($0, at: WallClock.now) })
     }
     let why = PlainText.escaped(result.failure?.message ?? "no answer")
     guard result.outcome == .maybeSent, method != "GET" else {

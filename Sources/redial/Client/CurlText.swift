@@ -13,29 +13,29 @@ enum CurlText {
     if method == "HEAD" {
       words.append("--head")
     } else if method != (body.isEmpty ? "GET" : "POST") {
-      words += ["--request", quoted(method)]
+      words += ["--request", ShellWord.quoted(method)]
     }
-    words.append(quoted(request["url"].text ?? ""))
+    words.append(ShellWord.quoted(request["url"].text ?? ""))
     var hasContentType = false
     for (name, values) in request["headers"].members {
       if name.lowercased() == "content-type" { hasContentType = true }
       for value in values.elements {
         // A field without a value ends in a semicolon: with a colon, curl would leave it out.
         let text = value.text ?? ""
-        words += ["--header", quoted(text.isEmpty ? "\(name);" : "\(name): \(text)")]
+        words += ["--header", ShellWord.quoted(text.isEmpty ? "\(name);" : "\(name): \(text)")]
       }
     }
     guard !body.isEmpty else { return words.joined(separator: " ") }
     // curl would label it as a form.
-    if !hasContentType { words += ["--header", quoted("content-type:")] }
+    if !hasContentType { words += ["--header", ShellWord.quoted("content-type:")] }
     // Characters that a terminal acts on are not shown.
     if request["encoding"].text == "base64" || PlainText.escaped(body, keepsLines: true) != body {
       let bytes = request["encoding"].text == "base64" ? body : Base64.encode(Array(body.utf8))
       return
-        "printf %s \(quoted(bytes)) | base64 --decode | \((words + ["--data-binary", "@-"]).joined(separator: " "))"
+        "printf %s \(ShellWord.quoted(bytes)) | base64 --decode | \((words + ["--data-binary", "@-"]).joined(separator: " "))"
     }
     // Not --data, which reads a text that begins with @ as the name of a file.
-    return (words + ["--data-raw", quoted(body)]).joined(separator: " ")
+    return (words + ["--data-raw", ShellWord.quoted(body)]).joined(separator: " ")
   }
 
   /// The parts of a command line that the user has to add, as sentences; empty if it is complete.
@@ -50,10 +50,5 @@ enum CurlText {
       gaps.append("The body is cut off: it has \(request["size"].integer ?? 0) bytes. `redial replay` sends all of it.")
     }
     return gaps
-  }
-
-  /// A text as one word: within single quotes a shell keeps everything except the quote.
-  static func quoted(_ text: String) -> String {
-    "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
   }
 }

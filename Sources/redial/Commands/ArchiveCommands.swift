@@ -108,7 +108,7 @@ enum ArchiveCommands {
           progress.show((size.map { ProgressLine.bar(bytes, of: $0) + "  " } ?? "") + "\(number) lines read")
           guard !line.isEmpty else { return true }
           do throws(JSONError) {
-            let call = try ArchivedCall.read(line, at: DoctorCommand.wallTime)
+            let call = try ArchivedCall.read(line, at: WallClock.now)
             do throws(StoreError) { try store.add(call) } catch { failure = error }
           } catch {
             faults += 1

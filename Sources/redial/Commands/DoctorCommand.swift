@@ -36,13 +36,6 @@ extension Command {
 
 /// The report of a store, for people and for programs.
 enum DoctorCommand {
-  /// The time of the wall clock.
-  static var wallTime: Timestamp {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
-  }
-
   static func text(_ report: StoreReport) -> String {
     let finished = report.usage.finished.reduce(0) { $0 + $1.count }
     var text =

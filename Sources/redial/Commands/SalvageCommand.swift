@@ -19,8 +19,7 @@ extension Command {
     let (source, target) = (path(arguments.operands[0]), path(arguments.operands[1]))
     let outcome: StoreSalvage.Outcome
     do throws(StoreError) {
-      outcome = try StoreSalvage.run(from: source, to: target, payloads: settings.payloads, at: DoctorCommand.wallTime)
-      {
+      outcome = try StoreSalvage.run(from: source, to: target, payloads: settings.payloads, at: WallClock.now) {
         Terminal.error("redial salvage: \($0)\n")
       }
     } catch {

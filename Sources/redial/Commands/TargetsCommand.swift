@@ -65,7 +65,7 @@ extension Command {
     }
     if isForecast, !arguments.has("--set") {
       return try client.request(
-        "GET", "\(path)/forecast" + TargetForecastText.query(arguments, at: DoctorCommand.wallTime))
+        "GET", "\(path)/forecast" + TargetForecastText.query(arguments, at: WallClock.now))
     }
     if arguments.operands.count > 1 {
       let control = arguments.operands[1]

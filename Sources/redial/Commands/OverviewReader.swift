@@ -1,0 +1,164 @@
+import RedialCore
+import RedialModel
+import RedialText
+
+/// Asks the service for all that an overview shows.
+struct OverviewReader {
+  /// How many targets with something to say are read, and twice how many of all.
+  private static let maximumTargets = 1000
+  private static let pageLength = 250
+  /// For how many targets that are down more is asked, and how long such an answer is shown before it is asked for again:
+  /// a forecast is a simulation.
+  private static let maximumDetails = 5
+  private static let detailsAge = Duration.seconds(15)
+  /// The other figures do not wait longer for a forecast.
+  private static let forecastLimit = Duration.seconds(3)
+
+  private let client: APIClient
+  /// The longest wait for one answer.
+  private let limit: Duration
+  private var known: [String: (details: Overview.Details, at: ContinuousClock.Instant)] = [:]
+  private var leftOut: [Overview.LeftOut] = []
+
+  init(_ client: APIClient, within limit: Duration) {
+    (self.client, self.limit) = (client, limit)
+  }
+
+  /// One overview.
+  ///
+  /// What the API key may not see, or the service cannot say now, is left out.
+  ///
+  /// - Throws: If the service cannot be reached, does not know the API key, or its quota is used up.
+  mutating func read() throws(CommandError) -> Overview {
+    leftOut = []
+    let ready = try client.exchange("GET", "/readyz", within: limit)
+    var overview = Overview(at: ready.date ?? WallClock.now)
+    overview.readiness = try readiness(ready)
+    overview.ended = try part("/v1/statistics", "how calls ended").flatMap { Overview.Ended($0) }
+    try readTargets(into: &overview)
+    if overview.targets?.isEmpty == true, overview.ended.map({ $0.judged == 0 }) == true {
+      overview.hasCalls = try part("/v1/calls?limit=1", "whether there are calls").map { !$0["data"].elements.isEmpty }
+    }
+    try readDetails(into: &overview)
+    if let instances = try part("/v1/instances", "the instances") { overview.service.read(instances: instances) }
+    if let metrics = try answer("/metrics", "the store and since when it runs") {
+      overview.service.read(metrics: String(decoding: metrics.body, as: UTF8.self))
+    }
+    overview.leftOut = Self.joined(leftOut)
+    return overview
+  }
+
+  private mutating func readiness(_ answer: APIClient.Answer) throws(CommandError) -> Overview.Readiness? {
+    switch answer.status {
+    case 200 where answer.body == Array("ready\n".utf8): return .ready
+    case 503: return .notReady(answer.json["detail"].escapedText)
+    case 403:
+      leftOut.append(Overview.LeftOut(what: "whether calls are accepted", why: Self.detail(answer)))
+      return nil
+    default:
+      try answer.requireSuccess(from: client.base)
+      throw CommandError(
+        code: .unreachable,
+        message: "\(client.base) does not answer like Redial\nIs the URL right? Another program may have answered.")
+    }
+  }
+
+  /// Reads all targets; if there are too many, those with something to say.
+  private mutating func readTargets(into overview: inout Overview) throws(CommandError) {
+    guard let all = try targets("", atMost: Self.maximumTargets / 2) else { return }
+    overview.targets = all.targets
+    overview.hasMoreTargets = !all.isComplete
+    guard !all.isComplete, let active = try targets("&active=true", atMost: Self.maximumTargets) else { return }
+    let known = Set(active.targets.map(\.key))
+    overview.targets = active.targets + all.targets.filter { !known.contains($0.key) }
+  }
+
+  private mutating func targets(
+    _ condition: String, atMost limit: Int
+  ) throws(CommandError) -> (targets: [TargetStanding], isComplete: Bool)? {
+    var targets: [TargetStanding] = []
+    var cursor = ""
+    while targets.count < limit {
+      let path = "/v1/targets?limit=\(Self.pageLength)" + condition + cursor
+      guard let page = try part(path, "targets, and what waits for them") else { return nil }
+      targets += page["data"].elements.compactMap { TargetStanding($0) }
+      guard let next = page["nextCursor"].text else { return (targets, true) }
+      cursor = "&cursor=" + PercentCoding.encode(next)
+    }
+    return (targets, false)
+  }
+
+  // MARK: What is known about targets that are down
+
+  private mutating func readDetails(into overview: inout Overview) throws(CommandError) {
+    let down = overview.incidents.filter { $0.condition == .down && $0.waiting > 0 }.prefix(Self.maximumDetails)
+    let before = known
+    known = [:]
+    for target in down {
+      if let one = before[target.key], ContinuousClock.now - one.at < Self.detailsAge {
+        known[target.key] = one
+      } else {
+        known[target.key] = (try details(of: target), ContinuousClock.now)
+      }
+      overview.details[target.key] = known[target.key]?.details
+    }
+  }
+
+  private mutating func details(of target: TargetStanding) throws(CommandError) -> Overview.Details {
+    var details = Overview.Details()
+    let key = PercentCoding.encode(target.key)
+    if let forecast = try forecast(of: key) { details.read(forecast: forecast) }
+    return details
+  }
+
+  /// A forecast; nil if it takes too long.
+  private mutating func forecast(of key: String) throws(CommandError) -> JSONValue? {
+    let what = "a forecast for each target that is down"
+    do throws(CommandError) {
+      return try part("/v1/targets/\(key)/forecast", what, within: min(limit, Self.forecastLimit))
+    } catch {
+      guard error.code == .unreachable else { throw error }
+      let longest = DurationText.format(Self.forecastLimit)
+      leftOut.append(Overview.LeftOut(what: what, why: "It was not ready after \(longest)."))
+      return nil
+    }
+  }
+
+  // MARK: Parts
+
+  private mutating func part(
+    _ path: String, _ what: String, within limit: Duration? = nil
+  ) throws(CommandError) -> JSONValue? {
+    try answer(path, what, within: limit)?.json
+  }
+
+  /// An answer; nil if the service refuses it, or cannot give it now.
+  private mutating func answer(
+    _ path: String, _ what: String, within limit: Duration? = nil
+  ) throws(CommandError) -> APIClient.Answer? {
+    let answer = try client.exchange("GET", path, within: limit ?? self.limit)
+    if [403, 404, 503].contains(answer.status) {
+      leftOut.append(Overview.LeftOut(what: what, why: Self.detail(answer)))
+      return nil
+    }
+    if !path.hasPrefix("/metrics") || answer.status != 200 { try answer.requireSuccess(from: client.base) }
+    return answer
+  }
+
+  private static func detail(_ answer: APIClient.Answer) -> String {
+    answer.json["detail"].escapedText ?? "The service answered with status \(answer.status)."
+  }
+
+  /// What is left out for one reason, together.
+  private static func joined(_ all: [Overview.LeftOut]) -> [Overview.LeftOut] {
+    var joined: [Overview.LeftOut] = []
+    for one in all where !joined.contains(one) {
+      if let index = joined.firstIndex(where: { $0.why == one.why }) {
+        if !joined[index].what.contains(one.what) { joined[index].what += "; " + one.what }
+      } else {
+        joined.append(one)
+      }
+    }
+    return joined
+  }
+}

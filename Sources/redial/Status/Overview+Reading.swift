@@ -1,0 +1,61 @@
+import RedialCore
+import RedialModel
+import RedialText
+
+/// The answers of the service, as parts of an overview.
+extension Overview.Ended {
+  /// Reads `GET /v1/statistics`; nil if it does not have the last 15 minutes.
+  init?(_ answer: JSONValue) {
+    guard let window = answer["data"].elements.first(where: { $0["window"].text == "15m" }) else { return nil }
+    let (calls, attempts) = (window["calls"], window["attempts"])
+    succeeded = calls["succeeded"].integer ?? 0
+    retried = calls["retried"].integer ?? 0
+    failed = calls["failed"].integer ?? 0
+    cancelled = calls["cancelled"].integer ?? 0
+    failedAttempts = attempts["failed"].integer ?? 0
+    let times = calls["timeToSuccess"]
+    if let p50 = times["p50"].text.flatMap({ DurationText.parse($0) }),
+      let p99 = times["p99"].text.flatMap({ DurationText.parse($0) })
+    {
+      timeToSuccess = TimeToSuccess(p50: p50, p99: p99)
+    }
+    self.attempts = failedAttempts + (attempts["succeeded"].integer ?? 0)
+  }
+}
+
+extension Overview.Details {
+  /// Reads `GET /v1/targets/{key}/forecast`.
+  mutating func read(forecast answer: JSONValue) {
+    missesDeadline = answer["missesDeadline"].integer
+    drainsIn = answer["drainsIn"].text.flatMap { DurationText.parse($0) }
+  }
+}
+
+extension Overview.Service {
+  /// Reads `GET /v1/instances`.
+  mutating func read(instances answer: JSONValue) {
+    let all = answer["data"].elements
+    instances = all.count
+    version = all.first { $0["self"].isTrue }?["version"].text
+    versions = Set(all.compactMap { $0["version"].text }).sorted()
+  }
+
+  /// Reads the metrics of the instance that answers.
+  mutating func read(metrics text: String) {
+    for line in text.split(separator: "\n") {
+      if line.hasPrefix("redial_build_info{") {
+        version = Self.label("version", of: line) ?? version
+        store = Self.label("store", of: line)
+      } else if line.hasPrefix("process_start_time_seconds "), let seconds = Double(line.dropFirst(27)),
+        (0...4e9).contains(seconds)
+      {
+        startedAt = Timestamp(microseconds: Int64(seconds * 1000) * 1000)
+      }
+    }
+  }
+
+  private static func label(_ name: String, of line: Substring) -> String? {
+    guard let start = line.firstRange(of: "\(name)=\"")?.upperBound else { return nil }
+    return String(line[start...].prefix { $0 != "\"" })
+  }
+}

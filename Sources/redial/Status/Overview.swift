@@ -1,0 +1,108 @@
+import RedialCore
+
+/// How the service and its targets do, at one time: what `redial status` shows.
+///
+/// A part that could not be read is nil, and ``leftOut`` says why: it is not shown as zero.
+struct Overview: Sendable, Equatable {
+  /// Whether calls are accepted.
+  enum Readiness: Sendable, Equatable {
+    case ready
+    /// With the reason, if the service says one.
+    case notReady(String?)
+  }
+
+  /// How calls ended in the last 15 minutes.
+  struct Ended: Sendable, Equatable {
+    var succeeded = 0
+    /// Those of `succeeded` that needed more than one attempt.
+    var retried = 0
+    var failed = 0
+    var cancelled = 0
+    var attempts = 0
+    /// Attempts after which the call did not succeed.
+    var failedAttempts = 0
+
+    /// The time from when a call was due until it succeeded, that half and 99 % of those that succeeded did not exceed; nil
+    /// without one.
+    var timeToSuccess: TimeToSuccess?
+
+    struct TimeToSuccess: Sendable, Equatable {
+      var p50: Duration
+      var p99: Duration
+    }
+
+    /// The calls that say how targets do.
+    var judged: Int { succeeded + failed }
+  }
+
+  /// What is known about a target that is down, beside its standing.
+  struct Details: Sendable, Equatable {
+    /// How many calls will miss their deadlines even if the target returns now.
+    var missesDeadline: Int?
+    /// How long the delivery of what waits will take from its return on.
+    var drainsIn: Duration?
+  }
+
+  /// The instance that answered, and those that share its store.
+  struct Service: Sendable, Equatable {
+    var version: String?
+    var store: String?
+    var startedAt: Timestamp?
+    var instances: Int?
+    /// The versions of the instances, if there are several.
+    var versions: [String] = []
+  }
+
+  /// Something that is not shown, and why.
+  struct LeftOut: Sendable, Equatable {
+    var what: String
+    var why: String
+  }
+
+  /// The service's time.
+  var at: Timestamp
+  var readiness: Readiness?
+  var ended: Ended?
+  /// The targets with something to say: those with calls, and those that are not as usual.
+  var targets: [TargetStanding]?
+  /// Whether there are more targets than were read.
+  var hasMoreTargets = false
+  /// Whether any call is stored.
+  var hasCalls: Bool?
+  var details: [String: Details] = [:]
+  var service = Service()
+  var leftOut: [LeftOut] = []
+
+  init(at time: Timestamp) { at = time }
+
+  /// The targets that are not as they should be, worst first.
+  var incidents: [TargetStanding] {
+    (targets ?? []).filter { $0.condition != .up }.sorted { $0.isWorse(than: $1) }
+  }
+
+  /// Whether nothing was ever called, as far as the store knows.
+  var isFresh: Bool {
+    hasCalls == false && targets?.isEmpty == true && (ended?.judged ?? 0) + (ended?.cancelled ?? 0) == 0
+  }
+
+  /// Whether a target is down, or calls are not accepted.
+  var isBad: Bool {
+    if case .notReady = readiness { return true }
+    return (targets ?? []).contains { $0.condition == .down }
+  }
+
+  /// The calls that wait behind an outage, or because somebody holds their target. They are late, and in no share.
+  var late: Int {
+    incidents.reduce(0) { $0 + ($1.isInOutage || $1.condition != .degraded ? $1.waiting : 0) }
+  }
+
+  /// The calls that wait, by the word for what they wait for.
+  var waits: [String: Int] {
+    (targets ?? []).reduce(into: [:]) { all, target in
+      for (reason, count) in target.waits { all[reason, default: 0] += count }
+    }
+  }
+
+  /// Whether all waiting calls are counted.
+  var isComplete: Bool { !hasMoreTargets && (targets ?? []).allSatisfy(\.isComplete) }
+}

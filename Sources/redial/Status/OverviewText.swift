@@ -1,0 +1,320 @@
+import RedialCore
+import RedialForecast
+import RedialModel
+
+/// An overview in lines for people: what is wrong and what to do, how calls ended, what waits, and the service.
+struct OverviewText: Sendable {
+  /// How many targets that are not as they should be are shown.
+  private static let maximumIncidents = 10
+
+  let overview: Overview
+  /// The service's URL.
+  let server: String
+  /// Options that further commands need, each with a space before it: where the service is.
+  var options = ""
+
+  var lines: [StyledLine] {
+    if overview.isFresh, overview.readiness == .ready { return firstCall + [""] + service + leftOut }
+    return incidents + [""] + ended + waiting + [""] + service + leftOut
+  }
+
+  // MARK: What is wrong
+
+  private var incidents: [StyledLine] {
+    var lines: [StyledLine] = []
+    if case .notReady(let reason) = overview.readiness {
+      lines.append(headline("✗", "The service accepts no calls", reason.map { ": \($0)" } ?? "", .bad))
+    }
+    let incidents = overview.incidents
+    for incident in incidents.prefix(Self.maximumIncidents) { lines += text(of: incident) }
+    if incidents.count > Self.maximumIncidents {
+      lines.append(StyledLine("and \((incidents.count - Self.maximumIncidents).grouped) more targets:", indent: 2))
+      lines.append(command("redial targets --active\(options)", "shows them all"))
+    }
+    guard lines.isEmpty else { return lines }
+    guard overview.targets != nil else { return [StyledLine("What is wrong with targets is not known.", .warning)] }
+    return [headline("✓", "No target is down, degraded or held.", "", .good)]
+  }
+
+  private func text(of target: TargetStanding) -> [StyledLine] {
+    var lines: [StyledLine]
+    switch target.condition {
+    case .down: lines = down(target)
+    case .heldOpen:
+      lines = [headline("✗", name(target), " is held open by hand: no call to it starts", .bad), waits(of: target)]
+      lines.append(command("redial targets \(word(target)) reset\(options)", "lets its calls start again"))
+    case .paused:
+      lines = [headline("!", name(target), " is paused: no call to it starts", .warning), waits(of: target)]
+      lines.append(command("redial targets \(word(target)) resume\(options)", "lets its calls start again"))
+    case .degraded, .up: lines = degraded(target)
+    }
+    return lines
+  }
+
+  private func down(_ target: TargetStanding) -> [StyledLine] {
+    let details = overview.details[target.key]
+    let since = target.outage.map { " is down for \(age($0.since)): \(Self.words($0.cause))" } ?? " is down"
+    var lines = [headline("✗", name(target), since, .bad), waits(of: target, details)]
+    var then = "Redial keeps the calls and sends single probes"
+    if let next = target.nextProbeAt, next > overview.at { then += ", the next in \((next - overview.at).roughly)" }
+    if let drains = details?.drainsIn, target.waiting > 0 {
+      then += ". Once it answers, delivery takes about \(drains.roughly)"
+    }
+    lines.append(StyledLine(then + ".", .soft, indent: 2))
+    if target.waiting == 0 {
+      lines.append(command("redial targets \(word(target))\(options)", "its breaker, its limits and its results"))
+    } else {
+      lines.append(command("redial list --state scheduled --target \(word(target))\(options)", "shows the calls"))
+      lines.append(command("redial targets \(word(target)) release\(options)", "once it works: sends all of them now"))
+    }
+    return lines
+  }
+
+  private func degraded(_ target: TargetStanding) -> [StyledLine] {
+    if let outage = target.outage {
+      let closed = outage.closedAt.map { " answers again for \(age($0))" } ?? " had an outage"
+      let lasted = outage.closedAt.map { " of \(($0 - outage.since).roughly)" } ?? ""
+      let what = "\(closed), after an outage\(lasted): \(Self.words(outage.cause))"
+      return [
+        headline("!", name(target), outage.closedAt == nil ? " is down for \(age(outage.since))" : what, .warning),
+        waits(of: target), StyledLine("Nothing to do: \(pace(target)).", .soft, indent: 2),
+      ]
+    }
+    var what = " is degraded"
+    if target.recentAttempts > 0, target.recentFailures > 0 {
+      what += ": \(target.recentFailures.grouped) of \(target.recentAttempts.grouped) attempts failed in 5 minutes"
+    }
+    var lines = [headline("!", name(target), what, .warning), waits(of: target)]
+    if let until = target.heldUntil, until > overview.at {
+      lines.append(StyledLine("It asked to wait for \((until - overview.at).roughly) more.", .soft, indent: 2))
+    } else if target.pace != nil {
+      lines.append(StyledLine("Nothing to do: \(pace(target)).", .soft, indent: 2))
+    }
+    lines.append(command("redial targets \(word(target))\(options)", "its breaker, its limits and its results"))
+    return lines
+  }
+
+  private func pace(_ target: TargetStanding) -> String {
+    guard let pace = target.pace else { return "Redial sends what waits" }
+    return "Redial sends what waits as fast as the target takes it, now \(Self.rate(pace)) per second"
+  }
+
+  /// How many calls wait for a target, since when, and how many of them for too long.
+  private func waits(of target: TargetStanding, _ details: Overview.Details? = nil) -> StyledLine {
+    let count = target.waiting
+    guard count > 0 else { return StyledLine("No call waits for it.", indent: 2) }
+    var line = StyledLine(indent: 2)
+    line.add((target.isComplete ? "" : "at least ") + count.grouped, .strong)
+    line.add(" \(count == 1 ? "call waits" : "calls wait")")
+    if let oldest = target.oldestDueAt { line.add((count == 1 ? " for " : ", the oldest for ") + age(oldest)) }
+    line.add(".")
+    if let missed = details?.missesDeadline {
+      if missed == 0 {
+        line.add(" If it returns now, none will miss its deadline.")
+      } else {
+        line.add(" About \(missed.grouped) will miss \(Self.deadlines(missed)), even if it returns now.", .bad)
+      }
+    } else if let missed = target.missesDeadline, missed > 0 {
+      line.add(" At this rate about \(missed.grouped) will miss \(Self.deadlines(missed)).", .bad)
+    }
+    return line
+  }
+
+  // MARK: How calls ended
+
+  private var ended: [StyledLine] {
+    guard let ended = overview.ended else { return [] }
+    var lines: [StyledLine] = []
+    var line = StyledLine("Last 15 minutes: ", .strong)
+    if ended.judged == 0 {
+      line.add("no call has succeeded or failed yet")
+    } else {
+      let share = Self.share(ended.succeeded, of: ended.judged)
+      line.add(share, ended.failed > 0 ? .warning : .good)
+      line.add(" of \(ended.judged.grouped) \(ended.judged == 1 ? "call" : "calls") succeeded")
+      if ended.retried > 0 { line.add(", \(ended.retried.grouped) of them after retries") }
+    }
+    if ended.cancelled > 0 { line.add("; \(ended.cancelled.grouped) cancelled") }
+    line.add(".")
+    lines.append(line)
+    if let times = ended.timeToSuccess {
+      let text = "Half of those that succeeded took up to \(times.p50.roughly), and 99 % up to \(times.p99.roughly)."
+      lines.append(StyledLine(text, .soft, indent: 2))
+    }
+    if ended.attempts > 0 {
+      let attempts = "\(ended.attempts.grouped) \(ended.attempts == 1 ? "attempt" : "attempts")"
+      let failed = "\(ended.failedAttempts.grouped) of them failed"
+      lines.append(StyledLine("\(attempts), \(failed).", .soft, indent: 2))
+    }
+    if overview.late > 0 {
+      let late = overview.late
+      let bound = overview.isComplete ? "" : "at least "
+      lines.append(
+        StyledLine(
+          "\(bound)\(late.grouped) \(late == 1 ? "call is" : "calls are") late: held up by a target above, and not counted here.",
+          .warning, indent: 2))
+    }
+    if ended.failed > 0 {
+      lines.append(
+        StyledLine(
+          "\(ended.failed.grouped) failed; they are kept, and can be run again.", .bad, indent: 2))
+      lines.append(command("redial list --state failed\(options)", "shows them and why"))
+    }
+    return lines
+  }
+
+  // MARK: What waits
+
+  private var waiting: [StyledLine] {
+    guard let targets = overview.targets else { return [] }
+    let waits = overview.waits
+    let total = waits.values.reduce(0, +)
+    let running = targets.reduce(0) { $0 + $1.inFlight }
+    var line = StyledLine("Waiting: ", .strong)
+    let bound = overview.isComplete ? "" : "at least "
+    line.add(total == 0 ? "no call" : "\(bound)\(total.grouped) \(total == 1 ? "call" : "calls")")
+    line.add(running == 0 ? "" : "; \(running.grouped) \(running == 1 ? "attempt" : "attempts") in flight")
+    line.add(".")
+    let parts = waits.filter { $0.value > 0 }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+    let width = parts.first.map { $0.value.grouped.count } ?? 0
+    return [line]
+      + parts.map { reason, count in
+        var part = StyledLine(String(repeating: " ", count: width - count.grouped.count), indent: 2)
+        part.add(count.grouped, .strong)
+        part.add("  \(Self.meaning(reason))")
+        part.add(" (\(PlainText.escaped(reason)))", .soft)
+        return part
+      }
+  }
+
+  /// What a call waits for.
+  private static func meaning(_ reason: String) -> String {
+    let known = WaitReason.allCases.first { String(describing: $0.name) == reason }
+    switch known {
+    case .startTime: return "for their own start"
+    case .backoff: return "until their next attempt"
+    case .retryAfter: return "as long as the target asked for"
+    case .breaker: return "for a target that is down or held open"
+    case .concurrency: return "for one of the attempts in flight to end"
+    case .rateLimit: return "for the rate that is set for the target"
+    case .retryBudget: return "for the retry budget of the target"
+    case .ordering: return "for an earlier call of their ordering key"
+    case .paused: return "for a target that is paused"
+    case .pace: return "for the pace that the target can take"
+    case .connections: return "for a connection"
+    case nil: return "for another reason"
+    }
+  }
+
+  // MARK: The service
+
+  private var service: [StyledLine] {
+    var line = StyledLine("Service: ", .strong)
+    switch overview.readiness {
+    case .ready: line.add("ready", .good)
+    case .notReady: line.add("not ready", .bad)
+    case nil: line.add("answers")
+    }
+    let service = overview.service
+    var facts = [
+      service.version.map { "Redial \(PlainText.escaped($0))" } ?? "Redial", "at \(PlainText.escaped(server))",
+    ]
+    facts = [facts.joined(separator: " ")]
+    if let store = service.store {
+      facts.append(store == "postgresql" ? "PostgreSQL" : store == "sqlite" ? "SQLite" : PlainText.escaped(store))
+    }
+    if let count = service.instances {
+      var text = "\(count) \(count == 1 ? "instance" : "instances")"
+      if service.versions.count > 1 {
+        text += " of versions \(service.versions.map { PlainText.escaped($0) }.joined(separator: " and "))"
+      }
+      facts.append(text)
+    }
+    if let start = service.startedAt { facts.append("up for \(age(start))") }
+    line.add("; " + facts.joined(separator: ", ") + ".")
+    return [line]
+  }
+
+  private var leftOut: [StyledLine] {
+    overview.leftOut.map { StyledLine("Not shown: \($0.what). \(PlainText.escaped($0.why))", .soft) }
+  }
+
+  // MARK: A service without calls
+
+  private var firstCall: [StyledLine] {
+    [
+      StyledLine("No call has been submitted yet.", .strong),
+      "Try one, to a server that fails twice:",
+      command("redial flaky --quiet &", "a server that fails on purpose"),
+      command("redial call\(options) 'http://127.0.0.1:9090/hello?fail=2'", "the first call"),
+    ]
+  }
+
+  // MARK: Parts of lines
+
+  private func headline(_ mark: String, _ subject: String, _ what: String, _ style: Style) -> StyledLine {
+    var line = StyledLine(mark + " ", style)
+    line.add(subject, .strong)
+    line.add(what, style)
+    return line
+  }
+
+  private func command(_ text: String, _ purpose: String) -> StyledLine {
+    var line = StyledLine(RedialTool.padded(text, 44), indent: 4)
+    line.add(" " + purpose, .soft)
+    return line
+  }
+
+  private func name(_ target: TargetStanding) -> String { PlainText.escaped(target.key) }
+
+  /// The key as a word of a command line.
+  private func word(_ target: TargetStanding) -> String { ShellWord.plain(PlainText.escaped(target.key)) }
+
+  /// In whole seconds: the service tells its time no better.
+  private func age(_ time: Timestamp) -> String {
+    let seconds = (overview.at - time).components.seconds
+    return seconds < 1 ? "less than 1s" : Duration.seconds(seconds).roughly
+  }
+
+  private static func deadlines(_ count: Int) -> String { count == 1 ? "its deadline" : "their deadlines" }
+
+  private static func rate(_ rate: Double) -> String {
+    rate < 10 ? "\((rate * 10).rounded() / 10)" : Int(min(rate, 1e9).rounded()).grouped
+  }
+
+  /// A share in percent; 100 % only if it is all, and 0 % only if it is none.
+  static func share(_ part: Int, of whole: Int) -> String {
+    guard whole > 0, part < whole else { return "100 %" }
+    guard part > 0 else { return "0 %" }
+    let tenths = Int(Double(part) / Double(whole) * 1000)
+    return tenths == 0 ? "less than 0.1 %" : "\(tenths / 10).\(tenths % 10) %"
+  }
+
+  /// The cause of an outage in words: `connectionRefused` is "connection refused".
+  static func words(_ cause: String) -> String {
+    switch cause {
+    case "silence": return "no answer for long"
+    case "failureRate": return "too many attempts failed"
+    default: break
+    }
+    var text = ""
+    for character in PlainText.escaped(cause) {
+      if character.isUppercase, let last = text.last, last.isLowercase { text.append(" ") }
+      text += character.isUppercase && !text.isEmpty ? character.lowercased() : String(character)
+    }
+    return text
+  }
+}
+
+extension Int {
+  /// With a comma before each three digits: `42,320`.
+  var grouped: String {
+    let digits = Array(String(magnitude))
+    var text = self < 0 ? "-" : ""
+    for (index, digit) in digits.enumerated() {
+      if index > 0, (digits.count - index) % 3 == 0 { text.append(",") }
+      text.append(digit)
+    }
+    return text
+  }
+}

@@ -1,0 +1,95 @@
+import RedialCore
+import RedialText
+
+/// How a target does, as the service shows it: what of it the overview needs.
+struct TargetStanding: Sendable, Equatable {
+  /// What is wrong with it, worst first.
+  enum Condition: String, Sendable, CaseIterable {
+    case down
+    /// An operator holds its breaker open.
+    case heldOpen
+    case paused
+    case degraded
+    case up
+  }
+
+  struct Outage: Sendable, Equatable {
+    var since: Timestamp
+    /// The word of the API, such as `connectionRefused` or `status 503`.
+    var cause: String
+    /// When the breaker closed; nil while it is not closed.
+    var closedAt: Timestamp?
+  }
+
+  let key: String
+  var condition = Condition.up
+  var outage: Outage?
+  var inFlight = 0
+  /// The calls that have not run yet, by the word for what they wait for.
+  var waits: [String: Int] = [:]
+  /// Whether all that wait are counted.
+  var isComplete = true
+  /// How many of the due calls will miss their deadlines at the rate at which they end now; nil if that is unknown.
+  var missesDeadline: Int?
+  /// Since when the oldest call that is due has been due; nil if none is.
+  var oldestDueAt: Timestamp?
+  var nextProbeAt: Timestamp?
+  /// The end of the pause that the target asked for.
+  var heldUntil: Timestamp?
+  /// The attempts per second that its pace allows; nil without a limit.
+  var pace: Double?
+  var recentFailures = 0
+  var recentAttempts = 0
+
+  init(key: String) { self.key = key }
+
+  /// Reads an element of `GET /v1/targets`; nil if it has no key.
+  init?(_ target: JSONValue) {
+    guard let key = target["key"].text else { return nil }
+    self.init(key: key)
+    condition = Self.condition(target)
+    let since = target["outage"]["since"].text.flatMap { TimestampText.parse($0) }
+    outage = since.map { since in
+      Outage(
+        since: since, cause: target["outage"]["cause"].text ?? "",
+        closedAt: target["outage"]["closedAt"].text.flatMap { TimestampText.parse($0) })
+    }
+    inFlight = target["inFlight"].integer ?? 0
+    let backlog = target["backlog"]
+    for (reason, count) in backlog["byReason"].members { waits[reason] = count.integer ?? 0 }
+    isComplete = backlog["isComplete"].isTrue
+    missesDeadline = backlog["missesDeadline"]["calls"].integer
+    oldestDueAt = target["oldestDueAt"].text.flatMap { TimestampText.parse($0) }
+    nextProbeAt = target["breaker"]["openUntil"].text.flatMap { TimestampText.parse($0) }
+    heldUntil = target["heldUntil"].text.flatMap { TimestampText.parse($0) }
+    pace = target["pace"]["rate"].number
+    let recent = target["recent"]["5m"]
+    recentFailures = recent["failures"].integer ?? 0
+    recentAttempts = recentFailures + (recent["successes"].integer ?? 0)
+  }
+
+  private static func condition(_ target: JSONValue) -> Condition {
+    if target["tripped"].isTrue { return .heldOpen }
+    if target["paused"].isTrue { return .paused }
+    switch target["state"].text {
+    case "down": return .down
+    case "degraded": return .degraded
+    default: return .up
+    }
+  }
+
+  /// The calls that wait, without those whose own start has not come.
+  var waiting: Int { waits.reduce(0) { $0 + ($1.key == "startTime" ? 0 : $1.value) } }
+  /// All calls that have not run yet.
+  var total: Int { waits.values.reduce(0, +) }
+  /// Whether no call reaches it, or did not until just now.
+  var isInOutage: Bool { condition == .down || outage != nil }
+
+  /// Whether it comes before another in a list of what is wrong: by how bad it is, then by how many calls wait.
+  func isWorse(than other: TargetStanding) -> Bool {
+    func rank(_ one: TargetStanding) -> Int { Condition.allCases.firstIndex(of: one.condition) ?? 0 }
+    let (a, b) = (rank(self), rank(other))
+    if a != b { return a < b }
+    return waiting != other.waiting ? waiting > other.waiting : key < other.key
+  }
+}

@@ -1,0 +1,132 @@
+"""`redial status`, as a process."""
+
+import json
+import re
+
+from processes import free_port, run, wait_until
+
+
+def status(service, *arguments, **more):
+    return run("status", *arguments, "--server", service.url, **more)
+
+
+def is_down(service, key="payments"):
+    wait_until(lambda: service.target(key)["state"] == "down", "the target is down")
+
+
+def test_a_service_without_calls_shows_how_to_submit_the_first(redial, flaky):
+    service, target = redial(), flaky()
+    answer = status(service)
+    assert answer.returncode == 0 and not answer.stderr, answer
+    assert answer.stdout.startswith("No call has been submitted yet.\n") and "%" not in answer.stdout, answer.stdout
+    assert f"redial call --server {service.url} 'http" in answer.stdout
+    assert "Service: ready; Redial " in answer.stdout and ", SQLite, 1 instance, up for " in answer.stdout, answer.stdout
+    # A call that waits for its own start is one, though nothing has ended.
+    service.submit(url=target.url, delay="1h")
+    answer = status(service)
+    assert answer.stdout.startswith("✓ No target is down, degraded or held.\n"), answer.stdout
+    assert "no call has succeeded or failed yet" in answer.stdout and "%" not in answer.stdout, answer.stdout
+    assert "Waiting: 1 call.\n  1  for their own start (startTime)\n" in answer.stdout, answer.stdout
+
+
+def test_an_outage_is_said_first_with_what_to_type(redial, flaky):
+    service, target = redial(), flaky()
+    for number in range(4):
+        service.ended(service.submit(url=f"{target.url}/{number}?fail={number % 2}"))
+    service.ended(service.submit(url=target.url + "/x?fail=1&status=404"))
+    dead = f"http://127.0.0.1:{free_port()}/"
+    calls = [service.submit(url=dead, target="payments") for _ in range(30)]
+    is_down(service)
+    # A probe runs for a moment, and does not wait.
+    answer = wait_until(lambda: "30 calls wait, the oldest for " in (answer := status(service)).stdout and answer, "all wait")
+    assert answer.returncode == 1 and not answer.stderr, answer
+    lines = answer.stdout.splitlines()
+    assert lines[0].startswith("✗ payments is down for ") and lines[0].endswith(": connection refused"), answer.stdout
+    assert "30 calls wait, the oldest for " in lines[1], answer.stdout
+    assert "If it returns now, none will miss its deadline." in lines[1], answer.stdout
+    assert "Last 15 minutes: 80.0 % of 5 calls succeeded, 2 of them after retries.\n" in answer.stdout, answer.stdout
+    assert re.search(r"\n  Half of those that succeeded took up to \S+s, and 99 % up to \S+s\.\n", answer.stdout), answer.stdout
+    assert "  30 calls are late: held up by a target above, and not counted here.\n" in answer.stdout, answer.stdout
+    # The commands that it shows work.
+    shown = [line.split("  ")[2].strip() for line in lines if line.startswith("    redial ")]
+    assert len(shown) == 3 and shown[1].startswith("redial targets payments release"), shown
+    waiting, failed = (run(*command.split()[1:]) for command in (shown[0], shown[2]))
+    assert waiting.returncode == 0 and any(call in waiting.stdout for call in calls), waiting
+    assert failed.returncode == 0 and failed.stdout.count("call_") == 1, failed
+    # For scripts, the same.
+    answer = wait_until(lambda: '"waiting":30,' in (answer := status(service, "--json")).stdout and answer, "all wait")
+    assert answer.returncode == 1
+    overview = json.loads(answer.stdout)
+    incident = overview["incidents"][0]
+    assert (incident["target"], incident["state"], incident["cause"]) == ("payments", "down", "connectionRefused")
+    assert incident["waiting"] == 30 and incident["missesDeadline"] == 0 and incident["oldestDueAt"], incident
+    assert overview["last15m"]["timeToSuccess"]["p99"].endswith("s")
+    assert overview["last15m"]["successRate"] == 0.8 and overview["waiting"]["late"] == 30, overview
+    assert overview["ready"] is True and overview["service"]["store"] == "sqlite" and overview["service"]["startedAt"], overview
+    assert sum(overview["waiting"]["byReason"].values()) == overview["waiting"]["total"]
+    assert run(*shown[1].split()[1:]).returncode == 0
+
+
+def test_calls_that_will_miss_their_deadline_are_counted(redial):
+    service = redial(clock=True)
+    dead = f"http://127.0.0.1:{free_port()}/"
+    for _ in range(40):
+        service.submit(url=dead, target="payments", policy={"deadline": "1h"})
+    is_down(service)
+    service.advance(3000)
+    # It takes one call each 20 seconds after its return; so some are late then.
+    service("PUT", "/v1/targets/payments", {"rate": {"perSecond": 0.05, "burst": 1}, "maxInFlight": 1})
+
+    def missed():
+        overview = json.loads(status(service, "--json").stdout)
+        return any((one["missesDeadline"] or 0) > 0 for one in overview["incidents"])
+    wait_until(missed, "some will miss their deadline")
+    pattern = r"calls wait, .*\. About \d+ will miss their deadlines, even if it returns now\.\n"
+    wait_until(lambda: re.search(pattern, status(service).stdout), "it is said")
+
+
+def test_a_target_that_somebody_holds_is_shown_and_changes_no_exit_code(redial, receiver):
+    service, target = redial(), receiver()
+    for control, word in (("pause", "is paused"), ("trip", "is held open by hand")):
+        key = f"{control}ped"
+        service("POST", f"/v1/targets/{key}/{control}")
+        service.submit(url=target.url, target=key)
+        answer = status(service)
+        assert answer.returncode == 0 and f" {key} {word}: no call to it starts\n  1 call waits" in answer.stdout, answer.stdout
+
+
+def test_what_a_key_may_not_see_is_left_out(redial, flaky):
+    service, target = redial(env={"REDIAL_ADMIN_KEY": "0123456789abcdef"}), flaky()
+    admin = {"REDIAL_API_KEY": "0123456789abcdef"}
+
+    def key(scopes, *more):
+        made = run("keys", "create", "--name", "k", "--scope", scopes, *more, "--server", service.url, env=admin)
+        return {"REDIAL_API_KEY": made.stdout.strip()}
+    run("call", target.url, "--server", service.url, env=admin)
+    everything = status(service, env=admin)
+    assert everything.returncode == 0 and "Not shown" not in everything.stdout, everything
+    assert "Last 15 minutes: 100 % of 1 call succeeded.\n" in everything.stdout
+    reader = status(service, env=key("read"))
+    assert reader.returncode == 0 and "100 % of 1 call succeeded" in reader.stdout, reader
+    assert "Not shown: the store and since when it runs. It needs a key with the scope metrics." in reader.stdout, reader
+    submitter = status(service, env=key("submit"))
+    assert submitter.returncode == 0 and "%" not in submitter.stdout, submitter
+    assert "What is wrong with targets is not known.\n" in submitter.stdout and "Service: answers; " in submitter.stdout
+    assert "It needs a key with the scope read." in submitter.stdout
+    tenant = status(service, env=key("read,metrics", "--namespace", "tenant"))
+    assert tenant.returncode == 0 and "No call has been submitted yet." in tenant.stdout, tenant
+    assert "Not shown: the instances; the store and since when it runs. This covers all namespaces" in tenant.stdout, tenant
+    # The administrator's view of the tenant; further commands are about it, too.
+    view = status(service, "--namespace", "tenant", env=admin)
+    assert view.returncode == 0 and "redial call --server" in view.stdout and " --namespace tenant " in view.stdout, view
+    # A wrong key is no key with few scopes.
+    for env in ({}, {"REDIAL_API_KEY": "wrong"}):
+        refused = status(service, env=env)
+        assert refused.returncode == 4 and refused.stderr and not refused.stdout, refused
+
+
+def test_a_service_that_is_away_or_not_redial_is_an_error(receiver):
+    answer = run("status", "--server", f"http://127.0.0.1:{free_port()}")
+    assert answer.returncode == 3 and "cannot reach the service" in answer.stderr and not answer.stdout, answer
+    answer = run("status", "--server", receiver().url)
+    assert answer.returncode == 3 and "does not answer like Redial" in answer.stderr, answer
