@@ -1,9 +1,16 @@
 """`redial status`, as a process."""
 
 import json
+import os
+import pathlib
+import queue
 import re
+import signal
+import subprocess
+import threading
 
-from processes import free_port, run, wait_until
+from processes import BINARY, BOUND, environment, free_port, run, wait_until
+from terminal import Terminal
 
 
 def status(service, *arguments, **more):
@@ -130,3 +137,110 @@ def test_a_service_that_is_away_or_not_redial_is_an_error(receiver):
     assert answer.returncode == 3 and "cannot reach the service" in answer.stderr and not answer.stdout, answer
     answer = run("status", "--server", receiver().url)
     assert answer.returncode == 3 and "does not answer like Redial" in answer.stderr, answer
+
+
+ENTER, LEAVE = "\x1b[?1049h", "\x1b[?25h\x1b[?1049l"
+
+
+def test_watching_redraws_survives_a_restart_and_leaves_the_terminal_as_it_was(redial):
+    service = redial()
+    terminal = Terminal("status", "--watch", "--every", "500ms", "--server", service.url, env={"NO_COLOR": "1"})
+    try:
+        terminal.until("No call has been submitted yet")
+        assert terminal.text.startswith(ENTER)
+        service.submit(url=f"http://127.0.0.1:{free_port()}/", target="payments")
+        service("POST", "/v1/targets/payments/pause")
+        terminal.until("! payments is paused: no call to it starts")
+        service.kill()
+        terminal.until("✗ No answer for ")
+        before = len(terminal.text)
+        service.start()
+        terminal.until(r"(?s)✗ No answer.*\x1b\[H\d{4}-[^\n]*every 500ms")
+        assert "payments is paused" in terminal.text[before:]
+        # Each drawing begins at the top and scrolls nothing: no screen is longer than the terminal's 24 lines.
+        for drawing in terminal.text.split("\x1b[H")[1:]:
+            assert drawing.count("\n") < 24
+        # For a while it gives the terminal back.
+        os.kill(terminal.process.pid, signal.SIGTSTP)
+        terminal.until(re.escape(LEAVE))
+        stopped = pathlib.Path(f"/proc/{terminal.process.pid}/stat")
+        wait_until(lambda: stopped.read_text().rsplit(")", 1)[1].split()[0] == "T", "it stands still")
+        os.kill(terminal.process.pid, signal.SIGCONT)
+        terminal.until("(?s)" + re.escape(LEAVE) + ".*" + re.escape(ENTER) + ".*payments is paused")
+        terminal.process.send_signal(signal.SIGINT)
+        assert terminal.end() == -signal.SIGINT
+        assert terminal.text.endswith(LEAVE) and terminal.text.count(ENTER) == terminal.text.count(LEAVE) == 2
+    finally:
+        if terminal.process.poll() is None:
+            terminal.process.kill()
+            terminal.process.wait()
+
+
+class Lines:
+    """A process whose output is no terminal, line by line."""
+
+    def __init__(self, *arguments):
+        self.process = subprocess.Popen(
+            [BINARY, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
+        self.lines = queue.Queue()
+        self.reader = threading.Thread(target=lambda: [self.lines.put(line) for line in self.process.stdout])
+        self.reader.start()
+
+    def until(self, words):
+        while words not in (line := self.lines.get(timeout=BOUND)):
+            pass
+        return line
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+        self.reader.join()
+        self.process.stdout.close()
+        self.process.stderr.close()
+
+
+def test_watching_without_a_terminal_appends_only_changes(redial, receiver, made):
+    service, target = redial(), receiver()
+    service.ended(service.submit(url=target.url))
+    watch = Lines("status", "--watch", "--every", "500ms", "--server", service.url)
+    made.append(watch)
+    watch.until("Service: ready;")
+    # More calls are no change.
+    service.ended(service.submit(url=target.url))
+    service("POST", "/v1/targets/payments/pause")
+    assert re.match(r"\d{4}-\d\d-\d\dT[0-9:.]+Z  payments is paused\n", watch.lines.get(timeout=BOUND))
+    service("POST", "/v1/targets/payments/resume")
+    assert watch.lines.get(timeout=BOUND).endswith("Z  payments is up\n")
+    assert service.terminate() == 0
+    watch.until("Z  no answer: cannot reach the service at ")
+    service.start()
+    watch.until("Z  the service answers again, after ")
+    watch.until("Z  the service was started again\n")
+    for number in range(30):
+        service.submit(url=f"http://127.0.0.1:{free_port()}/", target="payments")
+    assert "payments is down: connection refused; " in watch.until("payments is down")
+
+
+def test_watching_as_json_writes_a_line_each_time(redial, made):
+    service = redial()
+    watch = Lines("status", "--watch", "--json", "--every", "500ms", "--server", service.url)
+    made.append(watch)
+    first, second = (json.loads(watch.lines.get(timeout=BOUND)) for _ in range(2))
+    assert first["incidents"] == second["incidents"] == [] and first["ready"] and first["at"] <= second["at"]
+
+
+def test_watching_ends_with_its_reader(redial):
+    service = redial()
+    answer = subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {BINARY} status --watch --every 500ms --server {service.url} | head -1"],
+        capture_output=True, text=True, timeout=BOUND, env=environment())
+    assert answer.returncode == 141 and answer.stdout == "No call has been submitted yet.\n", answer
+
+
+def test_watching_needs_a_service_at_first_and_a_valid_interval():
+    answer = run("status", "--watch", "--server", f"http://127.0.0.1:{free_port()}")
+    assert answer.returncode == 3 and "cannot reach the service" in answer.stderr and not answer.stdout, answer
+    for arguments, words in ((("--every", "5s"), "--every needs --watch"), (("--watch", "--every", "1ms"), "from 500ms to 1h"),
+                             (("--watch", "--every", "soon"), "\"soon\" is not a duration")):
+        answer = run("status", *arguments)
+        assert answer.returncode == 2 and words in answer.stderr, answer
