@@ -9,6 +9,8 @@ struct Command: Sendable {
   var operandCount = 0...0
   /// The possible words of an operand, by its position, for completion. The first must be one of them, unless there are none.
   var words: [[String]] = []
+  /// The kinds of its operands whose values are known, for completion.
+  var operandValues: [OperandValues] = []
   /// What no operands stand for.
   var usualOperands: [String] = []
   var options: [Option] = []
@@ -29,9 +31,23 @@ struct Command: Sendable {
     var heading: String?
     /// An older name, which still works but is not shown.
     var oldName: String?
+    /// What its value is, for completion; nil if nobody knows the values.
+    var values: ValueKind?
 
     /// Whether a word of the command line is this option.
     func isCalled(_ word: String) -> Bool { word == name || word == short || word == oldName }
+  }
+
+  /// The kind of an operand.
+  struct OperandValues: Sendable {
+    let kind: ValueKind
+    /// The operands that have to be before it, each one of these words; nil for any.
+    var after: [[String]?] = []
+
+    /// Whether the next operand behind these is one of the kind.
+    func fits(_ operands: [String]) -> Bool {
+      operands.count == after.count && zip(operands, after).allSatisfy { $1?.contains($0) ?? true }
+    }
   }
 
   /// The help of the command.

@@ -50,6 +50,7 @@ enum RedialTool {
       return .success
     }
     if name == "--version" { return run(["version"]) }
+    if name == CompletionScript.argument { return CompletedValues.run() }
     guard let command = commands.first(where: { $0.name == name }) else {
       let meant = Suggestion.text(for: name, among: commands.map(\.name))
       Terminal.error("redial: there is no command \"\(PlainText.escaped(name))\"\(meant); `redial --help` lists them\n")

@@ -32,7 +32,7 @@ struct APIClient: Sendable {
     Command.Option(
       name: "--namespace", form: "NAME",
       summary: "Namespace to act in; only the adminKey may choose one, or anybody where no key is needed "
-        + "[REDIAL_NAMESPACE; the key's own]."),
+        + "[REDIAL_NAMESPACE; the key's own].", values: .namespace),
   ]
 
   /// The service's URL from the environment.

@@ -10,7 +10,8 @@ extension Command {
     name: "export", summary: "Write the calls of a store as JSON, one per line.",
     options: StoreOption.any + [
       Option(
-        name: "--state", form: "STATE", summary: "Only scheduled, running, succeeded, failed or cancelled ones."),
+        name: "--state", form: "STATE", summary: "Only scheduled, running, succeeded, failed or cancelled ones.",
+        values: .words(CallState.allCases.map(\.rawValue))),
       Option(name: "--output", short: "-o", form: "FILE", summary: "Write to this new file [standard output]."),
     ],
     notes: """

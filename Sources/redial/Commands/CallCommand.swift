@@ -16,7 +16,7 @@ extension Command {
   /// `redial replay`
   static let replay = Command(
     name: "replay", summary: "Submit a call like an earlier one, with changes, and show its attempts as they happen.",
-    operands: "ID", operandCount: 1...1,
+    operands: "ID", operandCount: 1...1, operandValues: [OperandValues(kind: .call)],
     options: [Option(name: "--to", form: "URL", summary: "Another URL [the original's].")] + descriptorOptions
       + followOptions + APIClient.options,
     notes: """
@@ -32,18 +32,23 @@ extension Command {
   }
 
   private static let descriptorOptions = [
-    Option(name: "--method", short: "-X", form: "METHOD", summary: "Method [GET, or POST with a body]."),
+    Option(
+      name: "--method", short: "-X", form: "METHOD", summary: "Method [GET, or POST with a body].",
+      values: .words(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"])),
     Option(
       name: "--header", short: "-H", form: "'NAME: VALUE'", summary: "A header field of the request.", repeats: true),
     Option(
       name: "--data", short: "-d", form: "TEXT",
       summary: "Request body; @FILE reads it from a file. If it is JSON, it is sent as application/json."),
     Option(name: "--not-idempotent", summary: "Do not repeat the request once it may have been executed."),
-    Option(name: "--policy", form: "JSON|NAME", summary: "The policy, as in a call descriptor, or a stored one."),
+    Option(
+      name: "--policy", form: "JSON|NAME", summary: "The policy, as in a call descriptor, or a stored one.",
+      values: .policy),
     Option(name: "--delay", form: "DURATION", summary: "Wait this long before the first attempt."),
     Option(name: "--start-at", form: "TIME", summary: "When to make the first attempt, such as 2026-12-01T09:00:00Z."),
     Option(
-      name: "--target", form: "KEY", summary: "Target whose breaker and limits the call shares [the URL's origin]."),
+      name: "--target", form: "KEY", summary: "Target whose breaker and limits the call shares [the URL's origin].",
+      values: .target),
     Option(
       name: "--priority", form: "NUMBER",
       summary: "0 to 9; of the due calls of a target the highest goes first [\(CallSpec.defaultPriority)]."),

@@ -5,6 +5,7 @@ extension Command {
   /// `redial get`
   static let get = Command(
     name: "get", summary: "Show a call and its attempts.", operands: "ID", operandCount: 1...1,
+    operandValues: [OperandValues(kind: .call)],
     options: [
       Option(name: "--request", summary: "Show its request, too; that takes a key with the scope payloads."),
       Option(name: "--curl", summary: "Show only its request, as a command line of curl."), asJSON,
@@ -26,6 +27,7 @@ extension Command {
   /// `redial cancel`
   static let cancel = Command(
     name: "cancel", summary: "Cancel a call.", operands: "ID", operandCount: 1...1,
+    operandValues: [OperandValues(kind: .call)],
     options: [asJSON] + APIClient.options
   ) { arguments throws(CommandError) in
     try show("POST", "/cancel", arguments)
@@ -34,6 +36,7 @@ extension Command {
   /// `redial retry`
   static let retry = Command(
     name: "retry", summary: "Run a call now, or again if it has ended.", operands: "ID", operandCount: 1...1,
+    operandValues: [OperandValues(kind: .call)],
     options: [
       Option(name: "--by", form: "NAME", summary: "Your name; it is kept with the call."),
       Option(name: "--reason", form: "TEXT", summary: "Why; it is kept with the call."), asJSON,
@@ -50,6 +53,7 @@ extension Command {
   /// `redial erase`
   static let erase = Command(
     name: "erase", summary: "Erase the payloads of a call that has ended.", operands: "ID", operandCount: 1...1,
+    operandValues: [OperandValues(kind: .call)],
     options: [Option(name: "--labels", summary: "Erase its labels, too."), asJSON] + APIClient.options,
     notes: """
       Erased are header fields, bodies and the query of the URL. The history of the attempts stays. This cannot be undone,
@@ -62,7 +66,7 @@ extension Command {
   /// `redial attempts`
   static let attempts = Command(
     name: "attempts", summary: "Show each attempt of a call: its time, result, decision and reason.",
-    operands: "ID", operandCount: 1...1,
+    operands: "ID", operandCount: 1...1, operandValues: [OperandValues(kind: .call)],
     options: [
       Option(name: "--body", summary: "Show the stored response bodies, too."), asJSON,
     ] + APIClient.options
@@ -86,17 +90,22 @@ extension Command {
     options: [
       Option(
         name: "--state", form: "STATE",
-        summary: "Only scheduled, running, succeeded, failed or cancelled ones; or several, as failed,cancelled."),
-      Option(name: "--target", form: "KEY", summary: "Only those of this target."),
+        summary: "Only scheduled, running, succeeded, failed or cancelled ones; or several, as failed,cancelled.",
+        values: .callState),
+      Option(name: "--target", form: "KEY", summary: "Only those of this target.", values: .target),
       Option(name: "--label", form: "NAME=VALUE", summary: "Only those with this label."),
       Option(name: "--created-after", form: "TIME", summary: "Only those accepted then or later."),
       Option(name: "--created-before", form: "TIME", summary: "Only those accepted earlier."),
       Option(name: "--status", form: "STATUS", summary: "Only those whose last answer was this, or such as 500-599."),
-      Option(name: "--outcome", form: "OUTCOME", summary: "Only those whose last attempt had this outcome."),
-      Option(name: "--failure-reason", form: "REASON", summary: "Only those that failed for this reason."),
+      Option(
+        name: "--outcome", form: "OUTCOME", summary: "Only those whose last attempt had this outcome.", values: .outcome
+      ),
+      Option(
+        name: "--failure-reason", form: "REASON", summary: "Only those that failed for this reason.",
+        values: .failureReason),
       Option(name: "--in-url", form: "TEXT", summary: "Only those whose URL contains this."),
       Option(name: "--idempotency-key", form: "KEY", summary: "Only the call that was accepted under this key."),
-      Option(name: "--kind", form: "KIND", summary: "call or webhook [call]."),
+      Option(name: "--kind", form: "KIND", summary: "call or webhook [call].", values: .callKind),
       Option(name: "--limit", form: "COUNT", summary: "How many, from 1 to 250 [50]."),
       Option(name: "--cursor", form: "CURSOR", summary: "Show the next page; the end of a page shows its cursor."),
       asJSON,

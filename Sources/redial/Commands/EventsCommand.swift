@@ -8,11 +8,14 @@ extension Command {
     name: "events", summary: "Show events as they happen.",
     options: [
       Option(name: "--follow", short: "-f", summary: "Reconnect when the connection ends, without missing events."),
-      Option(name: "--type", form: "TYPE,...", summary: "Only these, such as call.failed,target.opened."),
-      Option(name: "--target", form: "KEY", summary: "Only those of this target."),
-      Option(name: "--call", form: "ID", summary: "Only those of this call."),
+      Option(
+        name: "--type", form: "TYPE,...", summary: "Only these, such as call.failed,target.opened.", values: .eventType),
+      Option(name: "--target", form: "KEY", summary: "Only those of this target.", values: .target),
+      Option(name: "--call", form: "ID", summary: "Only those of this call.", values: .call),
       Option(name: "--label", form: "NAME=VALUE", summary: "Only those of calls with this label."),
-      Option(name: "--kind", form: "KIND", summary: "Only those of calls of this kind: call or webhook [call]."),
+      Option(
+        name: "--kind", form: "KIND", summary: "Only those of calls of this kind: call or webhook [call].",
+        values: .callKind),
       Option(name: "--after", form: "ID", summary: "Start after the event with this id, if the service still has it."),
       Option(name: "--count", form: "COUNT", summary: "Exit after this many events."),
       Option(name: "--json", summary: "Show each event as one line of JSON."),

@@ -53,7 +53,9 @@ extension Command {
       Option(name: "--latency", form: "DURATION", summary: "Mean time of an answer [50ms]."),
       Option(name: "--outage", form: "FROM-TO", summary: "Start and end of the outage [1m-3m]."),
       Option(name: "--error-rate", form: "SHARE", summary: "Share of requests that fail during the outage [1]."),
-      Option(name: "--failure", form: "HOW", summary: "How they fail: refused, unanswered, or a status [refused]."),
+      Option(
+        name: "--failure", form: "HOW", summary: "How they fail: refused, unanswered, or a status [refused].",
+        values: .words(["refused", "unanswered"])),
       Option(name: "--slow", form: "DURATION", summary: "Mean time of an answer during the outage [as before]."),
       Option(name: "--no-breaker", summary: "Simulate without a circuit breaker."),
       Option(name: "--concurrency", form: "COUNT", summary: "Maximum number of attempts in flight [64]."),
@@ -62,7 +64,8 @@ extension Command {
         summary: "How long the load on a recovered target grows step by step, with a fixed pace [10s]."),
       Option(
         name: "--pace", form: "PACE",
-        summary: "adaptive: start attempts as fast as the target can take them; or fixed [adaptive]."),
+        summary: "adaptive: start attempts as fast as the target can take them; or fixed [adaptive].",
+        values: .words(["adaptive", "fixed"])),
       Option(
         name: "--new-call-share", form: "SHARE",
         summary: "Share of the attempts for new calls while a backlog waits too, 0 to 0.95 [0.8]."),

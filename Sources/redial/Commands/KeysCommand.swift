@@ -7,10 +7,12 @@ extension Command {
   static let keys = Command(
     name: "keys", summary: "Create, list or revoke API keys.", operands: "[list] | create | revoke ID",
     operandCount: 1...2,
-    words: [["create", "list", "revoke"]], usualOperands: ["list"],
+    words: [["create", "list", "revoke"]], operandValues: [OperandValues(kind: .apiKey, after: [["revoke"]])],
+    usualOperands: ["list"],
     options: [
       Option(name: "--name", form: "NAME", summary: "A name for the key."),
-      Option(name: "--scope", form: "SCOPE,...", summary: "What the key allows: some of \(APIScope.names)."),
+      Option(
+        name: "--scope", form: "SCOPE,...", summary: "What the key allows: some of \(APIScope.names).", values: .scope),
       Option(name: "--quota", form: "COUNT", summary: "Maximum number of requests per minute [no limit]."),
       Option(name: "--json", summary: "Show the answer as JSON."),
       Option(

@@ -9,7 +9,11 @@ extension Command {
   static let operations = Command(
     name: "ops", summary: "Retry, cancel, release or purge many calls at once.",
     operands: "[list] | create retry|cancel|release|purge | show ID | watch ID | cancel ID", operandCount: 1...2,
-    words: [actions, BulkOperation.Action.allCases.map(\.name)], usualOperands: ["list"],
+    words: [actions],
+    operandValues: [
+      OperandValues(kind: .bulkAction, after: [["create"]]),
+      OperandValues(kind: .operation, after: [["show", "watch", "cancel"]]),
+    ], usualOperands: ["list"],
     options: [
       Option(name: "--dry-run", summary: "create: only count the matching calls."),
       Option(
@@ -17,16 +21,20 @@ extension Command {
       Option(name: "--no-wait", summary: "create: show the id of the accepted operation and exit."),
       Option(
         name: "--state", form: "STATE",
-        summary: "Only calls in this state, or these, as failed,cancelled; purge needs it."),
-      Option(name: "--target", form: "KEY", summary: "Only those of this target."),
+        summary: "Only calls in this state, or these, as failed,cancelled; purge needs it.", values: .callState),
+      Option(name: "--target", form: "KEY", summary: "Only those of this target.", values: .target),
       Option(name: "--label", form: "NAME=VALUE", summary: "Only those with this label.", repeats: true),
       Option(name: "--created-after", form: "TIME", summary: "Only those accepted then or later."),
       Option(name: "--created-before", form: "TIME", summary: "Only those accepted earlier."),
       Option(name: "--status", form: "STATUS", summary: "Only those whose last answer was this, or such as 500-599."),
-      Option(name: "--outcome", form: "OUTCOME", summary: "Only those whose last attempt had this outcome."),
-      Option(name: "--failure-reason", form: "REASON", summary: "Only those that failed for this reason."),
+      Option(
+        name: "--outcome", form: "OUTCOME", summary: "Only those whose last attempt had this outcome.", values: .outcome
+      ),
+      Option(
+        name: "--failure-reason", form: "REASON", summary: "Only those that failed for this reason.",
+        values: .failureReason),
       Option(name: "--in-url", form: "TEXT", summary: "Only those whose URL contains this."),
-      Option(name: "--kind", form: "KIND", summary: "call or webhook [call]."),
+      Option(name: "--kind", form: "KIND", summary: "call or webhook [call].", values: .callKind),
       Option(name: "--all", summary: "Act on all calls that the action applies to; needed if no condition is given."),
       Option(name: "--rate", form: "COUNT", summary: "Maximum number of calls per second [the setting operationRate]."),
       Option(name: "--by", form: "NAME", summary: "Your name; it is kept with the operation."),

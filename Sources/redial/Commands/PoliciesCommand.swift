@@ -8,6 +8,7 @@ extension Command {
   static let policies = Command(
     name: "policies", summary: "List, show, store or delete named policies.",
     operands: "[list] | show NAME | put NAME JSON | versions NAME | delete NAME", operandCount: 1...3, words: [actions],
+    operandValues: [OperandValues(kind: .policy, after: [["show", "put", "versions", "delete"]])],
     usualOperands: ["list"],
     options: [
       Option(name: "--version", form: "NUMBER", summary: "The version to show [the current one]."),

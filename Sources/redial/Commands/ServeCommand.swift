@@ -17,7 +17,8 @@ extension Command {
           return Option(
             name: setting.flag, form: setting.form,
             summary: "\(setting.summary) [\(setting.variable); \(byDefault)]", isRare: !setting.isCommon,
-            heading: "\(group.title) (\"\(group.rawValue)\" in the config file)")
+            heading: "\(group.title) (\"\(group.rawValue)\" in the config file)",
+            values: ValueKind(form: setting.form))
         }
       },
     notes:

@@ -10,7 +10,7 @@ extension Command {
   static let targets = Command(
     name: "targets", summary: "List targets with their breakers, show one, or control one.",
     operands: "[KEY [\(controls.joined(separator: "|"))|forecast]]", operandCount: 0...2,
-    words: [[], controls + ["forecast"]],
+    words: [[], controls + ["forecast"]], operandValues: [OperandValues(kind: .target)],
     options: [
       Option(
         name: "--set", form: "JSON",

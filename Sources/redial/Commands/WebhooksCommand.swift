@@ -11,15 +11,24 @@ extension Command {
   static let webhooks = Command(
     name: "webhooks", summary: "Register webhook endpoints, test them, and see their deliveries.",
     operands: "[list] | create URL | show|rotate|test|deliveries|enable|disable|delete ID | redeliver CALL",
-    operandCount: 1...2, words: [actions], usualOperands: ["list"],
+    operandCount: 1...2, words: [actions],
+    operandValues: [
+      OperandValues(
+        kind: .webhook, after: [["show", "rotate", "test", "deliveries", "enable", "disable", "delete"]]),
+      OperandValues(kind: .delivery, after: [["redeliver"]]),
+    ], usualOperands: ["list"],
     options: [
-      Option(name: "--event", form: "EVENT,...", summary: "create: send only these events [all].", repeats: true),
-      Option(name: "--target", form: "KEY", summary: "create: send only events of this target.", repeats: true),
+      Option(
+        name: "--event", form: "EVENT,...", summary: "create: send only these events [all].", repeats: true,
+        values: .webhookEvent),
+      Option(
+        name: "--target", form: "KEY", summary: "create: send only events of this target.", repeats: true,
+        values: .target),
       Option(name: "--description", form: "TEXT", summary: "create: a description of the endpoint."),
       Option(
         name: "--overlap", form: "DURATION",
         summary: "rotate: how long webhooks are signed with the old secret, too [1d]."),
-      Option(name: "--state", form: "STATE", summary: "deliveries: only those in this state."),
+      Option(name: "--state", form: "STATE", summary: "deliveries: only those in this state.", values: .callState),
       Option(name: "--limit", form: "COUNT", summary: "deliveries: how many, 1 to 250 [50]."),
       Option(
         name: "--cursor", form: "CURSOR", summary: "deliveries: show the next page; the end of a page shows its cursor."
