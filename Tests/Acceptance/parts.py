@@ -6,6 +6,7 @@ and then the others are. `.ci/run` runs what is in no part and, apart from the o
 
 PARTS = {
     "builds": "programs that embed the library in release, the examples of the documentation, and the observers",
+    "alerts": "each alert in the incident that it is for, by Prometheus, and its runbook, where a minute takes a second",
     "browser": "pages and the dashboard in Chromium",
     "clients": "the clients of other languages when the service fails, their packages, and web frameworks",
     "crashes": "kill -9 at random moments and at each write",
