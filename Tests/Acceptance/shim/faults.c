@@ -5,6 +5,7 @@
 //                  dies, and no later fsync brings it to the disk (like Linux; the lesson of PostgreSQL's "fsyncgate")
 //   fail-file-sync the same only for the store's file, which a checkpoint syncs, and not for its log
 //   fail-log-sync  the same only for the log, which each commit syncs
+//   slow-sync      each sync takes 300 ms longer
 //   lying-sync     syncs report success, but nothing is durable
 //   fail-write     writes fail with EIO        full-disk      writes fail with ENOSPC
 //   fail-file-write  only writes to the store's file fail with EIO, not those to its log
@@ -275,6 +276,7 @@ static int sync_with(int (*real)(int), int descriptor) {
     errno = EIO;
     return -1;
   }
+  if (is_on("slow-sync")) usleep(300000);
   if (!is_on("lying-sync")) settle(file, 1);
   // Only the image counts; the test need not wait for its disk.
   return 0;
