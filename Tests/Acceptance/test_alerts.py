@@ -539,3 +539,33 @@ def test_a_clock_that_differs_from_the_databases(scene, database, receiver):
     assert here.service.terminate() == 0
     here.service.start()
     here.is_over("RedialDown", "RedialClockOff")
+
+
+@incident("RedialTargetHeld", "somebody paused the target and forgot it", within=32)
+def test_a_target_that_is_paused(scene, receiver):
+    target = receiver()
+    here = scene(target.url)
+    here.traffic(10, lambda number: {"url": target.url, "target": TARGET})
+    here.is_quiet()
+    with here.incident(target=TARGET):
+        here.terminal.run(f"redial targets {TARGET} pause")
+    outputs = here.walk("Look at")
+    assert "paused" in outputs[f"redial targets {TARGET}"], outputs
+    here.type(f"redial targets {TARGET} resume")
+    here.walk("Do")
+    here.is_over()
+
+
+@incident("RedialTargetHeld", "somebody tripped the breaker of the target and forgot it", within=32)
+def test_a_target_that_is_tripped(scene, receiver):
+    target = receiver()
+    here = scene(target.url)
+    here.traffic(10, lambda number: {"url": target.url, "target": TARGET})
+    here.is_quiet()
+    with here.incident(target=TARGET):
+        here.terminal.run(f"redial targets {TARGET} trip")
+    outputs = here.walk("Look at")
+    assert "held open" in outputs[f"redial targets {TARGET}"], outputs
+    here.type(f"redial targets {TARGET} reset")
+    here.walk("Do")
+    here.is_over()

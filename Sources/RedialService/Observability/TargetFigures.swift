@@ -43,6 +43,9 @@ struct TargetFigures {
       gauge("redial_target_paused", "Whether somebody has paused the target; the busiest targets.") {
         $0.isPaused ? 1 : 0
       },
+      gauge("redial_target_tripped", "Whether somebody holds the target's breaker open; the busiest targets.") {
+        $0.isTripped ? 1 : 0
+      },
       rates(
         "redial_target_pace_rate",
         "Attempts per second that the target's pace lets start; the busiest targets, without those that have no limit."
