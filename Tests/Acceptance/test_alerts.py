@@ -13,6 +13,7 @@ import os
 import re
 import sqlite3
 import threading
+import time
 
 import pytest
 import alerting
@@ -42,7 +43,7 @@ class Scene:
     """A service with Prometheus beside it and an operator before it."""
 
     def __init__(self, alert, within, made, tools, folder, url, flags, fast, store, location):  # noqa: F811
-        self.alert, self.within, self.page = alert, within, Page(alert)
+        self.alert, self.within, self.page = alert, within, alert and Page(alert)
         self.made, self.folder = made, folder
         self.faults = Faults(folder, store / "redial.db")
         watch = Constants(storeWatchInterval=f"{10_000 // FACTOR}ms")
@@ -139,7 +140,8 @@ class Scene:
 
 @pytest.fixture
 def scene(request, tools, made, tmp_path):  # noqa: F811
-    alert, _, within = INCIDENTS[request.function.__name__]
+    # A healthy day has none.
+    alert, _, within = INCIDENTS.get(request.function.__name__, (None, None, 0))
 
     def start(url, *flags, fast=True, store=None, location=None):
         if not store:
@@ -227,6 +229,25 @@ def test_a_target_that_refuses_connections(scene, flaky, receiver):
     here.walk("Do")
     here.is_over()
     here.walk("It is over when")
+
+
+@incident("RedialTargetDown", "two targets are down that are not among the busiest", within=8)
+def test_targets_without_figures_of_their_own(scene, flaky, receiver):
+    targets, other = [flaky(), flaky()], receiver()
+    here = scene(targets[0].url, "--named-targets", "0", *TIMEOUT)
+    calls = [{"url": targets[0].url, "target": TARGET}, {"url": targets[1].url, "target": "shipping"}, {"url": other.url}]
+    here.traffic(20, lambda number: calls[number % 3] | BUSINESS)
+    here.is_quiet()
+    with here.incident(target="(others)"):
+        for target in targets:
+            target.kill()
+    shown = here.type("redial targets --active")
+    assert re.search(r"^billing +down\b", shown, re.M) and re.search(r"^shipping +down\b", shown, re.M), shown
+    here.walk("Look at")
+    for target in targets:
+        target.start()
+    here.walk("Do")
+    here.is_over()
 
 
 @incident("RedialCallsFail", "the target fails two of three requests, and the policy has two attempts", within=20)
@@ -569,3 +590,62 @@ def test_a_target_that_is_tripped(scene, receiver):
     here.type(f"redial targets {TARGET} reset")
     here.walk("Do")
     here.is_over()
+
+
+@incident("RedialBacklogGrows", "the target answers 429 to most of what comes", within=50)
+def test_a_target_that_limits_the_rate(scene, receiver):
+    # Of a hundred requests each second it takes ten, and says when to come again.
+    lock, taken, limited = threading.Lock(), [], []
+
+    def answer(request):
+        with lock:
+            now = time.monotonic()
+            if limited and len([at for at in taken[-10:] if at > now - 1]) == 10:
+                return 429, {"retry-after": "1"}, b""
+            taken.append(now)
+            return 200, {}, b""
+
+    target = receiver(answer)
+    # Its seconds are those of the machine's clock.
+    here = scene(target.url, fast=False)
+    here.traffic(80, lambda number: {"url": target.url, "target": TARGET, "policy": {"maxAttempts": 1000, "deadline": "30d"}})
+    here.is_quiet()
+    with here.incident():
+        limited.append(True)
+    here.walk("Look at")
+    # "It needs more capacity."
+    limited.clear()
+    here.walk("Do")
+    here.is_over()
+
+
+HOURS = int(os.environ.get("REDIAL_HEALTHY_HOURS", 2))
+
+
+@pytest.mark.part("alerts")
+def test_on_a_healthy_day_nothing_fires(scene, flaky, receiver):
+    """`REDIAL_HEALTHY_HOURS` of a day with what is usual: failures that are retried, restarts, a batch, and wrong calls."""
+    numbers = itertools.count()
+    steady, failing, restarted = receiver(), receiver(lambda request: (200 if next(numbers) % 3 else 503, {}, b"")), flaky()
+    here = scene(steady.url, *TIMEOUT)
+
+    def make(number):
+        if number % 100 == 0:
+            return {}
+        targets = [{"url": steady.url, "target": TARGET}, {"url": failing.url}, {"url": restarted.url},
+                   {"url": steady.url, "delay": "30m"}]
+        return targets[number % 4] | BUSINESS
+
+    traffic = here.traffic(20, make)
+    for hour in range(HOURS):
+        here.minutes(20)
+        # Three minutes are no outage that somebody has to know of.
+        restarted.kill()
+        here.minutes(3)
+        restarted.start()
+        here.minutes(7)
+        batch = here.service("POST", "/v1/calls/batch", [{"url": steady.url, "target": "reports"}] * 1000)
+        assert batch.status == 200, batch.body[:200]
+        here.is_quiet(30)
+        print(f"hour {hour + 1}: {traffic.statuses}")
+    assert traffic.statuses[202] > 500 * HOURS and traffic.statuses[422] > 5 * HOURS, traffic.statuses
