@@ -27,11 +27,7 @@ extension Engine {
   private mutating func closeStale(_ place: Int) {
     if let change = roster[place].advance(to: now) { followUp(change, of: place) }
     endOutage(place)
-    guard roster[place].reset() != nil else { return }
-    save(place) { $0.breaker = nil }
-    // Unless it is forgotten now, it must not get its full load at once.
-    if !roster.isForgettable(place, at: now) { roster[place].startSlowly(at: now) }
-    report(.breakerClosed(target: roster.targets[place].key), of: place)
+    if let change = roster[place].reset() { followUp(change, of: place) }
   }
 
   /// Examines a target again at this time, or earlier.

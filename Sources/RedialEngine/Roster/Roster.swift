@@ -113,7 +113,7 @@ struct Roster: Sendable {
   mutating func forgetIdle(among known: [Int], at now: Timestamp) {
     var forgotten = 0
     for place in known {
-      guard isForgettable(place, at: now) else {
+      guard targets[place].isForgettable(isQueued: isQueued(place), at: now) else {
         targets[place].forgetOldResults(at: now)
         continue
       }
@@ -121,11 +121,6 @@ struct Roster: Sendable {
       forgotten += 1
     }
     if forgotten * 4 >= known.count { nextForgetting = now }
-  }
-
-  /// Whether a target can be forgotten without loss.
-  func isForgettable(_ place: Int, at now: Timestamp) -> Bool {
-    targets[place].isForgettable(isQueued: isQueued(place), at: now)
   }
 
   /// Whether a target's breaker is open only because there was no call for so long.
