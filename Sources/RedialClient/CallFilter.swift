@@ -9,8 +9,9 @@ internal import RedialText
 /// for try await call in client.calls(filter) { print(call.id, call.url) }
 /// ```
 ///
-/// The service finds states, a target, a label, times and an idempotency key by an index. For the other conditions, and
-/// for a label together with others, it examines call after call, and such a list takes longer.
+/// The service finds states, a target, a label, times and an idempotency key by an index. It reads the
+/// row of each call for `attempts`. For the other conditions, and for a label together with others, it looks up call
+/// after call, and such a list takes longer.
 public struct CallFilter: Sendable, Hashable {
   /// Only calls in one of these states; empty for all.
   public var states: [RedialCall.State]
@@ -22,6 +23,10 @@ public struct CallFilter: Sendable, Hashable {
   public var createdAfter: Date?
   /// Only calls that were accepted earlier. Sent to the microsecond.
   public var createdBefore: Date?
+  /// Only calls that were accepted at least so long ago, by the clock of the service. Sent to the microsecond.
+  public var olderThan: Duration?
+  /// Only calls of which at least so many attempts have begun, 1 to 1,000,000,000.
+  public var attempts: Int?
   /// Only calls whose last attempt had a response with one of these statuses, within 100...599.
   public var status: ClosedRange<Int>?
   /// Only calls whose last attempt had this outcome.
@@ -38,7 +43,8 @@ public struct CallFilter: Sendable, Hashable {
   /// Creates a filter; omitted conditions hold for every call.
   public init(
     states: [RedialCall.State] = [], target: String? = nil, labels: [String: String] = [:], createdAfter: Date? = nil,
-    createdBefore: Date? = nil, status: ClosedRange<Int>? = nil, outcome: RedialCallAttempt.Outcome? = nil,
+    createdBefore: Date? = nil, olderThan: Duration? = nil, attempts: Int? = nil, status: ClosedRange<Int>? = nil,
+    outcome: RedialCallAttempt.Outcome? = nil,
     failureReason: RedialCall.FailureReason? = nil, urlText: String? = nil, idempotencyKey: String? = nil,
     kind: RedialCall.Kind? = nil
   ) {
@@ -47,6 +53,8 @@ public struct CallFilter: Sendable, Hashable {
     self.labels = labels
     self.createdAfter = createdAfter
     self.createdBefore = createdBefore
+    self.olderThan = olderThan
+    self.attempts = attempts
     self.status = status
     self.outcome = outcome
     self.failureReason = failureReason
@@ -68,6 +76,8 @@ public struct CallFilter: Sendable, Hashable {
     for (name, value) in labels.sorted(by: { $0.key < $1.key }) { add("label.\(name)", value) }
     add("createdAfter", try createdAfter.map { try WireTime.text($0, part: "createdAfter") })
     add("createdBefore", try createdBefore.map { try WireTime.text($0, part: "createdBefore") })
+    add("olderThan", olderThan.map(DurationText.format))
+    add("attempts", attempts.map(String.init))
     add("status", status.map(PolicyVocabulary.text))
     add("outcome", outcome?.rawValue)
     add("failureReason", failureReason?.rawValue)

@@ -9,11 +9,14 @@ package struct CallQuery: Sendable {
   /// The maximum number of calls in a page.
   package var limit: Int
   /// How much may be examined for a page, in calls; a page may be short because of it. A call whose URL must be
-  /// searched counts once more for each 256 bytes of it, so that long URLs do not make a page slow.
+  /// searched counts once more for each 256 bytes of it, so that long URLs do not make a page slow. Of calls that are
+  /// judged by their rows alone, ``rowsPerCall`` count as one.
   package var scanLimit: Int
 
-  /// The default of ``scanLimit``.
+  /// The default of ``scanLimit``: a million rows.
   package static let defaultScanLimit = 5000
+  /// How many rows may be read at the cost of one call that is looked up (measured: 0.3 µs to 60 µs).
+  package static let rowsPerCall = 200
 
   /// Creates a query.
   package init(_ filter: CallFilter, before: CallID? = nil, limit: Int = 50, scanLimit: Int = defaultScanLimit) {

@@ -143,6 +143,7 @@ def test_lists_go_over_pages_and_have_conditions(redial, flaky, client):
     assert [call["id"] for call in redial.list(state="cancelled")] == calls[:1]
     assert [call["id"] for call in redial.list(state=["cancelled", "scheduled"], target=target.url)] == calls[::-1]
     assert redial.list(createdBefore="2020-01-01T00:00:00Z") == []
+    assert redial.list(olderThan="1d") == redial.list(attempts=1) == []
 
 
 def test_a_call_is_cancelled_and_retried_by_somebody(redial, flaky, client):

@@ -78,6 +78,44 @@ def test_calls_are_found_by_when_they_were_accepted(redial):
     assert service("GET", "/v1/calls?createdAfter=yesterday").status == 400
 
 
+def passed(service, identity):
+    """Lets time pass until a call has ended."""
+    wait_until(lambda: service.get(identity)["finishedAt"] or service.advance(0.01), f"{identity} ends")
+
+
+def test_calls_are_found_by_their_age_and_their_attempts(redial, receiver):
+    target = receiver(lambda request: (int(request.path[1:]), {}, b""))
+    service = redial(clock=True)
+    twice = service.submit(url=f"{target.url}/500", policy=FAST)
+    passed(service, twice)
+    once = service.submit(url=f"{target.url}/404", policy=FAST, labels={"a": "b"})
+    passed(service, once)
+    service.advance(3600)
+    waiting = service.submit(url=f"{target.url}/200", delay="1h", labels={"a": "b"})
+    for restarts in (False, True):
+        if restarts:
+            service.kill()
+            service.start()
+        for query, expected in (
+            ("attempts=1", [once, twice]), ("attempts=2", [twice]), ("attempts=3", []),
+            ("attempts=1&state=scheduled", []), ("attempts=1&label=a:b", [once]), ("attempts=2&label=a:b", []),
+            ("attempts=1&status=500", [twice]), (f"attempts=1&target={quote(target.url, safe='')}", [once, twice]),
+            ("olderThan=1h", [once, twice]), ("olderThan=1h&attempts=2", [twice]), ("olderThan=2h", [])):
+            assert listed(service, query, limit=1) == expected, query
+        assert waiting in listed(service, "label=a:b")
+    # An operation keeps the time, so that it goes on with the same calls.
+    answer = service("POST", "/v1/operations", {
+        "action": "retry", "dryRun": True, "filter": {"olderThan": "1h", "attempts": 2}}).json
+    assert answer["matched"] == 1 and answer["filter"].keys() == {"state", "createdBefore", "attempts"}
+    for wrong in ({"olderThan": "yesterday"}, {"attempts": 0}, {"attempts": "x"}, {"olderThan": 5}):
+        answer = service("POST", "/v1/operations", {"action": "retry", "filter": wrong})
+        assert answer.status == 422 and [e["pointer"] for e in answer.json["errors"]] == [f"/filter/{[*wrong][0]}"]
+    shown = run("list", "--url", service.url, "--older-than", "1h", "--attempts", "2").stdout
+    assert twice in shown and shown.count("call_") == 1
+    shown = run("ops", "create", "retry", "--dry-run", "--attempts", "2", "--url", service.url).stdout
+    assert shown == "retry would act on 1 call\n"
+
+
 def test_a_condition_without_an_index_costs_a_bounded_look_a_page(redial):
     service = redial(Constants(maxScan=100))
     wanted = service.submit(url="http://127.0.0.1:1/", policy={"maxAttempts": 1})

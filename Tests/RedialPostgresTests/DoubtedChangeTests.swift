@@ -14,7 +14,7 @@ struct DoubtedChangeTests {
 
   private static func operation(_ id: Int64) throws -> StoreWrite {
     let request = try Array(#"{"action": "cancel", "all": true}"#.utf8).withUnsafeBufferPointer {
-      try BulkRequest.read($0, rate: 5)
+      try BulkRequest.read($0, rate: 5, at: Sample.start)
     }
     let operation = BulkOperation(id: BulkOperationID(rawValue: id), request: request, createdAt: Sample.start)
     return .put(operation.document)

@@ -56,7 +56,7 @@ struct BulkRunnerTests {
         now: { Timestamp(microseconds: 0) }),
       pause: .milliseconds(1))
     let request = try Array("{\"action\": \"cancel\", \"all\": true}".utf8).withUnsafeBufferPointer { bytes in
-      try BulkRequest.read(bytes, rate: BulkOperation.rates.upperBound)
+      try BulkRequest.read(bytes, rate: BulkOperation.rates.upperBound, at: .epoch)
     }
     let operation = BulkOperation(
       id: BulkOperationID(rawValue: 1), request: request, createdAt: Timestamp(microseconds: 0))
@@ -131,7 +131,7 @@ struct BulkRunnerTests {
 
   private func operation(_ state: BulkOperation.State = .running) throws -> BulkOperation {
     let request = try Array("{\"action\": \"cancel\", \"all\": true}".utf8).withUnsafeBufferPointer { bytes in
-      try BulkRequest.read(bytes, rate: BulkOperation.rates.upperBound)
+      try BulkRequest.read(bytes, rate: BulkOperation.rates.upperBound, at: .epoch)
     }
     var operation = BulkOperation(
       id: BulkOperationID(rawValue: 1), request: request, createdAt: Timestamp(microseconds: 0))

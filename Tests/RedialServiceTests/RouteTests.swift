@@ -96,9 +96,12 @@ struct RouteTests {
     #expect(problem?.status == 404 && problem?.detail.contains("call_01ARZ3NDEKTSV") == true)
   }
 
+  private static let now = TimestampText.parse("2026-12-01T09:00:00Z") ?? .epoch
+
   @Test("a list takes state, target, kind, limit and cursor")
   func query() throws {
-    let query = try CallQuery(parameters: "state=failed&target=http%3A%2F%2Fa&kind=webhook&limit=7&cursor=\(Self.id)")
+    let query = try CallQuery(
+      parameters: "state=failed&target=http%3A%2F%2Fa&kind=webhook&limit=7&cursor=\(Self.id)", at: Self.now)
     #expect(query.filter.states == [.failed])
     #expect(query.filter.target == "http://a")
     #expect(query.filter.kind == .webhook)
@@ -110,17 +113,28 @@ struct RouteTests {
   func conditions() throws {
     let filter = try CallQuery(
       parameters: "label=team:a%3Ab&label.x=&createdAfter=2026-12-01T09:00:00Z&createdBefore=2026-12-02T09:00:00Z"
-        + "&status=500-599&outcome=answered&failureReason=tripped"
+        + "&status=500-599&outcome=answered&failureReason=tripped", at: Self.now
     ).filter
     #expect(Set(filter.labels) == [.init(name: "team", value: "a:b"), .init(name: "x", value: "")])
     #expect(filter.createdAfter == TimestampText.parse("2026-12-01T09:00:00Z"))
     #expect(filter.createdBefore == TimestampText.parse("2026-12-02T09:00:00Z"))
     for query in ["state=failed,cancelled", "state=failed&state=cancelled", "state=cancelled%2Cfailed"] {
-      #expect(try CallQuery(parameters: query).filter.states == [.failed, .cancelled])
+      #expect(try CallQuery(parameters: query, at: Self.now).filter.states == [.failed, .cancelled])
     }
-    let other = try CallQuery(parameters: "url=charges%3Fa&idempotencyKey=order-7").filter
+    let other = try CallQuery(parameters: "url=charges%3Fa&idempotencyKey=order-7", at: Self.now).filter
     #expect(other.urlPart == "charges?a" && other.idempotencyKey == "order-7" && !other.isIndexed)
     #expect(filter.statuses == 500...599 && filter.outcome == .answered && filter.failure == .tripped)
+  }
+
+  @Test("a list takes ages and numbers of attempts, and counts ages from now")
+  func ages() throws {
+    func filter(_ query: String) throws -> CallFilter { try CallQuery(parameters: query, at: Self.now).filter }
+    #expect(try filter("olderThan=15m") == CallFilter(createdBefore: Self.now + .seconds(-900)))
+    // The earliest of several times counts, in whatever order they come.
+    #expect(try filter("olderThan=1h&createdBefore=2026-12-01T08:30:00Z").createdBefore == Self.now + .seconds(-3600))
+    #expect(try filter("createdBefore=2026-12-01T07:00:00Z&olderThan=1h").createdBefore == Self.now + .seconds(-7200))
+    let tried = try filter("attempts=3")
+    #expect(tried.attempts == 3 && !tried.isIndexed && tried.readsRows && !tried.looksUp)
   }
 
   @Test(
@@ -131,10 +145,12 @@ struct RouteTests {
       ("cursor=abc", "cursor"), ("stat=failed", "stat"), ("limit=1&limit=2", "limit"), ("kind=x", "kind"),
       ("a=%", "a=%"), ("limit", "limit"),
       ("status=99", "status"), ("outcome=good", "outcome"), ("failureReason=no", "failureReason"), ("label=a", "label"),
-      ("createdAfter=today", "createdAfter"), ("label.=a", "label."), ("label.a=b&label=a:c", "label.a"),
+      ("createdAfter=today", "createdAfter"), ("label.=a", "label."), ("attempts=0", "attempts"),
+      ("attempts=x", "attempts"), ("olderThan=2026-12-01T09:00:00Z", "olderThan"), ("olderThan=-1m", "olderThan"),
+      ("label.a=b&label=a:c", "label.a"),
     ])
   func badQuery(query: String, name: String) {
-    let problem = #expect(throws: Problem.self) { try CallQuery(parameters: query) }
+    let problem = #expect(throws: Problem.self) { try CallQuery(parameters: query, at: Self.now) }
     #expect(problem?.status == 400)
     #expect(problem?.code == "invalidParameter")
     #expect(problem?.errors.map(\.pointer) == [name])

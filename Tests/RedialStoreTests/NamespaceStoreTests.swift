@@ -134,7 +134,7 @@ struct NamespaceStoreTests {
       StoredPolicy(name: "fast", version: 1, createdAt: Sample.start, json: Array("{}".utf8), in: $0)
     }
     var request = try Array(#"{"action": "cancel", "all": true}"#.utf8).withUnsafeBufferPointer {
-      try BulkRequest.read($0, rate: 5)
+      try BulkRequest.read($0, rate: 5, at: Sample.start)
     }
     request.filter.namespace = acme
     let operation = BulkOperation(id: BulkOperationID(rawValue: 7), request: request, createdAt: Sample.start)

@@ -63,7 +63,7 @@ struct TextSearchTests {
     try store.commit(calls.map { .insert($0) })
     let reader = try SQLiteReader(path: folder.file("calls.db"), connections: 1, beside: store)
     var filter = CallFilter()
-    #expect(filter.set("url", to: "WANTED") == nil)
+    #expect(filter.set("url", to: "WANTED", at: Sample.start) == nil)
     var query = CallQuery(filter, scanLimit: 50)
     var (found, pages): ([CallID], Int) = ([], 0)
     while true {

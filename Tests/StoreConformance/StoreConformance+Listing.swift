@@ -62,6 +62,7 @@ extension StoreConformance {
       var call = Sample.call(
         number << 20 | 5, StoredState.allCases.randomElement(using: &random) ?? .held,
         target: "t\(number % 2)", labels: labels)
+      call.progress.attempts = Int.random(in: 0..<5, using: &random)
       if call.progress.state == .failed { call.progress.failure = StopReason.allCases.randomElement(using: &random) }
       calls.append(call)
       try store.commit([.insert(call)])
@@ -87,6 +88,7 @@ extension StoreConformance {
       if chance() { filter.statuses = [200...200, 400...503].randomElement(using: &random) }
       if chance() { filter.outcome = .answered }
       if chance() { filter.failure = .tripped }
+      if chance() { filter.attempts = Int.random(in: 1..<5, using: &random) }
       let expected = calls.reversed().filter { call in
         let attempt = last[call.id]
         return (filter.states.isEmpty || filter.states.contains(call.progress.state.visible))
@@ -96,6 +98,7 @@ extension StoreConformance {
           && (filter.createdBefore.map { call.id.createdAt < $0 } ?? true)
           && (filter.statuses.map { range in attempt?.status.map(range.contains) ?? false } ?? true)
           && (filter.outcome == nil || attempt?.outcome == filter.outcome)
+          && call.progress.attempts >= filter.attempts ?? 0
           && (filter.failure == nil || call.progress.failure == filter.failure)
       }
       var query = CallQuery(filter, limit: Int.random(in: 1...40, using: &random), scanLimit: 30)

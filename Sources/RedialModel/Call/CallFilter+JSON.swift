@@ -4,48 +4,56 @@ internal import RedialText
 
 extension CallFilter {
   /// Reads an object of conditions, each named as in a query, with `labels` as an object.
-  mutating func read(_ pointer: String, from reader: inout DescriptorReader) throws(JSONError) {
+  ///
+  /// - Parameter now: From when durations count.
+  mutating func read(
+    _ pointer: String, from reader: inout DescriptorReader, at now: Timestamp
+  ) throws(JSONError) {
     guard try reader.expect(.object, pointer, "must be an object such as {\"state\": \"failed\"}") else { return }
     try reader.json.beginObject()
     var members = Members(Self.names + ["labels"])
     while let key = try reader.nextMember(&members, of: "a filter", at: pointer) {
       if key == "labels" {
-        try readLabels("\(pointer)/labels", &reader)
+        try readLabels("\(pointer)/labels", &reader, at: now)
       } else if key == "state", try reader.json.peek() == .array {
-        try readStates("\(pointer)/state", &reader)
-      } else if key == "status", try reader.json.peek() == .number {
-        set("status", to: try reader.json.integer().description, at: "\(pointer)/status", &reader)
+        try readStates("\(pointer)/state", &reader, at: now)
+      } else if ["status", "attempts"].contains(key), try reader.json.peek() == .number {
+        set(key, to: try reader.json.integer().description, at: "\(pointer)/\(key)", &reader, now)
       } else if let text = try reader.string("\(pointer)/\(key)") {
-        set(key, to: text, at: "\(pointer)/\(key)", &reader)
+        set(key, to: text, at: "\(pointer)/\(key)", &reader, now)
       }
     }
   }
 
-  private mutating func readStates(_ pointer: String, _ reader: inout DescriptorReader) throws(JSONError) {
+  private mutating func readStates(
+    _ pointer: String, _ reader: inout DescriptorReader, at now: Timestamp
+  ) throws(JSONError) {
     try reader.json.beginArray()
     var position = 0
     while try reader.json.nextElement() {
       let place = "\(pointer)/\(position)"
       position += 1
-      if let text = try reader.string(place) { set("state", to: text, at: place, &reader) }
+      if let text = try reader.string(place) { set("state", to: text, at: place, &reader, now) }
     }
     if position == 0 { reader.fault(pointer, "names no state") }
   }
 
-  private mutating func readLabels(_ pointer: String, _ reader: inout DescriptorReader) throws(JSONError) {
+  private mutating func readLabels(
+    _ pointer: String, _ reader: inout DescriptorReader, at now: Timestamp
+  ) throws(JSONError) {
     guard try reader.expect(.object, pointer, "must be an object of strings") else { return }
     try reader.json.beginObject()
     while let name = try reader.json.nextKey() {
       let place = "\(pointer)/\(DescriptorReader.escaped(name))"
-      if let value = try reader.string(place) { set("label.\(name)", to: value, at: place, &reader) }
+      if let value = try reader.string(place) { set("label.\(name)", to: value, at: place, &reader, now) }
     }
   }
 
   /// Sets the condition with this name, or reports why it cannot be set.
   private mutating func set(
-    _ name: String, to text: String, at pointer: String, _ reader: inout DescriptorReader
+    _ name: String, to text: String, at pointer: String, _ reader: inout DescriptorReader, _ now: Timestamp
   ) {
-    if let fault = set(name, to: text) { reader.fault(pointer, fault) }
+    if let fault = set(name, to: text, at: now) { reader.fault(pointer, fault) }
   }
 
   /// Writes the conditions that are set, as one object.
@@ -57,6 +65,7 @@ extension CallFilter {
     if !labels.isEmpty { labels.write(to: &writer) }
     if let createdAfter { writer.field("createdAfter", createdAfter) }
     if let createdBefore { writer.field("createdBefore", createdBefore) }
+    if let attempts { writer.field("attempts", attempts) }
     if let statuses { writer.field("status", PolicyVocabulary.text(statuses)) }
     if let outcome {
       writer.key("outcome")

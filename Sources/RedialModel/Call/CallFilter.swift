@@ -17,6 +17,8 @@ public struct CallFilter: Sendable, Hashable {
   public var createdAfter: Timestamp?
   /// Only those that were accepted earlier, to the millisecond.
   public var createdBefore: Timestamp?
+  /// Only those of which at least so many attempts have begun.
+  public var attempts: Int?
   /// Only those whose last attempt was answered with one of these statuses.
   public var statuses: ClosedRange<Int>?
   /// Only those whose last attempt had this outcome.
@@ -41,6 +43,8 @@ public struct CallFilter: Sendable, Hashable {
   public static let maximumLabels = 8
   /// The maximum length of a part of a URL in a filter, in bytes.
   public static let longestURLPart = 2048
+  /// The numbers of attempts that a filter may ask for.
+  public static let attemptCounts = 1...1_000_000_000
 
   /// Creates a filter; without arguments, it selects all calls of clients.
   public init(
@@ -60,10 +64,21 @@ public struct CallFilter: Sendable, Hashable {
     self.endedBy = endedBy
   }
 
-  /// Whether an index finds exactly these calls. Otherwise calls are examined one by one.
-  public var isIndexed: Bool {
-    statuses == nil && outcome == nil && failure == nil && endedBy == nil && urlPart == nil && idempotencyKey == nil
-      && (labels.isEmpty || labels.count == 1 && states.isEmpty && target == nil && kind == .call)
+  /// Whether an index finds exactly these calls. Otherwise calls are examined.
+  public var isIndexed: Bool { !readsRows && !looksUp }
+
+  /// Whether the row of each call has to be read, in the order of an index.
+  public var readsRows: Bool { attempts != nil }
+
+  /// Whether more of a call has to be looked up than its row.
+  public var looksUp: Bool {
+    statuses != nil || outcome != nil || failure != nil || endedBy != nil || urlPart != nil || idempotencyKey != nil
+      || !labels.isEmpty && (labels.count > 1 || !states.isEmpty || target != nil || kind != .call)
+  }
+
+  /// The states in the store of the calls that it selects.
+  public var storedStates: [StoredState] {
+    StoredState.allCases.filter { states.isEmpty || states.contains($0.visible) }
   }
 
   /// The lowest id of a call that was accepted late enough.
@@ -74,9 +89,11 @@ public struct CallFilter: Sendable, Hashable {
 
   /// Sets a condition from its text in a query.
   ///
-  /// - Parameter name: The condition's name; a label's is `label.` and its name.
+  /// - Parameters:
+  ///   - name: The condition's name; a label's is `label.` and its name.
+  ///   - now: From when durations count.
   /// - Returns: What is wrong with the text, as a clause; nil if the condition is set.
-  public mutating func set(_ name: String, to text: String) -> String? {
+  public mutating func set(_ name: String, to text: String, at now: Timestamp) -> String? {
     switch name {
     case "kind":
       guard let kind = CallKind.allCases.first(where: { $0.name == text }) else { return "must be call or webhook" }
@@ -91,7 +108,15 @@ public struct CallFilter: Sendable, Hashable {
     case "target": target = text
     case "createdAfter", "createdBefore":
       guard let time = TimestampText.parse(text) else { return "must be an RFC 3339 time such as 2026-12-01T09:00:00Z" }
-      if name == "createdAfter" { createdAfter = time } else { createdBefore = time }
+      if name == "createdAfter" { createdAfter = time } else { accept(before: time) }
+    case "olderThan":
+      guard let age = DurationText.parse(text) else { return "must be a duration such as 15m" }
+      accept(before: Timestamp(microseconds: now.microseconds - age.wholeMicroseconds))
+    case "attempts":
+      guard let least = Int(text), Self.attemptCounts.contains(least) else {
+        return "must be a whole number from 1 to \(Self.attemptCounts.upperBound): at least so many attempts"
+      }
+      attempts = least
     case "status":
       guard let range = PolicyVocabulary.statusRange(text) else {
         return "must be a status from 100 to 599 or a range such as 500-599"
@@ -129,9 +154,13 @@ public struct CallFilter: Sendable, Hashable {
 
   /// The conditions that have a name of their own; those on labels are separate.
   public static let names = [
-    "kind", "state", "target", "createdAfter", "createdBefore", "status", "outcome", "failureReason", "url",
+    "kind", "state", "target", "createdAfter", "createdBefore", "olderThan", "attempts", "status", "outcome",
+    "failureReason", "url",
     "idempotencyKey",
   ]
+
+  /// Of several times by which calls must have been accepted, the earliest counts.
+  private mutating func accept(before time: Timestamp) { createdBefore = min(time, createdBefore ?? time) }
 
   private mutating func add(_ name: String, _ value: String) -> String? {
     guard !name.isEmpty else { return "names no label" }

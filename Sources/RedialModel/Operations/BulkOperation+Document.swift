@@ -50,7 +50,7 @@ extension BulkOperation {
   public init(_ content: UnsafeBufferPointer<UInt8>) throws(JSONError) {
     let fields = try Fields(content)
     let request = fields.request.bytes.withUnsafeBufferPointer { bytes in
-      Result { () throws(Problem) in try BulkRequest.read(bytes, rate: Self.rates.lowerBound) }
+      Result { () throws(Problem) in try BulkRequest.read(bytes, rate: Self.rates.lowerBound, at: fields.createdAt) }
     }
     guard case .success(var request) = request, let namespace = Namespace(fields.namespace),
       let state = UInt8(exactly: fields.state).flatMap(State.init(rawValue:))

@@ -1,3 +1,4 @@
+public import RedialCore
 internal import RedialJSON
 
 /// A client's request for a bulk operation.
@@ -13,10 +14,14 @@ public struct BulkRequest: Sendable, Hashable {
 
   /// Reads a request from JSON.
   ///
-  /// - Parameter rate: Calls per second if the client does not say.
+  /// - Parameters:
+  ///   - rate: Calls per second if the client does not say.
+  ///   - now: From when durations count.
   /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else, which names each wrong
   ///   member. A filter without a condition is wrong unless `all` is true: it is more often forgotten than intended.
-  public static func read(_ bytes: UnsafeBufferPointer<UInt8>, rate: Int) throws(Problem) -> BulkRequest {
+  public static func read(_ bytes: UnsafeBufferPointer<UInt8>, rate: Int, at now: Timestamp) throws(Problem)
+    -> BulkRequest
+  {
     var reader = DescriptorReader(json: JSONReader(bytes), limits: .unlimited)
     var action: BulkOperation.Action?
     var (filter, rate, attribution, isDryRun) = (CallFilter(), rate, Attribution(), false)
@@ -31,7 +36,7 @@ public struct BulkRequest: Sendable, Hashable {
           guard let word = try reader.string("/action") else { continue }
           action = BulkOperation.Action.allCases.first { $0.name == word }
           if action == nil { reader.fault("/action", "must be one of retry, cancel, release, purge") }
-        case "filter": try filter.read("/filter", from: &reader)
+        case "filter": try filter.read("/filter", from: &reader, at: now)
         case "ratePerSecond": rate = try reader.integer("/ratePerSecond", in: BulkOperation.rates) ?? rate
         case "dryRun": isDryRun = try reader.bool("/dryRun") ?? false
         case "all": meansAll = try reader.bool("/all") ?? false
@@ -72,7 +77,7 @@ public struct BulkRequest: Sendable, Hashable {
     if let reason = attribution.reason { writer.field("reason", reason) }
   }
 
-  /// The request as one JSON object, which ``read(_:rate:)`` reads.
+  /// The request as one JSON object, which ``read(_:rate:at:)`` reads.
   public var json: [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()

@@ -30,37 +30,54 @@ extension PostgresReader {
       if targetID == nil { return page }
     }
     var before = min(query.before ?? filter.endID, filter.endID)
-    var left = filter.isIndexed ? Int.max : max(1, query.scanLimit)
+    // In rows.
+    var left = filter.isIndexed ? Int.max : max(1, query.scanLimit) * CallQuery.rowsPerCall
     let search = filter.urlPart.map { TextSearch($0) }
+    // One row more than requested shows whether there is another page.
+    let limit = filter.looksUp ? ListQueries.chunk : query.limit + 1
+    var reading = filter.readsRows ? min(max(Self.firstRows, limit), left) : limit
     while true {
-      // One row more than requested shows whether there is another page.
-      let limit = filter.isIndexed ? query.limit + 1 : min(ListQueries.chunk, left)
       let rows = try run([
-        ListQueries.statement(filter, before: before, namespace: namespace, targetID: targetID, limit: limit)
+        ListQueries.statement(
+          filter, before: before, namespace: namespace, targetID: targetID, reading: reading, limit: limit)
       ])[0]
-      for row in 0..<rows.count {
+      let found = rows.count - 1
+      for row in 0..<found {
         if page.calls.count == query.limit || left <= 0 {
           page.next = before
           return page
         }
-        before = CallID(rawValue: rows.integer(row, 0))
-        if !filter.isIndexed { left -= 1 }
-        guard rows.integer(row, 1) == 1 else { continue }
+        before = CallID(rawValue: rows.integer(row, ListQueries.Column.id))
+        if filter.looksUp { left -= CallQuery.rowsPerCall }
+        guard rows.integer(row, ListQueries.Column.matches) == 1 else { continue }
         if let search, !isFound(search, in: rows, row, &left) { continue }
         page.calls.append(before)
       }
-      if rows.count < limit { return page }
+      let read = Int(rows.integer(found, ListQueries.Column.read))
+      left -= read
+      // If no more were found than may be at a time, the rest of what was read is read again.
+      if found < limit || !filter.readsRows {
+        if read < reading { return page }
+        before = CallID(rawValue: rows.integer(found, ListQueries.Column.id))
+      }
       if left <= 0 {
         page.next = before
         return page
       }
+      // Where matching calls are many, few rows have to be read for a page.
+      if filter.readsRows { reading = min(reading * 4, ListQueries.mostRows, left) }
     }
   }
 
+  /// How many rows are read at first, if their calls may match or not.
+  private static let firstRows = 1024
+
   /// Searches the URL of a call, as it is shown.
   private func isFound(_ search: TextSearch, in rows: PostgresRows, _ row: Int, _ left: inout Int) -> Bool {
-    guard let url = rows.withBytes(row, 2, { CallSpec.url(inCanonicalJSON: $0) }) else { return false }
-    left -= url.utf8.count / 256
+    guard let url = rows.withBytes(row, ListQueries.Column.spec, { CallSpec.url(inCanonicalJSON: $0) }) else {
+      return false
+    }
+    left -= url.utf8.count / 256 * CallQuery.rowsPerCall
     return search.occurs(in: redaction.url(url))
   }
 

@@ -44,7 +44,8 @@ struct LoggedListing {
     _ id: CallID, _ call: LoggedCalls.Call, _ filter: CallFilter, _ search: TextSearch?
   ) throws(StoreError) -> Bool {
     let progress = call.progress
-    guard filter.states.isEmpty || filter.states.contains(progress.state.visible) else { return false }
+    guard filter.storedStates.contains(progress.state) else { return false }
+    if let least = filter.attempts, progress.attempts < least { return false }
     if let failure = filter.failure, progress.failure != failure { return false }
     if let time = filter.endedBy {
       guard let end = progress.finishedAt, end <= time else { return false }

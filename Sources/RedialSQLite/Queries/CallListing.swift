@@ -5,16 +5,20 @@ internal import RedialModel
 /// stored.
 ///
 /// A label's calls are a range of an index. Otherwise each state is a range of an index ordered by age; SQLite merges
-/// the ranges and reads no more of each than it needs (`MERGE (UNION ALL)` in the query plan).
+/// the ranges and reads no more of each than it needs (`MERGE (UNION ALL)` in the query plan). What the rows of calls
+/// say is judged as they are read; only the calls that are left are looked up, if more of them must be known.
 final class CallListing {
-  private enum Shape: Hashable {
-    case states(Set<CallState>, hasTarget: Bool)
-    case label
-    case idempotencyKey
-  }
+  private struct Shape: Hashable {
+    enum Source: Hashable {
+      case states([StoredState], hasTarget: Bool)
+      case label
+      case idempotencyKey
+    }
 
-  /// Candidates that are read at a time if not all of them may match.
-  private static let chunk = 250
+    var source: Source
+    /// Whether the rows of the calls are read, and not only an index.
+    var readsRows: Bool
+  }
 
   private let connection: SQLiteConnection
   private let matches: CallMatching
@@ -36,44 +40,41 @@ final class CallListing {
   func ids(_ query: CallQuery, namespace: Int64, targetID: Int64?) throws(StoreError) -> CallPage<CallID> {
     var page = CallPage<CallID>(calls: [], next: nil)
     guard query.limit > 0 else { return page }
-    let isIndexed = query.filter.isIndexed
-    var before = min(query.before ?? query.filter.endID, query.filter.endID)
-    var left = isIndexed ? Int.max : max(1, query.scanLimit)
-    let search = query.filter.urlPart.map { TextSearch($0) }
-    while true {
-      // One row more than requested shows whether there is another page.
-      let limit = isIndexed ? query.limit + 1 : min(Self.chunk, left)
-      let candidates = try candidates(
-        query.filter, before: before, namespace: namespace, targetID: targetID, limit: limit)
-      for id in candidates {
-        if page.calls.count == query.limit || left <= 0 {
-          page.next = before
-          return page
-        }
-        before = id
-        if !isIndexed {
-          let verdict = try matches(id, query.filter, targetID: targetID, search: search)
-          left -= verdict.work
-          guard verdict.fits else { continue }
-        }
-        page.calls.append(id)
-      }
-      if candidates.count < limit { return page }
-      if left <= 0 {
+    let filter = query.filter
+    var before = min(query.before ?? filter.endID, filter.endID)
+    // In rows.
+    var left = filter.isIndexed ? Int.max : max(1, query.scanLimit) * CallQuery.rowsPerCall
+    let search = filter.urlPart.map { TextSearch($0) }
+    // One row more than requested shows whether there is another page.
+    let limit = filter.isIndexed ? query.limit + 1 : Int.max
+    let candidates = try candidates(filter, before: before, namespace: namespace, targetID: targetID, limit: limit)
+    try candidates.each { row throws(StoreError) in
+      if page.calls.count == query.limit || left <= 0 {
         page.next = before
-        return page
+        return false
       }
+      before = CallID(rawValue: row.integer(0))
+      left -= 1
+      if filter.readsRows, let least = filter.attempts, row.integer(1) < least { return true }
+      if filter.looksUp {
+        let verdict = try matches(before, filter, targetID: targetID, search: search)
+        left -= verdict.work * CallQuery.rowsPerCall - 1
+        guard verdict.fits else { return true }
+      }
+      page.calls.append(before)
+      return true
     }
+    return page
   }
 
   private func candidates(
     _ filter: CallFilter, before: CallID, namespace: Int64, targetID: Int64?, limit: Int
-  ) throws(StoreError) -> [CallID] {
+  ) throws(StoreError) -> SQLiteStatement {
     let label = filter.idempotencyKey == nil ? filter.labels.first : nil
-    let shape: Shape =
+    let source: Shape.Source =
       filter.idempotencyKey != nil
-      ? .idempotencyKey : label != nil ? .label : .states(filter.states, hasTarget: targetID != nil)
-    let statement = try statement(shape)
+      ? .idempotencyKey : label != nil ? .label : .states(filter.storedStates, hasTarget: targetID != nil)
+    let statement = try statement(Shape(source: source, readsRows: filter.readsRows))
     statement.bind(1, Int64(filter.kind.rawValue))
     statement.bind(2, before.rawValue)
     statement.bind(3, Int64(limit))
@@ -87,7 +88,7 @@ final class CallListing {
       statement.bind(6, namespace)
       if let targetID { statement.bind(5, targetID) }
     }
-    return try statement.rows { row throws(StoreError) in CallID(rawValue: row.integer(0)) }
+    return statement
   }
 
   private func statement(_ shape: Shape) throws(StoreError) -> SQLiteStatement {
@@ -98,23 +99,35 @@ final class CallListing {
   }
 
   private static func sql(_ shape: Shape) -> String {
-    if case .idempotencyKey = shape {
-      return "SELECT call_id FROM idempotency_keys WHERE key = ?5 AND call_id < ?2 AND call_id >= ?4 "
-        + "AND ?1 >= 0 ORDER BY call_id DESC LIMIT ?3"
+    // Only calls of clients have labels, so the kind needs no condition; its parameter is only a placeholder.
+    let window = "call_id < ?2 AND call_id >= ?4 AND ?1 >= 0"
+    switch shape.source {
+    case .idempotencyKey: return byCall("idempotency_keys", "key = ?5 AND \(window)", shape.readsRows)
+    case .label: return byCall("labels", "name = ?5 AND value = ?6 AND \(window)", shape.readsRows)
+    case .states(let states, let hasTarget):
+      let ranges = states.map { state in
+        let range =
+          "SELECT id\(shape.readsRows ? ", \(columns)" : "") FROM calls "
+          + "WHERE kind = ?1 AND \(StateColumns.condition(state)) AND id < ?2 AND id >= ?4"
+        let isInMemory = state == .held || state == .running
+        // A target belongs to one namespace, so that parameter is only a placeholder.
+        if hasTarget, !isInMemory { return range + " AND target_id = ?5 AND \(Conditions.notInMemory) AND ?6 >= 0" }
+        return range + " AND namespace = ?6" + (hasTarget ? " AND target_id = ?5" : "")
+      }
+      return ranges.joined(separator: " UNION ALL ") + " ORDER BY id DESC LIMIT ?3"
     }
-    guard case .states(let wanted, let hasTarget) = shape else {
-      // Only calls of clients have labels, so the kind needs no condition; its parameter is only a placeholder.
-      return "SELECT call_id FROM labels WHERE name = ?5 AND value = ?6 AND call_id < ?2 AND call_id >= ?4 "
-        + "AND ?1 >= 0 ORDER BY call_id DESC LIMIT ?3"
+  }
+
+  /// The columns of a row, behind its id, by which a call is judged.
+  private static let columns = "attempts"
+
+  /// The calls that a table names.
+  private static func byCall(_ table: String, _ condition: String, _ readsRows: Bool) -> String {
+    guard readsRows else {
+      return "SELECT call_id FROM \(table) WHERE \(condition) ORDER BY call_id DESC LIMIT ?3"
     }
-    let states = StoredState.allCases.filter { wanted.isEmpty || wanted.contains($0.visible) }
-    let ranges = states.map { state in
-      let range = "SELECT id FROM calls WHERE kind = ?1 AND \(StateColumns.condition(state)) AND id < ?2 AND id >= ?4"
-      let isInMemory = state == .held || state == .running
-      // A target belongs to one namespace, so that parameter is only a placeholder.
-      if hasTarget, !isInMemory { return range + " AND target_id = ?5 AND \(Conditions.notInMemory) AND ?6 >= 0" }
-      return range + " AND namespace = ?6" + (hasTarget ? " AND target_id = ?5" : "")
-    }
-    return ranges.joined(separator: " UNION ALL ") + " ORDER BY id DESC LIMIT ?3"
+    // The cross join keeps the order: the table names the calls, and each is looked up.
+    return "SELECT call_id, \(columns) FROM \(table) CROSS JOIN calls ON calls.id = call_id WHERE \(condition) "
+      + "ORDER BY call_id DESC LIMIT ?3"
   }
 }

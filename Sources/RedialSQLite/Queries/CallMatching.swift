@@ -54,10 +54,9 @@ struct CallMatching {
       guard try hasLabel.first({ row throws(StoreError) in row.integer(0) }) != nil else { return Verdict(fits: false) }
     }
     // One bit for each selected state.
-    let wanted = StoredState.allCases.filter { filter.states.isEmpty || filter.states.contains($0.visible) }
     matches.bind(1, id.rawValue)
     matches.bind(2, Int64(filter.kind.rawValue))
-    matches.bind(3, wanted.reduce(Int64(0)) { $0 | 1 << Int64($1.rawValue) })
+    matches.bind(3, filter.storedStates.reduce(Int64(0)) { $0 | 1 << Int64($1.rawValue) })
     matches.bind(4, targetID)
     matches.bind(5, filter.endedBy?.microseconds)
     matches.bind(6, filter.failure.map { Int64($0.rawValue) })

@@ -1,3 +1,4 @@
+internal import RedialCore
 internal import RedialModel
 internal import RedialStore
 internal import RedialText
@@ -74,12 +75,13 @@ extension QueryParameters {
 
   /// Removes the parameters that select calls.
   ///
+  /// - Parameter now: From when durations count.
   /// - Throws: A problem that names the wrong parameter.
-  mutating func takeConditions(of filter: inout CallFilter) throws(Problem) {
+  mutating func takeConditions(of filter: inout CallFilter, at now: Timestamp) throws(Problem) {
     for name in values.keys.sorted()
     where CallFilter.names.contains(name) || name == "label" || name.hasPrefix("label.") {
       guard let text = take(name) else { continue }
-      if let fault = filter.set(name, to: text) { throw Self.problem(name, fault) }
+      if let fault = filter.set(name, to: text, at: now) { throw Self.problem(name, fault) }
     }
   }
 }
@@ -89,11 +91,12 @@ extension CallQuery {
 
   /// Reads which calls to list.
   ///
+  /// - Parameter now: From when durations count.
   /// - Throws: A problem that names the wrong parameter.
-  init(parameters query: String?) throws(Problem) {
+  init(parameters query: String?, at now: Timestamp) throws(Problem) {
     self.init()
     var parameters = try QueryParameters(query)
-    try parameters.takeConditions(of: &filter)
+    try parameters.takeConditions(of: &filter, at: now)
     limit = try parameters.takeLimit(upTo: Self.maximumLimit) ?? limit
     if let text = parameters.take("cursor") {
       guard let before = CallID(text) else {

@@ -32,7 +32,7 @@ struct CallRoutes: RouteGroup {
 
   private func list(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     let caller = exchange.caller
-    var wanted = try CallQuery(parameters: request.query)
+    var wanted = try CallQuery(parameters: request.query, at: clock.now)
     wanted.filter.namespace = caller.namespace
     wanted.scanLimit = maxScan
     guard JSONLines.isWanted(request.list("accept")) else {

@@ -32,7 +32,7 @@ struct OperationRoutes: RouteGroup {
   private func begin(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
     try request.checkJSON()
-    var wanted = try BulkRequest.read(request.content, rate: operations.rate)
+    var wanted = try BulkRequest.read(request.content, rate: operations.rate, at: clock.now)
     wanted.filter.namespace = exchange.caller.namespace
     if wanted.isDryRun {
       // A count reads many pages, even if an index finds the calls.

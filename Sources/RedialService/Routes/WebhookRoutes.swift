@@ -80,7 +80,7 @@ struct WebhookRoutes: RouteGroup {
   /// The webhooks of an endpoint, which are calls of its own target.
   private func deliveries(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     let endpoint = try endpoint(exchange)
-    var wanted = try CallQuery(parameters: request.query)
+    var wanted = try CallQuery(parameters: request.query, at: calls.clock.now)
     guard wanted.filter.target == nil, wanted.filter.kind == .call else {
       throw QueryParameters.problem(
         wanted.filter.target == nil ? "kind" : "target", "is not a parameter of this operation")

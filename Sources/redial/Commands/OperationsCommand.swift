@@ -26,6 +26,8 @@ extension Command {
       Option(name: "--label", form: "NAME=VALUE", summary: "Only those with this label.", repeats: true),
       Option(name: "--created-after", form: "TIME", summary: "Only those accepted then or later."),
       Option(name: "--created-before", form: "TIME", summary: "Only those accepted earlier."),
+      Option(name: "--older-than", form: "DURATION", summary: "Only those accepted at least so long ago, such as 15m."),
+      Option(name: "--attempts", form: "COUNT", summary: "Only those with at least so many attempts."),
       Option(name: "--status", form: "STATUS", summary: "Only those whose last answer was this, or such as 500-599."),
       Option(
         name: "--outcome", form: "OUTCOME", summary: "Only those whose last attempt had this outcome.", values: .outcome
@@ -122,9 +124,8 @@ struct OperationsCommand {
     writer.beginObject()
     let conditions: KeyValuePairs<String, StaticString> = [
       "--kind": "kind", "--state": "state", "--target": "target", "--created-after": "createdAfter",
-      "--created-before": "createdBefore", "--status": "status", "--outcome": "outcome",
-      "--failure-reason": "failureReason",
-      "--in-url": "url",
+      "--created-before": "createdBefore", "--older-than": "olderThan", "--attempts": "attempts", "--status": "status",
+      "--outcome": "outcome", "--failure-reason": "failureReason", "--in-url": "url",
     ]
     for (option, name) in conditions {
       if let value = arguments.value(option) { writer.field(name, value) }

@@ -63,6 +63,10 @@ export interface ListFilter {
   labels?: Readonly<Record<string, string>>;
   createdAfter?: Date | string;
   createdBefore?: Date | string;
+  /** Accepted at least so long ago: a duration such as `15m`. */
+  olderThan?: string;
+  /** At least so many attempts have begun. */
+  attempts?: number;
   /** A status, or a range such as `500-599`, of the last attempt. */
   status?: string;
   outcome?: Outcome;
