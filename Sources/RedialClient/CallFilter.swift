@@ -10,7 +10,7 @@ internal import RedialText
 /// ```
 ///
 /// The service finds states, a target, a label, times and an idempotency key by an index. It reads the
-/// row of each call for `attempts`. For the other conditions, and for a label together with others, it looks up call
+/// row of each call for `attempts`, `waitingOn` and `nextAttemptBefore`. For the other conditions, and for a label together with others, it looks up call
 /// after call, and such a list takes longer.
 public struct CallFilter: Sendable, Hashable {
   /// Only calls in one of these states; empty for all.
@@ -27,6 +27,10 @@ public struct CallFilter: Sendable, Hashable {
   public var olderThan: Duration?
   /// Only calls of which at least so many attempts have begun, 1 to 1,000,000,000.
   public var attempts: Int?
+  /// Only calls that wait for this.
+  public var waitingOn: RedialCall.WaitReason?
+  /// Only waiting calls whose next attempt may begin earlier, as far as that is known. Sent to the microsecond.
+  public var nextAttemptBefore: Date?
   /// Only calls whose last attempt had a response with one of these statuses, within 100...599.
   public var status: ClosedRange<Int>?
   /// Only calls whose last attempt had this outcome.
@@ -43,7 +47,8 @@ public struct CallFilter: Sendable, Hashable {
   /// Creates a filter; omitted conditions hold for every call.
   public init(
     states: [RedialCall.State] = [], target: String? = nil, labels: [String: String] = [:], createdAfter: Date? = nil,
-    createdBefore: Date? = nil, olderThan: Duration? = nil, attempts: Int? = nil, status: ClosedRange<Int>? = nil,
+    createdBefore: Date? = nil, olderThan: Duration? = nil, attempts: Int? = nil,
+    waitingOn: RedialCall.WaitReason? = nil, nextAttemptBefore: Date? = nil, status: ClosedRange<Int>? = nil,
     outcome: RedialCallAttempt.Outcome? = nil,
     failureReason: RedialCall.FailureReason? = nil, urlText: String? = nil, idempotencyKey: String? = nil,
     kind: RedialCall.Kind? = nil
@@ -55,6 +60,8 @@ public struct CallFilter: Sendable, Hashable {
     self.createdBefore = createdBefore
     self.olderThan = olderThan
     self.attempts = attempts
+    self.waitingOn = waitingOn
+    self.nextAttemptBefore = nextAttemptBefore
     self.status = status
     self.outcome = outcome
     self.failureReason = failureReason
@@ -78,6 +85,8 @@ public struct CallFilter: Sendable, Hashable {
     add("createdBefore", try createdBefore.map { try WireTime.text($0, part: "createdBefore") })
     add("olderThan", olderThan.map(DurationText.format))
     add("attempts", attempts.map(String.init))
+    add("waitingOn", waitingOn?.rawValue)
+    add("nextAttemptBefore", try nextAttemptBefore.map { try WireTime.text($0, part: "nextAttemptBefore") })
     add("status", status.map(PolicyVocabulary.text))
     add("outcome", outcome?.rawValue)
     add("failureReason", failureReason?.rawValue)

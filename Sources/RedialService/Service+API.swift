@@ -29,7 +29,9 @@ extension Service {
       PolicyRoutes(
         queries: queries, clock: clock, changes: runtime.changes, instances: runtime.instances, policies: policies),
       ForecastRoutes(forecasting: runtime.forecasting, policies: policies.policies),
-      OperationRoutes(queries: queries, clock: clock, changes: runtime.changes, operations: operations),
+      OperationRoutes(
+        queries: queries, clock: clock, changes: runtime.changes, operations: operations,
+        standings: calls.standings),
       EventRoutes(queries: queries, metrics: runtime.metrics, events: runtime.followers.events, keys: keys),
       ForwardedRoutes(engine: runtime.engine, intake: runtime.intake, keys: keys),
       EndRoutes(queries: queries, calls: calls, instances: runtime.instances),

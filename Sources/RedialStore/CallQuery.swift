@@ -8,6 +8,8 @@ package struct CallQuery: Sendable {
   package var before: CallID?
   /// The maximum number of calls in a page.
   package var limit: Int
+  /// How targets stand. A filter that asks for waits needs it.
+  package var standings: KnownStandings?
   /// How much may be examined for a page, in calls; a page may be short because of it. A call whose URL must be
   /// searched counts once more for each 256 bytes of it, so that long URLs do not make a page slow. Of calls that are
   /// judged by their rows alone, ``rowsPerCall`` count as one.
@@ -19,11 +21,15 @@ package struct CallQuery: Sendable {
   package static let rowsPerCall = 200
 
   /// Creates a query.
-  package init(_ filter: CallFilter, before: CallID? = nil, limit: Int = 50, scanLimit: Int = defaultScanLimit) {
+  package init(
+    _ filter: CallFilter, before: CallID? = nil, limit: Int = 50, scanLimit: Int = defaultScanLimit,
+    standings: KnownStandings? = nil
+  ) {
     self.filter = filter
     self.before = before
     self.limit = limit
     self.scanLimit = scanLimit
+    self.standings = standings
   }
 
   /// Creates a query by state, target and kind.

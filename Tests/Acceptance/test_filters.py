@@ -116,6 +116,76 @@ def test_calls_are_found_by_their_age_and_their_attempts(redial, receiver):
     assert shown == "retry would act on 1 call\n"
 
 
+WAITS = ["startTime", "backoff", "retryAfter", "breaker", "concurrency", "rateLimit", "retryBudget", "ordering", "paused",
+         "pace", "connections"]
+SLOW = {"maxAttempts": 3, "deadline": "1d", "backoff": {"strategy": "constant", "initial": "10m", "jitter": "none"},
+        "retryOn": {"statuses": ["404"]}}
+
+
+def test_calls_are_found_by_what_they_wait_for_as_they_show_it(redial, receiver):
+    target = receiver(lambda request: (404, {}, b""))
+    service = redial(clock=True)
+    tried = service.submit(url=target.url, policy=SLOW)
+    wait_until(lambda: service.get(tried)["waitingOn"] == "backoff", "it waits for its next attempt")
+    held = [service.submit(url=target.url, delay=delay, target="held") for delay in ("1h", "2h")]
+    tripped = service.submit(url=target.url, delay="1h", target="tripped")
+    first, second = (service.submit(url=target.url, delay=delay, orderingKey="k") for delay in ("1h", "1s"))
+    for name, command in (("held", "pause"), ("tripped", "trip")):
+        assert service("POST", f"/v1/targets/{name}/{command}").status == 200
+
+    def shown():
+        calls = service("GET", "/v1/calls?state=scheduled&limit=250").json["data"]
+        return {call["id"]: (call["waitingOn"], call["nextAttemptAt"]) for call in calls}
+
+    for restarts in (False, True):
+        if restarts:
+            service.kill()
+            service.start()
+        waits = shown()
+        assert [waits[call] for call in (*held, tripped, second)] == [
+            ("paused", None), ("paused", None), ("breaker", None), ("ordering", None)]
+        assert [waits[call][0] for call in (tried, first)] == ["backoff", "startTime"]
+        for reason in WAITS:
+            expected = [call for call, (on, _) in waits.items() if on == reason]
+            assert listed(service, f"waitingOn={reason}", limit=1) == expected, reason
+            assert listed(service, f"waitingOn={reason}&state=scheduled,failed") == expected, reason
+        for time, expected in (("5m", []), ("15m", [tried]), ("2h", [first, tried]), (waits[first][1], [tried])):
+            assert listed(service, f"nextAttemptBefore={time}", limit=1) == expected, time
+            assert listed(service, f"nextAttemptBefore={time}&attempts=1&waitingOn=backoff") == [
+                call for call in expected if call == tried], time
+        assert listed(service, "waitingOn=paused&target=held") == held[::-1]
+        assert listed(service, "waitingOn=paused&target=tripped") == []
+    lines = service("GET", "/v1/calls?waitingOn=paused", headers={"accept": "application/x-ndjson"}).body.splitlines()
+    assert [json.loads(line)["waitingOn"] for line in lines] == ["paused"] * 2
+    assert service("GET", "/v1/calls?waitingOn=paused&state=failed").status == 400
+    out = run("list", "--url", service.url, "--waiting-on", "breaker").stdout
+    assert tripped in out and out.count("call_") == 1
+
+    def begin(action, dry=False, **filter):
+        return service("POST", "/v1/operations", {"action": action, "filter": filter, "dryRun": dry})
+
+    counted = begin("cancel", waitingOn="paused", dry=True).json
+    assert (counted["matched"], counted["isComplete"]) == (2, True) and counted["countedAt"]
+    assert counted["filter"] == {"state": "scheduled", "waitingOn": "paused"}
+    counted = begin("release", nextAttemptBefore="15m", dry=True).json
+    assert counted["matched"] == 1 and counted["filter"]["nextAttemptBefore"] > counted["countedAt"]
+    for action, state, name, value in (
+            ("retry", None, "waitingOn", "breaker"), ("purge", "failed", "nextAttemptBefore", "5m"),
+            ("cancel", "running", "waitingOn", "breaker"), ("cancel", None, "waitingOn", "nothing")):
+        refused = begin(action, **{name: value} | ({"state": state} if state else {}))
+        assert refused.status == 422 and [e["pointer"] for e in refused.json["errors"]] == [f"/filter/{name}"], refused.json
+    # What an operation does is for the calls that it counted.
+    for action, filter, ended in (("cancel", {"waitingOn": "paused"}, held), ("release", {"nextAttemptBefore": "15m"}, [])):
+        operation = begin(action, **filter)
+        assert operation.status == 202, operation.body
+        path = f"/v1/operations/{operation.json['id']}"
+        wait_until(lambda: service("GET", path).json["state"] == "completed", f"{action} ends")
+        assert service("GET", path).json["done"] == (len(ended) or 1)
+        assert all(service.get(call)["state"] == "cancelled" for call in ended)
+    wait_until(lambda: service.get(tried)["attemptCount"] == 2, "it ran at once")
+    assert service.get(tripped)["state"] == service.get(second)["state"] == "scheduled"
+
+
 def test_a_condition_without_an_index_costs_a_bounded_look_a_page(redial):
     service = redial(Constants(maxScan=100))
     wanted = service.submit(url="http://127.0.0.1:1/", policy={"maxAttempts": 1})

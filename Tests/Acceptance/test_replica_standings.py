@@ -25,6 +25,10 @@ def test_every_instance_says_that_a_target_is_paused_or_tripped(instances, recei
             call = services[0].submit(url=target.url, target=name)
             assert reasons(services, call) == [(reason, None)] * 2
             assert [listed(service, name) for service in services] == [{reason}] * 2
+            for service in services:
+                for query in (f"target={name}&waitingOn={reason}", f"waitingOn={reason}"):
+                    assert [one["id"] for one in service("GET", f"/v1/calls?{query}").json["data"]] == [call]
+                assert service("GET", f"/v1/calls?target={name}&waitingOn=concurrency").json["data"] == []
             assert services[1]("POST", f"/v1/targets/{name}/{back}").status == 200
             assert services[1].ended(call)["state"] == "succeeded"
             assert reasons(services, call) == [(None, None)] * 2
@@ -44,6 +48,10 @@ def test_every_instance_says_until_when_a_breaker_is_open(instances, receiver):
         until = services[0].target(name)["breaker"]["openUntil"]
         call = services[0].submit(url=target.url, target=name)
         assert reasons(services, call) == [("breaker", until)] * 2
+        for service in services:
+            for query in ("waitingOn=breaker", "nextAttemptBefore=2h"):
+                assert [one["id"] for one in service("GET", f"/v1/calls?target={name}&{query}").json["data"]] == [call]
+            assert service("GET", f"/v1/calls?target={name}&nextAttemptBefore={until}").json["data"] == []
 
 
 @pytest.mark.parametrize("end", ["kill", "terminate"])

@@ -134,6 +134,10 @@ struct RouteTests {
     #expect(try filter("olderThan=1h&createdBefore=2026-12-01T08:30:00Z").createdBefore == Self.now + .seconds(-3600))
     #expect(try filter("createdBefore=2026-12-01T07:00:00Z&olderThan=1h").createdBefore == Self.now + .seconds(-7200))
     let tried = try filter("attempts=3")
+    #expect(try filter("waitingOn=breaker").waitingOn == .breaker)
+    #expect(try filter("nextAttemptBefore=10m").nextAttemptBefore == Self.now + .seconds(600))
+    #expect(try filter("nextAttemptBefore=2026-12-01T12:00:00+02:00").nextAttemptBefore == Self.now + .seconds(3600))
+    #expect(try filter("waitingOn=pace&state=failed,scheduled").storedStates == [.scheduled, .queued, .held])
     #expect(tried.attempts == 3 && !tried.isIndexed && tried.readsRows && !tried.looksUp)
   }
 
@@ -147,6 +151,8 @@ struct RouteTests {
       ("status=99", "status"), ("outcome=good", "outcome"), ("failureReason=no", "failureReason"), ("label=a", "label"),
       ("createdAfter=today", "createdAfter"), ("label.=a", "label."), ("attempts=0", "attempts"),
       ("attempts=x", "attempts"), ("olderThan=2026-12-01T09:00:00Z", "olderThan"), ("olderThan=-1m", "olderThan"),
+      ("waitingOn=nothing", "waitingOn"), ("nextAttemptBefore=soon", "nextAttemptBefore"),
+      ("waitingOn=breaker&state=failed", "waitingOn"), ("nextAttemptBefore=5m&state=running", "nextAttemptBefore"),
       ("label.a=b&label=a:c", "label.a"),
     ])
   func badQuery(query: String, name: String) {

@@ -66,6 +66,11 @@ extension CallFilter {
     if let createdAfter { writer.field("createdAfter", createdAfter) }
     if let createdBefore { writer.field("createdBefore", createdBefore) }
     if let attempts { writer.field("attempts", attempts) }
+    if let waitingOn {
+      writer.key("waitingOn")
+      writer.string(waitingOn.name)
+    }
+    if let nextAttemptBefore { writer.field("nextAttemptBefore", nextAttemptBefore) }
     if let statuses { writer.field("status", PolicyVocabulary.text(statuses)) }
     if let outcome {
       writer.key("outcome")

@@ -19,6 +19,10 @@ public struct CallFilter: Sendable, Hashable {
   public var createdBefore: Timestamp?
   /// Only those of which at least so many attempts have begun.
   public var attempts: Int?
+  /// Only those that wait for this, as they are shown.
+  public var waitingOn: WaitReason?
+  /// Only those that wait, and whose next attempt may begin earlier. The deadlines of calls are not considered.
+  public var nextAttemptBefore: Timestamp?
   /// Only those whose last attempt was answered with one of these statuses.
   public var statuses: ClosedRange<Int>?
   /// Only those whose last attempt had this outcome.
@@ -68,17 +72,29 @@ public struct CallFilter: Sendable, Hashable {
   public var isIndexed: Bool { !readsRows && !looksUp }
 
   /// Whether the row of each call has to be read, in the order of an index.
-  public var readsRows: Bool { attempts != nil }
+  public var readsRows: Bool { attempts != nil || asksForWaits }
+
+  /// Whether it depends on how targets stand.
+  public var asksForWaits: Bool { waitingOn != nil || nextAttemptBefore != nil }
 
   /// Whether more of a call has to be looked up than its row.
   public var looksUp: Bool {
     statuses != nil || outcome != nil || failure != nil || endedBy != nil || urlPart != nil || idempotencyKey != nil
-      || !labels.isEmpty && (labels.count > 1 || !states.isEmpty || target != nil || kind != .call)
+      || !labels.isEmpty
+        && (labels.count > 1 || !states.isEmpty || asksForWaits || target != nil || kind != .call)
   }
 
   /// The states in the store of the calls that it selects.
   public var storedStates: [StoredState] {
-    StoredState.allCases.filter { states.isEmpty || states.contains($0.visible) }
+    StoredState.allCases.filter { state in
+      (states.isEmpty || states.contains(state.visible)) && (!asksForWaits || state.visible == .scheduled)
+    }
+  }
+
+  /// The condition that no call meets because of its states, if there is one.
+  public var contradiction: String? {
+    guard asksForWaits, !states.isEmpty, !states.contains(.scheduled) else { return nil }
+    return waitingOn != nil ? "waitingOn" : "nextAttemptBefore"
   }
 
   /// The lowest id of a call that was accepted late enough.
@@ -112,6 +128,16 @@ public struct CallFilter: Sendable, Hashable {
     case "olderThan":
       guard let age = DurationText.parse(text) else { return "must be a duration such as 15m" }
       accept(before: Timestamp(microseconds: now.microseconds - age.wholeMicroseconds))
+    case "waitingOn":
+      guard let reason = WaitReason.allCases.first(where: { "\($0.name)" == text }) else {
+        return Self.oneOf(WaitReason.allCases.map { "\($0.name)" })
+      }
+      waitingOn = reason
+    case "nextAttemptBefore":
+      guard let time = TimestampText.parse(text) ?? DurationText.parse(text).map({ now + $0 }) else {
+        return "must be a time such as 2026-12-01T14:00:00Z, or a duration from now such as 10m"
+      }
+      nextAttemptBefore = time
     case "attempts":
       guard let least = Int(text), Self.attemptCounts.contains(least) else {
         return "must be a whole number from 1 to \(Self.attemptCounts.upperBound): at least so many attempts"
@@ -154,8 +180,8 @@ public struct CallFilter: Sendable, Hashable {
 
   /// The conditions that have a name of their own; those on labels are separate.
   public static let names = [
-    "kind", "state", "target", "createdAfter", "createdBefore", "olderThan", "attempts", "status", "outcome",
-    "failureReason", "url",
+    "kind", "state", "target", "createdAfter", "createdBefore", "olderThan", "attempts", "waitingOn",
+    "nextAttemptBefore", "status", "outcome", "failureReason", "url",
     "idempotencyKey",
   ]
 

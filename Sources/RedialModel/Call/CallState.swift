@@ -73,6 +73,18 @@ public enum WaitReason: UInt8, Sendable, Hashable, CaseIterable {
   /// All connections to its URL's scheme, host and port are in use.
   case connections = 11
 
+  /// Those that calls have of their own: a time of the call, whatever its target says. Only the due time of such a call
+  /// is the end of its wait.
+  public static let ofCall: [WaitReason] = [.startTime, .backoff, .retryAfter, .retryBudget]
+
+  /// Whether it is one of ``ofCall``.
+  public var isOfCall: Bool {
+    switch self {
+    case .startTime, .backoff, .retryAfter, .retryBudget: true
+    default: false
+    }
+  }
+
   /// The word in the API.
   public var name: StaticString {
     switch self {

@@ -8,39 +8,14 @@ extension CallView.Wait {
   public init?(of call: CallRecord, for target: TargetStanding, at now: Timestamp) {
     let progress = call.progress
     guard progress.state.visible == .scheduled else { return nil }
+    let wait = target.wait(ofRetry: progress.isRetry, at: now)
     if progress.waiting == .ordering {
       self.init(reason: .ordering, until: nil)
-    } else if target.isPaused {
-      self.init(reason: .paused, until: nil)
-    } else if target.breaker == .tripped {
-      self.init(reason: .breaker, until: nil)
+    } else if let own = progress.waiting, own.isOfCall, let from = wait.ownFrom, progress.due >= from {
+      self.init(reason: own, until: progress.due)
     } else {
-      var latest: Self?
-      func consider(_ reason: WaitReason, _ time: Timestamp?) {
-        guard let time, time > now, time > latest?.until ?? now else { return }
-        latest = Self(reason: reason, until: time)
-      }
-      switch progress.waiting {
-      case .startTime?, .backoff?, .retryAfter?, .retryBudget?: consider(progress.waiting ?? .startTime, progress.due)
-      default: break
-      }
-      consider(.retryAfter, target.retryAfterUntil)
-      consider(.rateLimit, target.rateUntil)
-      if progress.isRetry { consider(.retryBudget, target.retriesUntil) }
-      if case .open(let until) = target.breaker { consider(.breaker, until) }
-      if target.breaker == .closed { consider(.pace, target.paceUntil) }
-      self = latest ?? Self.behindOthers(target, at: now)
-      if let until, until >= call.lastStart { self.until = nil }
+      self.init(reason: wait.reason, until: wait.until)
     }
-  }
-
-  /// It only waits for the calls before it.
-  private static func behindOthers(_ target: TargetStanding, at now: Timestamp) -> Self {
-    switch target.breaker {
-    case .open: Self(reason: .breaker, until: now)
-    case .halfOpen, .tripped: Self(reason: .breaker, until: nil)
-    case .closed:
-      Self(reason: target.reasonOfNext, until: target.isPaced ? target.paceUntil.map { max($0, now) } : nil)
-    }
+    if let until, until >= call.lastStart { self.until = nil }
   }
 }

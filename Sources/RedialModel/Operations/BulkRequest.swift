@@ -51,6 +51,15 @@ public struct BulkRequest: Sendable, Hashable {
       if filter.states.isEmpty || !filter.states.isSubset(of: states.allowed) {
         let words = states.allowed.map(\.rawValue).joined(separator: " or ")
         reader.fault("/filter/state", "must be \(words) to \(action.name) calls")
+      } else if let condition = filter.contradiction {
+        let others = BulkOperation.Action.allCases.filter { $0.states.allowed.contains(.scheduled) }
+        let words = others.map(\.name).joined(separator: " and ")
+        reader.fault(
+          "/filter/\(condition)",
+          action.states.allowed.contains(.scheduled)
+            ? "selects scheduled calls, and the state is another; name scheduled, or leave the state out"
+            : "selects calls that wait, and \(action.name) acts on calls that have ended; \(words) act on calls that wait"
+        )
       } else if isUnfiltered, !reader.faults.contains(where: { $0.pointer.hasPrefix("/filter") }) {
         let state = filter.states.map { "\($0.rawValue) " }.joined()
         reader.fault(

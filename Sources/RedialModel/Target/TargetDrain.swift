@@ -1,22 +1,4 @@
-public import RedialCore
-
-extension TargetStanding {
-  /// The wait reason of a due call that is not a retry and has no reason of its own.
-  public func waitReason(at now: Timestamp) -> WaitReason {
-    if isPaused { return .paused }
-    if breaker == .tripped { return .breaker }
-    var latest: (reason: WaitReason, until: Timestamp)?
-    func consider(_ reason: WaitReason, _ time: Timestamp?) {
-      guard let time, time > now, time > latest?.until ?? now else { return }
-      latest = (reason, time)
-    }
-    consider(.retryAfter, retryAfterUntil)
-    consider(.rateLimit, rateUntil)
-    if case .open(let until) = breaker { consider(.breaker, until) }
-    if breaker == .closed { consider(.pace, paceUntil) }
-    return latest?.reason ?? reasonOfNext
-  }
-}
+internal import RedialCore
 
 extension TargetSnapshot {
   /// How long the target would take for all due calls and those in flight, if it continued as in the last minute; nil

@@ -26,18 +26,23 @@ enum ListQueries {
   /// The statement for the calls that a filter selects among.
   ///
   /// - Parameters:
+  ///   - waits: The condition on waits, if the filter has one, with the rules for targets.
   ///   - reading: How many calls are read.
   ///   - limit: Maximum number of calls of which the rows match, and which are looked up.
   static func statement(
-    _ filter: CallFilter, before: CallID, namespace: Int64, targetID: Int64?, reading: Int, limit: Int
+    _ filter: CallFilter, waits: WaitRules?, before: CallID, namespace: Int64, targetID: Int64?, reading: Int,
+    limit: Int
   ) -> PostgresStatement {
     let states = filter.storedStates
     let label = filter.idempotencyKey == nil ? filter.labels.first : nil
     let shape =
       "\(states.map { "\($0.rawValue)" }.joined())_\(targetID == nil ? 0 : 1)"
       + "_\(filter.idempotencyKey != nil ? "k" : label != nil ? "l" : "s")_\(filter.looksUp ? 0 : 1)"
-      + "_\(filter.urlPart == nil ? 0 : 1)_\(filter.readsRows ? 1 : 0)"
-    let columns = filter.readsRows ? ["attempts"] : []
+      + "_\(filter.urlPart == nil ? 0 : 1)_\(waits != nil ? 2 : filter.readsRows ? 1 : 0)"
+    let columns = waits != nil ? WaitRules.columns : filter.readsRows ? ["attempts"] : []
+    let fits =
+      waits != nil
+      ? "attempts >= $17::int8 AND \(WaitRules.condition)" : filter.readsRows ? "attempts >= $17::int8" : "true"
     let candidates: String
     if filter.idempotencyKey != nil {
       candidates = byCall("keys", "key = $7::text", columns)
@@ -55,9 +60,10 @@ enum ListQueries {
           $6::int8 AS target, $7::text AS name, $8::text AS value, $9::int8 AS ended, $10::int8 AS failure,
           $11::int8 AS outcome, $12::int8 AS lowest, $13::int8 AS highest, $14::text[] AS names, $15::text[] AS vals,
           $17::int8 AS attempts),
-        read AS MATERIALIZED (SELECT * FROM (\(candidates)) u ORDER BY id DESC LIMIT $4::int8)
+        read AS MATERIALIZED (SELECT id, \(fits) AS fits FROM (
+          SELECT * FROM (\(candidates)) u ORDER BY id DESC LIMIT $4::int8) u\(waits == nil ? "" : " \(WaitRules.join)"))
       SELECT k.id, \(matches), \(spec), 0::int8 AS n FROM (
-        SELECT id FROM read\(filter.readsRows ? " WHERE attempts >= $17::int8" : "") ORDER BY id DESC LIMIT $16::int8) k
+        SELECT id FROM read WHERE fits ORDER BY id DESC LIMIT $16::int8) k
       UNION ALL SELECT min(id), NULL, NULL, count(*) FROM read ORDER BY n, id DESC
       """)
     var statement = PostgresStatement(query)
@@ -80,6 +86,7 @@ enum ListQueries {
     statement.add(texts: filter.labels.map(\.value))
     statement.add(Int64(limit))
     statement.add(Int64(filter.attempts ?? 0))
+    waits?.add(to: &statement)
     return statement
   }
 

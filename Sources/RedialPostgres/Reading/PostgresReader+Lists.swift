@@ -33,13 +33,15 @@ extension PostgresReader {
     // In rows.
     var left = filter.isIndexed ? Int.max : max(1, query.scanLimit) * CallQuery.rowsPerCall
     let search = filter.urlPart.map { TextSearch($0) }
+    let waits = try WaitCondition(query).map { condition throws(StoreError) in try rules(condition, filter) }
     // One row more than requested shows whether there is another page.
     let limit = filter.looksUp ? ListQueries.chunk : query.limit + 1
     var reading = filter.readsRows ? min(max(Self.firstRows, limit), left) : limit
     while true {
       let rows = try run([
         ListQueries.statement(
-          filter, before: before, namespace: namespace, targetID: targetID, reading: reading, limit: limit)
+          filter, waits: waits, before: before, namespace: namespace, targetID: targetID, reading: reading, limit: limit
+        )
       ])[0]
       let found = rows.count - 1
       for row in 0..<found {
@@ -67,6 +69,26 @@ extension PostgresReader {
       // Where matching calls are many, few rows have to be read for a page.
       if filter.readsRows { reading = min(reading * 4, ListQueries.mostRows, left) }
     }
+  }
+
+  /// The rules for the targets whose calls a filter may select, except those that take calls.
+  private func rules(_ condition: WaitCondition, _ filter: CallFilter) throws(StoreError) -> WaitRules {
+    func isWanted(_ target: TargetKey) -> Bool {
+      target.namespace == filter.namespace && (filter.target.map { $0 == target.bare } ?? true)
+    }
+    var rules = WaitRules(condition)
+    let known = condition.known.standings.keys.filter { isWanted($0) && condition.known.own.contains(target: $0) }
+    var find = PostgresStatement(WaitRules.find)
+    find.add(texts: known.map(\.text))
+    find.add(ShardSet.all.subtracting(condition.known.own).shards.map(Int64.init))
+    let rows = try run([find])[0]
+    for row in 0..<rows.count {
+      let target = rows.key(row, 1) as TargetKey
+      guard isWanted(target) else { continue }
+      let record = rows.isNull(row, 2) ? nil : rows.withBytes(row, 2) { bytes in try? TargetRecord(bytes) }
+      rules.add(condition.rule(of: target, stored: record), of: rows.integer(row, 0))
+    }
+    return rules
   }
 
   /// How many rows are read at first, if their calls may match or not.

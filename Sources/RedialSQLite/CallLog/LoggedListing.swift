@@ -24,6 +24,7 @@ struct LoggedListing {
     // The tables were searched as far as this.
     let end = max(found?.next ?? query.filter.firstID, query.filter.firstID)
     let search = query.filter.urlPart.map { TextSearch($0) }
+    let condition = try WaitCondition(query)
     let listed = Set(found?.calls ?? [])
     var calls = (found?.calls ?? []).filter { logged.calls[$0] == nil }
     for (id, call) in logged.calls where id < before && id >= end {
@@ -31,7 +32,7 @@ struct LoggedListing {
       if let key = query.filter.idempotencyKey, !listed.contains(id) {
         guard let own = call.key, own.key.name == IdempotencyName(key, in: query.filter.namespace) else { continue }
       }
-      if try fits(id, call, query.filter, search) { calls.append(id) }
+      if try fits(id, call, query.filter, search, condition) { calls.append(id) }
     }
     calls.sort(by: >)
     guard calls.count > query.limit else { return CallPage(calls: calls, next: found?.next) }
@@ -41,7 +42,7 @@ struct LoggedListing {
 
   /// Whether a logged call matches a filter, except for its time of acceptance.
   private func fits(
-    _ id: CallID, _ call: LoggedCalls.Call, _ filter: CallFilter, _ search: TextSearch?
+    _ id: CallID, _ call: LoggedCalls.Call, _ filter: CallFilter, _ search: TextSearch?, _ condition: WaitCondition?
   ) throws(StoreError) -> Bool {
     let progress = call.progress
     guard filter.storedStates.contains(progress.state) else { return false }
@@ -51,6 +52,7 @@ struct LoggedListing {
       guard let end = progress.finishedAt, end <= time else { return false }
     }
     guard case .intact(let record)? = try self.record(id) else { return false }
+    if let condition, !condition.matches(record, stored: nil) { return false }
     let spec = record.spec
     guard record.kind == filter.kind, spec.namespace == filter.namespace else { return false }
     if let target = filter.target, spec.target != TargetKey(target, in: filter.namespace) { return false }

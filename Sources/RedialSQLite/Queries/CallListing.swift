@@ -22,6 +22,7 @@ final class CallListing {
 
   private let connection: SQLiteConnection
   private let matches: CallMatching
+  private let key: SQLiteStatement
   private var prepared: [Shape: SQLiteStatement] = [:]
 
   /// A listing on a connection; each kind of query is prepared when it is first used.
@@ -32,6 +33,7 @@ final class CallListing {
   init(on connection: SQLiteConnection, redaction: Redaction, attempts: AttemptRows) throws(StoreError) {
     self.connection = connection
     matches = try CallMatching(on: connection, redaction: redaction, attempts: attempts)
+    key = try connection.prepare("read a target's key", "SELECT key FROM targets WHERE id = ?1")
   }
 
   /// The ids of the calls that a query selects.
@@ -45,6 +47,10 @@ final class CallListing {
     // In rows.
     var left = filter.isIndexed ? Int.max : max(1, query.scanLimit) * CallQuery.rowsPerCall
     let search = filter.urlPart.map { TextSearch($0) }
+    let condition = try WaitCondition(query)
+    // A few targets have most calls, so each is judged once.
+    var rules: [Int64: WaitCondition.Rule] = [:]
+    var last: (target: Int64, rule: WaitCondition.Rule)?
     // One row more than requested shows whether there is another page.
     let limit = filter.isIndexed ? query.limit + 1 : Int.max
     let candidates = try candidates(filter, before: before, namespace: namespace, targetID: targetID, limit: limit)
@@ -55,7 +61,21 @@ final class CallListing {
       }
       before = CallID(rawValue: row.integer(0))
       left -= 1
-      if filter.readsRows, let least = filter.attempts, row.integer(1) < least { return true }
+      if let least = filter.attempts, row.integer(Column.attempts) < least { return true }
+      if let condition {
+        let target = row.integer(Column.target)
+        if last?.target != target {
+          let rule = if let known = rules[target] { known } else { try rule(of: target, condition) }
+          rules[target] = rule
+          last = (target, rule)
+        }
+        let fits = last.map { last in
+          condition.matches(
+            last.rule, waiting: row.integer(Column.waiting), due: row.integer(Column.due),
+            isRetry: row.integer(Column.attempts) > row.integer(Column.attemptsBefore))
+        }
+        if fits != true { return true }
+      }
       if filter.looksUp {
         let verdict = try matches(before, filter, targetID: targetID, search: search)
         left -= verdict.work * CallQuery.rowsPerCall - 1
@@ -65,6 +85,13 @@ final class CallListing {
       return true
     }
     return page
+  }
+
+  private func rule(of target: Int64, _ condition: WaitCondition) throws(StoreError) -> WaitCondition.Rule {
+    key.bind(1, target)
+    let key: TargetKey? = try key.first { row throws(StoreError) in row.key(0) }
+    // A call without a target is damaged, and waits for nothing that is known.
+    return key.map { condition.rule(of: $0, stored: nil) } ?? condition.usualRule(isOwn: false)
   }
 
   private func candidates(
@@ -119,7 +146,15 @@ final class CallListing {
   }
 
   /// The columns of a row, behind its id, by which a call is judged.
-  private static let columns = "attempts"
+  private static let columns = "attempts, attempts_before, waiting, due, target_id"
+
+  private enum Column {
+    static let attempts: Int32 = 1
+    static let attemptsBefore: Int32 = 2
+    static let waiting: Int32 = 3
+    static let due: Int32 = 4
+    static let target: Int32 = 5
+  }
 
   /// The calls that a table names.
   private static func byCall(_ table: String, _ condition: String, _ readsRows: Bool) -> String {

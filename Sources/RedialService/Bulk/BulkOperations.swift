@@ -36,13 +36,17 @@ struct BulkOperations: Sendable {
 
   /// 200: how many calls match.
   ///
-  /// - Parameter departure: Whether the client has left; then the count ends early.
+  /// - Parameters:
+  ///   - standings: How targets stand, for all pages.
+  ///   - departure: Whether the client has left; then the count ends early.
   func count(
-    _ request: BulkRequest, _ reader: any CallReader, unless departure: QueryLanes.Departure
+    _ request: BulkRequest, _ reader: any CallReader, _ standings: KnownStandings,
+    unless departure: QueryLanes.Departure
   ) throws(StoreError) -> HTTPResponse {
     var (matched, cursor, pages): (Int, CallID?, Int) = (0, nil, 0)
     repeat {
-      let query = CallQuery(request.filter, before: cursor, limit: Self.dryRunPage, scanLimit: Self.dryRunPage)
+      let query = CallQuery(
+        request.filter, before: cursor, limit: Self.dryRunPage, scanLimit: Self.dryRunPage, standings: standings)
       let page = try reader.ids(query)
       matched += page.calls.count
       cursor = page.next
@@ -56,6 +60,7 @@ struct BulkOperations: Sendable {
       request.filter.write(to: &writer)
       writer.field("matched", matched)
       writer.field("isComplete", cursor == nil)
+      writer.field("countedAt", standings.now)
       writer.endObject()
     }
   }

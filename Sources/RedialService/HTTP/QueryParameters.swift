@@ -8,7 +8,7 @@ struct QueryParameters {
   /// Parameters that may occur more than once: their values form one list, separated by commas.
   private static let lists = ["state"]
   /// Parameters with a time, which never has a space: a plus sign of its offset means itself.
-  private static let times = ["createdAfter", "createdBefore", "returnsAt"]
+  private static let times = ["createdAfter", "createdBefore", "nextAttemptBefore", "returnsAt"]
 
   private var values: [String: String] = [:]
 
@@ -82,6 +82,10 @@ extension QueryParameters {
     where CallFilter.names.contains(name) || name == "label" || name.hasPrefix("label.") {
       guard let text = take(name) else { continue }
       if let fault = filter.set(name, to: text, at: now) { throw Self.problem(name, fault) }
+    }
+    if let name = filter.contradiction {
+      throw Self.problem(
+        name, "selects scheduled calls, and the state is another: name scheduled, or leave the state out")
     }
   }
 }

@@ -62,11 +62,18 @@ final class TargetStandings: Sendable {
       let standing = standings.withLock { $0[call.spec.target] }
       return CallView.Wait(of: call, for: standing ?? TargetStanding(), at: now)
     }
-    var standing = stored?.standing(at: now) ?? TargetStanding()
-    if endpoints?.holdBack(call.spec.target) == true { standing.isPaused = true }
-    let wait = CallView.Wait(of: call, for: standing, at: now)
-    // The store knows the call's own reasons, and some of its target's. Without one of them its owner has another.
-    return wait?.reason == .concurrency ? nil : wait
+    return KnownStandings(at: now, own: .none, isHeldBack: isHeldBack).wait(of: call, stored: stored)
+  }
+
+  /// How all targets stand, for a list of calls by their wait reason.
+  func known(at now: Timestamp) -> KnownStandings {
+    KnownStandings(
+      at: now, own: own.withLock { $0 }, standings: standings.withLock { $0 }, isHeldBack: isHeldBack)
+  }
+
+  /// Whether the webhooks to a target wait because its endpoint is disabled, or was removed.
+  private var isHeldBack: @Sendable (TargetKey) -> Bool {
+    { [endpoints] target in endpoints?.holdBack(target) == true }
   }
 
   private func set(_ target: TargetKey, _ change: (inout TargetStanding) -> Void) {

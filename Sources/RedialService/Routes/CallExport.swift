@@ -112,14 +112,13 @@ final class CallExport: Sendable {
   }
 
   private func write(_ query: CallQuery, to stream: HTTPResponseStream) throws {
-    let page = try calls.queries.reader.calls(query)
-    let now = calls.clock.now
+    let (page, wait) = try calls.page(query)
     var lines: [UInt8] = []
     lines.reserveCapacity(page.calls.count * 768)
     for stored in page.calls {
       var writer = JSONWriter(capacity: 768)
       CallView.write(
-        stored.record, attempts: [], wait: calls.standings.wait(of: stored, at: now), detail: .summary,
+        stored.record, attempts: [], wait: wait(stored), detail: .summary,
         redaction: calls.redaction, damage: stored.damage, to: &writer)
       lines += writer.bytes
       lines.append(UInt8(ascii: "\n"))

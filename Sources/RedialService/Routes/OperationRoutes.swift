@@ -7,6 +7,7 @@ struct OperationRoutes: RouteGroup {
   let clock: Clock
   let changes: Changes
   let operations: BulkOperations
+  let standings: TargetStandings
 
   var routes: [Route] {
     [
@@ -38,7 +39,7 @@ struct OperationRoutes: RouteGroup {
       // A count reads many pages, even if an index finds the calls.
       return queries.answer(exchange.responder, as: .scan, for: exchange.caller) {
         [wanted] departure in
-        try operations.count(wanted, queries.reader, unless: departure)
+        try operations.count(wanted, queries.reader, standings.known(at: clock.now), unless: departure)
       }
     }
     changes.make(exchange) { [wanted] store in

@@ -5,7 +5,13 @@ extension BulkRunner.Surroundings {
   /// The parts of a running service.
   init(_ runtime: Runtime) {
     self.init(
-      page: { [reader = runtime.queries.reader] query throws(StoreError) in try reader.ids(query) },
+      page: {
+        [reader = runtime.queries.reader, standings = runtime.calls.standings, clock = runtime.clock] query
+          throws(StoreError) in
+        var query = query
+        query.standings = standings.known(at: clock.now)
+        return try reader.ids(query)
+      },
       // Weak: the runtime's parts know who runs the operations.
       perform: { [weak runtime] operation, calls, finish in
         runtime?.commands.perform(operation, on: calls, finish: finish)

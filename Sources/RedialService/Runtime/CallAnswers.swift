@@ -31,10 +31,23 @@ struct CallAnswers: Sendable {
 
   func showPage(_ query: CallQuery, _ responder: HTTPResponder, _ caller: Caller) {
     queries.answer(responder, as: query.load, for: caller) { _ in
-      let page = try reader.calls(query)
-      let now = clock.now
-      return Answer.calls(page.calls, next: page.next, redaction) { standings.wait(of: $0, at: now) }
+      let (page, wait) = try self.page(query)
+      return Answer.calls(page.calls, next: page.next, redaction, wait: wait)
     }
+  }
+
+  /// The calls that a query selects, and how each waits. If the query asks for that, each is shown as it was found.
+  func page(
+    _ query: CallQuery
+  ) throws(StoreError) -> (CallPage<StoredCall>, wait: @Sendable (StoredCall) -> CallView.Wait?) {
+    guard query.filter.asksForWaits else {
+      let (page, now) = (try reader.calls(query), clock.now)
+      return (page, { [standings] in standings.wait(of: $0, at: now) })
+    }
+    let known = standings.known(at: clock.now)
+    var query = query
+    query.standings = known
+    return (try reader.calls(query), { known.wait(of: $0.record, stored: $0.target) })
   }
 
   /// Answers with the call of a command that is done. Its client must not believe otherwise because the call cannot be

@@ -98,6 +98,10 @@ extension Command {
       Option(name: "--created-before", form: "TIME", summary: "Only those accepted earlier."),
       Option(name: "--older-than", form: "DURATION", summary: "Only those accepted at least so long ago, such as 15m."),
       Option(name: "--attempts", form: "COUNT", summary: "Only those with at least so many attempts."),
+      Option(name: "--waiting-on", form: "REASON", summary: "Only those that wait for this, such as breaker."),
+      Option(
+        name: "--next-attempt-before", form: "TIME",
+        summary: "Only those that wait and may run before then, or within a time such as 10m."),
       Option(name: "--status", form: "STATUS", summary: "Only those whose last answer was this, or such as 500-599."),
       Option(
         name: "--outcome", form: "OUTCOME", summary: "Only those whose last attempt had this outcome.", values: .outcome
@@ -115,7 +119,8 @@ extension Command {
   ) { arguments throws(CommandError) in
     var query = arguments.query([
       "--state": "state", "--target": "target", "--created-after": "createdAfter", "--created-before": "createdBefore",
-      "--older-than": "olderThan", "--attempts": "attempts", "--status": "status", "--outcome": "outcome",
+      "--older-than": "olderThan", "--attempts": "attempts", "--waiting-on": "waitingOn",
+      "--next-attempt-before": "nextAttemptBefore", "--status": "status", "--outcome": "outcome",
       "--failure-reason": "failureReason", "--in-url": "url",
       "--idempotency-key": "idempotencyKey", "--kind": "kind", "--limit": "limit", "--cursor": "cursor",
     ])

@@ -28,6 +28,10 @@ extension Command {
       Option(name: "--created-before", form: "TIME", summary: "Only those accepted earlier."),
       Option(name: "--older-than", form: "DURATION", summary: "Only those accepted at least so long ago, such as 15m."),
       Option(name: "--attempts", form: "COUNT", summary: "Only those with at least so many attempts."),
+      Option(name: "--waiting-on", form: "REASON", summary: "Only those that wait for this, such as breaker."),
+      Option(
+        name: "--next-attempt-before", form: "TIME",
+        summary: "Only those that wait and may run before then, or within a time such as 10m."),
       Option(name: "--status", form: "STATUS", summary: "Only those whose last answer was this, or such as 500-599."),
       Option(
         name: "--outcome", form: "OUTCOME", summary: "Only those whose last attempt had this outcome.", values: .outcome
@@ -124,7 +128,9 @@ struct OperationsCommand {
     writer.beginObject()
     let conditions: KeyValuePairs<String, StaticString> = [
       "--kind": "kind", "--state": "state", "--target": "target", "--created-after": "createdAfter",
-      "--created-before": "createdBefore", "--older-than": "olderThan", "--attempts": "attempts", "--status": "status",
+      "--created-before": "createdBefore", "--older-than": "olderThan", "--attempts": "attempts",
+      "--waiting-on": "waitingOn",
+      "--next-attempt-before": "nextAttemptBefore", "--status": "status",
       "--outcome": "outcome", "--failure-reason": "failureReason", "--in-url": "url",
     ]
     for (option, name) in conditions {

@@ -4,6 +4,7 @@ import { UnexpectedAnswer } from "./errors.js";
 import { EventStream } from "./events.js";
 import type {
   AttemptWithResponse, BatchItem, Call, CallDescriptor, CallKind, CallPage, CallState, CallSummary, FailureReason, Outcome,
+  WaitReason,
 } from "./models.js";
 import { callPath, filters, givenOrNew, joined, reading, requirePrintable, shown, submission } from "./requests.js";
 import type { Request } from "./requests.js";
@@ -67,6 +68,10 @@ export interface ListFilter {
   olderThan?: string;
   /** At least so many attempts have begun. */
   attempts?: number;
+  /** Waiting calls that wait for this. */
+  waitingOn?: WaitReason;
+  /** Waiting calls whose next attempt may begin before this time, or within a duration such as `10m`. */
+  nextAttemptBefore?: Date | string;
   /** A status, or a range such as `500-599`, of the last attempt. */
   status?: string;
   outcome?: Outcome;

@@ -121,14 +121,16 @@ def manual_retry(call_id: str, by: str | None, reason: str | None) -> Request:
 
 def filters(
     *, labels: Mapping[str, str] | None = None, created_after: datetime | str | None = None,
-    created_before: datetime | str | None = None, **others: str | Sequence[str] | int | None,
+    created_before: datetime | str | None = None, next_attempt_before: datetime | str | None = None,
+    **others: str | Sequence[str] | int | None,
 ) -> Params:
     """The parameters of a list or of the event stream, without those that are not given."""
     params: List[Tuple[str, str]] = []
     for name, value in others.items():
         if value is not None:
             params.append((name, str(value) if isinstance(value, (str, int)) else ",".join(value)))
-    for name, moment in (("createdAfter", created_after), ("createdBefore", created_before)):
+    moments = {"createdAfter": created_after, "createdBefore": created_before, "nextAttemptBefore": next_attempt_before}
+    for name, moment in moments.items():
         if moment is not None:
             params.append((name, moment if isinstance(moment, str) else timestamp(moment)))
     params += [(f"label.{name}", value) for name, value in (labels or {}).items()]
