@@ -221,6 +221,34 @@ def test_calls_are_found_by_what_is_known_of_them(page, redial, receiver):
     expect(page.locator("#call-table tbody")).to_contain_text("None.")
 
 
+def test_calls_are_found_by_what_they_wait_for_and_how_often_they_were_tried(page, redial, receiver):
+    target = receiver(lambda request: (404, {}, b""))
+    service = redial()
+    service.ended(service.submit(url=target.url + "/tried", policy={"maxAttempts": 1}))
+    service.submit(url=target.url + "/later", delay="1h")
+    service.submit(url=target.url + "/held", delay="1h", target="held")
+    assert service("POST", "/v1/targets/held/pause").status == 200
+    page.goto(service.url + "/#calls")
+    rows = page.locator("#call-table tbody tr")
+    expect(rows).to_have_count(3)
+    view = page.locator("#view-calls")
+    for label, text, expected in (
+            ("Waits for", "paused", "/held"), ("Waits for", "startTime", "/later"), ("Next attempt before", "2h", "/later"),
+            ("Next attempt before", "10m", "None."), ("Attempts, at least", "1", "/tried"), ("Older than", "1d", "None.")):
+        field = view.get_by_label(label)
+        if label == "Waits for":
+            field.select_option(text)
+        else:
+            field.fill(text)
+        page.get_by_role("button", name="Show").click()
+        expect(page.locator("#call-table tbody")).to_contain_text(expected)
+        expect(rows).to_have_count(1)
+        if label == "Waits for":
+            field.select_option("")
+        else:
+            field.fill("")
+
+
 def test_the_dials_of_a_policy_and_its_text_say_the_same(page, redial):
     service = redial()
     assert service("PUT", "/v1/policies/patient", {"maxAttempts": 12, "backoff": {"initial": "7s"}}).status == 201

@@ -1,5 +1,7 @@
 """The dashboard's views of targets, bulk operations and namespaces, in headless Chromium."""
 
+from urllib.parse import quote
+
 from playwright.sync_api import expect
 
 from processes import wait_until
@@ -76,7 +78,7 @@ def test_calls_are_counted_and_then_cancelled_in_bulk(page, redial, receiver):
     view.get_by_label("Why").fill("They are not wanted.")
     # By keyboard: Enter in the form counts, and does nothing else.
     page.keyboard.press("Enter")
-    expect(page.locator("#operation-count")).to_have_text("30 calls would be cancelled.")
+    expect(page.locator("#operation-count")).to_have_text("30 calls would be cancelled: scheduled, team=a.")
     assert service("GET", "/v1/operations").json["data"] == []
     # The counted filter is the one that runs: after a change the user has to count again.
     view.get_by_label("Label").fill("team:b")
@@ -98,10 +100,16 @@ def test_calls_are_counted_and_then_cancelled_in_bulk(page, redial, receiver):
     # The rest, to its end.
     view.get_by_label("Calls per second").fill("1000")
     page.get_by_role("button", name="Count").click()
-    expect(page.locator("#operation-count")).to_have_text(f"{30 - stopped['done']} calls would be cancelled.")
+    expect(page.locator("#operation-count")).to_have_text(f"{30 - stopped['done']} calls would be cancelled: scheduled, team=a.")
     begin.click()
     expect(page.locator("#operation-table tbody tr").first).to_contain_text("completed")
     assert len(service("GET", "/v1/calls?state=scheduled").json["data"]) == 4
+    # A count says what was counted.
+    assert service("POST", f"/v1/targets/{quote(target.url, safe='')}/pause").status == 200
+    view.get_by_label("Label").fill("")
+    view.get_by_label("Waits for").select_option("paused")
+    page.get_by_role("button", name="Count").click()
+    expect(page.locator("#operation-count")).to_have_text("4 calls would be cancelled: scheduled, waitingOn paused.")
     # A refusal by the service is shown.
     page.tolerated += ["422"]
     view.get_by_label("Last status").fill("9999")
