@@ -113,7 +113,7 @@ def test_calls_are_found_by_their_age_and_their_attempts(redial, receiver):
     shown = run("list", "--url", service.url, "--older-than", "1h", "--attempts", "2").stdout
     assert twice in shown and shown.count("call_") == 1
     shown = run("ops", "create", "retry", "--dry-run", "--attempts", "2", "--url", service.url).stdout
-    assert shown == "retry would act on 1 call\n"
+    assert shown == "retry would act on 1 call: failed, attempts 2\n"
 
 
 WAITS = ["startTime", "backoff", "retryAfter", "breaker", "concurrency", "rateLimit", "retryBudget", "ordering", "paused",

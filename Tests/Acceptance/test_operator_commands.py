@@ -88,7 +88,7 @@ def test_operations_are_counted_begun_watched_and_cancelled(redial, receiver):
     assert "There are no operations" in ok(service, "ops", "list")
     filter = ["--label", "team=a", "--status", "400-499"]
     counted = ok(service, "ops", "create", "retry", *filter, "--dry-run")
-    assert counted == "retry would act on 12 calls\n"
+    assert counted == "retry would act on 12 calls: failed, team=a, status 400-499\n"
     assert json.loads(ok(service, "ops", "create", "retry", *filter, "--dry-run", "--json"))["matched"] == 12
     done = ok(service, "ops", "create", "retry", *filter, "--by", "ada", "--reason", "mended", "--rate", "1000")
     identity = re.fullmatch(r"accepted as (op_\w+)\n\1  retry  completed: 12 of 12 calls done\n", done)[1]
@@ -119,7 +119,7 @@ def test_an_operation_shows_its_progress_and_asks_first_at_a_terminal(redial, re
         service.submit(url=receiver().url, delay="1h")
     url = ["--url", service.url]
     terminal = Terminal("ops", "create", "cancel", "--all", "--rate", "20", *url)
-    terminal.until(r"would act on 30 calls\. Go on\? \[y/N\] ")
+    terminal.until(r"would act on 30 calls: scheduled\. Go on\? \[y/N\] ")
     terminal.type("n\n")
     assert terminal.end() == 1 and "nothing was done" in terminal.text
     assert service("GET", "/v1/operations").json["data"] == []

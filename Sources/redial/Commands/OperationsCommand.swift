@@ -179,7 +179,19 @@ struct OperationsCommand {
     let matched = answer["matched"].integer ?? 0
     let calls = "\(matched) call\(matched == 1 ? "" : "s")"
     let bound = answer["isComplete"].isTrue ? calls : "\(calls) and more"
-    return "\(answer["action"].escapedText ?? "") would act on \(bound)\n"
+    return "\(answer["action"].escapedText ?? "") would act on \(bound): \(conditions(answer["filter"]))\n"
+  }
+
+  /// The conditions of a filter: what a count counts.
+  private static func conditions(_ filter: JSONValue) -> String {
+    let state = ([filter["state"]] + filter["state"].elements).compactMap(\.escapedText).joined(separator: " or ")
+    let others = filter.members.filter { $0.name != "state" }.map { name, value in
+      if name == "labels" {
+        return value.members.map { PlainText.escaped("\($0.name)=\($0.value.text ?? "")") }.joined(separator: ", ")
+      }
+      return PlainText.escaped("\(name) \(value.text ?? value.integer.map(String.init) ?? "")")
+    }
+    return ([state] + others).joined(separator: ", ")
   }
 
   private static func line(_ operation: JSONValue) -> String {
