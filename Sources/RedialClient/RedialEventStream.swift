@@ -37,6 +37,10 @@ public struct EventFilter: Sendable, Hashable {
   public var label: Label?
   /// Calls of clients, or deliveries of webhooks; nil for calls of clients. Events of targets come in any case.
   public var kind: RedialCall.Kind?
+  /// Only calls of which at least so many attempts had begun, 1 to 1,000,000,000.
+  public var attempts: Int?
+  /// Only calls that waited for this.
+  public var waitingOn: RedialCall.WaitReason?
   /// The id of the event after which to begin; nil for now.
   public var lastEventID: String?
 
@@ -56,7 +60,8 @@ public struct EventFilter: Sendable, Hashable {
   /// Creates a filter.
   public init(
     types: [RedialEvent.Kind] = [], target: String? = nil, call: String? = nil, label: Label? = nil,
-    lastEventID: String? = nil, kind: RedialCall.Kind? = nil
+    lastEventID: String? = nil, kind: RedialCall.Kind? = nil, attempts: Int? = nil,
+    waitingOn: RedialCall.WaitReason? = nil
   ) {
     self.types = types
     self.target = target
@@ -64,6 +69,8 @@ public struct EventFilter: Sendable, Hashable {
     self.label = label
     self.lastEventID = lastEventID
     self.kind = kind
+    self.attempts = attempts
+    self.waitingOn = waitingOn
   }
 
   var query: [(name: String, value: String)] {
@@ -73,6 +80,8 @@ public struct EventFilter: Sendable, Hashable {
     if let call { query.append(("call", call)) }
     if let label { query.append(("label", "\(label.name):\(label.value)")) }
     if let kind { query.append(("kind", kind.rawValue)) }
+    if let attempts { query.append(("attempts", "\(attempts)")) }
+    if let waitingOn { query.append(("waitingOn", waitingOn.rawValue)) }
     return query
   }
 }

@@ -97,13 +97,14 @@ def test_a_targets_breaker_is_told_of_and_a_call_that_it_ends(redial, receiver):
     assert stream.until("target.closed")["data"]["breaker"] == {"state": "closed", "openUntil": None, "trips": None}
 
 
-def test_filters_choose_by_type_target_call_label_and_kind(redial, flaky, receiver):
+def test_filters_choose_by_what_an_event_shows(redial, flaky, receiver):
     service, target, hook = redial(), flaky(), receiver()
     wanted = {
         "?type=call.accepted,call.succeeded": lambda e: e["type"] in ("call.accepted", "call.succeeded"),
         "?target=mine": lambda e: e["data"]["target"] == "mine",
         "?label=team:b": lambda e: e["data"]["labels"] == {"team": "b"},
         "?kind=webhook": lambda e: e["data"]["kind"] == "webhook",
+        "?attempts=1": lambda e: e["data"]["attemptCount"] >= 1,
     }
     streams = {query: Stream(service, query) for query in wanted}
     service.submit(url=target.url, target="mine", labels={"team": "a"})
@@ -111,13 +112,17 @@ def test_filters_choose_by_type_target_call_label_and_kind(redial, flaky, receiv
     for query, stream in streams.items():
         stream.until("call.succeeded")
         assert all(wanted[query](e) for e in stream.events), (query, stream.events)
+    waiting = Stream(service, "?waitingOn=startTime")
     held = service.submit(url=target.url, delay="1h")
+    waiting.until("call.accepted")
+    assert {(e["data"]["id"], e["data"]["waitingOn"]) for e in waiting.events} == {(held, "startTime")}
     one = Stream(service, f"?call={held}")
     service("POST", f"/v1/calls/{other}/retry")
     service("POST", f"/v1/calls/{held}/cancel")
     one.until("call.cancelled")
     assert {e["data"]["id"] for e in one.events} == {held}
-    for query in ("?type=call.danced", "?call=7", "?label=x", "?kind=x", "?lastEventId=x", "?x=1"):
+    for query in ("?type=call.danced", "?call=7", "?label=x", "?kind=x", "?lastEventId=x", "?x=1",
+                  "?attempts=0", "?waitingOn=x", "?olderThan=1h", "?nextAttemptBefore=5m", "?state=failed"):
         answer = service("GET", "/v1/events" + query)
         assert (answer.status, answer.json["code"]) == (400, "invalidParameter"), query
 

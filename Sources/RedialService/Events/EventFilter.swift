@@ -1,3 +1,4 @@
+internal import RedialCore
 internal import RedialModel
 
 /// Selects events for a listener; a part that is nil or empty selects all.
@@ -8,6 +9,10 @@ struct EventFilter: Sendable {
   /// The kind of calls; nil for any.
   var callKind: CallKind? = .call
   var label: CallSpec.Label?
+  /// At least so many attempts of the call had begun.
+  var attempts: Int?
+  /// The call waited for this.
+  var waitingOn: WaitReason?
 
   func admits(_ event: StreamedEvent) -> Bool {
     if !types.isEmpty, !types.contains(event.type) { return false }
@@ -15,6 +20,8 @@ struct EventFilter: Sendable {
     if let of = event.call, let callKind, of.kind != callKind { return false }
     if let call, call != event.call?.id { return false }
     if let label, !event.labels.contains(label) { return false }
+    if let attempts, event.attempts < attempts { return false }
+    if let waitingOn, waitingOn != event.waitingOn { return false }
     return true
   }
 }
@@ -47,6 +54,18 @@ extension EventFilter {
         throw QueryParameters.problem("label", "must be NAME:VALUE")
       }
       label = CallSpec.Label(name: String(text[..<colon]), value: String(text[text.index(after: colon)...]))
+    }
+    // Two conditions of a list hold for a call as an event shows it.
+    var shown = CallFilter()
+    for name in ["attempts", "waitingOn"] {
+      guard let text = parameters.take(name) else { continue }
+      if let fault = shown.set(name, to: text, at: .epoch) { throw QueryParameters.problem(name, fault) }
+    }
+    (attempts, waitingOn) = (shown.attempts, shown.waitingOn)
+    // The others ask for what no event says, such as a time from now.
+    for name in CallFilter.names where parameters.take(name) != nil {
+      throw QueryParameters.problem(
+        name, "selects calls of a list, and no events; type, target, call, kind, label, attempts and waitingOn do")
     }
   }
 }

@@ -19,6 +19,11 @@ extension StreamedEvent {
     if let call {
       writer.field("call", "\(call.id)")
       writer.field("kind", call.kind.name)
+      writer.field("attempts", attempts)
+      if let waitingOn {
+        writer.key("waitingOn")
+        writer.string(waitingOn.name)
+      }
     }
     labels.write(to: &writer)
     writer.endObject()
@@ -34,13 +39,15 @@ extension StreamedEvent {
     guard case .success(let subject) = subject, let target = subject.target else { return nil }
     self.init(
       type: type, target: TargetKey(target, in: namespace), call: subject.call, labels: subject.labels,
-      data: event.data, audience: .clients)
+      attempts: subject.attempts, waitingOn: subject.waitingOn, data: event.data, audience: .clients)
   }
 
   private struct Subject {
     var target: String?
     var call: (id: CallID, kind: CallKind)?
     var labels: [CallSpec.Label] = []
+    var attempts = 0
+    var waitingOn: WaitReason?
 
     init(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONError) {
       var reader = JSONReader(bytes)
@@ -53,6 +60,10 @@ extension StreamedEvent {
         case "kind":
           let text = try reader.string()
           kind = CallKind.allCases.first { $0.name == text }
+        case "attempts": attempts = Int(try reader.integer())
+        case "waitingOn":
+          let text = try reader.string()
+          waitingOn = WaitReason.allCases.first { "\($0.name)" == text }
         case "labels":
           try reader.beginObject()
           while let label = try reader.nextKey() {

@@ -21,6 +21,10 @@ struct StreamedEvent: Sendable {
   /// The call and its kind; nil for an event of a target.
   let call: (id: CallID, kind: CallKind)?
   let labels: [CallSpec.Label]
+  /// How many attempts of the call had begun.
+  var attempts = 0
+  /// What the call waited for.
+  var waitingOn: WaitReason?
   /// `{type, timestamp, data}`, in one line.
   let data: [UInt8]
   var audience = Audience.all
@@ -49,7 +53,7 @@ extension StreamedEvent {
     writer.endObject()
     self.init(
       type: type, target: record.spec.target, call: (record.id, record.kind), labels: record.spec.labels,
-      data: writer.bytes)
+      attempts: record.progress.attempts, waitingOn: wait?.reason, data: writer.bytes)
   }
 
   /// The same event without the erased content of its call; empty if it cannot be parsed.
@@ -75,8 +79,8 @@ extension StreamedEvent {
       }
     }
     return StreamedEvent(
-      type: type, target: target, call: call, labels: spec.labels, data: (try? written.get()) ?? Array("{}".utf8),
-      audience: audience)
+      type: type, target: target, call: call, labels: spec.labels, attempts: attempts, waitingOn: waitingOn,
+      data: (try? written.get()) ?? Array("{}".utf8), audience: audience)
   }
 
   /// Copies a call as an event shows it, with its spec after the erasure.

@@ -16,6 +16,9 @@ extension Command {
       Option(
         name: "--kind", form: "KIND", summary: "Only those of calls of this kind: call or webhook [call].",
         values: .callKind),
+      Option(name: "--attempts", form: "COUNT", summary: "Only those of calls with at least so many attempts."),
+      Option(
+        name: "--waiting-on", form: "REASON", summary: "Only those of calls that waited for this, such as breaker."),
       Option(name: "--after", form: "ID", summary: "Start after the event with this id, if the service still has it."),
       Option(name: "--count", form: "COUNT", summary: "Exit after this many events."),
       Option(name: "--json", summary: "Show each event as one line of JSON."),
@@ -33,8 +36,12 @@ extension Command {
       left = count
     }
     var query: [String] = []
-    for name in ["type", "target", "call", "kind"] {
-      if let value = arguments.value("--\(name)") { query.append("\(name)=\(PercentCoding.encode(value))") }
+    let conditions: KeyValuePairs = [
+      "--type": "type", "--target": "target", "--call": "call", "--kind": "kind", "--attempts": "attempts",
+      "--waiting-on": "waitingOn",
+    ]
+    for (option, name) in conditions {
+      if let value = arguments.value(option) { query.append("\(name)=\(PercentCoding.encode(value))") }
     }
     if let label = try arguments.labelParameter() { query.append(label) }
     let path = "/v1/events" + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))

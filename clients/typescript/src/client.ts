@@ -94,6 +94,10 @@ export interface EventFilter {
   /** Only events of calls with this label, as `NAME:VALUE`. */
   label?: string;
   kind?: CallKind;
+  /** Only events of calls of which at least so many attempts had begun. */
+  attempts?: number;
+  /** Only events of calls that waited for this. */
+  waitingOn?: WaitReason;
   /** Begin after this event: the `lastEventId` of an earlier stream. */
   lastEventId?: string;
   signal?: AbortSignal;

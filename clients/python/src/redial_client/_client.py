@@ -178,7 +178,8 @@ class Redial:
 
     def events(
         self, *, type: str | Sequence[str] | None = None, target: str | None = None, call: str | None = None,
-        label: str | None = None, kind: str | None = None, last_event_id: str | None = None,
+        label: str | None = None, kind: str | None = None, attempts: int | None = None, waiting_on: str | None = None,
+        last_event_id: str | None = None,
     ) -> EventStream:
         """Events as they happen, until you close the stream. It reconnects by itself, without missing events.
 
@@ -188,9 +189,12 @@ class Redial:
         :param call: Only events of the call with this id.
         :param label: Only events of calls with this label, as ``NAME:VALUE``.
         :param kind: Events of calls of clients (``call``, the default) or of ``webhook`` deliveries.
+        :param attempts: Only events of calls of which at least so many attempts had begun.
+        :param waiting_on: Only events of calls that waited for this.
         :param last_event_id: Begin after this event: the ``last_event_id`` of an earlier stream.
         """
-        params = requests.filters(type=type, target=target, call=call, label=label, kind=kind)
+        params = requests.filters(
+            type=type, target=target, call=call, label=label, kind=kind, attempts=attempts, waitingOn=waiting_on)
         return EventStream(
             self._http, requests.joined(self._url, "/v1/events", params), self._service, self._headers, self._timeout,
             self._limits, last_event_id)
