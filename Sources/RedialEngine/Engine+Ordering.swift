@@ -47,7 +47,7 @@ extension Engine {
   /// A call with an ordering key has ended: the next may be due at once.
   mutating func passTurn(_ ended: CallRecord) {
     writes.append(.passTurn(ended.id))
-    if let place = roster.place(of: ended.spec.target) { roster[place].hasPassedTurns = true }
+    if let place = roster.place(of: ended.spec.target) { roster[place].passTurn() }
     desk.claims.stored(due: now)
     desk.claims.ended(ended.id)
   }

@@ -12,12 +12,11 @@ import shlex
 import subprocess
 import threading
 import time
-import urllib.parse
-import urllib.request
 
 import yaml
 
-from processes import BINARY, ROOT, free_port, wait_until
+from processes import BINARY, ROOT, wait_until
+from prometheus import Prometheus
 
 FACTOR = 60
 MINUTE = 60 / FACTOR
@@ -65,7 +64,7 @@ def alerts():
     return {rule["alert"]: rule for group in shipped()["groups"] for rule in group["rules"] if "alert" in rule}
 
 
-class Prometheus:
+class FastPrometheus(Prometheus):
     """A Prometheus with the scaled rules, that scrapes these services."""
 
     def __init__(self, tools, folder, services, key):
@@ -79,35 +78,16 @@ class Prometheus:
         scrape["authorization"]["credentials_file"] = str(folder / "key")
         scrape["static_configs"] = [{"targets": [f"127.0.0.1:{service.port}" for service in services]}]
         configuration |= {"global": every, "rule_files": [str(folder / "rules.yml")]}
-        (folder / "prometheus.yml").write_text(yaml.safe_dump(configuration))
-        self.port = free_port()
-        with open(folder / "prometheus.log", "w") as log:
-            self.process = subprocess.Popen(
-                [f"{tools}/prometheus", f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/tsdb",
-                 f"--web.listen-address=127.0.0.1:{self.port}", f"--query.lookback-delta={shorter('5m')}"],
-                stdout=log, stderr=log)
-
-    def ask(self, path, **query):
-        url = f"http://127.0.0.1:{self.port}/api/v1/{path}?{urllib.parse.urlencode(query)}"
-        with urllib.request.urlopen(url, timeout=30) as answer:
-            return json.load(answer)["data"]
+        super().__init__(tools, folder, configuration, f"--query.lookback-delta={shorter('5m')}")
 
     def start(self):
         def judges():
-            try:
-                rules = [rule for group in self.ask("rules")["groups"] for rule in group["rules"]]
-                scraped = self.value('count(up{job="redial"} == 1)') == len(self.services)
-            except OSError:
+            if not self.scrapes(len(self.services)):
                 return False
-            return scraped and rules and all(rule["health"] == "ok" for rule in rules)
+            rules = self.rules()
+            return rules and all(rule["health"] == "ok" for rule in rules)
         wait_until(judges, "Prometheus scrapes the service and evaluates all rules")
         return self
-
-    def value(self, expression):
-        """The value of an expression with one series; None if it has none."""
-        result = self.ask("query", query=expression)["result"]
-        assert len(result) < 2, result
-        return float(result[0]["value"][1]) if result else None
 
     def samples(self, expression):
         """All samples of a series since the start: by its labels, the values by time."""
@@ -152,10 +132,6 @@ class Prometheus:
     def firing(self):
         """The alerts that fire now, by name."""
         return {alert["labels"]["alertname"] for alert in self.ask("alerts")["alerts"] if alert["state"] == "firing"}
-
-    def end(self):
-        self.process.terminate()
-        self.process.wait(60)
 
 
 class FastTime:

@@ -17,7 +17,7 @@ import time
 
 import pytest
 import alerting
-from alerting import CALL, FACTOR, MINUTE, TARGET, FastTime, Page, Prometheus, Terminal, Traffic
+from alerting import CALL, FACTOR, MINUTE, TARGET, FastPrometheus, FastTime, Page, Terminal, Traffic
 from faults import Faults, SmallDisk
 from processes import BOUND, Constants, Redial, run, standing_still, target_defaults, wait_until
 from test_prometheus import tools  # noqa: F401  a fixture
@@ -60,7 +60,7 @@ class Scene:
         self.terminal = Terminal(folder, self.service, key)
         (folder / "prometheus").mkdir()
         self.metrics_key = self.service("POST", "/v1/keys", {"name": "prometheus", "scopes": ["metrics"]}).json
-        self.prometheus = Prometheus(tools, folder / "prometheus", [self.service], self.metrics_key["key"])
+        self.prometheus = FastPrometheus(tools, folder / "prometheus", [self.service], self.metrics_key["key"])
         made.append(self.prometheus)
         self.prometheus.start()
         self.expected = set()

@@ -112,6 +112,7 @@ def values(*words, env=None):
     (["keys", "create", "--scope", "read,m"], {"read,metrics"}), (["serve", "--log-format", ""], {"text", "json"}),
     (["serve", "--min-tls", ""], {"1.2", "1.3"}), (["serve", "--retention-bytes", ""], set()),
     (["list", "--failure-reason", "d"], {"deadlineExceeded"}), (["list", "--outcome", "not"], {"notSent"}),
+    (["ops", "create", "cancel", "--waiting-on", "pa"], {"paused", "pace"}),
     (["call", "-X", "P"], {"POST", "PUT", "PATCH"}), (["export", "--state", "failed,"], set()),
     (["list", "--limit", ""], set()), (["nothing", ""], set()), (["list"], set()), ([], set()), (["list", "--json=x"], set()),
 ])

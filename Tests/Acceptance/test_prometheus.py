@@ -3,13 +3,12 @@
 import json
 import re
 import subprocess
-import urllib.parse
-import urllib.request
 
 import pytest
 import yaml
 
 from processes import ROOT, free_port, wait_until
+from prometheus import Prometheus
 
 RULES = ROOT / "docker/prometheus/rules.yml"
 DASHBOARD = json.loads((ROOT / "docker/grafana/redial.json").read_text())
@@ -113,27 +112,9 @@ def test_prometheus_scrapes_the_service_and_has_data_for_every_panel(tools, redi
     key = service("POST", "/v1/keys", {"name": "prometheus", "scopes": ["metrics"]}).json["key"]
     configuration = configured(tmp_path, key, **{"global": {"scrape_interval": "1s", "evaluation_interval": "1s"}})
     configuration["scrape_configs"][0]["static_configs"][0]["targets"] = [f"127.0.0.1:{service.port}"]
-    (tmp_path / "prometheus.yml").write_text(yaml.safe_dump(configuration))
-    port = free_port()
-    log = open(tmp_path / "prometheus.log", "w")
-    process = subprocess.Popen(
-        [f"{tools}/prometheus", f"--config.file={tmp_path}/prometheus.yml", f"--storage.tsdb.path={tmp_path}/tsdb",
-         f"--web.listen-address=127.0.0.1:{port}"], stdout=log, stderr=log)
-    made.append(type("Process", (), {"end": lambda self: (process.terminate(), process.wait(20))})())
-
-    def ask(path, **query):
-        url = f"http://127.0.0.1:{port}/api/v1/{path}?{urllib.parse.urlencode(query)}"
-        try:
-            with urllib.request.urlopen(url, timeout=10) as answer:
-                return json.load(answer)["data"]
-        except OSError:
-            return None
-
-    def scrapes():
-        found = (ask("targets") or {}).get("activeTargets", [])
-        return found and all(t["health"] == "up" for t in found)
-
-    wait_until(scrapes, "Prometheus scrapes the service")
+    prometheus = Prometheus(tools, tmp_path, configuration)
+    made.append(prometheus)
+    wait_until(prometheus.scrapes, "Prometheus scrapes the service")
     for number in range(4):
         service.ended(service.submit(url=target.url + f"/?fail={number % 2}", policy={"backoff": {"initial": "10ms"}}))
     service.ended(service.submit(url=target.url + "/?fail=9&status=400"))
@@ -142,11 +123,10 @@ def test_prometheus_scrapes_the_service_and_has_data_for_every_panel(tools, redi
     expressions = [t["expr"] for panel in DASHBOARD["panels"] for t in panel["targets"]]
     assert len(expressions) > 20
     for expression in expressions:
-        wait_until(lambda: (ask("query", query=expression) or {}).get("result"), f"there is data for {expression}")
+        wait_until(lambda: prometheus.ask("query", query=expression)["result"], f"there is data for {expression}")
 
     def judged():
-        groups = (ask("rules") or {}).get("groups", [])
-        rules = [rule for group in groups for rule in group["rules"]]
+        rules = prometheus.rules()
         return rules if rules and all(rule["health"] == "ok" for rule in rules) else None
 
     rules = wait_until(judged, "every rule is evaluated")
@@ -158,8 +138,6 @@ def test_prometheus_scrapes_the_service_and_has_data_for_every_panel(tools, redi
     service.kill()
 
     def notices():
-        groups = (ask("rules") or {}).get("groups", [])
-        return {rule["name"]: rule["state"] for group in groups for rule in group["rules"] if "state" in rule}[
-            "RedialDown"] == "pending"
+        return {rule["name"]: rule["state"] for rule in prometheus.rules() if "state" in rule}["RedialDown"] == "pending"
 
     wait_until(notices, "the alert notices that the service is gone")

@@ -1,15 +1,14 @@
 """How long calls take until they have succeeded: what people promise, and watch."""
 
-import json
 import re
 import subprocess
 import urllib.parse
-import urllib.request
 
 import pytest
-import yaml
 
-from processes import ROOT, free_port, wait_until
+from processes import ROOT, wait_until
+from prometheus import Prometheus
+from test_prometheus import tools  # noqa: F401  a fixture
 from test_see import parse
 from test_statistics import windows
 
@@ -92,13 +91,8 @@ def test_open_metrics_have_the_trace_of_a_call_as_an_exemplar(redial, flaky):
     assert not any("#" in line for line in figures(service, "failed", OPEN_METRICS).values())
 
 
-@pytest.fixture(scope="module")
-def tools():
-    return subprocess.run([ROOT / "Scripts/prometheus"], capture_output=True, text=True, check=True).stdout.strip()
-
-
 @pytest.mark.part("prometheus")
-def test_the_rules_of_a_promise_hold_what_their_tests_say(tools):
+def test_the_rules_of_a_promise_hold_what_their_tests_say(tools):  # noqa: F811
     for check in (["check", "rules", "slo.yml"], ["test", "rules", "slo.test.yml"]):
         answer = subprocess.run([f"{tools}/promtool", *check], cwd=ROOT / "docker/prometheus", capture_output=True, text=True)
         assert answer.returncode == 0, answer.stdout + answer.stderr
@@ -106,33 +100,18 @@ def test_the_rules_of_a_promise_hold_what_their_tests_say(tools):
 
 @pytest.mark.part("prometheus")
 @pytest.mark.parametrize("native", [True, False])
-def test_prometheus_has_the_distribution_its_exemplars_and_the_promise(tools, redial, flaky, made, tmp_path, native):
+def test_prometheus_has_the_distribution_its_exemplars_and_the_promise(tools, redial, flaky, made, tmp_path, native):  # noqa: F811
     service, target = redial(), flaky("--fail", "1")
-    port = free_port()
-    (tmp_path / "prometheus.yml").write_text(yaml.safe_dump({
-        "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
-        "rule_files": [str(ROOT / "docker/prometheus/slo.yml")],
-        "scrape_configs": [{"job_name": "redial", "static_configs": [{"targets": [f"127.0.0.1:{service.port}"]}]}]}))
     features = ["exemplar-storage"] + ["native-histograms"] * native
-    log = open(tmp_path / "prometheus.log", "w")
-    process = subprocess.Popen(
-        [f"{tools}/prometheus", f"--config.file={tmp_path}/prometheus.yml", f"--storage.tsdb.path={tmp_path}/tsdb",
-         f"--web.listen-address=127.0.0.1:{port}", "--enable-feature=" + ",".join(features)], stdout=log, stderr=log)
-    made.append(type("Process", (), {"end": lambda self: (process.terminate(), process.wait(20))})())
-
-    def ask(path, **query):
-        url = f"http://127.0.0.1:{port}/api/v1/{path}?{urllib.parse.urlencode(query)}"
-        try:
-            with urllib.request.urlopen(url, timeout=10) as answer:
-                return json.load(answer)["data"]
-        except OSError:
-            return None
-
-    def value(expression):
-        found = (ask("query", query=expression) or {}).get("result", [])
-        return float(found[0]["value"][1]) if found else None
-
-    wait_until(lambda: value("redial_calls_accepted_total") == 0, "Prometheus scrapes the service")
+    prometheus = Prometheus(
+        tools, tmp_path, {
+            "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
+            "rule_files": [str(ROOT / "docker/prometheus/slo.yml")],
+            "scrape_configs": [{"job_name": "redial", "static_configs": [{"targets": [f"127.0.0.1:{service.port}"]}]}]},
+        "--enable-feature=" + ",".join(features))
+    made.append(prometheus)
+    value = prometheus.value
+    wait_until(prometheus.scrapes, "Prometheus scrapes the service")
     work(service, target)
     if native:
         wait_until(lambda: (value('histogram_count(redial_call_duration_seconds{state="succeeded"})') or 0) == 1,
@@ -143,7 +122,7 @@ def test_prometheus_has_the_distribution_its_exemplars_and_the_promise(tools, re
         wait_until(lambda: value('redial_call_duration_seconds_count{state="succeeded"}') == 1, "the histogram is there")
         assert value('redial_call_duration_seconds_bucket{state="succeeded", le="300.0"}') == 1
         found = wait_until(
-            lambda: ask("query_exemplars", query="redial_call_duration_seconds_bucket", start=0, end=2e9),
+            lambda: prometheus.ask("query_exemplars", query="redial_call_duration_seconds_bucket", start=0, end=2e9),
             "there is an exemplar")
         assert {e["labels"]["trace_id"] for series in found for e in series["exemplars"]} == {TRACE}
         # Half of the calls that ended have failed.

@@ -41,7 +41,7 @@ struct TargetState: Sendable {
   /// What has held its calls back.
   private(set) var holds: HoldLog
   /// Whether a call with an ordering key has passed its turn on here.
-  var hasPassedTurns = false
+  private(set) var hasPassedTurns = false
   /// The standing that was last reported.
   private var reported = TargetStanding()
   /// When a timer will examine it again.
@@ -104,6 +104,9 @@ struct TargetState: Sendable {
   }
 
   // MARK: Waits
+
+  /// A call with an ordering key has ended.
+  mutating func passTurn() { hasPassedTurns = true }
 
   /// This holds its next call back; nil if that is the service itself.
   ///

@@ -98,7 +98,9 @@ extension Command {
       Option(name: "--created-before", form: "TIME", summary: "Only those accepted earlier."),
       Option(name: "--older-than", form: "DURATION", summary: "Only those accepted at least so long ago, such as 15m."),
       Option(name: "--attempts", form: "COUNT", summary: "Only those with at least so many attempts."),
-      Option(name: "--waiting-on", form: "REASON", summary: "Only those that wait for this, such as breaker."),
+      Option(
+        name: "--waiting-on", form: "REASON", summary: "Only those that wait for this, such as breaker.",
+        values: .waitReason),
       Option(
         name: "--next-attempt-before", form: "TIME",
         summary: "Only those that wait and may run before then, or within a time such as 10m."),

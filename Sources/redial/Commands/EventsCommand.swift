@@ -18,7 +18,8 @@ extension Command {
         values: .callKind),
       Option(name: "--attempts", form: "COUNT", summary: "Only those of calls with at least so many attempts."),
       Option(
-        name: "--waiting-on", form: "REASON", summary: "Only those of calls that waited for this, such as breaker."),
+        name: "--waiting-on", form: "REASON", summary: "Only those of calls that waited for this, such as breaker.",
+        values: .waitReason),
       Option(name: "--after", form: "ID", summary: "Start after the event with this id, if the service still has it."),
       Option(name: "--count", form: "COUNT", summary: "Exit after this many events."),
       Option(name: "--json", summary: "Show each event as one line of JSON."),

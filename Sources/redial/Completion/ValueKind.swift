@@ -17,6 +17,7 @@ enum ValueKind: Sendable, Equatable {
   case callState
   case outcome
   case failureReason
+  case waitReason
   case callKind
   case eventType
   case webhookEvent
@@ -66,6 +67,7 @@ enum ValueKind: Sendable, Equatable {
     case .target, .call, .policy, .apiKey, .webhook, .delivery, .operation, .namespace: nil
     case .callState: CallState.allCases.map(\.rawValue)
     case .outcome: OutcomeClass.allCases.map { "\($0.name)" }
+    case .waitReason: WaitReason.allCases.map { "\($0.name)" }
     case .failureReason: StopReason.allCases.map { "\($0.name)" }
     case .callKind: CallKind.allCases.map(\.name)
     case .eventType: EventType.streamed.map(\.rawValue)
