@@ -45,6 +45,8 @@ def test_each_attempt_has_its_waits_by_their_causes(store, redial, instances, re
     assert pause <= first.pop("paused") < pause + 60 and set(first) <= {"concurrency"}
     assert second.pop("backoff") == pytest.approx(0.4, abs=0.01) and sum(second.values()) < 60
     assert {reason for attempt in call["attempts"] for reason in attempt["waited"]} == set(call["waited"])
+    listed = service("GET", f"/v1/calls/{identity}/attempts").json["data"]
+    assert [attempt["waited"] for attempt in listed] == [attempt["waited"] for attempt in call["attempts"]]
     # The webhook has the same; events have what held the attempt back after it was due.
     assert json.loads(hook.next().body)["data"]["waited"] == call["waited"]
     events.until("call.succeeded")

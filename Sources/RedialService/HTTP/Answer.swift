@@ -73,12 +73,14 @@ enum Answer {
   }
 
   /// 200: all attempts of a call, with the stored parts of their responses, with or without the bodies.
-  static func attempts(_ attempts: [AttemptRecord], withBodies: Bool) -> HTTPResponse {
+  static func attempts(_ attempts: [AttemptRecord], of call: CallRecord, withBodies: Bool) -> HTTPResponse {
     var writer = JSONWriter(capacity: 4096)
     writer.beginObject()
     writer.key("data")
     writer.beginArray()
-    for attempt in attempts { CallView.write(attempt, withResponse: true, withBody: withBodies, to: &writer) }
+    for (attempt, waited) in zip(attempts, WaitTimes.before(attempts, of: call)) {
+      CallView.write(attempt, after: waited, withResponse: true, withBody: withBodies, to: &writer)
+    }
     writer.endArray()
     writer.endObject()
     return json(200, writer)

@@ -75,7 +75,11 @@ struct CallRoutes: RouteGroup {
       guard let attempts = try queries.reader.attempts(of: id, in: namespace, withBodies: withBodies) else {
         throw Refusal.callNotFound(id).problem
       }
-      return Answer.attempts(attempts, withBodies: withBodies)
+      // Retention may have removed it since.
+      guard let call = try queries.reader.records(of: [id]).first ?? nil else {
+        throw Refusal.callNotFound(id).problem
+      }
+      return Answer.attempts(attempts, of: try call.get(), withBodies: withBodies)
     }
   }
 

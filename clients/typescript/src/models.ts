@@ -421,6 +421,8 @@ export type Attempt = AttemptBase & {
 export type WaitTimes = Record<string, Duration>;
 
 export type AttemptWithResponse = AttemptBase & {
+  /** How long the call waited before it, since the attempt before or its acceptance. */
+  waited: WaitTimes;
   exchange: Exchange | null;
   response: AttemptResponse | null;
 };

@@ -687,6 +687,8 @@ class Attempt(AttemptBase):
 
 
 class AttemptWithResponse(AttemptBase):
+    waited: WaitTimes
+    """How long the call waited before it, since the attempt before or its acceptance."""
     exchange: Exchange | None
     response: AttemptResponse | None
 
