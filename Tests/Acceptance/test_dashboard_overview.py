@@ -1,0 +1,163 @@
+"""The dashboard's overview, in headless Chromium: what is wrong and what to do, and how calls ended."""
+
+import re
+from urllib.parse import quote
+
+from playwright.sync_api import expect
+
+from processes import free_port, run, wait_until
+from test_dashboard import SECONDS, chromium, page  # noqa: F401 (fixtures)
+
+
+def outage(service, key="payments", calls=30):
+    """Makes a target fail until its breaker opens and all its calls wait."""
+    dead = f"http://127.0.0.1:{free_port()}/"
+    for _ in range(calls):
+        service.submit(url=dead, target=key)
+    wait_until(lambda: service.target(key)["state"] == "down", "the target is down")
+
+
+def test_an_outage_is_said_first_in_the_words_of_the_command(page, redial, flaky):  # noqa: F811
+    service, target = redial(), flaky()
+    for number in range(4):
+        service.ended(service.submit(url=f"{target.url}/{number}?fail={number % 2}"))
+    service.ended(service.submit(url=target.url + "/x?fail=1&status=404"))
+    outage(service)
+    page.goto(service.url + "/")
+    incident = page.locator(".incident").first
+    expect(incident).to_contain_text(re.compile(r"payments is down for .*: connection refused"))
+    # A probe runs for a moment, and does not wait.
+    expect(incident).to_contain_text(re.compile(r"30 calls wait, the oldest for \S+s\. If it returns now, none will miss its deadline\."))
+    expect(incident).to_contain_text("Redial keeps the calls and sends single probes")
+    expect(page.locator("#calm")).to_be_hidden()
+    # Late calls are beside the share, and in no share.
+    expect(page.locator("#ended")).to_have_text("80 % of 5 calls succeeded in the last 15 minutes")
+    expect(page.locator("#late")).to_have_text("30 calls are late: held up by a target above, and not counted here.")
+    for part in ("2 succeeded at the first attempt", "2 succeeded after retries", "1 failed", "30 late, now"):
+        expect(page.locator("#sum")).to_contain_text(part)
+    told = wait_until(lambda: "30 calls wait" in (text := run("status", "--server", service.url).stdout) and text, "all wait")
+    assert "80.0 % of 5 calls succeeded" in told and page.locator("#late").inner_text() in told, told
+    assert page.locator("#ended-more").inner_text().split(". ")[0] in told, told
+    # What waits is one step away.
+    incident.get_by_role("link", name="Show the calls").click()
+    expect(page.locator("#call-table tbody tr")).to_have_count(30)
+    expect(page.locator("#filter-target")).to_have_value("payments")
+
+
+def test_waiting_calls_are_released_after_a_question_by_keyboard(page, redial):  # noqa: F811
+    service = redial()
+    outage(service, calls=12)
+    page.goto(service.url + "/")
+    release = page.locator(".incident").get_by_role("button", name="Release 12…")
+    release.focus()
+    shown = release.element_handle()
+    wait_until(lambda: page.wait_for_timeout(10) or not shown.evaluate("one => one.isConnected"), "it is drawn anew")
+    expect(release).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator(".incident")).to_contain_text("Send all 12 now? Only if the target works again.")
+    yes = page.get_by_role("button", name="Release", exact=True)
+    expect(yes).to_be_focused()
+    page.get_by_role("button", name="Not now").click()
+    expect(release).to_be_focused()
+    page.keyboard.press("Enter")
+    with page.expect_response("**/v1/targets/payments/release") as answer:
+        yes.press("Enter")
+    assert answer.value.status == 200, answer.value.status
+
+
+def test_failed_calls_are_counted_before_they_are_run_again(page, redial, receiver):  # noqa: F811
+    works = []
+    target, service = receiver(lambda request: (200 if works else 404, {}, b"")), redial()
+    for number in range(3):
+        service.ended(service.submit(url=f"{target.url}/{number}", target="mail"))
+    page.goto(service.url + "/")
+    incident = page.locator(".incident", has_text="failed in the last 24 hours")
+    expect(incident).to_contain_text("3 calls failed in the last 24 hours, the latest ")
+    expect(incident).to_contain_text("3 to mail: not retryable.")
+    incident.get_by_role("link").click()
+    expect(page.locator("#call-table tbody tr")).to_have_count(3)
+    page.go_back()
+    works.append(True)
+    incident.get_by_role("button", name="Run again…").click()
+    expect(incident).to_contain_text("3 calls would be run again.")
+    assert service("GET", "/v1/operations").json["data"] == []
+    incident.get_by_role("button", name="Run 3 again").click()
+    expect(page.locator("#operation-table")).to_contain_text("completed", timeout=60 * SECONDS)
+    page.goto(service.url + "/#overview")
+    expect(incident).to_have_count(0, timeout=60 * SECONDS)
+
+
+def test_a_held_target_is_let_go_where_it_is_said(page, redial, receiver):  # noqa: F811
+    service, target = redial(), receiver()
+    for control, word, button in (("pause", "is paused", "Resume"), ("trip", "is held open by hand", "Reset")):
+        service("POST", f"/v1/targets/{control}/{control}")
+        identity = service.submit(url=target.url, target=control)
+        page.goto(service.url + "/")
+        incident = page.locator(".incident")
+        expect(incident).to_contain_text(f"{control} {word}: no call to it starts")
+        expect(incident).to_contain_text("1 call waits")
+        incident.get_by_role("button", name=button).click()
+        assert service.ended(identity)["state"] == "succeeded"
+        expect(page.locator("#calm")).to_have_text("✓ No target is down, degraded or held.")
+        expect(incident).to_have_count(0)
+
+
+def test_calls_that_will_miss_their_deadline_are_counted_on_the_page(page, redial):  # noqa: F811
+    service = redial(clock=True)
+    dead = f"http://127.0.0.1:{free_port()}/"
+    for _ in range(40):
+        service.submit(url=dead, target="payments", policy={"deadline": "1h"})
+    wait_until(lambda: service.target("payments")["state"] == "down", "the target is down")
+    service.advance(3000)
+    # It takes one call each 20 seconds after its return; so some are late then.
+    service("PUT", "/v1/targets/payments", {"rate": {"perSecond": 0.05, "burst": 1}, "maxInFlight": 1})
+    page.goto(service.url + "/")
+    expect(page.locator(".incident").first).to_contain_text(
+        re.compile(r"About \d+ will miss their deadlines, even if it returns now\."), timeout=60 * SECONDS)
+
+
+def test_incidents_fit_every_width_and_can_be_read(chromium, redial, receiver):  # noqa: F811
+    service = redial()
+    outage(service, "https://payments.internal.a-rather-long-name.example.com:8443")
+    service.ended(service.submit(url=receiver(lambda request: (404, {}, b"")).url))
+    service("POST", "/v1/targets/" + quote("https://mail.example.com", safe="") + "/pause")
+    for scheme in ("light", "dark"):
+        for width in (1400, 390):
+            context = chromium.new_context(color_scheme=scheme, viewport={"width": width, "height": 900})
+            view = context.new_page()
+            view.goto(service.url + "/")
+            expect(view.locator(".incident")).to_have_count(3)
+            overflow = view.evaluate("document.documentElement.scrollWidth - innerWidth")
+            assert overflow <= 0, f"the overview is {overflow} pixels wider than {width}"
+            # Nothing is cut off, nothing to hit is smaller than 24 pixels, and text has enough contrast (WCAG 2.2).
+            assert view.evaluate(CLIPPED) == []
+            assert view.evaluate(SMALL) == []
+            assert view.evaluate(FAINT) == [], (scheme, width)
+            context.close()
+
+
+CLIPPED = """() => [...document.querySelectorAll('#view-overview *')].filter(one => one.clientWidth && one.scrollWidth > one.clientWidth + 1
+  && getComputedStyle(one).display !== 'inline' && !one.closest('svg, .scroll, input')).map(one => one.outerHTML.slice(0, 200))"""
+SMALL = """() => [...document.querySelectorAll('#view-overview button, #view-overview a.button')].filter(one => one.offsetParent
+  && (one.offsetHeight < 24 || one.offsetWidth < 24)).map(one => one.outerHTML)"""
+# The colour of each text with that of what is behind it.
+FAINT = """() => {
+  const parts = text => text.match(/[\\d.]+/g).map(Number);
+  const light = color => {
+    const [r, g, b] = color.map(c => c / 255).map(c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const behind = one => {
+    for (let at = one; at; at = at.parentElement) {
+      const color = parts(getComputedStyle(at).backgroundColor);
+      if (color.length < 4 || color[3] === 1) return color.slice(0, 3);
+    }
+    return [255, 255, 255];
+  };
+  return [...document.querySelectorAll('#view-overview *')].filter(one => one.getClientRects().length
+      && [...one.childNodes].some(child => child.nodeType === 3 && child.data.trim())).flatMap(one => {
+    const style = getComputedStyle(one), text = light(parts(one.closest('svg') ? style.fill : style.color).slice(0, 3)), back = light(behind(one));
+    const ratio = (Math.max(text, back) + 0.05) / (Math.min(text, back) + 0.05);
+    return ratio < 4.5 ? [`${one.textContent.slice(0, 40)}: ${ratio.toFixed(2)}`] : [];
+  });
+}"""
