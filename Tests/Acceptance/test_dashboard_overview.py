@@ -1,6 +1,7 @@
-"""The dashboard's overview, in headless Chromium: what is wrong and what to do, and how calls ended."""
+"""The dashboard's overview, in headless Chromium: what is wrong and what to do, how calls ended, and a first call."""
 
 import re
+import subprocess
 from urllib.parse import quote
 
 from playwright.sync_api import expect
@@ -134,6 +135,65 @@ def test_incidents_fit_every_width_and_can_be_read(chromium, redial, receiver): 
             assert view.evaluate(SMALL) == []
             assert view.evaluate(FAINT) == [], (scheme, width)
             context.close()
+
+
+def test_a_fresh_service_shows_how_to_submit_the_first_call_and_how_it_goes(page, redial, flaky):  # noqa: F811
+    service, target = redial(), flaky()
+    page.goto(service.url + "/")
+    fresh = page.locator("#fresh")
+    expect(fresh.get_by_role("heading", name="Submit the first call")).to_be_visible()
+    # Nothing was measured, so there is no number.
+    expect(page.locator("#usual")).to_be_hidden()
+    assert "%" not in page.locator("#view-overview").inner_text()
+    command = page.locator("#fresh-command").inner_text()
+    assert f"{service.url}/v1/calls" in command and "Authorization" not in command
+    # The command works as it is shown, here for another target.
+    subprocess.run(["sh", "-c", command.replace("http://127.0.0.1:9090", target.url)], check=True, capture_output=True, timeout=60)
+    expect(page.locator("#first-attempts li")).to_have_count(3, timeout=60 * SECONDS)
+    expect(page.locator("#first-attempts li").nth(0)).to_contain_text("because status 503 is retryable")
+    expect(page.locator("#first-state")).to_have_text(re.compile(r"Succeeded at attempt 3, \S+s after it was accepted\."))
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    page.get_by_role("button", name="Show the overview").click()
+    expect(page.locator("#ended")).to_have_text("100 % of 1 call succeeded in the last 24 hours")
+    expect(page.locator("#calm")).to_be_visible()
+    # It is no fresh service any more.
+    page.reload()
+    expect(page.locator("#ended")).to_be_visible()
+
+
+def test_the_first_call_is_submitted_from_the_page_and_tells_what_it_waits_for(chromium, redial, flaky):  # noqa: F811
+    service, target = redial(), flaky()
+    for scheme, width in (("dark", 390), ("light", 1400)):
+        context = chromium.new_context(color_scheme=scheme, viewport={"width": width, "height": 900})
+        view = context.new_page()
+        view.goto(service.url + "/")
+        if width == 390:
+            view.get_by_label("URL to call").fill(target.url + "/?fail=1000")
+            view.get_by_role("button", name="Submit the call").press("Enter")
+            expect(view.locator("#first-state")).to_have_text(re.compile(r"Waits for backoff, attempt \d+ in \S+s\."), timeout=60 * SECONDS)
+            assert view.evaluate(CLIPPED) == [] and view.evaluate(SMALL) == [] and view.evaluate(FAINT) == []
+            assert view.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+        else:
+            # Who comes later sees a service that has a call.
+            expect(view.locator("#ended")).to_have_text("No call has succeeded or failed in the last 24 hours")
+            expect(view.locator("#fresh")).to_be_hidden()
+        context.close()
+
+
+def test_the_first_command_of_a_key_in_a_namespace_names_both(page, redial):  # noqa: F811
+    service = redial(env={"REDIAL_ADMIN_KEY": "0123456789abcdef"})
+    page.tolerated += ["401"]
+    page.goto(service.url + "/#sign")
+    page.get_by_label("API key").fill("0123456789abcdef")
+    page.locator("#sign-form").get_by_role("button", name="Sign in").click()
+    expect(page.locator("#fresh-command")).to_contain_text('-H "Authorization: Bearer $REDIAL_API_KEY"')
+    assert "Redial-Namespace" not in page.locator("#fresh-command").inner_text()
+    page.goto(service.url + "/#sign")
+    page.get_by_label("Act in").fill("acme")
+    page.get_by_role("button", name="Use it").click()
+    page.get_by_role("link", name="Overview").click()
+    expect(page.locator("#fresh-command")).to_contain_text('-H "Redial-Namespace: acme"')
+    expect(page.locator("#fresh")).to_contain_text("No call has been submitted yet in acme.")
 
 
 CLIPPED = """() => [...document.querySelectorAll('#view-overview *')].filter(one => one.clientWidth && one.scrollWidth > one.clientWidth + 1
