@@ -145,10 +145,11 @@ def test_who_may_chooses_a_namespace_and_sees_what_is_there(page, redial, receiv
     page.get_by_role("link", name="Calls", exact=True).click()
     expect(page.locator("#call-table tbody tr")).to_have_count(1)
     expect(page.locator("#call-table tbody")).to_contain_text(theirs)
-    # The figures of all namespaces are not shown as those of one.
+    # Its figures are those of this namespace only.
     page.get_by_role("link", name="Overview").click()
-    expect(page.locator("#tiles")).to_contain_text("calls that wait for a target")
-    expect(page.locator("#throughput")).to_be_hidden()
+    expect(page.locator("#attention tbody tr")).to_have_count(1)
+    expect(page.locator("#attention tbody")).to_contain_text("theirs")
+    expect(page.locator("#backlog-sum")).to_have_text("1 call waits")
     # Another key belongs to its own namespace, and a refusal is shown where it can be corrected.
     page.goto(service.url + "/#sign")
     page.get_by_label("API key").fill(inside)

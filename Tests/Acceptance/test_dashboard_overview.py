@@ -1,5 +1,6 @@
 """The dashboard's overview, in headless Chromium: what is wrong and what to do, how calls ended, and a first call."""
 
+import datetime
 import re
 import subprocess
 from urllib.parse import quote
@@ -194,6 +195,111 @@ def test_the_first_command_of_a_key_in_a_namespace_names_both(page, redial):  # 
     page.get_by_role("link", name="Overview").click()
     expect(page.locator("#fresh-command")).to_contain_text('-H "Redial-Namespace: acme"')
     expect(page.locator("#fresh")).to_contain_text("No call has been submitted yet in acme.")
+
+
+def quarter(*steps):
+    """An answer of the statistics in which these are the last minutes: what succeeded, and its times; None for nothing."""
+    now = datetime.datetime.now(datetime.UTC).replace(second=0, microsecond=0)
+
+    def one(succeeded=0, times=None):
+        calls = {"succeeded": succeeded, "retried": 0, "failed": 0, "cancelled": 0, "successRate": 1 if succeeded else None}
+        calls["timeToSuccess"] = times and dict(zip(("p50", "p95", "p99"), times))
+        return {"calls": calls, "attempts": {"succeeded": succeeded, "failed": 0}, "latency": None}
+
+    def at(ago):
+        return (now - datetime.timedelta(minutes=ago)).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+    minutes = [None] * (15 - len(steps)) + list(steps)
+    shown = [{"from": at(14 - index), **one(*(minute or ()))} for index, minute in enumerate(minutes)]
+    total = one(sum(minute[0] for minute in steps if minute), ("7ms", "58s", "120s") if steps else None)
+    return {"data": [{"window": name, "from": at(14), "step": "1m", **total, "steps": shown} for name in ("15m", "24h", "7d")]}
+
+
+def test_charts_have_gaps_where_nothing_was_measured_and_decades_where_times_span_them(page, redial):  # noqa: F811
+    service = redial()
+    fast, slow = ("7ms", "20ms", "31ms"), ("90ms", "58s", "120s")
+    answer = quarter((333, fast), (300, fast), None, None, (557, slow), None, (7, fast))
+    page.route("**/v1/statistics", lambda route: route.fulfill(json=answer))
+    page.goto(service.url + "/")
+    page.get_by_role("button", name="15 min").click()
+    expect(page.locator("#times-axis")).to_have_text("of calls, log axis")
+    labels = page.locator("#times text").all_text_contents()
+    assert labels[:7] == ["1ms", "10ms", "100ms", "1s", "10s", "1m", "10m"], labels
+    # For each of three lines: two minutes, a gap, one minute, a gap, one minute. Nothing is drawn at zero.
+    expect(page.locator("#times path")).to_have_count(3)
+    expect(page.locator("#times circle")).to_have_count(6)
+    expect(page.locator("#times-key")).to_have_text("p50 7msp95 58sp99 2m")
+    # Where nothing ended there is no bar, and the axis ends at a round number.
+    expect(page.locator("#ends-axis")).to_have_text("calls that ended, per minute")
+    assert page.locator("#ends text").all_text_contents()[:4] == ["0", "200", "400", "600"]
+    expect(page.locator("#ends rect.f-good")).to_have_count(4)
+    expect(page.locator("#ends-key")).to_have_text("succeeded 1,197failed none")
+    # Without a success there is no axis of times, and no number.
+    page.unroute("**/v1/statistics")
+    page.route("**/v1/statistics", lambda route: route.fulfill(json=quarter()))
+    expect(page.locator("#ended")).to_have_text("No call has succeeded or failed in the last 15 minutes")
+    expect(page.locator("#times")).to_have_text(re.compile("No call has succeeded in this time."))
+    expect(page.locator("#times-key")).to_have_text("p50 –p95 –p99 –")
+
+
+def test_axes_end_at_round_numbers(page, redial):  # noqa: F811
+    service = redial()
+    page.goto(service.url + "/")
+    for most in (0, 1, 3, 7, 19.1, 333, 557, 1112, 9999, 20500, 3_300_000):
+        ticks = page.evaluate("most => countAxis(most).ticks", most)
+        values = [value for value, _ in ticks]
+        assert values[0] == 0 and values[-1] >= most and 2 <= len(values) <= 6, ticks
+        assert str(round(values[1])).strip("0") in ("1", "2", "5"), ticks
+        assert len({text for _, text in ticks}) == len(ticks), ticks
+    for least, most in ((0.004, 0.03), (0.2, 1.7), (3, 20), (70, 600), (0.002, 58), (0.08, 200), (0.001, 90_000)):
+        axis = page.evaluate("values => { const axis = durationAxis(values); return {...axis, top: axis.place(values[1]), low: axis.place(values[0])}; }", [least, most])
+        assert axis["isLog"] == (most / least >= 10), axis
+        assert axis["ticks"][-1][0] >= most and 0 <= axis["low"] <= axis["top"] <= 1, axis
+        assert all(re.fullmatch(r"|0|\d+(\.5)?(ms|s|m|h|d)", text) for _, text in axis["ticks"]), axis
+
+
+def test_what_waits_and_how_targets_do_adds_up(page, redial, receiver):  # noqa: F811
+    target = receiver()
+    service = redial()
+    service.ended(service.submit(url=target.url, target="mail"))
+    outage(service, calls=20)
+    service("POST", "/v1/targets/sms/pause")
+    for _ in range(3):
+        service.submit(url=target.url, target="sms")
+    service.submit(url=target.url, target="mail", delay="1h")
+    page.goto(service.url + "/")
+    expect(page.locator("#backlog-sum")).to_have_text("24 calls wait")
+    # All but those that run as a probe: the causes add up to what waits.
+    def counts():
+        return sum(int(text) for text in page.locator("#backlog b").all_text_contents())
+    wait_until(lambda: page.wait_for_timeout(10) or counts() == 24, "the causes add up")
+    expect(page.locator("#backlog")).to_contain_text("for a target that is paused (paused)")
+    expect(page.locator("#late")).to_contain_text("23 calls are late")
+    rows = page.locator("#attention tbody tr")
+    expect(rows.nth(0)).to_contain_text("payments")
+    expect(rows.nth(0)).to_contain_text("✗ down")
+    # Refused connections have no latency.
+    expect(rows.nth(0).locator("td").nth(3)).to_have_text("–")
+    expect(rows.nth(1)).to_contain_text("sms")
+    expect(rows.nth(1)).to_contain_text("! paused")
+    # Nothing was measured there.
+    expect(rows.nth(1).locator("td").nth(2)).to_have_text("–")
+    expect(rows.nth(2)).to_contain_text("100 % of 1 attempt")
+    expect(page.locator("#attention-more")).to_have_text("3: 1 down, 1 paused, 1 up")
+    # The outage is on both charts over time.
+    expect(page.locator("#times .band")).to_have_count(1)
+    expect(page.locator("#ends .band-name")).to_have_text("payments")
+
+
+def test_times_are_of_the_readers_place_and_it_is_said_which(chromium, redial, receiver):  # noqa: F811
+    service = redial()
+    service.ended(service.submit(url=receiver().url))
+    context = chromium.new_context(timezone_id="Asia/Kolkata", locale="de-DE")
+    view = context.new_page()
+    view.goto(service.url + "/")
+    expect(view.locator("#zone")).to_contain_text("Asia/Calcutta (GMT+5:30)")
+    # Round hours of that place.
+    expect(view.locator("#ends text", has_text=re.compile(r"^(00|06|12|18):00$"))).not_to_have_count(0)
+    context.close()
 
 
 CLIPPED = """() => [...document.querySelectorAll('#view-overview *')].filter(one => one.clientWidth && one.scrollWidth > one.clientWidth + 1
