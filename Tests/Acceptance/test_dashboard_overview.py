@@ -8,7 +8,7 @@ from urllib.parse import quote
 from playwright.sync_api import expect
 
 from processes import free_port, run, wait_until
-from test_dashboard import SECONDS, chromium, page  # noqa: F401 (fixtures)
+from test_dashboard import chromium, page  # noqa: F401 (fixtures)
 
 
 def outage(service, key="payments", calls=30):
@@ -34,11 +34,12 @@ def test_an_outage_is_said_first_in_the_words_of_the_command(page, redial, flaky
     expect(page.locator("#calm")).to_be_hidden()
     # Late calls are beside the share, and in no share.
     expect(page.locator("#ended")).to_have_text("80 % of 5 calls succeeded in the last 15 minutes")
-    expect(page.locator("#late")).to_have_text("30 calls are late: held up by a target above, and not counted here.")
+    late = "30 calls are late: held up by a target above, and not counted here."
+    expect(page.locator("#late")).to_have_text(late)
     for part in ("2 succeeded at the first attempt", "2 succeeded after retries", "1 failed", "30 late, now"):
         expect(page.locator("#sum")).to_contain_text(part)
     told = wait_until(lambda: "30 calls wait" in (text := run("status", "--server", service.url).stdout) and text, "all wait")
-    assert "80.0 % of 5 calls succeeded" in told and page.locator("#late").inner_text() in told, told
+    assert "80.0 % of 5 calls succeeded" in told and late in told, told
     assert page.locator("#ended-more").inner_text().split(". ")[0] in told, told
     # What waits is one step away.
     incident.get_by_role("link", name="Show the calls").click()
@@ -50,13 +51,14 @@ def test_waiting_calls_are_released_after_a_question_by_keyboard(page, redial): 
     service = redial()
     outage(service, calls=12)
     page.goto(service.url + "/")
-    release = page.locator(".incident").get_by_role("button", name="Release 12…")
+    # While one of them runs as a probe, it does not wait.
+    release = page.locator(".incident").get_by_role("button", name=re.compile("Release 1[12]…"))
     release.focus()
     shown = release.element_handle()
     wait_until(lambda: page.wait_for_timeout(10) or not shown.evaluate("one => one.isConnected"), "it is drawn anew")
     expect(release).to_be_focused()
     page.keyboard.press("Enter")
-    expect(page.locator(".incident")).to_contain_text("Send all 12 now? Only if the target works again.")
+    expect(page.locator(".incident")).to_contain_text(re.compile(r"Send all 1[12] now\? Only if the target works again\."))
     yes = page.get_by_role("button", name="Release", exact=True)
     expect(yes).to_be_focused()
     page.get_by_role("button", name="Not now").click()
@@ -84,9 +86,9 @@ def test_failed_calls_are_counted_before_they_are_run_again(page, redial, receiv
     expect(incident).to_contain_text("3 calls would be run again.")
     assert service("GET", "/v1/operations").json["data"] == []
     incident.get_by_role("button", name="Run 3 again").click()
-    expect(page.locator("#operation-table")).to_contain_text("completed", timeout=60 * SECONDS)
+    expect(page.locator("#operation-table")).to_contain_text("completed")
     page.goto(service.url + "/#overview")
-    expect(incident).to_have_count(0, timeout=60 * SECONDS)
+    expect(incident).to_have_count(0)
 
 
 def test_a_held_target_is_let_go_where_it_is_said(page, redial, receiver):  # noqa: F811
@@ -115,7 +117,7 @@ def test_calls_that_will_miss_their_deadline_are_counted_on_the_page(page, redia
     service("PUT", "/v1/targets/payments", {"rate": {"perSecond": 0.05, "burst": 1}, "maxInFlight": 1})
     page.goto(service.url + "/")
     expect(page.locator(".incident").first).to_contain_text(
-        re.compile(r"About \d+ will miss their deadlines, even if it returns now\."), timeout=60 * SECONDS)
+        re.compile(r"About \d+ will miss their deadlines, even if it returns now\."))
 
 
 def test_incidents_fit_every_width_and_can_be_read(chromium, redial, receiver):  # noqa: F811
@@ -150,7 +152,7 @@ def test_a_fresh_service_shows_how_to_submit_the_first_call_and_how_it_goes(page
     assert f"{service.url}/v1/calls" in command and "Authorization" not in command
     # The command works as it is shown, here for another target.
     subprocess.run(["sh", "-c", command.replace("http://127.0.0.1:9090", target.url)], check=True, capture_output=True, timeout=60)
-    expect(page.locator("#first-attempts li")).to_have_count(3, timeout=60 * SECONDS)
+    expect(page.locator("#first-attempts li")).to_have_count(3)
     expect(page.locator("#first-attempts li").nth(0)).to_contain_text("because status 503 is retryable")
     expect(page.locator("#first-state")).to_have_text(re.compile(r"Succeeded at attempt 3, \S+s after it was accepted\."))
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
@@ -171,7 +173,7 @@ def test_the_first_call_is_submitted_from_the_page_and_tells_what_it_waits_for(c
         if width == 390:
             view.get_by_label("URL to call").fill(target.url + "/?fail=1000")
             view.get_by_role("button", name="Submit the call").press("Enter")
-            expect(view.locator("#first-state")).to_have_text(re.compile(r"Waits for backoff, attempt \d+ in \S+s\."), timeout=60 * SECONDS)
+            expect(view.locator("#first-state")).to_have_text(re.compile(r"Waits for backoff, attempt \d+ in \S+s\."))
             assert view.evaluate(CLIPPED) == [] and view.evaluate(SMALL) == [] and view.evaluate(FAINT) == []
             assert view.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
         else:
