@@ -14,9 +14,10 @@
 SHELL := /bin/sh
 VENV := .build/venv
 REQUIREMENTS := Tests/Acceptance/requirements.txt
-PYTEST := $(VENV)/bin/python -m pytest -q -p no:cacheprovider
+# What Python has compiled is kept, also where the environment says otherwise: each worker and client would do it again.
+PYTEST := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/.build/pycache $(VENV)/bin/python -m pytest -q -p no:cacheprovider
 # Tests of the service wait more than they compute, so more run at once than there are cores.
-WORKERS ?= $(shell expr 2 '*' $$(nproc))
+WORKERS ?= $(shell expr 3 '*' $$(nproc))
 TESTS ?= Tests/Acceptance
 
 .PHONY: run build build-tests test unit acceptance campaign docs packages bench lint format
@@ -50,6 +51,8 @@ $(VENV)/done: $(REQUIREMENTS)
 	@rm -rf $(VENV)
 	@python3 -m venv $(VENV)
 	@$(VENV)/bin/python -m pip install -q --no-compile --disable-pip-version-check -r $(REQUIREMENTS)
+	@# All workers would compile the tests at once; this is left to them if it fails.
+	-@$(PYTEST) --collect-only Tests/Acceptance >$(VENV)/collected.log 2>&1
 	@touch $@
 
 docs: build-tests

@@ -18,7 +18,7 @@ from test_replicas import LASTING
 KEY = {"idempotency-key": "order-7"}
 HOURLY = {"initial": "1h", "max": "1h"}
 # Of random digits, so that it stays large when it is compressed.
-LARGE = "".join(random.Random(7).choices("0123456789abcdef", k=5_000_000))
+LARGE = random.Random(7).randbytes(2_500_000).hex()
 TEAM = {"team": "payments", "zero": "a\0b", "mark": "\uf8ff"}
 
 

@@ -130,20 +130,20 @@ struct DrainForecastTests {
   private static let worlds: [OutageScenario] = [
     OutageScenario(
       rate: 20, duration: .seconds(3600), target: .init(capacity: 40, overload: .refuse(retryAfter: false)),
-      outage: .init(from: .seconds(120), to: .seconds(420))),
+      outage: .init(from: .seconds(60), to: .seconds(180))),
     OutageScenario(
       rate: 30, duration: .seconds(3600), target: .init(capacity: 50, latency: .milliseconds(200)),
-      outage: .init(from: .seconds(60), to: .seconds(240))),
+      outage: .init(from: .seconds(30), to: .seconds(120))),
     OutageScenario(
       rate: 5, duration: .seconds(7200),
       target: .init(capacity: 8, latency: .milliseconds(30), overload: .refuse(retryAfter: true)),
-      outage: .init(from: .seconds(300), to: .seconds(900))),
+      outage: .init(from: .seconds(150), to: .seconds(450))),
     OutageScenario(
       rate: 50, duration: .seconds(3600), target: .init(latency: .milliseconds(100)),
-      outage: .init(from: .seconds(60), to: .seconds(240), failure: .unanswered), concurrency: 16),
+      outage: .init(from: .seconds(30), to: .seconds(120), failure: .unanswered), concurrency: 16),
     OutageScenario(
       rate: 30, duration: .seconds(3600), target: .init(latency: .milliseconds(50)),
-      outage: .init(from: .seconds(60), to: .seconds(360), failure: .status(503)), concurrency: 4, pace: .fixed),
+      outage: .init(from: .seconds(60), to: .seconds(180), failure: .status(503)), concurrency: 4, pace: .fixed),
   ]
 
   @Test("of a simulated world it is within a quarter of what that does then", arguments: 0..<5)

@@ -44,18 +44,18 @@ struct ForecastTests {
   func newCalls() throws {
     func forecast(_ share: Double) -> OutageForecast {
       OutageScenario(
-        rate: 8, duration: .seconds(2100), target: .init(capacity: 10),
-        outage: .init(from: .seconds(60), to: .seconds(360)), newCallShare: share
+        rate: 8, duration: .seconds(1100), target: .init(capacity: 10),
+        outage: .init(from: .seconds(30), to: .seconds(180)), newCallShare: share
       ).forecast()
     }
     let (byAge, shared, half) = (forecast(0), forecast(0.85), forecast(0.5))
     #expect(accounted(shared) && accounted(half))
     #expect(byAge.recovery == shared.recovery && byAge.recovery == half.recovery)
-    #expect(try #require(byAge.latencyInRecovery).median > .seconds(40))
+    #expect(try #require(byAge.latencyInRecovery).median > .seconds(20))
     #expect(try #require(shared.latencyInRecovery).p90 < .seconds(10))
     // More come than half of the capacity: the others wait with the backlog.
     #expect(try #require(half.latencyInRecovery).median < .seconds(15))
-    #expect(try #require(half.latencyInRecovery).p99 > .seconds(40))
+    #expect(try #require(half.latencyInRecovery).p99 > .seconds(20))
   }
 
   // A sender that took these for silence slowed down until every call was at its deadline, and never recovered.

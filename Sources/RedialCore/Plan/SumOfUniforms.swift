@@ -10,6 +10,10 @@ struct SumOfUniforms {
 
   private(set) var least = 0.0
   private(set) var widths: [Double] = []
+  /// The sums of all subsets of the widths, at most `most` of them: bit i of the index says whether width i is in it.
+  private var subsets = [0.0]
+  /// m!·∏w; with widths from a microsecond to 2⁶³ of them neither this nor a power of their sum overflows.
+  private var divisor = 1.0
 
   /// Whether the closed form can be computed: there are not too many terms, and the largest, in the middle of the
   /// distribution, does not absorb the digits of a probability.
@@ -28,7 +32,12 @@ struct SumOfUniforms {
   mutating func add(_ low: Double, _ high: Double) {
     least += low
     // Waits are rounded to microseconds; a narrower variable is a constant.
-    if high - low > 0.000_001 { widths.append(high - low) }
+    let width = high - low
+    guard width > 0.000_001 else { return }
+    widths.append(width)
+    guard widths.count <= Self.most else { return }
+    subsets += subsets.map { $0 + width }
+    divisor *= width * Double(widths.count)
   }
 
   private var width: Double { widths.reduce(0, +) }
@@ -58,19 +67,10 @@ struct SumOfUniforms {
 
   private func tail(_ y: Double) -> Double {
     var sum = 0.0
-    for subset in 0..<(1 << widths.count) {
-      var rest = y
-      var sign = 1.0
-      for (index, width) in widths.enumerated() where subset >> index & 1 == 1 {
-        rest -= width
-        sign = -sign
-      }
-      guard rest > 0 else { continue }
-      // The m factors of the power are divided one by one, so that nothing overflows.
-      var term = sign
-      for (index, width) in widths.enumerated() { term *= rest / (width * Double(index + 1)) }
-      sum += term
+    for subset in 0..<subsets.count where subsets[subset] < y {
+      let term = Elementary.power(y - subsets[subset], widths.count)
+      sum += subset.nonzeroBitCount.isMultiple(of: 2) ? term : -term
     }
-    return min(1, max(0, sum))
+    return min(1, max(0, sum / divisor))
   }
 }
