@@ -9,9 +9,9 @@ internal import RedialText
 /// for try await call in client.calls(filter) { print(call.id, call.url) }
 /// ```
 ///
-/// The service finds states, a target, a label, times and an idempotency key by an index. It reads the
-/// row of each call for `attempts`, `waitingOn` and `nextAttemptBefore`. For the other conditions, and for a label together with others, it looks up call
-/// after call, and such a list takes longer.
+/// The service finds states, a target, a label, times and an idempotency key by an index. It reads the row of each
+/// call for `attempts`, `waitingOn` and `nextAttemptBefore`. For the other conditions, and for a label together with
+/// others, it looks up call after call, and such a list takes longer.
 public struct CallFilter: Sendable, Hashable {
   /// Only calls in one of these states; empty for all.
   public var states: [RedialCall.State]

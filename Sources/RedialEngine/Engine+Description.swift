@@ -54,10 +54,7 @@ extension Engine {
   /// Since when the oldest due call in memory of each target is due, by place.
   private func oldestDue() -> [Int: Timestamp] {
     var oldest: [Int: Timestamp] = [:]
-    for call in calls.values where call.isReady {
-      let due = call.record.progress.dueSince(at: now)
-      oldest[call.target] = min(due, oldest[call.target] ?? due)
-    }
+    for call in calls.values where call.isReady { oldest.note(call, at: now) }
     return oldest
   }
 
@@ -111,7 +108,7 @@ extension Engine {
   private func describe(_ wanted: [Int]) -> [TargetSnapshot] {
     var places = [Int: Int](minimumCapacity: wanted.count)
     var backlogs = Array(repeating: TargetBacklog(), count: wanted.count)
-    var oldest = [Timestamp?](repeating: nil, count: wanted.count)
+    var oldest: [Int: Timestamp] = [:]
     let standings = wanted.map { roster.targets[$0].standing(at: now) }
     var left = 0
     for (place, index) in wanted.enumerated() {
@@ -123,10 +120,7 @@ extension Engine {
       for call in calls.values {
         guard let place = places[call.target] else { continue }
         left -= 1
-        if call.isReady {
-          let due = call.record.progress.dueSince(at: now)
-          oldest[place] = min(due, oldest[place] ?? due)
-        }
+        if call.isReady { oldest.note(call, at: now) }
         // Calls that wait for a turn are counted in the store, where nearly all of them are.
         if !call.isRunning, call.record.progress.waiting != .ordering,
           let wait = CallView.Wait(of: call.record, for: standings[place], at: now)
@@ -139,7 +133,7 @@ extension Engine {
     return wanted.enumerated().map { place, index in
       var snapshot = roster.targets[index].snapshot(at: now)
       snapshot.backlog = backlogs[place]
-      snapshot.oldestDueAt = oldestDue(of: index, oldest[place])
+      snapshot.oldestDueAt = oldestDue(of: index, oldest[index])
       snapshot.backlog.deadlines = deadlines(of: index, snapshot)
       return snapshot
     }
@@ -173,5 +167,13 @@ extension Engine {
       forecast.add(call.lastStart, at: now)
     }
     return forecast
+  }
+}
+
+extension [Int: Timestamp] {
+  /// A due call, for the oldest of its target.
+  fileprivate mutating func note(_ call: ActiveCall, at now: Timestamp) {
+    let due = call.record.progress.dueSince(at: now)
+    self[call.target] = Swift.min(due, self[call.target] ?? due)
   }
 }

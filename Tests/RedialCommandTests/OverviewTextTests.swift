@@ -87,7 +87,7 @@ struct OverviewTextTests {
       (0, 5, "0 %"), (5, 5, "100 %"), (1, 100_000, "less than 0.1 %"), (999_999, 1_000_000, "99.9 %"), (1, 3, "33.3 %"),
     ])
   func share(part: Int, whole: Int, expected: String) {
-    #expect(OverviewText.share(part, of: whole) == expected)
+    #expect(Percent.text(part, of: whole) == expected)
   }
 
   @Test("without an end nothing is said in percent")

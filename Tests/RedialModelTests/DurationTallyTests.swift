@@ -37,9 +37,11 @@ struct DurationTallyTests {
     }
     // 2^0 s is the slot with the number 0 of a native histogram.
     #expect(
-      slot(.seconds(1)) == -DurationTally.firstIndex && slot(.microseconds(1_000_001)) == 1 - DurationTally.firstIndex)
+      slot(.seconds(1)) == -ExponentialBuckets.firstIndex
+        && slot(.microseconds(1_000_001)) == 1 - ExponentialBuckets.firstIndex)
     #expect(
-      slot(.milliseconds(708)) == -DurationTally.firstIndex && slot(.milliseconds(707)) == -DurationTally.firstIndex - 1
+      slot(.milliseconds(708)) == -ExponentialBuckets.firstIndex
+        && slot(.milliseconds(707)) == -ExponentialBuckets.firstIndex - 1
     )
     #expect(slot(.zero) == 0 && slot(.seconds(-5)) == 0 && slot(.microseconds(976)) == 0)
     #expect(slot(.seconds(400 * 86_400)) == 60)

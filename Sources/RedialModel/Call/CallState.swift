@@ -75,7 +75,7 @@ public enum WaitReason: UInt8, Sendable, Hashable, CaseIterable {
 
   /// Those that calls have of their own: a time of the call, whatever its target says. Only the due time of such a call
   /// is the end of its wait.
-  public static let ofCall: [WaitReason] = [.startTime, .backoff, .retryAfter, .retryBudget]
+  public static let ofCall = allCases.filter(\.isOfCall)
 
   /// Whether it is one of ``ofCall``.
   public var isOfCall: Bool {

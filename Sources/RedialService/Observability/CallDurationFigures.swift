@@ -35,7 +35,8 @@ struct CallDurationFigures: Sendable {
         at: example.at)
     }
     figures.native = HistogramFigures.Native(
-      schema: DurationTally.schema, firstIndex: DurationTally.firstIndex, counts: ends.tally.counts.map(Int.init))
+      schema: ExponentialBuckets.schema, firstIndex: ExponentialBuckets.firstIndex,
+      counts: ends.tally.counts.map(Int.init))
     return figures
   }
 }

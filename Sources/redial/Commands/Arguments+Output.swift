@@ -13,9 +13,9 @@ extension Arguments {
     if has("--json") { Terminal.write(json: answer.body) } else { Terminal.write(text(answer.json)) }
   }
 
-  /// A query from the given options, each with its name in the API.
-  func query(_ names: KeyValuePairs<String, String>) -> String {
-    let given = names.compactMap { option, name in
+  /// A query from the given options, each with its name in the API, after those of conditions.
+  func query(_ names: KeyValuePairs<String, String>, after conditions: [CallCondition] = []) -> String {
+    let given = (conditions.map { ($0.option.name, "\($0.name)") } + names).compactMap { option, name in
       value(option).map { "\(name)=\(PercentCoding.encode($0))" }
     }
     return given.isEmpty ? "" : "?" + given.joined(separator: "&")

@@ -87,45 +87,16 @@ extension Command {
   /// `redial list`
   static let list = Command(
     name: "list", summary: "List calls, newest first.",
-    options: [
-      Option(
-        name: "--state", form: "STATE",
-        summary: "Only scheduled, running, succeeded, failed or cancelled ones; or several, as failed,cancelled.",
-        values: .callState),
-      Option(name: "--target", form: "KEY", summary: "Only those of this target.", values: .target),
+    options: CallCondition.all.map(\.option) + [
       Option(name: "--label", form: "NAME=VALUE", summary: "Only those with this label."),
-      Option(name: "--created-after", form: "TIME", summary: "Only those accepted then or later."),
-      Option(name: "--created-before", form: "TIME", summary: "Only those accepted earlier."),
-      Option(name: "--older-than", form: "DURATION", summary: "Only those accepted at least so long ago, such as 15m."),
-      Option(name: "--attempts", form: "COUNT", summary: "Only those with at least so many attempts."),
-      Option(
-        name: "--waiting-on", form: "REASON", summary: "Only those that wait for this, such as breaker.",
-        values: .waitReason),
-      Option(
-        name: "--next-attempt-before", form: "TIME",
-        summary: "Only those that wait and may run before then, or within a time such as 10m."),
-      Option(name: "--status", form: "STATUS", summary: "Only those whose last answer was this, or such as 500-599."),
-      Option(
-        name: "--outcome", form: "OUTCOME", summary: "Only those whose last attempt had this outcome.", values: .outcome
-      ),
-      Option(
-        name: "--failure-reason", form: "REASON", summary: "Only those that failed for this reason.",
-        values: .failureReason),
-      Option(name: "--in-url", form: "TEXT", summary: "Only those whose URL contains this."),
       Option(name: "--idempotency-key", form: "KEY", summary: "Only the call that was accepted under this key."),
-      Option(name: "--kind", form: "KIND", summary: "call or webhook [call].", values: .callKind),
       Option(name: "--limit", form: "COUNT", summary: "How many, from 1 to 250 [50]."),
       Option(name: "--cursor", form: "CURSOR", summary: "Show the next page; the end of a page shows its cursor."),
       asJSON,
     ] + APIClient.options
   ) { arguments throws(CommandError) in
-    var query = arguments.query([
-      "--state": "state", "--target": "target", "--created-after": "createdAfter", "--created-before": "createdBefore",
-      "--older-than": "olderThan", "--attempts": "attempts", "--waiting-on": "waitingOn",
-      "--next-attempt-before": "nextAttemptBefore", "--status": "status", "--outcome": "outcome",
-      "--failure-reason": "failureReason", "--in-url": "url",
-      "--idempotency-key": "idempotencyKey", "--kind": "kind", "--limit": "limit", "--cursor": "cursor",
-    ])
+    var query = arguments.query(
+      ["--idempotency-key": "idempotencyKey", "--limit": "limit", "--cursor": "cursor"], after: CallCondition.all)
     if let label = try arguments.labelParameter() { query += (query.isEmpty ? "?" : "&") + label }
     arguments.show(try APIClient(arguments).request("GET", "/v1/calls" + query), CallText.list)
     return .success

@@ -19,30 +19,8 @@ extension Command {
       Option(
         name: "--yes", short: "-y", summary: "create: do not ask for confirmation on a terminal."),
       Option(name: "--no-wait", summary: "create: show the id of the accepted operation and exit."),
-      Option(
-        name: "--state", form: "STATE",
-        summary: "Only calls in this state, or these, as failed,cancelled; purge needs it.", values: .callState),
-      Option(name: "--target", form: "KEY", summary: "Only those of this target.", values: .target),
+    ] + CallCondition.all.map(\.option) + [
       Option(name: "--label", form: "NAME=VALUE", summary: "Only those with this label.", repeats: true),
-      Option(name: "--created-after", form: "TIME", summary: "Only those accepted then or later."),
-      Option(name: "--created-before", form: "TIME", summary: "Only those accepted earlier."),
-      Option(name: "--older-than", form: "DURATION", summary: "Only those accepted at least so long ago, such as 15m."),
-      Option(name: "--attempts", form: "COUNT", summary: "Only those with at least so many attempts."),
-      Option(
-        name: "--waiting-on", form: "REASON", summary: "Only those that wait for this, such as breaker.",
-        values: .waitReason),
-      Option(
-        name: "--next-attempt-before", form: "TIME",
-        summary: "Only those that wait and may run before then, or within a time such as 10m."),
-      Option(name: "--status", form: "STATUS", summary: "Only those whose last answer was this, or such as 500-599."),
-      Option(
-        name: "--outcome", form: "OUTCOME", summary: "Only those whose last attempt had this outcome.", values: .outcome
-      ),
-      Option(
-        name: "--failure-reason", form: "REASON", summary: "Only those that failed for this reason.",
-        values: .failureReason),
-      Option(name: "--in-url", form: "TEXT", summary: "Only those whose URL contains this."),
-      Option(name: "--kind", form: "KIND", summary: "call or webhook [call].", values: .callKind),
       Option(name: "--all", summary: "Act on all calls that the action applies to; needed if no condition is given."),
       Option(name: "--rate", form: "COUNT", summary: "Maximum number of calls per second [the setting operationRate]."),
       Option(name: "--by", form: "NAME", summary: "Your name; it is kept with the operation."),
@@ -53,7 +31,7 @@ extension Command {
     ] + APIClient.options,
     notes: """
       create and watch show the progress on a terminal and exit when the operation ends: 0 if it completed, 1 if it was
-      cancelled. If you stop the command or the service restarts, the operation goes on.
+      cancelled. purge needs --state. If you stop the command or the service restarts, the operation goes on.
       """
   ) { arguments throws(CommandError) in
     try OperationsCommand(arguments).run()
@@ -128,15 +106,8 @@ struct OperationsCommand {
     writer.field("action", action)
     writer.key("filter")
     writer.beginObject()
-    let conditions: KeyValuePairs<String, StaticString> = [
-      "--kind": "kind", "--state": "state", "--target": "target", "--created-after": "createdAfter",
-      "--created-before": "createdBefore", "--older-than": "olderThan", "--attempts": "attempts",
-      "--waiting-on": "waitingOn",
-      "--next-attempt-before": "nextAttemptBefore", "--status": "status",
-      "--outcome": "outcome", "--failure-reason": "failureReason", "--in-url": "url",
-    ]
-    for (option, name) in conditions {
-      if let value = arguments.value(option) { writer.field(name, value) }
+    for condition in CallCondition.all {
+      if let value = arguments.value(condition.option.name) { writer.field(condition.name, value) }
     }
     try arguments.writeLabels(to: &writer)
     writer.endObject()

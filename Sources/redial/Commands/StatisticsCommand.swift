@@ -16,7 +16,7 @@ extension Command {
         table.add(
           Table.Cell(window["window"].escapedText), .number(calls["succeeded"].integer),
           .number(calls["retried"].integer), .number(calls["failed"].integer), .number(calls["cancelled"].integer),
-          Table.Cell(calls["successRate"].number.map(share) ?? "-"),
+          Table.Cell(calls["successRate"].number.map { Percent.text($0) } ?? "-"),
           Table.Cell(times["p50"].escapedText ?? "-"), Table.Cell(times["p95"].escapedText ?? "-"),
           Table.Cell(times["p99"].escapedText ?? "-"), .number(made), Table.Cell(latency["p50"].escapedText ?? "-"),
           Table.Cell(latency["p95"].escapedText ?? "-"))
@@ -24,11 +24,5 @@ extension Command {
       return table.text(none: "")
     }
     return .success
-  }
-
-  /// A share in percent for people; never 100 % if there are failures.
-  private static func share(_ rate: Double) -> String {
-    let tenths = Int(rate * 1000)
-    return "\(tenths / 10).\(tenths % 10) %"
   }
 }

@@ -129,7 +129,7 @@ struct OverviewText: Sendable {
     if ended.judged == 0 {
       line.add("no call has succeeded or failed yet")
     } else {
-      let share = Self.share(ended.succeeded, of: ended.judged)
+      let share = Percent.text(ended.succeeded, of: ended.judged)
       line.add(share, ended.failed > 0 ? .warning : .good)
       line.add(" of \(ended.judged.grouped) \(ended.judged == 1 ? "call" : "calls") succeeded")
       if ended.retried > 0 { line.add(", \(ended.retried.grouped) of them after retries") }
@@ -280,14 +280,6 @@ struct OverviewText: Sendable {
 
   private static func rate(_ rate: Double) -> String {
     rate < 10 ? "\((rate * 10).rounded() / 10)" : Int(min(rate, 1e9).rounded()).grouped
-  }
-
-  /// A share in percent; 100 % only if it is all, and 0 % only if it is none.
-  static func share(_ part: Int, of whole: Int) -> String {
-    guard whole > 0, part < whole else { return "100 %" }
-    guard part > 0 else { return "0 %" }
-    let tenths = Int(Double(part) / Double(whole) * 1000)
-    return tenths == 0 ? "less than 0.1 %" : "\(tenths / 10).\(tenths % 10) %"
   }
 
   /// The cause of an outage in words: `connectionRefused` is "connection refused".
