@@ -151,6 +151,18 @@ def scene(request, tools, made, tmp_path):  # noqa: F811
     return start
 
 
+@pytest.fixture
+def healthy(scene, receiver):
+    """A scene with a target that answers, to which calls go all the time, after a while in which nothing has fired."""
+    def start(*flags, rate=20, fast=False, call=lambda: {}, **options):
+        target = receiver()
+        here = scene(target.url, *flags, fast=fast, **options)
+        here.traffic(rate, lambda number: {"url": target.url} | call())
+        here.is_quiet()
+        return here
+    return start
+
+
 def masked(text):
     return alerting.PER_SECOND.sub("N", alerting.RANGE.sub("T", text))
 
@@ -308,11 +320,8 @@ def test_a_backlog_that_misses_its_deadlines(scene, flaky):
 
 
 @incident("RedialDown", "the process was killed", within=2)
-def test_a_service_that_is_killed(scene, receiver):
-    target = receiver()
-    here = scene(target.url, fast=False)
-    here.traffic(20, lambda number: {"url": target.url})
-    here.is_quiet()
+def test_a_service_that_is_killed(healthy):
+    here = healthy()
     with here.incident():
         here.service.kill()
     outputs = here.walk("Look at", codes=(3, 7))
@@ -360,13 +369,10 @@ def test_a_key_of_prometheus_that_is_revoked(scene, receiver):
 
 
 @incident("RedialStoreFailing", "the disk is full", within=5)
-def test_a_full_disk(scene, receiver, made, tmp_path):
+def test_a_full_disk(healthy, made, tmp_path):
     disk = SmallDisk(tmp_path / "store", 16)
     made.append(disk)
-    target = receiver()
-    here = scene(target.url, fast=False, store=disk.path)
-    here.traffic(20, lambda number: {"url": target.url})
-    here.is_quiet()
+    here = healthy(store=disk.path)
     # The log has room for some calls more.
     with here.incident():
         disk.fill()
@@ -381,11 +387,8 @@ def test_a_full_disk(scene, receiver, made, tmp_path):
 
 
 @incident("RedialStoreFailing", "the store's files were moved away", within=2)
-def test_files_that_are_moved(scene, receiver):
-    target = receiver()
-    here = scene(target.url, fast=False)
-    here.traffic(20, lambda number: {"url": target.url})
-    here.is_quiet()
+def test_files_that_are_moved(healthy):
+    here = healthy()
     files = [path for path in here.service.store.parent.iterdir() if path.name in ("redial.db", "redial.db-wal", "redial.db-shm")]
     with here.incident():
         for path in files:
@@ -415,11 +418,8 @@ def test_calls_that_are_refused(scene, receiver):
 
 
 @incident("RedialCheckpointFailing", "writes to the store's file fail, and those to its log do not", within=12)
-def test_a_log_that_cannot_be_moved(scene, receiver):
-    target = receiver()
-    here = scene(target.url, fast=False)
-    here.traffic(10, lambda number: {"url": target.url, "body": base64.b64encode(os.urandom(128 << 10)).decode()})
-    here.is_quiet()
+def test_a_log_that_cannot_be_moved(healthy):
+    here = healthy(rate=10, call=lambda: {"body": base64.b64encode(os.urandom(128 << 10)).decode()})
     with here.incident():
         here.faults.on("fail-file-write")
     here.walk("Look at")
@@ -430,11 +430,8 @@ def test_a_log_that_cannot_be_moved(scene, receiver):
 
 
 @incident("RedialAcceptsSlowly", "each sync of the disk takes 300 ms", within=15)
-def test_a_slow_disk(scene, receiver):
-    target = receiver()
-    here = scene(target.url, fast=False)
-    here.traffic(20, lambda number: {"url": target.url})
-    here.is_quiet()
+def test_a_slow_disk(healthy):
+    here = healthy()
     with here.incident():
         here.faults.on("slow-sync")
     here.walk("Look at")
@@ -443,11 +440,8 @@ def test_a_slow_disk(scene, receiver):
 
 
 @incident("RedialClockOff", "somebody sets the wall clock 90 s forward", within=6)
-def test_a_clock_that_is_set(scene, receiver):
-    target = receiver()
-    here = scene(target.url, fast=False)
-    here.traffic(20, lambda number: {"url": target.url})
-    here.is_quiet()
+def test_a_clock_that_is_set(healthy):
+    here = healthy()
     with here.incident():
         here.faults.ahead("clock", 90)
     here.walk("Look at")
@@ -457,11 +451,8 @@ def test_a_clock_that_is_set(scene, receiver):
 
 
 @incident("RedialClockOff", "a time service corrects a wall clock that was 90 s behind", within=6)
-def test_a_clock_that_was_wrong(scene, receiver):
-    target = receiver()
-    here = scene(target.url, fast=False)
-    here.traffic(20, lambda number: {"url": target.url})
-    here.is_quiet()
+def test_a_clock_that_was_wrong(healthy):
+    here = healthy()
     with here.incident():
         here.faults.ahead("clock", 90)
     # "If it was wrong before and is right now, restart Redial."
@@ -471,11 +462,9 @@ def test_a_clock_that_was_wrong(scene, receiver):
 
 
 @incident("RedialSpansDropped", "the collector refuses the spans", within=20)
-def test_spans_that_are_refused(scene, receiver):
-    target, collector = receiver(), receiver(lambda request: (200, {}, b"{}"))
-    here = scene(target.url, "--otlp-endpoint", collector.url, fast=False)
-    here.traffic(20, lambda number: {"url": target.url})
-    here.is_quiet()
+def test_spans_that_are_refused(healthy, receiver):
+    collector = receiver(lambda request: (200, {}, b"{}"))
+    here = healthy("--otlp-endpoint", collector.url)
     answer = collector.answer
     with here.incident(reason="refused"):
         collector.answer = lambda request: (401, {}, b"{}")
@@ -488,12 +477,10 @@ def test_spans_that_are_refused(scene, receiver):
 
 
 @incident("RedialSpansDropped", "nothing listens at the collector's port", within=30)
-def test_a_collector_that_is_away(scene, flaky, receiver):
-    target, collector = receiver(), flaky()
+def test_a_collector_that_is_away(healthy, flaky):
+    collector = flaky()
     # The service's own bounds are not those of a rule: with its 20,000 spans this would take long.
-    here = scene(target.url, "--otlp-endpoint", collector.url, Constants(maxSpans=100), fast=False)
-    here.traffic(20, lambda number: {"url": target.url})
-    here.is_quiet()
+    here = healthy("--otlp-endpoint", collector.url, Constants(maxSpans=100))
     with here.incident(reason="full"):
         collector.kill()
     here.walk("Look at")
@@ -527,11 +514,8 @@ def test_a_damaged_call(scene, receiver):
 
 
 @incident("RedialStoreFindings", "a due call is not loaded from the store", within=6)
-def test_an_overdue_call(scene, receiver):
-    target = receiver()
-    here = scene(target.url, fast=False)
-    here.traffic(20, lambda number: {"url": target.url})
-    here.is_quiet()
+def test_an_overdue_call(healthy):
+    here = healthy()
     with here.incident(check="overdue"):
         # The engine knows when the call is due, and does not look earlier.
         with contextlib.closing(sqlite3.connect(here.service.store)) as store, store:
@@ -546,11 +530,8 @@ def test_an_overdue_call(scene, receiver):
 
 
 @incident("RedialClockError", "the database's clock is 20 s behind that of an instance", within=6)
-def test_a_clock_that_differs_from_the_databases(scene, database, receiver):
-    target = receiver()
-    here = scene(target.url, fast=False, location=database().url)
-    here.traffic(20, lambda number: {"url": target.url})
-    here.is_quiet()
+def test_a_clock_that_differs_from_the_databases(healthy, database):
+    here = healthy(location=database().url)
     with here.incident():
         # To the instance that is the same as a database whose clock was set back.
         here.faults.ahead("suspended", 20)
@@ -562,34 +543,25 @@ def test_a_clock_that_differs_from_the_databases(scene, database, receiver):
     here.is_over("RedialDown", "RedialClockOff")
 
 
-@incident("RedialTargetHeld", "somebody paused the target and forgot it", within=32)
-def test_a_target_that_is_paused(scene, receiver):
-    target = receiver()
-    here = scene(target.url)
-    here.traffic(10, lambda number: {"url": target.url, "target": TARGET})
-    here.is_quiet()
+def is_held(here, hold, shown, release):
+    """An operator holds the target and forgets it."""
     with here.incident(target=TARGET):
-        here.terminal.run(f"redial targets {TARGET} pause")
+        here.terminal.run(f"redial targets {TARGET} {hold}")
     outputs = here.walk("Look at")
-    assert "paused" in outputs[f"redial targets {TARGET}"], outputs
-    here.type(f"redial targets {TARGET} resume")
+    assert shown in outputs[f"redial targets {TARGET}"], outputs
+    here.type(f"redial targets {TARGET} {release}")
     here.walk("Do")
     here.is_over()
+
+
+@incident("RedialTargetHeld", "somebody paused the target and forgot it", within=32)
+def test_a_target_that_is_paused(healthy):
+    is_held(healthy(rate=10, fast=True, call=lambda: {"target": TARGET}), "pause", "paused", "resume")
 
 
 @incident("RedialTargetHeld", "somebody tripped the breaker of the target and forgot it", within=32)
-def test_a_target_that_is_tripped(scene, receiver):
-    target = receiver()
-    here = scene(target.url)
-    here.traffic(10, lambda number: {"url": target.url, "target": TARGET})
-    here.is_quiet()
-    with here.incident(target=TARGET):
-        here.terminal.run(f"redial targets {TARGET} trip")
-    outputs = here.walk("Look at")
-    assert "held open" in outputs[f"redial targets {TARGET}"], outputs
-    here.type(f"redial targets {TARGET} reset")
-    here.walk("Do")
-    here.is_over()
+def test_a_target_that_is_tripped(healthy):
+    is_held(healthy(rate=10, fast=True, call=lambda: {"target": TARGET}), "trip", "held open", "reset")
 
 
 @incident("RedialBacklogGrows", "the target answers 429 to most of what comes", within=50)
