@@ -23,10 +23,8 @@ import json
 import os
 import pathlib
 import resource
-import selectors
 import shutil
 import socket
-import struct
 import subprocess
 import sys
 import threading
@@ -34,48 +32,12 @@ import time
 
 from service import NGINX, OUT, ROOT, cpu_seconds, metrics, stop, wait_for
 
+sys.path.insert(0, str(ROOT / "Tests" / "Acceptance"))
+import starving  # noqa: E402  the tests' network
+
 INSIDE = "REDIAL_BENCH_INSIDE"
 NGINX_PORT, SILENT_PORT, PORTS = 8090, 8091, (8092, 8093)
 SETTLE = 3  # seconds from the last hanging call to the first measurement
-
-
-def serve_names():
-    """Answers names that end in "example" unless they begin with "dead", of which it says nothing."""
-    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
-    s.bind(("127.0.0.1", 53))
-    while True:
-        query, client = s.recvfrom(512)
-        labels, at = [], 12
-        while query[at]:
-            labels.append(query[at + 1:at + 1 + query[at]].decode().lower())
-            at += 1 + query[at]
-        if labels[0].startswith("dead"):
-            continue
-        question, kind = query[12:at + 5], struct.unpack("!H", query[at + 1:at + 3])[0]
-        exists = labels[-1] == "example"
-        answer = struct.pack("!HHHIH", 0xC00C, 1, 1, 0, 4) + socket.inet_aton("127.0.0.1") if exists and kind == 1 else b""
-        s.sendto(query[:2] + struct.pack("!HHHHH", 0x8180 if exists else 0x8183, 1, 1 if answer else 0, 0, 0)
-                 + question + answer, client)
-
-
-def stay_silent():
-    """Takes connections at every address, reads from them and never answers."""
-    listener = socket.create_server(("0.0.0.0", SILENT_PORT), backlog=4096)
-    with selectors.DefaultSelector() as selector:
-        selector.register(listener, selectors.EVENT_READ)
-        while True:
-            for key, _ in selector.select():
-                if key.fileobj is listener:
-                    selector.register(listener.accept()[0], selectors.EVENT_READ)
-                    continue
-                try:
-                    held = key.fileobj.recv(65536)
-                except OSError:
-                    held = b""
-                if not held:
-                    selector.unregister(key.fileobj)
-                    key.fileobj.close()
 
 
 class Service:
@@ -204,7 +166,8 @@ def inside(options):
         subprocess.run(["mount", "--bind", str(OUT / name), f"/etc/{name}"], check=True)
     (OUT / "nginx.conf").write_text(NGINX.format(out=OUT, port=f"{NGINX_PORT}").replace("listen 127.0.0.1:", "listen "))
     children = []
-    for work in (serve_names, stay_silent):
+    silent = socket.create_server(("0.0.0.0", SILENT_PORT), backlog=4096)
+    for work in (starving.serve_names, lambda: starving.stay_silent(silent)):
         pid = os.fork()
         if pid == 0:
             try:

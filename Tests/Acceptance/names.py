@@ -6,12 +6,12 @@ import json
 import os
 import pathlib
 import socket
-import struct
 import subprocess
 import sys
 import threading
 import time
 
+import name_server
 import rebinding
 
 FIRST, SECOND, PORT = "93.184.216.34", "93.184.216.35", rebinding.PORT
@@ -20,24 +20,14 @@ CACHE_TIME = 4  # seconds
 
 
 def serve_names(asked):
-    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    s.bind(("127.0.0.1", 53))
-    while True:
-        query, client = s.recvfrom(512)
-        labels, at = [], 12
-        while query[at]:
-            labels.append(query[at + 1:at + 1 + query[at]].decode().lower())
-            at += 1 + query[at]
-        question, kind = query[12:at + 5], struct.unpack("!H", query[at + 1:at + 3])[0]
-        address = b""
+    def answer(labels, kind):
         if kind == 1 and labels[0] in ("moving", "twofold"):
             asked.append((labels[0], time.monotonic()))
             moved = labels[0] == "moving" and len([name for name, _ in asked if name == "moving"]) > 1
-            address = socket.inet_aton(SECOND if moved else FIRST)
-        elif kind == 28 and labels[0] == "twofold":
-            address = socket.inet_pton(socket.AF_INET6, DEAD)
-        answer = struct.pack("!HHHIH", 0xC00C, kind, 1, 0, len(address)) + address if address else b""
-        s.sendto(query[:2] + struct.pack("!HHHHH", 0x8180, 1, 1 if answer else 0, 0, 0) + question + answer, client)
+            return socket.inet_aton(SECOND if moved else FIRST)
+        return socket.inet_pton(socket.AF_INET6, DEAD) if kind == 28 and labels[0] == "twofold" else b""
+
+    name_server.serve(answer)
 
 
 def serve_target(reached):

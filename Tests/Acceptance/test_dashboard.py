@@ -2,13 +2,13 @@
 
 import os
 import re
-import shutil
 import subprocess
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
+import browsers
 from processes import wait_until
 
 SECONDS = 1000
@@ -18,13 +18,8 @@ expect.set_options(timeout=60 * SECONDS)
 
 @pytest.fixture(scope="module")
 def chromium():
-    path = shutil.which("chromium") or shutil.which("google-chrome")
-    if not path:
-        pytest.fail("chromium is missing; Scripts/packages campaign installs it")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+    with browsers.chromium() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -2,13 +2,11 @@
 
 import http.client
 import json
-import shutil
 import socket
 import subprocess
 
 import pytest
-from playwright.sync_api import sync_playwright
-
+import browsers
 from processes import BINARY, BOUND, ROOT, environment, free_port, wait_until
 
 KEY = "k" * 32
@@ -221,14 +219,8 @@ class Attacker:
 
 @pytest.fixture(scope="module")
 def chromium():
-    path = shutil.which("chromium") or shutil.which("google-chrome")
-    if not path:
-        pytest.fail("chromium is missing; Scripts/packages campaign installs it")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=[
-            "--no-sandbox", "--host-resolver-rules=MAP *.test 127.0.0.1"])
+    with browsers.chromium("--host-resolver-rules=MAP *.test 127.0.0.1") as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture

@@ -7,10 +7,7 @@ import Testing
 struct LifecycleTests {
   @Test("ends with a drain: current requests are answered, idle connections closed, and no new ones accepted")
   func drains() throws {
-    let held = Inbox<HTTPResponder>()
-    let server = try TestServer { request, responder in
-      if request.path == "/held" { held.put(responder) } else { responder.respond(TestServer.echo(request)) }
-    }
+    let (server, held) = try TestServer.holding()
     let idle = try server.connect()
     try idle.get("/")
     _ = try idle.response()
@@ -49,15 +46,7 @@ struct LifecycleTests {
 
   @Test("answers a request that had arrived unread when the drain began")
   func drainsWhatHasArrived() throws {
-    let entered = Inbox<Void>()
-    let proceed = Inbox<Void>()
-    let server = try TestServer { request, responder in
-      if request.path == "/block" {
-        entered.put(())
-        try? proceed.take()
-      }
-      responder.respond(TestServer.echo(request))
-    }
+    let (server, entered, proceed) = try TestServer.blockable()
     let waiting = try server.connect()
     try waiting.get("/")
     _ = try waiting.response()

@@ -163,15 +163,7 @@ struct PressureTests {
 
   @Test("accepts more simultaneous connections than fit one iteration")
   func acceptsMany() throws {
-    let entered = Inbox<Void>()
-    let proceed = Inbox<Void>()
-    let server = try TestServer { request, responder in
-      if request.path == "/block" {
-        entered.put(())
-        try? proceed.take()
-      }
-      responder.respond(TestServer.echo(request))
-    }
+    let (server, entered, proceed) = try TestServer.blockable()
     let blocking = try server.connect()
     try blocking.get("/block")
     try entered.take()
@@ -206,17 +198,9 @@ struct PressureTests {
   @Test("at its limit, resets no idle connection whose next request has arrived unread")
   func sparesTheBusy() throws {
     for _ in 0..<20 {
-      let entered = Inbox<Void>()
-      let proceed = Inbox<Void>()
-      let server = try TestServer({
+      let (server, entered, proceed) = try TestServer.blockable {
         $0.maxConnections = 2
         $0.maxSurplusConnections = 1
-      }) { request, responder in
-        if request.path == "/block" {
-          entered.put(())
-          try? proceed.take()
-        }
-        responder.respond(TestServer.echo(request))
       }
       let kept = try server.connect()
       try kept.get("/first")
@@ -250,12 +234,9 @@ struct PressureTests {
     "at its limit, with none idle, answers the request of a new connection with 503, and serves it when a slot is free"
   )
   func refusesSurplus() throws {
-    let held = Inbox<HTTPResponder>()
-    let server = try TestServer({
+    let (server, held) = try TestServer.holding {
       $0.maxConnections = 1
       $0.maxSurplusConnections = 2
-    }) { request, responder in
-      if request.path == "/held" { held.put(responder) } else { responder.respond(TestServer.echo(request)) }
     }
     let first = try server.connect()
     try first.get("/held")
@@ -305,12 +286,9 @@ struct PressureTests {
 
   @Test("at its limit, with all of them busy, refuses each new connection at once, however many send nothing")
   func refusesBesideSilentSurplus() throws {
-    let held = Inbox<HTTPResponder>()
-    let server = try TestServer({
+    let (server, held) = try TestServer.holding {
       $0.maxConnections = 1
       $0.maxSurplusConnections = 2
-    }) { request, responder in
-      if request.path == "/held" { held.put(responder) } else { responder.respond(TestServer.echo(request)) }
     }
     let first = try server.connect()
     try first.get("/held")
@@ -331,10 +309,7 @@ struct PressureTests {
 
   @Test("at its limit, with none idle, serves a new connection as soon as one is idle")
   func waitsForIdle() throws {
-    let held = Inbox<HTTPResponder>()
-    let server = try TestServer({ $0.bound(connections: 1) }) { request, responder in
-      if request.path == "/held" { held.put(responder) } else { responder.respond(TestServer.echo(request)) }
-    }
+    let (server, held) = try TestServer.holding { $0.bound(connections: 1) }
     let first = try server.connect()
     try first.get("/held")
     let responder = try held.take()

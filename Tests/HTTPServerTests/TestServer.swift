@@ -40,6 +40,34 @@ final class TestServer {
   }
 }
 
+extension TestServer {
+  /// A server that answers at once, but for requests for `/held`, which the test answers.
+  static func holding(
+    _ configure: (inout HTTPServerConfiguration) -> Void = { _ in }
+  ) throws -> (server: TestServer, held: Inbox<HTTPResponder>) {
+    let held = Inbox<HTTPResponder>()
+    let server = try TestServer(configure) { request, responder in
+      if request.path == "/held" { held.put(responder) } else { responder.respond(echo(request)) }
+    }
+    return (server, held)
+  }
+
+  /// A server whose loop a request for `/block` keeps busy, from what it puts into the one until there is something in the other.
+  static func blockable(
+    _ configure: (inout HTTPServerConfiguration) -> Void = { _ in }
+  ) throws -> (server: TestServer, entered: Inbox<Void>, proceed: Inbox<Void>) {
+    let (entered, proceed) = (Inbox<Void>(), Inbox<Void>())
+    let server = try TestServer(configure) { request, responder in
+      if request.path == "/block" {
+        entered.put(())
+        try? proceed.take()
+      }
+      responder.respond(echo(request))
+    }
+    return (server, entered, proceed)
+  }
+}
+
 /// A handler that is one function.
 struct ClosureHandler: HTTPHandler {
   /// The path whose bodies it wants as they were sent.

@@ -25,11 +25,17 @@ struct TakenKeyTests {
 
   /// An engine that has accepted a call under the key, and whose store does not know it yet.
   private func contending(_ probe: inout EngineProbe, key: IdempotencyKey = Self.key) -> ReplyToken<SubmissionReply> {
+    let reply = asking(&probe, key: key)
+    answerLookups(&probe)
+    return reply
+  }
+
+  /// A submission under a key that the store has not looked up yet.
+  private func asking(_ probe: inout EngineProbe, key: IdempotencyKey) -> ReplyToken<SubmissionReply> {
     var descriptor = EngineProbe.descriptor()
     descriptor.key = key
     let reply = probe.token(for: SubmissionReply.self)
     probe.hear(.submit(descriptor, reply))
-    answerLookups(&probe)
     return reply
   }
 
@@ -51,6 +57,13 @@ struct TakenKeyTests {
     probe.hear(more.map { .storeFailed($0, failure) })
   }
 
+  private func expectEarlier(_ probe: EngineProbe, _ reply: ReplyToken<SubmissionReply>) {
+    guard case .replayed(Self.earlier) = probe.reply(to: reply) else {
+      Issue.record("it was answered with \(String(describing: probe.reply(to: reply)))")
+      return
+    }
+  }
+
   private func accepted(_ probe: EngineProbe, _ reply: ReplyToken<SubmissionReply>) -> CallID? {
     guard case .accepted(let record) = probe.reply(to: reply) else { return nil }
     return record.id
@@ -66,10 +79,7 @@ struct TakenKeyTests {
     #expect(probe.wakeAt == probe.now)
     #expect(probe.report()?.storeFailing == false, "the store is well")
     probe.commit()
-    guard case .replayed(Self.earlier) = probe.reply(to: keyed) else {
-      Issue.record("the repetition was answered with \(String(describing: probe.reply(to: keyed)))")
-      return
-    }
+    expectEarlier(probe, keyed)
     #expect(accepted(probe, before) != nil)
     let id = accepted(probe, running)
     #expect(id != nil)
@@ -97,12 +107,7 @@ struct TakenKeyTests {
     for reply in replies { probe.hear(.submit(descriptor, reply)) }
     answerLookups(&probe)
     fail(&probe)
-    for reply in replies {
-      guard case .replayed(Self.earlier) = probe.reply(to: reply) else {
-        Issue.record("it was answered with \(String(describing: probe.reply(to: reply)))")
-        continue
-      }
-    }
+    for reply in replies { expectEarlier(probe, reply) }
   }
 
   @Test("what comes while the others are written again waits for that, and is then done")
@@ -111,10 +116,7 @@ struct TakenKeyTests {
     let id = probe.submit(after: .seconds(4))
     _ = contending(&probe)
     // Asked for behind the commit, and not served.
-    var descriptor = EngineProbe.descriptor()
-    descriptor.key = IdempotencyKey("other", fingerprint: [1])
-    let lookup = probe.token(for: SubmissionReply.self)
-    probe.hear(.submit(descriptor, lookup))
+    let lookup = asking(&probe, key: IdempotencyKey("other", fingerprint: [1]))
     fail(&probe)
     let submission = probe.submitOnly()
     let cancel = probe.token(for: CallCommand.Reply.self)
@@ -141,10 +143,7 @@ struct TakenKeyTests {
     var probe = EngineProbe()
     let id = probe.submit(after: .seconds(4))
     let keyed = contending(&probe)
-    var descriptor = EngineProbe.descriptor()
-    descriptor.key = IdempotencyKey("other", fingerprint: [1])
-    let lookup = probe.token(for: SubmissionReply.self)
-    probe.hear(.submit(descriptor, lookup))
+    let lookup = asking(&probe, key: IdempotencyKey("other", fingerprint: [1]))
     fail(&probe)
     let submission = probe.submitOnly()
     let cancel = probe.token(for: CallCommand.Reply.self)
@@ -159,10 +158,7 @@ struct TakenKeyTests {
     probe.hear(.storeInDoubt(nil))
     probe.commit()
     #expect(probe.report()?.storeFailing == false && probe.report()?.unfinished == 1)
-    guard case .replayed(Self.earlier) = probe.reply(to: keyed) else {
-      Issue.record("the repetition was answered with \(String(describing: probe.reply(to: keyed)))")
-      return
-    }
+    expectEarlier(probe, keyed)
   }
 
   @Test("whoever was refused at the same time for another reason keeps that answer")

@@ -16,15 +16,9 @@ struct StallTests {
 
   @Test("when an instance stalls beyond its lease: what it had sent is refused when it arrives")
   func stall() throws {
-    let clock = StoreClock()
-    let proxy = Proxy(database.cluster)
-    defer { proxy.close() }
-    let pipeline = try database.blocked(proxy, clock: { clock.time })
-    let other = try Instance(database.settings, meets: false, clock: { clock.time })
-    defer {
-      pipeline.store.close()
-      other.kill()
-    }
+    let stall = try Stall(database)
+    defer { stall.end() }
+    let (clock, proxy, pipeline, other) = (stall.clock, stall.proxy, stall.pipeline, stall.other)
     proxy.mode = .freeze
     try pipeline.commit([1])
     try pipeline.commit([2])
@@ -40,15 +34,9 @@ struct StallTests {
     "when an instance stalls in the middle of a commit, its server process is ended two seconds after its lease"
   )
   func halfSent() throws {
-    let clock = StoreClock()
-    let proxy = Proxy(database.cluster)
-    defer { proxy.close() }
-    let pipeline = try database.blocked(proxy, clock: { clock.time })
-    let other = try Instance(database.settings, meets: false, clock: { clock.time })
-    defer {
-      pipeline.store.close()
-      other.kill()
-    }
+    let stall = try Stall(database)
+    defer { stall.end() }
+    let (clock, proxy, pipeline, other) = (stall.clock, stall.proxy, stall.pipeline, stall.other)
     proxy.mode = .holdSync
     try pipeline.commit([1])
     let locked =

@@ -1,3 +1,4 @@
+import StoreConformance
 import RedialCore
 import RedialModel
 
@@ -15,5 +16,25 @@ extension TestDatabase {
     try pipeline.commit([0])
     pipeline.waitForResults()
     return pipeline
+  }
+}
+
+/// A store that stalls beyond its lease, and an instance that would have what it had.
+final class Stall {
+  let clock = StoreClock()
+  let proxy: Proxy
+  let pipeline: Pipeline
+  let other: Instance
+
+  init(_ database: TestDatabase) throws {
+    proxy = Proxy(database.cluster)
+    pipeline = try database.blocked(proxy) { [clock] in clock.time }
+    other = try Instance(database.settings, meets: false) { [clock] in clock.time }
+  }
+
+  func end() {
+    pipeline.store.close()
+    other.kill()
+    proxy.close()
   }
 }

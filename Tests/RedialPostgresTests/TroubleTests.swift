@@ -373,15 +373,9 @@ struct TroubleTests {
   // The commit had its outcome at once, and the look-up's answer was then taken for that of the commit.
   @Test("when a session ends with a look-up and a commit in doubt, the one is answered, and the other is not made")
   func lookupWithoutSession() throws {
-    let clock = StoreClock()
-    let proxy = Proxy(database.cluster)
-    defer { proxy.close() }
-    let pipeline = try database.blocked(proxy, clock: { clock.time })
-    let other = try Instance(database.settings, meets: false, clock: { clock.time })
-    defer {
-      pipeline.store.close()
-      other.kill()
-    }
+    let stall = try Stall(database)
+    defer { stall.end() }
+    let (clock, proxy, pipeline, other) = (stall.clock, stall.proxy, stall.pipeline, stall.other)
     proxy.mode = .dropRequests
     let arrivals = proxy.arrivals
     let descriptor = CallDescriptor(spec: Sample.call(1).spec, body: [], start: .after(.zero))
