@@ -129,7 +129,7 @@ class Client:
             body = json.dumps(body)
             headers.setdefault("content-type", "application/json")
         # A server closes a connection that was idle for long, as one may be on a busy machine.
-        if self.connection and select.select([self.connection.sock], [], [], 0)[0]:
+        if self.connection and self.connection.sock and select.select([self.connection.sock], [], [], 0)[0]:
             self.connection = None
         if self.connection is None:
             self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=BOUND)

@@ -56,13 +56,13 @@ def test_a_call_is_handed_over_and_watched_until_it_gets_through(page, redial, f
     page.goto(service.url + "/#calls")
     page.get_by_label("Call a URL").fill(target.url + "/hello?fail=2")
     page.get_by_role("button", name="Submit").click()
-    expect(page.locator("#timeline li")).to_have_count(3, timeout=60 * SECONDS)
-    expect(page.locator("#timeline li").nth(0)).to_contain_text("503")
-    expect(page.locator("#timeline li").nth(0)).to_contain_text("because status 503 is retryable")
-    expect(page.locator("#timeline li").nth(2)).to_contain_text("3. 200")
+    expect(page.locator("#timeline .attempt")).to_have_count(3, timeout=60 * SECONDS)
+    expect(page.locator("#timeline .attempt").nth(0)).to_contain_text("503")
+    expect(page.locator("#timeline .attempt").nth(0)).to_contain_text("because status 503 is retryable")
+    expect(page.locator("#timeline .attempt").nth(2)).to_contain_text("3. 200")
     expect(page.locator("#call-facts")).to_contain_text("succeeded")
     page.get_by_role("button", name="Run it again").click()
-    expect(page.locator("#timeline li")).to_have_count(4, timeout=60 * SECONDS)
+    expect(page.locator("#timeline .attempt")).to_have_count(4, timeout=60 * SECONDS)
 
 
 def test_targets_are_paused_and_resumed_and_calls_found(page, redial, flaky):
@@ -392,9 +392,9 @@ def test_a_call_shows_request_and_answer_and_is_copied_as_curl(chromium, redial,
     assert (again.method, again.path, again.body) == (sent.method, sent.path, sent.body) == ("POST", "/charges?a=[1]&b={x}", body.encode())
     assert again.headers["content-type"] == "text/plain"
     # The same again, with a change.
-    page.get_by_text("Replay with changes").click()
+    page.get_by_role("button", name="Replay…").click()
     page.locator("#replay-text").fill('{"labels": {"again": "yes"}}')
-    page.get_by_role("button", name="Replay").click()
+    page.get_by_role("button", name="Replay", exact=True).click()
     expect(page.locator("#call-facts")).to_contain_text("again=yes")
     expect(page.locator("#call-facts").get_by_role("link", name=identity)).to_be_visible()
     assert target.next().body == body.encode()

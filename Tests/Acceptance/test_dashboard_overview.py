@@ -152,8 +152,8 @@ def test_a_fresh_service_shows_how_to_submit_the_first_call_and_how_it_goes(page
     assert f"{service.url}/v1/calls" in command and "Authorization" not in command
     # The command works as it is shown, here for another target.
     subprocess.run(["sh", "-c", command.replace("http://127.0.0.1:9090", target.url)], check=True, capture_output=True, timeout=60)
-    expect(page.locator("#first-attempts li")).to_have_count(3)
-    expect(page.locator("#first-attempts li").nth(0)).to_contain_text("because status 503 is retryable")
+    expect(page.locator("#first-attempts .attempt")).to_have_count(3)
+    expect(page.locator("#first-attempts .attempt").nth(0)).to_contain_text("because status 503 is retryable")
     expect(page.locator("#first-state")).to_have_text(re.compile(r"Succeeded at attempt 3, \S+s after it was accepted\."))
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     page.get_by_role("button", name="Show the overview").click()

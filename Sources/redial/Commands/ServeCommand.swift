@@ -77,7 +77,10 @@ extension Command {
   static let health = Command(
     name: "health", summary: "Check that the service is alive; for health checks of containers.",
     options: APIClient.options,
-    notes: "Without --server and REDIAL_SERVER it uses the address in REDIAL_LISTEN, if that is set."
+    notes: """
+      Without --server and REDIAL_SERVER it uses the address in REDIAL_LISTEN, if that is set. A service that does not answer
+      within 5 seconds is not alive.
+      """
   ) { arguments throws(CommandError) in
     var client = APIClient(arguments)
     if !arguments.has("--server"), APIClient.serverOfEnvironment == nil,
@@ -85,7 +88,7 @@ extension Command {
     {
       client = APIClient(listening: address)
     }
-    let answer = try client.exchange("GET", "/healthz")
+    let answer = try client.exchange("GET", "/healthz", within: .seconds(5))
     if (300...399).contains(answer.status) { try answer.requireSuccess(from: client.base) }
     Terminal.write(PlainText.escaped(String(decoding: answer.body, as: UTF8.self), keepsLines: true))
     return answer.status == 200 ? .success : .unsuccessful

@@ -1,0 +1,80 @@
+"""The page of one call: what it waits for, its waits and attempts to scale, each answer, and the actions."""
+
+import os
+
+import pytest
+from playwright.sync_api import expect
+
+from processes import wait_until
+from test_dashboard import SECONDS, chromium, page  # noqa: F401  fixtures
+
+pytestmark = pytest.mark.part("browser")
+
+
+def boxes(page, style):
+    return [box.bounding_box() for box in page.locator(f"#call-line rect.{style}").all()]
+
+
+def test_a_call_that_waits_says_for_what_and_shows_it_to_scale(page, redial, receiver):
+    target = receiver(lambda request: (503, {"content-type": "text/plain"}, b"try later"))
+    service = redial()
+    call = service.submit(
+        url=target.url + "/charges", target="payments", policy={"deadline": "2h", "backoff": {
+            "strategy": "constant", "initial": "2s", "jitter": "none"}})
+    wait_until(lambda: len(service.get(call)["attempts"]) == 3, "three attempts have ended")
+    assert service("POST", "/v1/targets/payments/trip").status == 200
+    wait_until(lambda: service.get(call)["waitingOn"] == "breaker", "it waits for the breaker")
+    page.goto(f"{service.url}/#call/{call}")
+    expect(page.locator("#call-name")).to_have_text("GET /charges to payments")
+    expect(page.locator("#call-state")).to_contain_text("Waits for a target that is down", timeout=60 * SECONDS)
+    expect(page.locator("#call-sums")).to_contain_text("backoff")
+    expect(page.locator("#call-sums")).to_contain_text("breaker")
+    expect(page.locator("#timeline .attempt")).to_have_count(3)
+    expect(page.locator("#timeline .wait").first).to_contain_text("waited for backoff: 2")
+    expect(page.locator("#timeline .wait").last).to_contain_text("so far")
+    # To scale: both pauses are as long as each other.
+    first, second = boxes(page, "f-backoff")[:2]
+    assert abs(first["width"] / second["width"] - 1) < 0.3, (first, second)
+    assert len(boxes(page, "f-bad")) == 3
+    # Each answer can be seen, and stays while the page is drawn anew.
+    page.locator("#timeline .attempt").nth(1).get_by_role("button", name="Answer").click()
+    expect(page.locator("#timeline .attempt").nth(1)).to_contain_text("try later")
+    page.wait_for_timeout(3 * SECONDS)
+    expect(page.locator("#timeline .attempt").nth(1)).to_contain_text("try later")
+    assert page.evaluate("document.activeElement.textContent") == "Answer"
+    expect(page.locator("#call-policy")).to_contain_text("\"deadline\"")
+    for scheme, width in (("light", 1400), ("dark", 1400), ("light", 390), ("dark", 390)):
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_timeout(3 * SECONDS)
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, width
+        if folder := os.environ.get("REDIAL_SCREENSHOTS"):
+            page.screenshot(path=f"{folder}/call-{scheme}-{width}.png", full_page=True)
+        # No text of the picture lies on another, and none is cut off.
+        found = page.evaluate("""() => {
+          const edges = document.getElementById("call-line").getBoundingClientRect();
+          const texts = [...document.querySelectorAll("#call-line text:not(.in)")].map(one => [one.textContent, one.getBoundingClientRect()]);
+          const isCut = box => box.left < edges.left - 1 || box.right > edges.right + 1 || box.top < edges.top - 1 || box.bottom > edges.bottom + 1;
+          const meet = (a, b) => a.right > b.left + 1 && b.right > a.left + 1 && a.bottom > b.top + 3 && b.bottom > a.top + 3;
+          return [texts.filter(([, box]) => isCut(box)).map(([text]) => text),
+            texts.flatMap(([text, box], index) => texts.slice(index + 1).filter(([, other]) => meet(box, other)).map(([other]) => [text, other]))];
+        }""")
+        assert found == [[], []], (width, found)
+
+
+def test_ending_a_call_takes_two_steps_and_running_it_one(page, redial, receiver):
+    target, service = receiver(), redial()
+    call = service.submit(url=target.url, delay="1h")
+    page.goto(f"{service.url}/#call/{call}")
+    expect(page.locator("#call-state")).to_contain_text("Waits for its own start; attempt 1 in")
+    page.get_by_role("button", name="Cancel…").click()
+    page.get_by_role("button", name="Keep it").click()
+    assert service.get(call)["state"] == "scheduled"
+    page.get_by_role("button", name="Run it now").click()
+    expect(page.locator("#call-state")).to_contain_text("Succeeded at attempt 1", timeout=60 * SECONDS)
+    other = service.submit(url=target.url, delay="1h")
+    page.goto(f"{service.url}/#call/{other}")
+    page.get_by_role("button", name="Cancel…").click()
+    page.get_by_role("button", name="Cancel it for good").click()
+    expect(page.locator("#call-state")).to_contain_text("Cancelled")
+    assert service.get(other)["state"] == "cancelled"
