@@ -54,8 +54,14 @@ extension Engine {
   /// Since when the oldest due call in memory of each target is due, by place.
   private func oldestDue() -> [Int: Timestamp] {
     var oldest: [Int: Timestamp] = [:]
-    for call in calls.values where call.isReady { oldest.note(call, at: now) }
+    for call in calls.values where call.isReady { oldest[call.target] = older(oldest[call.target], call) }
     return oldest
+  }
+
+  /// The earlier of a time, if there is one, and since when a call is due.
+  private func older(_ known: Timestamp?, _ call: ActiveCall) -> Timestamp {
+    let due = call.record.progress.dueSince(at: now)
+    return min(due, known ?? due)
   }
 
   /// Since when the oldest due call of a target is due: memory has the oldest. If it has none yet, such as after a restart
@@ -108,7 +114,7 @@ extension Engine {
   private func describe(_ wanted: [Int]) -> [TargetSnapshot] {
     var places = [Int: Int](minimumCapacity: wanted.count)
     var backlogs = Array(repeating: TargetBacklog(), count: wanted.count)
-    var oldest: [Int: Timestamp] = [:]
+    var oldest = [Timestamp?](repeating: nil, count: wanted.count)
     let standings = wanted.map { roster.targets[$0].standing(at: now) }
     var left = 0
     for (place, index) in wanted.enumerated() {
@@ -120,7 +126,7 @@ extension Engine {
       for call in calls.values {
         guard let place = places[call.target] else { continue }
         left -= 1
-        if call.isReady { oldest.note(call, at: now) }
+        if call.isReady { oldest[place] = older(oldest[place], call) }
         // Calls that wait for a turn are counted in the store, where nearly all of them are.
         if !call.isRunning, call.record.progress.waiting != .ordering,
           let wait = CallView.Wait(of: call.record, for: standings[place], at: now)
@@ -133,7 +139,7 @@ extension Engine {
     return wanted.enumerated().map { place, index in
       var snapshot = roster.targets[index].snapshot(at: now)
       snapshot.backlog = backlogs[place]
-      snapshot.oldestDueAt = oldestDue(of: index, oldest[index])
+      snapshot.oldestDueAt = oldestDue(of: index, oldest[place])
       snapshot.backlog.deadlines = deadlines(of: index, snapshot)
       return snapshot
     }
@@ -167,13 +173,5 @@ extension Engine {
       forecast.add(call.lastStart, at: now)
     }
     return forecast
-  }
-}
-
-extension [Int: Timestamp] {
-  /// A due call, for the oldest of its target.
-  fileprivate mutating func note(_ call: ActiveCall, at now: Timestamp) {
-    let due = call.record.progress.dueSince(at: now)
-    self[call.target] = Swift.min(due, self[call.target] ?? due)
   }
 }

@@ -116,6 +116,13 @@ class Answer:
         return json.loads(self.body)
 
 
+def has_arrived(sock):
+    """Whether there is something to read, if only the end; for any number of descriptors."""
+    poll = select.poll()
+    poll.register(sock, select.POLLIN)
+    return bool(poll.poll(0))
+
+
 class Client:
     """An HTTP client with one persistent connection, for one thread."""
 
@@ -129,7 +136,8 @@ class Client:
             body = json.dumps(body)
             headers.setdefault("content-type", "application/json")
         # A server closes a connection that was idle for long, as one may be on a busy machine.
-        if self.connection and self.connection.sock and select.select([self.connection.sock], [], [], 0)[0]:
+        if self.connection and self.connection.sock and has_arrived(self.connection.sock):
+            self.connection.close()
             self.connection = None
         if self.connection is None:
             self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=BOUND)

@@ -27,9 +27,15 @@ final class Stall {
   let other: Instance
 
   init(_ database: TestDatabase) throws {
-    proxy = Proxy(database.cluster)
-    pipeline = try database.blocked(proxy) { [clock] in clock.time }
-    other = try Instance(database.settings, meets: false) { [clock] in clock.time }
+    let (clock, proxy) = (clock, Proxy(database.cluster))
+    do {
+      pipeline = try database.blocked(proxy) { clock.time }
+      other = try Instance(database.settings, meets: false) { clock.time }
+    } catch {
+      proxy.close()
+      throw error
+    }
+    self.proxy = proxy
   }
 
   func end() {
