@@ -1,5 +1,3 @@
-import RedialJSON
-
 /// A condition by which commands select calls: an option, and a member of the same form in a query and in a filter.
 struct CallCondition {
   let option: Command.Option
