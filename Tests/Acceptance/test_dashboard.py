@@ -54,6 +54,7 @@ def test_the_page_is_bound_by_a_strict_policy(redial):
 def test_a_call_is_handed_over_and_watched_until_it_gets_through(page, redial, flaky):
     service, target = redial(), flaky()
     page.goto(service.url + "/#calls")
+    page.get_by_text("Submit a call", exact=True).click()
     page.get_by_label("Call a URL").fill(target.url + "/hello?fail=2")
     page.get_by_role("button", name="Submit").click()
     expect(page.locator("#timeline .attempt")).to_have_count(3, timeout=60 * SECONDS)
@@ -85,9 +86,9 @@ def test_targets_are_paused_and_resumed_and_calls_found(page, redial, flaky):
     expect(page.locator("#target-title")).to_have_text(target.url)
     page.get_by_role("link", name="Its calls").click()
     expect(page.locator("#call-table tbody tr")).to_have_count(2)
-    page.locator("#view-calls").get_by_label("State").select_option("failed")
-    page.get_by_role("button", name="Show").click()
-    expect(page.locator("#call-table tbody")).to_contain_text("None.")
+    page.get_by_label("Add a filter").fill("state:failed")
+    page.keyboard.press("Enter")
+    expect(page.locator("#call-table tbody")).to_contain_text("No call matches.")
 
 
 def test_a_service_with_keys_has_people_sign_in_with_one(page, redial, flaky):
@@ -200,22 +201,16 @@ def test_calls_are_found_by_what_is_known_of_them(page, redial, receiver):
     page.goto(service.url + "/#calls")
     rows = page.locator("#call-table tbody tr")
     expect(rows).to_have_count(3)
-    page.locator("#view-calls").get_by_label("Label").fill("team:a")
-    page.get_by_role("button", name="Show").click()
-    expect(rows).to_have_count(2)
-    page.locator("#view-calls").get_by_label("Last status").fill("400-499")
-    page.get_by_role("button", name="Show").click()
-    expect(rows).to_have_count(1)
+    search = page.get_by_label("Add a filter")
+    for text, count in (("label:team:a", 2), ("status:400-499", 1)):
+        search.fill(text)
+        search.press("Enter")
+        expect(rows).to_have_count(count)
     expect(rows).to_contain_text("/lost")
-    page.locator("#view-calls").get_by_label("Label").fill("")
-    page.locator("#view-calls").get_by_label("Last status").fill("")
-    page.get_by_label("Failure reason").select_option("deadlineExceeded")
-    page.get_by_role("button", name="Show").click()
-    expect(page.locator("#call-table tbody")).to_contain_text("None.")
-    page.get_by_label("Failure reason").select_option("")
-    page.locator("#view-calls").get_by_label("Accepted after").fill("2999-01-01T00:00")
-    page.get_by_role("button", name="Show").click()
-    expect(page.locator("#call-table tbody")).to_contain_text("None.")
+    for text in ("failureReason:deadlineExceeded", "failureReason:notRetryable createdAfter:2999-01-01"):
+        search.fill(text)
+        search.press("Enter")
+        expect(page.locator("#call-table tbody")).to_contain_text("No call matches.")
 
 
 def test_calls_are_found_by_what_they_wait_for_and_how_often_they_were_tried(page, redial, receiver):
@@ -226,24 +221,16 @@ def test_calls_are_found_by_what_they_wait_for_and_how_often_they_were_tried(pag
     service.submit(url=target.url + "/held", delay="1h", target="held")
     assert service("POST", "/v1/targets/held/pause").status == 200
     page.goto(service.url + "/#calls")
-    rows = page.locator("#call-table tbody tr")
-    expect(rows).to_have_count(3)
-    view = page.locator("#view-calls")
-    for label, text, expected in (
-            ("Waits for", "paused", "/held"), ("Waits for", "startTime", "/later"), ("Next attempt before", "2h", "/later"),
-            ("Next attempt before", "10m", "None."), ("Attempts, at least", "1", "/tried"), ("Older than", "1d", "None.")):
-        field = view.get_by_label(label)
-        if label == "Waits for":
-            field.select_option(text)
-        else:
-            field.fill(text)
-        page.get_by_role("button", name="Show").click()
+    expect(page.locator("#call-table tbody tr")).to_have_count(3)
+    for text, expected in (
+            ("waitingOn:paused", "/held"), ("waitingOn:startTime", "/later"), ("nextAttemptBefore:2h", "/later"),
+            ("nextAttemptBefore:10m", "No call matches."), ("attempts:1", "/tried"), ("olderThan:1d", "No call matches.")):
+        page.goto(service.url + "/#calls")
+        page.get_by_label("Add a filter").fill(text)
+        page.keyboard.press("Enter")
+        expect(page.locator("#chips li")).to_have_count(1)
+        expect(page.locator("#call-table tbody tr")).to_have_count(1)
         expect(page.locator("#call-table tbody")).to_contain_text(expected)
-        expect(rows).to_have_count(1)
-        if label == "Waits for":
-            field.select_option("")
-        else:
-            field.fill("")
 
 
 def test_the_dials_of_a_policy_and_its_text_say_the_same(page, redial):
@@ -435,18 +422,14 @@ def test_calls_are_found_by_a_part_of_the_url_several_states_and_the_key(page, r
     page.goto(service.url + "/#calls")
     rows = page.locator("#call-table tbody tr")
     expect(rows).to_have_count(3)
-    page.get_by_label("URL contains").fill("charges")
-    page.get_by_role("button", name="Show").click()
-    expect(rows).to_have_count(1)
-    expect(rows).to_contain_text("/charges")
-    page.get_by_label("URL contains").fill("")
-    page.get_by_label("Idempotency key").fill("order-7")
-    page.get_by_role("button", name="Show").click()
-    expect(rows).to_contain_text("/keyed")
-    page.get_by_label("Idempotency key").fill("")
-    page.locator("#view-calls").get_by_label("State").select_option("failed or cancelled")
-    page.get_by_role("button", name="Show").click()
-    expect(rows).to_contain_text("/lost")
+    search = page.get_by_label("Add a filter")
+    for text, expected in (("charges", "/charges"), ("url:keyed idempotencyKey:order-7", "/keyed"), ("url:/ state:failed,cancelled", "/lost")):
+        search.fill(text)
+        search.press("Enter")
+        expect(rows).to_have_count(1)
+        expect(rows).to_contain_text(expected)
+        page.goto(service.url + "/#calls")
+        expect(rows).to_have_count(3)
 
 
 def test_a_target_shows_its_pace_over_time_and_when_its_backlog_is_drained(page, redial, flaky):

@@ -304,6 +304,7 @@ def test_in_chromium_the_dashboard_works_below_a_path_and_leaves_it_for_nothing(
     page.locator("#sign-form").get_by_role("button", name="Sign in").click()
     expect(page.locator("#status")).to_have_text("Live")
     page.goto(front.url + "/#calls")
+    page.get_by_text("Submit a call", exact=True).click()
     page.get_by_label("Call a URL").fill(target.url + "/hello?fail=2")
     page.locator("#submit-form button").click()
     expect(page.locator("#timeline li")).to_have_count(3)
