@@ -438,7 +438,7 @@ def test_a_target_shows_its_pace_over_time_and_when_its_backlog_is_drained(page,
     service("PUT", path, {"rate": {"perSecond": 20, "burst": 1}})
     service("POST", "/v1/calls/batch", [{"url": target.url}] * 900)
     page.goto(service.url + "/#target/" + quote(target.url, safe=""))
-    for chart in ("#target-rates", "#target-drain"):
-        wait_until(lambda: page.locator(chart).evaluate("i => i.complete && i.naturalWidth > 100"), f"{chart} shows")
-    expect(page.locator("#target-forecast")).to_contain_text("calls miss their deadline")
+    for chart in ("#pace-line path.line-done", "#drain-line path.line-done", "#waits-line path.f-pace"):
+        wait_until(lambda: page.locator(chart).last.evaluate("path => path.getBBox().width > 100"), f"{chart} shows")
+    expect(page.locator("#drain-key")).to_contain_text("calls miss their deadline")
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
