@@ -233,3 +233,52 @@ def test_the_list_looks_right_on_each_screen(page, redial, receiver):
           return [Math.max(...boxes.map(lines)), boxes.filter(cells => cells.some((a, index) => cells.slice(index + 1).some(b => meet(a, b)))).length];
         }""")
         assert found == [1 if width > 640 else 2, 0], (width, found)
+
+
+def test_all_of_it_works_with_keys_but_not_while_somebody_types(page, redial, receiver):
+    target, service = receiver(), redial()
+    for number in range(3):
+        service.ended(service.submit(url=f"{target.url}/{number}"))
+    page.goto(service.url + "/")
+    expect(page.locator("#ended")).to_be_visible()
+    for keys, view in (("gt", "targets"), ("gb", "operations"), ("gp", "policy"), ("gs", "outage"), ("gw", "webhooks"), ("go", "overview"), ("gc", "calls")):
+        page.keyboard.type(keys)
+        expect(page.locator(f"#view-{view}")).to_be_visible()
+    expect(rows(page)).to_have_count(3)
+    # In the list.
+    page.keyboard.press("j")
+    expect(rows(page).nth(0).get_by_role("link", name="GET /2")).to_be_focused()
+    assert page.evaluate("document.activeElement.matches(':focus-visible')")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("k")
+    link = rows(page).nth(1).get_by_role("link", name="GET /1")
+    expect(link).to_be_focused()
+    page.keyboard.press("x")
+    expect(rows(page).nth(1).get_by_role("checkbox")).to_be_checked()
+    expect(link).to_be_focused()
+    page.keyboard.press("x")
+    expect(rows(page).nth(1).get_by_role("checkbox")).not_to_be_checked()
+    page.keyboard.press("Enter")
+    expect(page.locator("#call-name")).to_contain_text("GET /1 to")
+    # A filter is typed: its letters are no keys.
+    page.keyboard.press("/")
+    expect(page.locator("#filter")).to_be_focused()
+    page.keyboard.type("g?j/x")
+    expect(page.locator("#filter")).to_have_value("g?j/x")
+    expect(page.locator("#view-calls")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#filter")).not_to_be_focused()
+    # The list of keys, in which they can be switched off.
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_contain_text("gcGo to calls")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    page.get_by_role("button", name="Keys").click()
+    page.get_by_role("checkbox", name="Use single keys").uncheck()
+    page.get_by_role("button", name="Close").click()
+    page.keyboard.type("gt")
+    page.keyboard.press("/")
+    expect(page.locator("#view-calls")).to_be_visible()
+    expect(page.locator("#filter")).not_to_be_focused()
