@@ -307,7 +307,7 @@ def test_in_chromium_the_dashboard_works_below_a_path_and_leaves_it_for_nothing(
     page.get_by_text("Submit a call", exact=True).click()
     page.get_by_label("Call a URL").fill(target.url + "/hello?fail=2")
     page.locator("#submit-form button").click()
-    expect(page.locator("#timeline li")).to_have_count(3)
+    expect(page.locator("#timeline .attempt")).to_have_count(3)
     expect(page.locator("#call-facts")).to_contain_text("succeeded")
     page.goto(front.url + "/#targets")
     row = page.locator("#target-table tbody tr")
