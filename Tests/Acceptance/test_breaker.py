@@ -79,8 +79,10 @@ def test_a_target_that_is_gone_opens_its_breaker_and_no_other(redial, receiver, 
 def test_an_open_breaker_outlives_its_process(redial, receiver):
     target = receiver(lambda request: (500, {}, b""))
     service = redial(*breaker(**HASTY, openInterval="1m"))
-    service.submit(url=target.url, policy=SLOW)
-    wait_until(lambda: (t := service.target(target.url)) and t["breaker"]["state"] == "open", "the breaker opens")
+    first = service.submit(url=target.url, policy=SLOW)
+    # The breaker is on disk with the attempt that has opened it.
+    wait_until(lambda: service.get(first)["attempts"], "the attempt is on disk")
+    assert service.target(target.url)["breaker"]["state"] == "open"
     service.kill()
     service.start()
     identity = service.submit(url=target.url, policy=SLOW)
