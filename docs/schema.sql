@@ -16,6 +16,8 @@ CREATE INDEX targets_by_shard ON targets (shard);
 -- 60 bytes let one page serve many updates (measured: a third less CPU and half the writes a call).
 --
 -- kind: 0 call, 1 webhook. state: 0 scheduled, 1 queued in the store, 2 in an engine's memory, 5 succeeded, 6 failed, 7 cancelled.
+-- failure: why it failed (1 attempts exhausted, 2 deadline, 3 not retryable, 4 tripped, 5 blocked) in the lowest byte, and in the
+-- others a hash of what it has in common with other failed calls, its target and its error (`IssueID.swift`).
 -- previous_wait and total_wait: what a backoff needs to know of the waits before.
 CREATE TABLE calls (
   id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, target_id INTEGER NOT NULL, created_at INTEGER NOT NULL,
@@ -31,6 +33,7 @@ CREATE INDEX calls_by_state ON calls (namespace, kind, state);
 CREATE INDEX calls_by_target ON calls (target_id, kind, state) WHERE state NOT IN (2, 3);
 CREATE INDEX calls_due ON calls (namespace, due) WHERE state <= 1;
 CREATE INDEX calls_finished ON calls (finished_at) WHERE state >= 5;
+CREATE INDEX calls_failed ON calls (namespace, failure, id, finished_at) WHERE failure IS NOT NULL;
 CREATE INDEX calls_queued ON calls (target_id, priority DESC) WHERE state = 1 AND waiting IS NOT 8;
 
 -- The log: what commits have changed of calls in an engine's memory, a row for each commit. Calls are folded from here into the
@@ -80,9 +83,9 @@ CREATE TABLE idempotency_keys (
 CREATE INDEX keys_by_expiry ON idempotency_keys (expires_at);
 CREATE INDEX keys_by_call ON idempotency_keys (call_id);
 
--- API keys, webhook endpoints, versions of policies and bulk operations, as JSON: few, and read whole when the service starts.
+-- API keys, webhook endpoints, versions of policies, bulk operations and statements about issues, as JSON: few.
 --
--- kind: apiKey, webhookEndpoint, policy, operation. A policy without a text was removed, and keeps its number from being used again.
+-- kind: apiKey, webhookEndpoint, policy, operation, issue. A policy without a text was removed, and keeps its number from being used again.
 CREATE TABLE documents (
   kind TEXT NOT NULL, id TEXT NOT NULL, content BLOB NOT NULL, PRIMARY KEY (kind, id)
 ) STRICT, WITHOUT ROWID;

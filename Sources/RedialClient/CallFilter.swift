@@ -9,7 +9,7 @@ internal import RedialText
 /// for try await call in client.calls(filter) { print(call.id, call.url) }
 /// ```
 ///
-/// The service finds states, a target, a label, times and an idempotency key by an index. It reads the row of each
+/// The service finds states, a target, a label, an issue, times and an idempotency key by an index. It reads the row of each
 /// call for `attempts`, `waitingOn` and `nextAttemptBefore`. For the other conditions, and for a label together with
 /// others, it looks up call after call, and such a list takes longer.
 public struct CallFilter: Sendable, Hashable {
@@ -37,6 +37,8 @@ public struct CallFilter: Sendable, Hashable {
   public var outcome: RedialCallAttempt.Outcome?
   /// Only calls that failed for this reason.
   public var failureReason: RedialCall.FailureReason?
+  /// Only failed calls of the issue with this id.
+  public var issue: String?
   /// Only calls whose URL contains this text, in upper or lower case; 1 to 2048 bytes. Redacted values are not found.
   public var urlText: String?
   /// Only the call that was accepted under this key, while the service remembers the key.
@@ -50,7 +52,8 @@ public struct CallFilter: Sendable, Hashable {
     createdBefore: Date? = nil, olderThan: Duration? = nil, attempts: Int? = nil,
     waitingOn: RedialCall.WaitReason? = nil, nextAttemptBefore: Date? = nil, status: ClosedRange<Int>? = nil,
     outcome: RedialCallAttempt.Outcome? = nil,
-    failureReason: RedialCall.FailureReason? = nil, urlText: String? = nil, idempotencyKey: String? = nil,
+    failureReason: RedialCall.FailureReason? = nil, issue: String? = nil, urlText: String? = nil,
+    idempotencyKey: String? = nil,
     kind: RedialCall.Kind? = nil
   ) {
     self.states = states
@@ -65,6 +68,7 @@ public struct CallFilter: Sendable, Hashable {
     self.status = status
     self.outcome = outcome
     self.failureReason = failureReason
+    self.issue = issue
     self.urlText = urlText
     self.idempotencyKey = idempotencyKey
     self.kind = kind
@@ -90,6 +94,7 @@ public struct CallFilter: Sendable, Hashable {
     add("status", status.map(PolicyVocabulary.text))
     add("outcome", outcome?.rawValue)
     add("failureReason", failureReason?.rawValue)
+    add("issue", issue)
     add("url", urlText)
     add("idempotencyKey", idempotencyKey)
     add("kind", kind?.rawValue)

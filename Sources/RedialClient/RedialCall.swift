@@ -13,6 +13,8 @@ public struct RedialCall: Sendable, Hashable, Identifiable {
   public var state: State
   /// Why it failed; nil unless it did.
   public var failureReason: FailureReason?
+  /// The id of the issue that it belongs to, with other calls that failed alike; nil unless it failed.
+  public var issue: String?
   /// Why it is not running; nil unless it is scheduled, and where only another instance knows why.
   public var waitingOn: WaitReason?
   /// As things stand, it does not run before this time; nil unless it is scheduled and that is known.
@@ -75,7 +77,7 @@ public struct RedialCall: Sendable, Hashable, Identifiable {
 
 extension RedialCall: Codable {
   private enum Key: String, CodingKey {
-    case id, kind, state, failureReason, waitingOn, nextAttemptAt, url, method, target, priority, orderingKey
+    case id, kind, state, failureReason, issue, waitingOn, nextAttemptAt, url, method, target, priority, orderingKey
     case redirects, replayOf, policy, description, labels, createdAt, finishedAt, deadlineAt, attemptCount, maxAttempts,
       contentErasedAt, warnings, retries
     case waited, attempts, response
@@ -92,6 +94,7 @@ extension RedialCall: Codable {
     kind = try members.decodeIfPresent(Kind.self, forKey: .kind) ?? .call
     state = try members.decode(State.self, forKey: .state)
     failureReason = try members.decodeIfPresent(FailureReason.self, forKey: .failureReason)
+    issue = try members.decodeIfPresent(String.self, forKey: .issue)
     waitingOn = try members.decodeIfPresent(WaitReason.self, forKey: .waitingOn)
     nextAttemptAt = try members.timeIfPresent(forKey: .nextAttemptAt)
     url = try members.decode(String.self, forKey: .url)
@@ -124,6 +127,7 @@ extension RedialCall: Codable {
     try members.encode(kind, forKey: .kind)
     try members.encode(state, forKey: .state)
     try members.encode(failureReason, forKey: .failureReason)
+    try members.encode(issue, forKey: .issue)
     try members.encode(waitingOn, forKey: .waitingOn)
     try members.encode(nextAttemptAt.flatMap(WireTime.text), forKey: .nextAttemptAt)
     try members.encode(url, forKey: .url)

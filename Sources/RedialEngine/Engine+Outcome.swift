@@ -175,6 +175,9 @@ extension Engine {
     var record = call.record
     record.progress.state = state
     record.progress.failure = failure
+    if let failure {
+      record.progress.issue = FailedGroup(record.kind, record.spec.target, failure, endedBy: copy attempt).id
+    }
     record.progress.finishedAt = now
     record.progress.waiting = nil
     // Only webhooks need these.

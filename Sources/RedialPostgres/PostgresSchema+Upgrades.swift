@@ -2,7 +2,10 @@ extension PostgresSchema {
   /// The statements that bring the tables of a version to the next one, by version. Each has one transaction.
   ///
   /// They never change once they were released: what they make is the next version, and not the newest.
-  static let upgrades: [Int64: [String]] = [1: packedAttempts, 2: askedPauses, 3: placesInOrder, 4: targetRecords]
+  static let upgrades: [Int64: [String]] = [
+    1: packedAttempts, 2: askedPauses, 3: placesInOrder, 4: targetRecords,
+    5: failedGroups,
+  ]
 
   /// Packed attempts, arrays of rows, and claims that know which of their calls need their attempts.
   private static let packedAttempts = [
@@ -70,5 +73,22 @@ extension PostgresSchema {
       )::text, 'UTF8') FROM operations
     """,
     "DROP TABLE policies", "DROP TABLE operations", "DELETE FROM versions",
+  ]
+
+  /// Groups of failed calls. The view names the columns, so it goes before their type changes.
+  private static let failedGroups = [
+    "DROP VIEW calls", "ALTER TABLE live ALTER COLUMN failure TYPE int8",
+    "ALTER TABLE done ALTER COLUMN failure TYPE int8",
+    """
+    CREATE VIEW calls AS
+      SELECT id, shard, namespace, kind, target_id, created_at, priority, callback, state, at, waiting, attempts,
+        interruptions, attempts_before, round_started_at, previous_wait, total_wait, finished_at, failure, last_outcome,
+        last_status, past FROM live
+      UNION ALL
+      SELECT id, shard, namespace, kind, target_id, created_at, priority, callback, state, at, waiting, attempts,
+        interruptions, attempts_before, round_started_at, previous_wait, total_wait, finished_at, failure, last_outcome,
+        last_status, past FROM done
+    """,
+    "CREATE INDEX done_failed ON done (namespace, failure, id) INCLUDE (finished_at) WHERE failure IS NOT NULL",
   ]
 }

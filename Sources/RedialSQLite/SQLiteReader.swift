@@ -148,6 +148,11 @@ package final class SQLiteReader: CallReader {
     }
   }
 
+  /// The groups of failed calls of a namespace, those with the most calls first.
+  package func failed(_ query: FailedQuery) throws(StoreError) -> [FailedCalls] {
+    try withLog { connection, logged throws(StoreError) in try connection.failed(query, logged) }
+  }
+
   /// Overdue work.
   package func lateness(at now: Timestamp) throws(StoreError) -> LateCalls {
     try withLog { connection, logged throws(StoreError) in try connection.lateness(at: now, logged) }
@@ -189,6 +194,7 @@ private final class ReadConnection: @unchecked Sendable {
   let documents: DocumentTable
   private let tallies: StatisticsTable
   private let timely: TimelinessQueries
+  private let failures: FailureQueries
   private let waiting: BacklogQueries
   private let queued: DeadlineQueries
   private let rows: CallRows
@@ -213,6 +219,7 @@ private final class ReadConnection: @unchecked Sendable {
     documents = try DocumentTable(on: connection)
     tallies = try StatisticsTable(on: connection)
     timely = try TimelinessQueries(on: connection)
+    failures = try FailureQueries(on: connection)
     waiting = try BacklogQueries(on: connection)
     queued = try DeadlineQueries(on: connection)
     rows = try CallRows(on: connection, bodies: true, largest: SQLiteReader.largestHeldBody)
@@ -348,6 +355,20 @@ private final class ReadConnection: @unchecked Sendable {
     try inTransaction { () throws(StoreError) in
       guard let number = try namespaces.find(namespace) else { return [] }
       return try tallies.steps(step, from: time, namespace: number)
+    }
+  }
+
+  func failed(_ query: FailedQuery, _ logged: LoggedCalls) throws(StoreError) -> [FailedCalls] {
+    try inTransaction { () throws(StoreError) in
+      let listed = self.listed(logged)
+      var added: [(id: CallID, issue: IssueID, at: Timestamp)] = []
+      for (id, call) in logged.calls {
+        guard let issue = call.progress.issue, let end = call.progress.finishedAt,
+          case .intact(let record)? = try listed.record(id), record.spec.namespace == query.namespace
+        else { continue }
+        added.append((id, issue, end))
+      }
+      return try failures.groups(query, namespace: try namespaces.find(query.namespace), logged: added)
     }
   }
 

@@ -69,6 +69,10 @@ enum Schema {
     DROP TABLE policies;
     DROP TABLE operations;
     """,
+    // 28: groups of failed calls.
+    """
+    CREATE INDEX calls_failed ON calls (namespace, failure, id, finished_at) WHERE failure IS NOT NULL;
+    """,
   ]
 
   /// The identification in a file's header.

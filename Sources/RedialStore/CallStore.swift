@@ -100,6 +100,10 @@ package protocol CallReader: Sendable {
     of namespace: Namespace, by step: StatisticsStep, from time: Timestamp
   ) throws(StoreError) -> [(start: Timestamp, tally: CallTally)]
 
+  /// The groups of failed calls of a namespace, those with the most calls first. The cost depends on the number of failed
+  /// calls.
+  func failed(_ query: FailedQuery) throws(StoreError) -> [FailedCalls]
+
   /// Calls that are overdue or stuck, by the wall clock. The cost depends on the number of late calls and of calls in
   /// memory.
   func lateness(at now: Timestamp) throws(StoreError) -> LateCalls

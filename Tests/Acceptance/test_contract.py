@@ -196,6 +196,22 @@ def test_every_operation_answers_as_documented(redial, flaky):
     slow = ask("post", operations, {"action": "cancel", "ratePerSecond": 1, "all": True})
     ask("post", operations, {"action": "cancel", "all": True})
     ask("get", operations)
+    issue = "/v1/issues/{id}"
+    failed = ask("post", "/v1/calls", {"url": "http://127.0.0.1:1", "policy": {"maxAttempts": 1}})
+    of = service.ended(failed["id"])["issue"]
+    ask("get", "/v1/issues")
+    ask("get", "/v1/issues", query="?limit=0")
+    ask("get", issue, id=of)
+    ask("get", issue, query="?x=1", id=of)
+    ask("get", issue, id="issue_00000000000101")
+    ask("patch", issue, CONTRACT["paths"][issue]["patch"]["requestBody"]["content"]["application/json"]["example"], id=of)
+    ask("patch", issue, {"state": "gone"}, id=of)
+    ask("patch", issue, "{", json, id=of)
+    ask("patch", issue, "{}", {"content-type": "text/plain"}, id=of)
+    ask("patch", issue, " " * 200_000, json, id=of)
+    ask("patch", issue, {"state": "open"}, id="issue_00000000000101")
+    # Late calls wait for a breaker.
+    ask("patch", issue, {"state": "resolved"}, id="issue_00000000000184")
     ask("post", stop, id=slow["id"])
     ask("post", operations, "{", json)
     ask("post", operations, "{}", {"content-type": "text/plain"})

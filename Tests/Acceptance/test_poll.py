@@ -12,7 +12,7 @@ from urllib.parse import quote
 from processes import BOUND, wait_until
 
 SHAPE = {
-    "id", "kind", "state", "failureReason", "waitingOn", "nextAttemptAt", "url", "method", "target", "labels",
+    "id", "kind", "state", "failureReason", "issue", "waitingOn", "nextAttemptAt", "url", "method", "target", "labels",
     "createdAt", "finishedAt", "deadlineAt", "attemptCount", "maxAttempts", "policy", "contentErasedAt"}
 
 

@@ -74,6 +74,7 @@ def make_older(store):
         database.execute("CREATE TABLE operations (id INTEGER PRIMARY KEY, request BLOB NOT NULL, created_at INTEGER NOT NULL, "
                          "state INTEGER NOT NULL, finished_at INTEGER, matched INTEGER NOT NULL, done INTEGER NOT NULL, "
                          "skipped INTEGER NOT NULL, cursor INTEGER, namespace TEXT NOT NULL DEFAULT 'default') STRICT")
+        database.execute("DROP INDEX calls_failed")
         database.execute("ALTER TABLE requests DROP COLUMN past")
         database.execute(f"PRAGMA user_version = {OLDEST}")
 
@@ -271,6 +272,6 @@ def test_tables_in_use_are_not_upgraded_and_the_first_new_instance_upgrades_them
     assert old.terminate() == 0
     cluster.query("SET search_path = redial; " + "; ".join(statements), "redial")
     new.start()
-    assert cluster.query("SELECT version FROM redial.schema_version", "redial") == [["5"]]
+    assert cluster.query("SELECT version FROM redial.schema_version", "redial") == [["6"]]
     assert new.get(waiting)["state"] == "scheduled"
     assert new.ended(new.submit(url=target.url))["state"] == "succeeded"

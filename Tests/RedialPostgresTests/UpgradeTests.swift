@@ -13,7 +13,8 @@ struct UpgradeTests {
   /// What version 1 did not have, undone.
   private static let first = [
     "DROP VIEW calls", "ALTER TABLE live DROP COLUMN past", "ALTER TABLE done DROP COLUMN past",
-    "ALTER TABLE turns DROP COLUMN place",
+    "ALTER TABLE turns DROP COLUMN place", "DROP INDEX done_failed", "ALTER TABLE live ALTER COLUMN failure TYPE int2",
+    "ALTER TABLE done ALTER COLUMN failure TYPE int2",
     """
     ALTER TABLE targets DROP COLUMN record, ADD COLUMN breaker_until int8, ADD COLUMN breaker_trips int8,
       ADD COLUMN overrides bytea, ADD COLUMN paused bool NOT NULL DEFAULT false,

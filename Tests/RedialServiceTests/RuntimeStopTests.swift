@@ -20,6 +20,7 @@ struct EmptyReader: CallReader {
   func statistics(
     of namespace: Namespace, by step: StatisticsStep, from time: Timestamp
   ) throws(StoreError) -> [(start: Timestamp, tally: CallTally)] { [] }
+  func failed(_ query: FailedQuery) throws(StoreError) -> [FailedCalls] { [] }
   func lateness(at now: Timestamp) throws(StoreError) -> LateCalls { LateCalls() }
   func ping() throws(StoreError) {}
   func backlog(of target: TargetKey?, in namespace: Namespace, limit: Int) throws(StoreError) -> StoredBacklog {

@@ -81,8 +81,11 @@ struct QueryPlanTests {
       uses: "SEARCH attempts USING INDEX sqlite_autoindex_attempts_1 (call_id=?)")
     let lists = plans.filter { $0.sql.hasSuffix("ORDER BY id DESC LIMIT ?3") }
     #expect(lists.count == 12)
-    // The stored counts are a row for each kind and final state.
-    check(plans, allowing: ["SCAN finished_counts", "SCAN n", "SCAN namespaces"])
+    // The stored counts are a row for each kind and final state. Failed calls are counted by hour, of which there are 24.
+    check(plans, allowing: ["SCAN finished_counts", "SCAN n", "SCAN namespaces", "USE TEMP B-TREE FOR GROUP BY"])
+    expect(
+      plans, "GROUP BY failure, hour",
+      uses: "SEARCH calls USING INDEX calls_failed (namespace=? AND failure>? AND failure<?)")
     expect(
       plans, "FROM turns INDEXED BY turns_by_namespace",
       uses: "SEARCH turns USING INDEX turns_by_namespace (namespace=?)")

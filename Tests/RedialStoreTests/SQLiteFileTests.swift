@@ -142,6 +142,7 @@ struct SQLiteFileTests {
     try older.execute(
       "prepare the test",
       """
+      DROP INDEX calls_failed;
       DROP INDEX targets_by_shard;
       ALTER TABLE targets RENAME TO later;
       CREATE TABLE targets (

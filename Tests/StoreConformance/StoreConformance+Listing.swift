@@ -63,7 +63,10 @@ extension StoreConformance {
         number << 20 | 5, StoredState.allCases.randomElement(using: &random) ?? .held,
         target: "t\(number % 2)", labels: labels)
       call.progress.attempts = Int.random(in: 0..<5, using: &random)
-      if call.progress.state == .failed { call.progress.failure = StopReason.allCases.randomElement(using: &random) }
+      if call.progress.state == .failed, let reason = StopReason.allCases.randomElement(using: &random) {
+        call.progress.failure = reason
+        call.progress.issue = number % 3 == 0 ? nil : FailedGroup(.call, "t0", reason, endedBy: nil).id
+      }
       calls.append(call)
       try store.commit([.insert(call)])
       for attempt in 0..<Int.random(in: 0..<3, using: &random) {
@@ -88,6 +91,7 @@ extension StoreConformance {
       if chance() { filter.statuses = [200...200, 400...503].randomElement(using: &random) }
       if chance() { filter.outcome = .answered }
       if chance() { filter.failure = .tripped }
+      if chance() { filter.issue = FailedGroup(.call, "t0", .tripped, endedBy: nil).id }
       if chance() { filter.attempts = Int.random(in: 1..<5, using: &random) }
       let expected = calls.reversed().filter { call in
         let attempt = last[call.id]
@@ -100,6 +104,7 @@ extension StoreConformance {
           && (filter.outcome == nil || attempt?.outcome == filter.outcome)
           && call.progress.attempts >= filter.attempts ?? 0
           && (filter.failure == nil || call.progress.failure == filter.failure)
+          && (filter.issue == nil || call.progress.issue == filter.issue)
       }
       var query = CallQuery(filter, limit: Int.random(in: 1...40, using: &random), scanLimit: 30)
       var (found, pages): ([CallID], Int) = ([], 0)

@@ -87,7 +87,8 @@ package struct StoreConformance {
     attempts.append(bare)
     let ended = CallProgress(
       state: .failed, due: Sample.time(5), attempts: 4, interruptions: 1, attemptsBefore: 1,
-      roundStartedAt: Sample.time(2), finishedAt: Sample.time(5), failure: .deadlineExceeded)
+      roundStartedAt: Sample.time(2), finishedAt: Sample.time(5), failure: .deadlineExceeded,
+      issue: FailedGroup(.call, "https://example.com", .deadlineExceeded, endedBy: nil).id)
     try store.commit([.update(Sample.id(1), progress, nil), .update(Sample.id(1), ended, bare)])
 
     let all = try #require(try reader.call(Sample.id(1), allResponses: true))

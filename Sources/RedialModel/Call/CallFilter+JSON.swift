@@ -80,6 +80,7 @@ extension CallFilter {
       writer.key("failureReason")
       writer.string(failure.name)
     }
+    if let issue { writer.field("issue", issue.description) }
     if let urlPart { writer.field("url", urlPart) }
     if let idempotencyKey { writer.field("idempotencyKey", idempotencyKey) }
     writer.endObject()

@@ -29,6 +29,8 @@ public struct CallFilter: Sendable, Hashable {
   public var outcome: OutcomeClass?
   /// Only those that failed for this reason.
   public var failure: StopReason?
+  /// Only those that failed and belong to this group.
+  public var issue: IssueID?
   /// Only those whose URL, as it is shown, contains this text; ASCII letters match in either case.
   public var urlPart: String?
   /// Only the call that was accepted under this idempotency key, as its client sent it.
@@ -82,12 +84,14 @@ public struct CallFilter: Sendable, Hashable {
     statuses != nil || outcome != nil || failure != nil || endedBy != nil || urlPart != nil || idempotencyKey != nil
       || !labels.isEmpty
         && (labels.count > 1 || !states.isEmpty || asksForWaits || target != nil || kind != .call)
+      || issue != nil && (target != nil || !labels.isEmpty)
   }
 
   /// The states in the store of the calls that it selects.
   public var storedStates: [StoredState] {
     StoredState.allCases.filter { state in
       (states.isEmpty || states.contains(state.visible)) && (!asksForWaits || state.visible == .scheduled)
+        && (issue == nil || state == .failed)
     }
   }
 
@@ -158,6 +162,12 @@ public struct CallFilter: Sendable, Hashable {
         return Self.oneOf(StopReason.allCases.map { "\($0.name)" })
       }
       self.failure = failure
+    case "issue":
+      guard let issue = IssueID(text) else { return "must be the id of an issue, such as issue_0123456789ab01" }
+      guard issue.failure != nil else {
+        return "is of calls that are late; its filter names the target and what they wait for"
+      }
+      self.issue = issue
     case "url":
       guard (1...Self.longestURLPart).contains(text.utf8.count) else {
         return "must be a part of a URL, of 1 to \(Self.longestURLPart) bytes"
@@ -181,8 +191,7 @@ public struct CallFilter: Sendable, Hashable {
   /// The conditions that have a name of their own; those on labels are separate.
   public static let names = [
     "kind", "state", "target", "createdAfter", "createdBefore", "olderThan", "attempts", "waitingOn",
-    "nextAttemptBefore", "status", "outcome", "failureReason", "url",
-    "idempotencyKey",
+    "nextAttemptBefore", "status", "outcome", "failureReason", "issue", "url", "idempotencyKey",
   ]
 
   /// Of several times by which calls must have been accepted, the earliest counts.

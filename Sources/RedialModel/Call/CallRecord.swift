@@ -82,12 +82,14 @@ public struct CallProgress: Sendable, Hashable {
   public var finishedAt: Timestamp?
   /// Why it failed.
   public var failure: StopReason?
+  /// Which group of failed calls it belongs to; nil for a call that has not failed, or did before there were groups.
+  public var issue: IssueID?
 
   /// Creates the progress of a call that waits for `due`.
   public init(
     state: StoredState, due: Timestamp, waiting: WaitReason? = nil, attempts: Int = 0, interruptions: Int = 0,
     attemptsBefore: Int = 0, waits: WaitHistory = .none, roundStartedAt: Timestamp, finishedAt: Timestamp? = nil,
-    failure: StopReason? = nil
+    failure: StopReason? = nil, issue: IssueID? = nil
   ) {
     self.state = state
     self.due = due
@@ -99,7 +101,11 @@ public struct CallProgress: Sendable, Hashable {
     self.roundStartedAt = roundStartedAt
     self.finishedAt = finishedAt
     self.failure = failure
+    self.issue = issue
   }
+
+  /// Why it failed and its group, as stores have it.
+  public var failureCode: FailureCode? { FailureCode(failure, issue) }
 
   /// Since when a due call is due. In its target's queue in the store nobody keeps that; it is not before all computed waits.
   public func dueSince(at now: Timestamp) -> Timestamp { due <= now ? due : roundStartedAt + waits.total }

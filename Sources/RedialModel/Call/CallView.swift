@@ -45,6 +45,7 @@ public struct CallView {
     writer.field("state", state.rawValue)
     writer.key("failureReason")
     if let failure = progress.failure { writer.string(failure.name) } else { writer.null() }
+    writer.field("issue", progress.issue?.description)
     writer.key("waitingOn")
     if state == .scheduled, let wait { writer.string(wait.reason.name) } else { writer.null() }
     writer.field("nextAttemptAt", state == .scheduled ? wait?.until : nil)

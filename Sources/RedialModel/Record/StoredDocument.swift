@@ -9,6 +9,8 @@ public struct StoredDocument: Sendable, Hashable {
     case policy
     /// Bulk operations.
     case operation
+    /// Statements about issues.
+    case issue
   }
 
   public var kind: Kind

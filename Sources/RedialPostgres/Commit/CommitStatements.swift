@@ -166,7 +166,7 @@ struct CommitStatements {
     row.add(progress.waits.previous.wholeMicroseconds)
     row.add(progress.waits.total.wholeMicroseconds)
     row.add(progress.finishedAt?.microseconds)
-    row.add(progress.failure.map { Int64($0.rawValue) })
+    row.add(progress.failureCode?.rawValue)
     row.add(last.map { Int64($0.outcome.rawValue) })
     row.add(last?.status.map { Int64($0) })
   }

@@ -34,10 +34,11 @@ enum ListQueries {
     limit: Int
   ) -> PostgresStatement {
     let states = filter.storedStates
-    let label = filter.idempotencyKey == nil ? filter.labels.first : nil
+    let issue = filter.idempotencyKey == nil ? filter.issue : nil
+    let label = filter.idempotencyKey == nil && issue == nil ? filter.labels.first : nil
     let shape =
       "\(states.map { "\($0.rawValue)" }.joined())_\(targetID == nil ? 0 : 1)"
-      + "_\(filter.idempotencyKey != nil ? "k" : label != nil ? "l" : "s")_\(filter.looksUp ? 0 : 1)"
+      + "_\(filter.idempotencyKey != nil ? "k" : issue != nil ? "i" : label != nil ? "l" : "s")_\(filter.looksUp ? 0 : 1)"
       + "_\(filter.urlPart == nil ? 0 : 1)_\(waits != nil ? 2 : filter.readsRows ? 1 : 0)"
     let columns = waits != nil ? WaitRules.columns : filter.readsRows ? ["attempts"] : []
     let fits =
@@ -46,6 +47,8 @@ enum ListQueries {
     let candidates: String
     if filter.idempotencyKey != nil {
       candidates = byCall("keys", "key = $7::text", columns)
+    } else if issue != nil {
+      candidates = group(columns)
     } else if label != nil {
       candidates = byCall("labels", "name = $7::text AND value = $8::text", columns)
     } else {
@@ -59,7 +62,7 @@ enum ListQueries {
       WITH p AS (SELECT $1::int8 AS kind, $2::int8 AS before, $3::int8 AS first, $4::int8 AS limit_, $5::int8 AS namespace,
           $6::int8 AS target, $7::text AS name, $8::text AS value, $9::int8 AS ended, $10::int8 AS failure,
           $11::int8 AS outcome, $12::int8 AS lowest, $13::int8 AS highest, $14::text[] AS names, $15::text[] AS vals,
-          $17::int8 AS attempts),
+          $17::int8 AS attempts, $18::int8 AS issue),
         read AS MATERIALIZED (SELECT id, \(fits) AS fits FROM (
           SELECT * FROM (\(candidates)) u ORDER BY id DESC LIMIT $4::int8) u\(waits == nil ? "" : " \(WaitRules.join)"))
       SELECT k.id, \(matches), \(spec), 0::int8 AS n FROM (
@@ -86,6 +89,7 @@ enum ListQueries {
     statement.add(texts: filter.labels.map(\.value))
     statement.add(Int64(limit))
     statement.add(Int64(filter.attempts ?? 0))
+    statement.add(filter.issue?.rawValue)
     waits?.add(to: &statement)
     return statement
   }
@@ -98,6 +102,14 @@ enum ListQueries {
       SELECT n.id, \(columns.map { "c.\($0)" }.joined(separator: ", "))
       FROM (\(named) ORDER BY call_id DESC LIMIT $4::int8) n LEFT JOIN calls c ON \(Lookup.row("c.id", "n.id"))
       """
+  }
+
+  /// The failed calls of a group.
+  private static func group(_ columns: [String]) -> String {
+    """
+    SELECT \((["id"] + columns).joined(separator: ", ")) FROM done WHERE namespace = $5::int8 AND failure = $18::int8
+      AND kind = $1::int8 AND id < $2::int8 AND id >= $3::int8
+    """
   }
 
   private static func ranges(_ states: [StoredState], hasTarget: Bool, _ columns: [String]) -> String {
@@ -124,7 +136,8 @@ enum ListQueries {
     return """
       SELECT 1 FROM calls c, p WHERE c.id = k.id AND c.kind = p.kind AND (\(any))
         AND (p.target IS NULL OR c.target_id = p.target) AND (p.ended IS NULL OR c.finished_at <= p.ended)
-        AND (p.failure IS NULL OR c.failure = p.failure) AND (p.outcome IS NULL OR c.last_outcome = p.outcome)
+        AND (p.failure IS NULL OR c.failure & \(FailureCode.reasonMask) = p.failure) AND (p.outcome IS NULL OR c.last_outcome = p.outcome)
+        AND (p.issue IS NULL OR c.failure = p.issue)
         AND (p.lowest IS NULL OR c.last_status BETWEEN p.lowest AND p.highest)
         AND NOT EXISTS (SELECT 1 FROM unnest(p.names, p.vals) AS w (name, value) WHERE NOT EXISTS (
           SELECT 1 FROM labels l WHERE l.name = w.name COLLATE "C" AND l.value = w.value COLLATE "C" AND l.call_id = c.id))

@@ -23,7 +23,9 @@ extension PostgresReader {
   package func ids(_ query: CallQuery) throws(StoreError) -> CallPage<CallID> {
     var page = CallPage<CallID>(calls: [], next: nil)
     let filter = query.filter
-    guard query.limit > 0, let namespace = try number(of: filter.namespace) else { return page }
+    guard query.limit > 0, !filter.storedStates.isEmpty, let namespace = try number(of: filter.namespace) else {
+      return page
+    }
     var targetID: Int64?
     if let target = filter.target {
       targetID = try number(of: TargetKey(target, in: filter.namespace))

@@ -189,6 +189,11 @@ package final class PostgresReader: CallReader {
     return steps.map { (Timestamp(microseconds: $0.start), CallTally(numbers: $0.numbers) ?? CallTally()) }
   }
 
+  /// The groups of failed calls of a namespace, those with the most calls first.
+  package func failed(_ query: FailedQuery) throws(StoreError) -> [FailedCalls] {
+    FailureQueries.read(try run(FailureQueries.statements(query)), query)
+  }
+
   /// Overdue work.
   package func lateness(at now: Timestamp) throws(StoreError) -> LateCalls {
     let lateness = Lateness(at: now)

@@ -33,22 +33,22 @@ struct WaitRules {
 
   /// Adds to a row of these columns the rule for its target; NULLs if that takes calls as usual.
   static let join = """
-    LEFT JOIN unnest($18::int8[], $19::int8[], $20::int8[], $21::int8[], $22::int8[])
+    LEFT JOIN unnest($19::int8[], $20::int8[], $21::int8[], $22::int8[], $23::int8[])
       AS w (target, first_from, first, retry_from, retry) ON w.target = target_id
     """
 
   /// True for the rows of the calls that match.
   static let condition = """
-    CASE WHEN waiting = \(WaitReason.ordering.rawValue) THEN $23::int8 = 1
+    CASE WHEN waiting = \(WaitReason.ordering.rawValue) THEN $24::int8 = 1
       WHEN waiting IN (\(WaitReason.ofCall.map { "\($0.rawValue)" }.joined(separator: ", ")))
-        AND at >= CASE WHEN w.target IS NULL THEN $24::int8 WHEN attempts > attempts_before THEN w.retry_from
+        AND at >= CASE WHEN w.target IS NULL THEN $25::int8 WHEN attempts > attempts_before THEN w.retry_from
           ELSE w.first_from END
-        THEN ($25::int8 IS NULL OR waiting = $25::int8) AND ($26::int8 IS NULL OR at < $26::int8)
-      WHEN w.target IS NULL THEN $27::int8 = 1 AND shard = ANY($28::int8[])
+        THEN ($26::int8 IS NULL OR waiting = $26::int8) AND ($27::int8 IS NULL OR at < $27::int8)
+      WHEN w.target IS NULL THEN $28::int8 = 1 AND shard = ANY($29::int8[])
       WHEN attempts > attempts_before THEN w.retry = 1 ELSE w.first = 1 END
     """
 
-  /// Adds the parameters from $18 on.
+  /// Adds the parameters from $19 on.
   func add(to statement: inout PostgresStatement) {
     let usual = condition.usualRule(isOwn: true).first
     statement.add(targets)

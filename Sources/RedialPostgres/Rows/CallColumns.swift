@@ -40,7 +40,7 @@ enum CallColumns {
     guard let (state, waiting) = place.progress else {
       return damaged("its state is \(place.state), and its reason to wait \(place.waiting.map { "\($0)" } ?? "none")")
     }
-    let failure = rows.code(row, 11, as: StopReason.self)
+    let failure = rows.integerIfPresent(row, 11).flatMap { FailureCode(rawValue: $0) }
     if failure == nil, !rows.isNull(row, 11) { return damaged("its failure reason is \(rows.integer(row, 11))") }
     let progress = CallProgress(
       state: state, due: Timestamp(microseconds: rows.integer(row, 4)), waiting: waiting,
@@ -49,7 +49,8 @@ enum CallColumns {
       waits: WaitHistory(
         previous: .microseconds(rows.integer(row, 12)), total: .microseconds(rows.integer(row, 13))),
       roundStartedAt: Timestamp(microseconds: rows.integer(row, 9)),
-      finishedAt: rows.integerIfPresent(row, 10).map { Timestamp(microseconds: $0) }, failure: failure)
+      finishedAt: rows.integerIfPresent(row, 10).map { Timestamp(microseconds: $0) }, failure: failure?.reason,
+      issue: failure?.issue)
     let spec = rows.withBytes(row, 14) { bytes -> Result<CallSpec, JSONError> in
       do throws(JSONError) { return .success(try CallSpec.read(canonicalJSON: bytes)) } catch { return .failure(error) }
     }

@@ -102,7 +102,7 @@ enum LogRecords {
     writer.add(Int64(progress.interruptions))
     writer.add(Int64(progress.attemptsBefore))
     writer.add((progress.finishedAt?.microseconds).map { $0 &- base })
-    writer.add(progress.failure.map { Int64($0.rawValue) })
+    writer.add(progress.failureCode?.rawValue)
     writer.add(progress.waits.previous.wholeMicroseconds)
     writer.add(progress.waits.total.wholeMicroseconds)
   }
@@ -256,14 +256,14 @@ enum LogRecords {
       let failure = reader.optional(), let previous = reader.number(), let total = reader.number()
     else { return nil }
     let reason = waiting.flatMap { UInt8(exactly: $0) }.flatMap { WaitReason(rawValue: $0) }
-    let stop = failure.flatMap { UInt8(exactly: $0) }.flatMap { StopReason(rawValue: $0) }
+    let stop = failure.flatMap { FailureCode(rawValue: $0) }
     guard (waiting == nil) == (reason == nil), (failure == nil) == (stop == nil) else { return nil }
     return CallProgress(
       state: state, due: Timestamp(microseconds: base &+ due), waiting: reason, attempts: Int(attempts),
       interruptions: Int(interruptions), attemptsBefore: Int(attemptsBefore),
       waits: WaitHistory(previous: .microseconds(previous), total: .microseconds(total)),
       roundStartedAt: Timestamp(microseconds: base),
-      finishedAt: finishedAt.map { Timestamp(microseconds: base &+ $0) }, failure: stop)
+      finishedAt: finishedAt.map { Timestamp(microseconds: base &+ $0) }, failure: stop?.reason, issue: stop?.issue)
   }
 }
 

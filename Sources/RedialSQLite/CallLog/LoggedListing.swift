@@ -48,6 +48,7 @@ struct LoggedListing {
     guard filter.storedStates.contains(progress.state) else { return false }
     if let least = filter.attempts, progress.attempts < least { return false }
     if let failure = filter.failure, progress.failure != failure { return false }
+    if let issue = filter.issue, progress.issue != issue { return false }
     if let time = filter.endedBy {
       guard let end = progress.finishedAt, end <= time else { return false }
     }

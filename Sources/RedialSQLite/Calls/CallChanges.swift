@@ -242,7 +242,7 @@ struct CallChanges {
     statement.bind(6, Int64(progress.attemptsBefore))
     statement.bind(7, progress.roundStartedAt.microseconds)
     statement.bind(8, progress.finishedAt?.microseconds)
-    statement.bind(9, progress.failure.map { Int64($0.rawValue) })
+    statement.bind(9, progress.failureCode?.rawValue)
     statement.bind(10, progress.waits.previous.wholeMicroseconds)
     statement.bind(11, progress.waits.total.wholeMicroseconds)
   }

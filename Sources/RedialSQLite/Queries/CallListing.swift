@@ -12,6 +12,7 @@ final class CallListing {
     enum Source: Hashable {
       case states([StoredState], hasTarget: Bool)
       case label
+      case issue
       case idempotencyKey
     }
 
@@ -41,8 +42,8 @@ final class CallListing {
   /// - Parameter namespace: The number of the query's namespace.
   func ids(_ query: CallQuery, namespace: Int64, targetID: Int64?) throws(StoreError) -> CallPage<CallID> {
     var page = CallPage<CallID>(calls: [], next: nil)
-    guard query.limit > 0 else { return page }
     let filter = query.filter
+    guard query.limit > 0, !filter.storedStates.isEmpty else { return page }
     var before = min(query.before ?? filter.endID, filter.endID)
     // In rows.
     var left = filter.isIndexed ? Int.max : max(1, query.scanLimit) * CallQuery.rowsPerCall
@@ -97,10 +98,12 @@ final class CallListing {
   private func candidates(
     _ filter: CallFilter, before: CallID, namespace: Int64, targetID: Int64?, limit: Int
   ) throws(StoreError) -> SQLiteStatement {
-    let label = filter.idempotencyKey == nil ? filter.labels.first : nil
+    let issue = filter.idempotencyKey == nil ? filter.issue : nil
+    let label = filter.idempotencyKey == nil && issue == nil ? filter.labels.first : nil
     let source: Shape.Source =
       filter.idempotencyKey != nil
-      ? .idempotencyKey : label != nil ? .label : .states(filter.storedStates, hasTarget: targetID != nil)
+      ? .idempotencyKey
+      : issue != nil ? .issue : label != nil ? .label : .states(filter.storedStates, hasTarget: targetID != nil)
     let statement = try statement(Shape(source: source, readsRows: filter.readsRows))
     statement.bind(1, Int64(filter.kind.rawValue))
     statement.bind(2, before.rawValue)
@@ -108,6 +111,9 @@ final class CallListing {
     statement.bind(4, filter.firstID.rawValue)
     if let key = filter.idempotencyKey {
       statement.bind(5, key: IdempotencyName(key, in: filter.namespace))
+    } else if let issue {
+      statement.bind(5, issue.rawValue)
+      statement.bind(6, namespace)
     } else if let label {
       statement.bind(5, key: LabelName(label.name, in: filter.namespace))
       statement.bind(6, text: label.value)
@@ -131,6 +137,9 @@ final class CallListing {
     switch shape.source {
     case .idempotencyKey: return byCall("idempotency_keys", "key = ?5 AND \(window)", shape.readsRows)
     case .label: return byCall("labels", "name = ?5 AND value = ?6 AND \(window)", shape.readsRows)
+    case .issue:
+      return "SELECT id\(shape.readsRows ? ", \(columns)" : "") FROM calls WHERE namespace = ?6 AND failure = ?5 "
+        + "AND kind = ?1 AND id < ?2 AND id >= ?4 ORDER BY id DESC LIMIT ?3"
     case .states(let states, let hasTarget):
       let ranges = states.map { state in
         let range =

@@ -25,7 +25,7 @@ struct CallMatching {
       """
       SELECT 1 FROM calls c WHERE c.id = ?1 AND c.kind = ?2 AND (?3 >> \(StateColumns.storedState("c"))) & 1
         AND (?4 IS NULL OR c.target_id = ?4) AND (?5 IS NULL OR c.finished_at <= ?5)
-        AND (?6 IS NULL OR c.failure = ?6)
+        AND (?6 IS NULL OR c.failure & \(FailureCode.reasonMask) = ?6) AND (?7 IS NULL OR c.failure = ?7)
       """)
     hasLabel = try connection.prepare(
       "judge a call's labels", "SELECT 1 FROM labels WHERE name = ?1 AND value = ?2 AND call_id = ?3")
@@ -60,6 +60,7 @@ struct CallMatching {
     matches.bind(4, targetID)
     matches.bind(5, filter.endedBy?.microseconds)
     matches.bind(6, filter.failure.map { Int64($0.rawValue) })
+    matches.bind(7, filter.issue?.rawValue)
     guard try matches.first({ row throws(StoreError) in row.integer(0) }) != nil, try fitsLastAttempt(id, filter) else {
       return Verdict(fits: false)
     }

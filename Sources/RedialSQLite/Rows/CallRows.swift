@@ -70,14 +70,15 @@ struct CallRows {
     case .success(let known): place = known
     case .failure(let unintelligible): return damaged(unintelligible.reason)
     }
-    let failure = row.code(10, as: StopReason.self)
+    let failure = row.integerIfPresent(10).flatMap { FailureCode(rawValue: $0) }
     if failure == nil, !row.isNull(10) { return damaged("its failure reason is \(row.integer(10))") }
     let progress = CallProgress(
       state: place.state, due: Timestamp(microseconds: row.integer(3)), waiting: place.waiting,
       attempts: Int(row.integer(5)), interruptions: Int(row.integer(6)), attemptsBefore: Int(row.integer(7)),
       waits: WaitHistory(previous: .microseconds(row.integer(13)), total: .microseconds(row.integer(14))),
       roundStartedAt: Timestamp(microseconds: row.integer(8)),
-      finishedAt: row.integerIfPresent(9).map { Timestamp(microseconds: $0) }, failure: failure)
+      finishedAt: row.integerIfPresent(9).map { Timestamp(microseconds: $0) }, failure: failure?.reason,
+      issue: failure?.issue)
     let spec = row.withBytes(11) { bytes -> Result<CallSpec, JSONError> in
       do throws(JSONError) { return .success(try CallSpec.read(canonicalJSON: bytes)) } catch { return .failure(error) }
     }

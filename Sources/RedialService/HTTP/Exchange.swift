@@ -20,6 +20,13 @@ struct Exchange: Sendable {
   func callID() throws(Problem) -> CallID { try Self.call(in: part) }
   /// The bulk operation that the path names.
   func operationID() throws(Problem) -> BulkOperationID { try Self.operation(in: part) }
+  /// The issue that the path names.
+  func issueID() throws(Problem) -> IssueID {
+    guard let id = IssueID(String(part)) else {
+      throw Self.notFound("\"\(part)\" is not the id of an issue; ids look like issue_0123456789ab01.")
+    }
+    return id
+  }
   /// The target that the path names, without its namespace.
   func targetKey() throws(Problem) -> String { try Self.target(in: part) }
   /// The policy that the path names.

@@ -65,7 +65,7 @@ struct OwnerRequests: Sendable {
   func gatherTargets(_ exchange: Exchange, atMost limit: Int) -> Bool {
     guard let request = exchange.forwardable, peers.table.all.contains(where: { !$0.isSelf }) else { return false }
     peers.gather(request) { answers in
-      var pages = TargetPages()
+      var pages = PeerPages(by: "key")
       guard let answers, answers.allSatisfy({ pages.add($0) }) else {
         return queries.respond(exchange.responder, Answer.problem(Self.peerSilent))
       }
@@ -74,9 +74,28 @@ struct OwnerRequests: Sendable {
     return true
   }
 
+  /// Gathers the issues of late calls of all instances; false, and nothing is done, if there are no others.
+  ///
+  /// - Parameters:
+  ///   - request: What they are asked; nil if another instance asks this one.
+  ///   - then: Called with the issues.
+  func gatherIssues(
+    _ request: ForwardableRequest?, _ exchange: Exchange, then: @escaping @Sendable ([ShownIssue]) -> Void
+  ) -> Bool {
+    guard let request, peers.table.all.contains(where: { !$0.isSelf }) else { return false }
+    peers.gather(request) { answers in
+      var pages = PeerPages(by: "id")
+      guard let answers, answers.allSatisfy({ pages.add($0) }) else {
+        return queries.respond(exchange.responder, Answer.problem(Self.peerSilent))
+      }
+      then(pages.elements.map { ($0.key, $0.json) })
+    }
+    return true
+  }
+
   private static let peerSilent = Problem(
     status: 503, code: "instanceUnreachable", title: "An instance did not answer",
-    detail: "Each instance lists the targets whose calls it runs, and one of them could not be asked. Try again.",
+    detail: "Each instance knows the targets whose calls it runs, and one of them could not be asked. Try again.",
     retryAfter: 1)
 
   /// Passes a request on to the leader; false, and nothing is done, if this instance leads.

@@ -61,6 +61,8 @@ package struct ServiceSettings: Sendable {
   package var maxHops = 3
   /// The maximum number of calls that are examined for one page of a list.
   package var maxScan = CallQuery.defaultScanLimit
+  /// From when on a due call that waits for its target is late.
+  package var lateAfter = Duration.seconds(60)
   /// The limits of previews, simulations and dry runs.
   package var forecasts = ForecastLimits()
   /// Maximum bulk operations that run at a time.

@@ -49,6 +49,7 @@ struct ArchiveReader {
       case "roundStartedAt": roundStartedAt = try time()
       case "finishedAt": finishedAt = try isNull() ? nil : try time()
       case "failure": progress.failure = try isNull() ? nil : try word(name, ArchiveWords.failures)
+      case "issue": progress.issue = try issue()
       case "previousWait": progress.waits.previous = try duration()
       case "totalWait": progress.waits.total = try duration()
       case "spec": spec = try CallSpec.read(canonicalJSON: reader.raw(try reader.skipValue()))
@@ -69,6 +70,9 @@ struct ArchiveReader {
     progress.due = try required(due, "due")
     progress.roundStartedAt = try required(roundStartedAt, "roundStartedAt")
     progress.finishedAt = finishedAt
+    if let issue = progress.issue, issue.failure == nil || issue.failure != progress.failure {
+      throw error("issue does not fit failure")
+    }
     guard progress.state.isFinal == (finishedAt != nil) else {
       throw error("finishedAt does not fit the state \(progress.state)")
     }
@@ -185,6 +189,12 @@ struct ArchiveReader {
       throw error("\"\(text)\" is of \(TimestampText.format(id.createdAt)), more than a day from now; check the clock")
     }
     return id
+  }
+
+  private mutating func issue() throws(JSONError) -> IssueID {
+    let text = try reader.string()
+    guard let issue = IssueID(text) else { throw error("\"\(text)\" is not the id of an issue") }
+    return issue
   }
 
   private mutating func time() throws(JSONError) -> Timestamp { Timestamp(microseconds: try reader.integer()) }

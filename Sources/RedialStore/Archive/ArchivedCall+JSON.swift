@@ -22,6 +22,7 @@ extension ArchivedCall {
     writer.field("roundStartedAt", progress.roundStartedAt)
     writer.field("finishedAt", progress.finishedAt)
     writer.field("failure", progress.failure.map { "\($0)" })
+    if let issue = progress.issue { writer.field("issue", issue.description) }
     writer.field("previousWait", progress.waits.previous)
     writer.field("totalWait", progress.waits.total)
     writer.key("spec")

@@ -51,6 +51,11 @@ struct CallCondition {
         name: "--failure-reason", form: "REASON", summary: "Only those that failed for this reason.",
         values: .failureReason)),
     CallCondition(
+      "issue",
+      Command.Option(
+        name: "--issue", form: "ID", summary: "Only the failed ones of this issue; `redial issues` shows ids.",
+        values: .issue)),
+    CallCondition(
       "url", Command.Option(name: "--in-url", form: "TEXT", summary: "Only those whose URL contains this.")),
     CallCondition(
       "kind", Command.Option(name: "--kind", form: "KIND", summary: "call or webhook [call].", values: .callKind)),

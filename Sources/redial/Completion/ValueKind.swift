@@ -12,6 +12,7 @@ enum ValueKind: Sendable, Equatable {
   case webhook
   case delivery
   case operation
+  case issue
   case namespace
   // Known by the contract.
   case callState
@@ -23,6 +24,7 @@ enum ValueKind: Sendable, Equatable {
   case webhookEvent
   case scope
   case bulkAction
+  case issueState
   case words([String])
 
   /// A kind with the words of a form such as `true or false`; nil for any other form.
@@ -56,7 +58,7 @@ enum ValueKind: Sendable, Equatable {
   /// Whether several values can be given, with commas between them.
   var isList: Bool {
     switch self {
-    case .callState, .eventType, .webhookEvent, .scope: true
+    case .callState, .eventType, .webhookEvent, .scope, .issueState: true
     default: false
     }
   }
@@ -64,7 +66,7 @@ enum ValueKind: Sendable, Equatable {
   /// The values; nil if only the service knows them.
   var words: [String]? {
     switch self {
-    case .target, .call, .policy, .apiKey, .webhook, .delivery, .operation, .namespace: nil
+    case .target, .call, .policy, .apiKey, .webhook, .delivery, .operation, .issue, .namespace: nil
     case .callState: CallState.allCases.map(\.rawValue)
     case .outcome: OutcomeClass.allCases.map { "\($0.name)" }
     case .waitReason: WaitReason.allCases.map { "\($0.name)" }
@@ -74,6 +76,7 @@ enum ValueKind: Sendable, Equatable {
     case .webhookEvent: EventType.subscribable.map(\.rawValue)
     case .scope: APIScope.allCases.map(\.rawValue)
     case .bulkAction: BulkOperation.Action.allCases.map(\.name)
+    case .issueState: CallIssue.State.allCases.map(\.rawValue)
     case .words(let words): words
     }
   }
@@ -91,6 +94,7 @@ enum ValueKind: Sendable, Equatable {
     case .apiKey, .namespace: "/v1/keys"
     case .webhook: "/v1/webhook-endpoints"
     case .operation: "/v1/operations"
+    case .issue: "/v1/issues?limit=100"
     default: nil
     }
   }
@@ -115,6 +119,10 @@ enum ValueKind: Sendable, Equatable {
     case .operation:
       return all.compactMap {
         CompletedValue($0["id"].text, [$0["action"], $0["state"]].compactMap(\.text).joined(separator: ", "))
+      }
+    case .issue:
+      return all.compactMap {
+        CompletedValue($0["id"].text, [$0["target"], $0["error"]].compactMap(\.text).joined(separator: ": "))
       }
     default: return []
     }

@@ -76,6 +76,8 @@ export interface ListFilter {
   status?: string;
   outcome?: Outcome;
   failureReason?: FailureReason;
+  /** Failed calls of the issue with this id. */
+  issue?: string;
   url?: string;
   idempotencyKey?: string;
   kind?: CallKind;

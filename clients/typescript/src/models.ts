@@ -274,6 +274,8 @@ export type CallBase = {
   kind: CallKind;
   state: CallState;
   failureReason: FailureReason | null;
+  /** The issue that a failed call belongs to; null for others, and for calls of an older version. */
+  issue: IssueID | null;
   /** Why it is not running; null unless it is scheduled, and where only another instance knows why. */
   waitingOn: WaitReason | null;
   /**
@@ -365,6 +367,9 @@ export type Request = {
   /** When the content was erased; null if it was not. */
   erasedAt: string | null;
 };
+
+/** The id of an issue. The same target, reason and error always give the same id. */
+export type IssueID = string;
 
 /**
  * How far the attempt got. `answered`: a response came. `notSent`: the request certainly was not sent.

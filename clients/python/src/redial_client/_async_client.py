@@ -159,14 +159,14 @@ class AsyncRedial:
         labels: Mapping[str, str] | None = None, created_after: datetime | str | None = None,
         created_before: datetime | str | None = None, older_than: str | None = None, attempts: int | None = None,
         waiting_on: str | None = None, next_attempt_before: datetime | str | None = None, status: str | None = None, outcome: str | None = None,
-        failure_reason: str | None = None, url: str | None = None, idempotency_key: str | None = None,
+        failure_reason: str | None = None, issue: str | None = None, url: str | None = None, idempotency_key: str | None = None,
         kind: str | None = None, page_size: int = 250,
     ) -> AsyncIterator[CallSummary]:
         """The calls that meet all conditions, newest first, fetched page by page while you iterate."""
         params = requests.filters(
             state=state, target=target, labels=labels, created_after=created_after, created_before=created_before,
             next_attempt_before=next_attempt_before, olderThan=older_than, attempts=attempts, waitingOn=waiting_on,
-            status=status, outcome=outcome, failureReason=failure_reason, url=url, idempotencyKey=idempotency_key,
+            status=status, outcome=outcome, failureReason=failure_reason, issue=issue, url=url, idempotencyKey=idempotency_key,
             kind=kind, limit=page_size)
         cursor: str | None = None
         while True:

@@ -235,71 +235,6 @@ class PolicyWarning(TypedDict):
 PolicyWarnings: TypeAlias = list[PolicyWarning]
 
 
-class CallBase(TypedDict):
-    """The members that a call always has."""
-
-    id: CallID
-    kind: CallKind
-    state: CallState
-    failureReason: FailureReason | None
-    waitingOn: WaitReason | None
-    """Why it is not running; null unless it is scheduled, and where only another instance knows why."""
-    nextAttemptAt: str | None
-    """
-    As things stand, it does not run before this time. It may run later: calls before it in its target's queue
-    go first. While it waits for `rateLimit` or `pace`, this is when the next attempt to the target may start.
-    Null unless it is scheduled and that is known.
-
-    """
-    url: str
-    """Without the values of secret parameters, such as `token`."""
-    method: str
-    target: str
-    redirects: NotRequired[Redirects]
-    """How many redirects an attempt follows; left out if 0."""
-    replayOf: NotRequired[CallID]
-    """The call that it repeats, perhaps with changes; left out if it repeats none."""
-    priority: NotRequired[int]
-    """Its priority; only if it is not 5, the default."""
-    orderingKey: NotRequired[str]
-    """Its ordering key, if it has one."""
-    policy: str | None
-    """
-    The policy that it was accepted with, `default` or a stored one such as `patient@3`; null if it was given
-    as an object.
-
-    """
-    description: NotRequired[str]
-    """What its client says that it is for; left out if it says nothing."""
-    labels: dict[str, str]
-    createdAt: Timestamp
-    finishedAt: str | None
-    deadlineAt: str | None
-    """
-    At this time the call ends: no attempt begins later, and one in flight is cut off. Of a call that has
-    ended, the deadline that it had; null if it is damaged.
-
-    """
-    attemptCount: int
-    """Attempts that have begun, including those that Redial itself cut off."""
-    maxAttempts: int | None
-    """Maximum number of attempts; null if only the deadline limits them."""
-    contentErasedAt: str | None
-    """When its payloads were erased; null if they were not."""
-
-
-class CallSummary(CallBase):
-    """A call without its attempts and its response."""
-
-    damage: NotRequired[str]
-    """
-    Why the call cannot be read; only for such a one. Its `id` is right, and so are `target` and `labels` as far as
-    they are shown; the other members mean nothing. Everything else that is asked of it is answered with
-    `callDamaged`.
-
-    """
-
-
 class Request(TypedDict):
     """
     The request of a call, as the client gave it; shown with `include=request`. Values of secret header fields and
@@ -320,6 +255,10 @@ class Request(TypedDict):
     """Whether the body is longer than shown."""
     erasedAt: str | None
     """When the content was erased; null if it was not."""
+
+
+IssueID: TypeAlias = str
+"""The id of an issue. The same target, reason and error always give the same id."""
 
 
 Outcome: TypeAlias = Literal['answered', 'notSent', 'maybeSent', 'unusable', 'localFault', 'interrupted', 'cancelled', 'blocked']
@@ -519,12 +458,6 @@ class WebhookEndpoint(TypedDict):
     """The secrets that sign its webhooks, newest first."""
 
 
-class CallPage(TypedDict):
-    data: list[CallSummary]
-    nextCursor: CallID | None
-    """The cursor of the next page; null on the last page."""
-
-
 class Error1(TypedDict):
     pointer: str
     """A JSON Pointer into the request body, or the name of a query parameter."""
@@ -655,6 +588,73 @@ class CallDescriptor(TypedDict):
     """
 
 
+class CallBase(TypedDict):
+    """The members that a call always has."""
+
+    id: CallID
+    kind: CallKind
+    state: CallState
+    failureReason: FailureReason | None
+    issue: IssueID | None
+    """The issue that a failed call belongs to; null for others, and for calls of an older version."""
+    waitingOn: WaitReason | None
+    """Why it is not running; null unless it is scheduled, and where only another instance knows why."""
+    nextAttemptAt: str | None
+    """
+    As things stand, it does not run before this time. It may run later: calls before it in its target's queue
+    go first. While it waits for `rateLimit` or `pace`, this is when the next attempt to the target may start.
+    Null unless it is scheduled and that is known.
+
+    """
+    url: str
+    """Without the values of secret parameters, such as `token`."""
+    method: str
+    target: str
+    redirects: NotRequired[Redirects]
+    """How many redirects an attempt follows; left out if 0."""
+    replayOf: NotRequired[CallID]
+    """The call that it repeats, perhaps with changes; left out if it repeats none."""
+    priority: NotRequired[int]
+    """Its priority; only if it is not 5, the default."""
+    orderingKey: NotRequired[str]
+    """Its ordering key, if it has one."""
+    policy: str | None
+    """
+    The policy that it was accepted with, `default` or a stored one such as `patient@3`; null if it was given
+    as an object.
+
+    """
+    description: NotRequired[str]
+    """What its client says that it is for; left out if it says nothing."""
+    labels: dict[str, str]
+    createdAt: Timestamp
+    finishedAt: str | None
+    deadlineAt: str | None
+    """
+    At this time the call ends: no attempt begins later, and one in flight is cut off. Of a call that has
+    ended, the deadline that it had; null if it is damaged.
+
+    """
+    attemptCount: int
+    """Attempts that have begun, including those that Redial itself cut off."""
+    maxAttempts: int | None
+    """Maximum number of attempts; null if only the deadline limits them."""
+    contentErasedAt: str | None
+    """When its payloads were erased; null if they were not."""
+
+
+class CallSummary(CallBase):
+    """A call without its attempts and its response."""
+
+    damage: NotRequired[str]
+    """
+    Why the call cannot be read; only for such a one. Its `id` is right, and so are `target` and `labels` as far as
+    they are shown; the other members mean nothing. Everything else that is asked of it is answered with
+    `callDamaged`.
+
+    """
+
+
 class Error(TypedDict):
     """What went wrong, if there was no response."""
 
@@ -702,6 +702,12 @@ class Event(TypedDict):
     """The call as lists show it, the target, the endpoint, or why events were missed."""
     attempt: NotRequired[Attempt]
     """The attempt that has ended; only in `call.attempted`."""
+
+
+class CallPage(TypedDict):
+    data: list[CallSummary]
+    nextCursor: CallID | None
+    """The cursor of the next page; null on the last page."""
 
 
 class Call(CallBase):

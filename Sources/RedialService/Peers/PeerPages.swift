@@ -2,12 +2,17 @@ internal import HTTPServer
 internal import RedialJSON
 internal import RedialModel
 
-/// Merges the pages of targets of several instances, each of which lists the targets of its shards by key.
-struct TargetPages: Sendable {
-  /// The targets as JSON, by key.
-  private var targets: [(key: String, json: [UInt8])] = []
+/// Merges the pages of several instances, each of which lists what it knows of the targets of its shards.
+struct PeerPages: Sendable {
+  /// The elements as JSON, and each one's key.
+  private(set) var elements: [(key: String, json: [UInt8])] = []
   /// Whether an instance has more.
   private var hasMore = false
+  /// The member that is an element's key.
+  private let keyMember: String
+
+  /// No pages yet.
+  init(by keyMember: String) { self.keyMember = keyMember }
 
   /// Adds a page.
   ///
@@ -26,7 +31,7 @@ struct TargetPages: Sendable {
         try reader.beginArray()
         while try reader.nextElement() {
           let range = try reader.skipValue()
-          targets.append((try Self.key(of: reader.raw(range)), Array(reader.raw(range))))
+          elements.append((try key(of: reader.raw(range)), Array(reader.raw(range))))
         }
       case "nextCursor":
         if try !reader.null() {
@@ -39,25 +44,25 @@ struct TargetPages: Sendable {
     try reader.finish()
   }
 
-  private static func key(of target: UnsafeBufferPointer<UInt8>) throws(JSONError) -> String {
-    var reader = JSONReader(target)
+  private func key(of element: UnsafeBufferPointer<UInt8>) throws(JSONError) -> String {
+    var reader = JSONReader(element)
     try reader.beginObject()
     while let name = try reader.nextKey() {
-      if name == "key" { return try reader.string() }
+      if name == keyMember { return try reader.string() }
       _ = try reader.skipValue()
     }
     return ""
   }
 
-  /// 200: the first targets of all, by key. The next page follows the last of them, at every instance.
+  /// 200: the first of all, by key. The next page follows the last of them, at every instance.
   func page(of limit: Int) -> HTTPResponse {
-    let sorted = targets.sorted { $0.key < $1.key }
+    let sorted = elements.sorted { $0.key < $1.key }
     let shown = sorted.prefix(limit)
     return Answer.json(capacity: 4096) { writer in
       writer.beginObject()
       writer.key("data")
       writer.beginArray()
-      for target in shown { writer.raw(target.json) }
+      for element in shown { writer.raw(element.json) }
       writer.endArray()
       writer.key("nextCursor")
       if let last = shown.last, hasMore || sorted.count > shown.count { writer.string(last.key) } else { writer.null() }

@@ -1,0 +1,162 @@
+public import RedialCore
+public import RedialJSON
+internal import RedialText
+
+/// Calls that failed, or that are late, for one cause.
+public struct CallIssue: Sendable, Hashable {
+  /// What is to be done about it.
+  public enum State: String, Sendable, Hashable, CaseIterable {
+    /// There is no statement about it.
+    case open
+    /// Somebody knows of it.
+    case acknowledged
+    /// No call is in it any more, or somebody has said that it is done with, and none has come since.
+    case resolved
+  }
+
+  public var id: IssueID
+  public var kind: CallKind
+  public var target: TargetKey
+  /// The error of its calls, without what differs from call to call; for late ones, that of their target's outage. Empty
+  /// if there is none.
+  public var error: String
+  /// How many calls are in it.
+  public var calls: Int
+  /// When the first of them failed, or since when the oldest late one is due.
+  public var firstAt: Timestamp
+  /// When the last of them failed; now for late ones.
+  public var lastAt: Timestamp
+  /// How many failed in each of the last hours, the latest last; nil for late ones.
+  public var hours: [Int]?
+  /// The newest of them; nil for late ones.
+  public var example: CallID?
+  /// The last statement about it.
+  public var mark: IssueMark?
+
+  /// An issue of failed calls.
+  public init(
+    _ id: IssueID, _ group: FailedGroup, calls: Int, firstAt: Timestamp, lastAt: Timestamp, hours: [Int],
+    example: CallID
+  ) {
+    self.id = id
+    (kind, target, error) = (group.kind, group.target, group.error)
+    self.calls = calls
+    (self.firstAt, self.lastAt, self.hours, self.example) = (firstAt, lastAt, hours, example)
+  }
+
+  /// The late calls of a target, an issue for each wait reason.
+  ///
+  /// - Parameter least: How long its oldest due call has been due at least; otherwise none is late.
+  public static func late(_ target: TargetSnapshot, after least: Duration, at now: Timestamp) -> [CallIssue] {
+    guard let oldest = target.oldestDueAt, now - oldest >= least else { return [] }
+    let kind: CallKind = target.key.endpoint == nil ? .call : .webhook
+    return WaitReason.allCases.compactMap { reason in
+      guard !reason.isOfCall, reason != .ordering, let count = target.backlog.counts[reason] else { return nil }
+      var issue = CallIssue(IssueID(kind, target.key, .late(reason), ""), kind, target.key, since: oldest, at: now)
+      issue.calls = count
+      issue.error = target.outage?.cause ?? ""
+      return issue
+    }
+  }
+
+  /// An issue that has no calls any more, as it was at the time of a statement.
+  public init?(marked mark: IssueMark) {
+    guard let id = IssueID(mark.id), let target = mark.targetKey, let kind = CallKind(rawValue: UInt8(mark.kind)) else {
+      return nil
+    }
+    self.init(id, kind, target, since: mark.firstAt, at: mark.lastAt)
+    error = mark.error
+    self.mark = mark
+  }
+
+  /// An issue of late calls as another instance shows it; nil if it cannot be read.
+  public init?(shown json: [UInt8], in namespace: Namespace) {
+    var (id, kind, target): (IssueID?, CallKind?, TargetKey?)
+    var (error, calls, firstAt, lastAt): (String?, Int?, Timestamp?, Timestamp?)
+    do throws(JSONError) {
+      try json.withUnsafeBufferPointer { bytes throws(JSONError) in
+        var reader = JSONReader(bytes)
+        try reader.beginObject()
+        while let name = try reader.nextKey() {
+          if try reader.null() { continue }
+          switch name {
+          case "id": id = IssueID(try reader.string())
+          case "kind":
+            let word = try reader.string()
+            kind = CallKind.allCases.first { $0.name == word }
+          case "target": target = TargetKey(try reader.string(), in: namespace)
+          case "error": error = try reader.string()
+          case "calls": calls = Int(try reader.integer())
+          case "firstAt": firstAt = try Timestamp.read(&reader)
+          case "lastAt": lastAt = try Timestamp.read(&reader)
+          default: _ = try reader.skipValue()
+          }
+        }
+      }
+    } catch { return nil }
+    guard let id, let kind, let target, let calls, let firstAt, let lastAt else { return nil }
+    self.init(id, kind, target, since: firstAt, at: lastAt)
+    (self.calls, self.error) = (calls, error ?? "")
+  }
+
+  private init(_ id: IssueID, _ kind: CallKind, _ target: TargetKey, since: Timestamp, at now: Timestamp) {
+    (self.id, self.kind, self.target, error, calls) = (id, kind, target, "", 0)
+    (firstAt, lastAt) = (since, now)
+  }
+
+  /// Whether its calls are late, and have not failed.
+  public var isLate: Bool { id.failure == nil }
+
+  /// What is to be done about it.
+  public func state(at now: Timestamp) -> State {
+    guard calls > 0 else { return .resolved }
+    // A group that was empty meanwhile is another occasion.
+    guard let mark, mark.at >= firstAt else { return .open }
+    if mark.isResolved { return lastAt > mark.at ? .open : .resolved }
+    if let until = mark.until, until <= now { return .open }
+    return .acknowledged
+  }
+
+  /// Writes it as one object.
+  public func write(at now: Timestamp, to writer: inout JSONWriter) {
+    let state = state(at: now)
+    writer.beginObject()
+    writer.field("id", id.description)
+    writer.field("state", state.rawValue)
+    writer.field("type", isLate ? "late" : "failed")
+    writer.field("kind", kind.name)
+    writer.field("target", target.bare)
+    writer.key("reason")
+    writer.string(id.cause.name)
+    writer.field("error", error.isEmpty ? nil : error)
+    writer.field("calls", calls)
+    writer.field("firstAt", firstAt)
+    writer.field("lastAt", lastAt)
+    writer.key("lastHours")
+    if let hours {
+      writer.beginArray()
+      for hour in hours { writer.integer(Int64(hour)) }
+      writer.endArray()
+    } else {
+      writer.null()
+    }
+    writer.field("example", example?.description)
+    writer.key("mark")
+    if let mark { mark.write(to: &writer) } else { writer.null() }
+    writer.key("filter")
+    filter.write(to: &writer)
+    writer.endObject()
+  }
+
+  /// What selects its calls.
+  var filter: CallFilter {
+    var filter = CallFilter(kind: kind)
+    if case .late(let reason) = id.cause {
+      filter.target = target.bare
+      filter.waitingOn = reason
+    } else {
+      filter.issue = id
+    }
+    return filter
+  }
+}

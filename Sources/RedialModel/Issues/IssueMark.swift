@@ -1,0 +1,121 @@
+public import RedialCore
+internal import RedialJSON
+internal import RedialText
+
+/// A statement about an issue, with the issue as it was then, so that it can be shown when it has no calls any more.
+public struct IssueMark: StoredRecord, Hashable {
+  /// The text of the issue's id.
+  public var id = ""
+  /// Whether the issue is done with; otherwise it is acknowledged.
+  public var isResolved = false
+  /// When the statement was made, by whom and why, if known.
+  public var at = Timestamp.epoch
+  public var by: String?
+  public var reason: String?
+  /// Until when the issue counts as acknowledged; nil for no end.
+  public var until: Timestamp?
+  /// The issue: the number of its kind, its qualified target, its error, and when its first and its last call came.
+  public var kind = 0
+  public var target = ""
+  public var error = ""
+  public var firstAt = Timestamp.epoch
+  public var lastAt = Timestamp.epoch
+
+  public init() {}
+
+  /// A mark of an issue.
+  public init(_ request: IssueMarkRequest, of issue: CallIssue, at now: Timestamp) {
+    id = issue.id.description
+    isResolved = request.state == .resolved
+    (at, until) = (now, request.until)
+    (by, reason) = (request.attribution.by, request.attribution.reason)
+    (kind, target, error) = (Int(issue.kind.rawValue), issue.target.text, issue.error)
+    (firstAt, lastAt) = (issue.firstAt, issue.lastAt)
+  }
+
+  public static func fields<Visitor: FieldVisitor & ~Copyable>(
+    _ visitor: inout Visitor, _ record: inout IssueMark
+  ) throws(Visitor.Failure) {
+    try visitor.visit("id", &record.id)
+    try visitor.visit("isResolved", &record.isResolved)
+    try visitor.visit("at", &record.at)
+    try visitor.visit("by", &record.by)
+    try visitor.visit("reason", &record.reason)
+    try visitor.visit("until", &record.until)
+    try visitor.visit("kind", &record.kind)
+    try visitor.visit("target", &record.target)
+    try visitor.visit("error", &record.error)
+    try visitor.visit("firstAt", &record.firstAt)
+    try visitor.visit("lastAt", &record.lastAt)
+  }
+
+  public var isComplete: Bool { !id.isEmpty && !target.isEmpty }
+
+  /// The target of the issue; nil if the record is damaged.
+  public var targetKey: TargetKey? { target.isEmpty ? nil : TargetKey(qualified: target) }
+
+  /// It as a store has it.
+  public var document: StoredDocument { StoredDocument(.issue, id: id, bytes) }
+
+  /// Writes the statement as one object.
+  func write(to writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.field("state", (isResolved ? CallIssue.State.resolved : .acknowledged).rawValue)
+    writer.field("at", at)
+    writer.field("by", by)
+    writer.field("reason", reason)
+    writer.field("until", until)
+    writer.endObject()
+  }
+}
+
+/// A client's statement about an issue.
+public struct IssueMarkRequest: Sendable, Hashable {
+  /// `open` removes the earlier statement.
+  public var state: CallIssue.State
+  /// Until when the issue counts as acknowledged; nil for no end.
+  public var until: Timestamp?
+  public var attribution = Attribution()
+
+  /// Reads `{"state": "acknowledged", "until": "8h", "by": "ada", "reason": "…"}`; only the state is required.
+  ///
+  /// - Parameter now: From when durations count.
+  /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else, which names each wrong
+  ///   member.
+  public static func read(_ bytes: UnsafeBufferPointer<UInt8>, at now: Timestamp) throws(Problem) -> IssueMarkRequest {
+    var reader = DescriptorReader(json: JSONReader(bytes), limits: .unlimited)
+    var state: CallIssue.State?
+    var request = IssueMarkRequest(state: .open)
+    try reader.readWhole { reader throws(JSONError) in
+      guard try reader.expect(.object, "", "must be a JSON object such as {\"state\": \"acknowledged\"}") else {
+        return
+      }
+      try reader.json.beginObject()
+      var members = Members(["state", "until", "by", "reason"])
+      while let key = try reader.nextMember(&members, of: "an issue", at: "") {
+        switch key {
+        case "state":
+          guard let word = try reader.string("/state") else { continue }
+          state = CallIssue.State(rawValue: word)
+          if state == nil { reader.fault("/state", "must be one of open, acknowledged, resolved") }
+        case "until":
+          guard let text = try reader.string("/until") else { continue }
+          request.until = TimestampText.parse(text) ?? DurationText.parse(text).map { now + $0 }
+          if request.until == nil {
+            reader.fault("/until", "must be a time such as 2026-12-01T14:00:00Z, or a duration from now such as 8h")
+          }
+        default: try request.attribution.read(key, "/\(key)", from: &reader)
+        }
+      }
+    }
+    if let state { request.state = state }
+    if state == nil, !reader.faults.contains(where: { $0.pointer == "/state" || $0.pointer.isEmpty }) {
+      reader.fault("/state", "is required")
+    }
+    if request.until != nil, request.state != .acknowledged {
+      reader.fault("/until", "is the end of an acknowledgement; leave it out")
+    }
+    try reader.refuseFaults(code: "invalidIssue", title: "The issue cannot be changed like that")
+    return request
+  }
+}

@@ -1,0 +1,139 @@
+internal import HTTPServer
+internal import RedialCore
+internal import RedialJSON
+internal import RedialModel
+internal import RedialStore
+
+/// Groups of failed and late calls.
+struct IssueRoutes: RouteGroup {
+  let issues: IssueAnswers
+  let changes: Changes
+  /// Nil if no others can share the store.
+  let instances: OtherInstances?
+
+  private static let one = "/v1/issues/{id}"
+  /// The most statements that are kept.
+  private static let mostMarks = 1000
+
+  private var queries: Queries { issues.queries }
+  private var clock: Clock { issues.clock }
+
+  var routes: [Route] {
+    [
+      Route(.get, "/v1/issues", .scope(.read), server: .all, serve: list),
+      Route(.get, Self.one, .scope(.read), server: .all, serve: show),
+      Route(.patch, Self.one, .scope(.operate), server: .leader, serve: change),
+    ]
+  }
+
+  private func list(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    find(try IssueQuery(parameters: request.query, in: exchange.caller.namespace), exchange)
+  }
+
+  private func show(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    try request.checkNoParameters()
+    find(IssueQuery(namespace: exchange.caller.namespace, id: try exchange.issueID()), exchange)
+  }
+
+  /// Answers with the issues that are wanted, of all instances.
+  private func find(_ wanted: IssueQuery, _ exchange: Exchange) {
+    let gathers = instances?.owners.gatherIssues(exchange.forwardable, exchange) { late in
+      answer(wanted, late, exchange)
+    }
+    if gathers == true { return }
+    issues.findLate(wanted) { late in
+      queries.answer(exchange.responder, as: .scan, for: exchange.caller) { _ in
+        let now = clock.now
+        let late: [ShownIssue] = try issues.marked(late, wanted).map { issue in
+          var writer = JSONWriter(capacity: 512)
+          issue.write(at: now, to: &writer)
+          return (issue.id.description, writer.bytes)
+        }
+        // The instance that asks counts the failed calls.
+        if exchange.isForwarded { return Answer.issues(late, [], isComplete: true, at: now) }
+        return try found(wanted, late)
+      }
+    }
+  }
+
+  private func answer(_ wanted: IssueQuery, _ late: [ShownIssue], _ exchange: Exchange) {
+    queries.answer(exchange.responder, as: .scan, for: exchange.caller) { _ in try found(wanted, late) }
+  }
+
+  private func found(_ wanted: IssueQuery, _ late: [ShownIssue]) throws -> HTTPResponse {
+    let (failed, isComplete) = try issues.failed(wanted, besides: late.map(\.id))
+    let now = clock.now
+    guard let id = wanted.id else { return Answer.issues(late, failed, isComplete: isComplete, at: now) }
+    if let issue = late.first { return Answer.json(capacity: issue.json.count) { $0.raw(issue.json) } }
+    guard let issue = failed.first else { throw Answer.noSuchIssue(id) }
+    return Answer.json(capacity: 512) { issue.write(at: now, to: &$0) }
+  }
+
+  private func change(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    try request.checkNoParameters()
+    try request.checkJSON()
+    let wanted = try IssueMarkRequest.read(request.content, at: clock.now)
+    let id = try exchange.issueID()
+    let query = IssueQuery(namespace: exchange.caller.namespace, id: id)
+    if wanted.state == .resolved, id.failure == nil {
+      throw Problem(
+        status: 409, code: "issueNotResolved", title: "Calls still wait",
+        detail: "Late calls are an issue until none of them waits any more. Acknowledge it, or look at their target.")
+    }
+    guard id.failure == nil else { return change(query, [], to: wanted, exchange) }
+    let request = ForwardableRequest(.get, "/v1/issues/\(id)", json: [], of: exchange.caller)
+    let gathers = instances?.owners.gatherIssues(request, exchange) { late in
+      change(query, late.compactMap { CallIssue(shown: $0.json, in: query.namespace) }, to: wanted, exchange)
+    }
+    if gathers != true { issues.findLate(query) { change(query, $0, to: wanted, exchange) } }
+  }
+
+  /// Keeps a statement about an issue, or removes it.
+  private func change(_ query: IssueQuery, _ late: [CallIssue], to wanted: IssueMarkRequest, _ exchange: Exchange) {
+    changes.makeDocuments(exchange) { store in
+      let now = clock.now
+      let known = try issues.marked(late, query) + issues.failed(query, besides: late.map(\.id.description)).issues
+      guard var issue = known.first else { throw Answer.noSuchIssue(query.id) }
+      issue.mark = wanted.state == .open ? nil : IssueMark(wanted, of: issue, at: now)
+      if let mark = issue.mark {
+        let forgotten = try forgotten(in: store, for: issue.id)
+        try store.commit(forgotten.map { .remove(.issue, id: $0) } + [.put(mark.document)])
+      } else {
+        try store.commit([.remove(.issue, id: issue.id.description)])
+      }
+      return Answer.json(capacity: 512) { issue.write(at: now, to: &$0) }
+    }
+  }
+
+  /// The marks that make room for another one: the oldest.
+  private func forgotten(in store: any DocumentStore, for id: IssueID) throws(StoreError) -> [String] {
+    let marks = try store.documents(.issue).filter { $0.id != id.description }
+    guard marks.count >= Self.mostMarks else { return [] }
+    let byAge = marks.sorted { Self.time(of: $0) < Self.time(of: $1) }
+    return byAge.prefix(marks.count - Self.mostMarks + 1).map(\.id)
+  }
+
+  private static func time(of mark: StoredDocument) -> Timestamp {
+    IssueMark(document: mark.content)?.at ?? .epoch
+  }
+}
+
+extension IssueQuery {
+  /// Reads which issues to list.
+  ///
+  /// - Throws: A problem that names the wrong parameter.
+  init(parameters query: String?, in namespace: Namespace) throws(Problem) {
+    self.init(namespace: namespace)
+    var parameters = try QueryParameters(query)
+    for word in parameters.take("state")?.split(separator: ",", omittingEmptySubsequences: false) ?? [] {
+      guard let state = CallIssue.State(rawValue: String(word)) else {
+        throw QueryParameters.problem(
+          "state", "must be one of open, acknowledged, resolved, or several, separated by commas")
+      }
+      states.insert(state)
+    }
+    target = parameters.take("target").map { TargetKey($0, in: namespace) }
+    limit = try parameters.takeLimit(upTo: Self.maximumLimit) ?? limit
+    try parameters.finish()
+  }
+}

@@ -1,0 +1,130 @@
+import RedialJSON
+import RedialModel
+import RedialText
+
+extension Command {
+  private static let actions = ["acknowledge", "resolve", "reopen", "show"]
+
+  /// `redial issues`
+  static let issues = Command(
+    name: "issues", summary: "List groups of calls that failed alike or are late; acknowledge or resolve one.",
+    operands: "[list] | \(actions.joined(separator: " ID | ")) ID", operandCount: 1...2,
+    words: [["list"] + actions], operandValues: [OperandValues(kind: .issue, after: [actions])],
+    usualOperands: ["list"],
+    options: [
+      Option(
+        name: "--state", form: "STATE", summary: "list: only open, acknowledged or resolved ones; or several.",
+        values: .issueState),
+      Option(name: "--target", form: "KEY", summary: "list: only those of this target.", values: .target),
+      Option(name: "--limit", form: "COUNT", summary: "list: how many issues of failed calls, from 1 to 1000 [100]."),
+      Option(
+        name: "--until", form: "TIME",
+        summary: "acknowledge: until then, or for a time such as 8h [until it is resolved]."),
+      Option(name: "--by", form: "NAME", summary: "Your name; it is kept with the issue."),
+      Option(name: "--reason", form: "TEXT", summary: "Why; it is kept with the issue."),
+      asJSON,
+    ] + APIClient.options,
+    notes: """
+      Calls that failed for one reason with one error are one issue, and so are calls that have been due for a minute or more.
+      An issue is resolved when none of its calls is failed or late any more; `redial ops create retry --issue ID` runs
+      all of them again.
+      """
+  ) { arguments throws(CommandError) in
+    let client = APIClient(arguments)
+    let action = arguments.operands[0]
+    let id = arguments.operands.count > 1 ? arguments.operands[1] : nil
+    switch (action, id) {
+    case ("list", nil):
+      let query = arguments.query(["--state": "state", "--target": "target", "--limit": "limit"])
+      arguments.show(try client.request("GET", "/v1/issues" + query), IssueText.list)
+    case ("show", let id?):
+      arguments.show(try client.request("GET", try IssueText.path(of: id)), IssueText.full)
+    case ("acknowledge", let id?):
+      arguments.show(try mark(id, "acknowledged", client, arguments), IssueText.full)
+    case ("resolve", let id?): arguments.show(try mark(id, "resolved", client, arguments), IssueText.full)
+    case ("reopen", let id?): arguments.show(try mark(id, "open", client, arguments), IssueText.full)
+    default:
+      throw CommandError(
+        code: .usage, message: "expected list, or one of \(actions.joined(separator: ", ")) and an id; see --help")
+    }
+    return .success
+  }
+
+  private static func mark(
+    _ id: String, _ state: String, _ client: APIClient, _ arguments: Arguments
+  ) throws(CommandError) -> APIClient.Answer {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("state", state)
+    for (option, name) in [("--until", "until"), ("--by", "by"), ("--reason", "reason")] {
+      guard let value = arguments.value(option) else { continue }
+      writer.key(name)
+      writer.string(value)
+    }
+    writer.endObject()
+    return try client.request("PATCH", try IssueText.path(of: id), json: writer.bytes)
+  }
+}
+
+/// Issues as text.
+enum IssueText {
+  static func path(of id: String) throws(CommandError) -> String {
+    guard IssueID(id) != nil else {
+      throw CommandError(code: .usage, message: "\"\(id)\" is not the id of an issue; `redial issues` shows ids")
+    }
+    return "/v1/issues/\(id)"
+  }
+
+  static func list(_ answer: JSONValue) -> String {
+    var table = Table("issue", "state", "calls", "target", "what happened", "last", "error")
+    for issue in answer["data"].elements {
+      table.add(
+        Table.Cell(issue["id"].escapedText), state(issue), .number(issue["calls"].integer),
+        Table.Cell(issue["target"].escapedText), Table.Cell(happened(issue)), Table.Cell(last(issue)),
+        Table.Cell(issue["error"].text))
+    }
+    return table.text(none: "No call has failed, and none is late.")
+      + (answer["isComplete"].isTrue ? "" : "more: --limit COUNT\n")
+  }
+
+  /// One issue, with what can be done about it.
+  static func full(_ issue: JSONValue) -> String {
+    let id = issue["id"].escapedText ?? ""
+    var text = "\(id)  \(Terminal.styled(issue["state"].escapedText ?? "?", state(issue).style))\n"
+    text += "\(issue["calls"].integer ?? 0) calls to \(issue["target"].escapedText ?? ""): \(happened(issue))\n"
+    if let error = issue["error"].text { text += "error: \(PlainText.escaped(error))\n" }
+    text += "first: \(issue["firstAt"].escapedText ?? "")\nlast: \(issue["lastAt"].escapedText ?? "")\n"
+    let mark = issue["mark"]
+    if let state = mark["state"].escapedText {
+      text += "\(state) \(mark["at"].escapedText ?? "")"
+      if let by = mark["by"].text { text += " by \(PlainText.escaped(by))" }
+      if let until = mark["until"].escapedText { text += " until \(until)" }
+      text += (mark["reason"].text.map { ": \(PlainText.escaped($0))" } ?? "") + "\n"
+    }
+    guard issue["calls"].integer ?? 0 > 0 else { return text }
+    if let example = issue["example"].escapedText { text += "an example: redial get \(example)\n" }
+    if issue["type"].text == "failed" {
+      let kind = issue["kind"].text == "webhook" ? " --kind webhook" : ""
+      text += "run all of them again: redial ops create retry\(kind) --issue \(id)\n"
+    } else {
+      text += "their target: redial targets \(ShellWord.plain(issue["target"].text ?? ""))\n"
+    }
+    return text
+  }
+
+  private static func state(_ issue: JSONValue) -> Table.Cell {
+    let word = issue["state"].escapedText
+    // The word "open" is also that of a breaker, which is worse.
+    return Table.Cell(word, word == "open" ? .bad : word == "resolved" ? .good : .soft)
+  }
+
+  private static func happened(_ issue: JSONValue) -> String {
+    let reason = issue["reason"].escapedText ?? "?"
+    return issue["type"].text == "late" ? "late, wait for \(reason)" : "failed, \(reason)"
+  }
+
+  /// When the last of its calls failed; nothing for late ones, which wait now.
+  private static func last(_ issue: JSONValue) -> String? {
+    issue["type"].text == "late" ? nil : issue["lastAt"].escapedText
+  }
+}

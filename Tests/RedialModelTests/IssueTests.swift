@@ -1,0 +1,258 @@
+import RedialCore
+import RedialJSON
+import Testing
+
+@testable import RedialModel
+
+@Suite("Groups of failed calls")
+struct IssueTests {
+  @Test(
+    "an error without what differs from call to call",
+    arguments: [
+      ("order 4711 not found", "order {n} not found"),
+      ("order-4711 not found.", "order-{n} not found."),
+      ("user 6f1c2d3e-0a9b-4c8d-8e7f-001122334455 is locked", "user {id} is locked"),
+      ("no charge with id ch_3MqLiJLkdIwHu7ix0snN0B27", "no charge with id {id}"),
+      ("trace 4bf92f3577b34da6a3ce929d0e0e4736", "trace {id}"),
+      (
+        "Failed to connect to 127.0.0.1 port 8080 after 3 ms: Couldn't connect",
+        "Failed to connect to {address} port {n} after {n} ms: Couldn't connect"
+      ),
+      ("connect 10.0.0.7:5432: refused", "connect {address}: refused"),
+      ("connect [::1]:5432", "connect [{address}]:{n}"),
+      ("at 2026-11-27T10:15:00.123Z the lock expired", "at {time} the lock expired"),
+      ("until 10:15:00, then again", "until {time}, then again"),
+      ("2026-11-27 10:15", "{time} {time}"),
+      ("mail to ada@example.com bounced", "mail to {email} bounced"),
+      ("took 1.5 s of 30s", "took {n} s of {n}s"),
+      ("  two\n lines\tand  blanks ", "two lines and blanks"),
+      ("HTTP/2 stream error", "HTTP/{n} stream error"),
+      ("constraint \"users_email_key\" is violated", "constraint \"users_email_key\" is violated"),
+      ("Größe 17 ungültig", "Größe {n} ungültig"), ("", ""), ("...", "..."), ("a@", "a@"),
+    ])
+  func patterns(_ text: String, _ pattern: String) {
+    #expect(ErrorPattern.of(text) == pattern.drop { $0 == " " })
+  }
+
+  @Test("a pattern is short, whole in its last character, and the same when it is made again")
+  func longPatterns() {
+    var random = RandomSource(seed: 7)
+    for _ in 0..<300 {
+      let letters = Array("aÄ€😀 19.:-@/\"\u{7f}\n")
+      let text = String(
+        (0..<Int.random(in: 0..<400, using: &random)).map { _ in letters.randomElement(using: &random)! })
+      let pattern = ErrorPattern.of(text)
+      #expect(pattern.utf8.count <= ErrorPattern.longest && !pattern.contains("\u{fffd}"))
+      #expect(!pattern.unicodeScalars.contains { $0.value < 0x20 || (0x30...0x39).contains($0.value) }, "\(text)")
+    }
+  }
+
+  @Test(
+    "what an answer says about its error",
+    arguments: [
+      (#"{"error": {"message": "card declined", "code": "card_declined"}}"#, "card declined"),
+      (#"{"error": "invalid_grant", "error_description": "Token expired"}"#, "Token expired"),
+      (#"{"type": "about:blank", "title": "Not Found", "status": 404, "detail": "No such order"}"#, "No such order"),
+      (#"{"errors": [{"message": "name is required"}, {"message": "other"}]}"#, "name is required"),
+      (#"{"code": "E42", "id": 5}"#, "E42"), (#"["down"]"#, "down"),
+      (#""down for maintenance""#, "down for maintenance"),
+      (#"{"message": "cut off", "trace": "abc"#, "cut off"), (#"{"message": null, "title": "Gone"}"#, "Gone"),
+      ("\n  upstream connect error or disconnect\nmore", "upstream connect error or disconnect"),
+    ])
+  func lines(_ body: String, _ line: String) {
+    #expect(AnsweredError.line(of: Array(body.utf8)) == line)
+  }
+
+  @Test(
+    "an answer without a text of its own says nothing",
+    arguments: [
+      "", "   ", "<html><title>502</title></html>", "{}", "[]", "{\"id\": 5}", "{", "\u{1}\u{2}abc",
+      "[[[[[[\"deep\"]]]]]]",
+    ])
+  func silence(_ body: String) {
+    #expect(AnsweredError.line(of: Array(body.utf8)) == nil)
+  }
+
+  @Test("no bytes make the reader of answers fail, and none are read beyond its bound")
+  func anyBytes() {
+    var random = RandomSource(seed: 3)
+    for _ in 0..<2000 {
+      let characters = Array("{}[]\":,\\ab1 \n<".utf8) + [0, 0xff, 0xc3]
+      let body = (0..<Int.random(in: 0..<60, using: &random)).map { _ in characters.randomElement(using: &random)! }
+      _ = AnsweredError.line(of: body)
+    }
+    #expect(AnsweredError.line(of: Array(repeating: UInt8(ascii: " "), count: 1 << 20)) == nil)
+  }
+
+  private func attempt(_ number: Int, status: Int? = nil, _ body: String = "", failure: AttemptFailure? = nil)
+    -> AttemptRecord
+  {
+    AttemptRecord(
+      number: number, startedAt: .epoch, duration: .zero, outcome: status == nil ? .notSent : .answered, status: status,
+      failure: failure, decision: AttemptDecision(.stop(.attemptsExhausted)),
+      response: CapturedResponse(head: HeaderBlock(bytes: []), body: Array(body.utf8), truncated: false))
+  }
+
+  @Test("calls are one group if their kind, target, reason and error are the same, and only then")
+  func identity() {
+    let one = FailedGroup(.call, "payments", .attemptsExhausted, endedBy: attempt(3, status: 503, "order 1 not found"))
+    #expect(one.error == "503 order {n} not found")
+    #expect(
+      one.id
+        == FailedGroup(.call, "payments", .attemptsExhausted, endedBy: attempt(9, status: 503, "order 2 not found")).id)
+    let others = [
+      FailedGroup(.webhook, "payments", .attemptsExhausted, endedBy: attempt(3, status: 503, "order 1 not found")),
+      FailedGroup(.call, "payment", .attemptsExhausted, endedBy: attempt(3, status: 503, "order 1 not found")),
+      FailedGroup(.call, "payments", .deadlineExceeded, endedBy: attempt(3, status: 503, "order 1 not found")),
+      FailedGroup(.call, "payments", .attemptsExhausted, endedBy: attempt(3, status: 502, "order 1 not found")),
+      FailedGroup(.call, "payments", .attemptsExhausted, endedBy: attempt(3, status: 503, "other")),
+      FailedGroup(.call, "payments", .attemptsExhausted, endedBy: nil),
+      FailedGroup(
+        .call, "payments", .attemptsExhausted,
+        endedBy: attempt(3, failure: AttemptFailure(code: "connectionRefused", message: "port 80 is closed"))),
+    ]
+    #expect(Set((others + [one]).map(\.id)).count == others.count + 1)
+    #expect(others.last?.error == "connectionRefused: port {n} is closed")
+    #expect(one.id.failure == .attemptsExhausted && one.id.cause == .failed(.attemptsExhausted))
+  }
+
+  @Test("the group of a stored call is that of the call when it failed")
+  func derived() {
+    var call = CallRecord(
+      id: CallID(rawValue: 1), kind: .call,
+      spec: CallSpec(url: "http://a", method: "GET", headers: [], target: "a", policy: .service, captureLimit: 10),
+      body: [], createdAt: .epoch,
+      progress: CallProgress(
+        state: .failed, due: .epoch, attempts: 3, roundStartedAt: .epoch, finishedAt: .epoch,
+        failure: .attemptsExhausted))
+    let last = attempt(3, status: 500, "boom 7")
+    #expect(FailedGroup(of: call, last: last)?.error == "500 boom {n}")
+    // The deadline of a later round has ended it, and no attempt.
+    call.progress.attemptsBefore = 3
+    #expect(FailedGroup(of: call, last: last)?.error == "")
+    call.progress.attemptsBefore = 0
+    call.progress.failure = .tripped
+    #expect(FailedGroup(of: call, last: last)?.error == "")
+    call.progress.failure = nil
+    #expect(FailedGroup(of: call, last: last) == nil)
+  }
+
+  @Test("an id is read from its text and its number, and nothing else is")
+  func texts() throws {
+    for cause in StopReason.allCases.map(IssueID.Cause.failed) + WaitReason.allCases.map(IssueID.Cause.late) {
+      let id = IssueID(.call, "payments", cause, "503")
+      #expect(IssueID(id.description) == id && IssueID(rawValue: id.rawValue) == id && id.cause == cause)
+      #expect(id.description.utf8.count == 20)
+    }
+    for text in [
+      "", "issue_", "issue_+0000000000001", "issue_00000000000001", "issue_000000000001ff", "call_3fa09c5512d701",
+    ] {
+      #expect(IssueID(text) == nil, "\(text)")
+    }
+  }
+
+  @Test("stores have the reason and the group as one number")
+  func codes() throws {
+    for reason in StopReason.allCases {
+      #expect(FailureCode(reason, nil)?.rawValue == Int64(reason.rawValue))
+      let issue = IssueID(.call, "a", .failed(reason), "")
+      let code = try #require(FailureCode(rawValue: FailureCode(reason, issue)?.rawValue ?? 0))
+      #expect(
+        code.reason == reason && code.issue == issue && code.rawValue & FailureCode.reasonMask == Int64(reason.rawValue)
+      )
+    }
+    for value: Int64 in [0, -1, 6, 255, 256, 0x1ff, .max, .min, IssueID(.call, "a", .late(.breaker), "").rawValue] {
+      #expect(FailureCode(rawValue: value) == nil, "\(value)")
+    }
+    #expect(FailureCode(nil, nil) == nil)
+  }
+
+  // MARK: States
+
+  private static func time(_ seconds: Int64) -> Timestamp { Timestamp(microseconds: seconds * 1_000_000) }
+
+  private func issue(first: Int64, last: Int64, calls: Int = 5) -> CallIssue {
+    let group = FailedGroup(.call, "a", .attemptsExhausted, endedBy: nil)
+    return CallIssue(
+      group.id, group, calls: calls, firstAt: Self.time(first), lastAt: Self.time(last), hours: [],
+      example: CallID(rawValue: 1))
+  }
+
+  @Test("an issue opens by itself, stays known until its end, and is done with until the next call")
+  func states() {
+    let now = Self.time(1000)
+    var issue = issue(first: 100, last: 500)
+    #expect(issue.state(at: now) == .open)
+    issue.mark = IssueMark(
+      IssueMarkRequest(state: .acknowledged, until: Self.time(1001)), of: issue, at: Self.time(600))
+    #expect(issue.state(at: now) == .acknowledged && issue.state(at: Self.time(1001)) == .open)
+    // More of the same are known, too.
+    issue.lastAt = Self.time(900)
+    #expect(issue.state(at: now) == .acknowledged)
+    // It was empty meanwhile.
+    issue.firstAt = Self.time(800)
+    #expect(issue.state(at: now) == .open)
+    issue.firstAt = Self.time(100)
+    issue.mark = IssueMark(IssueMarkRequest(state: .resolved), of: issue, at: Self.time(950))
+    #expect(issue.state(at: now) == .resolved)
+    issue.lastAt = Self.time(960)
+    #expect(issue.state(at: now) == .open)
+    issue.calls = 0
+    #expect(issue.state(at: now) == .resolved)
+  }
+
+  @Test("a statement shows its issue when that has no calls any more")
+  func marks() throws {
+    let request = try Array(#"{"state": "acknowledged", "until": "1h", "by": "ada", "reason": "known"}"#.utf8)
+      .withUnsafeBufferPointer { bytes throws(Problem) in try IssueMarkRequest.read(bytes, at: Self.time(0)) }
+    #expect(request.until == Self.time(3600) && request.attribution == Attribution(by: "ada", reason: "known"))
+    let issue = issue(first: 100, last: 500)
+    let mark = try #require(IssueMark(document: IssueMark(request, of: issue, at: Self.time(600)).document.content))
+    let shown = try #require(CallIssue(marked: mark))
+    #expect(
+      shown.id == issue.id && shown.target == "a" && shown.calls == 0 && shown.state(at: Self.time(700)) == .resolved)
+    #expect(mark.by == "ada" && mark.reason == "known" && mark.until == Self.time(3600))
+  }
+
+  @Test(
+    "a wrong statement names what is wrong",
+    arguments: [
+      ("{}", "/state"), (#"{"state": "gone"}"#, "/state"), (#"{"state": "resolved", "until": "1h"}"#, "/until"),
+      (#"{"state": "acknowledged", "until": "soon"}"#, "/until"), (#"{"state": "open", "more": 1}"#, "/more"),
+      (#"{"state": "open", "by": ""}"#, "/by"),
+    ])
+  func wrongStatements(_ json: String, _ pointer: String) {
+    let read = Result { () throws(Problem) in
+      try Array(json.utf8).withUnsafeBufferPointer { bytes throws(Problem) in
+        try IssueMarkRequest.read(bytes, at: .epoch)
+      }
+    }
+    guard case .failure(let problem) = read else {
+      Issue.record("\(json) was taken")
+      return
+    }
+    #expect(problem.status == 422 && problem.errors.map(\.pointer) == [pointer])
+  }
+
+  @Test("late calls are an issue for each reason, from a minute on, and another instance reads it as it is shown")
+  func late() throws {
+    let now = Self.time(1000)
+    var target = TargetSnapshot(
+      key: "payments", breaker: .open, openUntil: nil, trips: 1, consecutiveFailures: 5, inFlight: 0, waiting: 874)
+    for (reason, count) in [(WaitReason.breaker, 870), (.backoff, 20), (.ordering, 3), (.paused, 4)] {
+      target.backlog.add(count, reason)
+    }
+    target.outage = TargetOutage(since: Self.time(900), cause: "connectionRefused", waited: 0)
+    #expect(CallIssue.late(target, after: .seconds(60), at: now).isEmpty)
+    target.oldestDueAt = Self.time(941)
+    #expect(CallIssue.late(target, after: .seconds(60), at: now).isEmpty)
+    target.oldestDueAt = Self.time(940)
+    let issues = CallIssue.late(target, after: .seconds(60), at: now)
+    #expect(issues.map(\.calls) == [870, 4] && issues.allSatisfy { $0.isLate && $0.state(at: now) == .open })
+    #expect(issues[0].filter.target == "payments" && issues[0].filter.waitingOn == .breaker)
+    var writer = JSONWriter()
+    issues[0].write(at: now, to: &writer)
+    #expect(CallIssue(shown: writer.bytes, in: .default) == issues[0])
+    #expect(CallIssue(shown: [], in: .default) == nil)
+  }
+}
