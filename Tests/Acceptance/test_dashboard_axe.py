@@ -26,7 +26,8 @@ def views(redial, receiver):
     works = []
     target, hook, service = receiver(lambda request: (404 if "lost" in request.path else 503 if "flaky" in request.path and not works else 200, {}, b"{}")), receiver(), redial()
     for path in ("a", "b", "lost"):
-        service.ended(service.submit(url=f"{target.url}/{path}", target="mail", labels={"team": "checkout"}, callback={"url": hook.url}))
+        lost = service.submit(url=f"{target.url}/{path}", target="mail", labels={"team": "checkout"}, callback={"url": hook.url})
+        service.ended(lost)
     tried = service.submit(url=target.url + "/flaky", target="mail", policy={"backoff": {"strategy": "constant", "initial": "2s", "jitter": "none"}})
     wait_until(lambda: len(service.get(tried)["attempts"]) >= 2, "two attempts have ended")
     service.submit(url=target.url, delay="1h", target="held")
@@ -36,7 +37,7 @@ def views(redial, receiver):
     service("POST", "/v1/webhook-endpoints", {"url": hook.url + "/hooks"})
     outage(service)
     return service, [
-        ("overview", "#incidents .incident"), ("targets", "#target-table td a"), ("calls", "#call-table [data-key]"), ("calls?target=payments&state=scheduled", "#call-table [data-key]"), (f"call/{tried}", "#call-line rect"),
+        ("overview", "#incidents .incident"), ("issues", "#issue-table td a"), (f"issues/{service.get(lost)['issue']}", "#issue-table .opened pre"), ("targets", "#target-table td a"), ("calls", "#call-table [data-key]"), ("calls?target=payments&state=scheduled", "#call-table [data-key]"), (f"call/{tried}", "#call-line rect"),
         ("target/payments", "#waits-line path"), ("target/mail", "#target-settings dd"), ("operations", "#operation-table progress"), ("policy", "#policy-chart[src]"), ("outage", "#outage-chart[src]"),
         ("webhooks", "#webhook-table td a"), ("sign", "#key")]
 
