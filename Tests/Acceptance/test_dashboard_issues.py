@@ -58,7 +58,7 @@ def test_issues_are_listed_opened_and_run_again(page, failing):  # noqa: F811
     opened.get_by_role("link", name="Show all 5").click()
     expect(page.locator("#call-table tbody tr")).to_have_count(5)
     page.go_back()
-    # What is begun is what was counted; what comes of it is seen there.
+    # What is begun is what was counted, and the result is seen there.
     works.append(True)
     opened.get_by_role("button", name="Run 5 again…").click()
     expect(opened).to_contain_text("5 calls would be run again.")

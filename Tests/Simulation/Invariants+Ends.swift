@@ -10,6 +10,10 @@ extension Invariants {
     let story = stories[record.id] ?? Story()
     require(progress.finishedAt != nil, "\(record.id) ended and nobody knows when")
     require((progress.failure != nil) == (progress.state == .failed), "\(record.id) failed without a reason")
+    // Who lists issues reads the error from the stored call.
+    require(
+      progress.issue == FailedGroup(of: record, last: row.attempts.last)?.id || record.spec.contentErasedAt != nil,
+      "\(record.id) is in the issue of another error")
     require(
       progress.chargedAttempts <= record.spec.policy.maxAttempts, "\(record.id) was charged more than its attempts")
     let cutOff = row.attempts.count { $0.number > progress.attemptsBefore && $0.outcome == .interrupted }
