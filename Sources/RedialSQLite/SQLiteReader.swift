@@ -364,6 +364,8 @@ private final class ReadConnection: @unchecked Sendable {
       var added: [(id: CallID, issue: IssueID, at: Timestamp)] = []
       for (id, call) in logged.calls {
         guard let issue = call.progress.issue, let end = call.progress.finishedAt,
+          // A call that was folded since is in the tables, as it is now.
+          try !failures.isCounted(id, isNew: call.new != nil, issue),
           case .intact(let record)? = try listed.record(id), record.spec.namespace == query.namespace
         else { continue }
         added.append((id, issue, end))

@@ -102,6 +102,36 @@ def test_a_resolved_issue_opens_with_the_next_failure(redial, receiver):
     assert issues(service) == [again | {"mark": None}]
 
 
+def test_an_issue_outlives_its_newest_call_and_keeps_its_words(redial, receiver):
+    target = receiver(lambda request: (404, {}, b"no such user"))
+    service = redial()
+    calls = fail(service, target.url, 3, target="users")
+    assert service("DELETE", f"/v1/calls/{calls[-1]}/content").status in (200, 204)
+    [issue] = issues(service)
+    # The newest says nothing any more, and another one does.
+    assert (issue["calls"], issue["error"], issue["example"]) == (3, "404 no such user", calls[-2])
+    mark(service, issue, state="acknowledged", by="ada")
+    # More of the same are known, too, and so are they when the first ones are gone.
+    fail(service, target.url, 1, target="users")
+    over(service, begin(service, action="purge", filter={"state": "failed", "target": "users", "createdBefore": service.get(calls[-1])["createdAt"]}))
+    [issue] = issues(service)
+    assert (issue["state"], issue["error"]) == ("acknowledged", "404 no such user") and 0 < issue["calls"] < 4
+
+
+def test_of_many_issues_those_in_a_state_and_of_a_target_are_found(redial, receiver):
+    target = receiver(lambda request: (404, {}, request.path.encode()))
+    service = redial()
+    for number, name in enumerate("abcdefgh"):
+        fail(service, f"{target.url}/{name * 2}", 2 if number < 7 else 1, target=name)
+    for issue in issues(service)[:3]:
+        mark(service, issue, state="resolved")
+    answer = service("GET", "/v1/issues?limit=2&state=open").json
+    assert (len(answer["data"]), answer["isComplete"]) == (2, False)
+    [one] = service("GET", "/v1/issues?limit=1&target=h").json["data"]
+    assert (one["target"], one["calls"]) == ("h", 1)
+    assert {one["target"] for one in issues(service, "?state=resolved")}.isdisjoint({one["target"] for one in issues(service, "?state=open")})
+
+
 def test_wrong_requests_are_refused(redial):
     service = redial()
     for query in ("state=gone", "limit=0", "limit=1001", "target=a&more=1"):

@@ -20,6 +20,8 @@ struct IssueTests {
       ),
       ("connect 10.0.0.7:5432: refused", "connect {address}: refused"),
       ("connect [::1]:5432", "connect [{address}]:{n}"),
+      ("cannot reach 2001::1 or 2001:db8::1", "cannot reach {address} or {address}"),
+      ("at 2026-11-27T10:15:00+00:00", "at {time}"), ("at 2026-11-27T10:15:00.5+01:00", "at {time}"),
       ("at 2026-11-27T10:15:00.123Z the lock expired", "at {time} the lock expired"),
       ("until 10:15:00, then again", "until {time}, then again"),
       ("2026-11-27 10:15", "{time} {time}"),
@@ -56,7 +58,9 @@ struct IssueTests {
       (#"{"errors": [{"message": "name is required"}, {"message": "other"}]}"#, "name is required"),
       (#"{"code": "E42", "id": 5}"#, "E42"), (#"["down"]"#, "down"),
       (#""down for maintenance""#, "down for maintenance"),
-      (#"{"message": "cut off", "trace": "abc"#, "cut off"), (#"{"message": null, "title": "Gone"}"#, "Gone"),
+      (#"{"message": "cut off", "trace": "abc"#, "cut off"),
+      (#"{"error": {"message": "cut off within", "trace": "abc"#, "cut off within"),
+      (#"{"message": "  ", "title": "Blank"}"#, "Blank"), (#"{"message": null, "title": "Gone"}"#, "Gone"),
       ("\n  upstream connect error or disconnect\nmore", "upstream connect error or disconnect"),
     ])
   func lines(_ body: String, _ line: String) {
@@ -189,10 +193,11 @@ struct IssueTests {
     // More of the same are known, too.
     issue.lastAt = Self.time(900)
     #expect(issue.state(at: now) == .acknowledged)
-    // It was empty meanwhile.
+    // Even if the first ones are gone.
     issue.firstAt = Self.time(800)
-    #expect(issue.state(at: now) == .open)
-    issue.firstAt = Self.time(100)
+    #expect(issue.state(at: now) == .acknowledged)
+    issue.mark = IssueMark(IssueMarkRequest(state: .acknowledged), of: issue, at: Self.time(600))
+    #expect(issue.mark?.until == Self.time(600) + .seconds(7 * 86_400))
     issue.mark = IssueMark(IssueMarkRequest(state: .resolved), of: issue, at: Self.time(950))
     #expect(issue.state(at: now) == .resolved)
     issue.lastAt = Self.time(960)

@@ -37,8 +37,6 @@ BUGS = [
         ENGINE, "min($0, deadline) } ?? deadline)))\n",
         "min($0, deadline) } ?? deadline)))\n"
         "    if PLANTED, let start = afterCommit.popLast() { effects.actions.append(start) }\n")),
-    bug("a failed call in the issue without an error", 20, (
-        ENGINE, "failure, endedBy: copy attempt).id", "failure, endedBy: PLANTED ? nil : copy attempt).id")),
     # Lost writes.
     bug("the write of an end lost, one in eight", 50, (
         ENGINE, "    writes.append(.update(id, record.progress, attempt))\n    roster.countUnfinished",

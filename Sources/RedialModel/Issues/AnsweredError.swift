@@ -42,7 +42,7 @@ enum AnsweredError {
     switch try reader.peek() {
     case .string:
       let text = try reader.string()
-      if found.rank > names.count, !text.isEmpty { found = Found(rank: names.count, text: text) }
+      if found.rank > names.count, !text.utf8.allSatisfy(isBlank) { found = Found(rank: names.count, text: text) }
     case .object where depth < 4:
       try reader.beginObject()
       while let name = try reader.nextKey() {
@@ -53,11 +53,12 @@ enum AnsweredError {
         switch try reader.peek() {
         case .string:
           let text = try reader.string()
-          if !text.isEmpty { found = Found(rank: rank, text: text) }
+          if !text.utf8.allSatisfy(isBlank) { found = Found(rank: rank, text: text) }
         case .object, .array:
           var inner = Found()
-          try read(&reader, into: &inner, depth: depth + 1)
+          let result = Result { () throws(JSONError) in try read(&reader, into: &inner, depth: depth + 1) }
           if let text = inner.text { found = Found(rank: rank, text: text) }
+          try result.get()
         case .number, .bool, .null: _ = try reader.skipValue()
         }
       }

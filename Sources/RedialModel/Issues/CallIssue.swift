@@ -44,7 +44,7 @@ public struct CallIssue: Sendable, Hashable {
     (self.firstAt, self.lastAt, self.hours, self.example) = (firstAt, lastAt, hours, example)
   }
 
-  /// The late calls of a target, an issue for each wait reason.
+  /// The calls that wait for a target, an issue for each wait reason, once its oldest due call is late.
   ///
   /// - Parameter least: How long its oldest due call has been due at least; otherwise none is late.
   public static func late(_ target: TargetSnapshot, after least: Duration, at now: Timestamp) -> [CallIssue] {
@@ -108,13 +108,14 @@ public struct CallIssue: Sendable, Hashable {
   public var isLate: Bool { id.failure == nil }
 
   /// What is to be done about it.
-  public func state(at now: Timestamp) -> State {
+  public func state(at now: Timestamp) -> State { Self.state(calls: calls, lastAt: lastAt, mark, at: now) }
+
+  /// What is to be done about an issue with so many calls, the last of which came then, after a statement.
+  public static func state(calls: Int, lastAt: Timestamp, _ mark: IssueMark?, at now: Timestamp) -> State {
     guard calls > 0 else { return .resolved }
-    // A group that was empty meanwhile is another occasion.
-    guard let mark, mark.at >= firstAt else { return .open }
+    guard let mark else { return .open }
     if mark.isResolved { return lastAt > mark.at ? .open : .resolved }
-    if let until = mark.until, until <= now { return .open }
-    return .acknowledged
+    return (mark.until ?? now) > now ? .acknowledged : .open
   }
 
   /// Writes it as one object.

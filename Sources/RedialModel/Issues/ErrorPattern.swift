@@ -57,8 +57,8 @@ enum ErrorPattern {
 
   /// What stands for a whole word; nil if only its numbers are replaced.
   private static func placeholder(of word: ArraySlice<UInt8>) -> String? {
-    var (digits, letters, hexadecimal, dots, colons, dashes, groups) = (0, 0, 0, 0, 0, 0, 0)
-    var wasDigit = false
+    var (digits, letters, hexadecimal, dots, colons, dashes, pluses, groups) = (0, 0, 0, 0, 0, 0, 0, 0)
+    var (wasDigit, wasColon, hasPair) = (false, false, false)
     for byte in word {
       let isDigit = (0x30...0x39).contains(byte)
       if isDigit {
@@ -66,6 +66,8 @@ enum ErrorPattern {
         if !wasDigit { groups += 1 }
       }
       wasDigit = isDigit
+      if byte == UInt8(ascii: ":"), wasColon { hasPair = true }
+      wasColon = byte == UInt8(ascii: ":")
       switch byte {
       case 0x30...0x39: hexadecimal += 1
       case UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"):
@@ -75,18 +77,20 @@ enum ErrorPattern {
       case UInt8(ascii: "."): dots += 1
       case UInt8(ascii: ":"): colons += 1
       case UInt8(ascii: "-"): dashes += 1
+      case UInt8(ascii: "+"): pluses += 1
       case UInt8(ascii: "@"): return word.first == byte || word.last == byte ? nil : "{email}"
       default: break
       }
     }
     guard digits > 0 || colons > 1 else { return nil }
-    let others = word.count - digits - letters - dots - colons - dashes
-    if others == 0, letters == 0, dots == 3, colons <= 1, dashes == 0 { return "{address}" }
-    // 2026-11-27, 10:15:00 and 2026-11-27T10:15:00.5Z.
+    let others = word.count - digits - letters - dots - colons - dashes - pluses
+    if others == 0, letters == 0, dots == 3, colons <= 1, dashes == 0, pluses == 0 { return "{address}" }
+    if hasPair || colons > 3, hexadecimal + colons + dots == word.count { return "{address}" }
+    // 2026-11-27, 10:15:00 and 2026-11-27T10:15:00.5+01:00.
     let marks = word.count { $0 == UInt8(ascii: "T") || $0 == UInt8(ascii: "Z") }
     if others == 0, letters == marks, dashes == 2 && groups >= 3 || colons >= 1 && groups >= 2 { return "{time}" }
     if others == 0, colons >= 2, hexadecimal + colons + dots == word.count { return "{address}" }
-    if others == 0, hexadecimal + dashes == word.count, letters > 0 || dashes > 0, hexadecimal >= 8 { return "{id}" }
+    if pluses == 0, hexadecimal + dashes == word.count, letters > 0 || dashes > 0, hexadecimal >= 8 { return "{id}" }
     // Such as req_8Yt3kP0a: letters and numbers in turn.
     return letters > 0 && groups >= 2 && dots == 0 && word.count >= 8 ? "{id}" : nil
   }

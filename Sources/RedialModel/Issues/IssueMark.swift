@@ -12,7 +12,7 @@ public struct IssueMark: StoredRecord, Hashable {
   public var at = Timestamp.epoch
   public var by: String?
   public var reason: String?
-  /// Until when the issue counts as acknowledged; nil for no end.
+  /// Until when the issue counts as acknowledged.
   public var until: Timestamp?
   /// The issue: the number of its kind, its qualified target, its error, and when its first and its last call came.
   public var kind = 0
@@ -21,13 +21,16 @@ public struct IssueMark: StoredRecord, Hashable {
   public var firstAt = Timestamp.epoch
   public var lastAt = Timestamp.epoch
 
+  /// How long an issue counts as acknowledged if nobody says.
+  public static let usualTime = Duration.seconds(7 * 86_400)
+
   public init() {}
 
   /// A mark of an issue.
   public init(_ request: IssueMarkRequest, of issue: CallIssue, at now: Timestamp) {
     id = issue.id.description
     isResolved = request.state == .resolved
-    (at, until) = (now, request.until)
+    (at, until) = (now, isResolved ? nil : request.until ?? now + Self.usualTime)
     (by, reason) = (request.attribution.by, request.attribution.reason)
     (kind, target, error) = (Int(issue.kind.rawValue), issue.target.text, issue.error)
     (firstAt, lastAt) = (issue.firstAt, issue.lastAt)
@@ -55,7 +58,12 @@ public struct IssueMark: StoredRecord, Hashable {
   public var targetKey: TargetKey? { target.isEmpty ? nil : TargetKey(qualified: target) }
 
   /// It as a store has it.
-  public var document: StoredDocument { StoredDocument(.issue, id: id, bytes) }
+  public var document: StoredDocument {
+    StoredDocument(.issue, id: Self.documentID(of: id, in: targetKey?.namespace ?? .default), bytes)
+  }
+
+  /// The id of the document about an issue: with its namespace, so that no other namespace's id is ever the same.
+  public static func documentID(of issue: String, in namespace: Namespace) -> String { "\(namespace.name)/\(issue)" }
 
   /// Writes the statement as one object.
   func write(to writer: inout JSONWriter) {
@@ -73,7 +81,7 @@ public struct IssueMark: StoredRecord, Hashable {
 public struct IssueMarkRequest: Sendable, Hashable {
   /// `open` removes the earlier statement.
   public var state: CallIssue.State
-  /// Until when the issue counts as acknowledged; nil for no end.
+  /// Until when the issue counts as acknowledged; nil for the usual time.
   public var until: Timestamp?
   public var attribution = Attribution()
 

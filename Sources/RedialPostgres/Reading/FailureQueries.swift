@@ -20,39 +20,46 @@ enum FailureQueries {
   private static let hours = PostgresQuery(
     "failed_hours", "count failed calls by hour",
     """
-    SELECT failure, (finished_at - $4::int8) / \(FailedCalls.hour) AS hour, count(*) FROM \(range)
-      AND finished_at >= $4::int8 GROUP BY failure, hour
+    SELECT failure, (finished_at - $3::int8) / \(FailedCalls.hour) AS hour, count(*) FROM done
+    WHERE namespace = (SELECT id FROM namespaces WHERE name = $1::text) AND failure = ANY($2::int8[])
+      AND failure IS NOT NULL AND finished_at >= $3::int8 GROUP BY failure, hour
     """)
 
-  /// The statements, in the order in which ``read(_:_:)`` reads their rows.
-  static func statements(_ query: FailedQuery) -> [PostgresStatement] {
-    var (groups, hours) = (PostgresStatement(groups), PostgresStatement(hours))
-    add(query, to: &groups)
-    groups.add(Int64(query.limit))
-    add(query, to: &hours)
-    hours.add(FailedCalls.hoursBegin(at: query.now).microseconds)
-    return [groups, hours]
-  }
-
-  private static func add(_ query: FailedQuery, to statement: inout PostgresStatement) {
+  /// The statement for the groups, which ``groups(_:)`` reads.
+  static func groups(_ query: FailedQuery) -> PostgresStatement {
+    var statement = PostgresStatement(groups)
     statement.add(text: query.namespace.name)
     statement.add(query.issue?.rawValue ?? FailureCode.reasonMask + 1)
     statement.add(query.issue?.rawValue ?? Int64.max)
+    statement.add(Int64(query.limit))
+    return statement
   }
 
-  /// The groups.
-  static func read(_ rows: [PostgresRows], _ query: FailedQuery) -> [FailedCalls] {
-    var found: [IssueID: FailedCalls] = [:]
-    for row in 0..<rows[0].count {
-      guard let issue = IssueID(rawValue: rows[0].integer(row, 0)) else { continue }
-      found[issue] = FailedCalls(
-        issue: issue, count: Int(rows[0].integer(row, 1)), firstAt: Timestamp(microseconds: rows[0].integer(row, 2)),
-        lastAt: Timestamp(microseconds: rows[0].integer(row, 3)), example: CallID(rawValue: rows[0].integer(row, 4)))
+  static func groups(_ rows: PostgresRows) -> [FailedCalls] {
+    rows.map { row in
+      IssueID(rawValue: rows.integer(row, 0)).map { issue in
+        FailedCalls(
+          issue: issue, count: Int(rows.integer(row, 1)), firstAt: Timestamp(microseconds: rows.integer(row, 2)),
+          lastAt: Timestamp(microseconds: rows.integer(row, 3)), example: CallID(rawValue: rows.integer(row, 4)))
+      }
+    }.compactMap { $0 }
+  }
+
+  /// The statement for the hours of these groups, which ``add(_:to:)`` reads.
+  static func hours(of groups: [FailedCalls], _ query: FailedQuery) -> PostgresStatement {
+    var statement = PostgresStatement(hours)
+    statement.add(text: query.namespace.name)
+    statement.add(groups.map(\.issue.rawValue))
+    statement.add(FailedCalls.hoursBegin(at: query.now).microseconds)
+    return statement
+  }
+
+  static func add(_ rows: PostgresRows, to groups: inout [FailedCalls]) {
+    var places: [Int64: Int] = [:]
+    for (place, group) in groups.enumerated() { places[group.issue.rawValue] = place }
+    for row in 0..<rows.count {
+      guard let place = places[rows.integer(row, 0)] else { continue }
+      groups[place].count(Int(rows.integer(row, 2)), inHour: rows.integer(row, 1))
     }
-    for row in 0..<rows[1].count {
-      guard let issue = IssueID(rawValue: rows[1].integer(row, 0)) else { continue }
-      found[issue]?.count(Int(rows[1].integer(row, 2)), inHour: rows[1].integer(row, 1))
-    }
-    return query.first(found.values)
   }
 }

@@ -191,7 +191,9 @@ package final class PostgresReader: CallReader {
 
   /// The groups of failed calls of a namespace, those with the most calls first.
   package func failed(_ query: FailedQuery) throws(StoreError) -> [FailedCalls] {
-    FailureQueries.read(try run(FailureQueries.statements(query)), query)
+    var groups = FailureQueries.groups(try run([FailureQueries.groups(query)])[0])
+    FailureQueries.add(try run([FailureQueries.hours(of: groups, query)])[0], to: &groups)
+    return query.first(groups)
   }
 
   /// Overdue work.

@@ -6,6 +6,7 @@ internal import RedialStore
 struct FailureQueries {
   private let groups: SQLiteStatement
   private let hours: SQLiteStatement
+  private let code: SQLiteStatement
 
   /// Prepares the queries.
   init(on connection: SQLiteConnection) throws(StoreError) {
@@ -14,6 +15,7 @@ struct FailureQueries {
     groups = try connection.prepare(
       "count failed calls by group",
       "SELECT failure, count(*), min(finished_at), max(finished_at), max(id) FROM \(range) GROUP BY failure")
+    code = try connection.prepare("read why a call failed", "SELECT failure FROM calls WHERE id = ?1")
     hours = try connection.prepare(
       "count failed calls by hour",
       """
@@ -52,6 +54,13 @@ struct FailureQueries {
       ].add(call.id, failedAt: call.at, at: query.now)
     }
     return query.first(found.values)
+  }
+
+  /// Whether the tables say all of a call that the log has as failed.
+  func isCounted(_ id: CallID, isNew: Bool, _ issue: IssueID) throws(StoreError) -> Bool {
+    code.bind(1, id.rawValue)
+    guard let code = try code.first({ row throws(StoreError) in row.integerIfPresent(0) }) else { return false }
+    return isNew || code == issue.rawValue
   }
 
   private func bind(_ statement: SQLiteStatement, _ query: FailedQuery, _ namespace: Int64) {

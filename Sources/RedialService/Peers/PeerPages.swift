@@ -7,7 +7,7 @@ struct PeerPages: Sendable {
   /// The elements as JSON, and each one's key.
   private(set) var elements: [(key: String, json: [UInt8])] = []
   /// Whether an instance has more.
-  private var hasMore = false
+  private(set) var hasMore = false
   /// The member that is an element's key.
   private let keyMember: String
 
@@ -38,6 +38,7 @@ struct PeerPages: Sendable {
           hasMore = true
           _ = try reader.skipValue()
         }
+      case "isComplete": if try !reader.bool() { hasMore = true }
       default: _ = try reader.skipValue()
       }
     }

@@ -12,7 +12,7 @@ struct IssueRoutes: RouteGroup {
   let instances: OtherInstances?
 
   private static let one = "/v1/issues/{id}"
-  /// The most statements that are kept.
+  /// The most statements that are kept of a namespace.
   private static let mostMarks = 1000
 
   private var queries: Queries { issues.queries }
@@ -37,35 +37,40 @@ struct IssueRoutes: RouteGroup {
 
   /// Answers with the issues that are wanted, of all instances.
   private func find(_ wanted: IssueQuery, _ exchange: Exchange) {
-    let gathers = instances?.owners.gatherIssues(exchange.forwardable, exchange) { late in
-      answer(wanted, late, exchange)
+    // The store has all of failed calls.
+    if wanted.id?.failure == nil {
+      let gathers = instances?.owners.gatherIssues(exchange.forwardable, exchange) { late, isComplete in
+        queries.answer(exchange.responder, as: .scan, for: exchange.caller) { _ in
+          try found(wanted, late, isComplete, try issues.marks(in: wanted.namespace))
+        }
+      }
+      if gathers == true { return }
     }
-    if gathers == true { return }
     issues.findLate(wanted) { late in
       queries.answer(exchange.responder, as: .scan, for: exchange.caller) { _ in
+        let marks = try issues.marks(in: wanted.namespace)
         let now = clock.now
-        let late: [ShownIssue] = try issues.marked(late, wanted).map { issue in
+        let shown: [ShownIssue] = issues.marked(late.issues, wanted, marks).map { issue in
           var writer = JSONWriter(capacity: 512)
           issue.write(at: now, to: &writer)
           return (issue.id.description, writer.bytes)
         }
         // The instance that asks counts the failed calls.
-        if exchange.isForwarded { return Answer.issues(late, [], isComplete: true, at: now) }
-        return try found(wanted, late)
+        if exchange.isForwarded { return Answer.issues(shown, FoundIssues(isComplete: late.isComplete), at: now) }
+        return try found(wanted, shown, late.isComplete, marks)
       }
     }
   }
 
-  private func answer(_ wanted: IssueQuery, _ late: [ShownIssue], _ exchange: Exchange) {
-    queries.answer(exchange.responder, as: .scan, for: exchange.caller) { _ in try found(wanted, late) }
-  }
-
-  private func found(_ wanted: IssueQuery, _ late: [ShownIssue]) throws -> HTTPResponse {
-    let (failed, isComplete) = try issues.failed(wanted, besides: late.map(\.id))
+  private func found(
+    _ wanted: IssueQuery, _ late: [ShownIssue], _ isComplete: Bool, _ marks: IssueAnswers.Marks
+  ) throws -> HTTPResponse {
+    var failed = try issues.failed(wanted, besides: late.map(\.id), marks)
+    if !isComplete { failed.isComplete = false }
     let now = clock.now
-    guard let id = wanted.id else { return Answer.issues(late, failed, isComplete: isComplete, at: now) }
+    guard let id = wanted.id else { return Answer.issues(late, failed, at: now) }
     if let issue = late.first { return Answer.json(capacity: issue.json.count) { $0.raw(issue.json) } }
-    guard let issue = failed.first else { throw Answer.noSuchIssue(id) }
+    guard let issue = failed.issues.first else { throw Answer.noSuchIssue(id) }
     return Answer.json(capacity: 512) { issue.write(at: now, to: &$0) }
   }
 
@@ -75,46 +80,38 @@ struct IssueRoutes: RouteGroup {
     let wanted = try IssueMarkRequest.read(request.content, at: clock.now)
     let id = try exchange.issueID()
     let query = IssueQuery(namespace: exchange.caller.namespace, id: id)
-    if wanted.state == .resolved, id.failure == nil {
+    guard id.failure == nil else { return change(query, [], to: wanted, exchange) }
+    if wanted.state == .resolved {
       throw Problem(
         status: 409, code: "issueNotResolved", title: "Calls still wait",
         detail: "Late calls are an issue until none of them waits any more. Acknowledge it, or look at their target.")
     }
-    guard id.failure == nil else { return change(query, [], to: wanted, exchange) }
     let request = ForwardableRequest(.get, "/v1/issues/\(id)", json: [], of: exchange.caller)
-    let gathers = instances?.owners.gatherIssues(request, exchange) { late in
+    let gathers = instances?.owners.gatherIssues(request, exchange) { late, _ in
       change(query, late.compactMap { CallIssue(shown: $0.json, in: query.namespace) }, to: wanted, exchange)
     }
-    if gathers != true { issues.findLate(query) { change(query, $0, to: wanted, exchange) } }
+    if gathers != true { issues.findLate(query) { change(query, $0.issues, to: wanted, exchange) } }
   }
 
   /// Keeps a statement about an issue, or removes it.
   private func change(_ query: IssueQuery, _ late: [CallIssue], to wanted: IssueMarkRequest, _ exchange: Exchange) {
     changes.makeDocuments(exchange) { store in
       let now = clock.now
-      let known = try issues.marked(late, query) + issues.failed(query, besides: late.map(\.id.description)).issues
+      let marks = try issues.marks(in: query.namespace)
+      let known =
+        issues.marked(late, query, marks)
+        + (try issues.failed(query, besides: late.map(\.id.description), marks).issues)
       guard var issue = known.first else { throw Answer.noSuchIssue(query.id) }
       issue.mark = wanted.state == .open ? nil : IssueMark(wanted, of: issue, at: now)
-      if let mark = issue.mark {
-        let forgotten = try forgotten(in: store, for: issue.id)
-        try store.commit(forgotten.map { .remove(.issue, id: $0) } + [.put(mark.document)])
-      } else {
-        try store.commit([.remove(.issue, id: issue.id.description)])
-      }
+      let own = issue.id.description
+      // The oldest make room.
+      let others = marks.values.filter { $0.id != own }.sorted { $0.at < $1.at }
+      let forgotten = issue.mark == nil ? [own] : others.prefix(max(0, others.count + 1 - Self.mostMarks)).map(\.id)
+      try store.commit(
+        forgotten.map { .remove(.issue, id: IssueMark.documentID(of: $0, in: query.namespace)) }
+          + (issue.mark.map { [.put($0.document)] } ?? []))
       return Answer.json(capacity: 512) { issue.write(at: now, to: &$0) }
     }
-  }
-
-  /// The marks that make room for another one: the oldest.
-  private func forgotten(in store: any DocumentStore, for id: IssueID) throws(StoreError) -> [String] {
-    let marks = try store.documents(.issue).filter { $0.id != id.description }
-    guard marks.count >= Self.mostMarks else { return [] }
-    let byAge = marks.sorted { Self.time(of: $0) < Self.time(of: $1) }
-    return byAge.prefix(marks.count - Self.mostMarks + 1).map(\.id)
-  }
-
-  private static func time(of mark: StoredDocument) -> Timestamp {
-    IssueMark(document: mark.content)?.at ?? .epoch
   }
 }
 

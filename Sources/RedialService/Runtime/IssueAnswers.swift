@@ -24,37 +24,61 @@ struct IssueQuery: Sendable {
   }
 }
 
+/// Issues that were found, and whether these are all.
+struct FoundIssues: Sendable {
+  var issues: [CallIssue] = []
+  var isComplete = true
+}
+
 /// Groups of failed and late calls as people see them. Failed calls are counted in the store; of the late ones, each
 /// instance knows those of its targets.
 struct IssueAnswers: Sendable {
+  /// The statements about the issues of a namespace, by the text of their ids.
+  typealias Marks = [String: IssueMark]
+
   let engine: EngineLane
   let queries: Queries
   let clock: Clock
   /// From when on a due call is late.
   let lateAfter: Duration
 
-  /// The most targets whose late calls are looked at.
+  /// The most targets whose late calls are looked at, those with the lowest keys.
   private static let mostTargets = 1000
+  /// How many calls of a group are looked at for one that says its error.
+  private static let mostExamples = 20
 
   private var reader: any CallReader { queries.reader }
 
   /// Gets the issues of late calls to this instance's targets.
   ///
   /// - Parameter then: Called on the engine's lane.
-  func findLate(_ wanted: IssueQuery, then: @escaping @Sendable ([CallIssue]) -> Void) {
-    if let id = wanted.id, id.failure != nil { return then([]) }
+  func findLate(_ wanted: IssueQuery, then: @escaping @Sendable (FoundIssues) -> Void) {
+    if wanted.id?.failure != nil { return then(FoundIssues()) }
     let query = TargetQuery(namespace: wanted.namespace, limit: Self.mostTargets, isActive: true)
-    engine.ask {
-      $0.describe(query)
+    engine.ask { engine -> (targets: [TargetSnapshot], isComplete: Bool) in
+      if let target = wanted.target { return (engine.describe(target).map { [$0] } ?? [], true) }
+      let page = engine.describe(query)
+      return (page.targets, page.next == nil)
     } then: { [clock, lateAfter] page in
       let now = clock.now
-      then(page.targets.flatMap { CallIssue.late($0, after: lateAfter, at: now) })
+      let issues = page.targets.flatMap { CallIssue.late($0, after: lateAfter, at: now) }
+      then(FoundIssues(issues: issues, isComplete: page.isComplete))
     }
   }
 
+  /// The statements about the issues of a namespace.
+  func marks(in namespace: Namespace) throws(StoreError) -> Marks {
+    var marks: Marks = [:]
+    for document in try reader.documents(.issue) {
+      // One that cannot be read hides no issue.
+      guard let mark = IssueMark(document: document.content), mark.targetKey?.namespace == namespace else { continue }
+      marks[mark.id] = mark
+    }
+    return marks
+  }
+
   /// Issues with the statements about them, those that are wanted; those of most calls first.
-  func marked(_ issues: [CallIssue], _ wanted: IssueQuery) throws(StoreError) -> [CallIssue] {
-    let marks = try marks()
+  func marked(_ issues: [CallIssue], _ wanted: IssueQuery, _ marks: Marks) -> [CallIssue] {
     let now = clock.now
     return issues.map { issue in
       var issue = issue
@@ -66,51 +90,72 @@ struct IssueAnswers: Sendable {
   /// The issues of failed calls that are wanted, and those with a statement that have no calls any more.
   ///
   /// - Parameter late: The ids of the issues of late calls.
-  /// - Returns: The issues, and whether these are all.
-  func failed(
-    _ wanted: IssueQuery, besides late: [String]
-  ) throws(StoreError) -> (issues: [CallIssue], isComplete: Bool) {
+  func failed(_ wanted: IssueQuery, besides late: [String], _ marks: Marks) throws(StoreError) -> FoundIssues {
     let now = clock.now
-    var (issues, isComplete) = ([CallIssue](), true)
-    if wanted.id?.failure != nil || wanted.id == nil {
+    var (found, groups) = (FoundIssues(), [FailedCalls]())
+    if wanted.id == nil || wanted.id?.failure != nil {
       // One more than the limit shows whether there are more.
-      let found = try reader.failed(
-        FailedQuery(in: wanted.namespace, issue: wanted.id, limit: wanted.limit + 1, at: now))
-      isComplete = found.count <= wanted.limit
-      for group in found.prefix(wanted.limit) {
-        if let issue = try issue(group, in: wanted.namespace) { issues.append(issue) }
+      groups = try reader.failed(
+        FailedQuery(in: wanted.namespace, issue: wanted.id, limit: IssueQuery.maximumLimit + 1, at: now))
+      found.isComplete = groups.count <= IssueQuery.maximumLimit
+    }
+    for group in groups {
+      let mark = marks[group.issue.description]
+      let state = CallIssue.state(calls: group.count, lastAt: group.lastAt, mark, at: now)
+      guard wanted.states.isEmpty || wanted.states.contains(state) else { continue }
+      guard found.issues.count < wanted.limit else {
+        found.isComplete = false
+        break
       }
+      guard var issue = try issue(group, in: wanted.namespace, mark) else { continue }
+      issue.mark = mark
+      if wanted.selects(issue, at: now) { found.issues.append(issue) }
     }
-    let known = Set(issues.map(\.id.description) + late)
-    for mark in try marks().values where !known.contains(mark.id) {
-      if let issue = CallIssue(marked: mark) { issues.append(issue) }
+    let known = Set(groups.map(\.issue.description) + late)
+    for mark in marks.values where !known.contains(mark.id) {
+      if let issue = CallIssue(marked: mark), wanted.selects(issue, at: now) { found.issues.append(issue) }
     }
-    return (try marked(issues, wanted), isComplete)
+    return found
   }
 
-  /// A group with what its newest call says; nil if that call is gone.
-  private func issue(_ group: FailedCalls, in namespace: Namespace) throws(StoreError) -> CallIssue? {
+  /// A group in the words of its newest call, or else of another; nil if all its calls are gone.
+  private func issue(
+    _ group: FailedCalls, in namespace: Namespace, _ mark: IssueMark?
+  ) throws(StoreError) -> CallIssue? {
+    var words = try words(of: group.example, group.issue)
+    if words?.isWhole != true {
+      for kind in CallKind.allCases where words?.isWhole != true {
+        var filter = CallFilter(kind: kind)
+        (filter.namespace, filter.issue) = (namespace, group.issue)
+        for call in try reader.calls(CallQuery(filter, limit: Self.mostExamples)).calls where words?.isWhole != true {
+          words = try self.words(of: call.record.id, group.issue) ?? words
+        }
+      }
+    }
+    guard let words else { return nil }
+    var issue = CallIssue(
+      group.issue, words.group, calls: group.count, firstAt: group.firstAt, lastAt: group.lastAt, hours: group.hours,
+      example: words.example)
+    if !words.isWhole, let mark { issue.error = mark.error }
+    return issue
+  }
+
+  /// What a call of a group says of it, and whether its payloads were not erased; nil if it is damaged, or not of the group
+  /// any more.
+  private func words(
+    of id: CallID, _ issue: IssueID
+  ) throws(StoreError) -> (group: FailedGroup, example: CallID, isWhole: Bool)? {
     let found: StoredCall?
     do throws(StoreError) {
-      found = try reader.call(group.example, in: namespace, allResponses: false)
+      found = try reader.call(id, in: nil, allResponses: false)
     } catch {
-      // It is damaged, and the others are not.
       guard error.callDamaged != nil else { throw error }
       return nil
     }
-    guard let found, let cause = FailedGroup(of: found.record, last: found.attempts.last) else { return nil }
-    return CallIssue(
-      group.issue, cause, calls: group.count, firstAt: group.firstAt, lastAt: group.lastAt, hours: group.hours,
-      example: group.example)
-  }
-
-  private func marks() throws(StoreError) -> [String: IssueMark] {
-    var marks: [String: IssueMark] = [:]
-    for document in try reader.documents(.issue) {
-      // One that cannot be read hides no issue.
-      if let mark = IssueMark(document: document.content) { marks[document.id] = mark }
-    }
-    return marks
+    guard let found, found.record.progress.issue == issue,
+      let group = FailedGroup(of: found.record, last: found.attempts.last)
+    else { return nil }
+    return (group, id, found.record.spec.contentErasedAt == nil)
   }
 }
 
@@ -119,15 +164,15 @@ typealias ShownIssue = (id: String, json: [UInt8])
 
 extension Answer {
   /// 200: the issues of late calls, and those of failed ones.
-  static func issues(_ late: [ShownIssue], _ failed: [CallIssue], isComplete: Bool, at now: Timestamp) -> HTTPResponse {
+  static func issues(_ late: [ShownIssue], _ failed: FoundIssues, at now: Timestamp) -> HTTPResponse {
     json(capacity: 4096) { writer in
       writer.beginObject()
       writer.key("data")
       writer.beginArray()
       for issue in late { writer.raw(issue.json) }
-      for issue in failed { issue.write(at: now, to: &writer) }
+      for issue in failed.issues { issue.write(at: now, to: &writer) }
       writer.endArray()
-      writer.field("isComplete", isComplete)
+      writer.field("isComplete", failed.isComplete)
       writer.endObject()
     }
   }

@@ -78,9 +78,10 @@ struct OwnerRequests: Sendable {
   ///
   /// - Parameters:
   ///   - request: What they are asked; nil if another instance asks this one.
-  ///   - then: Called with the issues.
+  ///   - then: Called with the issues, those with the most calls first.
   func gatherIssues(
-    _ request: ForwardableRequest?, _ exchange: Exchange, then: @escaping @Sendable ([ShownIssue]) -> Void
+    _ request: ForwardableRequest?, _ exchange: Exchange,
+    then: @escaping @Sendable ([ShownIssue], _ isComplete: Bool) -> Void
   ) -> Bool {
     guard let request, peers.table.all.contains(where: { !$0.isSelf }) else { return false }
     peers.gather(request) { answers in
@@ -88,7 +89,10 @@ struct OwnerRequests: Sendable {
       guard let answers, answers.allSatisfy({ pages.add($0) }) else {
         return queries.respond(exchange.responder, Answer.problem(Self.peerSilent))
       }
-      then(pages.elements.map { ($0.key, $0.json) })
+      let sorted = pages.elements.map { element in
+        (CallIssue(shown: element.json, in: exchange.caller.namespace)?.calls ?? 0, (element.key, element.json))
+      }.sorted { $0.0 > $1.0 }
+      then(sorted.map(\.1), !pages.hasMore)
     }
     return true
   }

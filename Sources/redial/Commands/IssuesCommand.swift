@@ -19,13 +19,13 @@ extension Command {
       Option(name: "--limit", form: "COUNT", summary: "list: how many issues of failed calls, from 1 to 1000 [100]."),
       Option(
         name: "--until", form: "TIME",
-        summary: "acknowledge: until then, or for a time such as 8h [until it is resolved]."),
+        summary: "acknowledge: until then, or for a time such as 8h [7d]."),
       Option(name: "--by", form: "NAME", summary: "Your name; it is kept with the issue."),
       Option(name: "--reason", form: "TEXT", summary: "Why; it is kept with the issue."),
       asJSON,
     ] + APIClient.options,
     notes: """
-      Calls that failed for one reason with one error are one issue, and so are calls that have been due for a minute or more.
+      Calls that failed for one reason with one error are one issue, and so are those that wait for a target for a minute or more.
       An issue is resolved when none of its calls is failed or late any more; `redial ops create retry --issue ID` runs
       all of them again.
       """
