@@ -175,6 +175,15 @@ def test_selected_calls_are_run_replayed_and_cancelled(page, redial, receiver):
     tools.get_by_role("button", name="Cancel 1…").click()
     tools.get_by_role("button", name="Cancel 1", exact=True).click()
     expect(page.get_by_role("alert")).to_contain_text("0 of 1 done. 1 call was refused")
+    # A call that waited when it was selected, and has succeeded since, is not run again.
+    again = service.submit(url=target.url + "/again", delay="1h")
+    expect(rows(page)).to_have_count(10)
+    rows(page).filter(has_text="/again").get_by_role("checkbox").check()
+    service("POST", f"/v1/calls/{again}/retry")
+    service.ended(again)
+    tools.get_by_role("button", name="Run 1 now").click()
+    expect(page.get_by_role("alert")).to_contain_text("It has gone on meanwhile.")
+    assert service.get(again)["attemptCount"] == 1
 
 
 def test_all_that_match_are_counted_before_a_bulk_operation_begins(page, redial, receiver):

@@ -100,15 +100,27 @@ def test_calls_are_counted_and_then_cancelled_in_bulk(page, redial, receiver):
     view.get_by_label("Calls per second").fill("1000")
     page.get_by_role("button", name="Count").click()
     expect(page.locator("#operation-count")).to_have_text(f"{30 - stopped['done']} calls would be cancelled: scheduled, team=a.")
+    # One that was accepted since is not among them.
+    since = service.submit(url=target.url, delay="1h", labels={"team": "a"})
     begin.click()
     expect(page.locator("#operation-table tbody tr").first).to_contain_text("completed")
-    assert len(service("GET", "/v1/calls?state=scheduled").json["data"]) == 4
+    left = service("GET", "/v1/calls?state=scheduled").json["data"]
+    assert len(left) == 5 and left[0]["id"] == since
+    assert service("POST", f"/v1/calls/{since}/cancel").status == 200
     # A count says what was counted.
     assert service("POST", f"/v1/targets/{quote(target.url, safe='')}/pause").status == 200
     view.get_by_label("Label").fill("")
     view.get_by_label("Waits for").select_option("paused")
     page.get_by_role("button", name="Count").click()
     expect(page.locator("#operation-count")).to_have_text("4 calls would be cancelled: scheduled, waitingOn paused.")
+    # What was counted in one namespace is not begun in another.
+    for place in ("acme", ""):
+        page.goto(service.url + "/#sign")
+        page.get_by_label("Act in").fill(place)
+        page.get_by_role("button", name="Use it").click()
+        expect(page).to_have_url(service.url + "/#targets")
+        page.goto(service.url + "/#operations")
+        expect(begin).to_be_hidden()
     # A refusal by the service is shown.
     page.tolerated += ["422"]
     view.get_by_label("Last status").fill("9999")
