@@ -166,6 +166,7 @@ def test_late_calls_are_an_issue_of_their_own(redial, receiver):
     assert (answer.status, answer.json["code"]) == (409, "issueNotResolved")
     assert mark(service, issue, state="acknowledged", until="1h")["state"] == "acknowledged"
     assert [one["state"] for one in issues(service)] == ["acknowledged"]
+    assert issues(service, "?state=resolved") == [] and len(issues(service, "?state=open,acknowledged")) == 1
     service.clock.advance(3600)
     assert [one["state"] for one in issues(service)] == ["open"]
     assert service("POST", "/v1/targets/orders/resume").status == 200
@@ -212,6 +213,7 @@ def test_every_instance_shows_the_issues_of_all(instances, receiver):
             assert mark(service, issue, **words)["state"] == "acknowledged"
             for other in services:
                 assert other("GET", f"/v1/issues/{issue['id']}").json["state"] == "acknowledged"
+                assert issues(other, "?state=resolved") == []
             assert mark(service, issue, state="open")["state"] == "open"
 
 

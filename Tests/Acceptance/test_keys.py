@@ -24,7 +24,7 @@ SCOPES = {
     "submit": {("post", "/v1/calls"), ("post", "/v1/calls/batch"), ("post", "/v1/forward/{url}"),
                ("post", "/v1/calls/{id}/replay")},
     "operate": {
-        ("put", "/v1/targets/{key}"), ("patch", "/v1/targets/{key}"), ("delete", "/v1/calls/{id}/content"), ("put", "/v1/policies/{name}"),
+        ("put", "/v1/targets/{key}"), ("patch", "/v1/targets/{key}"), ("patch", "/v1/issues/{id}"), ("delete", "/v1/calls/{id}/content"), ("put", "/v1/policies/{name}"),
         ("delete", "/v1/policies/{name}")} | {("post", p) for _, p in OPERATIONS if re.match(
         r"/v1/calls/\{id\}/(?!replay)|/v1/targets/\{key\}/|/v1/operations", p)},
     "metrics": {("get", "/metrics")},

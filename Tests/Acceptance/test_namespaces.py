@@ -72,7 +72,7 @@ def escaped(key):
 BY_ID = {  # Answered as if the resource did not exist.
     ("get", "/v1/calls/{id}"), ("get", "/v1/calls/{id}/attempts"), ("post", "/v1/calls/{id}/cancel"),
     ("post", "/v1/calls/{id}/retry"), ("post", "/v1/calls/{id}/replay"), ("delete", "/v1/calls/{id}/content"),
-    ("get", "/v1/operations/{id}"), ("post", "/v1/operations/{id}/cancel"),
+    ("get", "/v1/operations/{id}"), ("post", "/v1/operations/{id}/cancel"), ("get", "/v1/issues/{id}"), ("patch", "/v1/issues/{id}"),
     ("get", "/v1/webhook-endpoints/{id}"), ("put", "/v1/webhook-endpoints/{id}"),
     ("delete", "/v1/webhook-endpoints/{id}"), ("post", "/v1/webhook-endpoints/{id}/rotate-secret"),
     ("post", "/v1/webhook-endpoints/{id}/test"), ("get", "/v1/webhook-endpoints/{id}/deliveries"),
@@ -80,7 +80,7 @@ BY_ID = {  # Answered as if the resource did not exist.
     ("get", "/v1/policies/{name}"), ("delete", "/v1/policies/{name}"),
 }
 LISTS = {  # Each namespace has its own.
-    ("get", "/v1/calls"), ("get", "/v1/targets"), ("get", "/v1/policies"), ("get", "/v1/operations"),
+    ("get", "/v1/calls"), ("get", "/v1/targets"), ("get", "/v1/policies"), ("get", "/v1/operations"), ("get", "/v1/issues"),
     ("get", "/v1/webhook-endpoints"), ("get", "/v1/keys"),
 }
 OWN = {  # New resources belong to the client's namespace: the tests below.
@@ -107,19 +107,20 @@ def test_every_route_of_the_contract_has_an_isolation_decision():
 def fill(tenant, url, hook):
     """One resource of each kind."""
     assert tenant("PUT", "/v1/policies/fast", ONCE | {"attemptTimeout": "5s"}).status == 201
-    assert tenant("POST", f"/v1/targets/{escaped(url)}/pause").status == 200
-    waiting = tenant.submit(url=url, policy="fast", labels={"team": "a"})
     endpoint = tenant("POST", "/v1/webhook-endpoints", {"url": hook}).json["id"]
     operation = tenant("POST", "/v1/operations", {"action": "retry", "all": True}).json["id"]
     wait_until(lambda: tenant("GET", f"/v1/operations/{operation}").json["state"] == "completed", "it is over")
+    issue = tenant.ended(tenant.submit(url=url + "/?sequence=404", policy=ONCE))["issue"]
+    assert tenant("POST", f"/v1/targets/{escaped(url)}/pause").status == 200
+    waiting = tenant.submit(url=url, policy="fast", labels={"team": "a"})
     return {"/calls/": waiting, "/webhook-endpoints/": endpoint, "/operations/": operation, "/keys/": tenant.id,
-            "/targets/": escaped(url), "/policies/": "fast"}
+            "/targets/": escaped(url), "/policies/": "fast", "/issues/": issue}
 
 
 UNKNOWN = {"/calls/": "call_0000000000001", "/webhook-endpoints/": "whe_0000000000001",
            "/operations/": "op_0000000000001", "/keys/": "key_0000000000001", "/targets/": "nobody",
-           "/policies/": "nobody"}
-BODIES = {"/v1/webhook-endpoints/{id}": {"url": "http://127.0.0.1:9/"}}
+           "/policies/": "nobody", "/issues/": "issue_00000000000101"}
+BODIES = {"/v1/webhook-endpoints/{id}": {"url": "http://127.0.0.1:9/"}, "/v1/issues/{id}": {"state": "acknowledged"}}
 
 
 def path_of(template, things):
@@ -139,7 +140,7 @@ def test_what_is_anothers_is_answered_as_what_is_not_there(operated, flaky, rece
                 answers = []
                 for things in (theirs, UNKNOWN):
                     path = path_of(template, things)
-                    answer = stranger(method.upper(), path, BODIES.get(template) if method == "put" else None)
+                    answer = stranger(method.upper(), path, BODIES.get(template) if method in ("put", "patch") else None)
                     assert answer.status == 404, (method, path, answer.body)
                     body = check(answer, method, template)
                     # Except for the text of the request itself.

@@ -16,6 +16,7 @@ COMMANDS = {
     "call": {"submitCall", "getCall"}, "batch": {"submitBatch"}, "get": {"getCall"}, "attempts": {"listAttempts"},
     "list": {"listCalls"}, "cancel": {"cancelCall"}, "retry": {"retryCall"}, "erase": {"eraseContent"}, "replay": {"replayCall"},
     "statistics": {"getStatistics"}, "instances": {"listInstances"},
+    "issues": {"listIssues", "getIssue", "changeIssue"},
     "ops": {"listOperations", "beginOperation", "getOperation", "cancelOperation"},
     "targets": {"listTargets", "getTarget", "changeTarget", "pauseTarget", "resumeTarget", "tripTarget", "resetTarget",
                 "releaseTarget", "forecastTarget"},

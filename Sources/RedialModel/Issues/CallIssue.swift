@@ -61,9 +61,9 @@ public struct CallIssue: Sendable, Hashable {
 
   /// An issue that has no calls any more, as it was at the time of a statement.
   public init?(marked mark: IssueMark) {
-    guard let id = IssueID(mark.id), let target = mark.targetKey, let kind = CallKind(rawValue: UInt8(mark.kind)) else {
-      return nil
-    }
+    guard let id = IssueID(mark.id), let target = mark.targetKey,
+      let kind = UInt8(exactly: mark.kind).flatMap(CallKind.init(rawValue:))
+    else { return nil }
     self.init(id, kind, target, since: mark.firstAt, at: mark.lastAt)
     error = mark.error
     self.mark = mark

@@ -50,11 +50,10 @@ struct IssueRoutes: RouteGroup {
       queries.answer(exchange.responder, as: .scan, for: exchange.caller) { _ in
         let marks = try issues.marks(in: wanted.namespace)
         let now = clock.now
-        let shown: [ShownIssue] = issues.marked(late.issues, wanted, marks).map { issue in
-          var writer = JSONWriter(capacity: 512)
-          issue.write(at: now, to: &writer)
-          return (issue.id.description, writer.bytes)
-        }
+        // Of late issues, also those in other states have to be known: they are not resolved.
+        var inAnyState = wanted
+        inAnyState.states = []
+        let shown = issues.marked(late.issues, inAnyState, marks).map { ShownIssue($0, at: now) }
         // The instance that asks counts the failed calls.
         if exchange.isForwarded { return Answer.issues(shown, FoundIssues(isComplete: late.isComplete), at: now) }
         return try found(wanted, shown, late.isComplete, marks)
@@ -68,7 +67,9 @@ struct IssueRoutes: RouteGroup {
     var failed = try issues.failed(wanted, besides: late.map(\.id), marks)
     if !isComplete { failed.isComplete = false }
     let now = clock.now
-    guard let id = wanted.id else { return Answer.issues(late, failed, at: now) }
+    guard let id = wanted.id else {
+      return Answer.issues(late.filter { wanted.states.isEmpty || wanted.states.contains($0.state) }, failed, at: now)
+    }
     if let issue = late.first { return Answer.json(capacity: issue.json.count) { $0.raw(issue.json) } }
     guard let issue = failed.issues.first else { throw Answer.noSuchIssue(id) }
     return Answer.json(capacity: 512) { issue.write(at: now, to: &$0) }

@@ -112,7 +112,9 @@ struct IssueAnswers: Sendable {
       if wanted.selects(issue, at: now) { found.issues.append(issue) }
     }
     let known = Set(groups.map(\.issue.description) + late)
-    for mark in marks.values where !known.contains(mark.id) {
+    // One that was cut off has calls.
+    let areAll = groups.count <= IssueQuery.maximumLimit
+    for mark in marks.values where areAll && !known.contains(mark.id) {
       if let issue = CallIssue(marked: mark), wanted.selects(issue, at: now) { found.issues.append(issue) }
     }
     return found
@@ -160,7 +162,41 @@ struct IssueAnswers: Sendable {
 }
 
 /// An issue as an instance shows it.
-typealias ShownIssue = (id: String, json: [UInt8])
+struct ShownIssue: Sendable {
+  let id: String
+  let state: CallIssue.State
+  let calls: Int
+  let json: [UInt8]
+
+  /// An issue of this instance.
+  init(_ issue: CallIssue, at now: Timestamp) {
+    (id, state, calls) = (issue.id.description, issue.state(at: now), issue.calls)
+    var writer = JSONWriter(capacity: 512)
+    issue.write(at: now, to: &writer)
+    json = writer.bytes
+  }
+
+  /// An issue of another instance; nil if it cannot be read.
+  init?(_ json: [UInt8]) {
+    var (id, state, calls): (String?, CallIssue.State?, Int?)
+    do throws(JSONError) {
+      try json.withUnsafeBufferPointer { bytes throws(JSONError) in
+        var reader = JSONReader(bytes)
+        try reader.beginObject()
+        while let name = try reader.nextKey() {
+          switch name {
+          case "id": id = try reader.string()
+          case "state": state = CallIssue.State(rawValue: try reader.string())
+          case "calls": calls = Int(try reader.integer())
+          default: _ = try reader.skipValue()
+          }
+        }
+      }
+    } catch { return nil }
+    guard let id, let state, let calls else { return nil }
+    (self.id, self.state, self.calls, self.json) = (id, state, calls, json)
+  }
+}
 
 extension Answer {
   /// 200: the issues of late calls, and those of failed ones.

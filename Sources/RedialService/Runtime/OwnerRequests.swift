@@ -89,10 +89,8 @@ struct OwnerRequests: Sendable {
       guard let answers, answers.allSatisfy({ pages.add($0) }) else {
         return queries.respond(exchange.responder, Answer.problem(Self.peerSilent))
       }
-      let sorted = pages.elements.map { element in
-        (CallIssue(shown: element.json, in: exchange.caller.namespace)?.calls ?? 0, (element.key, element.json))
-      }.sorted { $0.0 > $1.0 }
-      then(sorted.map(\.1), !pages.hasMore)
+      let late = pages.elements.compactMap { ShownIssue($0.json) }
+      then(late.sorted { $0.calls > $1.calls }, !pages.hasMore)
     }
     return true
   }
