@@ -7,19 +7,21 @@ extension PostgresSchema {
     5: failedGroups,
   ]
 
+  /// What the view `calls` selects since version 2.
+  private static let calls = """
+    SELECT id, shard, namespace, kind, target_id, created_at, priority, callback, state, at, waiting, attempts,
+      interruptions, attempts_before, round_started_at, previous_wait, total_wait, finished_at, failure, last_outcome,
+      last_status, past FROM live
+    UNION ALL
+    SELECT id, shard, namespace, kind, target_id, created_at, priority, callback, state, at, waiting, attempts,
+      interruptions, attempts_before, round_started_at, previous_wait, total_wait, finished_at, failure, last_outcome,
+      last_status, past FROM done
+    """
+
   /// Packed attempts, arrays of rows, and claims that know which of their calls need their attempts.
   private static let packedAttempts = [
     "ALTER TABLE live ADD COLUMN past bytea", "ALTER TABLE done ADD COLUMN past bytea",
-    """
-    CREATE OR REPLACE VIEW calls AS
-      SELECT id, shard, namespace, kind, target_id, created_at, priority, callback, state, at, waiting, attempts,
-        interruptions, attempts_before, round_started_at, previous_wait, total_wait, finished_at, failure, last_outcome,
-        last_status, past FROM live
-      UNION ALL
-      SELECT id, shard, namespace, kind, target_id, created_at, priority, callback, state, at, waiting, attempts,
-        interruptions, attempts_before, round_started_at, previous_wait, total_wait, finished_at, failure, last_outcome,
-        last_status, past FROM done
-    """,
+    "CREATE OR REPLACE VIEW calls AS \(calls)",
     """
     CREATE TYPE new_call AS (
       id int8, shard int8, namespace int8, kind int8, target_id int8, created_at int8, priority int8, callback int8,
@@ -79,16 +81,7 @@ extension PostgresSchema {
   private static let failedGroups = [
     "DROP VIEW calls", "ALTER TABLE live ALTER COLUMN failure TYPE int8",
     "ALTER TABLE done ALTER COLUMN failure TYPE int8",
-    """
-    CREATE VIEW calls AS
-      SELECT id, shard, namespace, kind, target_id, created_at, priority, callback, state, at, waiting, attempts,
-        interruptions, attempts_before, round_started_at, previous_wait, total_wait, finished_at, failure, last_outcome,
-        last_status, past FROM live
-      UNION ALL
-      SELECT id, shard, namespace, kind, target_id, created_at, priority, callback, state, at, waiting, attempts,
-        interruptions, attempts_before, round_started_at, previous_wait, total_wait, finished_at, failure, last_outcome,
-        last_status, past FROM done
-    """,
+    "CREATE VIEW calls AS \(calls)",
     "CREATE INDEX done_failed ON done (namespace, failure, id) INCLUDE (finished_at) WHERE failure IS NOT NULL",
   ]
 }

@@ -206,7 +206,7 @@ def test_every_instance_shows_the_issues_of_all(instances, receiver):
         found = issues(service)
         assert sorted(one["target"] for one in found[:2]) == sorted(names)
         assert [(one["type"], one["calls"]) for one in found] == [("late", 1)] * 2 + [("failed", 1)] * 2
-    # Whoever is asked, of whichever instance's target.
+    # Each instance changes the issues of each target.
     for service in services:
         for issue in issues(service):
             words = {"state": "acknowledged", "by": "ada"}

@@ -38,41 +38,34 @@ struct IssueRoutes: RouteGroup {
   /// Answers with the issues that are wanted, of all instances.
   private func find(_ wanted: IssueQuery, _ exchange: Exchange) {
     // The store has all of failed calls.
-    if wanted.id?.failure == nil {
-      let gathers = instances?.owners.gatherIssues(exchange.forwardable, exchange) { late, isComplete in
-        queries.answer(exchange.responder, as: .scan, for: exchange.caller) { _ in
-          try found(wanted, late, isComplete, try issues.marks(in: wanted.namespace))
-        }
-      }
-      if gathers == true { return }
+    if wanted.id?.failure == nil, gatherLate(exchange.forwardable, exchange, then: { answer(wanted, $0, exchange) }) {
+      return
     }
     issues.findLate(wanted) { late in
-      queries.answer(exchange.responder, as: .scan, for: exchange.caller) { _ in
-        let marks = try issues.marks(in: wanted.namespace)
-        let now = clock.now
-        // Of late issues, also those in other states have to be known: they are not resolved.
-        var inAnyState = wanted
-        inAnyState.states = []
-        let shown = issues.marked(late.issues, inAnyState, marks).map { ShownIssue($0, at: now) }
-        // The instance that asks counts the failed calls.
-        if exchange.isForwarded { return Answer.issues(shown, FoundIssues(isComplete: late.isComplete), at: now) }
-        return try found(wanted, shown, late.isComplete, marks)
-      }
+      guard exchange.isForwarded else { return answer(wanted, late, exchange) }
+      // The instance that asks counts the failed calls, and knows the statements.
+      queries.respond(exchange.responder, Answer.issues(late, at: clock.now))
     }
   }
 
-  private func found(
-    _ wanted: IssueQuery, _ late: [ShownIssue], _ isComplete: Bool, _ marks: IssueAnswers.Marks
-  ) throws -> HTTPResponse {
-    var failed = try issues.failed(wanted, besides: late.map(\.id), marks)
-    if !isComplete { failed.isComplete = false }
-    let now = clock.now
-    guard let id = wanted.id else {
-      return Answer.issues(late.filter { wanted.states.isEmpty || wanted.states.contains($0.state) }, failed, at: now)
+  private func answer(_ wanted: IssueQuery, _ late: FoundIssues, _ exchange: Exchange) {
+    queries.answer(exchange.responder, as: .scan, for: exchange.caller) { _ in
+      let marks = try issues.marks(in: wanted.namespace)
+      var found = try issues.failed(wanted, besides: late.issues, marks)
+      found.issues = issues.marked(late.issues, wanted, marks) + found.issues
+      if !late.isComplete { found.isComplete = false }
+      let now = clock.now
+      guard let id = wanted.id else { return Answer.issues(found, at: now) }
+      guard let issue = found.issues.first else { throw Answer.noSuchIssue(id) }
+      return Answer.json(capacity: 512) { issue.write(at: now, to: &$0) }
     }
-    if let issue = late.first { return Answer.json(capacity: issue.json.count) { $0.raw(issue.json) } }
-    guard let issue = failed.issues.first else { throw Answer.noSuchIssue(id) }
-    return Answer.json(capacity: 512) { issue.write(at: now, to: &$0) }
+  }
+
+  /// Gathers the issues of late calls of all instances; false, and nothing is done, if there are no others.
+  private func gatherLate(
+    _ request: ForwardableRequest?, _ exchange: Exchange, then: @escaping @Sendable (FoundIssues) -> Void
+  ) -> Bool {
+    instances?.owners.gatherIssues(request, exchange, then: then) ?? false
   }
 
   private func change(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
@@ -88,10 +81,8 @@ struct IssueRoutes: RouteGroup {
         detail: "Late calls are an issue until none of them waits any more. Acknowledge it, or look at their target.")
     }
     let request = ForwardableRequest(.get, "/v1/issues/\(id)", json: [], of: exchange.caller)
-    let gathers = instances?.owners.gatherIssues(request, exchange) { late, _ in
-      change(query, late.compactMap { CallIssue(shown: $0.json, in: query.namespace) }, to: wanted, exchange)
-    }
-    if gathers != true { issues.findLate(query) { change(query, $0.issues, to: wanted, exchange) } }
+    let then = { @Sendable (late: FoundIssues) in change(query, late.issues, to: wanted, exchange) }
+    if !gatherLate(request, exchange, then: then) { issues.findLate(query, then: then) }
   }
 
   /// Keeps a statement about an issue, or removes it.
@@ -101,7 +92,7 @@ struct IssueRoutes: RouteGroup {
       let marks = try issues.marks(in: query.namespace)
       let known =
         issues.marked(late, query, marks)
-        + (try issues.failed(query, besides: late.map(\.id.description), marks).issues)
+        + (try issues.failed(query, besides: late, marks).issues)
       guard var issue = known.first else { throw Answer.noSuchIssue(query.id) }
       issue.mark = wanted.state == .open ? nil : IssueMark(wanted, of: issue, at: now)
       let own = issue.id.description

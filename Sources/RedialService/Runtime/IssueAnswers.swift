@@ -89,8 +89,8 @@ struct IssueAnswers: Sendable {
 
   /// The issues of failed calls that are wanted, and those with a statement that have no calls any more.
   ///
-  /// - Parameter late: The ids of the issues of late calls.
-  func failed(_ wanted: IssueQuery, besides late: [String], _ marks: Marks) throws(StoreError) -> FoundIssues {
+  /// - Parameter late: The issues of late calls, whatever their state.
+  func failed(_ wanted: IssueQuery, besides late: [CallIssue], _ marks: Marks) throws(StoreError) -> FoundIssues {
     let now = clock.now
     var (found, groups) = (FoundIssues(), [FailedCalls]())
     if wanted.id == nil || wanted.id?.failure != nil {
@@ -111,7 +111,7 @@ struct IssueAnswers: Sendable {
       issue.mark = mark
       if wanted.selects(issue, at: now) { found.issues.append(issue) }
     }
-    let known = Set(groups.map(\.issue.description) + late)
+    let known = Set(groups.map(\.issue.description) + late.map(\.id.description))
     // One that was cut off has calls.
     let areAll = groups.count <= IssueQuery.maximumLimit
     for mark in marks.values where areAll && !known.contains(mark.id) {
@@ -161,54 +161,16 @@ struct IssueAnswers: Sendable {
   }
 }
 
-/// An issue as an instance shows it.
-struct ShownIssue: Sendable {
-  let id: String
-  let state: CallIssue.State
-  let calls: Int
-  let json: [UInt8]
-
-  /// An issue of this instance.
-  init(_ issue: CallIssue, at now: Timestamp) {
-    (id, state, calls) = (issue.id.description, issue.state(at: now), issue.calls)
-    var writer = JSONWriter(capacity: 512)
-    issue.write(at: now, to: &writer)
-    json = writer.bytes
-  }
-
-  /// An issue of another instance; nil if it cannot be read.
-  init?(_ json: [UInt8]) {
-    var (id, state, calls): (String?, CallIssue.State?, Int?)
-    do throws(JSONError) {
-      try json.withUnsafeBufferPointer { bytes throws(JSONError) in
-        var reader = JSONReader(bytes)
-        try reader.beginObject()
-        while let name = try reader.nextKey() {
-          switch name {
-          case "id": id = try reader.string()
-          case "state": state = CallIssue.State(rawValue: try reader.string())
-          case "calls": calls = Int(try reader.integer())
-          default: _ = try reader.skipValue()
-          }
-        }
-      }
-    } catch { return nil }
-    guard let id, let state, let calls else { return nil }
-    (self.id, self.state, self.calls, self.json) = (id, state, calls, json)
-  }
-}
-
 extension Answer {
-  /// 200: the issues of late calls, and those of failed ones.
-  static func issues(_ late: [ShownIssue], _ failed: FoundIssues, at now: Timestamp) -> HTTPResponse {
+  /// 200: some issues.
+  static func issues(_ found: FoundIssues, at now: Timestamp) -> HTTPResponse {
     json(capacity: 4096) { writer in
       writer.beginObject()
       writer.key("data")
       writer.beginArray()
-      for issue in late { writer.raw(issue.json) }
-      for issue in failed.issues { issue.write(at: now, to: &writer) }
+      for issue in found.issues { issue.write(at: now, to: &writer) }
       writer.endArray()
-      writer.field("isComplete", failed.isComplete)
+      writer.field("isComplete", found.isComplete)
       writer.endObject()
     }
   }

@@ -78,10 +78,10 @@ struct OwnerRequests: Sendable {
   ///
   /// - Parameters:
   ///   - request: What they are asked; nil if another instance asks this one.
-  ///   - then: Called with the issues, those with the most calls first.
+  ///   - then: Called with the issues, without the statements about them.
   func gatherIssues(
     _ request: ForwardableRequest?, _ exchange: Exchange,
-    then: @escaping @Sendable ([ShownIssue], _ isComplete: Bool) -> Void
+    then: @escaping @Sendable (FoundIssues) -> Void
   ) -> Bool {
     guard let request, peers.table.all.contains(where: { !$0.isSelf }) else { return false }
     peers.gather(request) { answers in
@@ -89,8 +89,8 @@ struct OwnerRequests: Sendable {
       guard let answers, answers.allSatisfy({ pages.add($0) }) else {
         return queries.respond(exchange.responder, Answer.problem(Self.peerSilent))
       }
-      let late = pages.elements.compactMap { ShownIssue($0.json) }
-      then(late.sorted { $0.calls > $1.calls }, !pages.hasMore)
+      let late = pages.elements.compactMap { CallIssue(shown: $0.json, in: exchange.caller.namespace) }
+      then(FoundIssues(issues: late, isComplete: !pages.hasMore))
     }
     return true
   }
