@@ -1,5 +1,6 @@
 internal import RedialCore
 internal import RedialModel
+internal import RedialText
 
 extension OutageForecast {
   /// The forecast as a picture (SVG): the load of the target beside the new calls, its capacity, the unfinished calls,

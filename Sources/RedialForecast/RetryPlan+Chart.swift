@@ -1,4 +1,5 @@
 package import RedialCore
+internal import RedialText
 
 extension RetryPlan {
   /// The maximum number of attempts in the chart.

@@ -5,6 +5,7 @@ import Testing
 
 @testable import RedialForecast
 import RedialJSON
+import RedialText
 
 @Suite("Simulated outages")
 struct ForecastTests {

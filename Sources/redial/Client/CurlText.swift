@@ -1,4 +1,5 @@
 import RedialModel
+import RedialText
 
 /// A request as a command line of curl for a POSIX shell.
 enum CurlText {

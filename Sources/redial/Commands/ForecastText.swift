@@ -1,6 +1,7 @@
 import RedialCore
 import RedialForecast
 import RedialModel
+import RedialText
 
 /// Plans and forecasts as text for people.
 enum ForecastText {

@@ -1,6 +1,7 @@
 import RedialCore
 import RedialForecast
 import RedialModel
+import RedialText
 
 /// An overview in lines for people: what is wrong and what to do, how calls ended, what waits, and the service.
 struct OverviewText: Sendable {

@@ -1,12 +1,12 @@
 /// Text as a word of a command line for a POSIX shell.
-enum ShellWord {
+package enum ShellWord {
   /// In single quotes, within which a shell keeps everything except the quote.
-  static func quoted(_ text: String) -> String {
+  package static func quoted(_ text: String) -> String {
     "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
   }
 
   /// As it is if no shell changes it, else in quotes.
-  static func plain(_ text: String) -> String {
+  package static func plain(_ text: String) -> String {
     let isPlain =
       !text.isEmpty
       && text.utf8.allSatisfy {

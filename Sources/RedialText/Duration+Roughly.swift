@@ -1,6 +1,4 @@
 internal import RedialCore
-internal import RedialModel
-internal import RedialText
 
 extension Duration {
   /// The duration with as many digits as people need: `740ms`, `5.2s`, `3m20s`, `2h5m`.
