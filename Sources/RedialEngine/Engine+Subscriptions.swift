@@ -10,8 +10,14 @@ package struct Announcement: Sendable {
   package var data: [UInt8]
   /// The only receiver, whatever it subscribed to; nil for all that subscribed to the type.
   package var only: WebhookSubscription?
-  /// The client that waits for the webhook to be created; only with `only`.
+  /// Whoever waits for the webhook to be created; only with `only`.
   package var reply: ReplyToken<SubmissionReply>?
+  /// The whole content of the webhook, in place of the event with its data; only with `only`.
+  package var body: [UInt8]?
+  /// Changes of documents in the same commit; only with `only`.
+  package var writes: [StoreWrite] = []
+  /// More labels of the webhook; only with `only`.
+  package var labels: [CallSpec.Label] = []
 
   /// The namespace of the subscribers.
   package var namespace: Namespace
@@ -88,9 +94,10 @@ extension Engine {
       return refuse(reply, refusal)
     }
     guard desk.leases.canWork else { return }
-    let body = WebhookPayload.make(announcement.type, at: now) { $0.raw(announcement.data) }
+    let body = announcement.body ?? WebhookPayload.make(announcement.type, at: now) { $0.raw(announcement.data) }
     if let only = announcement.only {
-      let accepted = insertWebhook(announcement.type, body, to: only)
+      let accepted = insertWebhook(announcement.type, body, to: only, labels: announcement.labels)
+      writes += announcement.writes
       if let reply = announcement.reply { afterCommit.append(.reply(.submission(reply, .accepted(accepted)))) }
     } else {
       for subscription in subscriptions
@@ -102,12 +109,13 @@ extension Engine {
 
   @discardableResult
   private mutating func insertWebhook(
-    _ event: EventType, _ body: [UInt8], to subscription: WebhookSubscription, endOf call: CallID? = nil
+    _ event: EventType, _ body: [UInt8], to subscription: WebhookSubscription, endOf call: CallID? = nil,
+    labels: [CallSpec.Label] = []
   ) -> CallRecord {
     let spec = CallSpec(
       url: subscription.url, method: "POST", headers: [HeaderField("content-type", "application/json")],
       target: subscription.target, policy: settings.webhookPolicy, captureLimit: 4096
-    ) { $0.labels = [CallSpec.Label(name: Self.eventLabel, value: event.rawValue)] }
+    ) { $0.labels = [CallSpec.Label(name: Self.eventLabel, value: event.rawValue)] + labels }
     var webhook = CallRecord(
       id: nextID(), kind: .webhook, spec: spec, body: body, createdAt: now,
       progress: CallProgress(state: .held, due: now, roundStartedAt: now))

@@ -32,10 +32,10 @@ extension Service {
       OperationRoutes(
         queries: queries, clock: clock, changes: runtime.changes, operations: operations,
         standings: calls.standings),
-      IssueRoutes(
-        issues: IssueAnswers(
-          engine: runtime.engine, queries: queries, clock: clock, lateAfter: settings.lateAfter),
-        changes: runtime.changes, instances: runtime.instances),
+      IssueRoutes(issues: runtime.issues, changes: runtime.changes, instances: runtime.instances),
+      AlertRoutes(
+        queries: queries, clock: clock, changes: runtime.changes, messenger: runtime.messenger, limits: limits,
+        maxAlerts: settings.maxAlerts),
       EventRoutes(queries: queries, metrics: runtime.metrics, events: runtime.followers.events, keys: keys),
       ForwardedRoutes(engine: runtime.engine, intake: runtime.intake, keys: keys),
       EndRoutes(queries: queries, calls: calls, instances: runtime.instances),

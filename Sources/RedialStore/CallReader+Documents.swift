@@ -17,6 +17,13 @@ extension CallReader {
     try documents(.operation) { content throws(JSONError) in try BulkOperation(content) }.sorted { $0.id < $1.id }
   }
 
+  /// The stored records of a kind. One that cannot be read hides no other.
+  package func readable<Record: StoredRecord>(
+    _ kind: StoredDocument.Kind, as type: Record.Type
+  ) throws(StoreError) -> [Record] {
+    try documents(kind).compactMap { Record(document: $0.content) }
+  }
+
   private func documents<Value>(
     _ kind: StoredDocument.Kind, _ read: (UnsafeBufferPointer<UInt8>) throws(JSONError) -> Value
   ) throws(StoreError) -> [Value] {

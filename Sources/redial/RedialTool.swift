@@ -33,7 +33,7 @@ extension CommandError {
 enum RedialTool {
   static let commands: [Command] = [
     .serve, .call, .batch, .get, .attempts, .list, .cancel, .retry, .replay, .erase, .status, .statistics, .instances,
-    .issues, .operations, .targets, .policies, .webhooks,
+    .issues, .alerts, .operations, .targets, .policies, .webhooks,
     .preview, .simulate, .events, .keys, .doctor, .backup, .export, .importing, .salvage, .migrate, .makeTables, .flaky,
     .webhookSecret, .health, .completion, .version,
   ]

@@ -6,7 +6,8 @@ import RedialService
 /// Between the start of the process and this they can be seen, so a file or an environment variable is better.
 enum SecretArguments {
   /// The flags whose values are secrets.
-  private static let flags = Set(Setting.all.lazy.filter(\.isSecret).map(\.flag) + ["--api-key"])
+  private static let flags = Set(
+    Setting.all.lazy.filter(\.isSecret).map(\.flag) + ["--api-key", "--slack", "--teams", "--pager-duty"])
 
   /// Overwrites the secrets in the process's own arguments. `CommandLine.arguments` must have been read before: it is a
   /// copy, made at its first use.

@@ -51,6 +51,55 @@ def check(answer, method, path):
     return value
 
 
+def ask_of_alerts(ask, service, url):
+    """Asks for alerts and incidents, of each answer that they can have."""
+    alerts, alert, test, incidents, one = (
+        "/v1/alerts", "/v1/alerts/{name}", "/v1/alerts/{name}/test", "/v1/incidents", "/v1/incidents/{id}")
+    json, text = {"content-type": "application/json"}, {"content-type": "text/plain"}
+
+    def example(path, method):
+        return CONTRACT["paths"][path][method]["requestBody"]["content"]["application/json"]["example"]
+    ask("put", alert, example(alert, "put"), name="a")
+    own = {"to": {"slack": url}, "conditions": ["targetHeld"], "targets": ["held"], "after": "0s"}
+    ask("put", alert, own, name="a")
+    endpoint = ask("post", "/v1/webhook-endpoints", {"url": url})["id"]
+    ask("put", alert, own | {"to": {"endpoint": endpoint}}, name="b")
+    ask("delete", "/v1/webhook-endpoints/{id}", id=endpoint)
+    ask("put", alert, own, name="c")
+    ask("get", alerts)
+    ask("get", alert, name="b")
+    ask("post", test, name="a")
+    ask("post", test, name="b")
+    ask("patch", alert, example(alert, "patch"), name="a")
+    ask("patch", alert, {"silenced": False}, name="a")
+    ask("post", "/v1/targets/{key}/pause", key="held")
+    ask("post", "/v1/calls", {"url": url, "target": "held"})
+    wait_until(lambda: service("GET", "/v1/incidents?alert=a").json["data"], "an incident begins")
+    ask("get", incidents)
+    found = ask("get", incidents, query="?state=open,acknowledged&alert=a&limit=1")["data"][0]["id"]
+    ask("get", one, id=found)
+    ask("patch", one, example(one, "patch"), id=found)
+    for path, key in ((alert, {"name": "a"}), (one, {"id": found})):
+        ask("patch", path, {}, **key)
+        ask("patch", path, "{", json, **key)
+        ask("patch", path, "{}", text, **key)
+        ask("patch", path, " " * 200_000, json, **key)
+    for body, headers in (({}, None), ("{", json), ("{}", text), (" " * 200_000, json)):
+        ask("put", alert, body, headers, name="d")
+    ask("put", alert, own, name="%20")
+    for path in (alerts, incidents):
+        ask("get", path, query="?x=1")
+    for method, path in (("get", alert), ("get", one), ("post", test), ("delete", alert)):
+        ask(method, path, name="d", id="inc_0000000000000000")
+        ask(method, path, name="a", id=found, query="?x=1")
+    ask("patch", alert, {"silenced": True}, name="d")
+    ask("patch", one, {"acknowledged": True}, id="inc_0000000000000000")
+    ask("post", "/v1/targets/{key}/resume", key="held")
+    wait_until(lambda: service.advance(20) or ask("get", one, id=found)["state"] == "ended", "it is over")
+    ask("patch", one, {"acknowledged": True}, id=found)
+    ask("delete", alert, name="a")
+
+
 def test_the_document_is_valid_openapi_and_is_what_the_service_serves(redial):
     validate(CONTRACT)
     answer = redial()("GET", "/openapi.yaml")
@@ -97,7 +146,8 @@ def test_every_answer_in_json_has_an_example():
 
 
 def test_every_operation_answers_as_documented(redial, flaky):
-    service, target = redial("--max-body-bytes", "10000", Constants(maxPolicies=2, maxOperations=1)), flaky()
+    service, target = redial("--max-body-bytes", "10000", Constants(
+        maxPolicies=2, maxOperations=1, maxAlerts=2, alertInterval="20ms"), clock=True), flaky()
     seen = set()
 
     def ask(method, template, body=None, headers=None, query="", **values):
@@ -303,6 +353,8 @@ def test_every_operation_answers_as_documented(redial, flaky):
     ask("post", "/v1/calls", {"url": target.url, "body": "x" * 10001})
     ask("post", "/v1/calls", {"url": target.url}, {"content-type": "application/json", "idempotency-key": "x"}, query="")
     ask("post", "/v1/calls", {"url": target.url}, {"content-type": "application/json", "idempotency-key": "x"}, query="")
+
+    ask_of_alerts(ask, service, target.url)
 
     keys, key = "/v1/keys", "/v1/keys/{id}"
     example = CONTRACT["paths"][keys]["post"]["requestBody"]["content"]["application/json"]["example"]

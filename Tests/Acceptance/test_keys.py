@@ -24,13 +24,15 @@ SCOPES = {
     "submit": {("post", "/v1/calls"), ("post", "/v1/calls/batch"), ("post", "/v1/forward/{url}"),
                ("post", "/v1/calls/{id}/replay")},
     "operate": {
-        ("put", "/v1/targets/{key}"), ("patch", "/v1/targets/{key}"), ("patch", "/v1/issues/{id}"), ("delete", "/v1/calls/{id}/content"), ("put", "/v1/policies/{name}"),
+        ("put", "/v1/targets/{key}"), ("patch", "/v1/targets/{key}"), ("patch", "/v1/issues/{id}"),
+        ("patch", "/v1/alerts/{name}"), ("patch", "/v1/incidents/{id}"), ("delete", "/v1/calls/{id}/content"), ("put", "/v1/policies/{name}"),
         ("delete", "/v1/policies/{name}")} | {("post", p) for _, p in OPERATIONS if re.match(
         r"/v1/calls/\{id\}/(?!replay)|/v1/targets/\{key\}/|/v1/operations", p)},
     "metrics": {("get", "/metrics")},
     "admin": {o for o in OPERATIONS if o[1].startswith(PATH)} | {
         o for o in OPERATIONS if o[1].startswith("/v1/webhook-endpoints") and o[0] != "get"} | {
-        ("get", "/v1/webhook-secret")},
+        ("get", "/v1/webhook-secret"), ("put", "/v1/alerts/{name}"), ("delete", "/v1/alerts/{name}"),
+        ("post", "/v1/alerts/{name}/test")},
     None: {("get", "/healthz"), ("get", "/"), ("get", "/openapi.yaml")},
 }
 # The dashboard is a page without data: it asks for a key, and requests everything that it shows with that key. The

@@ -58,7 +58,7 @@ class Tenant:
 def operated(redial):
     """A service with an admin key, which the test's own requests use."""
     def start(*flags):
-        service = redial(*flags, env={"REDIAL_ADMIN_KEY": ADMIN})
+        service = redial(*flags, Constants(alertInterval="20ms"), env={"REDIAL_ADMIN_KEY": ADMIN})
         service.credentials = bearer(ADMIN)
         return service
     return start
@@ -77,15 +77,17 @@ BY_ID = {  # Answered as if the resource did not exist.
     ("delete", "/v1/webhook-endpoints/{id}"), ("post", "/v1/webhook-endpoints/{id}/rotate-secret"),
     ("post", "/v1/webhook-endpoints/{id}/test"), ("get", "/v1/webhook-endpoints/{id}/deliveries"),
     ("delete", "/v1/keys/{id}"), ("get", "/v1/targets/{key}"), ("get", "/v1/targets/{key}/forecast"),
-    ("get", "/v1/policies/{name}"), ("delete", "/v1/policies/{name}"),
+    ("get", "/v1/policies/{name}"), ("delete", "/v1/policies/{name}"), ("get", "/v1/alerts/{name}"), ("patch", "/v1/alerts/{name}"),
+    ("delete", "/v1/alerts/{name}"), ("post", "/v1/alerts/{name}/test"), ("get", "/v1/incidents/{id}"), ("patch", "/v1/incidents/{id}"),
 }
 LISTS = {  # Each namespace has its own.
     ("get", "/v1/calls"), ("get", "/v1/targets"), ("get", "/v1/policies"), ("get", "/v1/operations"), ("get", "/v1/issues"),
-    ("get", "/v1/webhook-endpoints"), ("get", "/v1/keys"),
+    ("get", "/v1/alerts"), ("get", "/v1/incidents"), ("get", "/v1/webhook-endpoints"), ("get", "/v1/keys"),
 }
 OWN = {  # New resources belong to the client's namespace: the tests below.
     ("post", "/v1/calls"), ("post", "/v1/calls/batch"), ("post", "/v1/forward/{url}"), ("post", "/v1/operations"),
-    ("post", "/v1/webhook-endpoints"), ("post", "/v1/keys"), ("put", "/v1/policies/{name}"), ("get", "/v1/events"),
+    ("post", "/v1/webhook-endpoints"), ("post", "/v1/keys"), ("put", "/v1/policies/{name}"), ("put", "/v1/alerts/{name}"),
+    ("get", "/v1/events"),
     ("put", "/v1/targets/{key}"), ("patch", "/v1/targets/{key}"), ("post", "/v1/targets/{key}/pause"), ("post", "/v1/targets/{key}/resume"),
     ("post", "/v1/targets/{key}/trip"), ("post", "/v1/targets/{key}/reset"), ("post", "/v1/targets/{key}/release"),
     ("post", "/v1/policies/preview"), ("post", "/v1/simulations"), ("get", "/v1/webhook-secret"),
@@ -113,14 +115,20 @@ def fill(tenant, url, hook):
     issue = tenant.ended(tenant.submit(url=url + "/?sequence=404", policy=ONCE))["issue"]
     assert tenant("POST", f"/v1/targets/{escaped(url)}/pause").status == 200
     waiting = tenant.submit(url=url, policy="fast", labels={"team": "a"})
+    alert = {"to": {"slack": hook}, "conditions": ["targetHeld"], "after": "0s"}
+    assert tenant("PUT", "/v1/alerts/oncall", alert).status == 201
+    [incident] = wait_until(lambda: tenant("GET", "/v1/incidents").json["data"], "an incident begins")
     return {"/calls/": waiting, "/webhook-endpoints/": endpoint, "/operations/": operation, "/keys/": tenant.id,
-            "/targets/": escaped(url), "/policies/": "fast", "/issues/": issue}
+            "/targets/": escaped(url), "/policies/": "fast", "/issues/": issue, "/alerts/": "oncall",
+            "/incidents/": incident["id"]}
 
 
 UNKNOWN = {"/calls/": "call_0000000000001", "/webhook-endpoints/": "whe_0000000000001",
            "/operations/": "op_0000000000001", "/keys/": "key_0000000000001", "/targets/": "nobody",
-           "/policies/": "nobody", "/issues/": "issue_00000000000101"}
-BODIES = {"/v1/webhook-endpoints/{id}": {"url": "http://127.0.0.1:9/"}, "/v1/issues/{id}": {"state": "acknowledged"}}
+           "/policies/": "nobody", "/issues/": "issue_00000000000101", "/alerts/": "nobody",
+           "/incidents/": "inc_0000000000000001"}
+BODIES = {"/v1/webhook-endpoints/{id}": {"url": "http://127.0.0.1:9/"}, "/v1/issues/{id}": {"state": "acknowledged"},
+          "/v1/alerts/{name}": {"silenced": True}, "/v1/incidents/{id}": {"acknowledged": True}}
 
 
 def path_of(template, things):

@@ -17,6 +17,8 @@ COMMANDS = {
     "list": {"listCalls"}, "cancel": {"cancelCall"}, "retry": {"retryCall"}, "erase": {"eraseContent"}, "replay": {"replayCall"},
     "statistics": {"getStatistics"}, "instances": {"listInstances"},
     "issues": {"listIssues", "getIssue", "changeIssue"},
+    "alerts": {"listAlerts", "getAlert", "putAlert", "silenceAlert", "deleteAlert", "testAlert", "listIncidents", "getIncident",
+               "acknowledgeIncident"},
     "ops": {"listOperations", "beginOperation", "getOperation", "cancelOperation"},
     "targets": {"listTargets", "getTarget", "changeTarget", "pauseTarget", "resumeTarget", "tripTarget", "resetTarget",
                 "releaseTarget", "forecastTarget"},

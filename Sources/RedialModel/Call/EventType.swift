@@ -29,11 +29,17 @@ public enum EventType: String, Sendable, Hashable, CaseIterable {
   case endpointDisabled = "endpoint.disabled"
   /// A client tests its webhook endpoint, which is the only one that gets this.
   case webhookTest = "webhook.test"
+  /// An incident of an alert is open. Only where the alert leads gets this.
+  case alertOpened = "alert.opened"
+  /// An incident of an alert is over.
+  case alertEnded = "alert.ended"
   /// The content of a call was erased: instances send it to each other, so that none keeps the content in its events.
   case callErased = "call.erased"
 
   /// What the event stream shows to clients.
-  public static let streamed = allCases.filter { $0 != .webhookTest && $0 != .callErased }
+  public static let streamed = allCases.filter {
+    ![.webhookTest, .alertOpened, .alertEnded, .callErased].contains($0)
+  }
   /// What webhook endpoints can subscribe to.
   public static let subscribable = streamed.filter { $0 != .callAccepted && $0 != .callAttempted }
   /// What the callback of a call can report.

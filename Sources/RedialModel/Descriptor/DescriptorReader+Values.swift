@@ -170,4 +170,55 @@ extension DescriptorReader {
     }
     return duration
   }
+
+  /// Reads a time, or a duration from now.
+  mutating func timeOrDuration(_ pointer: String, from now: Timestamp) throws(JSONError) -> Timestamp? {
+    guard let text = try string(pointer) else { return nil }
+    if let time = TimestampText.parse(text) ?? DurationText.parse(text).map({ now + $0 }) { return time }
+    fault(pointer, "must be a time such as 2026-12-01T14:00:00Z, or a duration from now such as 8h")
+    return nil
+  }
+
+  /// Reads a URL that the egress policy lets this service call.
+  mutating func callableURL(_ pointer: String) throws(JSONError) -> String? {
+    guard let text = try string(pointer) else { return nil }
+    do {
+      let origin = try TargetURL(text).origin
+      if let refusal = limits.egress?.refusal(ofOrigin: origin) {
+        fault(pointer, "cannot be called: the egress policy refuses \(refusal.clause)")
+      }
+    } catch {
+      fault(pointer, error.detail)
+    }
+    return text
+  }
+
+  /// Reads an array of distinct keys of targets.
+  mutating func targetNames(_ pointer: String) throws(JSONError) -> [String] {
+    try names(pointer, most: 100) {
+      (1...512).contains($0.unicodeScalars.count) ? nil : "must have 1 to 512 characters"
+    }
+  }
+
+  /// Reads an array of distinct names.
+  ///
+  /// - Parameters:
+  ///   - most: The maximum number of elements.
+  ///   - fault: What is wrong with a name; nil for nothing.
+  mutating func names(
+    _ pointer: String, most: Int, fault: (String) -> String?
+  ) throws(JSONError) -> [String] {
+    var names: [String] = []
+    guard try expect(.array, pointer, "must be an array of strings") else { return names }
+    try json.beginArray()
+    var position = 0
+    while position < most, try json.nextElement() {
+      defer { position += 1 }
+      guard let name = try string("\(pointer)/\(position)") else { continue }
+      if let detail = fault(name) { self.fault("\(pointer)/\(position)", detail) }
+      if !names.contains(name) { names.append(name) }
+    }
+    if position == most, try skipElements() > 0 { self.fault(pointer, "has more than \(most) elements") }
+    return names
+  }
 }

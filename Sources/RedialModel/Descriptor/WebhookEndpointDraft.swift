@@ -13,8 +13,6 @@ public struct WebhookEndpointDraft: Sendable, Hashable {
   public var isEnabled = true
 
   private static let longestDescription = 1024
-  private static let longestTarget = 512
-  private static let maximumTargets = 100
 
   /// Creates an empty draft.
   public init() {}
@@ -42,23 +40,19 @@ public struct WebhookEndpointDraft: Sendable, Hashable {
       switch key {
       case "url":
         hasURL = true
-        try readURL(&reader)
+        if let text = try reader.callableURL("/url") { url = text }
       case "description":
         description = try reader.string("/description") ?? ""
         if description.unicodeScalars.count > Self.longestDescription {
           reader.fault("/description", "is longer than \(Self.longestDescription) characters")
         }
       case "events":
-        let names = try readNames(&reader, "/events") { Self.event($0) == nil ? Self.known : nil }
+        let names = try reader.names("/events", most: 100) {
+          Self.event($0) == nil ? Self.known : nil
+        }
         (events, hasEvents) = (names.compactMap(Self.event), !names.isEmpty)
       case "targets":
-        targets = try readNames(&reader, "/targets") {
-          (1...Self.longestTarget).contains($0.unicodeScalars.count)
-            ? nil : "must have 1 to \(Self.longestTarget) characters"
-        }
-        if targets.count > Self.maximumTargets {
-          reader.fault("/targets", "has more than \(Self.maximumTargets) elements")
-        }
+        targets = try reader.targetNames("/targets")
       default: isEnabled = try reader.bool("/enabled") ?? true
       }
     }
@@ -72,39 +66,6 @@ public struct WebhookEndpointDraft: Sendable, Hashable {
 
   private static var known: String {
     "must be one of \(EventType.subscribable.map(\.rawValue).joined(separator: ", "))"
-  }
-
-  private mutating func readURL(_ reader: inout DescriptorReader) throws(JSONError) {
-    guard let text = try reader.string("/url") else { return }
-    url = text
-    do {
-      let origin = try TargetURL(text).origin
-      guard let refusal = reader.limits.egress?.refusal(ofOrigin: origin) else { return }
-      reader.fault("/url", "cannot be called: the egress policy refuses \(refusal.clause)")
-    } catch {
-      reader.fault("/url", error.detail)
-    }
-  }
-
-  /// Reads an array of distinct names.
-  private func readNames(
-    _ reader: inout DescriptorReader, _ pointer: String, fault: (String) -> String?
-  ) throws(JSONError) -> [String] {
-    var names: [String] = []
-    guard try reader.expect(.array, pointer, "must be an array of strings") else { return names }
-    try reader.json.beginArray()
-    var position = 0
-    // The maximum length of any list of names; each caller has its own limit up to this one.
-    while position <= Self.maximumTargets, try reader.json.nextElement() {
-      defer { position += 1 }
-      guard let name = try reader.string("\(pointer)/\(position)") else { continue }
-      if let detail = fault(name) { reader.fault("\(pointer)/\(position)", detail) }
-      if !names.contains(name) { names.append(name) }
-    }
-    if position > Self.maximumTargets, try reader.skipElements() > 0, names.count <= Self.maximumTargets {
-      reader.fault(pointer, "has more than \(Self.maximumTargets) members")
-    }
-    return names
   }
 }
 

@@ -106,12 +106,7 @@ public struct IssueMarkRequest: Sendable, Hashable {
           guard let word = try reader.string("/state") else { continue }
           state = CallIssue.State(rawValue: word)
           if state == nil { reader.fault("/state", "must be one of open, acknowledged, resolved") }
-        case "until":
-          guard let text = try reader.string("/until") else { continue }
-          request.until = TimestampText.parse(text) ?? DurationText.parse(text).map { now + $0 }
-          if request.until == nil {
-            reader.fault("/until", "must be a time such as 2026-12-01T14:00:00Z, or a duration from now such as 8h")
-          }
+        case "until": request.until = try reader.timeOrDuration("/until", from: now)
         default: try request.attribution.read(key, "/\(key)", from: &reader)
         }
       }

@@ -11,6 +11,12 @@ public struct StoredDocument: Sendable, Hashable {
     case operation
     /// Statements about issues.
     case issue
+    /// Whom to notify of what.
+    case alert
+    /// What alerts have reported.
+    case incident
+    /// Statements about incidents.
+    case incidentMark
   }
 
   public var kind: Kind

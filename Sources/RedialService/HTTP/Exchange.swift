@@ -31,6 +31,8 @@ struct Exchange: Sendable {
   func targetKey() throws(Problem) -> String { try Self.target(in: part) }
   /// The policy that the path names.
   func policyName() throws(Problem) -> String { try Self.policy(in: part) }
+  /// The alert that the path names: names of alerts are like those of policies.
+  func alertName() throws(Problem) -> String { try Self.name(in: part, of: "An alert") }
 
   /// - Throws: A problem of status 404 if the part is not the id of a call.
   static func call(in part: Substring) throws(Problem) -> CallID {
@@ -57,10 +59,12 @@ struct Exchange: Sendable {
   }
 
   /// - Throws: A problem of status 404 if the part cannot be the name of a policy.
-  static func policy(in part: Substring) throws(Problem) -> String {
+  static func policy(in part: Substring) throws(Problem) -> String { try name(in: part, of: "A policy") }
+
+  private static func name(in part: Substring, of owner: String) throws(Problem) -> String {
     guard let name = PercentCoding.decode(part), StoredPolicy.isName(name) else {
       throw notFound(
-        "A policy's name has 1 to \(StoredPolicy.longestName) letters, digits, dots, underscores and hyphens.")
+        "\(owner)'s name has 1 to \(StoredPolicy.longestName) letters, digits, dots, underscores and hyphens.")
     }
     return name
   }

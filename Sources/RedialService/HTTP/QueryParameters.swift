@@ -73,6 +73,23 @@ extension QueryParameters {
     return limit
   }
 
+  /// Removes a parameter with one or several words, separated by commas; empty if there is none.
+  ///
+  /// - Throws: A problem that names the parameter.
+  mutating func takeWords<Word: RawRepresentable<String> & CaseIterable & Hashable>(
+    _ name: String, of type: Word.Type
+  ) throws(Problem) -> Set<Word> {
+    var words: Set<Word> = []
+    for text in take(name)?.split(separator: ",", omittingEmptySubsequences: false) ?? [] {
+      guard let word = Word(rawValue: String(text)) else {
+        let known = Word.allCases.map(\.rawValue).joined(separator: ", ")
+        throw Self.problem(name, "must be one of \(known), or several, separated by commas")
+      }
+      words.insert(word)
+    }
+    return words
+  }
+
   /// Removes the parameters that select calls.
   ///
   /// - Parameter now: From when durations count.

@@ -67,6 +67,9 @@ final class StoreWatch: @unchecked Sendable {
     }
   }
 
+  /// The findings of the latest examination; nil before the first.
+  var latestFindings: [StoreFinding]? { latest.withLock { $0?.findings } }
+
   /// The metrics of the latest examination; none before the first.
   var families: [MetricFamily] {
     guard let figures = latest.withLock({ $0 }) else { return [] }

@@ -114,13 +114,7 @@ extension IssueQuery {
   init(parameters query: String?, in namespace: Namespace) throws(Problem) {
     self.init(namespace: namespace)
     var parameters = try QueryParameters(query)
-    for word in parameters.take("state")?.split(separator: ",", omittingEmptySubsequences: false) ?? [] {
-      guard let state = CallIssue.State(rawValue: String(word)) else {
-        throw QueryParameters.problem(
-          "state", "must be one of open, acknowledged, resolved, or several, separated by commas")
-      }
-      states.insert(state)
-    }
+    states = try parameters.takeWords("state", of: CallIssue.State.self)
     target = parameters.take("target").map { TargetKey($0, in: namespace) }
     limit = try parameters.takeLimit(upTo: Self.maximumLimit) ?? limit
     try parameters.finish()

@@ -69,9 +69,7 @@ struct IssueAnswers: Sendable {
   /// The statements about the issues of a namespace.
   func marks(in namespace: Namespace) throws(StoreError) -> Marks {
     var marks: Marks = [:]
-    for document in try reader.documents(.issue) {
-      // One that cannot be read hides no issue.
-      guard let mark = IssueMark(document: document.content), mark.targetKey?.namespace == namespace else { continue }
+    for mark in try reader.readable(.issue, as: IssueMark.self) where mark.targetKey?.namespace == namespace {
       marks[mark.id] = mark
     }
     return marks

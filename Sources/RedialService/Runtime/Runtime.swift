@@ -30,6 +30,8 @@ final class Runtime: Sendable {
   let monitoring: Monitoring
   let changes: Changes
   let endpoints: EndpointChanges
+  let issues: IssueAnswers
+  let messenger: AlertMessenger
   let followers: KeyFollowers
   /// Who share the store with this instance; nil if there can be no others.
   let instances: OtherInstances?
@@ -39,6 +41,7 @@ final class Runtime: Sendable {
   private let housekeeping: Housekeeping
   private let audit: MemoryAudit
   private let deadlines: DeadlineWatch
+  private let alerts: AlertWatch
   private let tracer: CallTracer?
   private let spans: SpanExporter?
   private let drained = DispatchSemaphore(value: 0)
@@ -114,6 +117,10 @@ final class Runtime: Sendable {
       known: known, secret: secret, changes: changes, engine: engine, waiting: waiting, observers: observers,
       redaction: redaction, clock: clock, log: log)
     (self.observers, self.endpoints) = (observers, endpoints)
+    issues = IssueAnswers(engine: engine, queries: queries, clock: clock, lateAfter: settings.lateAfter)
+    messenger = AlertMessenger(engine, store, known, waiting, clock, log)
+    alerts = AlertWatch(
+      issues, deadlines, housekeeping.watch, messenger, instances?.link.table, every: settings.alertInterval, log)
 
     var configuration = settings.transport
     configuration.egress = settings.egress
@@ -158,6 +165,7 @@ final class Runtime: Sendable {
         deadlines?.look($0)
       }
     }
+    alerts.start()
     if instances != nil { answerDoubted() }
   }
 
@@ -281,6 +289,7 @@ final class Runtime: Sendable {
   private func closeStore(isDrained: Bool, within patience: Duration = Runtime.storePatience) -> Bool {
     housekeeping.stop(on: store)
     deadlines.stop()
+    alerts.stop()
     let closed = DispatchSemaphore(value: 0)
     store.afterwards { [log, clock] store in
       if isDrained {

@@ -63,6 +63,8 @@ package struct ServiceSettings: Sendable {
   package var maxScan = CallQuery.defaultScanLimit
   /// From when on a due call that waits for its target is late.
   package var lateAfter = Duration.seconds(60)
+  package var alertInterval = Duration.seconds(10)
+  package var maxAlerts = 100
   /// The limits of previews, simulations and dry runs.
   package var forecasts = ForecastLimits()
   /// Maximum bulk operations that run at a time.

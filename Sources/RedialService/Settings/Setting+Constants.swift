@@ -37,6 +37,8 @@ extension Setting {
       "maxScan", \.maxScan, 100...1_000_000,
       "Maximum calls examined for one page of a list, for conditions without an index; long URLs count as several."),
     duration("lateAfter", \.lateAfter, "From when on a due call that waits for its target is an issue."),
+    duration("alertInterval", \.alertInterval, "How often it is looked whether what alerts watch for is true."),
+    whole("maxAlerts", \.maxAlerts, 1...10_000, "Maximum alerts of a namespace."),
     whole("maxOperations", \.maxOperations, 1...1000, "Maximum bulk operations that run at a time."),
     whole(
       "maxPreviewDraws", \.forecasts.maxPreviewDraws, 4096...4_096_000,

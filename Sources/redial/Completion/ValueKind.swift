@@ -13,6 +13,8 @@ enum ValueKind: Sendable, Equatable {
   case delivery
   case operation
   case issue
+  case alert
+  case incident
   case namespace
   // Known by the contract.
   case callState
@@ -25,6 +27,8 @@ enum ValueKind: Sendable, Equatable {
   case scope
   case bulkAction
   case issueState
+  case incidentState
+  case alertCondition
   case words([String])
 
   /// A kind with the words of a form such as `true or false`; nil for any other form.
@@ -58,7 +62,7 @@ enum ValueKind: Sendable, Equatable {
   /// Whether several values can be given, with commas between them.
   var isList: Bool {
     switch self {
-    case .callState, .eventType, .webhookEvent, .scope, .issueState: true
+    case .callState, .eventType, .webhookEvent, .scope, .issueState, .incidentState, .alertCondition: true
     default: false
     }
   }
@@ -66,7 +70,7 @@ enum ValueKind: Sendable, Equatable {
   /// The values; nil if only the service knows them.
   var words: [String]? {
     switch self {
-    case .target, .call, .policy, .apiKey, .webhook, .delivery, .operation, .issue, .namespace: nil
+    case .target, .call, .policy, .apiKey, .webhook, .delivery, .operation, .issue, .alert, .incident, .namespace: nil
     case .callState: CallState.allCases.map(\.rawValue)
     case .outcome: OutcomeClass.allCases.map { "\($0.name)" }
     case .waitReason: WaitReason.allCases.map { "\($0.name)" }
@@ -77,6 +81,8 @@ enum ValueKind: Sendable, Equatable {
     case .scope: APIScope.allCases.map(\.rawValue)
     case .bulkAction: BulkOperation.Action.allCases.map(\.name)
     case .issueState: CallIssue.State.allCases.map(\.rawValue)
+    case .incidentState: Incident.State.allCases.map(\.rawValue)
+    case .alertCondition: AlertCondition.allCases.map(\.rawValue)
     case .words(let words): words
     }
   }
@@ -95,6 +101,8 @@ enum ValueKind: Sendable, Equatable {
     case .webhook: "/v1/webhook-endpoints"
     case .operation: "/v1/operations"
     case .issue: "/v1/issues?limit=100"
+    case .alert: "/v1/alerts"
+    case .incident: "/v1/incidents?limit=100"
     default: nil
     }
   }
@@ -124,6 +132,8 @@ enum ValueKind: Sendable, Equatable {
       return all.compactMap {
         CompletedValue($0["id"].text, [$0["target"], $0["error"]].compactMap(\.text).joined(separator: ": "))
       }
+    case .alert: return all.compactMap { CompletedValue($0["name"].text, nil) }
+    case .incident: return all.compactMap { CompletedValue($0["id"].text, $0["summary"].text) }
     default: return []
     }
   }

@@ -1,0 +1,103 @@
+public import RedialCore
+
+/// Decides when an incident of an alert begins, when it is over, and when somebody is notified.
+///
+/// A value: the findings, the incidents in the store and the time come in, and steps come out. Between two judgements it keeps
+/// only since when what was found is true, and since when what was open is not; after a restart both begin anew.
+public struct AlertJudge: Sendable {
+  /// What distinguishes incidents of one namespace.
+  private struct Key: Hashable {
+    let alert: String
+    let condition: AlertCondition
+    let subject: String
+
+    func isOf(_ alert: Alert, _ condition: AlertCondition) -> Bool {
+      self.alert == alert.name && self.condition == condition
+    }
+  }
+
+  /// What is to be done: store the incident, and with it the message, if there is one.
+  public struct Step: Sendable, Hashable {
+    public var incident: Incident
+    public var message: AlertMessage.Kind?
+  }
+
+  private var foundSince: [Key: Timestamp] = [:]
+  private var goneSince: [Key: Timestamp] = [:]
+
+  /// Nothing was found so far.
+  public init() {}
+
+  /// Judges the alerts of a namespace.
+  ///
+  /// - Parameters:
+  ///   - findings: What is true now, of each condition that was looked at. Of one that could not be looked at nothing is
+  ///     concluded.
+  ///   - open: The incidents that have not ended, of what was looked at.
+  ///   - marks: The statements about incidents, by their ids.
+  public mutating func judge(
+    _ alerts: [Alert], _ findings: [AlertCondition: [AlertFinding]], open: [Incident], marks: [String: IncidentMark],
+    at now: Timestamp
+  ) -> [Step] {
+    var steps: [Step] = []
+    var (stillFound, stillGone): ([Key: Timestamp], [Key: Timestamp]) = ([:], [:])
+    var known = Dictionary(
+      open.map { (Key(alert: $0.alert, condition: $0.condition, subject: $0.subject), $0) },
+      uniquingKeysWith: { one, _ in one })
+    for alert in alerts {
+      for condition in AlertCondition.allCases {
+        guard let found = findings[condition] else {
+          // It was not examined, so its earlier times stay.
+          for (key, since) in foundSince where key.isOf(alert, condition) { stillFound[key] = since }
+          for (key, since) in goneSince where key.isOf(alert, condition) { stillGone[key] = since }
+          known = known.filter { !$0.key.isOf(alert, condition) }
+          continue
+        }
+        for finding in found where alert.wants(finding) {
+          let key = Key(alert: alert.name, condition: condition, subject: finding.subject)
+          if let incident = known.removeValue(forKey: key) {
+            if let step = goOn(incident, finding, alert, marks[incident.id], at: now) { steps.append(step) }
+            continue
+          }
+          let since = finding.since ?? foundSince[key] ?? now
+          // Also of one that is opened now: if it cannot be stored, it is opened again.
+          stillFound[key] = since
+          guard now - since >= alert.after(condition) else { continue }
+          let isNotified = !alert.isSilenced(at: now)
+          let incident = Incident(finding, of: alert, since: since, at: now, isNotified: isNotified)
+          steps.append(Step(incident: incident, message: isNotified ? .opened : nil))
+        }
+      }
+    }
+    // What is left is not true any more, or no alert wants it.
+    for (key, incident) in known.sorted(by: { $0.value.id < $1.value.id }) {
+      let since = goneSince[key] ?? now
+      let hasAlert = alerts.contains { $0.name == key.alert }
+      guard now - since >= key.condition.calmTime || !hasAlert else {
+        stillGone[key] = since
+        continue
+      }
+      var incident = incident
+      incident.endedAt = since
+      // Also during a silence: whoever was notified that it is open waits for its end.
+      steps.append(Step(incident: incident, message: hasAlert && incident.notifiedAt != nil ? .ended : nil))
+    }
+    (foundSince, goneSince) = (stillFound, stillGone)
+    return steps
+  }
+
+  /// Reports an open incident that a silence has kept back, or once more one whose acknowledgement is over.
+  private func goOn(
+    _ incident: Incident, _ finding: AlertFinding, _ alert: Alert, _ mark: IncidentMark?, at now: Timestamp
+  ) -> Step? {
+    guard !alert.isSilenced(at: now) else { return nil }
+    if let mark, mark.until > now { return nil }
+    if let notifiedAt = incident.notifiedAt {
+      guard let mark, mark.until > notifiedAt else { return nil }
+    }
+    var incident = incident
+    incident.take(finding)
+    incident.notifiedAt = now
+    return Step(incident: incident, message: .opened)
+  }
+}

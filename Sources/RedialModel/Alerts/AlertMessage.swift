@@ -1,0 +1,155 @@
+public import RedialCore
+internal import RedialJSON
+internal import RedialText
+
+/// A message of an alert, in the shape that its channel takes.
+public struct AlertMessage: Sendable {
+  /// What is reported.
+  public enum Kind: String, Sendable, Hashable {
+    case opened
+    case ended
+    /// Somebody knows of it. Only PagerDuty is notified.
+    case acknowledged
+
+    /// The type of the event, for endpoints and the label of the webhook.
+    public var event: EventType { self == .ended ? .alertEnded : .alertOpened }
+  }
+
+  public let kind: Kind
+  private let incident: Incident
+  private let mark: IncidentMark?
+  private let now: Timestamp
+
+  /// A message about an incident.
+  public init(_ kind: Kind, _ incident: Incident, _ mark: IncidentMark?, at now: Timestamp) {
+    (self.kind, self.incident, self.mark, self.now) = (kind, incident, mark, now)
+  }
+
+  /// The content of the webhook for a channel.
+  public func body(for alert: Alert) -> [UInt8] {
+    switch alert.channel {
+    case .endpoint: return WebhookPayload.make(kind.event, at: now) { incident.write(mark, at: now, to: &$0) }
+    case .slack: return slack
+    case .teams: return teams
+    case .pagerDuty: return pagerDuty(alert.routingKey ?? "")
+    }
+  }
+
+  /// The first line: what a phone shows.
+  private var title: String {
+    switch kind {
+    case .ended: "Over after \(incident.duration(at: now).roughly): \(incident.summary)"
+    // Told again, or late because of a silence.
+    case .opened where incident.notifiedAt != incident.openedAt:
+      "Still open after \(incident.duration(at: now).roughly): \(incident.summary)"
+    case .opened, .acknowledged: incident.summary
+    }
+  }
+
+  private var details: String {
+    "Alert \(incident.alert) in namespace \(incident.namespace.name), since \(TimestampText.format(incident.since)). More: "
+  }
+
+  /// https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
+  private var slack: [UInt8] {
+    var writer = JSONWriter(capacity: 512)
+    writer.beginObject()
+    let mark = kind == .ended ? ":large_green_circle:" : ":red_circle:"
+    writer.field(
+      "text", "\(mark) *\(Self.slackText(title))*\n\(Self.slackText(details))`\(Self.slackText(incident.action))`")
+    writer.endObject()
+    return writer.bytes
+  }
+
+  /// Text in which Slack finds neither links nor mentions.
+  private static func slackText(_ text: String) -> String {
+    var shown = ""
+    for character in text {
+      switch character {
+      case "&": shown += "&amp;"
+      case "<": shown += "&lt;"
+      case ">": shown += "&gt;"
+      // It would end the bold text, or the code.
+      case "*", "`": shown += "'"
+      default: shown.append(character)
+      }
+    }
+    return shown
+  }
+
+  /// A message with an Adaptive Card: https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using
+  private var teams: [UInt8] {
+    var writer = JSONWriter(capacity: 1024)
+    writer.beginObject()
+    writer.field("type", "message")
+    writer.key("attachments")
+    writer.beginArray()
+    writer.beginObject()
+    writer.field("contentType", "application/vnd.microsoft.card.adaptive")
+    writer.key("content")
+    writer.beginObject()
+    writer.field("$schema", "http://adaptivecards.io/schemas/adaptive-card.json")
+    writer.field("type", "AdaptiveCard")
+    writer.field("version", "1.4")
+    writer.key("body")
+    writer.beginArray()
+    for (text, color) in [(title, kind == .ended ? "Good" : "Attention"), (details + incident.action, "Default")] {
+      writer.beginObject()
+      writer.field("type", "TextBlock")
+      writer.field("text", Self.cardText(text))
+      writer.field("wrap", true)
+      writer.field("color", color)
+      if color != "Default" { writer.field("weight", "Bolder") }
+      writer.endObject()
+    }
+    writer.endArray()
+    writer.endObject()
+    writer.endObject()
+    writer.endArray()
+    writer.endObject()
+    return writer.bytes
+  }
+
+  /// Text in which a card finds no Markdown.
+  private static func cardText(_ text: String) -> String {
+    var shown = ""
+    for character in text {
+      if "\\`*_[]()#".contains(character) { shown += "\\" }
+      shown.append(character)
+    }
+    return shown
+  }
+
+  /// PagerDuty's longest summary, in characters.
+  private static let longestSummary = 1024
+
+  /// https://developer.pagerduty.com/docs/send-alert-event
+  private func pagerDuty(_ routingKey: String) -> [UInt8] {
+    var writer = JSONWriter(capacity: 1024)
+    writer.beginObject()
+    writer.field("routing_key", routingKey)
+    let action =
+      switch kind {
+      case .opened: "trigger"
+      case .ended: "resolve"
+      case .acknowledged: "acknowledge"
+      }
+    writer.field("event_action", action)
+    writer.field("dedup_key", incident.id)
+    writer.field("client", "Redial")
+    writer.key("payload")
+    writer.beginObject()
+    writer.field("summary", String(title.prefix(Self.longestSummary)))
+    writer.field("source", incident.target ?? "redial")
+    writer.field("severity", incident.condition.severity)
+    writer.field("timestamp", incident.since)
+    writer.field("component", incident.target)
+    writer.field("group", incident.namespace.name)
+    writer.field("class", incident.condition.rawValue)
+    writer.key("custom_details")
+    incident.write(mark, at: now, to: &writer)
+    writer.endObject()
+    writer.endObject()
+    return writer.bytes
+  }
+}

@@ -1,0 +1,230 @@
+internal import HTTPServer
+internal import RedialCore
+internal import RedialJSON
+internal import RedialModel
+internal import RedialStore
+
+/// Alerts, and the incidents that they have reported.
+struct AlertRoutes: RouteGroup {
+  let queries: Queries
+  let clock: Clock
+  let changes: Changes
+  let messenger: AlertMessenger
+  let limits: CallDescriptor.Limits
+  /// The maximum number of alerts of a namespace.
+  let maxAlerts: Int
+
+  private static let one = "/v1/alerts/{name}"
+  private static let incident = "/v1/incidents/{id}"
+  private static let maximumIncidents = 1000
+
+  var routes: [Route] {
+    [
+      Route(.get, "/v1/alerts", .scope(.read), serve: list),
+      Route(.get, Self.one, .scope(.read), serve: show),
+      Route(.put, Self.one, .scope(.admin), server: .leader, serve: put),
+      Route(.patch, Self.one, .scope(.operate), server: .leader, serve: silence),
+      Route(.delete, Self.one, .scope(.admin), server: .leader, serve: remove),
+      Route(.post, Self.one + "/test", .scope(.admin), serve: test),
+      Route(.get, "/v1/incidents", .scope(.read), serve: listIncidents),
+      Route(.get, Self.incident, .scope(.read), serve: showIncident),
+      Route(.patch, Self.incident, .scope(.operate), server: .leader, serve: acknowledge),
+    ]
+  }
+
+  // MARK: Alerts
+
+  private func list(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    try request.checkNoParameters()
+    let namespace = exchange.caller.namespace
+    queries.answer(exchange.responder) {
+      let (alerts, now) = (try alerts(of: namespace).sorted { $0.name < $1.name }, clock.now)
+      return Answer.list(alerts) { $0.write(problem: messenger.problem(of: $0), at: now, to: &$1) }
+    }
+  }
+
+  private func show(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    try request.checkNoParameters()
+    let (name, namespace) = (try exchange.alertName(), exchange.caller.namespace)
+    queries.answer(exchange.responder) {
+      answer(try alert(name, of: namespace))
+    }
+  }
+
+  private func put(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    try request.checkNoParameters()
+    try request.checkJSON()
+    let (name, namespace) = (try exchange.alertName(), exchange.caller.namespace)
+    let text = Array(request.content)
+    // What is wrong whatever is stored is said at once.
+    _ = try AlertDraft.read(request.content, isNew: false, in: namespace, limits: limits)
+    changes.makeDocuments(exchange) { store in
+      let known = try alerts(of: namespace)
+      let old = known.first { $0.name == name }
+      let draft = try text.withUnsafeBufferPointer { bytes throws(Problem) in
+        try AlertDraft.read(bytes, isNew: old == nil, in: namespace, limits: limits)
+      }
+      guard old != nil || known.count < maxAlerts else {
+        throw Problem(
+          status: 409, code: "tooManyAlerts", title: "There are too many alerts",
+          detail: "The namespace has \(maxAlerts), which is the maximum; delete one.")
+      }
+      let alert = draft.applied(to: old, name: name, in: namespace, at: clock.now)
+      if !messenger.hasReceiver(alert), let problem = messenger.problem(of: alert) {
+        throw Problem(
+          status: 422, code: "invalidAlert", title: "The alert cannot be accepted", detail: problem,
+          errors: [.init(pointer: "/to/endpoint", detail: "is not the id of a webhook endpoint")])
+      }
+      try store.commit([.put(alert.document)])
+      return answer(alert, status: old == nil ? 201 : 200)
+    }
+  }
+
+  /// Begins or ends a silence.
+  private func silence(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    try request.checkNoParameters()
+    try request.checkJSON()
+    let wanted = try PauseRequest.read(request.content, "silenced", at: clock.now)
+    let (name, namespace) = (try exchange.alertName(), exchange.caller.namespace)
+    changes.makeDocuments(exchange) { store in
+      var alert = try alert(name, of: namespace)
+      alert.silence = wanted.isOn ? Alert.Silence(wanted, at: clock.now) : nil
+      try store.commit([.put(alert.document)])
+      return answer(alert)
+    }
+  }
+
+  /// Removes an alert, and its incidents: nobody is notified of their ends.
+  private func remove(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    try request.checkNoParameters()
+    let (name, namespace) = (try exchange.alertName(), exchange.caller.namespace)
+    changes.makeDocuments(exchange) { store in
+      let alert = try alert(name, of: namespace)
+      let incidents = try incidents(of: namespace).filter { $0.alert == name }
+      try store.commit(
+        [.remove(.alert, id: alert.document.id)]
+          + incidents.flatMap {
+            [StoreWrite.remove(.incident, id: $0.documentID), .remove(.incidentMark, id: $0.documentID)]
+          })
+      return HTTPResponse(status: 204, headers: [], body: [])
+    }
+  }
+
+  private func test(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    try request.checkNoParameters()
+    let (name, namespace) = (try exchange.alertName(), exchange.caller.namespace)
+    queries.answer(exchange.responder) {
+      try messenger.test(try alert(name, of: namespace), exchange.responder)
+      return nil
+    }
+  }
+
+  // MARK: Incidents
+
+  private func listIncidents(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    var parameters = try QueryParameters(request.query)
+    let states = try parameters.takeWords("state", of: Incident.State.self)
+    let alert = parameters.take("alert").map { String($0) }
+    let limit = try parameters.takeLimit(upTo: Self.maximumIncidents) ?? 100
+    try parameters.finish()
+    let namespace = exchange.caller.namespace
+    queries.answer(exchange.responder) {
+      let (now, marks) = (clock.now, try marks(of: namespace))
+      let found = try incidents(of: namespace).filter { incident in
+        (alert == nil || incident.alert == alert)
+          && (states.isEmpty || states.contains(incident.state(marks[incident.id], at: now)))
+      }.sorted { ($1.openedAt, $1.id) < ($0.openedAt, $0.id) }
+      return Answer.json(capacity: 4096) { writer in
+        writer.beginObject()
+        writer.key("data")
+        writer.beginArray()
+        for incident in found.prefix(limit) { incident.write(marks[incident.id], at: now, to: &writer) }
+        writer.endArray()
+        writer.field("isComplete", found.count <= limit)
+        writer.endObject()
+      }
+    }
+  }
+
+  private func showIncident(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    try request.checkNoParameters()
+    let (id, namespace) = (String(exchange.part), exchange.caller.namespace)
+    queries.answer(exchange.responder) {
+      answer(try incident(id, of: namespace), try marks(of: namespace)[id])
+    }
+  }
+
+  /// Keeps the statement that somebody knows of an incident, or removes it.
+  private func acknowledge(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    try request.checkNoParameters()
+    try request.checkJSON()
+    let wanted = try PauseRequest.read(request.content, "acknowledged", at: clock.now)
+    let (id, namespace) = (String(exchange.part), exchange.caller.namespace)
+    changes.makeDocuments(exchange) { store in
+      let incident = try incident(id, of: namespace)
+      guard incident.endedAt == nil else {
+        throw Problem(
+          status: 409, code: "incidentEnded", title: "The incident is over",
+          detail: "\(id) has ended, and nobody is notified of it any more.")
+      }
+      guard wanted.isOn else {
+        try store.commit([.remove(.incidentMark, id: incident.documentID)])
+        return answer(incident, nil)
+      }
+      let now = clock.now
+      let mark = IncidentMark(of: incident, wanted, at: now)
+      try store.commit([.put(mark.document)])
+      if let alert = try? alert(incident.alert, of: namespace), alert.channel == .pagerDuty, incident.notifiedAt != nil
+      {
+        messenger.send(
+          AlertMessage(.acknowledged, incident, mark, at: now), about: incident, with: [], to: alert, then: { _ in })
+      }
+      return answer(incident, mark)
+    }
+  }
+
+  // MARK: What is stored
+
+  private func alerts(of namespace: Namespace) throws(StoreError) -> [Alert] {
+    try queries.reader.readable(.alert, as: Alert.self).filter { $0.namespace == namespace }
+  }
+
+  private func alert(_ name: String, of namespace: Namespace) throws -> Alert {
+    guard let alert = try alerts(of: namespace).first(where: { $0.name == name }) else {
+      throw Problem(
+        status: 404, code: "alertNotFound", title: "There is no such alert",
+        detail: "No alert has the name \(name). PUT /v1/alerts/\(name) makes one.")
+    }
+    return alert
+  }
+
+  private func incidents(of namespace: Namespace) throws(StoreError) -> [Incident] {
+    try queries.reader.readable(.incident, as: Incident.self).filter { $0.namespace == namespace }
+  }
+
+  private func incident(_ id: String, of namespace: Namespace) throws -> Incident {
+    guard let incident = try incidents(of: namespace).first(where: { $0.id == id }) else {
+      throw Problem(
+        status: 404, code: "incidentNotFound", title: "There is no such incident",
+        detail: "No incident has the id \(id). Those of an alert go with it, and the oldest that ended make room.")
+    }
+    return incident
+  }
+
+  /// The statements about incidents, by their ids.
+  private func marks(of namespace: Namespace) throws(StoreError) -> [String: IncidentMark] {
+    let marks = try queries.reader.readable(.incidentMark, as: IncidentMark.self)
+    return Dictionary(marks.filter { $0.namespace == namespace }.map { ($0.incident, $0) }) { one, _ in one }
+  }
+
+  private func answer(_ alert: Alert, status: Int = 200) -> HTTPResponse {
+    var writer = JSONWriter(capacity: 512)
+    alert.write(problem: messenger.problem(of: alert), at: clock.now, to: &writer)
+    return Answer.json(status, writer)
+  }
+
+  private func answer(_ incident: Incident, _ mark: IncidentMark?) -> HTTPResponse {
+    let now = clock.now
+    return Answer.json(capacity: 768) { incident.write(mark, at: now, to: &$0) }
+  }
+}

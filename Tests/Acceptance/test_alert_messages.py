@@ -1,0 +1,226 @@
+"""Alerts without Prometheus: one message when an incident begins and one at its end, whatever happens to the service."""
+
+import json
+import re
+
+from processes import HASTY, Constants, breaker, free_port, run, wait_until
+from test_events import FAST
+from test_replica_forwarding import owners
+from test_replicas import LASTING
+from test_webhook_endpoints import verified
+from test_webhook_payloads import schema_of
+
+SOON = Constants(alertInterval="20ms")
+ONCE = {"maxAttempts": 1}
+
+
+def put(service, to, name="oncall", **more):
+    answer = service("PUT", f"/v1/alerts/{name}", {"to": to} | more)
+    assert answer.status in (200, 201), answer.body
+    return answer.json
+
+
+def incidents(service, query=""):
+    answer = service("GET", f"/v1/incidents{query}")
+    assert answer.status == 200, answer.body
+    assert answer.json["isComplete"]
+    return answer.json["data"]
+
+
+def deliveries(service, incident):
+    """The messages about it, the newest first."""
+    sent = service("GET", f"/v1/calls?kind=webhook&target=webhook:alert:{incident['alert']}").json["data"]
+    return [call for call in sent if call["labels"]["incident"] == incident["id"]]
+
+
+def held(service, target):
+    """The target is held, and a call waits for it."""
+    assert service("POST", f"/v1/targets/{target}/pause").status == 200
+    return service.submit(url="http://127.0.0.1:1/", target=target)
+
+
+def over(service, incident):
+    """The incident, once it is over; its time passes at once."""
+    def ended():
+        service.advance(20)
+        [known] = [one for one in incidents(service) if one["id"] == incident["id"]]
+        return known["state"] == "ended" and known
+    return wait_until(ended, "it is over")
+
+
+def test_an_outage_is_reported_once_at_each_end_whenever_the_service_dies(redial, receiver):
+    chat, port = receiver(), free_port()
+    service = redial(SOON, *breaker(**HASTY), clock=True)
+    shown = put(service, {"slack": f"{chat.url}/services/secret"}, conditions=["targetDown"], after="2m")
+    assert shown["to"] == {"slack": f"{chat.url}/…"} and shown["after"] == "2m" and shown["problem"] is None
+    calls = [service.submit(url=f"http://127.0.0.1:{port}/", target="payments") for _ in range(3)]
+    wait_until(lambda: service.target("payments")["state"] == "down", "it is down")
+    service.advance(100)
+    assert incidents(service) == []
+    # What is true counts from its beginning, also after a crash.
+    service.kill()
+    service.start()
+    service.advance(30)
+    text = json.loads(chat.next().body)["text"]
+    # One of the calls may be tried just then.
+    assert re.match(r":red_circle: \*payments is down: connectionRefused\. [23] calls wait, the oldest for 2m", text)
+    assert text.endswith("More: `redial targets payments`")
+    [incident] = incidents(service, "?state=open")
+    assert (incident["alert"], incident["condition"], incident["target"]) == ("oncall", "targetDown", "payments")
+    assert incident["notifiedAt"] == incident["openedAt"] and incident["endedAt"] is None and incident["calls"] in (2, 3)
+    [sent] = deliveries(service, incident)
+    assert sent["labels"] == {"event": "alert.opened", "alert": "oncall", "incident": incident["id"]}
+    for _ in range(2):
+        service.kill()
+        service.start()
+        service.advance(60)
+        wait_until(lambda: service.target("payments") and service.target("payments")["state"] == "down", "it is down")
+    # The target comes back, and so do its calls.
+    receiver(port=port)
+    for call in calls:
+        wait_until(lambda: service.advance(30) or service.get(call)["state"] == "succeeded", "it is delivered")
+    ended = over(service, incident)
+    text = json.loads(chat.next().body)["text"]
+    assert text.startswith(":large_green_circle: *Over after ") and "payments is down" in text
+    assert ended["endedAt"] > incident["openedAt"]
+    assert [call["labels"]["event"] for call in deliveries(service, ended)] == ["alert.ended", "alert.opened"]
+    assert len(chat.requests) == 2 and incidents(service, "?state=open,acknowledged") == []
+
+
+def test_failed_calls_are_reported_once_for_each_error(redial, receiver):
+    chat, target = receiver(), receiver(lambda request: (404, {}, b"no order 17"))
+    service = redial(SOON, clock=True)
+    put(service, {"teams": f"{chat.url}/workflow"}, conditions=["callsFailed"], after="0s")
+    # An attempt that fails is no failed call.
+    flaky = iter([503, 503])
+    retried = receiver(lambda request: (next(flaky, 200), {}, b""))
+    assert service.ended(service.submit(url=retried.url, policy=FAST))["state"] == "succeeded"
+    for _ in range(5):
+        service.ended(service.submit(url=target.url, target="orders", policy=ONCE))
+    card = json.loads(chat.next().body)["attachments"][0]["content"]
+    assert card["type"] == "AdaptiveCard" and "404 no order {n}" in card["body"][0]["text"]
+    [incident] = incidents(service)
+    assert incident["action"].startswith("redial issues show issue_")
+    # Somebody has looked: it is over.
+    issue = incident["action"].split()[-1]
+    assert service("PATCH", f"/v1/issues/{issue}", {"state": "resolved"}).status == 200
+    assert over(service, incident)["calls"] in range(1, 6)
+    assert "Over after " in json.loads(chat.next().body)["attachments"][0]["content"]["body"][0]["text"]
+    assert len(chat.requests) == 2
+
+
+def test_pager_duty_sees_one_incident_from_its_trigger_to_its_end(redial, receiver):
+    pager = receiver(lambda request: (202, {}, b"{}"))
+    service = redial(SOON, clock=True)
+    shown = put(service, {"pagerDuty": "R0123", "url": f"{pager.url}/v2/enqueue"}, after="0s")
+    assert shown["to"] == {"pagerDuty": "…", "url": f"{pager.url}/v2/enqueue"}
+    held(service, "orders")
+    events = [json.loads(pager.next().body)]
+    [incident] = incidents(service)
+    words = {"acknowledged": True, "until": "8h", "by": "ada", "reason": "moved"}
+    known = service("PATCH", f"/v1/incidents/{incident['id']}", words).json
+    assert known["state"] == "acknowledged" and known["acknowledged"]["by"] == "ada"
+    assert service("GET", f"/v1/incidents/{incident['id']}").json["acknowledged"] == known["acknowledged"]
+    events.append(json.loads(pager.next().body))
+    # Nobody is notified again until the acknowledgement ends, and then once more.
+    service.advance(8 * 3600 + 60)
+    events.append(json.loads(pager.next().body))
+    assert service("POST", "/v1/targets/orders/resume").status == 200
+    over(service, incident)
+    events.append(json.loads(pager.next().body))
+    assert [event["event_action"] for event in events] == ["trigger", "acknowledge", "trigger", "resolve"]
+    assert {event["dedup_key"] for event in events} == {incident["id"]}
+    assert {event["routing_key"] for event in events} == {"R0123"}
+    assert events[2]["payload"]["summary"].startswith("Still open after 8h1m: Somebody has paused orders.")
+    answer = service("PATCH", f"/v1/incidents/{incident['id']}", words)
+    assert (answer.status, answer.json["code"]) == (409, "incidentEnded")
+
+
+def test_a_silence_keeps_messages_back_until_it_ends(redial, receiver):
+    hook = receiver()
+    service = redial(SOON, clock=True)
+    endpoint = service("POST", "/v1/webhook-endpoints", {"url": hook.url, "events": ["call.failed"]}).json
+    put(service, {"endpoint": endpoint["id"]}, after="0s")
+    silenced = service("PATCH", "/v1/alerts/oncall", {"silenced": True, "until": "2h", "by": "ada"}).json
+    assert silenced["silence"]["by"] == "ada"
+    held(service, "orders")
+    incident = wait_until(lambda: next(iter(incidents(service)), None), "it is seen")
+    assert incident["state"] == "open" and incident["notifiedAt"] is None and deliveries(service, incident) == []
+    service.advance(2 * 3600)
+    request = hook.next()
+    verified(request, endpoint["secret"])
+    event = json.loads(request.body)
+    schema_of("AlertTold").validate(event)
+    assert event["type"] == "alert.opened" and event["data"]["id"] == incident["id"] and event["data"]["notifiedAt"]
+    assert service("GET", "/v1/alerts/oncall").json["silence"] is None
+    # Without its endpoint it can notify nobody, and says so.
+    assert service("DELETE", f"/v1/webhook-endpoints/{endpoint['id']}").status == 204
+    assert endpoint["id"] in service("GET", "/v1/alerts/oncall").json["problem"]
+    assert service("POST", "/v1/alerts/oncall/test").status == 409
+    answer = service("PUT", "/v1/alerts/other", {"to": {"endpoint": endpoint["id"]}})
+    assert (answer.status, answer.json["errors"][0]["pointer"]) == (422, "/to/endpoint")
+    # Where it leads now, the end is sent.
+    put(service, {"slack": hook.url}, after="0s")
+    assert service("POST", "/v1/targets/orders/resume").status == 200
+    over(service, incident)
+    assert ":large_green_circle:" in json.loads(hook.next().body)["text"]
+    assert service("DELETE", "/v1/alerts/oncall").status == 204
+    assert incidents(service) == [] and service("GET", f"/v1/incidents/{incident['id']}").status == 404
+
+
+def test_instances_tell_once_whoever_runs_the_calls(instances, receiver):
+    chat, target = receiver(), receiver()
+    cluster, services = instances(2, *LASTING, SOON)
+    names = [own[0] for own in owners(cluster, services, target.url)]
+    put(services[1], {"slack": chat.url}, conditions=["targetHeld"], after="0s")
+    for name in names:
+        held(services[0], name)
+    wait_until(lambda: len(chat.requests) == 2, "both are sent")
+    for service in services:
+        assert sorted(one["target"] for one in incidents(service, "?state=open")) == sorted(names)
+    # One dies, and the other takes its targets over: it finds what was sent, and sends the ends alone.
+    services[0].kill()
+    for name in names:
+        wait_until(lambda: services[1]("POST", f"/v1/targets/{name}/resume").status == 200, "it is taken over")
+    # It has to be over for half a minute.
+    wait_until(lambda: incidents(services[1], "?state=open") == [], "both are over", 180)
+    wait_until(lambda: len(chat.requests) == 4, "both are sent")
+    texts = [json.loads(request.body)["text"] for request in chat.requests]
+    assert [text.split()[0] for text in texts] == [":red_circle:"] * 2 + [":large_green_circle:"] * 2
+    assert len(incidents(services[1])) == 2
+
+
+def test_the_command_makes_and_silences_alerts(redial, receiver, tmp_path):
+    chat = receiver()
+    service = redial(SOON)
+    (tmp_path / "url").write_text(f"{chat.url}/services/secret\n")
+
+    def type(*words):
+        done = run("alerts", *words, "--server", service.url)
+        assert done.returncode == 0, done
+        return done.stdout
+    assert type() == "There is no alert; `redial alerts set NAME --slack URL` makes one.\n"
+    assert type("incidents") == "No alert has had an incident.\n"
+    shown = type("set", "oncall", "--slack", f"@{tmp_path / 'url'}", "--after", "0s", "--condition", "targetHeld,callsLate")
+    assert shown.splitlines()[:2] == [f"oncall  to slack {chat.url}/…", "conditions: targetHeld, callsLate"]
+    assert f"slack {chat.url}/…" in type() and "secret" not in type()
+    assert f"POST {chat.url}/services/secret" in type("test", "oncall")
+    assert "This is a test of the alert oncall" in json.loads(chat.next().body)["text"]
+    # The destination stays.
+    assert "after: 1m" in type("set", "oncall", "--after", "1m") and type("set", "oncall", "--after", "0s")
+    assert "by ada: quiet" in type("silence", "oncall", "--until", "1h", "--by", "ada", "--reason", "quiet")
+    assert "silent" not in type("unsilence", "oncall")
+    held(service, "orders")
+    assert "Somebody has paused orders" in json.loads(chat.next().body)["text"]
+    [incident] = incidents(service)
+    listed = type("incidents", "--state", "open").splitlines()
+    assert listed[0].split() == ["incident", "state", "alert", "since", "lasted", "what", "happened"]
+    assert listed[1].startswith(f"{incident['id']}  open   oncall")
+    assert "acknowledged until" in type("acknowledge", incident["id"], "--until", "8h", "--by", "ada")
+    assert "acknowledged" not in type("unacknowledge", incident["id"])
+    assert "Somebody has paused orders" in type("incident", incident["id"])
+    assert "redial list --kind webhook --target webhook:alert:oncall\n" in type("show", "oncall")
+    assert "Somebody has paused" not in type("delete", "oncall")
+    assert type("incidents") == "No alert has had an incident.\n"
+    done = run("alerts", "show", "oncall", "--server", service.url)
+    assert done.returncode == 4 and "No alert has the name oncall" in done.stderr

@@ -1,0 +1,309 @@
+import Foundation
+import RedialCore
+import RedialModel
+import Testing
+
+/// When incidents of alerts begin and end, and who is notified.
+struct AlertTests {
+  /// Judges with a store in memory, minute by minute.
+  private struct Bench {
+    var judge = AlertJudge()
+    var alert: Alert
+    var now = Timestamp(microseconds: 1_700_000_000_000_000)
+    var incidents: [String: Incident] = [:]
+    var marks: [String: IncidentMark] = [:]
+
+    init(_ json: String = #"{"to": {"slack": "https://hooks.example.com/x"}}"#) throws {
+      alert = try Self.read(json).applied(to: nil, name: "oncall", in: .default, at: now)
+    }
+
+    static func read(_ json: String, isNew: Bool = true) throws -> AlertDraft {
+      try Array(json.utf8).withUnsafeBufferPointer { bytes throws(Problem) in
+        try AlertDraft.read(bytes, isNew: isNew, in: .default, limits: CallDescriptor.Limits())
+      }
+    }
+
+    /// Judges each minute; what is sent, with the minute.
+    mutating func minutes(
+      _ count: Int, _ findings: [AlertFinding], looked: [AlertCondition] = AlertCondition.allCases
+    ) -> [String] {
+      var sent: [String] = []
+      for minute in 1...count {
+        now = now + .seconds(60)
+        var all = Dictionary(uniqueKeysWithValues: looked.map { ($0, [AlertFinding]()) })
+        for finding in findings { all[finding.condition]?.append(finding) }
+        let open = incidents.values.filter { $0.endedAt == nil }
+        for step in judge.judge([alert], all, open: open, marks: marks, at: now) {
+          incidents[step.incident.id] = step.incident
+          if let message = step.message { sent.append("\(minute) \(message.rawValue) \(step.incident.subject)") }
+        }
+      }
+      return sent
+    }
+
+    mutating func silence(for time: Duration?) throws {
+      let json =
+        time == nil ? #"{"silenced": false}"# : #"{"silenced": true, "until": "\#(time!.components.seconds)s"}"#
+      let request = try Self.pause(json, "silenced", at: now)
+      alert.silence = request.isOn ? Alert.Silence(request, at: now) : nil
+    }
+
+    mutating func acknowledge(_ incident: Incident, until: String) throws {
+      let request = try Self.pause(#"{"acknowledged": true, "until": "\#(until)"}"#, "acknowledged", at: now)
+      marks[incident.id] = IncidentMark(of: incident, request, at: now)
+    }
+
+    static func pause(_ json: String, _ name: String, at now: Timestamp) throws -> PauseRequest {
+      try Array(json.utf8).withUnsafeBufferPointer { bytes throws(Problem) in
+        try PauseRequest.read(bytes, name, at: now)
+      }
+    }
+  }
+
+  private static func down(_ target: String = "payments", since: Timestamp? = nil) -> AlertFinding {
+    AlertFinding(
+      .targetDown, target, target: target, since: since, calls: 3, summary: "\(target) is down.", action: "look")
+  }
+
+  @Test("an incident is reported once at each end, and a pause in it is no end")
+  func once() throws {
+    var bench = try Bench()
+    // From its second look on, as nobody knows since when it is true.
+    #expect(bench.minutes(20, [Self.down()]) == ["6 opened payments"])
+    #expect(bench.minutes(1, []) == [])
+    #expect(bench.minutes(20, [Self.down()]) == [])
+    #expect(bench.minutes(20, []) == ["2 ended payments"])
+    #expect(bench.incidents.count == 1)
+    // Another one is another incident.
+    #expect(bench.minutes(20, [Self.down()]) == ["6 opened payments"])
+    #expect(bench.incidents.count == 2)
+  }
+
+  @Test("what was true before somebody looked counts from its beginning; what is over soon is not reported")
+  func since() throws {
+    var bench = try Bench()
+    #expect(bench.minutes(3, [Self.down(since: bench.now + .seconds(-240))]) == ["1 opened payments"])
+    #expect(bench.minutes(4, [Self.down("orders")], looked: [.targetHeld]) == [])
+    #expect(bench.minutes(5, [Self.down(), Self.down("orders")]) == [])
+    #expect(bench.minutes(5, [Self.down()]) == [])
+    #expect(bench.incidents.count == 1)
+  }
+
+  @Test("of what could not be looked at nothing is concluded")
+  func unknown() throws {
+    var bench = try Bench()
+    _ = bench.minutes(10, [Self.down()])
+    #expect(bench.minutes(30, [], looked: [.callsFailed]) == [])
+    #expect(bench.minutes(1, []) == [])
+    // It was gone before.
+    #expect(bench.minutes(30, [], looked: [.callsFailed]) == [])
+    #expect(bench.minutes(3, []) == ["1 ended payments"])
+  }
+
+  @Test("an alert is for its conditions and targets, after its own time")
+  func wishes() throws {
+    var bench = try Bench(
+      #"{"to": {"slack": "https://hooks.example.com/x"}, "conditions": ["targetDown"], "targets": ["a"], "after": "0s"}"#
+    )
+    let held = AlertFinding(.targetHeld, "a", target: "a", calls: 1, summary: "held", action: "look")
+    #expect(bench.minutes(3, [Self.down("a"), Self.down("b"), held]) == ["1 opened a"])
+    // It is not wanted any more.
+    bench.alert.targets = ["b"]
+    #expect(bench.minutes(3, [Self.down("a")]) == ["2 ended a"])
+  }
+
+  @Test("a silence keeps the beginning back, and not the end of what was reported")
+  func silence() throws {
+    var bench = try Bench()
+    _ = bench.minutes(10, [Self.down("known")])
+    try bench.silence(for: .seconds(1800))
+    #expect(bench.minutes(29, [Self.down("known"), Self.down("kept"), Self.down("short")]) == [])
+    #expect(bench.incidents.count == 3)
+    #expect(bench.minutes(3, [Self.down("kept")]) == ["1 opened kept", "2 ended known"])
+    #expect(bench.minutes(5, []) == ["2 ended kept"])
+    // What began and ended in the silence was never reported.
+    #expect(bench.incidents.values.filter { $0.notifiedAt == nil }.map(\.subject) == ["short"])
+    #expect(bench.incidents.values.allSatisfy { $0.endedAt != nil })
+  }
+
+  @Test("an acknowledgement keeps it quiet until its end, and then it is reported once more")
+  func acknowledgement() throws {
+    var bench = try Bench()
+    _ = bench.minutes(10, [Self.down()])
+    let incident = try #require(bench.incidents.values.first)
+    #expect(incident.state(nil, at: bench.now) == .open)
+    try bench.acknowledge(incident, until: "1h")
+    #expect(incident.state(bench.marks[incident.id], at: bench.now) == .acknowledged)
+    #expect(bench.minutes(59, [Self.down()]) == [])
+    #expect(bench.minutes(120, [Self.down()]) == ["1 opened payments"])
+    let again = try #require(bench.incidents.values.first)
+    #expect(again.state(bench.marks[again.id], at: bench.now) == .open)
+    try bench.acknowledge(again, until: "8h")
+    #expect(bench.minutes(3, []) == ["2 ended payments"])
+    #expect(bench.incidents[again.id]?.state(bench.marks[again.id], at: bench.now) == .ended)
+  }
+
+  @Test("what could not be stored is opened again, and what has no alert ends without a message")
+  func unstored() throws {
+    var bench = try Bench()
+    _ = bench.minutes(6, [Self.down()])
+    bench.incidents = [:]
+    #expect(bench.minutes(2, [Self.down()]) == ["1 opened payments"])
+    bench.alert.name = "other"
+    #expect(bench.minutes(1, []) == [])
+    #expect(bench.incidents.values.allSatisfy { $0.endedAt != nil })
+  }
+
+  @Test("targets and issues are found with their numbers and causes")
+  func findings() throws {
+    let now = Timestamp(microseconds: 1_700_000_000_000_000)
+    var target = TargetSnapshot(
+      key: TargetKey("a b", in: .default), breaker: .open, openUntil: nil, trips: 1, consecutiveFailures: 5,
+      inFlight: 0,
+      waiting: 874)
+    target.oldestDueAt = now + .seconds(-312)
+    target.backlog.add(874, .pace)
+    func found(missed: Int = 0) -> [String] {
+      AlertFinding.of(target, missed: missed, lateAfter: .seconds(60), at: now).map {
+        "\($0.condition.rawValue): \($0.summary) [\($0.action)]"
+      }
+    }
+    #expect(
+      found(missed: 1) == [
+        "callsLate: a b is late. 874 calls wait, the oldest for 5m12s. They wait for: pace. [redial targets 'a b']",
+        "deadlinesMissed: a b does not take its backlog fast enough: 1 call will miss its deadline. [redial targets 'a b']",
+      ])
+    target.outage = TargetOutage(since: now + .seconds(-400), cause: "status 503", waited: 1)
+    #expect(
+      found() == ["targetDown: a b is down: status 503. 874 calls wait, the oldest for 5m12s. [redial targets 'a b']"])
+    (target.outage, target.isPaused) = (nil, true)
+    #expect(
+      found() == ["targetHeld: Somebody has paused a b. 874 calls wait, the oldest for 5m12s. [redial targets 'a b']"])
+    // Nothing waits, or nothing is late: nobody is woken.
+    (target.waiting, target.oldestDueAt) = (0, nil)
+    #expect(found() == [])
+    (target.waiting, target.isPaused, target.oldestDueAt) = (5, false, now + .seconds(-59))
+    #expect(found() == [])
+    // A message about a receiver of messages would be another message to it.
+    target.key = TargetKey("webhook:https://hooks.example.com", in: .default)
+    target.outage = TargetOutage(since: now, cause: "status 503", waited: 1)
+    #expect(found() == [])
+  }
+}
+
+/// The messages of alerts, in each shape.
+struct AlertMessageTests {
+  private let now = Timestamp(microseconds: 1_700_000_000_000_000)
+
+  private func incident(_ alert: Alert, _ summary: String = "<payments> is *down* & out.") -> Incident {
+    let finding = AlertFinding(
+      .targetDown, "payments", target: "payments", calls: 3, summary: summary, action: "redial targets payments")
+    return Incident(finding, of: alert, since: now + .seconds(-300), at: now, isNotified: true)
+  }
+
+  private func alert(_ to: String) throws -> Alert {
+    let json = Array(#"{"to": \#(to)}"#.utf8)
+    let draft = try json.withUnsafeBufferPointer { bytes throws(Problem) in
+      try AlertDraft.read(bytes, isNew: true, in: .default, limits: CallDescriptor.Limits())
+    }
+    return draft.applied(to: nil, name: "oncall", in: .default, at: now)
+  }
+
+  private func body(_ kind: AlertMessage.Kind, _ incident: Incident, _ alert: Alert) throws -> [String: Any] {
+    let bytes = AlertMessage(kind, incident, nil, at: now + .seconds(60)).body(for: alert)
+    return try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
+  }
+
+  @Test("Slack gets text in which it finds no markup of others")
+  func slack() throws {
+    let alert = try alert(#"{"slack": "https://hooks.example.com/services/secret"}"#)
+    let opened = try body(.opened, incident(alert), alert)
+    #expect(opened.keys.sorted() == ["text"])
+    #expect(
+      opened["text"] as? String == """
+        :red_circle: *&lt;payments&gt; is 'down' &amp; out.*
+        Alert oncall in namespace default, since 2023-11-14T22:08:20.000Z. More: `redial targets payments`
+        """)
+    var over = incident(alert)
+    over.endedAt = now + .seconds(60)
+    let text = try #require(try body(.ended, over, alert)["text"] as? String)
+    #expect(text.hasPrefix(":large_green_circle: *Over after 6m: &lt;payments&gt;"))
+    // Told again.
+    over.notifiedAt = now + .seconds(60)
+    over.endedAt = nil
+    #expect(try #require(try body(.opened, over, alert)["text"] as? String).contains("*Still open after 6m: "))
+  }
+
+  @Test("Teams gets an Adaptive Card")
+  func teams() throws {
+    let alert = try alert(#"{"teams": "https://hooks.example.com/workflows/secret"}"#)
+    let message = try body(.opened, incident(alert), alert)
+    #expect(message["type"] as? String == "message")
+    let card = try #require((message["attachments"] as? [[String: Any]])?.first)
+    #expect(card["contentType"] as? String == "application/vnd.microsoft.card.adaptive")
+    let content = try #require(card["content"] as? [String: Any])
+    #expect(content["type"] as? String == "AdaptiveCard" && content["version"] as? String == "1.4")
+    let blocks = try #require(content["body"] as? [[String: Any]])
+    #expect(blocks.first?["text"] as? String == "<payments> is \\*down\\* & out.")
+    #expect(blocks.allSatisfy { $0["type"] as? String == "TextBlock" && $0["wrap"] as? Bool == true })
+  }
+
+  @Test("PagerDuty gets one incident, from its trigger to its end")
+  func pagerDuty() throws {
+    let alert = try alert(#"{"pagerDuty": "R012", "url": "https://events.eu.pagerduty.com/v2/enqueue"}"#)
+    #expect(alert.address == "https://events.eu.pagerduty.com/v2/enqueue")
+    let incident = incident(alert, String(repeating: "x", count: 3000))
+    var keys: Set<String> = []
+    for (kind, action) in [(AlertMessage.Kind.opened, "trigger"), (.acknowledged, "acknowledge"), (.ended, "resolve")] {
+      let event = try body(kind, incident, alert)
+      #expect(event["routing_key"] as? String == "R012" && event["event_action"] as? String == action)
+      keys.insert(try #require(event["dedup_key"] as? String))
+      let payload = try #require(event["payload"] as? [String: Any])
+      #expect((payload["summary"] as? String)?.count == 1024)
+      #expect(payload["source"] as? String == "payments" && payload["severity"] as? String == "error")
+    }
+    #expect(keys == [incident.id])
+  }
+
+  @Test("an endpoint gets an event with the incident; no secret is shown or lost")
+  func secrets() throws {
+    var alert = try alert(#"{"endpoint": "whe_1"}"#)
+    let event = try body(.ended, incident(alert), alert)
+    #expect(event["type"] as? String == "alert.ended")
+    #expect((event["data"] as? [String: Any])?["alert"] as? String == "oncall")
+    alert = try self.alert(#"{"slack": "https://hooks.example.com/services/secret"}"#)
+    #expect(alert.shownAddress == "https://hooks.example.com/…")
+    #expect(Alert(document: alert.document.content) == alert)
+    // Where it goes stays, if nobody says.
+    let json = Array(#"{"after": "1m"}"#.utf8)
+    let draft = try json.withUnsafeBufferPointer { bytes throws(Problem) in
+      try AlertDraft.read(bytes, isNew: false, in: .default, limits: CallDescriptor.Limits())
+    }
+    #expect(draft.applied(to: alert, name: "oncall", in: .default, at: now).address == alert.address)
+    #expect(draft.applied(to: alert, name: "oncall", in: .default, at: now).after(.targetHeld) == .seconds(60))
+  }
+
+  @Test(
+    "a draft that cannot be used says what is wrong",
+    arguments: [
+      (#"{}"#, "/to is required"), (#"{"to": {}}"#, "exactly one of endpoint, slack, teams, pagerDuty"),
+      (#"{"to": {"slack": "https://a.example", "teams": "https://b.example"}}"#, "exactly one of"),
+      (#"{"to": {"slack": "a.example"}}"#, "/to/slack"),
+      (#"{"to": {"slack": "https://a.example", "url": "https://b.example"}}"#, "/to/url"),
+      (#"{"to": {"pagerDuty": ""}}"#, "1 to 256"),
+      (#"{"to": {"slack": "https://a.example"}, "conditions": ["x"]}"#, "must be one of targetDown"),
+      (#"{"to": {"slack": "https://a.example"}, "after": "8d"}"#, "/after"), (#"{"to": {"smoke": "x"}}"#, "smoke"),
+      (#"[]"#, "must be a JSON object"),
+    ])
+  func faults(_ json: String, _ words: String) throws {
+    let bytes = Array(json.utf8)
+    let problem = #expect(throws: Problem.self) {
+      _ = try bytes.withUnsafeBufferPointer { bytes throws(Problem) in
+        try AlertDraft.read(bytes, isNew: true, in: .default, limits: CallDescriptor.Limits())
+      }
+    }
+    let found = try #require(problem)
+    let errors = found.errors.map { "\($0.pointer) \($0.detail)" }.joined(separator: "; ")
+    #expect(found.status == 422 && "\(found.detail) \(errors)".contains(words), "\(found)")
+  }
+}
