@@ -41,11 +41,9 @@ struct AlertTests {
       return sent
     }
 
-    mutating func silence(for time: Duration?) throws {
-      let json =
-        time == nil ? #"{"silenced": false}"# : #"{"silenced": true, "until": "\#(time!.components.seconds)s"}"#
-      let request = try Self.pause(json, "silenced", at: now)
-      alert.silence = request.isOn ? Alert.Silence(request, at: now) : nil
+    mutating func silence(for seconds: Int) throws {
+      let request = try Self.pause(#"{"silenced": true, "until": "\#(seconds)s"}"#, "silenced", at: now)
+      alert.silence = Alert.Silence(request, at: now)
     }
 
     mutating func acknowledge(_ incident: Incident, until: String) throws {
@@ -116,7 +114,7 @@ struct AlertTests {
   func silence() throws {
     var bench = try Bench()
     _ = bench.minutes(10, [Self.down("known")])
-    try bench.silence(for: .seconds(1800))
+    try bench.silence(for: 1800)
     #expect(bench.minutes(29, [Self.down("known"), Self.down("kept"), Self.down("short")]) == [])
     #expect(bench.incidents.count == 3)
     #expect(bench.minutes(3, [Self.down("kept")]) == ["1 opened kept", "2 ended known"])
