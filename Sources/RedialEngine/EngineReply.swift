@@ -82,6 +82,8 @@ package struct NamespaceTally: Sendable, Hashable {
   package var namespace: Namespace
   /// The counts.
   package var tally: CallTally
+  /// How many due calls wait for their targets now, without webhooks.
+  package var backlog: Int
 }
 
 /// The current state.

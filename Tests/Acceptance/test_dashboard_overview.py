@@ -206,7 +206,7 @@ def quarter(*steps):
     def one(succeeded=0, times=None):
         calls = {"succeeded": succeeded, "retried": 0, "failed": 0, "cancelled": 0, "successRate": 1 if succeeded else None}
         calls["timeToSuccess"] = times and dict(zip(("p50", "p95", "p99"), times))
-        return {"calls": calls, "attempts": {"succeeded": succeeded, "failed": 0}, "latency": None}
+        return {"backlog": succeeded / 4, "calls": calls, "attempts": {"succeeded": succeeded, "failed": 0}, "latency": None}
 
     def at(ago):
         return (now - datetime.timedelta(minutes=ago)).strftime("%Y-%m-%dT%H:%M:%S.000Z")

@@ -132,3 +132,24 @@ def test_the_table_of_statistics_stays_small(redial, receiver):
     service.terminate()
     assert query(service, "SELECT count(*) FROM statistics WHERE step = 60") <= 122
     assert query(service, "SELECT count(*) FROM statistics WHERE step = 3600") <= 194
+
+
+def test_the_backlog_is_an_average_that_outlives_the_service(redial, receiver):
+    service = redial(clock=True)
+    assert [window["backlog"] for window in windows(service).values()] == [0, 0, 0]
+    assert service("POST", "/v1/targets/held/pause").status == 200
+    for _ in range(6):
+        service.submit(url="http://127.0.0.1:1/", target="held")
+    # One that is not due waits for nobody.
+    service.submit(url="http://127.0.0.1:1/", target="held", delay="1h")
+    windows(service)
+    service.advance(10)
+    shown = windows(service)
+    # Six calls for ten seconds and a little, of almost a quarter of an hour.
+    assert 60 / 900 <= shown["15m"]["backlog"] < 6
+    assert max(step["backlog"] for step in shown["15m"]["steps"]) >= 60 / 60 / 2
+    assert 0 < shown["7d"]["backlog"] <= shown["24h"]["backlog"] < shown["15m"]["backlog"]
+    service.terminate()
+    service.start()
+    assert windows(service)["15m"]["backlog"] >= 60 / 900
+    assert run("statistics", "--url", service.url).stdout.split()[:2] == ["last", "backlog"]

@@ -235,8 +235,15 @@ struct Roster: Sendable {
 
   /// The counts of each namespace since the last request for them.
   mutating func takeTallies() -> [NamespaceTally] {
-    namespaces.indices.filter { !namespaces[$0].tally.isEmpty }
-      .map { NamespaceTally(namespace: namespaces[$0].namespace, tally: namespaces[$0].takeTally()) }
+    var backlogs = [Int](repeating: 0, count: namespaces.count)
+    for place in targets.indices where !targets[place].isForgotten && !targets[place].key.isOfWebhooks {
+      backlogs[targets[place].namespace] += targets[place].dueCalls
+    }
+    return namespaces.indices.filter { !namespaces[$0].tally.isEmpty || backlogs[$0] > 0 }
+      .map {
+        NamespaceTally(
+          namespace: namespaces[$0].namespace, tally: namespaces[$0].takeTally(), backlog: backlogs[$0])
+      }
   }
 
   /// Counts the end of a call of a target.

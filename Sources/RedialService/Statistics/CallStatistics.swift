@@ -68,6 +68,7 @@ final class CallStatistics: Sendable {
         let slot = Slot(namespace: counted.namespace, minute: minute)
         guard state.gathered[slot] != nil || state.gathered.count < Self.mostWaiting else { continue }
         state.gathered[slot, default: CallTally()].add(counted.tally)
+        state.gathered[slot, default: CallTally()].countBacklog(counted.backlog, for: now - since)
       }
     }
   }

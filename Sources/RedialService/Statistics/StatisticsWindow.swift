@@ -36,11 +36,13 @@ struct StatisticsWindow: Sendable {
   let length: Length
   /// When the first step begins; the last one has not ended yet.
   let from: Timestamp
+  private let now: Timestamp
   private var steps: [CallTally]
 
   /// An empty window whose last step contains a time.
   init(_ length: Length, at now: Timestamp) {
     self.length = length
+    self.now = now
     let stepLength = length.step.wholeMicroseconds
     from = Timestamp(microseconds: (now.microseconds / stepLength - Int64(length.steps) + 1) * stepLength)
     steps = Array(repeating: CallTally(), count: length.steps)
@@ -67,21 +69,22 @@ struct StatisticsWindow: Sendable {
     writer.field("window", length.rawValue)
     writer.field("from", from)
     writer.field("step", length.step)
-    Self.write(all, to: &writer)
+    Self.write(all, over: now - from, to: &writer)
     writer.key("steps")
     writer.beginArray()
     for (place, step) in steps.enumerated() {
       writer.beginObject()
-      writer.field(
-        "from", Timestamp(microseconds: from.microseconds + Int64(place) * length.step.wholeMicroseconds))
-      Self.write(step, to: &writer)
+      let start = Timestamp(microseconds: from.microseconds + Int64(place) * length.step.wholeMicroseconds)
+      writer.field("from", start)
+      Self.write(step, over: min(length.step, now - start), to: &writer)
       writer.endObject()
     }
     writer.endArray()
     writer.endObject()
   }
 
-  private static func write(_ tally: CallTally, to writer: inout JSONWriter) {
+  private static func write(_ tally: CallTally, over time: Duration, to writer: inout JSONWriter) {
+    writer.field("backlog", (tally.averageBacklog(over: time) * 10_000).rounded() / 10_000)
     writer.key("calls")
     writer.beginObject()
     writer.field("succeeded", tally.succeeded)

@@ -6,7 +6,7 @@ extension Command {
   ) { arguments throws(CommandError) in
     arguments.show(try APIClient(arguments).request("GET", "/v1/statistics")) { answer in
       var table = Table(
-        "last", "succeeded", "retried", "failed", "cancelled", "success", "p50", "p95", "p99", "attempts",
+        "last", "backlog", "succeeded", "retried", "failed", "cancelled", "success", "p50", "p95", "p99", "attempts",
         "attempt p50",
         "attempt p95")
       for window in answer["data"].elements {
@@ -14,7 +14,8 @@ extension Command {
         let times = calls["timeToSuccess"]
         let made = (attempts["succeeded"].integer ?? 0) + (attempts["failed"].integer ?? 0)
         table.add(
-          Table.Cell(window["window"].escapedText), .number(calls["succeeded"].integer),
+          Table.Cell(window["window"].escapedText),
+          .number(window["backlog"].number.map { Int($0.rounded()) }), .number(calls["succeeded"].integer),
           .number(calls["retried"].integer), .number(calls["failed"].integer), .number(calls["cancelled"].integer),
           Table.Cell(calls["successRate"].number.map { Percent.text($0) } ?? "-"),
           Table.Cell(times["p50"].escapedText ?? "-"), Table.Cell(times["p95"].escapedText ?? "-"),
