@@ -109,6 +109,20 @@ extension Engine {
     return TargetPage(targets: targets, next: isMore ? targets.last?.key : nil)
   }
 
+  /// The targets of some namespaces of which alerts may have something to say: those that are down, held or fail, and those
+  /// whose calls wait.
+  ///
+  /// - Complexity: O(*n*) in all targets.
+  package func troubled(in namespaces: Set<Namespace>) -> [TargetSnapshot] {
+    let places = Set(namespaces.compactMap { roster.knownPlace(of: $0) })
+    guard !places.isEmpty else { return [] }
+    return describe(
+      roster.targets.indices.filter {
+        places.contains(roster.targets[$0].namespace) && !roster.targets[$0].isForgotten
+          && roster.targets[$0].isTroubled(at: now)
+      })
+  }
+
   /// Some targets, with their due calls and their calls in memory counted by the reason why they wait. It examines
   /// only these targets, and calls in memory until all of theirs are found.
   private func describe(_ wanted: [Int]) -> [TargetSnapshot] {

@@ -14,8 +14,6 @@ package struct Announcement: Sendable {
   package var reply: ReplyToken<SubmissionReply>?
   /// The whole content of the webhook, in place of the event with its data; only with `only`.
   package var body: [UInt8]?
-  /// Changes of documents in the same commit; only with `only`.
-  package var writes: [StoreWrite] = []
   /// More labels of the webhook; only with `only`.
   package var labels: [CallSpec.Label] = []
 
@@ -32,6 +30,41 @@ package struct Announcement: Sendable {
     self.data = data
     self.only = only
     self.reply = reply
+  }
+}
+
+/// A change of documents of the service, and a webhook about it, in one commit.
+package struct DocumentChange: Sendable {
+  /// A webhook to one receiver.
+  package struct Webhook: Sendable {
+    package var type: EventType
+    package var body: [UInt8]
+    package var receiver: WebhookSubscription
+    package var labels: [CallSpec.Label]
+    /// Those of one key arrive in their order.
+    package var orderingKey: String
+
+    /// Creates a webhook.
+    package init(
+      _ type: EventType, body: [UInt8], to receiver: WebhookSubscription, labels: [CallSpec.Label], orderingKey: String
+    ) {
+      (self.type, self.body, self.receiver, self.labels) = (type, body, receiver, labels)
+      self.orderingKey = orderingKey
+    }
+  }
+
+  package var writes: [StoreWrite]
+  package var webhook: Webhook?
+  /// The shard whose owner alone may make the change.
+  package var shard: Int
+  /// Called when it is on disk, or with false when it was not made. Not at all if the engine lost its lease meanwhile.
+  package var then: @Sendable (_ isMade: Bool) -> Void
+
+  /// Creates a change.
+  package init(
+    _ writes: [StoreWrite], _ webhook: Webhook?, ofShard shard: Int, then: @escaping @Sendable (Bool) -> Void
+  ) {
+    (self.writes, self.webhook, self.shard, self.then) = (writes, webhook, shard, then)
   }
 }
 
@@ -97,7 +130,6 @@ extension Engine {
     let body = announcement.body ?? WebhookPayload.make(announcement.type, at: now) { $0.raw(announcement.data) }
     if let only = announcement.only {
       let accepted = insertWebhook(announcement.type, body, to: only, labels: announcement.labels)
-      writes += announcement.writes
       if let reply = announcement.reply { afterCommit.append(.reply(.submission(reply, .accepted(accepted)))) }
     } else {
       for subscription in subscriptions
@@ -107,15 +139,35 @@ extension Engine {
     }
   }
 
+  /// Makes a change of documents, with its webhook, or neither.
+  ///
+  /// While the store fails, both wait for it like everything that was decided: nobody was promised anything who could be
+  /// refused.
+  mutating func change(_ change: DocumentChange) {
+    let then = change.then
+    guard standstill == nil, desk.leases.owns(shard: change.shard) else {
+      return effects.actions.append(.answer { then(false) })
+    }
+    if let webhook = change.webhook {
+      insertWebhook(
+        webhook.type, webhook.body, to: webhook.receiver, labels: webhook.labels, orderingKey: webhook.orderingKey)
+    }
+    writes += change.writes
+    afterCommit.append(.answer { then(true) })
+  }
+
   @discardableResult
   private mutating func insertWebhook(
     _ event: EventType, _ body: [UInt8], to subscription: WebhookSubscription, endOf call: CallID? = nil,
-    labels: [CallSpec.Label] = []
+    labels: [CallSpec.Label] = [], orderingKey: String? = nil
   ) -> CallRecord {
     let spec = CallSpec(
       url: subscription.url, method: "POST", headers: [HeaderField("content-type", "application/json")],
       target: subscription.target, policy: settings.webhookPolicy, captureLimit: 4096
-    ) { $0.labels = [CallSpec.Label(name: Self.eventLabel, value: event.rawValue)] + labels }
+    ) {
+      $0.labels = [CallSpec.Label(name: Self.eventLabel, value: event.rawValue)] + labels
+      $0.orderingKey = orderingKey
+    }
     var webhook = CallRecord(
       id: nextID(), kind: .webhook, spec: spec, body: body, createdAt: now,
       progress: CallProgress(state: .held, due: now, roundStartedAt: now))

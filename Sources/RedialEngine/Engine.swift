@@ -124,6 +124,7 @@ package struct Engine: Sendable {
     case .storeMisplaced(let isMisplaced): desk.setMisplaced(isMisplaced)
     case .subscriptions(let all): subscribe(all)
     case .announce(let announcement): announce(announcement)
+    case .change(let change): self.change(change)
     case .drain: beginDraining()
     }
   }

@@ -54,6 +54,7 @@ package enum EngineEvent: Sendable {
   case subscriptions([WebhookSubscription])
   /// An event to send to subscribers.
   case announce(Announcement)
+  case change(DocumentChange)
   /// The service stops: start nothing more, and report when no attempt is in flight.
   case drain
 }

@@ -1,4 +1,5 @@
 import RedialCore
+import Synchronization
 import Testing
 
 @testable import RedialEngine
@@ -124,6 +125,42 @@ struct SubscriptionTests {
       return
     }
     #expect(record.spec.target == "webhook:whe_2")
+  }
+
+  @Test("a document and its webhook are made together, also by a store that fails first; or neither")
+  func documents() throws {
+    var probe = EngineProbe(EngineSettings(webhookPolicy: .test))
+    let receiver = WebhookSubscription(id: "alert:a", url: "http://chat.example", events: [])
+    let made = Mutex<[Bool]>([])
+    func change() -> DocumentChange {
+      let webhook = DocumentChange.Webhook(
+        .alertOpened, body: Array("hello".utf8), to: receiver, labels: [], orderingKey: "inc_1")
+      return DocumentChange([.put(StoredDocument(.incident, id: "1", [1]))], webhook, ofShard: 0) { isMade in
+        made.withLock { $0.append(isMade) }
+      }
+    }
+    func tell(_ probe: inout EngineProbe) {
+      for case .answer(let tell) in probe.actions { tell() }
+      probe.actions.removeAll { if case .answer = $0 { true } else { false } }
+    }
+    probe.hear(.change(change()))
+    probe.fail()
+    tell(&probe)
+    #expect(made.withLock { $0 }.isEmpty && probe.webhooks.isEmpty)
+    // While the store fails, nothing new is begun.
+    probe.hear(.change(change()))
+    tell(&probe)
+    #expect(made.withLock { $0 } == [false])
+    probe.advance(.seconds(10))
+    tell(&probe)
+    #expect(made.withLock { $0 } == [false, true])
+    let webhook = try #require(probe.webhooks.first)
+    #expect(probe.webhooks.count == 1 && webhook.spec.orderingKey == "inc_1")
+    #expect(webhook.body == Array("hello".utf8) && webhook.spec.target == "webhook:alert:a")
+    let documents = probe.written.count {
+      if case .put(let document) = $0 { document.kind == .incident } else { false }
+    }
+    #expect(documents == 1)
   }
 
   @Test("the webhooks of an endpoint wait while it is disabled, and for good once it is removed")

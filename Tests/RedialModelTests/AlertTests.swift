@@ -12,6 +12,7 @@ struct AlertTests {
     var now = Timestamp(microseconds: 1_700_000_000_000_000)
     var incidents: [String: Incident] = [:]
     var marks: [String: IncidentMark] = [:]
+    var mute: Set<String> = []
 
     init(_ json: String = #"{"to": {"slack": "https://hooks.example.com/x"}}"#) throws {
       alert = try Self.read(json).applied(to: nil, name: "oncall", in: .default, at: now)
@@ -33,7 +34,7 @@ struct AlertTests {
         var all = Dictionary(uniqueKeysWithValues: looked.map { ($0, [AlertFinding]()) })
         for finding in findings { all[finding.condition]?.append(finding) }
         let open = incidents.values.filter { $0.endedAt == nil }
-        for step in judge.judge([alert], all, open: open, marks: marks, at: now) {
+        for step in judge.judge([alert], all, open: open, marks: marks, mute: mute, at: now) {
           incidents[step.incident.id] = step.incident
           if let message = step.message { sent.append("\(minute) \(message.rawValue) \(step.incident.subject)") }
         }
@@ -87,6 +88,37 @@ struct AlertTests {
     #expect(bench.incidents.count == 1)
   }
 
+  @Test("what is true of one thing after the other counts from the first; what is nearly over opens nothing")
+  func steady() throws {
+    var bench = try Bench()
+    // Each minute another call is the oldest, and has waited for two minutes.
+    var sent: [String] = []
+    for _ in 1...10 {
+      let late = AlertFinding(
+        .callsLate, "a", target: "a", since: bench.now + .seconds(-60), calls: 1, summary: "late", action: "look")
+      sent += bench.minutes(1, [late])
+    }
+    #expect(sent == ["1 opened a"])
+    #expect(bench.minutes(10, []) == ["6 ended a"])
+    var ending = Self.down("b", since: bench.now + .seconds(-3600))
+    ending.isEnding = true
+    #expect(bench.minutes(3, [ending]) == [])
+    ending.isEnding = false
+    #expect(bench.minutes(1, [ending]) == ["1 opened b"])
+    ending.isEnding = true
+    #expect(bench.minutes(3, [ending]) == [])
+  }
+
+  @Test("an alert that cannot send keeps its incidents, and sends what is open when it can")
+  func mute() throws {
+    var bench = try Bench()
+    bench.mute = ["oncall"]
+    #expect(bench.minutes(10, [Self.down()]) == [])
+    #expect(bench.incidents.count == 1)
+    bench.mute = []
+    #expect(bench.minutes(2, [Self.down()]) == ["1 opened payments"])
+  }
+
   @Test("of what could not be looked at nothing is concluded")
   func unknown() throws {
     var bench = try Bench()
@@ -107,7 +139,7 @@ struct AlertTests {
     #expect(bench.minutes(3, [Self.down("a"), Self.down("b"), held]) == ["1 opened a"])
     // It is not wanted any more.
     bench.alert.targets = ["b"]
-    #expect(bench.minutes(3, [Self.down("a")]) == ["2 ended a"])
+    #expect(bench.minutes(3, [Self.down("a")]) == ["1 unwatched a"])
   }
 
   @Test("a silence keeps the beginning back, and not the end of what was reported")
@@ -141,7 +173,7 @@ struct AlertTests {
     #expect(bench.incidents[again.id]?.state(bench.marks[again.id], at: bench.now) == .ended)
   }
 
-  @Test("what could not be stored is opened again, and what has no alert ends without a message")
+  @Test("what could not be stored is opened again, and without an alert nothing is sent")
   func unstored() throws {
     var bench = try Bench()
     _ = bench.minutes(6, [Self.down()])
@@ -149,7 +181,6 @@ struct AlertTests {
     #expect(bench.minutes(2, [Self.down()]) == ["1 opened payments"])
     bench.alert.name = "other"
     #expect(bench.minutes(1, []) == [])
-    #expect(bench.incidents.values.allSatisfy { $0.endedAt != nil })
   }
 
   @Test("targets and issues are found with their numbers and causes")
@@ -168,19 +199,27 @@ struct AlertTests {
     }
     #expect(
       found(missed: 1) == [
-        "callsLate: a b is late. 874 calls wait, the oldest for 5m12s. They wait for: pace. [redial targets 'a b']",
+        "callsLate: a b is late: 874 calls wait, the oldest for 5m12s. They wait for: pace. 1 call will miss its deadline. "
+          + "[redial targets 'a b']",
         "deadlinesMissed: a b does not take its backlog fast enough: 1 call will miss its deadline. [redial targets 'a b']",
       ])
-    target.outage = TargetOutage(since: now + .seconds(-400), cause: "status 503", waited: 1)
+    target.outage = TargetOutage(since: now + .seconds(-400), cause: "connectionRefused", waited: 1)
     #expect(
-      found() == ["targetDown: a b is down: status 503. 874 calls wait, the oldest for 5m12s. [redial targets 'a b']"])
+      found() == ["targetDown: a b is down for 6m40s: connection refused. 874 calls wait. [redial targets 'a b']"])
     (target.outage, target.isPaused) = (nil, true)
-    #expect(
-      found() == ["targetHeld: Somebody has paused a b. 874 calls wait, the oldest for 5m12s. [redial targets 'a b']"])
+    #expect(found() == ["targetHeld: Somebody has paused a b. 874 calls wait. [redial targets 'a b']"])
     // Nothing waits, or nothing is late: nobody is woken.
-    (target.waiting, target.oldestDueAt) = (0, nil)
+    (target.waiting, target.oldestDueAt, target.backlog) = (0, nil, TargetBacklog())
     #expect(found() == [])
     (target.waiting, target.isPaused, target.oldestDueAt) = (5, false, now + .seconds(-59))
+    #expect(found() == [])
+    // Too few calls fail for an outage, and all of them do.
+    target.recent.count(.seconds(1), succeeded: false, ended: true, at: now)
+    #expect(found() == [])
+    target.recent.count(.seconds(1), succeeded: false, ended: true, at: now)
+    #expect(
+      found() == ["targetFails: No attempt at a b has succeeded in 15 minutes. 5 calls wait. [redial targets 'a b']"])
+    target.recent.count(.seconds(1), succeeded: true, ended: true, at: now)
     #expect(found() == [])
     // A message about a receiver of messages would be another message to it.
     target.key = TargetKey("webhook:https://hooks.example.com", in: .default)
@@ -216,16 +255,22 @@ struct AlertMessageTests {
   func slack() throws {
     let alert = try alert(#"{"slack": "https://hooks.example.com/services/secret"}"#)
     let opened = try body(.opened, incident(alert), alert)
-    #expect(opened.keys.sorted() == ["text"])
+    #expect(opened.keys.sorted() == ["text", "unfurl_links", "unfurl_media"])
     #expect(
       opened["text"] as? String == """
         :red_circle: *&lt;payments&gt; is 'down' &amp; out.*
-        Alert oncall in namespace default, since 2023-11-14T22:08:20.000Z. More: `redial targets payments`
+        oncall, namespace default, since 2023-11-14T22:08:20.000Z, \(incident(alert).id). More: `redial targets payments`
         """)
+    // A command is shown as it is typed, or without what cannot be shown.
+    var odd = incident(alert)
+    odd.action = "redial targets 'a*b<c'"
+    #expect(try #require(try body(.opened, odd, alert)["text"] as? String).hasSuffix("`redial targets 'a*b&lt;c'`"))
+    odd.action = "redial targets 'a`b'"
+    #expect(try #require(try body(.opened, odd, alert)["text"] as? String).hasSuffix("`redial targets `"))
     var over = incident(alert)
     over.endedAt = now + .seconds(60)
     let text = try #require(try body(.ended, over, alert)["text"] as? String)
-    #expect(text.hasPrefix(":large_green_circle: *Over after 6m: &lt;payments&gt;"))
+    #expect(text.hasPrefix(":large_green_circle: *Over after 6m: payments works again.*"))
     // Told again.
     over.notifiedAt = now + .seconds(60)
     over.endedAt = nil
@@ -257,7 +302,8 @@ struct AlertMessageTests {
       #expect(event["routing_key"] as? String == "R012" && event["event_action"] as? String == action)
       keys.insert(try #require(event["dedup_key"] as? String))
       let payload = try #require(event["payload"] as? [String: Any])
-      #expect((payload["summary"] as? String)?.count == 1024)
+      let summary = try #require(payload["summary"] as? String)
+      #expect(kind == .ended ? summary == "Over after 6m: payments works again." : summary.count == 1024)
       #expect(payload["source"] as? String == "payments" && payload["severity"] as? String == "error")
     }
     #expect(keys == [incident.id])

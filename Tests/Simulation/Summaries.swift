@@ -33,6 +33,7 @@ extension EngineEvent {
     case .storeMisplaced(let isMisplaced): isMisplaced ? "store misplaced" : "store in place"
     case .subscriptions(let all): "subscriptions \(all.map(\.id))"
     case .announce(let announcement): "announce \(announcement.type)"
+    case .change(let change): "change \(change.writes.count) documents"
     case .leased(let grant, _):
       "lease \(grant.session.id), \(grant.shards.size) shards, \(grant.gained.size) of them new, share \(grant.share)"
     case .changed: "changed"

@@ -86,6 +86,11 @@ extension TargetState {
     return breaker.state != .closed && breaker.state != .forced(.closed)
   }
 
+  /// Whether it is down, held or fails, or calls wait for it.
+  func isTroubled(at now: Timestamp) -> Bool {
+    record.outage != nil || isPaused || controls.isTripped || dueCalls > 0 || recent.isFailing(at: now)
+  }
+
   /// Its due calls, in memory and in its queue in the store.
   var dueCalls: Int { occupancy.ready + stored.count }
 

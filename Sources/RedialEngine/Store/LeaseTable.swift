@@ -59,6 +59,9 @@ struct LeaseTable: Sendable {
     }
   }
 
+  /// Whether a shard belongs to this engine, and it may decide something about it.
+  func owns(shard: Int) -> Bool { canWork && (held == .all || held.contains(shard)) }
+
   /// Whether the calls of a target belong to this engine.
   func owns(_ target: TargetKey) -> Bool { held == .all || held.contains(target: target) }
 

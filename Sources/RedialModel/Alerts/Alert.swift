@@ -92,10 +92,9 @@ public struct Alert: StoredRecord, Hashable {
     afterMicroseconds.map { .microseconds(Int64($0)) } ?? condition.usualAfter
   }
 
-  /// Whether it is for something that was found in its namespace.
-  public func wants(_ finding: AlertFinding) -> Bool {
-    conditions.contains(finding.condition)
-      && (targets.isEmpty || finding.target.map { targets.contains($0) } ?? false)
+  /// Whether it watches for a condition of a target, or of none.
+  public func watches(_ condition: AlertCondition, of target: String?) -> Bool {
+    conditions.contains(condition) && (targets.isEmpty || target.map { targets.contains($0) } ?? false)
   }
 
   /// Whether nobody is to be notified now.

@@ -4,6 +4,8 @@ internal import RedialCore
 public enum AlertCondition: String, Sendable, Hashable, CaseIterable {
   /// A target has an outage.
   case targetDown
+  /// A target has answered no attempt with success for a while; so few calls fail that it is not down.
+  case targetFails
   /// An operator holds a target, and its calls wait.
   case targetHeld
   /// Calls have waited for a target that is neither down nor held.
@@ -18,7 +20,7 @@ public enum AlertCondition: String, Sendable, Hashable, CaseIterable {
   /// How long it has to be true before anybody is notified, unless the alert says something else.
   public var usualAfter: Duration {
     switch self {
-    case .targetDown, .callsLate, .deadlinesMissed, .callsStuck: .seconds(300)
+    case .targetDown, .targetFails, .callsLate, .deadlinesMissed, .callsStuck: .seconds(300)
     case .targetHeld: .seconds(1800)
     case .callsFailed: .seconds(60)
     }
@@ -30,7 +32,7 @@ public enum AlertCondition: String, Sendable, Hashable, CaseIterable {
   public var calmTime: Duration {
     switch self {
     case .targetDown, .targetHeld: .seconds(30)
-    case .callsLate, .deadlinesMissed, .callsFailed, .callsStuck: .seconds(300)
+    case .targetFails, .callsLate, .deadlinesMissed, .callsFailed, .callsStuck: .seconds(300)
     }
   }
 
@@ -47,7 +49,7 @@ public enum AlertCondition: String, Sendable, Hashable, CaseIterable {
   var severity: String {
     switch self {
     case .targetDown, .callsFailed, .callsStuck: "error"
-    case .targetHeld, .callsLate, .deadlinesMissed: "warning"
+    case .targetFails, .targetHeld, .callsLate, .deadlinesMissed: "warning"
     }
   }
 }

@@ -100,8 +100,10 @@ public struct AlertDraft: Sendable, Hashable {
         found.append(Destination(channel: channel, address: address))
       case .pagerDuty:
         guard let routingKey = try reader.string(pointer) else { continue }
-        if !(1...Self.longestKey).contains(routingKey.utf8.count) {
-          reader.fault(pointer, "must have 1 to \(Self.longestKey) characters")
+        let isKey = routingKey.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+        if !isKey || !(1...Self.longestKey).contains(routingKey.utf8.count) {
+          reader.fault(
+            pointer, "must have 1 to \(Self.longestKey) letters and digits; leave /to out to keep it as it is")
         }
         found.append(Destination(channel: channel, address: Self.pagerDuty, routingKey: routingKey))
       }

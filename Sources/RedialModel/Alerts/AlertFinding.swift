@@ -10,6 +10,8 @@ public struct AlertFinding: Sendable, Hashable {
   public var target: String?
   /// Since when it is true; nil if nobody knows, and so since it was found.
   public var since: Timestamp?
+  /// Whether it is nearly over: then it keeps an incident open, and opens none.
+  public var isEnding = false
   /// How many calls it is about.
   public var calls: Int
   /// What has happened, as a sentence.
@@ -36,37 +38,57 @@ public struct AlertFinding: Sendable, Hashable {
   ) -> [AlertFinding] {
     // A message about a target of webhooks would be another webhook.
     guard !target.key.isOfWebhooks else { return [] }
-    let key = target.key.bare
-    let shown = PlainText.escaped(key)
+    let (key, shown) = (target.key.bare, PlainText.escaped(target.key.bare))
+    let action = "redial targets \(ShellWord.plain(key))" + option(target.key.namespace)
+    // Those in their backoff wait for the target, too.
+    let waiting = max(target.waiting, target.backlog.total)
+    let wait = waiting == 0 ? "" : " \(calls(waiting, one: "waits", several: "wait"))."
+    let miss =
+      missed == 0 ? "" : " \(calls(missed, one: "will miss its deadline", several: "will miss their deadlines"))."
+    let isHeld = target.isPaused || target.isTripped
     var findings: [AlertFinding] = []
     func add(_ condition: AlertCondition, since: Timestamp? = nil, calls: Int, _ summary: String) {
       findings.append(
-        AlertFinding(
-          condition, key, target: key, since: since, calls: calls, summary: summary,
-          action: "redial targets \(ShellWord.plain(key))"))
+        AlertFinding(condition, key, target: key, since: since, calls: calls, summary: summary, action: action))
     }
-    let age = target.oldestDueAt.map { now - $0 }
-    let waiting =
-      calls(target.waiting, one: "waits", several: "wait") + (age.map { ", the oldest for \($0.roughly)" } ?? "")
-    let isHeld = target.isPaused || target.isTripped
     if let outage = target.outage {
-      add(.targetDown, since: outage.since, calls: target.waiting, "\(shown) is down: \(outage.cause). \(waiting).")
+      let time = max(.zero, now - outage.since).roughly
+      add(
+        .targetDown, since: outage.since, calls: waiting,
+        "\(shown) is down for \(time): \(spoken(outage.cause)).\(wait)\(miss)")
+      findings[0].isEnding = outage.closedAt != nil
+    } else if !isHeld, target.recent.isFailing(at: now) {
+      add(.targetFails, calls: waiting, "No attempt at \(shown) has succeeded in 15 minutes.\(wait)\(miss)")
     }
     if isHeld, target.waiting > 0 {
       let how = target.isPaused ? "paused" : "tripped"
-      add(.targetHeld, calls: target.waiting, "Somebody has \(how) \(shown). \(waiting).")
+      add(.targetHeld, calls: waiting, "Somebody has \(how) \(shown).\(wait)\(miss)")
     }
     if target.outage == nil, !isHeld, target.waiting > 0, let oldest = target.oldestDueAt, now - oldest >= lateAfter {
       let reasons = target.backlog.counts.filter { !$0.key.isOfCall && $0.key != .ordering }
-        .sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }.map { "\($0.key.name)" }
+        .sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }.map { spoken("\($0.key.name)") }
       let cause = reasons.isEmpty ? "" : " They wait for: \(reasons.joined(separator: ", "))."
-      add(.callsLate, since: oldest + lateAfter, calls: target.waiting, "\(shown) is late. \(waiting).\(cause)")
+      add(
+        .callsLate, since: oldest + lateAfter, calls: target.waiting,
+        "\(shown) is late: \(calls(target.waiting, one: "waits", several: "wait")), the oldest for "
+          + "\((now - oldest).roughly).\(cause)\(miss)")
     }
     if missed > 0 {
-      let words = calls(missed, one: "will miss its deadline", several: "will miss their deadlines")
-      add(.deadlinesMissed, calls: missed, "\(shown) does not take its backlog fast enough: \(words).")
+      add(.deadlinesMissed, calls: missed, "\(shown) does not take its backlog fast enough:\(miss)")
     }
     return findings
+  }
+
+  /// A word of the API as people say it: `connectionRefused` is connection refused.
+  private static func spoken(_ word: String) -> String {
+    guard !word.contains(" ") else { return PlainText.escaped(word) }
+    return word.reduce(into: "") { text, character in
+      text += character.isUppercase ? " \(character.lowercased())" : String(character)
+    }
+  }
+
+  private static func option(_ namespace: Namespace) -> String {
+    namespace.isDefault ? "" : " --namespace \(namespace.name)"
   }
 
   /// Calls that have failed alike; nil if that was long ago, or somebody knows of it.
@@ -74,12 +96,17 @@ public struct AlertFinding: Sendable, Hashable {
     guard issue.kind == .call, !issue.isLate, issue.state(at: now) == .open,
       now - issue.lastAt < AlertCondition.recentFailure
     else { return nil }
-    let words = Self.calls(issue.calls, one: "has failed", several: "have failed")
+    let recent = min(issue.calls, issue.hours?.last ?? 0)
+    let all = issue.calls > recent ? ", \(issue.calls) in all" : ""
+    let words =
+      recent == 0
+      ? Self.calls(issue.calls, one: "has failed", several: "have failed")
+      : Self.calls(recent, one: "has failed", several: "have failed") + " in the last hour" + all
     let error = issue.error.isEmpty ? "" : ": \(PlainText.escaped(issue.error))"
     self.init(
       .callsFailed, issue.id.description, target: issue.target.bare, since: nil, calls: issue.calls,
-      summary: "\(PlainText.escaped(issue.target.bare)): \(words)\(error) (\(issue.id.cause.name)).",
-      action: "redial issues show \(issue.id)")
+      summary: "\(PlainText.escaped(issue.target.bare)): \(words)\(error) (\(Self.spoken("\(issue.id.cause.name)"))).",
+      action: "redial issues show \(issue.id)" + Self.option(issue.target.namespace))
   }
 
   /// Calls that a check of the store finds.

@@ -35,9 +35,10 @@ public struct AlertJudge: Sendable {
   ///     concluded.
   ///   - open: The incidents that have not ended, of what was looked at.
   ///   - marks: The statements about incidents, by their ids.
+  ///   - mute: The names of alerts that cannot send messages now.
   public mutating func judge(
     _ alerts: [Alert], _ findings: [AlertCondition: [AlertFinding]], open: [Incident], marks: [String: IncidentMark],
-    at now: Timestamp
+    mute: Set<String> = [], at now: Timestamp
   ) -> [Step] {
     var steps: [Step] = []
     var (stillFound, stillGone): ([Key: Timestamp], [Key: Timestamp]) = ([:], [:])
@@ -45,6 +46,7 @@ public struct AlertJudge: Sendable {
       open.map { (Key(alert: $0.alert, condition: $0.condition, subject: $0.subject), $0) },
       uniquingKeysWith: { one, _ in one })
     for alert in alerts {
+      let isQuiet = mute.contains(alert.name) || alert.isSilenced(at: now)
       for condition in AlertCondition.allCases {
         guard let found = findings[condition] else {
           // It was not examined, so its earlier times stay.
@@ -53,34 +55,35 @@ public struct AlertJudge: Sendable {
           known = known.filter { !$0.key.isOf(alert, condition) }
           continue
         }
-        for finding in found where alert.wants(finding) {
+        for finding in found where alert.watches(condition, of: finding.target) {
           let key = Key(alert: alert.name, condition: condition, subject: finding.subject)
           if let incident = known.removeValue(forKey: key) {
-            if let step = goOn(incident, finding, alert, marks[incident.id], at: now) { steps.append(step) }
+            if !isQuiet, let step = goOn(incident, finding, marks[incident.id], at: now) { steps.append(step) }
             continue
           }
-          let since = finding.since ?? foundSince[key] ?? now
+          let since = min(finding.since ?? now, foundSince[key] ?? now)
           // Also of one that is opened now: if it cannot be stored, it is opened again.
           stillFound[key] = since
-          guard now - since >= alert.after(condition) else { continue }
-          let isNotified = !alert.isSilenced(at: now)
-          let incident = Incident(finding, of: alert, since: since, at: now, isNotified: isNotified)
-          steps.append(Step(incident: incident, message: isNotified ? .opened : nil))
+          guard now - since >= alert.after(condition), !finding.isEnding else { continue }
+          let incident = Incident(finding, of: alert, since: since, at: now, isNotified: !isQuiet)
+          steps.append(Step(incident: incident, message: isQuiet ? nil : .opened))
         }
       }
     }
     // What is left is not true any more, or no alert wants it.
     for (key, incident) in known.sorted(by: { $0.value.id < $1.value.id }) {
       let since = goneSince[key] ?? now
-      let hasAlert = alerts.contains { $0.name == key.alert }
-      guard now - since >= key.condition.calmTime || !hasAlert else {
+      guard let alert = alerts.first(where: { $0.name == key.alert }) else { continue }
+      let isWatched = alert.watches(key.condition, of: incident.target)
+      guard now - since >= key.condition.calmTime || !isWatched else {
         stillGone[key] = since
         continue
       }
       var incident = incident
-      incident.endedAt = since
+      incident.endedAt = isWatched ? since : now
+      let isSaid = incident.notifiedAt != nil && !mute.contains(alert.name)
       // Also during a silence: whoever was notified that it is open waits for its end.
-      steps.append(Step(incident: incident, message: hasAlert && incident.notifiedAt != nil ? .ended : nil))
+      steps.append(Step(incident: incident, message: isSaid ? (isWatched ? .ended : .unwatched) : nil))
     }
     (foundSince, goneSince) = (stillFound, stillGone)
     return steps
@@ -88,9 +91,8 @@ public struct AlertJudge: Sendable {
 
   /// Reports an open incident that a silence has kept back, or once more one whose acknowledgement is over.
   private func goOn(
-    _ incident: Incident, _ finding: AlertFinding, _ alert: Alert, _ mark: IncidentMark?, at now: Timestamp
+    _ incident: Incident, _ finding: AlertFinding, _ mark: IncidentMark?, at now: Timestamp
   ) -> Step? {
-    guard !alert.isSilenced(at: now) else { return nil }
     if let mark, mark.until > now { return nil }
     if let notifiedAt = incident.notifiedAt {
       guard let mark, mark.until > notifiedAt else { return nil }

@@ -8,11 +8,18 @@ public struct AlertMessage: Sendable {
   public enum Kind: String, Sendable, Hashable {
     case opened
     case ended
+    /// A client wants to see a message arrive.
+    case test
+    /// The alert does not watch for it any more.
+    case unwatched
     /// Somebody knows of it. Only PagerDuty is notified.
     case acknowledged
 
+    /// Whether the incident is over.
+    var isEnd: Bool { self == .ended || self == .unwatched }
+
     /// The type of the event, for endpoints and the label of the webhook.
-    public var event: EventType { self == .ended ? .alertEnded : .alertOpened }
+    public var event: EventType { isEnd ? .alertEnded : .alertOpened }
   }
 
   public let kind: Kind
@@ -37,31 +44,56 @@ public struct AlertMessage: Sendable {
 
   /// The first line: what a phone shows.
   private var title: String {
+    let time = incident.duration(at: now).roughly
     switch kind {
-    case .ended: "Over after \(incident.duration(at: now).roughly): \(incident.summary)"
-    // Told again, or late because of a silence.
-    case .opened where incident.notifiedAt != incident.openedAt:
-      "Still open after \(incident.duration(at: now).roughly): \(incident.summary)"
-    case .opened, .acknowledged: incident.summary
+    case .test: return "A test of the alert \(incident.alert). Nothing has happened."
+    case .unwatched: return "Not watched any more, after \(time): \(incident.summary)"
+    case .ended: return "Over after \(time): \(over)"
+    // Reported again, or late because of a silence.
+    case .opened where incident.notifiedAt != incident.openedAt: return "Still open after \(time): \(incident.summary)"
+    case .opened, .acknowledged: return incident.summary
+    }
+  }
+
+  /// What is not true any more.
+  private var over: String {
+    let target = PlainText.escaped(incident.target ?? "")
+    return switch incident.condition {
+    case .targetDown, .targetFails: "\(target) works again."
+    case .targetHeld: "\(target) is not held any more, or no call waits for it."
+    case .callsLate: "calls to \(target) are on time again."
+    case .deadlinesMissed: "\(target) takes its backlog fast enough again."
+    case .callsFailed: "no more calls to \(target) fail like this. Those that failed are kept."
+    case .callsStuck: "the store's check \(incident.subject) finds no calls any more."
     }
   }
 
   private var details: String {
-    "Alert \(incident.alert) in namespace \(incident.namespace.name), since \(TimestampText.format(incident.since)). More: "
+    let of = "\(incident.alert), namespace \(incident.namespace.name), since \(TimestampText.format(incident.since))"
+    return kind == .test ? of + ". More: " : of + ", \(incident.id). More: "
   }
 
   /// https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
   private var slack: [UInt8] {
     var writer = JSONWriter(capacity: 512)
     writer.beginObject()
-    let mark = kind == .ended ? ":large_green_circle:" : ":red_circle:"
+    let mark = kind == .test ? ":white_circle:" : kind.isEnd ? ":large_green_circle:" : ":red_circle:"
     writer.field(
-      "text", "\(mark) *\(Self.slackText(title))*\n\(Self.slackText(details))`\(Self.slackText(incident.action))`")
+      "text", "\(mark) *\(Self.slackText(title))*\n\(Self.slackText(details))`\(Self.slackCode(incident.action))`")
+    // What a target has answered may have links.
+    writer.field("unfurl_links", false)
+    writer.field("unfurl_media", false)
     writer.endObject()
     return writer.bytes
   }
 
-  /// Text in which Slack finds neither links nor mentions.
+  /// A command as it is typed; without what would end the code, and so without what belongs together with it.
+  private static func slackCode(_ text: String) -> String {
+    let command = text.contains("`") ? text.prefix { $0 != "'" && $0 != "`" } : text[...]
+    return String(command).replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+  }
+
+  /// Text in which Slack finds no mentions, and no links but plain ones.
   private static func slackText(_ text: String) -> String {
     var shown = ""
     for character in text {
@@ -93,7 +125,7 @@ public struct AlertMessage: Sendable {
     writer.field("version", "1.4")
     writer.key("body")
     writer.beginArray()
-    for (text, color) in [(title, kind == .ended ? "Good" : "Attention"), (details + incident.action, "Default")] {
+    for (text, color) in [(title, kind == .opened ? "Attention" : "Good"), (details + incident.action, "Default")] {
       writer.beginObject()
       writer.field("type", "TextBlock")
       writer.field("text", Self.cardText(text))
@@ -130,8 +162,8 @@ public struct AlertMessage: Sendable {
     writer.field("routing_key", routingKey)
     let action =
       switch kind {
-      case .opened: "trigger"
-      case .ended: "resolve"
+      case .opened, .test: "trigger"
+      case .ended, .unwatched: "resolve"
       case .acknowledged: "acknowledge"
       }
     writer.field("event_action", action)
@@ -141,9 +173,9 @@ public struct AlertMessage: Sendable {
     writer.beginObject()
     writer.field("summary", String(title.prefix(Self.longestSummary)))
     writer.field("source", incident.target ?? "redial")
-    writer.field("severity", incident.condition.severity)
+    writer.field("severity", kind == .test ? "info" : incident.condition.severity)
     writer.field("timestamp", incident.since)
-    writer.field("component", incident.target)
+    if let target = incident.target { writer.field("component", target) }
     writer.field("group", incident.namespace.name)
     writer.field("class", incident.condition.rawValue)
     writer.key("custom_details")

@@ -114,7 +114,7 @@ public struct Incident: StoredRecord, Hashable {
     writer.string(duration: .seconds(duration(at: now).components.seconds))
     writer.field("notifiedAt", notifiedAt)
     writer.key("acknowledged")
-    if let mark { mark.write(to: &writer) } else { writer.null() }
+    if let mark, mark.until > endedAt ?? now { mark.write(to: &writer) } else { writer.null() }
     writer.endObject()
   }
 }

@@ -92,6 +92,15 @@ public struct RecentAttempts: Sendable, Hashable {
     }
   }
 
+  /// Whether all attempts of the last quarter of an hour have failed, and there were several.
+  public func isFailing(at now: Timestamp) -> Bool {
+    guard !isEmpty else { return false }
+    let tally = tally(over: .quarterHour, at: now)
+    return tally.successes == 0 && tally.failures >= Self.fewFailures
+  }
+
+  private static let fewFailures = 2
+
   /// How long a tally has been counting: for a new target, less than its window.
   public func length(of window: Window, at now: Timestamp) -> Duration {
     let length = window == .minute ? fine.length : coarse.length

@@ -62,7 +62,7 @@ struct Exchange: Sendable {
   static func policy(in part: Substring) throws(Problem) -> String { try name(in: part, of: "A policy") }
 
   private static func name(in part: Substring, of owner: String) throws(Problem) -> String {
-    guard let name = PercentCoding.decode(part), StoredPolicy.isName(name) else {
+    guard let name = PercentCoding.decode(part), StoredPolicy.isName(name), name != ".", name != ".." else {
       throw notFound(
         "\(owner)'s name has 1 to \(StoredPolicy.longestName) letters, digits, dots, underscores and hyphens.")
     }

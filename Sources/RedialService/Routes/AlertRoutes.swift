@@ -103,9 +103,7 @@ struct AlertRoutes: RouteGroup {
       let incidents = try incidents(of: namespace).filter { $0.alert == name }
       try store.commit(
         [.remove(.alert, id: alert.document.id)]
-          + incidents.flatMap {
-            [StoreWrite.remove(.incident, id: $0.documentID), .remove(.incidentMark, id: $0.documentID)]
-          })
+          + incidents.flatMap(\.removal))
       return HTTPResponse(status: 204, headers: [], body: [])
     }
   }
@@ -176,8 +174,10 @@ struct AlertRoutes: RouteGroup {
       try store.commit([.put(mark.document)])
       if let alert = try? alert(incident.alert, of: namespace), alert.channel == .pagerDuty, incident.notifiedAt != nil
       {
+        // If the process dies just now, PagerDuty is not notified.
         messenger.send(
-          AlertMessage(.acknowledged, incident, mark, at: now), about: incident, with: [], to: alert, then: { _ in })
+          AlertMessage(.acknowledged, incident, mark, at: now), about: incident, with: [], to: alert,
+          ofShard: PeerTable.leadersShard, then: { _ in })
       }
       return answer(incident, mark)
     }
@@ -193,20 +193,24 @@ struct AlertRoutes: RouteGroup {
     guard let alert = try alerts(of: namespace).first(where: { $0.name == name }) else {
       throw Problem(
         status: 404, code: "alertNotFound", title: "There is no such alert",
-        detail: "No alert has the name \(name). PUT /v1/alerts/\(name) makes one.")
+        detail: "No alert has the name \(name); GET /v1/alerts lists them.")
     }
     return alert
   }
 
   private func incidents(of namespace: Namespace) throws(StoreError) -> [Incident] {
-    try queries.reader.readable(.incident, as: Incident.self).filter { $0.namespace == namespace }
+    // One that was just opened when its alert was removed is removed a minute later.
+    let names = Set(try alerts(of: namespace).map(\.name))
+    return try queries.reader.readable(.incident, as: Incident.self).filter {
+      $0.namespace == namespace && names.contains($0.alert)
+    }
   }
 
   private func incident(_ id: String, of namespace: Namespace) throws -> Incident {
     guard let incident = try incidents(of: namespace).first(where: { $0.id == id }) else {
       throw Problem(
         status: 404, code: "incidentNotFound", title: "There is no such incident",
-        detail: "No incident has the id \(id). Those of an alert go with it, and the oldest that ended make room.")
+        detail: "No incident has the id \(id); GET /v1/incidents lists them.")
     }
     return incident
   }

@@ -12,23 +12,28 @@ internal import Synchronization
 final class AlertWatch: Sendable {
   private struct State: Sendable {
     var judges: [Namespace: AlertJudge] = [:]
-    /// Incidents whose step is on its way to the store, and until when it is not decided again: an end of that time means
-    /// that nobody knows whether it got there, and by then it is in the store, or will not be.
+    /// Incidents whose step is on its way to the store, and until when it is not decided again.
     var busy: [String: Timestamp] = [:]
+    /// The documents of alerts that cannot send messages.
+    var mute: Set<String> = []
     /// Looks so far.
     var looks = 0
     var hasFailed = false
     var isStopped = false
   }
 
+  /// What is in the store.
+  private struct Stored {
+    var incidents: [Incident]
+    var marks: [String: IncidentMark]
+  }
+
   /// How many looks at targets there are for one at failed calls, which costs a query.
   private static let looksPerFailure = 6
-  /// The most targets of a namespace that are looked at, those with the lowest keys.
-  private static let mostTargets = 1000
   /// The most incidents that are kept of a namespace.
   private static let mostIncidents = 1000
-  /// How long a step that was not confirmed is not decided again.
-  private static let doubt = Duration.seconds(60)
+  /// An incident without its alert is removed, unless it is as young: another instance may know the alert already.
+  private static let youngest = Duration.seconds(60)
 
   private let issues: IssueAnswers
   private let deadlines: DeadlineWatch
@@ -36,6 +41,9 @@ final class AlertWatch: Sendable {
   private let messenger: AlertMessenger
   /// Nil if no others can share the store.
   private let table: PeerTable?
+  /// After this time without an answer a step is on disk, or never will be, because the engine lost its lease. Nil if it has
+  /// none to lose.
+  private let doubt: Duration?
   private let log: Log
   private let interval: Duration
   private let state = Mutex(State())
@@ -45,19 +53,22 @@ final class AlertWatch: Sendable {
   private var engine: EngineLane { issues.engine }
   private var reader: any CallReader { issues.queries.reader }
 
-  /// - Parameter interval: The time between two looks.
+  /// - Parameters:
+  ///   - lease: How long a lease lasts.
+  ///   - interval: The time between two looks.
   init(
     _ issues: IssueAnswers, _ deadlines: DeadlineWatch, _ storeWatch: StoreWatch, _ messenger: AlertMessenger,
-    _ table: PeerTable?, every interval: Duration, _ log: Log
+    _ table: PeerTable?, lease: Duration, every interval: Duration, _ log: Log
   ) {
     (self.issues, self.deadlines, self.storeWatch, self.messenger) = (issues, deadlines, storeWatch, messenger)
     (self.table, self.interval, self.log) = (table, interval, log)
+    doubt = table == nil ? nil : lease + lease + .seconds(30)
   }
 
   /// Looks after each interval, until ``stop()``.
   func start() {
     queue.asyncAfter(deadline: .now() + .microseconds(Int(interval.wholeMicroseconds))) { [weak self] in
-      guard let self, !state.withLock({ $0.isStopped }) else { return }
+      guard let self, !isStopped else { return }
       look()
       start()
     }
@@ -69,6 +80,8 @@ final class AlertWatch: Sendable {
     queue.sync {}
   }
 
+  private var isStopped: Bool { state.withLock { $0.isStopped } }
+
   /// Asks the engine for the targets of all namespaces that have alerts.
   private func look() {
     let alerts: [Alert]
@@ -79,12 +92,9 @@ final class AlertWatch: Sendable {
     }
     let byNamespace = Dictionary(grouping: alerts, by: \.namespace)
     state.withLock { $0.judges = $0.judges.filter { byNamespace[$0.key] != nil } }
-    guard !byNamespace.isEmpty else { return }
-    let queries = byNamespace.keys.map {
-      TargetQuery(namespace: $0, limit: Self.mostTargets, isActive: true)
-    }
+    let namespaces = Set(byNamespace.keys)
     engine.ask { engine in
-      queries.flatMap { engine.describe($0).targets }
+      engine.troubled(in: namespaces)
     } then: { [weak self] targets in
       guard let self else { return }
       queue.async { [weak self] in self?.judge(byNamespace, targets) }
@@ -92,32 +102,38 @@ final class AlertWatch: Sendable {
   }
 
   private func judge(_ alerts: [Namespace: [Alert]], _ targets: [TargetSnapshot]) {
-    let looks = state.withLock { state in
+    // What is busy now is decided again only after it was looked for in the store.
+    let (looks, busy) = state.withLock { state in
       state.looks += 1
-      return state.isStopped ? nil : state.looks
+      return (state.looks, state.busy)
     }
-    guard let looks else { return }
     let (now, leads) = (clock.now, table?.isLeading ?? true)
+    guard leads || !alerts.isEmpty else { return }
     do throws(StoreError) {
-      let incidents = try reader.readable(.incident, as: Incident.self)
-      let marks = try self.marks()
-      for (namespace, alerts) in alerts.sorted(by: { $0.key < $1.key }) {
-        let own = targets.filter { $0.key.namespace == namespace }
-        var findings = findings(own, at: now)
+      let stored = Stored(incidents: try reader.readable(.incident, as: Incident.self), marks: try marks())
+      if leads { removeOrphans(of: alerts, stored.incidents, at: now) }
+      for (namespace, alerts) in alerts.sorted(by: { $0.key < $1.key }) where !isStopped {
+        var findings = findings(targets.filter { $0.key.namespace == namespace }, at: now)
         if leads {
           if namespace.isDefault { findings[.callsStuck] = storeWatch.findings }
-          if looks % Self.looksPerFailure == 1 { findings[.callsFailed] = try failed(in: namespace, at: now) }
+          if !alerts.contains(where: { $0.conditions.contains(.callsFailed) }) {
+            findings[.callsFailed] = []
+          } else if looks % Self.looksPerFailure == 1 {
+            findings[.callsFailed] = try failed(in: namespace, at: now)
+          }
         }
-        let known = incidents.filter { $0.namespace == namespace }
-        let open = known.filter { $0.endedAt == nil && isOwn($0, leads) }
+        let open = stored.incidents.filter {
+          $0.namespace == namespace && $0.endedAt == nil && (table?.own.contains($0.shard) ?? true)
+        }
+        let mute = mute(among: alerts)
         let steps = state.withLock { state in
           let steps = state.judges[namespace, default: AlertJudge()].judge(
-            alerts, findings, open: open, marks: marks, at: now)
-          let free = steps.filter { state.busy[$0.incident.occasion].map { $0 <= now } ?? true }
-          for step in free { state.busy[step.incident.occasion] = now + Self.doubt }
+            alerts, findings, open: open, marks: stored.marks, mute: mute, at: now)
+          let free = steps.filter { busy[$0.incident.occasion].map { $0 <= now } ?? true }
+          for step in free { state.busy[step.incident.occasion] = doubt.map { now + $0 } ?? .distantFuture }
           return free
         }
-        for step in steps { take(step, alerts.first { $0.name == step.incident.alert }, known, marks, at: now) }
+        for step in steps { take(step, alerts.first { $0.name == step.incident.alert }, stored, at: now) }
       }
       state.withLock { $0.hasFailed = false }
     } catch {
@@ -128,12 +144,6 @@ final class AlertWatch: Sendable {
   private func marks() throws(StoreError) -> [String: IncidentMark] {
     let marks = try reader.readable(.incidentMark, as: IncidentMark.self)
     return Dictionary(marks.map { ($0.incident, $0) }, uniquingKeysWith: { one, _ in one })
-  }
-
-  /// Whether this instance says when an incident is over.
-  private func isOwn(_ incident: Incident, _ leads: Bool) -> Bool {
-    guard incident.condition.isOfTarget, let target = incident.target else { return leads }
-    return table?.owns(TargetKey(target, in: incident.namespace)) ?? true
   }
 
   /// What is true of targets.
@@ -149,39 +159,70 @@ final class AlertWatch: Sendable {
     return findings
   }
 
-  private func failed(in namespace: Namespace, at now: Timestamp) throws(StoreError) -> [AlertFinding] {
-    let wanted = IssueQuery(namespace: namespace, states: [.open])
-    return try issues.failed(wanted, besides: [], issues.marks(in: namespace)).issues.compactMap {
-      AlertFinding($0, at: now)
+  private func failed(in namespace: Namespace, at now: Timestamp) throws(StoreError) -> [AlertFinding]? {
+    let since = now + (.zero - AlertCondition.recentFailure)
+    return try issues.failed(since: since, in: namespace)?.compactMap { AlertFinding($0, at: now) }
+  }
+
+  /// The alerts that cannot send messages, by their names; logs each once.
+  private func mute(among alerts: [Alert]) -> Set<String> {
+    let mute = alerts.filter { !messenger.hasReceiver($0) }
+    let new = state.withLock { state in
+      let new = mute.filter { !state.mute.contains($0.document.id) }
+      for alert in alerts { state.mute.remove(alert.document.id) }
+      state.mute.formUnion(mute.map(\.document.id))
+      return new
     }
+    for alert in new {
+      let fields: [(StaticString, String)] = [
+        ("alert", alert.name), ("namespace", alert.namespace.name), ("error", messenger.problem(of: alert) ?? ""),
+      ]
+      log.write(.error, "alertNotSent", fields)
+    }
+    return Set(mute.map(\.name))
+  }
+
+  /// Removes incidents whose alerts were removed when they were just opened.
+  private func removeOrphans(of alerts: [Namespace: [Alert]], _ incidents: [Incident], at now: Timestamp) {
+    let orphans = incidents.filter { incident in
+      now - incident.openedAt > Self.youngest
+        && !(alerts[incident.namespace] ?? []).contains { $0.name == incident.alert }
+    }
+    guard let first = orphans.first else { return }
+    messenger.send(
+      nil, about: first, with: orphans.flatMap(\.removal), to: nil, ofShard: PeerTable.leadersShard, then: { _ in })
   }
 
   /// Has a step stored, with its message.
-  private func take(
-    _ step: AlertJudge.Step, _ alert: Alert?, _ known: [Incident], _ marks: [String: IncidentMark], at now: Timestamp
-  ) {
+  private func take(_ step: AlertJudge.Step, _ alert: Alert?, _ stored: Stored, at now: Timestamp) {
     let incident = step.incident
     var writes: [StoreWrite] = [.put(incident.document)]
-    if incident.endedAt == nil, !known.contains(where: { $0.id == incident.id }) {
+    let known = stored.incidents.filter { $0.namespace == incident.namespace }
+    if !known.contains(where: { $0.id == incident.id }) {
       guard known.count(where: { $0.endedAt == nil }) < Self.mostIncidents else {
-        return log.write(.warning, "tooManyIncidents", Self.fields(of: incident))
+        log.write(.warning, "tooManyIncidents", Self.fields(of: incident))
+        return state.withLock { $0.busy[incident.occasion] = nil }
       }
-      // The oldest make room.
-      let ended = known.filter { $0.endedAt != nil }.sorted { $0.openedAt < $1.openedAt }
-      for old in ended.prefix(max(0, known.count + 1 - Self.mostIncidents)) {
-        writes += [.remove(.incident, id: old.documentID), .remove(.incidentMark, id: old.documentID)]
-      }
+      writes += Self.room(among: known, stored.marks, in: incident.namespace)
     }
     let done = { @Sendable [weak self] (isStored: Bool) in
-      guard let self, isStored else { return }
-      let event: StaticString = incident.endedAt == nil ? "alertOpened" : "alertEnded"
-      log.write(.info, event, Self.fields(of: incident))
+      guard let self else { return }
       state.withLock { $0.busy[incident.occasion] = nil }
+      if isStored { log.write(.info, incident.event, Self.fields(of: incident)) }
     }
-    guard let alert, let message = step.message else { return messenger.store(writes, then: done) }
-    messenger.send(
-      AlertMessage(message, incident, marks[incident.id], at: now), about: incident, with: writes, to: alert, then: done
-    )
+    let message = step.message.map { AlertMessage($0, incident, stored.marks[incident.id], at: now) }
+    messenger.send(message, about: incident, with: writes, to: alert, ofShard: incident.shard, then: done)
+  }
+
+  /// Removes the oldest incidents that ended, for a new one, and statements whose incidents are gone.
+  private static func room(
+    among known: [Incident], _ marks: [String: IncidentMark], in namespace: Namespace
+  ) -> [StoreWrite] {
+    let ended = known.filter { $0.endedAt != nil }.sorted { $0.openedAt < $1.openedAt }
+    let ids = Set(known.map(\.id))
+    let lost = marks.values.filter { $0.namespace == namespace && !ids.contains($0.incident) }
+    return ended.prefix(max(0, known.count + 1 - mostIncidents)).flatMap(\.removal)
+      + lost.map { .remove(.incidentMark, id: $0.document.id) }
   }
 
   private static func fields(of incident: Incident) -> [(StaticString, String)] {
@@ -204,6 +245,21 @@ final class AlertWatch: Sendable {
 extension Incident {
   /// What distinguishes it among those that are open.
   fileprivate var occasion: String { "\(namespace.name)/\(alert)/\(condition.rawValue)/\(subject)" }
+
+  /// What has happened to it, in the log.
+  fileprivate var event: StaticString {
+    if endedAt != nil { return "alertEnded" }
+    return notifiedAt == nil || notifiedAt == openedAt ? "alertOpened" : "alertRepeated"
+  }
+
+  /// Whoever has it judges the incident.
+  fileprivate var shard: Int {
+    guard condition.isOfTarget, let target else { return PeerTable.leadersShard }
+    return ShardSet.shard(of: TargetKey(target, in: namespace))
+  }
+
+  /// Removes it, and the statement about it.
+  var removal: [StoreWrite] { [.remove(.incident, id: documentID), .remove(.incidentMark, id: documentID)] }
 }
 
 extension StoreWatch {

@@ -50,7 +50,7 @@ final class Intake: Sendable {
     case .untilEnd(let responder, let wait):
       calls.showEnded(id, in: nil, responder, wait, applied: wait.bound, isReplay: true, orElse: replay)
     case .client(let responder), .webhookTest(let responder): queries.answer(responder, isOwed: true, replay)
-    case .service, .forwarded: break
+    case .forwarded: break
     }
   }
 
@@ -68,7 +68,7 @@ final class Intake: Sendable {
         answerRepeated(found.call, Submitter(kind: kind, since: clock.now, otherwise: .refuse(problem)))
         return nil
       }
-    case .webhookTest, .service, .forwarded: break
+    case .webhookTest, .forwarded: break
     }
   }
 

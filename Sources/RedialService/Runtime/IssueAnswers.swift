@@ -118,6 +118,23 @@ struct IssueAnswers: Sendable {
     return found
   }
 
+  /// The open issues of calls that failed since a time; nil if there are too many errors to be sure.
+  func failed(since: Timestamp, in namespace: Namespace) throws(StoreError) -> [CallIssue]? {
+    let (now, marks) = (clock.now, try marks(in: namespace))
+    let groups = try reader.failed(FailedQuery(in: namespace, issue: nil, limit: IssueQuery.maximumLimit + 1, at: now))
+    guard groups.count <= IssueQuery.maximumLimit else { return nil }
+    var issues: [CallIssue] = []
+    for group in groups where group.lastAt >= since {
+      let mark = marks[group.issue.description]
+      guard CallIssue.state(calls: group.count, lastAt: group.lastAt, mark, at: now) == .open,
+        var issue = try issue(group, in: namespace, mark)
+      else { continue }
+      issue.mark = mark
+      issues.append(issue)
+    }
+    return issues
+  }
+
   /// A group in the words of its newest call, or else of another; nil if all its calls are gone.
   private func issue(
     _ group: FailedCalls, in namespace: Namespace, _ mark: IssueMark?

@@ -65,8 +65,6 @@ struct Submitter: Sendable {
     case item(any BatchAnswering, index: Int)
     /// A client that wanted a test of its webhook endpoint.
     case webhookTest(HTTPResponder)
-    /// The service itself, which learns whether the webhook is on disk.
-    case service(@Sendable (_ isAccepted: Bool) -> Void)
     /// One submission that another instance has forwarded for its client.
     case forwarded(ForwardedAnswer, index: Int)
   }
@@ -94,7 +92,7 @@ struct Submitter: Sendable {
   var isClients: Bool {
     switch kind {
     case .client, .untilEnd, .item: true
-    case .webhookTest, .service, .forwarded: false
+    case .webhookTest, .forwarded: false
     }
   }
 

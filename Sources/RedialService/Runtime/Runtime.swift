@@ -118,9 +118,10 @@ final class Runtime: Sendable {
       redaction: redaction, clock: clock, log: log)
     (self.observers, self.endpoints) = (observers, endpoints)
     issues = IssueAnswers(engine: engine, queries: queries, clock: clock, lateAfter: settings.lateAfter)
-    messenger = AlertMessenger(engine, store, known, waiting, clock, log)
+    messenger = AlertMessenger(engine, known, waiting, clock)
     alerts = AlertWatch(
-      issues, deadlines, housekeeping.watch, messenger, instances?.link.table, every: settings.alertInterval, log)
+      issues, deadlines, housekeeping.watch, messenger, instances?.link.table, lease: settings.leaseDuration,
+      every: settings.alertInterval, log)
 
     var configuration = settings.transport
     configuration.egress = settings.egress

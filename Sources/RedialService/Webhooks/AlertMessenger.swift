@@ -2,23 +2,18 @@ internal import HTTPServer
 internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
-internal import RedialStore
 
 /// Sends the messages of alerts: each is a webhook, and so a call.
 struct AlertMessenger: Sendable {
   private let engine: EngineLane
-  private let store: StoreLane
   private let endpoints: WebhookEndpoints
   private let waiting: ReplyTables
   private let clock: Clock
-  private let log: Log
 
   init(
-    _ engine: EngineLane, _ store: StoreLane, _ endpoints: WebhookEndpoints, _ waiting: ReplyTables, _ clock: Clock,
-    _ log: Log
+    _ engine: EngineLane, _ endpoints: WebhookEndpoints, _ waiting: ReplyTables, _ clock: Clock
   ) {
-    (self.engine, self.store, self.endpoints) = (engine, store, endpoints)
-    (self.waiting, self.clock, self.log) = (waiting, clock, log)
+    (self.engine, self.endpoints, self.waiting, self.clock) = (engine, endpoints, waiting, clock)
   }
 
   /// Why an alert's messages cannot be sent; nil if they can.
@@ -33,18 +28,27 @@ struct AlertMessenger: Sendable {
   /// Whether an alert's messages can go anywhere, now or later.
   func hasReceiver(_ alert: Alert) -> Bool { receiver(of: alert) != nil }
 
-  /// Sends a message, in one commit with changes of documents.
+  /// Stores changes of documents, and a message about them, in one commit. Without a receiver, only the changes.
   ///
-  /// - Parameter then: Called on any thread with whether both are on disk, as far as is known.
+  /// - Parameters:
+  ///   - shard: Whoever has it may do so.
+  ///   - then: Called on any thread with whether all is on disk.
   func send(
-    _ message: AlertMessage, about incident: Incident, with writes: [StoreWrite], to alert: Alert,
+    _ message: AlertMessage?, about incident: Incident, with writes: [StoreWrite], to alert: Alert?, ofShard shard: Int,
     then: @escaping @Sendable (Bool) -> Void
   ) {
-    guard let receiver = receiver(of: alert) else {
-      log.write(.error, "alertNotSent", [("alert", alert.name), ("error", problem(of: alert) ?? "")])
-      return then(false)
+    var webhook: DocumentChange.Webhook?
+    if let message, let alert, let receiver = receiver(of: alert) {
+      // So an end never arrives before its beginning.
+      webhook = DocumentChange.Webhook(
+        message.kind.event, body: message.body(for: alert), to: receiver, labels: Self.labels(alert, incident),
+        orderingKey: incident.id)
     }
-    announce(message, of: incident, with: writes, to: alert, receiver, .service(then))
+    engine.post(.change(DocumentChange(writes, webhook, ofShard: shard, then: then)))
+  }
+
+  private static func labels(_ alert: Alert, _ incident: Incident) -> [CallSpec.Label] {
+    [CallSpec.Label(name: "alert", value: alert.name), CallSpec.Label(name: "incident", value: incident.id)]
   }
 
   /// Sends a message of which nothing happened, for a client that wants to see it arrive.
@@ -56,38 +60,14 @@ struct AlertMessenger: Sendable {
     }
     let now = clock.now
     let finding = AlertFinding(
-      .callsStuck, "test", calls: 0, summary: "This is a test of the alert \(alert.name). Nothing has happened.",
+      .callsStuck, "test", calls: 0, summary: "A test of the alert \(alert.name). Nothing has happened.",
       action: "redial alerts show \(alert.name)")
     let incident = Incident(finding, of: alert, since: now, at: now, isNotified: true)
-    let message = AlertMessage(.opened, incident, nil, at: now)
-    announce(message, of: incident, with: [], to: alert, receiver, .webhookTest(responder))
-  }
-
-  /// Stores changes of documents without a message.
-  func store(_ writes: [StoreWrite], then: @escaping @Sendable (Bool) -> Void) {
-    store.afterwards { [log] store in
-      do throws(StoreError) {
-        try store.commit(writes)
-        then(true)
-      } catch {
-        log.write(.error, "changeFailed", [("error", error.message)])
-        then(false)
-      }
-    }
-  }
-
-  private func announce(
-    _ message: AlertMessage, of incident: Incident, with writes: [StoreWrite], to alert: Alert,
-    _ receiver: WebhookSubscription, _ submitter: Submitter.Kind
-  ) {
     var announcement = Announcement(
-      message.kind.event, data: [], only: receiver,
-      reply: waiting.submissions.add(Submitter(kind: submitter, since: clock.now)))
-    announcement.body = message.body(for: alert)
-    announcement.writes = writes
-    announcement.labels = [
-      CallSpec.Label(name: "alert", value: alert.name), CallSpec.Label(name: "incident", value: incident.id),
-    ]
+      .alertOpened, data: [], only: receiver,
+      reply: waiting.submissions.add(Submitter(kind: .webhookTest(responder), since: now)))
+    announcement.body = AlertMessage(.test, incident, nil, at: now).body(for: alert)
+    announcement.labels = Self.labels(alert, incident)
     engine.post(.announce(announcement))
   }
 

@@ -68,7 +68,8 @@ struct AlertsCommand {
     case ("list", nil): arguments.show(try client.request("GET", "/v1/alerts"), Self.list)
     case ("incidents", nil):
       let query = arguments.query(["--state": "state", "--alert": "alert", "--limit": "limit"])
-      arguments.show(try client.request("GET", "/v1/incidents" + query), Self.incidents)
+      let none = query.isEmpty ? "No alert has had an incident." : "No incident is like that."
+      arguments.show(try client.request("GET", "/v1/incidents" + query)) { Self.incidents($0, none) }
     case ("show", let name?): arguments.show(try client.request("GET", Self.path(name)), Self.full)
     case ("set", let name?):
       arguments.show(try client.request("PUT", Self.path(name), json: try draft()), Self.full)
@@ -192,15 +193,15 @@ struct AlertsCommand {
     (statement["by"].escapedText.map { ", by \($0)" } ?? "") + (statement["reason"].escapedText.map { ": \($0)" } ?? "")
   }
 
-  private static func incidents(_ answer: JSONValue) -> String {
-    var table = Table("incident", "state", "alert", "since", "lasted", "what happened")
+  private static func incidents(_ answer: JSONValue, _ none: String) -> String {
+    var table = Table("incident", "state", "alert", "since", "lasted", "what was reported")
     for incident in answer["data"].elements {
       table.add(
         Table.Cell(incident["id"].escapedText), state(of: incident), Table.Cell(incident["alert"].escapedText),
         Table.Cell(incident["since"].escapedText), Table.Cell(lasted(incident)),
         Table.Cell(incident["summary"].escapedText))
     }
-    return table.text(none: "No alert has had an incident.")
+    return table.text(none: none)
       + (answer["isComplete"].isTrue ? "" : "more: --limit COUNT\n")
   }
 
