@@ -306,8 +306,8 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
   int result = real_clock ? real_clock(clock, time) : -1;
   if (result != 0 || !folder) return result;
   int64_t ahead = 0;
-  if (clock_ahead && clock == CLOCK_REALTIME) ahead += *clock_ahead;
-  if (suspended && (clock == CLOCK_REALTIME || clock == CLOCK_BOOTTIME)) ahead += *suspended;
+  if (clock_ahead && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)) ahead += *clock_ahead;
+  if (suspended && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_BOOTTIME)) ahead += *suspended;
   if (ahead) {
     int64_t whole = (int64_t)time->tv_sec * 1000000000 + time->tv_nsec + ahead;
     time->tv_sec = whole / 1000000000;
