@@ -37,21 +37,21 @@ def seconds(text):
     return int(number) * UNITS[unit]
 
 
-def shorter(text):
+def shorter(text, factor=FACTOR):
     """A time of a rule, as it is here."""
-    return f"{round(seconds(text) * 1000 / FACTOR)}ms"
+    return f"{round(seconds(text) * 1000 / factor)}ms"
 
 
-def scaled(document):
-    """The rules with all times divided by FACTOR: `for`, ranges, and with them the thresholds of rates."""
+def scaled(document, factor=FACTOR):
+    """The rules with all times divided by the factor: `for`, ranges, and with them the thresholds of rates."""
     document = json.loads(json.dumps(document))
     for group in document["groups"]:
         for rule in group["rules"]:
-            rule["expr"] = RANGE.sub(lambda found: shorter(found[0]), rule["expr"])
+            rule["expr"] = RANGE.sub(lambda found: shorter(found[0], factor), rule["expr"])
             if re.search(r"\brate\(", rule["expr"]):
-                rule["expr"] = PER_SECOND.sub(lambda found: f"{float(found[0]) * FACTOR:g}", rule["expr"])
+                rule["expr"] = PER_SECOND.sub(lambda found: f"{float(found[0]) * factor:g}", rule["expr"])
             if "for" in rule:
-                rule["for"] = shorter(rule["for"])
+                rule["for"] = shorter(rule["for"], factor)
     return document
 
 
@@ -67,18 +67,18 @@ def alerts():
 class FastPrometheus(Prometheus):
     """A Prometheus with the scaled rules, that scrapes these services."""
 
-    def __init__(self, tools, folder, services, key):
+    def __init__(self, tools, folder, services, key, factor=FACTOR):
         self.services = services
         configuration = yaml.safe_load(CONFIGURATION.read_text())
-        every = {name: shorter(value) for name, value in configuration["global"].items()}
+        every = {name: shorter(value, factor) for name, value in configuration["global"].items()}
         self.every = seconds(every["evaluation_interval"])
         (folder / "key").write_text(key)
-        (folder / "rules.yml").write_text(yaml.safe_dump(scaled(shipped())))
+        (folder / "rules.yml").write_text(yaml.safe_dump(scaled(shipped(), factor)))
         (scrape,) = configuration["scrape_configs"]
         scrape["authorization"]["credentials_file"] = str(folder / "key")
         scrape["static_configs"] = [{"targets": [f"127.0.0.1:{service.port}" for service in services]}]
         configuration |= {"global": every, "rule_files": [str(folder / "rules.yml")]}
-        super().__init__(tools, folder, configuration, f"--query.lookback-delta={shorter('5m')}")
+        super().__init__(tools, folder, configuration, f"--query.lookback-delta={shorter('5m', factor)}")
 
     def start(self):
         def judges():
@@ -135,12 +135,12 @@ class FastPrometheus(Prometheus):
 
 
 class FastTime:
-    """Lets the time of a service, and the wall clock of its process, run FACTOR times as fast."""
+    """Lets the time of a service, and the wall clock of its process, run `factor` times as fast."""
 
     STEP = 0.005
 
-    def __init__(self, service, faults):
-        self.service, self.faults = service, faults
+    def __init__(self, service, faults, factor=FACTOR):
+        self.service, self.faults, self.factor = service, faults, factor
         self.stopped = threading.Event()
         self.thread = threading.Thread(target=self.run)
         self.thread.start()
@@ -148,7 +148,7 @@ class FastTime:
     def run(self):
         begun, before = time.monotonic(), self.service.clock.seconds
         while not self.stopped.wait(self.STEP):
-            ahead = before + (time.monotonic() - begun) * (FACTOR - 1)
+            ahead = before + (time.monotonic() - begun) * (self.factor - 1)
             self.service.advance(ahead - self.service.clock.seconds)
             self.faults.ahead("clock", ahead)
 
@@ -163,6 +163,8 @@ class Traffic:
     def __init__(self, service, rate, make):
         self.service, self.rate, self.make = service, rate, make
         self.statuses = {}
+        # Who has it submits, or keeps what is submitted as it is: `with traffic.held`. What was left out comes later.
+        self.held = threading.Lock()
         self.stopped = threading.Event()
         self.thread = threading.Thread(target=self.run)
         self.thread.start()
@@ -171,10 +173,11 @@ class Traffic:
         begun, number = time.monotonic(), 0
         while not self.stopped.is_set():
             self.stopped.wait(max(0, begun + number / self.rate - time.monotonic()))
-            try:
-                status = self.service("POST", "/v1/calls", self.make(number)).status
-            except OSError:
-                status = None
+            with self.held:
+                try:
+                    status = self.service("POST", "/v1/calls", self.make(number)).status
+                except OSError:
+                    status = None
             self.statuses[status] = self.statuses.get(status, 0) + 1
             number += 1
 
