@@ -70,8 +70,8 @@ extension Engine {
     known ?? (roster.targets[place].stored.count > 0 ? roster.targets[place].holds.start : nil)
   }
 
-  /// Whether new calls are accepted.
-  package var isReady: Bool { !desk.isFailing }
+  /// Why new calls are not accepted; nil while they are.
+  package var unreadiness: Refusal? { desk.isFailing ? desk.refusal : nil }
 
   /// The counts of each namespace since the last request for them.
   package mutating func takeTallies() -> [NamespaceTally] { roster.takeTallies() }

@@ -64,7 +64,10 @@ def live_through(service, receiver, begin, end, status, code):
         answer = service("POST", "/v1/calls", {"url": target.url})
         assert answer.status in (503, 507), f"{answer.status} while nothing can be written: {answer.body}"
         assert int(answer.headers["retry-after"]) > 0
-    assert service("GET", "/readyz").status == 503
+    unready = service("GET", "/readyz")
+    assert (unready.status, unready.json["code"]) == (503, "notReady")
+    # The person on call learns what to repair.
+    assert ("The disk is full." in unready.json["detail"]) == (status == 507), unready.body
     assert service("GET", "/healthz").status == 200
     assert service.metrics()["redial_store_failing"] == 1
     assert service.get(slow)["state"] == "running"

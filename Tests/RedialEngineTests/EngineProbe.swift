@@ -303,7 +303,7 @@ struct EngineProbe {
 
   /// Whether the engine says that new calls are accepted.
   mutating func isReady() -> Bool? {
-    ask { $0.isReady }
+    ask { $0.unreadiness == nil }
   }
 }
 

@@ -137,9 +137,12 @@ enum Answer {
   }
 
   /// 200 or 503: whether calls are accepted; a 503 without a body for clients without a key if one is required.
-  static func readiness(isReady: Bool, isBare: Bool) -> HTTPResponse {
-    var response = isReady ? text(200, "ready\n") : problem(notReady)
-    if isBare, !isReady {
+  ///
+  /// - Parameter reason: Why they are not accepted; nil while they are.
+  static func readiness(_ reason: Refusal?, isBare: Bool) -> HTTPResponse {
+    guard let reason else { return text(200, "ready\n") }
+    var response = problem(notReady(reason))
+    if isBare {
       response.headers.removeAll { $0.name == "content-type" }
       response.body = []
     }
@@ -227,9 +230,25 @@ enum Answer {
     detail: "Changes of what belongs to no target are made by one of the instances, which did not answer. "
       + "It may have made the change. Look whether it has, or try again.", retryAfter: 1)
 
-  static let notReady = Problem(
-    status: 503, code: "notReady", title: "The service is not ready",
-    detail: "The store cannot be written; new calls are refused until it can. The log says why.", retryAfter: 2)
+  /// Who is woken by this has to know what to repair, so the detail says it.
+  private static func notReady(_ reason: Refusal) -> Problem {
+    let detail =
+      switch reason {
+      case .noRoom, .storeFull:
+        "The disk is full. Accepted calls are kept, and new ones are refused until there is room: "
+          + "remove other files, or enlarge the disk."
+      case .storeMisplaced:
+        "The files of the store were moved, removed or replaced. New calls are refused until they are back in their "
+          + "place. The log says more."
+      case .storeUnreachable:
+        "The connection to the store was lost. Accepted calls are kept, and new ones are refused until it is back."
+      case .leaseLost:
+        "Another process has the store, or this one was cut off from it for too long. The log says more."
+      default: "The store cannot be written; new calls are refused until it can. The log says why."
+      }
+    return Problem(
+      status: 503, code: "notReady", title: "The service is not ready", detail: detail, retryAfter: 2)
+  }
 
   /// Why a change was not made, or may not have been.
   static func notStored(_ kind: StoreError.Kind?) -> Problem {

@@ -22,9 +22,9 @@ struct Monitoring: Sendable {
   /// - Parameter isBare: Whether the answer has no body.
   func showReadiness(_ responder: HTTPResponder, isBare: Bool) {
     engine.ask {
-      $0.isReady
-    } then: { isReady in
-      queries.respond(responder, Answer.readiness(isReady: isReady, isBare: isBare))
+      $0.unreadiness
+    } then: { reason in
+      queries.respond(responder, Answer.readiness(reason, isBare: isBare))
     }
   }
 
