@@ -3,11 +3,12 @@
 import datetime
 import re
 import subprocess
+import threading
 from urllib.parse import quote
 
 from playwright.sync_api import expect
 
-from processes import free_port, run, wait_until
+from processes import BOUND, NO_BREAKER, free_port, run, wait_until
 from test_dashboard import chromium, page  # noqa: F401 (fixtures)
 
 
@@ -121,6 +122,18 @@ def test_calls_that_will_miss_their_deadline_are_counted_on_the_page(page, redia
     page.goto(service.url + "/")
     expect(page.locator(".incident").first).to_contain_text(
         re.compile(r"About \d+ will miss their deadlines, even if it returns now\."))
+
+
+def test_where_a_store_is_shared_the_instances_that_are_left_are_shown(page, redial):  # noqa: F811
+    service = redial()
+    service.submit(url="http://127.0.0.1:9/", delay="1h")
+    page.goto(service.url + "/")
+    expect(page.locator("#calm")).to_be_visible()
+    expect(page.locator("#instances-part")).to_be_hidden()
+    (one,) = service("GET", "/v1/instances").json["data"]
+    page.route("**/v1/instances", lambda route: route.fulfill(json={"data": [one | {"url": "http://10.0.0.7:8080"}]}))
+    expect(page.locator("#instances tbody tr")).to_have_count(1)
+    expect(page.locator("#instances")).to_contain_text("http://10.0.0.7:8080")
 
 
 def test_incidents_fit_every_width_and_can_be_read(chromium, redial, receiver):  # noqa: F811
