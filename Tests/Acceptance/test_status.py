@@ -59,7 +59,8 @@ def test_an_outage_is_said_first_with_what_to_type(redial, flaky):
     assert len(shown) == 3 and shown[1].startswith("redial targets payments release"), shown
     waiting, failed = (run(*command.split()[1:]) for command in (shown[0], shown[2]))
     assert waiting.returncode == 0 and any(call in waiting.stdout for call in calls), waiting
-    assert failed.returncode == 0 and failed.stdout.count("call_") == 1, failed
+    assert failed.returncode == 0 and "1 call to http" in failed.stdout and "404" in failed.stdout, failed
+    assert re.search(r"^✗ 1 call failed, the latest .* ago\n  1 to http://127\.0\.0\.1:\d+: 404", answer.stdout, re.M), answer.stdout
     # For scripts, the same.
     answer = wait_until(lambda: '"waiting":30,' in (answer := status(service, "--json")).stdout and answer, "all wait")
     assert answer.returncode == 1
@@ -69,6 +70,7 @@ def test_an_outage_is_said_first_with_what_to_type(redial, flaky):
     assert incident["waiting"] == 30 and incident["missesDeadline"] == 0 and incident["oldestDueAt"], incident
     assert overview["last15m"]["timeToSuccess"]["p99"].endswith("s")
     assert overview["last15m"]["successRate"] == 0.8 and overview["waiting"]["late"] == 30, overview
+    assert overview["failed"]["calls"] == 1 and len(overview["failed"]["issues"]) == 1, overview
     assert overview["ready"] is True and overview["service"]["store"] == "sqlite" and overview["service"]["startedAt"], overview
     assert sum(overview["waiting"]["byReason"].values()) == overview["waiting"]["total"]
     assert run(*shown[1].split()[1:]).returncode == 0

@@ -18,6 +18,19 @@ struct OverviewReadingTests {
     #expect(TargetStanding(try Self.json("{}")) == nil)
   }
 
+  @Test("of the open issues those of failed calls are read")
+  func failures() throws {
+    let failures = Overview.Failures(
+      try Self.json(
+        """
+        {"isComplete": true, "data": [
+         {"id": "issue_1", "type": "failed", "target": "billing", "calls": 7, "reason": "notRetryable",
+          "error": "401 no", "lastAt": "2026-12-01T09:00:00.000Z"},
+         {"id": "issue_2", "type": "late", "target": "mail", "calls": 90, "reason": "breaker", "error": ""}]}
+        """))
+    #expect(failures.calls == 7 && failures.isComplete && failures.open.map(\.error) == ["401 no"])
+  }
+
   @Test("a target's outage, backlog and results are read")
   func target() throws {
     let target = TargetStanding(
@@ -80,7 +93,7 @@ struct OverviewReadingTests {
     let time = Timestamp(microseconds: 1_800_000_000_000_000)
     var overview = Overview(at: time)
     let empty = try JSONValue(parsing: overview.json)
-    for name in ["ready", "reason", "incidents", "last15m", "waiting"] {
+    for name in ["ready", "reason", "incidents", "failed", "last15m", "waiting"] {
       guard case .null = empty[name] else { Issue.record("\(name) is \(empty[name])"); continue }
     }
     var target = TargetStanding(key: "k")

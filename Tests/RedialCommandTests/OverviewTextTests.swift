@@ -152,6 +152,31 @@ struct OverviewTextTests {
     #expect(overview.late == 1)
   }
 
+  @Test("failed calls are said after what is down, with their errors")
+  func failures() {
+    var overview = Self.ready()
+    var paused = TargetStanding(key: "mail")
+    paused.condition = .paused
+    overview.targets = [paused, Self.payments()]
+    overview.ended = Overview.Ended(succeeded: 5, failed: 1250)
+    let issue = Overview.Failures.Issue(
+      id: "issue_1", target: "billing", calls: 1250, error: "401 the token has expired", lastAt: Self.ago(5))
+    overview.failures = Overview.Failures(open: [issue])
+    let text = Self.text(overview)
+    let expected = """
+      ✗ 1,250 calls failed, the latest 5s ago
+        1,250 to billing: 401 the token has expired.
+        They are kept, and can be run again once the cause is gone: calls fail still.
+          redial issues show issue_1                   shows it, and what to do
+      ! mail is paused
+      """
+    #expect(text.hasPrefix("✗ payments is down") && text.contains(expected), "\(text)")
+    #expect(!text.contains("redial list --state failed"))
+    overview.failures?.open += [Overview.Failures.Issue(id: "issue_2", target: "sms", calls: 1, error: "404")]
+    #expect(Self.text(overview).contains("1,250 to billing: 401 the token has expired; 1 to sms: 404."))
+    #expect(Self.text(overview).contains("redial issues --state open "))
+  }
+
   @Test("of many incidents the worst are shown")
   func many() {
     var overview = Self.ready()

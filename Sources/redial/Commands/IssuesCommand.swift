@@ -91,7 +91,8 @@ enum IssueText {
   static func full(_ issue: JSONValue) -> String {
     let id = issue["id"].escapedText ?? ""
     var text = "\(id)  \(Terminal.styled(issue["state"].escapedText ?? "?", state(issue).style))\n"
-    text += "\(issue["calls"].integer ?? 0) calls to \(issue["target"].escapedText ?? ""): \(happened(issue))\n"
+    let count = issue["calls"].integer ?? 0
+    text += "\(count) \(count == 1 ? "call" : "calls") to \(issue["target"].escapedText ?? ""): \(happened(issue))\n"
     if let error = issue["error"].text { text += "error: \(PlainText.escaped(error))\n" }
     text += "first: \(issue["firstAt"].escapedText ?? "")\nlast: \(issue["lastAt"].escapedText ?? "")\n"
     let mark = issue["mark"]

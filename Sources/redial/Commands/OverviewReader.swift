@@ -7,6 +7,7 @@ struct OverviewReader {
   /// How many targets with something to say are read, and twice how many of all.
   private static let maximumTargets = 1000
   private static let pageLength = 250
+  private static let maximumIssues = 100
   /// For how many targets that are down more is asked, and how long such an answer is shown before it is asked for again:
   /// a forecast is a simulation.
   private static let maximumDetails = 5
@@ -40,6 +41,8 @@ struct OverviewReader {
       overview.hasCalls = try part("/v1/calls?limit=1", "whether there are calls").map { !$0["data"].elements.isEmpty }
     }
     try readDetails(into: &overview)
+    let failed = try part("/v1/issues?state=open&limit=\(Self.maximumIssues)", "which calls failed, and why")
+    overview.failures = failed.map { Overview.Failures($0) }
     if let instances = try part("/v1/instances", "the instances") { overview.service.read(instances: instances) }
     if let metrics = try answer("/metrics", "the store and since when it runs") {
       overview.service.read(metrics: String(decoding: metrics.body, as: UTF8.self))

@@ -18,6 +18,8 @@ extension Overview {
     if case .notReady(let reason?) = readiness { writer.string(reason) } else { writer.null() }
     writer.key("incidents")
     writeIncidents(to: &writer)
+    writer.key("failed")
+    writeFailures(to: &writer)
     writer.key("last15m")
     writeEnded(to: &writer)
     writer.key("waiting")
@@ -57,6 +59,19 @@ extension Overview {
       writer.endObject()
     }
     writer.endArray()
+  }
+
+  private func writeFailures(to writer: inout JSONWriter) {
+    guard let failures else { return writer.null() }
+    writer.beginObject()
+    writer.field("calls", failures.calls)
+    writer.field("isComplete", failures.isComplete)
+    writer.field("lastAt", failures.lastAt)
+    writer.key("issues")
+    writer.beginArray()
+    for issue in failures.open { writer.string(issue.id) }
+    writer.endArray()
+    writer.endObject()
   }
 
   private func writeEnded(to writer: inout JSONWriter) {

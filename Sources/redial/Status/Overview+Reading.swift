@@ -31,6 +31,20 @@ extension Overview.Details {
   }
 }
 
+extension Overview.Failures {
+  /// Reads `GET /v1/issues?state=open`.
+  init(_ answer: JSONValue) {
+    isComplete = answer["isComplete"].isTrue
+    for issue in answer["data"].elements where issue["type"].text == "failed" {
+      open.append(
+        Issue(
+          id: issue["id"].text ?? "", target: issue["target"].text ?? "", calls: issue["calls"].integer ?? 0,
+          error: issue["error"].text ?? issue["reason"].text.map(OverviewText.words) ?? "",
+          lastAt: issue["lastAt"].text.flatMap { TimestampText.parse($0) }))
+    }
+  }
+}
+
 extension Overview.Service {
   /// Reads `GET /v1/instances`.
   mutating func read(instances answer: JSONValue) {

@@ -43,6 +43,24 @@ struct Overview: Sendable, Equatable {
     var drainsIn: Duration?
   }
 
+  /// The calls that failed and were not run again, in groups that failed alike.
+  struct Failures: Sendable, Equatable {
+    struct Issue: Sendable, Equatable {
+      var id: String
+      var target: String
+      var calls: Int
+      var error: String
+      var lastAt: Timestamp?
+    }
+
+    /// Those that nobody has acknowledged, most calls first.
+    var open: [Issue] = []
+    var isComplete = true
+
+    var calls: Int { open.reduce(0) { $0 + $1.calls } }
+    var lastAt: Timestamp? { open.compactMap(\.lastAt).max() }
+  }
+
   /// The instance that answered, and those that share its store.
   struct Service: Sendable, Equatable {
     var version: String?
@@ -70,6 +88,7 @@ struct Overview: Sendable, Equatable {
   /// Whether any call is stored.
   var hasCalls: Bool?
   var details: [String: Details] = [:]
+  var failures: Failures?
   var service = Service()
   var leftOut: [LeftOut] = []
 

@@ -7,6 +7,8 @@ import RedialText
 struct OverviewText: Sendable {
   /// How many targets that are not as they should be are shown.
   private static let maximumIncidents = 10
+  /// Of how many issues it is said what failed.
+  private static let maximumParts = 3
 
   let overview: Overview
   /// The service's URL.
@@ -27,7 +29,10 @@ struct OverviewText: Sendable {
       lines.append(headline("✗", "The service accepts no calls", reason.map { ": \($0)" } ?? "", .bad))
     }
     let incidents = overview.incidents
-    for incident in incidents.prefix(Self.maximumIncidents) { lines += text(of: incident) }
+    let shown = incidents.prefix(Self.maximumIncidents)
+    for incident in shown where isGrave(incident) { lines += text(of: incident) }
+    if let failures = overview.failures, failures.calls > 0 { lines += text(of: failures) }
+    for incident in shown where !isGrave(incident) { lines += text(of: incident) }
     if incidents.count > Self.maximumIncidents {
       lines.append(StyledLine("and \((incidents.count - Self.maximumIncidents).grouped) more targets:", indent: 2))
       lines.append(command("redial targets --active\(options)", "shows them all"))
@@ -35,6 +40,31 @@ struct OverviewText: Sendable {
     guard lines.isEmpty else { return lines }
     guard overview.targets != nil else { return [StyledLine("What is wrong with targets is not known.", .warning)] }
     return [headline("✓", "No target is down, degraded or held.", "", .good)]
+  }
+
+  private func isGrave(_ target: TargetStanding) -> Bool {
+    target.condition == .down || target.condition == .heldOpen
+  }
+
+  /// Failed calls are an incident until they are run again, or somebody says that they are known or done with.
+  private func text(of failures: Overview.Failures) -> [StyledLine] {
+    let (count, issues) = (failures.calls, failures.open)
+    let bound = failures.isComplete ? "" : "at least "
+    let latest = failures.lastAt.map { ", the latest \(age($0)) ago" } ?? ""
+    let parts = issues.prefix(Self.maximumParts).map { issue in
+      "\(issue.calls.grouped) to \(PlainText.escaped(issue.target)): \(PlainText.escaped(issue.error))"
+    }
+    let more = issues.count > parts.count ? "; and others" : ""
+    let isOver = failures.lastAt.map { overview.at - $0 >= .seconds(60) } ?? true
+    let then = isOver ? "." : " once the cause is gone: calls fail still."
+    let show =
+      issues.count == 1 ? "redial issues show \(PlainText.escaped(issues[0].id))" : "redial issues --state open"
+    return [
+      headline("✗", "\(bound)\(count.grouped) \(count == 1 ? "call" : "calls")", " failed\(latest)", .bad),
+      StyledLine(parts.joined(separator: "; ") + more + ".", indent: 2),
+      StyledLine("\(count == 1 ? "It is" : "They are") kept, and can be run again\(then)", .soft, indent: 2),
+      command("\(show)\(options)", issues.count == 1 ? "shows it, and what to do" : "shows them, and what to do"),
+    ]
   }
 
   private func text(of target: TargetStanding) -> [StyledLine] {
@@ -155,7 +185,8 @@ struct OverviewText: Sendable {
           "\(bound)\(late.grouped) \(late == 1 ? "call is" : "calls are") late: held up by a target above, and not counted here.",
           .warning, indent: 2))
     }
-    if ended.failed > 0 {
+    // Where they are shown as issues, it is said what to do.
+    if ended.failed > 0, overview.failures == nil || overview.failures?.calls == 0 {
       lines.append(
         StyledLine(
           "\(ended.failed.grouped) failed; they are kept, and can be run again.", .bad, indent: 2))
