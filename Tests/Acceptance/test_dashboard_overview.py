@@ -124,6 +124,45 @@ def test_calls_that_will_miss_their_deadline_are_counted_on_the_page(page, redia
         re.compile(r"About \d+ will miss their deadlines, even if it returns now\."))
 
 
+def test_calls_that_a_limit_holds_back_for_a_minute_are_an_incident(page, redial, receiver):  # noqa: F811
+    service, target, end = redial(), receiver(), threading.Event()
+    target.answer = lambda request: end.wait(BOUND) and (200, {}, b"")
+    service("PUT", "/v1/targets/billing", {"maxInFlight": 1})
+    for _ in range(4):
+        service.submit(url=target.url, target="billing")
+    wait_until(lambda: service.target("billing")["backlog"]["byReason"] == {"concurrency": 3}, "three calls wait")
+    page.goto(service.url + "/")
+    # For less than a minute it is nothing that somebody has to know of.
+    expect(page.locator("#calm")).to_be_visible()
+
+    def later(route):
+        answer = route.fetch()
+        targets = answer.json()
+        for one in targets["data"]:
+            one["oldestDueAt"] = (datetime.datetime.now(datetime.UTC) - datetime.timedelta(minutes=4)).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+        route.fulfill(response=answer, json=targets)
+    page.route("**/v1/targets?*", later)
+    incident = page.locator(".incident")
+    expect(incident).to_contain_text("billing is up, but its calls are late: they wait for the limit of 1 attempt in flight")
+    expect(incident).to_contain_text(re.compile(r"3 calls wait, the oldest for 4m.*\. *More calls come than this lets through\."))
+    expect(page.locator("#calm")).to_be_hidden()
+    expect(page.locator("#late")).to_contain_text("3 calls are late")
+    incident.get_by_role("link", name="Change the limit").click()
+    expect(page.locator("#target-settings")).to_contain_text("Attempts in flight")
+    end.set()
+
+
+def test_a_degraded_target_says_how_it_fails(page, redial, receiver):  # noqa: F811
+    service, target = redial(*NO_BREAKER), receiver(lambda request: (503, {}, b""))
+    for _ in range(12):
+        service.submit(url=target.url, target="billing", policy={"backoff": {"initial": "1h", "max": "1h"}})
+    wait_until(lambda: service.target("billing")["state"] == "degraded", "it is degraded")
+    page.goto(service.url + "/")
+    incident = page.locator(".incident")
+    expect(incident).to_contain_text(re.compile(r"billing is degraded: 12 of 12 attempts failed in 5 minutes, the latest with status 503"))
+    expect(incident).to_contain_text("Redial tries what failed again, as the policy of each call says.")
+
+
 def test_where_a_store_is_shared_the_instances_that_are_left_are_shown(page, redial):  # noqa: F811
     service = redial()
     service.submit(url="http://127.0.0.1:9/", delay="1h")

@@ -27,6 +27,9 @@ struct OverviewChangesTests {
     #expect(Self.changes(good, bad) == ["a is down; 1 call waits", "c is paused"])
     #expect(Self.changes(bad, Self.overview([("a", .down, 99), ("b", .degraded, 0), ("c", .paused, 5)])).isEmpty)
     #expect(Self.changes(bad, good) == ["a is up", "c is up"])
+    #expect(
+      Self.changes(good, Self.overview([("a", .late, 7), ("b", .degraded, 3)]))
+        == ["a is up, but its calls are late; 7 calls wait"])
     // A target of which the service knows nothing any more is not wrong.
     #expect(Self.changes(bad, Self.overview([])) == ["a is up", "c is up", "b is up"])
   }

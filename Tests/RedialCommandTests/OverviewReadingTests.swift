@@ -1,10 +1,13 @@
 import RedialCore
+import RedialText
 import Testing
 
 @testable import redial
 
 @Suite("an overview from the answers of the service")
 struct OverviewReadingTests {
+  private static let now = Timestamp(microseconds: 1_800_000_000_000_000)
+
   private static func json(_ text: String) throws -> JSONValue { try JSONValue(parsing: Array(text.utf8)) }
 
   @Test("a target's condition is what an operator did, else its state")
@@ -13,9 +16,30 @@ struct OverviewReadingTests {
       (#""state": "down""#, TargetStanding.Condition.down), (#""state": "down", "tripped": true"#, .heldOpen),
       (#""state": "down", "paused": true"#, .paused), (#""state": "degraded""#, .degraded), (#""state": "up""#, .up),
     ] {
-      #expect(TargetStanding(try Self.json(#"{"key": "k", \#(members)}"#))?.condition == expected, "\(members)")
+      let target = TargetStanding(try Self.json(#"{"key": "k", \#(members)}"#), at: Self.now)
+      #expect(target?.condition == expected, "\(members)")
     }
-    #expect(TargetStanding(try Self.json("{}")) == nil)
+    #expect(TargetStanding(try Self.json("{}"), at: Self.now) == nil)
+  }
+
+  @Test("a target that is up is late when a limit has held back its oldest due call for a minute")
+  func late() throws {
+    for (state, reason, seconds, expected) in [
+      ("up", "concurrency", 60, TargetStanding.Condition.late), ("up", "concurrency", 59, .up),
+      ("up", "rateLimit", 600, .late), ("up", "backoff", 600, .up), ("degraded", "rateLimit", 600, .degraded),
+    ] {
+      let due = Self.now + .seconds(-seconds)
+      let target = TargetStanding(
+        try Self.json(
+          """
+          {"key": "k", "state": "\(state)", "oldestDueAt": "\(TimestampText.format(due))",
+           "settings": {"maxInFlight": 1, "rate": {"perSecond": 2.5, "burst": 10}},
+           "backlog": {"total": 7, "isComplete": true, "byReason": {"\(reason)": 5, "startTime": 2}}}
+          """), at: Self.now)
+      #expect(target?.condition == expected, "\(state), \(reason), \(seconds)")
+      #expect(target?.late == (seconds >= 60 && expected != .up ? 5 : 0), "\(state), \(reason), \(seconds)")
+      #expect(target?.maxInFlight == 1 && target?.ratePerSecond == 2.5)
+    }
   }
 
   @Test("of the open issues those of failed calls are read")
@@ -41,7 +65,7 @@ struct OverviewReadingTests {
          "breaker": {"state": "open", "openUntil": "2026-12-01T09:01:00.000Z"}, "heldUntil": null, "pace": {"mode": "fixed"},
          "backlog": {"total": 11, "isComplete": true, "missesDeadline": null, "byReason": {"breaker": 8, "startTime": 3}},
          "recent": {"5m": {"successes": 2, "failures": 31, "latency": null}}}
-        """))
+        """), at: Self.now)
     #expect(target?.waiting == 8 && target?.total == 11 && target?.isComplete == true)
     #expect(target?.outage?.cause == "status 503" && target?.outage?.closedAt == nil && target?.isInOutage == true)
     #expect(target?.nextProbeAt == target?.outage.map { $0.since + .seconds(60) })

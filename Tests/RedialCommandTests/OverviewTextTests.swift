@@ -152,6 +152,35 @@ struct OverviewTextTests {
     #expect(overview.late == 1)
   }
 
+  @Test("a target that is up and held back by a limit says by which, and a degraded one how it fails")
+  func limits() {
+    var overview = Self.ready()
+    var slow = TargetStanding(key: "slow")
+    (slow.condition, slow.waits, slow.oldestDueAt) = (.late, ["concurrency": 90, "rateLimit": 3], Self.ago(240))
+    slow.maxInFlight = 1
+    var flaky = TargetStanding(key: "flaky")
+    (flaky.condition, flaky.waits, flaky.recentFailures, flaky.recentAttempts) = (.degraded, ["backoff": 4], 50, 100)
+    overview.details["flaky"] = Overview.Details(lastFailure: "status 503")
+    overview.targets = [flaky, slow]
+    let text = Self.text(overview)
+    #expect(
+      text.hasPrefix(
+        """
+        ! slow is up, but its calls are late: they wait for the limit of 1 attempt in flight
+          93 calls wait, the oldest for 4m.
+          More calls come than this lets through. If the target can take more, raise the limit.
+            redial targets slow                          its breaker, its limits and its results
+        ! flaky is degraded: 50 of 100 attempts failed in 5 minutes, the latest with status 503
+          4 calls wait.
+          Redial tries what failed again, as the policy of each call says.
+
+        """), "\(text)")
+    #expect(overview.late == 93 && !overview.isBad)
+    flaky.heldUntil = Self.now + .seconds(20)
+    overview.targets = [flaky]
+    #expect(Self.text(overview).contains("  It asked to wait for 20s more; its calls wait until then.\n"))
+  }
+
   @Test("failed calls are said after what is down, with their errors")
   func failures() {
     var overview = Self.ready()

@@ -68,36 +68,40 @@ struct OverviewReader {
 
   /// Reads all targets; if there are too many, those with something to say.
   private mutating func readTargets(into overview: inout Overview) throws(CommandError) {
-    guard let all = try targets("", atMost: Self.maximumTargets / 2) else { return }
+    let now = overview.at
+    guard let all = try targets("", atMost: Self.maximumTargets / 2, at: now) else { return }
     overview.targets = all.targets
     overview.hasMoreTargets = !all.isComplete
-    guard !all.isComplete, let active = try targets("&active=true", atMost: Self.maximumTargets) else { return }
+    guard !all.isComplete, let active = try targets("&active=true", atMost: Self.maximumTargets, at: now) else {
+      return
+    }
     let known = Set(active.targets.map(\.key))
     overview.targets = active.targets + all.targets.filter { !known.contains($0.key) }
   }
 
   private mutating func targets(
-    _ condition: String, atMost limit: Int
+    _ condition: String, atMost limit: Int, at now: Timestamp
   ) throws(CommandError) -> (targets: [TargetStanding], isComplete: Bool)? {
     var targets: [TargetStanding] = []
     var cursor = ""
     while targets.count < limit {
       let path = "/v1/targets?limit=\(Self.pageLength)" + condition + cursor
       guard let page = try part(path, "targets, and what waits for them") else { return nil }
-      targets += page["data"].elements.compactMap { TargetStanding($0) }
+      targets += page["data"].elements.compactMap { TargetStanding($0, at: now) }
       guard let next = page["nextCursor"].text else { return (targets, true) }
       cursor = "&cursor=" + PercentCoding.encode(next)
     }
     return (targets, false)
   }
 
-  // MARK: What is known about targets that are down
+  // MARK: What is known about targets that are down or degraded
 
   private mutating func readDetails(into overview: inout Overview) throws(CommandError) {
     let down = overview.incidents.filter { $0.condition == .down && $0.waiting > 0 }.prefix(Self.maximumDetails)
+    let degraded = overview.incidents.filter { $0.condition == .degraded && $0.outage == nil && $0.recentFailures > 0 }
     let before = known
     known = [:]
-    for target in down {
+    for target in down + degraded.prefix(Self.maximumDetails) {
       if let one = before[target.key], ContinuousClock.now - one.at < Self.detailsAge {
         known[target.key] = one
       } else {
@@ -110,8 +114,22 @@ struct OverviewReader {
   private mutating func details(of target: TargetStanding) throws(CommandError) -> Overview.Details {
     var details = Overview.Details()
     let key = PercentCoding.encode(target.key)
-    if let forecast = try forecast(of: key) { details.read(forecast: forecast) }
+    if target.condition == .down {
+      if let forecast = try forecast(of: key) { details.read(forecast: forecast) }
+    } else {
+      details.lastFailure = try lastFailure(of: key)
+    }
     return details
+  }
+
+  /// How the newest of a target's calls that are tried again failed; nil if there is none.
+  private mutating func lastFailure(of key: String) throws(CommandError) -> String? {
+    let what = "how degraded targets fail"
+    let calls = try part("/v1/calls?target=\(key)&state=scheduled&attempts=1&limit=1", what)
+    guard let call = calls?["data"].elements.first?["id"].text,
+      let last = try part("/v1/calls/\(call)/attempts", what)?["data"].elements.last
+    else { return nil }
+    return last["status"].integer.map { "status \($0)" } ?? last["error"]["code"].text ?? last["outcome"].text
   }
 
   /// A forecast; nil if it takes too long.

@@ -35,12 +35,14 @@ struct Overview: Sendable, Equatable {
     var judged: Int { succeeded + failed }
   }
 
-  /// What is known about a target that is down, beside its standing.
+  /// What is known about a target that is down or degraded, beside its standing.
   struct Details: Sendable, Equatable {
     /// How many calls will miss their deadlines even if the target returns now.
     var missesDeadline: Int?
     /// How long the delivery of what waits will take from its return on.
     var drainsIn: Duration?
+    /// How the newest of its calls that are tried again failed, such as "status 503".
+    var lastFailure: String?
   }
 
   /// The calls that failed and were not run again, in groups that failed alike.
@@ -110,10 +112,8 @@ struct Overview: Sendable, Equatable {
     return (targets ?? []).contains { $0.condition == .down }
   }
 
-  /// The calls that wait behind an outage, or because somebody holds their target. They are late, and in no share.
-  var late: Int {
-    incidents.reduce(0) { $0 + ($1.isInOutage || $1.condition != .degraded ? $1.waiting : 0) }
-  }
+  /// The calls that wait for too long. They are in no share.
+  var late: Int { incidents.reduce(0) { $0 + $1.late } }
 
   /// The calls that wait, by the word for what they wait for.
   var waits: [String: Int] {

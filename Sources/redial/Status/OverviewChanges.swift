@@ -37,6 +37,7 @@ struct OverviewChanges: Sendable {
     case .down: text += " is down"
     case .heldOpen: text += " is held open by hand"
     case .paused: text += " is paused"
+    case .late: text += " is up, but its calls are late"
     case .degraded, .up: text += target.outage?.closedAt == nil ? " is degraded" : " answers again"
     }
     if target.condition == .down, let cause = target.outage?.cause { text += ": \(OverviewText.words(cause))" }

@@ -77,6 +77,13 @@ struct OverviewText: Sendable {
     case .paused:
       lines = [headline("!", name(target), " is paused: no call to it starts", .warning), waits(of: target)]
       lines.append(command("redial targets \(word(target)) resume\(options)", "lets its calls start again"))
+    case .late:
+      let what = " is up, but its calls are late: they wait for \(limit(of: target))"
+      lines = [headline("!", name(target), what, .warning), waits(of: target)]
+      lines.append(
+        StyledLine(
+          "More calls come than this lets through. If the target can take more, raise the limit.", .soft, indent: 2))
+      lines.append(command("redial targets \(word(target))\(options)", "its breaker, its limits and its results"))
     case .degraded, .up: lines = degraded(target)
     }
     return lines
@@ -114,15 +121,32 @@ struct OverviewText: Sendable {
     var what = " is degraded"
     if target.recentAttempts > 0, target.recentFailures > 0 {
       what += ": \(target.recentFailures.grouped) of \(target.recentAttempts.grouped) attempts failed in 5 minutes"
+      if let failure = overview.details[target.key]?.lastFailure { what += ", the latest with \(Self.words(failure))" }
     }
     var lines = [headline("!", name(target), what, .warning), waits(of: target)]
     if let until = target.heldUntil, until > overview.at {
-      lines.append(StyledLine("It asked to wait for \((until - overview.at).roughly) more.", .soft, indent: 2))
+      let rest = "It asked to wait for \((until - overview.at).roughly) more; its calls wait until then."
+      lines.append(StyledLine(rest, .soft, indent: 2))
     } else if target.pace != nil {
       lines.append(StyledLine("Nothing to do: \(pace(target)).", .soft, indent: 2))
+    } else if overview.details[target.key]?.lastFailure != nil {
+      lines.append(StyledLine("Redial tries what failed again, as the policy of each call says.", .soft, indent: 2))
     }
     lines.append(command("redial targets \(word(target))\(options)", "its breaker, its limits and its results"))
     return lines
+  }
+
+  /// The limit that holds back most of its due calls.
+  private func limit(of target: TargetStanding) -> String {
+    switch target.limit {
+    case "concurrency":
+      guard let count = target.maxInFlight else { return "the limit of attempts in flight" }
+      return "the limit of \(count.grouped) \(count == 1 ? "attempt" : "attempts") in flight"
+    case "rateLimit":
+      return "the limit of \(target.ratePerSecond.map { Self.rate($0) + " " } ?? "")attempts per second"
+    case "retryBudget": return "the retry budget"
+    default: return "a connection to its host"
+    }
   }
 
   private func pace(_ target: TargetStanding) -> String {

@@ -9,6 +9,8 @@ struct TargetStanding: Sendable, Equatable {
     /// An operator holds its breaker open.
     case heldOpen
     case paused
+    /// It works, and a limit has held back its calls for a minute or more.
+    case late
     case degraded
     case up
   }
@@ -33,18 +35,30 @@ struct TargetStanding: Sendable, Equatable {
   var missesDeadline: Int?
   /// Since when the oldest call that is due has been due; nil if none is.
   var oldestDueAt: Timestamp?
+  /// Whether that is for a minute or more.
+  var isLate = false
   var nextProbeAt: Timestamp?
   /// The end of the pause that the target asked for.
   var heldUntil: Timestamp?
   /// The attempts per second that its pace allows; nil without a limit.
   var pace: Double?
+  /// The limits that are set for it.
+  var maxInFlight: Int?
+  var ratePerSecond: Double?
   var recentFailures = 0
   var recentAttempts = 0
 
   init(key: String) { self.key = key }
 
+  /// From when on due calls are late. The service takes them for an issue then.
+  private static let lateAfter = Duration.seconds(60)
+  /// What due calls wait for if a limit holds them back.
+  private static let limits = ["concurrency", "rateLimit", "retryBudget", "connections"]
+
   /// Reads an element of `GET /v1/targets`; nil if it has no key.
-  init?(_ target: JSONValue) {
+  ///
+  /// - Parameter now: The service's time.
+  init?(_ target: JSONValue, at now: Timestamp) {
     guard let key = target["key"].text else { return nil }
     self.init(key: key)
     condition = Self.condition(target)
@@ -63,9 +77,13 @@ struct TargetStanding: Sendable, Equatable {
     nextProbeAt = target["breaker"]["openUntil"].text.flatMap { TimestampText.parse($0) }
     heldUntil = target["heldUntil"].text.flatMap { TimestampText.parse($0) }
     pace = target["pace"]["rate"].number
+    maxInFlight = target["settings"]["maxInFlight"].integer
+    ratePerSecond = target["settings"]["rate"]["perSecond"].number
     let recent = target["recent"]["5m"]
     recentFailures = recent["failures"].integer ?? 0
     recentAttempts = recentFailures + (recent["successes"].integer ?? 0)
+    isLate = oldestDueAt.map { now - $0 >= Self.lateAfter } ?? false
+    if condition == .up, isLate, limit != nil { condition = .late }
   }
 
   private static func condition(_ target: JSONValue) -> Condition {
@@ -82,6 +100,18 @@ struct TargetStanding: Sendable, Equatable {
   var waiting: Int { waits.reduce(0) { $0 + ($1.key == "startTime" ? 0 : $1.value) } }
   /// All calls that have not run yet.
   var total: Int { waits.values.reduce(0, +) }
+  /// The limit that holds back most of its due calls, by the word for what they wait for; nil if none does.
+  var limit: String? {
+    Self.limits.filter { waits[$0, default: 0] > 0 }.max { waits[$0, default: 0] < waits[$1, default: 0] }
+  }
+  /// The calls that wait too long: behind an outage, because somebody holds it, or for a minute or more.
+  var late: Int {
+    switch condition {
+    case .up: 0
+    case .degraded: isInOutage || isLate ? waiting : 0
+    case .down, .heldOpen, .paused, .late: waiting
+    }
+  }
   /// Whether no call reaches it, or did not until just now.
   var isInOutage: Bool { condition == .down || outage != nil }
 
