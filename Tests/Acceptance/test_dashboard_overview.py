@@ -152,7 +152,7 @@ def test_calls_that_a_limit_holds_back_for_a_minute_are_an_incident(page, redial
     end.set()
 
 
-def test_a_degraded_target_says_how_it_fails(page, redial, receiver):  # noqa: F811
+def test_a_degraded_target_says_how_it_fails_and_charts_are_of_the_last_minutes(page, redial, receiver):  # noqa: F811
     service, target = redial(*NO_BREAKER), receiver(lambda request: (503, {}, b""))
     for _ in range(12):
         service.submit(url=target.url, target="billing", policy={"backoff": {"initial": "1h", "max": "1h"}})
@@ -161,6 +161,7 @@ def test_a_degraded_target_says_how_it_fails(page, redial, receiver):  # noqa: F
     incident = page.locator(".incident")
     expect(incident).to_contain_text(re.compile(r"billing is degraded: 12 of 12 attempts failed in 5 minutes, the latest with status 503"))
     expect(incident).to_contain_text("Redial tries what failed again, as the policy of each call says.")
+    expect(page.get_by_role("button", name="15 min")).to_have_attribute("aria-pressed", "true")
 
 
 def test_where_a_store_is_shared_the_instances_that_are_left_are_shown(page, redial):  # noqa: F811
