@@ -1,11 +1,12 @@
 """The page of one call: what it waits for, its waits and attempts to scale, each answer, and the actions."""
 
 import os
+import re
 
 import pytest
 from playwright.sync_api import expect
 
-from processes import wait_until
+from processes import free_port, wait_until
 from test_dashboard import SECONDS, chromium, page  # noqa: F401  fixtures
 
 pytestmark = pytest.mark.part("browser")
@@ -116,3 +117,12 @@ def test_ending_a_call_takes_two_steps_and_running_it_one(page, redial, receiver
     page.get_by_role("button", name="Cancel it for good").click()
     expect(page.locator("#call-state")).to_contain_text("Cancelled")
     assert service.get(other)["state"] == "cancelled"
+
+
+def test_an_attempt_without_an_answer_is_named_by_its_error(page, redial):  # noqa: F811
+    service = redial()
+    call = service.submit(url=f"http://127.0.0.1:{free_port()}/", policy={"maxAttempts": 1})
+    service.ended(call)
+    page.goto(f"{service.url}/#call/{call}")
+    expect(page.locator("#timeline .attempt b")).to_have_text("1. connection refused")
+    expect(page.locator("#timeline .attempt")).to_contain_text(re.compile(r"1\. connection refused in <?[\d.]+m?s "))
