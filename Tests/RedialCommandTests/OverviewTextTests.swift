@@ -129,6 +129,9 @@ struct OverviewTextTests {
     let text = Self.text(overview)
     #expect(text.hasPrefix("✗ The service accepts no calls: The store cannot be written.\n"))
     #expect(text.contains("Service: not ready;"))
+    overview.readiness = .notReady("The disk is full. Accepted calls are kept. Free space.")
+    let full = "✗ The service accepts no calls: The disk is full.\n  Accepted calls are kept. Free space.\n"
+    #expect(Self.text(overview).hasPrefix(full))
     #expect(overview.isBad)
   }
 

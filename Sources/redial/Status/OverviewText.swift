@@ -26,7 +26,10 @@ struct OverviewText: Sendable {
   private var incidents: [StyledLine] {
     var lines: [StyledLine] = []
     if case .notReady(let reason) = overview.readiness {
-      lines.append(headline("✗", "The service accepts no calls", reason.map { ": \($0)" } ?? "", .bad))
+      // The first sentence is the cause, the others are what it means and what helps.
+      let (cause, rest) = Self.split(reason ?? "")
+      lines.append(headline("✗", "The service accepts no calls", cause.isEmpty ? "" : ": \(cause)", .bad))
+      if !rest.isEmpty { lines.append(StyledLine(rest, indent: 2)) }
     }
     let incidents = overview.incidents
     let shown = incidents.prefix(Self.maximumIncidents)
@@ -336,6 +339,12 @@ struct OverviewText: Sendable {
 
   private static func rate(_ rate: Double) -> String {
     rate < 10 ? "\((rate * 10).rounded() / 10)" : Int(min(rate, 1e9).rounded()).grouped
+  }
+
+  /// The first sentence of a text, and the others.
+  private static func split(_ text: String) -> (first: String, others: String) {
+    guard let end = text.firstRange(of: ". ") else { return (text, "") }
+    return (String(text[..<end.lowerBound]) + ".", String(text[end.upperBound...]))
   }
 
   /// The cause of an outage in words: `connectionRefused` is "connection refused".
