@@ -162,7 +162,7 @@ def test_a_degraded_target_says_how_it_fails_and_charts_are_of_the_last_minutes(
     expect(incident).to_contain_text(re.compile(r"billing is degraded: 12 of 12 attempts failed in 5 minutes, the latest with status 503"))
     expect(incident).to_contain_text("Redial tries what failed again, as the policy of each call says.")
     expect(page.get_by_role("button", name="15 min")).to_have_attribute("aria-pressed", "true")
-    # Where most attempts fail, the latency says nothing.
+    # Where few attempts succeed, the latency says nothing.
     expect(page.locator("#attention tbody tr").first).to_contain_text(re.compile(r"0 % of 12 attempts\s*–"))
 
 
