@@ -166,6 +166,23 @@ def test_a_degraded_target_says_how_it_fails_and_charts_are_of_the_last_minutes(
     expect(page.locator("#attention tbody tr").first).to_contain_text(re.compile(r"0 % of 12 attempts\s*–"))
 
 
+def test_a_degraded_target_says_how_it_failed_when_no_call_waits_for_it(page, redial, receiver):  # noqa: F811
+    service, seen = redial(), set()
+
+    def answer(request):
+        # Each call fails once.
+        first = request.path not in seen
+        seen.add(request.path)
+        return 503 if first else 200, {}, b""
+    target = receiver(answer)
+    for number in range(12):
+        service.ended(service.submit(url=f"{target.url}/{number}", target="billing", policy={"backoff": {"initial": "10ms"}}))
+    headline = "billing is degraded: 12 of 24 attempts failed in 5 minutes, the latest with status 503"
+    page.goto(service.url + "/")
+    expect(page.locator(".incident")).to_contain_text(headline)
+    assert headline in run("status", "--server", service.url).stdout
+
+
 def test_where_a_store_is_shared_the_instances_that_are_left_are_shown(page, redial):  # noqa: F811
     service = redial()
     service.submit(url="http://127.0.0.1:9/", delay="1h")

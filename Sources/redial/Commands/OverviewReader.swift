@@ -8,6 +8,8 @@ struct OverviewReader {
   private static let maximumTargets = 1000
   private static let pageLength = 250
   private static let maximumIssues = 100
+  /// The time of the failures that make a target degraded.
+  private static let recent = Duration.seconds(300)
   /// For how many targets that are down more is asked, and how long such an answer is shown before it is asked for again:
   /// a forecast is a simulation.
   private static let maximumDetails = 5
@@ -105,31 +107,38 @@ struct OverviewReader {
       if let one = before[target.key], ContinuousClock.now - one.at < Self.detailsAge {
         known[target.key] = one
       } else {
-        known[target.key] = (try details(of: target), ContinuousClock.now)
+        known[target.key] = (try details(of: target, at: overview.at), ContinuousClock.now)
       }
       overview.details[target.key] = known[target.key]?.details
     }
   }
 
-  private mutating func details(of target: TargetStanding) throws(CommandError) -> Overview.Details {
+  private mutating func details(
+    of target: TargetStanding, at now: Timestamp
+  ) throws(CommandError) -> Overview.Details {
     var details = Overview.Details()
     let key = PercentCoding.encode(target.key)
     if target.condition == .down {
       if let forecast = try forecast(of: key) { details.read(forecast: forecast) }
     } else {
-      details.lastFailure = try lastFailure(of: key)
+      details.lastFailure = try lastFailure(of: key, at: now)
     }
     return details
   }
 
-  /// How the newest of a target's calls that are tried again failed; nil if there is none.
-  private mutating func lastFailure(of key: String) throws(CommandError) -> String? {
+  /// How the newest of a target's calls that are or were tried again failed, in the last minutes; nil if there is none.
+  private mutating func lastFailure(of key: String, at now: Timestamp) throws(CommandError) -> String? {
     let what = "how degraded targets fail"
-    let calls = try part("/v1/calls?target=\(key)&state=scheduled&attempts=1&limit=1", what)
-    guard let call = calls?["data"].elements.first?["id"].text,
-      let last = try part("/v1/calls/\(call)/attempts", what)?["data"].elements.last
-    else { return nil }
-    return last["status"].integer.map { "status \($0)" } ?? last["error"]["code"].text ?? last["outcome"].text
+    for which in ["state=scheduled&attempts=1", "attempts=2"] {
+      let calls = try part("/v1/calls?target=\(key)&\(which)&limit=1", what)
+      guard let call = calls?["data"].elements.first?["id"].text else { continue }
+      let attempts = try part("/v1/calls/\(call)/attempts", what)?["data"].elements ?? []
+      guard let last = attempts.last(where: { $0["decision"]["action"].text != "succeed" }),
+        let start = last["startedAt"].text.flatMap({ TimestampText.parse($0) }), now - start < Self.recent
+      else { continue }
+      return last["status"].integer.map { "status \($0)" } ?? last["error"]["code"].text ?? last["outcome"].text
+    }
+    return nil
   }
 
   /// A forecast; nil if it takes too long.
