@@ -140,7 +140,8 @@ class Client:
             self.connection.close()
             self.connection = None
         if self.connection is None:
-            self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=BOUND)
+            # A simulation is as slow as a busy machine lets it be, in a debug build a minute and more.
+            self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=3 * BOUND)
         try:
             self.connection.request(method, path, body, headers)
             response = self.connection.getresponse()
