@@ -25,6 +25,23 @@ package struct BackoffParts {
   package static let doublingCounts = 0...100
   package static let scheduleLengths = 1...100
 
+  /// What the members are if they are left out.
+  package enum Usual {
+    /// Without a schedule.
+    package static let strategy = "exponential"
+    package static let initial = Duration.milliseconds(500)
+    package static let multiplier = 2.0
+    package static let exponent = 2.0
+    package static let offset = Duration.zero
+    package static let first = 1
+    package static let doublings = 16
+    package static let end = BackoffCurve.AfterSchedule.repeatLast
+    package static let jitter = "proportional"
+    package static let factor = 0.5
+    package static let spread = Duration.seconds(1)
+    package static let cap = CapMode.keepingSpread
+  }
+
   // Plain fields: the service uses this type for every call that it accepts or claims, and dictionaries would cost it a
   // microsecond.
   package var strategy: String?
@@ -64,7 +81,7 @@ package struct BackoffParts {
   ///
   /// - Parameter report: Called with each member that is not allowed.
   package func backoff(_ report: (Fault) -> Void) -> Backoff? {
-    let strategy = strategy ?? (schedule == nil ? "exponential" : "schedule")
+    let strategy = strategy ?? (schedule == nil ? Usual.strategy : "schedule")
     var isSound = true
     for member in Member.allCases where isGiven(member) {
       let reason: String
@@ -86,14 +103,14 @@ package struct BackoffParts {
     }
     // A schedule itself limits its waits.
     let maximum = max ?? (strategy == "schedule" ? Self.longest : RetryPolicy.service.backoff.maximum)
-    if strategy != "schedule", (initial ?? .milliseconds(500)) > maximum {
+    if strategy != "schedule", (initial ?? Usual.initial) > maximum {
       report((.initial, "is longer than the longest wait, which max sets"))
       isSound = false
     }
     guard isSound else { return nil }
     return Backoff(
       curve(strategy), maximum: maximum, jitter: strategy.hasPrefix("decorrelated") ? .none : spreading,
-      cap: cap.map { PolicyVocabulary.value(of: $0, in: PolicyVocabulary.caps) } ?? .keepingSpread)
+      cap: cap.map { PolicyVocabulary.value(of: $0, in: PolicyVocabulary.caps) } ?? Usual.cap)
   }
 
   /// Whether a member was read.
@@ -118,21 +135,23 @@ package struct BackoffParts {
   }
 
   private func curve(_ strategy: String) -> BackoffCurve {
-    let initial = initial ?? .milliseconds(500)
+    let initial = initial ?? Usual.initial
     return switch strategy {
     case "constant": .constant(initial)
     case "linear": .linear(initial: initial, increment: increment ?? initial)
     case "polynomial":
-      .polynomial(unit: initial, exponent: exponent ?? 2, offset: offset ?? .zero, first: first ?? 1)
+      .polynomial(
+        unit: initial, exponent: exponent ?? Usual.exponent, offset: offset ?? Usual.offset, first: first ?? Usual.first
+      )
     case "fibonacci": .fibonacci(initial: initial)
     case "power": .power(base: initial)
-    case "doublingsThenLinear": .doublingsThenLinear(initial: initial, doublings: doublings ?? 16)
+    case "doublingsThenLinear": .doublingsThenLinear(initial: initial, doublings: doublings ?? Usual.doublings)
     case "schedule":
       .schedule(
-        schedule ?? [], then: then.map { PolicyVocabulary.value(of: $0, in: PolicyVocabulary.ends) } ?? .repeatLast)
+        schedule ?? [], then: then.map { PolicyVocabulary.value(of: $0, in: PolicyVocabulary.ends) } ?? Usual.end)
     case "decorrelated": .decorrelated(base: initial)
     case "decorrelatedSmooth": .decorrelatedSmooth(median: initial)
-    default: .exponential(initial: initial, multiplier: multiplier ?? 2)
+    default: .exponential(initial: initial, multiplier: multiplier ?? Usual.multiplier)
     }
   }
 
@@ -141,9 +160,9 @@ package struct BackoffParts {
     case "none": .none
     case "full": .full
     case "equal": .equal
-    case "additive": .additive(spread ?? .seconds(1))
-    case "additivePerRetry": .additivePerRetry(spread ?? .seconds(1))
-    default: .proportional(factor: factor ?? 0.5)
+    case "additive": .additive(spread ?? Usual.spread)
+    case "additivePerRetry": .additivePerRetry(spread ?? Usual.spread)
+    default: .proportional(factor: factor ?? Usual.factor)
     }
   }
 }

@@ -122,11 +122,14 @@ package enum PolicyVocabulary {
     range.count == 1 ? "\(range.lowerBound)" : "\(range.lowerBound)-\(range.upperBound)"
   }
 
-  /// Reads `503` or `500-599`; nil for what is not from 100 to 599.
+  /// The statuses that may be named.
+  package static let statuses = 100...599
+
+  /// Reads `503` or `500-599`; nil for what is not one of ``statuses``.
   package static func statusRange(_ text: String) -> ClosedRange<Int>? {
     let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.allSatisfy({ $0.utf8.count == 3 }), let first = Int(parts[0]), let last = Int(parts[parts.count - 1]),
-      (100...599).contains(first), (first...599).contains(last)
+      statuses.contains(first), (first...statuses.upperBound).contains(last)
     else { return nil }
     return first...last
   }

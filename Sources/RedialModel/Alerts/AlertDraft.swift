@@ -16,7 +16,10 @@ public struct AlertDraft: Sendable, Hashable {
   /// Nil if it stays as it is.
   public var destination: Destination?
 
-  private static let longestKey = 256
+  static let names = ["conditions", "targets", "after", "to"]
+  static let destinationNames = Alert.Channel.allCases.map(\.rawValue) + ["url"]
+  /// The longest integration key, in bytes.
+  static let longestKey = 256
   private static let afterRange = Duration.zero...Duration.seconds(7 * 86_400)
   /// Where PagerDuty takes events, unless the alert says another place, such as that of the EU.
   private static let pagerDuty = "https://events.pagerduty.com/v2/enqueue"
@@ -61,7 +64,7 @@ public struct AlertDraft: Sendable, Hashable {
     guard try reader.expect(.object, "", "must be a JSON object such as {\"to\": {\"slack\": \"https://…\"}}")
     else { return }
     try reader.json.beginObject()
-    var members = Members(["conditions", "targets", "after", "to"])
+    var members = Members(Self.names)
     while let key = try reader.nextMember(&members, of: "an alert", at: "") {
       switch key {
       case "conditions":
@@ -82,7 +85,7 @@ public struct AlertDraft: Sendable, Hashable {
   private mutating func readDestination(_ reader: inout DescriptorReader) throws(JSONError) {
     guard try reader.expect(.object, "/to", "must be an object such as {\"slack\": \"https://…\"}") else { return }
     try reader.json.beginObject()
-    var members = Members(Alert.Channel.allCases.map(\.rawValue) + ["url"])
+    var members = Members(Self.destinationNames)
     var (found, url): ([Destination], String?) = ([], nil)
     while let key = try reader.nextMember(&members, of: "a destination", at: "/to") {
       let pointer = "/to/\(key)"

@@ -10,6 +10,9 @@ public struct PauseRequest: Sendable, Hashable {
   public var until: Timestamp?
   public var attribution = Attribution()
 
+  /// - Parameter first: The name of the first member.
+  static func names(_ first: String) -> [String] { [first, "until", "by", "reason"] }
+
   /// Reads `{"acknowledged": true, "until": "8h", "by": "ada", "reason": "…"}`; only the first member is required.
   ///
   /// - Parameters:
@@ -27,7 +30,7 @@ public struct PauseRequest: Sendable, Hashable {
       guard try reader.expect(.object, "", "must be a JSON object such as {\"\(name)\": true, \"until\": \"8h\"}")
       else { return }
       try reader.json.beginObject()
-      var members = Members([name, "until", "by", "reason"])
+      var members = Members(names(name))
       while let key = try reader.nextMember(&members, of: "this request", at: "") {
         switch key {
         case name: isOn = try reader.bool("/\(name)")

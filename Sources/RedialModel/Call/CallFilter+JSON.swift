@@ -3,6 +3,9 @@ public import RedialJSON
 internal import RedialText
 
 extension CallFilter {
+  /// The members of such an object.
+  static let members = names + ["labels"]
+
   /// Reads an object of conditions, each named as in a query, with `labels` as an object.
   ///
   /// - Parameter now: From when durations count.
@@ -11,7 +14,7 @@ extension CallFilter {
   ) throws(JSONError) {
     guard try reader.expect(.object, pointer, "must be an object such as {\"state\": \"failed\"}") else { return }
     try reader.json.beginObject()
-    var members = Members(Self.names + ["labels"])
+    var members = Members(Self.members)
     while let key = try reader.nextMember(&members, of: "a filter", at: pointer) {
       if key == "labels" {
         try readLabels("\(pointer)/labels", &reader, at: now)

@@ -8,6 +8,7 @@ public struct Attribution: Sendable, Hashable {
   /// Why; nil if unknown.
   public var reason: String?
 
+  static let names = ["by", "reason"]
   /// The maximum length of ``by``, in bytes.
   public static let longestName = 255
   /// The maximum length of the reason, in bytes.
@@ -30,7 +31,7 @@ public struct Attribution: Sendable, Hashable {
       guard try reader.expect(.object, "", "must be a JSON object such as {\"by\": \"ada\", \"reason\": \"fixed\"}")
       else { return }
       try reader.json.beginObject()
-      var members = Members(["by", "reason"])
+      var members = Members(names)
       while let key = try reader.nextMember(&members, of: "an attribution", at: "") {
         try attribution.read(key, "/\(key)", from: &reader)
       }

@@ -10,6 +10,7 @@ public struct APIKeyDraft: Sendable, Hashable {
   /// The namespace in which it acts; nil for that of the client that makes it.
   public var namespace: Namespace?
 
+  static let names = ["name", "scopes", "requestsPerMinute", "namespace"]
   /// The longest name, in characters.
   public static let longestName = 255
   /// The allowed quotas.
@@ -35,7 +36,7 @@ public struct APIKeyDraft: Sendable, Hashable {
       guard try reader.expect(.object, "", "must be a JSON object such as {\"name\": \"ci\", \"scopes\": [\"submit\"]}")
       else { return }
       try reader.json.beginObject()
-      var members = Members(["name", "scopes", "requestsPerMinute", "namespace"])
+      var members = Members(names)
       while let key = try reader.nextMember(&members, of: "an API key", at: "") {
         switch key {
         case "name":

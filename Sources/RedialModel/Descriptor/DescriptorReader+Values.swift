@@ -195,10 +195,16 @@ extension DescriptorReader {
 
   /// Reads an array of distinct keys of targets.
   mutating func targetNames(_ pointer: String) throws(JSONError) -> [String] {
-    try names(pointer, most: 100) {
-      (1...512).contains($0.unicodeScalars.count) ? nil : "must have 1 to 512 characters"
+    try names(pointer, most: Self.mostTargetNames) {
+      (1...Self.longestTargetName).contains($0.unicodeScalars.count)
+        ? nil : "must have 1 to \(Self.longestTargetName) characters"
     }
   }
+
+  /// The maximum number of elements of ``targetNames(_:)``.
+  static let mostTargetNames = 100
+  /// The longest of them, in characters.
+  static let longestTargetName = 512
 
   /// Reads an array of distinct names.
   ///

@@ -14,10 +14,19 @@ struct PolicyDraft {
   /// Whether its text has a member that no client may give any more.
   private(set) var isOutdated = false
 
-  private static let names = [
+  static let names = [
     "maxAttempts", "deadline", "lastAttempt", "minimumAttemptTime", "attemptTimeout", "backoff", "retryOn", "stopOn",
     "retryAfter", "onTrip",
   ]
+  static let retryOnNames = ["network", "statuses", "statusesWithRetryAfter"]
+  static let stopOnNames = ["statuses"]
+  static let retryAfterNames = ["mode", "max", "beyond", "spread", "statuses"]
+  static let attempts = 1...1000
+  /// The shares by which the target's wait may be lengthened.
+  static let spreads = 0...1
+  /// The maximum length of a list of statuses.
+  static let mostStatuses = 100
+
   private static let members = Members(names)
   /// Builds from before the first release have stored one more, which had only one value.
   private static let storedMembers = Members(names + ["onExhausted"])
@@ -45,7 +54,7 @@ struct PolicyDraft {
       if try reader.json.peek() == .null {
         _ = try reader.json.skipValue()
         policy.maxAttempts = RetryPolicy.unlimited
-      } else if let value = try reader.integer("/policy/maxAttempts", in: 1...1000) {
+      } else if let value = try reader.integer("/policy/maxAttempts", in: Self.attempts) {
         policy.maxAttempts = value
       }
     case "deadline":
@@ -81,7 +90,7 @@ struct PolicyDraft {
   private mutating func readRetryOn(_ reader: inout DescriptorReader) throws(JSONError) {
     guard try reader.expect(.object, "/policy/retryOn", "must be an object") else { return }
     try reader.json.beginObject()
-    var members = Members(["network", "statuses", "statusesWithRetryAfter"])
+    var members = Members(Self.retryOnNames)
     while let key = try reader.nextMember(&members, of: "policy/retryOn", at: "/policy/retryOn") {
       switch key {
       case "network": network = try Self.network(&reader)
@@ -94,7 +103,7 @@ struct PolicyDraft {
   private mutating func readStopOn(_ reader: inout DescriptorReader) throws(JSONError) {
     guard try reader.expect(.object, "/policy/stopOn", "must be an object") else { return }
     try reader.json.beginObject()
-    var members = Members(["statuses"])
+    var members = Members(Self.stopOnNames)
     while try reader.nextMember(&members, of: "policy/stopOn", at: "/policy/stopOn") != nil {
       if let value = try Self.statuses("/policy/stopOn/statuses", &reader) { policy.stopOn = value }
     }
@@ -103,7 +112,7 @@ struct PolicyDraft {
   private mutating func readRetryAfter(_ reader: inout DescriptorReader) throws(JSONError) {
     guard try reader.expect(.object, "/policy/retryAfter", "must be an object") else { return }
     try reader.json.beginObject()
-    var members = Members(["mode", "max", "beyond", "spread", "statuses"])
+    var members = Members(Self.retryAfterNames)
     while let key = try reader.nextMember(&members, of: "policy/retryAfter", at: "/policy/retryAfter") {
       switch key {
       case "mode":
@@ -121,7 +130,9 @@ struct PolicyDraft {
       case "statuses":
         if let value = try Self.statuses("/policy/retryAfter/statuses", &reader) { policy.retryAfter.statuses = value }
       default:
-        if let value = try reader.number("/policy/retryAfter/spread", in: 0...1) { policy.retryAfter.spread = value }
+        if let value = try reader.number("/policy/retryAfter/spread", in: Self.spreads) {
+          policy.retryAfter.spread = value
+        }
       }
     }
   }
@@ -146,7 +157,7 @@ struct PolicyDraft {
       }
       ranges.append(range ?? 100...100)
     }
-    if ranges.count > 100 { reader.fault(pointer, "has more than 100 elements") }
+    if ranges.count > mostStatuses { reader.fault(pointer, "has more than \(mostStatuses) elements") }
     return StatusSet(ranges)
   }
 

@@ -12,7 +12,11 @@ public struct WebhookEndpointDraft: Sendable, Hashable {
   /// Whether it gets webhooks.
   public var isEnabled = true
 
-  private static let longestDescription = 1024
+  static let names = ["url", "description", "events", "targets", "enabled"]
+  /// The longest description, in characters.
+  static let longestDescription = 1024
+  /// The maximum number of events, repetitions included.
+  static let mostEvents = 100
 
   /// Creates an empty draft.
   public init() {}
@@ -34,7 +38,7 @@ public struct WebhookEndpointDraft: Sendable, Hashable {
     guard try reader.expect(.object, "", "must be a JSON object such as {\"url\": \"https://example.com/hooks\"}")
     else { return }
     try reader.json.beginObject()
-    var members = Members(["url", "description", "events", "targets", "enabled"])
+    var members = Members(Self.names)
     var (hasURL, hasEvents) = (false, true)
     while let key = try reader.nextMember(&members, of: "a webhook endpoint", at: "") {
       switch key {
@@ -47,7 +51,7 @@ public struct WebhookEndpointDraft: Sendable, Hashable {
           reader.fault("/description", "is longer than \(Self.longestDescription) characters")
         }
       case "events":
-        let names = try reader.names("/events", most: 100) {
+        let names = try reader.names("/events", most: Self.mostEvents) {
           Self.event($0) == nil ? Self.known : nil
         }
         (events, hasEvents) = (names.compactMap(Self.event), !names.isEmpty)

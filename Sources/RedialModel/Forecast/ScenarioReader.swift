@@ -20,19 +20,30 @@ extension OutageScenario {
 }
 
 /// A scenario while it is being read.
-private struct ScenarioDraft {
-  private var mayRepeat = true
-  private var rate = 10.0
+struct ScenarioDraft {
+  private(set) var mayRepeat = true
+  private(set) var rate = 10.0
   private var duration: Duration?
-  private var target = OutageScenario.Target()
-  private var outage = OutageScenario.Outage(from: .seconds(60), to: .seconds(180))
-  private var hasBreaker = true
-  private var concurrency = 64
-  private var slowStart = Duration.seconds(10)
-  private var pace = Pace.adaptive
-  private var newCallShare = TargetSettings.newCallShareByDefault
-  private var seed: UInt64 = 1
+  private(set) var target = OutageScenario.Target()
+  private(set) var outage = OutageScenario.Outage(from: .seconds(60), to: .seconds(180))
+  private(set) var hasBreaker = true
+  private(set) var concurrency = 64
+  private(set) var slowStart = Duration.seconds(10)
+  private(set) var pace = Pace.adaptive
+  private(set) var newCallShare = TargetSettings.newCallShareByDefault
+  private(set) var seed: UInt64 = 1
 
+  static let names = [
+    "policy", "idempotent", "rate", "duration", "target", "outage", "breaker", "concurrency", "slowStart", "pace",
+    "newCallShare", "seed",
+  ]
+  static let targetNames = ["capacity", "latency"]
+  static let outageNames = ["from", "to", "errorRate", "failure", "latency"]
+  static let rates = 0.001...100_000
+  static let concurrencies = 1...100_000
+  static let capacities = 1...1_000_000
+  static let errorRates = 0...1
+  static let failures = 300...599
   private static let longest = Duration.seconds(7 * 86_400)
 
   /// The scenario. By default the forecast continues after the outage until most of its effects have ended.
@@ -57,17 +68,14 @@ private struct ScenarioDraft {
     guard try reader.expect(.object, "", "must be a JSON object such as {\"rate\": 20, \"outage\": {\"to\": \"5m\"}}")
     else { return }
     try reader.json.beginObject()
-    var members = Members([
-      "policy", "idempotent", "rate", "duration", "target", "outage", "breaker", "concurrency", "slowStart", "pace",
-      "newCallShare", "seed",
-    ])
+    var members = Members(Self.names)
     while let key = try reader.nextMember(&members, of: "a scenario", at: "") {
       switch key {
       case "policy": try reader.readPolicy()
       case "idempotent": mayRepeat = try reader.bool("/idempotent") ?? mayRepeat
       case "rate":
         if let value = try reader.number("/rate") {
-          if value >= 0.001, value <= 100_000 {
+          if Self.rates.contains(value) {
             rate = value
           } else {
             reader.fault("/rate", "must be from 0.001 to 100000")
@@ -80,7 +88,7 @@ private struct ScenarioDraft {
       case "slowStart": slowStart = try reader.duration("/slowStart", in: .zero...Duration.seconds(3600)) ?? slowStart
       case "pace": pace = try reader.pace("/pace") ?? pace
       case "newCallShare": newCallShare = try reader.newCallShare("/newCallShare") ?? newCallShare
-      case "concurrency": concurrency = try reader.integer("/concurrency", in: 1...100_000) ?? concurrency
+      case "concurrency": concurrency = try reader.integer("/concurrency", in: Self.concurrencies) ?? concurrency
       default: seed = try reader.integer("/seed", in: 0...Int.max).map { UInt64($0) } ?? seed
       }
     }
@@ -89,10 +97,10 @@ private struct ScenarioDraft {
   private mutating func readTarget(_ reader: inout DescriptorReader) throws(JSONError) {
     guard try reader.expect(.object, "/target", "must be an object") else { return }
     try reader.json.beginObject()
-    var members = Members(["capacity", "latency"])
+    var members = Members(Self.targetNames)
     while let key = try reader.nextMember(&members, of: "a target", at: "/target") {
       if key == "capacity" {
-        target.capacity = try reader.integer("/target/capacity", in: 1...1_000_000)
+        target.capacity = try reader.integer("/target/capacity", in: Self.capacities)
       } else if let latency = try reader.duration("/target/latency", in: .microseconds(1)...Duration.seconds(3600)) {
         target.latency = latency
       }
@@ -102,12 +110,13 @@ private struct ScenarioDraft {
   private mutating func readOutage(_ reader: inout DescriptorReader) throws(JSONError) {
     guard try reader.expect(.object, "/outage", "must be an object") else { return }
     try reader.json.beginObject()
-    var members = Members(["from", "to", "errorRate", "failure", "latency"])
+    var members = Members(Self.outageNames)
     while let key = try reader.nextMember(&members, of: "an outage", at: "/outage") {
       switch key {
       case "from": outage.from = try reader.duration("/outage/from", in: .zero...Self.longest) ?? outage.from
       case "to": outage.to = try reader.duration("/outage/to", in: .zero...Self.longest) ?? outage.to
-      case "errorRate": outage.errorRate = try reader.number("/outage/errorRate", in: 0...1) ?? outage.errorRate
+      case "errorRate":
+        outage.errorRate = try reader.number("/outage/errorRate", in: Self.errorRates) ?? outage.errorRate
       case "failure": try readFailure(&reader)
       default: outage.latency = try reader.duration("/outage/latency", in: .microseconds(1)...Duration.seconds(3600))
       }
@@ -118,7 +127,7 @@ private struct ScenarioDraft {
   private mutating func readFailure(_ reader: inout DescriptorReader) throws(JSONError) {
     let pointer = "/outage/failure"
     if try reader.json.peek() == .number {
-      if let status = try reader.integer(pointer, in: 300...599) { outage.failure = .status(status) }
+      if let status = try reader.integer(pointer, in: Self.failures) { outage.failure = .status(status) }
       return
     }
     guard let word = try reader.string(pointer) else { return }

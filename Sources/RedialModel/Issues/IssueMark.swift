@@ -85,6 +85,8 @@ public struct IssueMarkRequest: Sendable, Hashable {
   public var until: Timestamp?
   public var attribution = Attribution()
 
+  static let names = ["state", "until", "by", "reason"]
+
   /// Reads `{"state": "acknowledged", "until": "8h", "by": "ada", "reason": "…"}`; only the state is required.
   ///
   /// - Parameter now: From when durations count.
@@ -99,7 +101,7 @@ public struct IssueMarkRequest: Sendable, Hashable {
         return
       }
       try reader.json.beginObject()
-      var members = Members(["state", "until", "by", "reason"])
+      var members = Members(names)
       while let key = try reader.nextMember(&members, of: "an issue", at: "") {
         switch key {
         case "state":

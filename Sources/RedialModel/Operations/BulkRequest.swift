@@ -12,6 +12,8 @@ public struct BulkRequest: Sendable, Hashable {
   /// Whether it is only counted.
   public var isDryRun: Bool
 
+  static let names = ["action", "filter", "ratePerSecond", "by", "reason", "dryRun", "all"]
+
   /// Reads a request from JSON.
   ///
   /// - Parameters:
@@ -29,7 +31,7 @@ public struct BulkRequest: Sendable, Hashable {
     try reader.readWhole { reader throws(JSONError) in
       guard try reader.expect(.object, "", "must be a JSON object such as {\"action\": \"retry\"}") else { return }
       try reader.json.beginObject()
-      var members = Members(["action", "filter", "ratePerSecond", "by", "reason", "dryRun", "all"])
+      var members = Members(names)
       while let key = try reader.nextMember(&members, of: "an operation", at: "") {
         switch key {
         case "action":

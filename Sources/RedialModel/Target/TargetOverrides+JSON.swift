@@ -31,13 +31,11 @@ extension TargetOverrides {
 
   private mutating func readMembers(_ reader: inout DescriptorReader) throws(JSONError) {
     try reader.json.beginObject()
-    var members = Members([
-      "breaker", "maxInFlight", "rate", "retryBudget", "pace", "newCallShare", "slowStart", "attemptTimeout", "tls",
-    ])
+    var members = Members(Self.names)
     while let key = try reader.nextMember(&members, of: "a target's settings", at: "") {
       switch key {
       case "breaker": try readBreaker(&reader)
-      case "maxInFlight": maxInFlight = try reader.integer("/maxInFlight", in: 1...100_000)
+      case "maxInFlight": maxInFlight = try reader.integer("/maxInFlight", in: Self.inFlightBounds)
       case "rate": try readRate(&reader)
       case "retryBudget": try readRetryBudget(&reader)
       case "pace": pace = try reader.pace("/pace")
@@ -51,6 +49,25 @@ extension TargetOverrides {
     }
   }
 
+  static let names = [
+    "breaker", "maxInFlight", "rate", "retryBudget", "pace", "newCallShare", "slowStart", "attemptTimeout", "tls",
+  ]
+  static let breakerNames = [
+    "consecutiveFailures", "significance", "failureTime", "failureRate", "window", "minimumCalls", "openInterval",
+    "maxOpenInterval", "probes",
+  ]
+  static let rateNames = ["perSecond", "burst"]
+  static let retryBudgetNames = ["share", "minPerSecond"]
+
+  static let inFlightBounds = 1...100_000
+  static let failureCounts = 0...1_000_000
+  static let callCounts = 1...1_000_000
+  static let probeCounts = 1...CircuitBreakerSettings.mostProbes
+  /// The significance, the failure rate, and the share of retries.
+  static let shares = 0...1
+  static let rates = 0...1_000_000
+  static let bursts = 1...1_000_000
+  static let retryRates = 0...1_000_000
   private static let longest = Duration.seconds(86_400)
   private static let shortest = Duration.milliseconds(1)
 
@@ -61,22 +78,19 @@ extension TargetOverrides {
       return
     }
     try reader.json.beginObject()
-    var members = Members([
-      "consecutiveFailures", "significance", "failureTime", "failureRate", "window", "minimumCalls", "openInterval",
-      "maxOpenInterval", "probes",
-    ])
+    var members = Members(Self.breakerNames)
     while let key = try reader.nextMember(&members, of: "breaker", at: "/breaker") {
       let pointer = "/breaker/\(key)"
       switch key {
-      case "consecutiveFailures": consecutiveFailures = try reader.integer(pointer, in: 0...1_000_000)
-      case "significance": significance = try reader.number(pointer, in: 0...1)
+      case "consecutiveFailures": consecutiveFailures = try reader.integer(pointer, in: Self.failureCounts)
+      case "significance": significance = try reader.number(pointer, in: Self.shares)
       case "failureTime": failureTime = try reader.duration(pointer, in: .zero...Self.longest)
-      case "failureRate": failureRate = try reader.number(pointer, in: 0...1)
+      case "failureRate": failureRate = try reader.number(pointer, in: Self.shares)
       case "window": window = try reader.duration(pointer, in: .milliseconds(10)...Self.longest)
-      case "minimumCalls": minimumCalls = try reader.integer(pointer, in: 1...1_000_000)
+      case "minimumCalls": minimumCalls = try reader.integer(pointer, in: Self.callCounts)
       case "openInterval": openInterval = try reader.duration(pointer, in: Self.shortest...Self.longest)
       case "maxOpenInterval": maxOpenInterval = try reader.duration(pointer, in: Self.shortest...Self.longest)
-      default: probes = try reader.integer(pointer, in: 1...CircuitBreakerSettings.mostProbes)
+      default: probes = try reader.integer(pointer, in: Self.probeCounts)
       }
     }
   }
@@ -87,12 +101,12 @@ extension TargetOverrides {
       return
     }
     try reader.json.beginObject()
-    var members = Members(["perSecond", "burst"])
+    var members = Members(Self.rateNames)
     while let key = try reader.nextMember(&members, of: "rate", at: "/rate") {
       if key == "burst" {
-        rateBurst = try reader.integer("/rate/burst", in: 1...1_000_000)
+        rateBurst = try reader.integer("/rate/burst", in: Self.bursts)
       } else {
-        ratePerSecond = try reader.number("/rate/perSecond", in: 0...1_000_000).map { $0 == 0 ? 0 : max($0, 0.001) }
+        ratePerSecond = try reader.number("/rate/perSecond", in: Self.rates).map { $0 == 0 ? 0 : max($0, 0.001) }
       }
     }
   }
@@ -103,12 +117,12 @@ extension TargetOverrides {
       return
     }
     try reader.json.beginObject()
-    var members = Members(["share", "minPerSecond"])
+    var members = Members(Self.retryBudgetNames)
     while let key = try reader.nextMember(&members, of: "retryBudget", at: "/retryBudget") {
       if key == "share" {
-        retryShare = try reader.number("/retryBudget/share", in: 0...1)
+        retryShare = try reader.number("/retryBudget/share", in: Self.shares)
       } else {
-        retriesPerSecond = try reader.integer("/retryBudget/minPerSecond", in: 0...1_000_000)
+        retriesPerSecond = try reader.integer("/retryBudget/minPerSecond", in: Self.retryRates)
       }
     }
   }

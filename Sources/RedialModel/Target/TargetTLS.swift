@@ -25,6 +25,9 @@ public struct TargetTLS: Sendable, Hashable {
   /// The origins to which all of it applies, each in the form of ``TargetURL/origin``; if empty, see ``origins(of:)``.
   public var origins: [String]
 
+  static let names = ["certificate", "key", "caFile", "pins", "minVersion", "origins"]
+  /// The longest path of a file, in bytes.
+  static let longestPath = 4096
   /// The maximum number of pins of a target.
   public static let mostPins = 16
   /// The maximum number of listed origins of a target.
@@ -64,7 +67,7 @@ public struct TargetTLS: Sendable, Hashable {
     self = earlier
     guard try reader.expect(.object, "/tls", "must be an object") else { return nil }
     try reader.json.beginObject()
-    var members = Members(["certificate", "key", "caFile", "pins", "minVersion", "origins"])
+    var members = Members(Self.names)
     while let name = try reader.nextMember(&members, of: "tls", at: "/tls") {
       switch name {
       case "certificate": certificate = try Self.path("/tls/certificate", &reader)
@@ -83,7 +86,7 @@ public struct TargetTLS: Sendable, Hashable {
 
   private static func path(_ pointer: String, _ reader: inout DescriptorReader) throws(JSONError) -> String? {
     guard let text = try reader.string(pointer) else { return nil }
-    guard text.hasPrefix("/"), text.utf8.count <= 4096, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+    guard text.hasPrefix("/"), text.utf8.count <= longestPath, text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
       reader.fault(pointer, "must be the absolute path of a file on Redial's machine")
       return nil
     }

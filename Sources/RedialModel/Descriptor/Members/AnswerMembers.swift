@@ -4,12 +4,14 @@ internal import RedialJSON
 
 /// Where to send the webhook about a call's end.
 struct CallbackMember: MemberForm {
+  static let names = ["url", "events"]
+
   func read(_ name: StaticString, into value: inout Callback?, from reader: inout DescriptorReader) throws(JSONError) {
     guard try reader.expect(.object, "/\(name)", "must be an object with a url") else { return }
     var address: String?
     var events = EventType.ofCallbacks
     try reader.json.beginObject()
-    var members = Members(["url", "events"])
+    var members = Members(Self.names)
     while let key = try reader.nextMember(&members, of: "a callback", at: "/\(name)") {
       if key == "url" {
         address = try reader.string("/\(name)/url")
@@ -58,12 +60,14 @@ struct CallbackMember: MemberForm {
 
 /// How much of responses is kept.
 struct CaptureMember: MemberForm {
-  private static let longestName = 255
+  static let names = ["maxBytes", "redactHeaders"]
+  /// The longest name of a header field, in bytes.
+  static let longestName = 255
 
   func read(_ name: StaticString, into value: inout Capture, from reader: inout DescriptorReader) throws(JSONError) {
     guard try reader.expect(.object, "/\(name)", "must be an object") else { return }
     try reader.json.beginObject()
-    var members = Members(["maxBytes", "redactHeaders"])
+    var members = Members(Self.names)
     while let key = try reader.nextMember(&members, of: "capture", at: "/\(name)") {
       if key == "maxBytes" {
         value.maxBytes =
@@ -111,10 +115,12 @@ struct CaptureMember: MemberForm {
 
 /// How many redirects an attempt follows.
 struct RedirectsMember: MemberForm {
+  static let names = ["max"]
+
   func read(_ name: StaticString, into value: inout Int, from reader: inout DescriptorReader) throws(JSONError) {
     guard try reader.expect(.object, "/\(name)", "must be an object such as {\"max\": 5}") else { return }
     try reader.json.beginObject()
-    var members = Members(["max"])
+    var members = Members(Self.names)
     while try reader.nextMember(&members, of: "redirects", at: "/\(name)") != nil {
       value = try reader.integer("/\(name)/max", in: CallSpec.redirectBounds) ?? value
     }

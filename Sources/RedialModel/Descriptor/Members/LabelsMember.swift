@@ -2,8 +2,10 @@ public import RedialJSON
 
 /// The labels. A view of the call always has them.
 struct LabelsMember: MemberForm {
-  private static let most = 32
-  private static let longest = 255
+  /// The maximum number of labels.
+  static let most = 32
+  /// The longest name and the longest value, in bytes.
+  static let longest = 255
 
   func read(
     _ name: StaticString, into value: inout [CallSpec.Label], from reader: inout DescriptorReader

@@ -6,7 +6,7 @@ internal import RedialText
 
 /// True or false.
 struct BoolMember: MemberForm {
-  private let usual: Bool
+  let usual: Bool
 
   init(unless usual: Bool) {
     self.usual = usual
@@ -23,8 +23,8 @@ struct BoolMember: MemberForm {
 
 /// A whole number of a range.
 struct NumberMember: MemberForm {
-  private let range: ClosedRange<Int>
-  private let usual: Int
+  let range: ClosedRange<Int>
+  let usual: Int
 
   init(_ range: ClosedRange<Int>, unless usual: Int) {
     self.range = range
@@ -54,7 +54,7 @@ struct NameMember: MemberForm {
 /// A text for people.
 struct TextMember: MemberForm {
   /// The longest one, in bytes.
-  private let longest: Int
+  let longest: Int
 
   init(longest: Int) {
     self.longest = longest

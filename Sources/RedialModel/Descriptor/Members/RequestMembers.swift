@@ -17,11 +17,16 @@ struct URLMember: MemberForm {
 
 /// The method.
 struct MethodMember: MemberForm {
+  /// The longest one, in bytes.
+  static let longest = 32
+  /// It asks for a tunnel.
+  static let refused = "CONNECT"
+
   func read(_ name: StaticString, into value: inout String, from reader: inout DescriptorReader) throws(JSONError) {
     guard let text = try reader.string("/\(name)") else { return }
-    if !HeaderRules.isToken(text) || text.utf8.count > 32 {
-      reader.fault("/\(name)", "must be a method name such as GET or POST, at most 32 characters")
-    } else if text == "CONNECT" {
+    if !HeaderRules.isToken(text) || text.utf8.count > Self.longest {
+      reader.fault("/\(name)", "must be a method name such as GET or POST, at most \(Self.longest) characters")
+    } else if text == Self.refused {
       reader.fault("/\(name)", "must not be CONNECT, which asks for a tunnel and not for an answer")
     } else {
       value = text
