@@ -6,7 +6,7 @@
 # make packages    a tarball and a Debian package in .build/packages
 # make bench       measure, against a local nginx
 # make lint        check the form of the code
-# make format      bring the code into form, and write what is made from the contract
+# make format      bring the code into form, and write what is made: the contract from declarations, other files from the contract
 #
 # The rest are scripts: .ci/run is the check of each commit, or some of its steps; Scripts/simulate, Scripts/sanitize, Scripts/fuzz
 # and Scripts/plant say what they do at their beginnings, and so do packaging/image and packaging/reproduce.

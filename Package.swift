@@ -153,6 +153,10 @@ let package = Package(
       name: "transport-benchmark", dependencies: ["RedialTransport", "RedialModel", "RedialCore", "CCurl"],
       path: "Benchmarks/Transport", swiftSettings: strict),
 
+    // What the contract takes from declarations, for `Scripts/generate`.
+    .executableTarget(
+      name: "contract-declarations", dependencies: ["RedialModel"], path: "Tests/Contract", swiftSettings: strict),
+
     // What tests of several modules share.
     .target(name: "Polling", path: "Tests/Polling", swiftSettings: strict),
     .target(name: "FuzzCorpus", path: "Tests/FuzzCorpus", swiftSettings: strict),

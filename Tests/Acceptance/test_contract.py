@@ -1,6 +1,7 @@
 """The service behaves as api/openapi.yaml says."""
 
 import re
+import sys
 from json import dumps
 
 import jsonschema
@@ -9,6 +10,9 @@ import yaml
 from openapi_spec_validator import validate
 
 from processes import ROOT, Constants, wait_until
+
+sys.path.insert(0, str(ROOT / "Scripts"))
+import contract  # noqa: E402
 
 PATH = ROOT / "api/openapi.yaml"
 CONTRACT = yaml.load(PATH.read_text(), yaml.CSafeLoader)
@@ -115,7 +119,7 @@ def test_every_example_fits_its_schema():
         nonlocal count
         if isinstance(node, dict):
             if "schema" in node:
-                examples = [e["value"] for e in node.get("examples", {}).values()]
+                examples = [resolve(e)["value"] for e in node.get("examples", {}).values()]
                 examples += [node["example"]] if "example" in node else []
                 for example in examples:
                     validator(node["schema"]).validate(example)
@@ -132,6 +136,25 @@ def test_every_example_fits_its_schema():
 
     walk(CONTRACT)
     assert count >= 10
+
+
+def test_what_is_declared_replaces_all_but_the_prose():
+    """Scripts/generate writes the declared schemas; test_client_packages.py compares what it makes."""
+    def woven(members, schema):
+        file = {"components": {"schemas": {"A": {"description": "It.", "type": "object", "properties": members}}}}
+        declaration = {"path": "A", "source": "Declared", "schema": schema, "isDescribed": True}
+        made = contract.woven(file, [declaration])
+        text = contract.text_of(made, [declaration])
+        assert contract.text_of(yaml.safe_load(text), [declaration]) == text
+        assert "    # Declared in Declared.\n    A:\n" in text
+        return yaml.safe_load(text)["components"]["schemas"]["A"]
+    declared = {"type": "object", "required": ["b"], "properties": {
+        "b": {"type": "integer", "maximum": 7}, "c": {"$ref": "#/components/schemas/A"}}}
+    old = {"gone": {"type": "string"}, "b": {"type": "string", "description": "A b.", "examples": [3], "minimum": 1}}
+    assert woven(old, declared) == {"description": "It.", "type": "object", "required": ["b"], "properties": {
+        "b": {"description": "A b.", "type": "integer", "maximum": 7, "examples": [3]}, "c": {"$ref": "#/components/schemas/A"}}}
+    with pytest.raises(contract.Undescribed, match="api/openapi.yaml: .* below components/schemas/A/properties/b"):
+        woven({}, declared)
 
 
 def test_every_answer_in_json_has_an_example():

@@ -5,43 +5,115 @@ import Testing
 
 @testable import RedialModel
 
-/// The contract has the fields of a call as they are declared.
-@Suite("The contract of a call")
+/// What the contract takes from declarations, which `Scripts/generate` writes into it, is what is read and shown.
+@Suite("The contract's declarations")
 struct CallContractTests {
-  /// The lines of a schema's properties by their names, each without its indentation.
-  private static func properties(of schema: String) throws -> [String: [String]] {
-    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
-    let text = try String(contentsOf: root.appending(path: "api/openapi.yaml"), encoding: .utf8)
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-    let start = try #require(lines.firstIndex(of: "    \(schema):"), "\(schema) is not in the contract")
-    let block = lines[(start + 1)...].prefix { $0.hasPrefix("     ") }
-    let list = try #require(block.firstIndex(of: "      properties:"), "\(schema) has no properties")
-    var (properties, name): ([String: [String]], String) = ([:], "")
-    for line in block[(list + 1)...] {
-      let indentation = line.prefix { $0 == " " }.count
-      guard indentation >= 8 else { break }
-      if indentation == 8 {
-        let colon = try #require(line.firstIndex(of: ":"))
-        name = String(line[..<colon].dropFirst(8))
-        properties[name] = []
+  /// A schema, and how an object that it describes is read.
+  private struct Declared: Sendable {
+    let path: String
+    /// The text around an object, and the pointer to that.
+    var around = ("", "")
+    var pointer = ""
+    /// The members that an object always has.
+    var usual: [String: String] = [:]
+    let read: @Sendable (UnsafeBufferPointer<UInt8>) throws -> Void
+
+    /// The faults of an object's members, by their pointers.
+    func faults(_ object: String) -> [Problem.Fault] {
+      do {
+        try Array((around.0 + object + around.1).utf8).withUnsafeBufferPointer { try read($0) }
+        return []
+      } catch let problem as Problem {
+        return problem.errors
+      } catch {
+        Issue.record(error)
+        return []
       }
-      properties[name]?.append(line.trimmingCharacters(in: .whitespaces))
     }
-    return properties
   }
 
-  private static func number(_ word: String, in lines: [String]) -> Int? {
-    lines.lazy.compactMap { $0.hasPrefix("\(word): ") ? Int($0.dropFirst(word.count + 2)) : nil }.first
+  private static let declared = [
+    Declared(path: "CallDescriptor", usual: ["url": "\"http://a/\""]) { _ = try CallDescriptor.read($0) },
+    Declared(path: "Policy", around: (#"{"url":"http://a/","policy":"#, "}"), pointer: "/policy") {
+      _ = try CallDescriptor.read($0)
+    },
+    Declared(path: "Redirects", around: (#"{"url":"http://a/","redirects":"#, "}"), pointer: "/redirects") {
+      _ = try CallDescriptor.read($0)
+    },
+    Declared(path: "Scenario") { _ = try OutageScenario.read($0) },
+    Declared(path: "CallFilter", around: (#"{"action":"retry","filter":"#, "}"), pointer: "/filter") {
+      _ = try BulkRequest.read($0, rate: 1, at: .epoch)
+    },
+    Declared(path: "BulkRequest", usual: ["action": "\"retry\""]) {
+      _ = try BulkRequest.read($0, rate: 1, at: .epoch)
+    },
+    Declared(path: "IssueChange") { _ = try IssueMarkRequest.read($0, at: .epoch) },
+    Declared(path: "AlertDraft") { _ = try AlertDraft.read($0, isNew: false, in: .default, limits: .init()) },
+    Declared(path: "Silence") { _ = try PauseRequest.read($0, "silenced", at: .epoch) },
+    Declared(path: "Acknowledgement") { _ = try PauseRequest.read($0, "acknowledged", at: .epoch) },
+    Declared(path: "Attribution") { _ = try Attribution.read($0) },
+    Declared(path: "TargetSettings") { _ = try TargetOverrides.read($0) },
+    Declared(path: "WebhookEndpointDraft") { _ = try WebhookEndpointDraft.read($0, limits: .init()) },
+    Declared(path: "APIKeyDraft") { _ = try APIKeyDraft.read($0) },
+  ]
+
+  private static func schemas() throws -> [String: [String: Any]] {
+    let list = try #require(
+      try JSONSerialization.jsonObject(with: Data(ContractDeclarations.json)) as? [[String: Any]])
+    return Dictionary(
+      list.compactMap { entry in (entry["path"] as? String).map { ($0, entry["schema"] as? [String: Any] ?? [:]) } }
+    ) { first, _ in first }
   }
 
-  @Test("a descriptor has the members that a client may give, and no others")
-  func given() throws {
-    let declared = CallFields.uses.filter { $0.uses.contains(.given) }.map(\.name)
-    #expect(try Set(Self.properties(of: "CallDescriptor").keys) == Set(declared))
+  /// Values of a member that are read, and others that are refused, as far as its schema says.
+  private static func values(_ schema: [String: Any]) -> (right: [String], wrong: [String]) {
+    if let words = schema["enum"] as? [String] { return (words.map { "\"\($0)\"" }, ["\"no such word\""]) }
+    if let most = schema["maxLength"] as? Int, schema["pattern"] == nil {
+      func text(_ length: Int) -> String { "\"\(String(repeating: "x", count: length))\"" }
+      let least = schema["minLength"] as? Int ?? 0
+      return ([text(max(1, least)), text(most)], [text(most + 1)] + (least > 0 ? [text(least - 1)] : []))
+    }
+    guard let least = schema["minimum"] as? Double else { return ([], []) }
+    let most = schema["maximum"] as? Double
+    return (
+      [least, most].compactMap { $0.map(number) }, [least - 1, most.map { $0 + 1 }].compactMap { $0.map(number) }
+    )
   }
 
-  @Test("a call is shown with the fields that are shown, and what the contract does not name is not shown")
+  private static func number(_ value: Double) -> String { Int(exactly: value).map { "\($0)" } ?? "\(value)" }
+
+  @Test("each member is known, with the bounds and words that it is read with", arguments: declared)
+  private func read(_ declared: Declared) throws {
+    let schema = try #require(try Self.schemas()[declared.path])
+    var found = 0
+    func check(_ schema: [String: Any], _ pointer: String, _ object: (_ name: String, _ value: String) -> String) {
+      for case (let name, let member as [String: Any]) in schema["properties"] as? [String: Any] ?? [:] {
+        found += 1
+        let place = "\(pointer)/\(name)"
+        #expect(
+          !declared.faults(object(name, "[{}]")).contains { $0.pointer == place && $0.detail.hasPrefix("is not a m") })
+        let values = Self.values(member)
+        // A member may be refused because of others, in other words.
+        func isRefused(_ value: String) -> Bool {
+          declared.faults(object(name, value)).contains {
+            $0.pointer == place && ["must", "is longer than"].contains(where: $0.detail.hasPrefix)
+          }
+        }
+        for value in values.right where place != "/url" { #expect(!isRefused(value), "\(place) \(value)") }
+        for value in values.wrong { #expect(isRefused(value), "\(place) \(value)") }
+        check(member, place) { object(name, "{\"\($0)\":\($1)}") }
+      }
+      #expect(
+        schema["properties"] == nil || declared.faults(object("x", "1")).contains { $0.pointer == "\(pointer)/x" })
+    }
+    check(schema, declared.pointer) { name, value in
+      let members = declared.usual.merging([name: value]) { $1 }
+      return "{\(members.map { "\"\($0)\":\($1)" }.joined(separator: ","))}"
+    }
+    #expect(found > 0)
+  }
+
+  @Test("a call is shown with the fields that are declared as shown")
   func shown() throws {
     let spec = CallSpec(
       url: "http://a/", method: "GET", headers: [HeaderField("A", "b")], target: TargetKey("t", in: .default),
@@ -65,35 +137,7 @@ struct CallContractTests {
     writer.endObject()
     let written = try #require(
       try JSONSerialization.jsonObject(with: Data(writer.bytes)) as? [String: Any])
-    let declared = CallFields.uses.filter { $0.uses.contains(.shown) }.map {
-      $0.name == "policyName" ? "policy" : $0.name
-    }
-    #expect(Set(written.keys) == Set(declared))
-    #expect(try Set(declared).isSubset(of: Self.properties(of: "CallBase").keys))
-  }
-
-  @Test("the bounds of numbers and texts are those that a descriptor is read with")
-  func bounds() throws {
-    func isAccepted(_ name: String, _ value: String) -> Bool {
-      (try? DescriptorTests.read(#"{"url":"http://a/","\#(name)":\#(value)}"#)) != nil
-    }
-    var found = 0
-    for (name, lines) in try Self.properties(of: "CallDescriptor") {
-      // Members of members have bounds of their own.
-      let own = lines.prefix { !$0.hasPrefix("properties:") }
-      if let least = Self.number("minimum", in: Array(own)), let most = Self.number("maximum", in: Array(own)) {
-        found += 1
-        #expect(isAccepted(name, "\(least)") && isAccepted(name, "\(most)"), "\(name)")
-        #expect(!isAccepted(name, "\(least - 1)") && !isAccepted(name, "\(most + 1)"), "\(name)")
-      }
-      if let most = Self.number("maxLength", in: Array(own)) {
-        found += 1
-        func text(_ length: Int) -> String { "\"\(String(repeating: "x", count: length))\"" }
-        #expect(isAccepted(name, text(most)) && !isAccepted(name, text(most + 1)), "\(name)")
-      }
-    }
-    // Priority, target, ordering key and description.
-    #expect(found >= 4)
+    #expect(Set(written.keys) == Set(CallFields.shownSchemas.map(\.name)))
   }
 
   @Test("a call and a policy of an earlier build are read, with other orders of members and one that has gone")

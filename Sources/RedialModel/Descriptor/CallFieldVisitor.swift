@@ -38,12 +38,23 @@ protocol MemberForm {
 
   /// Writes the member into the view of a call.
   func show(_ name: StaticString, _ value: Value, hiding redaction: Redaction, to writer: inout JSONWriter)
+
+  #if DEBUG
+    /// What the contract says of it in a descriptor.
+    var schema: MemberSchema { get }
+    /// What the contract says of it in a view of the call.
+    var shownSchema: MemberSchema { get }
+  #endif
 }
 
 extension MemberForm {
   func show(_ name: StaticString, _ value: Value, hiding redaction: Redaction, to writer: inout JSONWriter) {
     write(name, value, hiding: redaction, to: &writer)
   }
+
+  #if DEBUG
+    var shownSchema: MemberSchema { schema.unbounded }
+  #endif
 }
 
 /// Who gives a field of a call, and who sees it.

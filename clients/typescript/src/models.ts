@@ -3,34 +3,38 @@
 /** The id of a call. Ids sort by the time of acceptance. */
 export type CallID = string;
 
+/** `call`: a client submitted it. `webhook`: Redial made it, to report something. */
 export type CallKind = "call" | "webhook";
 
+/**
+ * `scheduled`: it waits. `running`: an attempt is in flight. The others are ends; a manual retry leads back to
+ * `scheduled`.
+ */
 export type CallState = "scheduled" | "running" | "succeeded" | "failed" | "cancelled";
 
 /**
- * Why a call failed. `attemptsExhausted`: it used up `maxAttempts`. `deadlineExceeded`: the next attempt would
- * begin after the deadline. `notRetryable`: the policy does not retry the last outcome, or it is not safe to.
- * `tripped`: the target's breaker opened and `onTrip` is `fail`. `blocked`: the egress policy refused the
- * address; or, without an attempt, the call was accepted by an older version and names a target of webhooks.
+ * Why a call failed. `attemptsExhausted`: it used up `maxAttempts`. `deadlineExceeded`: the next attempt would begin after
+ * the deadline. `notRetryable`: the policy does not retry the last outcome, or it is not safe to. `tripped`: the target's
+ * breaker opened and `onTrip` is `fail`. `blocked`: the egress policy refused the address; or, without an attempt, the
+ * call was accepted by an older version and names a target of webhooks.
  */
 export type FailureReason = "attemptsExhausted" | "deadlineExceeded" | "notRetryable" | "tripped" | "blocked";
 
 /**
- * Why a scheduled call is not running; if there are several reasons, the one that lasts longest. `startTime`:
- * its own start. `backoff`: the wait between attempts. `retryAfter`: the target asked for a pause. `breaker`:
- * the target's breaker is open. `concurrency`: the target has its maximum of attempts in flight. `rateLimit`,
- * `retryBudget`: the target has had its maximum of attempts, or retries, for now. `ordering`: an earlier call
- * with the same ordering key has not ended. `paused`: somebody has paused the target, or its webhook endpoint is
- * disabled or was removed. `pace`: the target gets no more requests per second than it can take. `connections`: all
- * connections to its host and port are in use.
+ * Why a scheduled call is not running; if there are several reasons, the one that lasts longest. `startTime`: its own
+ * start. `backoff`: the wait between attempts. `retryAfter`: the target asked for a pause. `breaker`: the target's breaker
+ * is open. `concurrency`: the target has its maximum of attempts in flight. `rateLimit`, `retryBudget`: the target has had
+ * its maximum of attempts, or retries, for now. `ordering`: an earlier call with the same ordering key has not ended.
+ * `paused`: somebody has paused the target, or its webhook endpoint is disabled or was removed. `pace`: the target gets no
+ * more requests per second than it can take. `connections`: all connections to its host and port are in use.
  */
 export type WaitReason = "startTime" | "backoff" | "retryAfter" | "breaker" | "concurrency" | "rateLimit" | "retryBudget" | "ordering" | "paused" | "pace" | "connections";
 
 export type Timestamp = string;
 
 /**
- * A number and a unit (`us`, `ms`, `s`, `m`, `h`, `d`, `w`), several of them from large to small (`1h30m`), or ISO
- * 8601 (`PT5M`).
+ * A number and a unit (`us`, `ms`, `s`, `m`, `h`, `d`, `w`), several of them from large to small (`1h30m`), or ISO 8601
+ * (`PT5M`).
  */
 export type Duration = string;
 
@@ -40,62 +44,47 @@ export type Statuses = (string | number)[];
 /** The call to make, and how to retry it. Give at most one of `body`, `json` and `bodyBase64`. */
 export type CallDescriptor = {
   /**
-   * An absolute `http` or `https` URL, without user information. The egress policy must allow it. Loopback
-   * addresses are allowed only under `egress=private` while Redial itself listens on loopback or a Unix domain
-   * socket, or if `egressAllow` names them.
+   * An absolute `http` or `https` URL, without user information. The egress policy must allow it. Loopback addresses are
+   * allowed only under `egress=private` while Redial itself listens on loopback or a Unix domain socket, or if
+   * `egressAllow` names them.
    */
   url: string;
-  /**
-   * Any method except `CONNECT`. By default `GET`, or `POST` for a call with a body. `HEAD` and `TRACE` have
-   * no body.
-   */
+  /** Any method except `CONNECT`. By default `GET`, or `POST` for a call with a body. `HEAD` and `TRACE` have no body. */
   method?: string;
   /**
-   * Header fields, with a list for repeated ones; up to 100 fields and 16 KiB. Fields of the connection or of
-   * the framing (`Connection`, `Content-Length`, `Expect`, `Keep-Alive`, `Proxy-Authorization`,
-   * `Proxy-Connection`, `TE`, `Trailer`, `Transfer-Encoding`, `Upgrade`) are refused; so are `Redial-Call-Id`
-   * and `Redial-Attempt`, which Redial sets itself.
+   * Header fields, with a list for repeated ones; up to 100 fields and 16 KiB. Fields of the connection or of the
+   * framing (`Connection`, `Content-Length`, `Expect`, `Keep-Alive`, `Proxy-Authorization`, `Proxy-Connection`, `TE`,
+   * `Trailer`, `Transfer-Encoding`, `Upgrade`) are refused; so are `Redial-Call-Id` and `Redial-Attempt`, which Redial
+   * sets itself.
    */
   headers?: Record<string, string | string[]>;
   /** The request body, as text that is sent in UTF-8. */
   body?: string;
   /**
-   * The request body, as JSON, sent byte for byte as you wrote it, with `Content-Type: application/json`
-   * unless the headers say otherwise.
+   * The request body, as JSON, sent byte for byte as you wrote it, with `Content-Type: application/json` unless the
+   * headers say otherwise.
    */
   json?: unknown;
   /** The request body, in base 64 with padding (RFC 4648). */
   bodyBase64?: string;
   policy?: PolicyOrName;
-  /**
-   * Whether the request may be repeated once it may have been executed. By default it may, whatever its
-   * method, because each attempt carries the same `Idempotency-Key`. `false` is for a target that must not get
-   * it twice: then only failures before the request was sent, and 408, 425 and 429, are retried. If Redial
-   * crashes during an attempt, the attempt is repeated in any case.
-   */
-  idempotent?: boolean;
   /** How long after its acceptance the call starts; up to 366 days. */
   delay?: Duration;
   /** When the call starts; at once if that time has passed. At most 366 days from now. */
   startAt?: Timestamp;
   /**
    * Calls of one target share a breaker, limits and ordering. By default it is the URL's origin. The setting
-   * `targetNaming` says who may name another: by default keys with the scope `operate`, and everybody while
-   * there are no keys. Names that begin with `webhook:` are reserved. It must be in
-   * the Unicode normalization form NFC.
+   * `targetNaming` says who may name another: by default keys with the scope `operate`, and everybody while there are no
+   * keys. Names that begin with `webhook:` are reserved. It must be in the Unicode normalization form NFC.
    */
   target?: string;
   /**
-   * Of the due calls of a target, the highest priority starts first. Every tenth to start is the one that has
-   * been due longest.
+   * Whether the request may be repeated once it may have been executed. By default it may, whatever its method, because
+   * each attempt carries the same `Idempotency-Key`. `false` is for a target that must not get it twice: then only
+   * failures before the request was sent, and 408, 425 and 429, are retried. If Redial crashes during an attempt, the
+   * attempt is repeated in any case.
    */
-  priority?: number;
-  /**
-   * Calls of one target with the same ordering key run one at a time, in the order in which they were
-   * accepted. The next one starts when the one before has ended, also if that one failed. It must be in the
-   * Unicode normalization form NFC.
-   */
-  orderingKey?: string;
+  idempotent?: boolean;
   /** What the call is for, in a line for people. It is shown with the call, and nothing depends on it. */
   description?: string;
   /**
@@ -105,29 +94,42 @@ export type CallDescriptor = {
   labels?: Record<string, string>;
   /** Where to send the webhook when the call ends. */
   callback?: {
+    /** Where it is sent; it must be allowed by the egress policy. */
     url: string;
     /** The events that cause a webhook; all by default. */
     events?: CallEvent[];
   };
+  /**
+   * Whether an attempt follows redirects: 301, 302, 303, 307 and 308. All of them share the attempt's timeout; method
+   * and body follow RFC 9110. When the origin changes, credentials are not sent on: `Authorization`, `Cookie`, fields
+   * with a word for a credential in their name, such as `X-Api-Key`, `X-Auth` or `X-Session-Id` (but not
+   * `Idempotency-Key`), and the fields in `capture.redactHeaders` and in the setting `redactHeaders`. The egress policy
+   * is checked for each. Without this member, a redirect is the response.
+   */
+  redirects?: Redirects;
+  /**
+   * Calls of one target with the same ordering key run one at a time, in the order in which they were accepted. The next
+   * one starts when the one before has ended, also if that one failed. It must be in the Unicode normalization form NFC.
+   */
+  orderingKey?: string;
+  /**
+   * Of the due calls of a target, the highest priority starts first. Every tenth to start is the one that has been due
+   * longest.
+   */
+  priority?: number;
+  /** How much of responses is kept. */
   capture?: {
     /** How much of each response's body is kept, in bytes. */
     maxBytes?: number;
     /**
-     * Response header fields whose values are not kept, in addition to the setting `redactHeaders`:
-     * `REDACTED` replaces them. Fields about retries still take effect.
+     * Response header fields whose values are not kept, in addition to the setting `redactHeaders`: `REDACTED`
+     * replaces them. Fields about retries still take effect.
      */
     redactHeaders?: string[];
   };
-  /**
-   * Whether an attempt follows redirects: 301, 302, 303, 307 and 308. All of them share the attempt's timeout;
-   * method and body follow RFC 9110. When the origin changes, credentials are not sent on: `Authorization`,
-   * `Cookie`, fields with a word for a credential in their name, such as `X-Api-Key`, `X-Auth` or `X-Session-Id`
-   * (but not `Idempotency-Key`), and the fields in `capture.redactHeaders` and in the setting `redactHeaders`.
-   * The egress policy is checked for each. Without this member, a redirect is the response.
-   */
-  redirects?: Redirects;
 };
 
+/** How many redirects an attempt follows. */
 export type Redirects = {
   /** Maximum number of redirects; the one after them is the attempt's response. */
   max?: number;
@@ -140,8 +142,8 @@ export type Policy = {
   /** How long the call may take from its start. An attempt in flight is cut off then. */
   deadline?: Duration;
   /**
-   * What happens to a retry that would be too late for the deadline: `endEarly` ends the call now;
-   * `pullForward` makes the attempt at the last possible moment, unless the target asked for the wait.
+   * What happens to a retry that would be too late for the deadline: `endEarly` ends the call now; `pullForward` makes
+   * the attempt at the last possible moment, unless the target asked for the wait.
    */
   lastAttempt?: "endEarly" | "pullForward";
   /** How much time an attempt must have before the deadline; up to an hour. */
@@ -149,60 +151,66 @@ export type Policy = {
   /** How long one attempt may take; up to an hour. */
   attemptTimeout?: Duration;
   /**
-   * The wait between attempts: before retry i (counted from 0), `initial` times `multiplier` to the power of
-   * i, spread by the jitter. No wait is longer than `max`, and waits stay spread there.
+   * The wait between attempts: before retry i (counted from 0), `initial` times `multiplier` to the power of i, spread
+   * by the jitter. No wait is longer than `max`, and waits stay spread there.
    */
   backoff?: {
     /**
      * How the base grows with the retries i, counted from 0. `exponential` b·m^i, `constant` b, `linear` b +
-     * i·increment, `polynomial` offset + b·(i + 1)^exponent, `fibonacci` b·F(i + 1), `power` b^(i + 1) in
-     * seconds, `doublingsThenLinear` b·2^i for the given doublings and then the same increase each time,
-     * `schedule` a list, `decorrelated` uniform between b and three times the wait before,
-     * `decorrelatedSmooth` growth by 2 from a median of b, spread without peaks. b is `initial`. The default
-     * is `schedule` if a schedule is given.
+     * i·increment, `polynomial` offset + b·(i + 1)^exponent, `fibonacci` b·F(i + 1), `power` b^(i + 1) in seconds,
+     * `doublingsThenLinear` b·2^i for the given doublings and then the same increase each time, `schedule` a list,
+     * `decorrelated` uniform between b and three times the wait before, `decorrelatedSmooth` growth by 2 from a median
+     * of b, spread without peaks. b is `initial`. The default is `schedule` if a schedule is given.
      */
     strategy?: "exponential" | "constant" | "linear" | "polynomial" | "fibonacci" | "power" | "doublingsThenLinear" | "schedule" | "decorrelated" | "decorrelatedSmooth";
+    /** b, the first wait. */
     initial?: Duration;
+    /**
+     * The longest wait; no limit for a schedule unless given. No wait is shorter than 10 ms from the 101st retry on,
+     * nor than 1 ms if `maxAttempts` sets no limit, whatever the backoff is.
+     */
+    max?: Duration;
+    /** With `exponential`: m, by which each wait is longer than the one before. */
     multiplier?: number;
     /** With `linear`; by default equal to `initial`. */
     increment?: Duration;
+    /** With `polynomial`: the exponent. */
     exponent?: number;
+    /** With `polynomial`: the part of each wait that does not grow. */
+    offset?: Duration;
     /** With `polynomial`: the number of the first retry in the formula. */
     first?: number;
-    offset?: Duration;
+    /** With `doublingsThenLinear`: how often the wait doubles. */
     doublings?: number;
+    /** With `schedule`: the waits, in order. */
     schedule?: Duration[];
     /** What follows the last wait of a schedule. */
     then?: "repeatLast" | "stop";
     /**
-     * The longest wait; no limit for a schedule unless given. No wait is shorter than 10 ms from the 101st retry
-     * on, nor than 1 ms if `maxAttempts` sets no limit, whatever the backoff is.
-     */
-    max?: Duration;
-    /**
-     * With d the computed wait and r uniform in [0, 1): `none` d, `full` r·d, `equal` d/2 + r·d/2,
-     * `proportional` d·(1 − f + 2·f·r) with the `factor` f, `additive` d + r·spread, `additivePerRetry`
-     * d + r·spread·(i + 1).
+     * With d the computed wait and r uniform in [0, 1): `none` d, `full` r·d, `equal` d/2 + r·d/2, `proportional` d·(1
+     * − f + 2·f·r) with the `factor` f, `additive` d + r·spread, `additivePerRetry` d + r·spread·(i + 1).
      */
     jitter?: "none" | "full" | "equal" | "proportional" | "additive" | "additivePerRetry";
+    /** With `proportional` jitter: f, the largest share by which a wait is shorter or longer. */
     factor?: number;
+    /** With `additive` and `additivePerRetry` jitter: the longest addition. */
     spread?: Duration;
     /**
-     * How `max` limits the jittered wait. `keepingSpread`: the base is limited so that the longest jittered
-     * wait is `max`. `afterJitter`: the jittered wait is limited. `beforeJitter`: the base is limited, and
-     * jitter may exceed it.
+     * How `max` limits the jittered wait. `keepingSpread`: the base is limited so that the longest jittered wait is
+     * `max`. `afterJitter`: the jittered wait is limited. `beforeJitter`: the base is limited, and jitter may exceed
+     * it.
      */
     cap?: "keepingSpread" | "afterJitter" | "beforeJitter";
   };
   /**
-   * What to retry. By default every network failure, 408, 425, 429 and every 5xx except 501, 505 and 511; and
-   * 409, 413 and 423 with `Retry-After`. With `"idempotent": false`: failures before the request was sent, and
-   * 408, 425, 429. Members that are left out keep their defaults.
+   * What to retry. By default every network failure, 408, 425, 429 and every 5xx except 501, 505 and 511; and 409, 413
+   * and 423 with `Retry-After`. With `"idempotent": false`: failures before the request was sent, and 408, 425, 429.
+   * Members that are left out keep their defaults.
    */
   retryOn?: {
     /**
-     * Network failures: `true` or `always`, `false` or `never`, or `notSent` for those where the request
-     * certainly was not sent.
+     * Network failures: `true` or `always`, `false` or `never`, or `notSent` for those where the request certainly was
+     * not sent.
      */
     network?: boolean | "always" | "notSent" | "never";
     statuses?: Statuses;
@@ -214,19 +222,27 @@ export type Policy = {
     statuses?: Statuses;
   };
   /**
-   * Whether to wait for the `Retry-After` of a response that is retried. It counts for the `statuses`, for the
-   * statuses in `retryOn.statusesWithRetryAfter`, and for a response with `Redial-Retry: retry`. With 429 and
-   * 503, `RateLimit` fields that report an exhausted quota count as one. The wait is the longer of the backoff and what the
-   * target asks for. `beyond` says what to do if the target asks for more than `max`: `stop` ends the call,
-   * because an earlier attempt would ignore the target's wish; `park` waits that long, up to the deadline;
-   * `clamp` waits only `max`. `spread` lengthens the wait that the target asks for by up to this share of it, at
-   * random, so that calls that got the same answer do not return together.
+   * Whether to wait for the `Retry-After` of a response that is retried. It counts for the `statuses`, for the statuses
+   * in `retryOn.statusesWithRetryAfter`, and for a response with `Redial-Retry: retry`. With 429 and 503, `RateLimit`
+   * fields that report an exhausted quota count as one. The wait is the longer of the backoff and what the target asks
+   * for.
    */
   retryAfter?: {
+    /** Whether the target's wish counts. */
     mode?: "respect" | "ignore";
+    /** The longest wait that the target may ask for. */
     max?: Duration;
+    /**
+     * What happens if the target asks for more than `max`: `stop` ends the call, because an earlier attempt would
+     * ignore the target's wish; `park` waits that long, up to the deadline; `clamp` waits only `max`.
+     */
     beyond?: "stop" | "park" | "clamp";
+    /**
+     * The wait that the target asks for is longer by up to this share of it, at random, so that calls that got the
+     * same answer do not return together.
+     */
     spread?: number;
+    /** The statuses whose `Retry-After` counts. */
     statuses?: Statuses;
   };
   /** When the target's breaker opens: wait until it closes, or fail as `tripped`. */
@@ -251,8 +267,8 @@ export type BatchItem = {
   /** The status that a single submission would have been answered with. */
   status: number;
   /**
-   * In a stream, the number of its line, from 1, with blank lines counted; null for the last line of a stream
-   * that ended early.
+   * In a stream, the number of its line, from 1, with blank lines counted; null for the last line of a stream that ended
+   * early.
    */
   line?: number | null;
   /** Present if it was accepted before under the same key; the call is then shown as in lists. */
@@ -279,14 +295,16 @@ export type CallBase = {
   /** Why it is not running; null unless it is scheduled, and where only another instance knows why. */
   waitingOn: WaitReason | null;
   /**
-   * As things stand, it does not run before this time. It may run later: calls before it in its target's queue
-   * go first. While it waits for `rateLimit` or `pace`, this is when the next attempt to the target may start.
-   * Null unless it is scheduled and that is known.
+   * As things stand, it does not run before this time. It may run later: calls before it in its target's queue go first.
+   * While it waits for `rateLimit` or `pace`, this is when the next attempt to the target may start. Null unless it is
+   * scheduled and that is known.
    */
   nextAttemptAt: string | null;
   /** Without the values of secret parameters, such as `token`. */
   url: string;
+  /** The method. */
   method: string;
+  /** The target whose breaker and limits it shares. */
   target: string;
   /** How many redirects an attempt follows; left out if 0. */
   redirects?: Redirects;
@@ -297,18 +315,19 @@ export type CallBase = {
   /** Its ordering key, if it has one. */
   orderingKey?: string;
   /**
-   * The policy that it was accepted with, `default` or a stored one such as `patient@3`; null if it was given
-   * as an object.
+   * The policy that it was accepted with, `default` or a stored one such as `patient@3`; null if it was given as an
+   * object.
    */
   policy: string | null;
   /** What its client says that it is for; left out if it says nothing. */
   description?: string;
+  /** Its labels. */
   labels: Record<string, string>;
   createdAt: Timestamp;
   finishedAt: string | null;
   /**
-   * At this time the call ends: no attempt begins later, and one in flight is cut off. Of a call that has
-   * ended, the deadline that it had; null if it is damaged.
+   * At this time the call ends: no attempt begins later, and one in flight is cut off. Of a call that has ended, the
+   * deadline that it had; null if it is damaged.
    */
   deadlineAt: string | null;
   /** Attempts that have begun, including those that Redial itself cut off. */
@@ -322,9 +341,8 @@ export type CallBase = {
 /** A call without its attempts and its response. */
 export type CallSummary = CallBase & {
   /**
-   * Why the call cannot be read; only for such a one. Its `id` is right, and so are `target` and `labels` as far as
-   * they are shown; the other members mean nothing. Everything else that is asked of it is answered with
-   * `callDamaged`.
+   * Why the call cannot be read; only for such a one. Its `id` is right, and so are `target` and `labels` as far as they
+   * are shown; the other members mean nothing. Everything else that is asked of it is answered with `callDamaged`.
    */
   damage?: string;
 };
@@ -341,16 +359,16 @@ export type Call = CallBase & {
   /** The stored part of the last attempt's response. */
   response: Response | null;
   /**
-   * The whole policy that it was accepted with, also if a stored one has changed since. In answers about one call,
-   * not in the answer that accepts it.
+   * The whole policy that it was accepted with, also if a stored one has changed since. In answers about one call, not
+   * in the answer that accepts it.
    */
   policyInForce?: Policy;
   request?: Request;
 };
 
 /**
- * The request of a call, as the client gave it; shown with `include=request`. Values of secret header fields and
- * URL parameters are `REDACTED`. If the content was erased, there are no header fields and no body.
+ * The request of a call, as the client gave it; shown with `include=request`. Values of secret header fields and URL
+ * parameters are `REDACTED`. If the content was erased, there are no header fields and no body.
  */
 export type Request = {
   method: string;
@@ -372,16 +390,18 @@ export type Request = {
 export type IssueID = string;
 
 /**
- * How far the attempt got. `answered`: a response came. `notSent`: the request certainly was not sent.
- * `maybeSent`: it was sent, at least in part, and no usable response came. `unusable`: it cannot succeed as it
- * is. `localFault`: Redial's side failed. `interrupted`: Redial stopped or died meanwhile. `cancelled`: the call
- * was cancelled. `blocked`: the egress policy refused the address, and no connection was made.
+ * How far the attempt got. `answered`: a response came. `notSent`: the request certainly was not sent. `maybeSent`: it was
+ * sent, at least in part, and no usable response came. `unusable`: it cannot succeed as it is. `localFault`: Redial's side
+ * failed. `interrupted`: Redial stopped or died meanwhile. `cancelled`: the call was cancelled. `blocked`: the egress
+ * policy refused the address, and no connection was made.
  */
 export type Outcome = "answered" | "notSent" | "maybeSent" | "unusable" | "localFault" | "interrupted" | "cancelled" | "blocked";
 
 /** Who wants an action, and why, in their own words. */
 export type Attribution = {
+  /** Who. */
   by?: string;
+  /** Why. */
   reason?: string;
 };
 
@@ -413,15 +433,15 @@ export type Attempt = AttemptBase & {
   /** How long the call waited before it, since the attempt before or its acceptance. Events have `heldBack`. */
   waited?: WaitTimes;
   /**
-   * Only in events: what held it back after it was due. Left out if nothing did for long, and if nobody knows
-   * since when it was due: a retry that waited in the store.
+   * Only in events: what held it back after it was due. Left out if nothing did for long, and if nobody knows since when
+   * it was due: a retry that waited in the store.
    */
   heldBack?: WaitTimes;
 };
 
 /**
- * A time for each `waitingOn` that the call waited for, to the millisecond. `service`: Redial had stopped, had not
- * taken the target over yet, or could not write to its store.
+ * A time for each `waitingOn` that the call waited for, to the millisecond. `service`: Redial had stopped, had not taken
+ * the target over yet, or could not write to its store.
  */
 export type WaitTimes = Record<string, Duration>;
 
@@ -436,9 +456,9 @@ export type AttemptWithResponse = AttemptBase & {
 export type ExchangePhase = "setup" | "resolve" | "connect" | "tls" | "request" | "response";
 
 /**
- * The phases of an attempt's request and response. Times count from its start; phases that did not happen, such
- * as the name lookup on a kept connection, are left out. After redirects, everything except `redirects` is about
- * the last request.
+ * The phases of an attempt's request and response. Times count from its start; phases that did not happen, such as the
+ * name lookup on a kept connection, are left out. After redirects, everything except `redirects` is about the last
+ * request.
  */
 export type Exchange = {
   phase: ExchangePhase;
@@ -455,6 +475,7 @@ export type Exchange = {
   bytesReceived: number;
   redirects?: number;
   remoteAddress?: string;
+  /** The version of HTTP. */
   httpVersion?: "1.0" | "1.1" | "2";
   connectionReused: boolean;
 };
@@ -486,8 +507,8 @@ export type Response = {
   body: string;
   encoding: "utf8" | "base64";
   /**
-   * Whether the body was longer. It is also true for an old attempt whose body is not kept any more
-   * (the 20 latest); the body is then empty.
+   * Whether the body was longer. It is also true for an old attempt whose body is not kept any more (the 20 latest); the
+   * body is then empty.
    */
   truncated: boolean;
 };
@@ -501,22 +522,22 @@ export type AttemptResponse = {
   body?: string;
   encoding?: "utf8" | "base64";
   /**
-   * Whether the body was longer. It is also true for an old attempt whose body is not kept any more
-   * (the 20 latest); the body is then empty.
+   * Whether the body was longer. It is also true for an old attempt whose body is not kept any more (the 20 latest); the
+   * body is then empty.
    */
   truncated: boolean;
 };
 
 /**
- * One outage of a target, however often its breaker opens meanwhile. It is over once the breaker has been closed
- * for 30 s; or, because nobody calls the target any more, if no call was due and none was sent for 16 minutes.
+ * One outage of a target, however often its breaker opens meanwhile. It is over once the breaker has been closed for 30 s;
+ * or, because nobody calls the target any more, if no call was due and none was sent for 16 minutes.
  */
 export type Outage = {
   /** When the target began to fail. */
   since: Timestamp;
   /**
-   * What the attempt failed with that opened the breaker; a word such as `connectionRefused`, or a status. `silence`:
-   * it was ended after a long one. `failureRate`: too many others failed.
+   * What the attempt failed with that opened the breaker; a word such as `connectionRefused`, or a status. `silence`: it
+   * was ended after a long one. `failureRate`: too many others failed.
    */
   cause: string;
   /** When the breaker closed; null while it is open or half-open, and if nobody calls the target any more. */
@@ -527,10 +548,12 @@ export type Outage = {
   waited: number;
 };
 
+/** How a call has ended, for a callback. */
 export type CallEvent = "call.succeeded" | "call.failed" | "call.tripped";
 
 /** An event of the event stream. */
 export type Event = {
+  /** What has happened; `reset` tells that events were missed. */
   type: "call.accepted" | "call.attempted" | "call.succeeded" | "call.failed" | "call.tripped" | "call.cancelled" | "target.opened" | "target.halfOpened" | "target.closed" | "target.down" | "target.recovered" | "target.controlled" | "endpoint.disabled" | "reset";
   timestamp: string;
   /** The call as lists show it, the target, the endpoint, or why events were missed. */
@@ -545,6 +568,7 @@ export type Event = {
 export type TargetEvent = {
   key: string;
   breaker: {
+    /** The state of the breaker now. */
     state: "closed" | "open" | "halfOpen";
     /** When probes are let through. */
     openUntil: string | null;

@@ -11,30 +11,35 @@ CallID: TypeAlias = str
 
 
 CallKind: TypeAlias = Literal['call', 'webhook']
+"""`call`: a client submitted it. `webhook`: Redial made it, to report something."""
 
 
 CallState: TypeAlias = Literal['scheduled', 'running', 'succeeded', 'failed', 'cancelled']
+"""
+`scheduled`: it waits. `running`: an attempt is in flight. The others are ends; a manual retry leads back to
+`scheduled`.
+
+"""
 
 
 FailureReason: TypeAlias = Literal['attemptsExhausted', 'deadlineExceeded', 'notRetryable', 'tripped', 'blocked']
 """
-Why a call failed. `attemptsExhausted`: it used up `maxAttempts`. `deadlineExceeded`: the next attempt would
-begin after the deadline. `notRetryable`: the policy does not retry the last outcome, or it is not safe to.
-`tripped`: the target's breaker opened and `onTrip` is `fail`. `blocked`: the egress policy refused the
-address; or, without an attempt, the call was accepted by an older version and names a target of webhooks.
+Why a call failed. `attemptsExhausted`: it used up `maxAttempts`. `deadlineExceeded`: the next attempt would begin after
+the deadline. `notRetryable`: the policy does not retry the last outcome, or it is not safe to. `tripped`: the target's
+breaker opened and `onTrip` is `fail`. `blocked`: the egress policy refused the address; or, without an attempt, the
+call was accepted by an older version and names a target of webhooks.
 
 """
 
 
 WaitReason: TypeAlias = Literal['startTime', 'backoff', 'retryAfter', 'breaker', 'concurrency', 'rateLimit', 'retryBudget', 'ordering', 'paused', 'pace', 'connections']
 """
-Why a scheduled call is not running; if there are several reasons, the one that lasts longest. `startTime`:
-its own start. `backoff`: the wait between attempts. `retryAfter`: the target asked for a pause. `breaker`:
-the target's breaker is open. `concurrency`: the target has its maximum of attempts in flight. `rateLimit`,
-`retryBudget`: the target has had its maximum of attempts, or retries, for now. `ordering`: an earlier call
-with the same ordering key has not ended. `paused`: somebody has paused the target, or its webhook endpoint is
-disabled or was removed. `pace`: the target gets no more requests per second than it can take. `connections`: all
-connections to its host and port are in use.
+Why a scheduled call is not running; if there are several reasons, the one that lasts longest. `startTime`: its own
+start. `backoff`: the wait between attempts. `retryAfter`: the target asked for a pause. `breaker`: the target's breaker
+is open. `concurrency`: the target has its maximum of attempts in flight. `rateLimit`, `retryBudget`: the target has had
+its maximum of attempts, or retries, for now. `ordering`: an earlier call with the same ordering key has not ended.
+`paused`: somebody has paused the target, or its webhook endpoint is disabled or was removed. `pace`: the target gets no
+more requests per second than it can take. `connections`: all connections to its host and port are in use.
 
 """
 
@@ -44,8 +49,8 @@ Timestamp: TypeAlias = str
 
 Duration: TypeAlias = str
 """
-A number and a unit (`us`, `ms`, `s`, `m`, `h`, `d`, `w`), several of them from large to small (`1h30m`), or ISO
-8601 (`PT5M`).
+A number and a unit (`us`, `ms`, `s`, `m`, `h`, `d`, `w`), several of them from large to small (`1h30m`), or ISO 8601
+(`PT5M`).
 
 """
 
@@ -58,86 +63,96 @@ RedactHeader: TypeAlias = str
 
 
 class Capture(TypedDict):
+    """How much of responses is kept."""
+
     maxBytes: NotRequired[int]
     """How much of each response's body is kept, in bytes."""
     redactHeaders: NotRequired[list[RedactHeader]]
     """
-    Response header fields whose values are not kept, in addition to the setting `redactHeaders`:
-    `REDACTED` replaces them. Fields about retries still take effect.
+    Response header fields whose values are not kept, in addition to the setting `redactHeaders`: `REDACTED`
+    replaces them. Fields about retries still take effect.
 
     """
 
 
 class Redirects(TypedDict):
+    """How many redirects an attempt follows."""
+
     max: NotRequired[int]
     """Maximum number of redirects; the one after them is the attempt's response."""
 
 
 class Backoff(TypedDict):
     """
-    The wait between attempts: before retry i (counted from 0), `initial` times `multiplier` to the power of
-    i, spread by the jitter. No wait is longer than `max`, and waits stay spread there.
+    The wait between attempts: before retry i (counted from 0), `initial` times `multiplier` to the power of i, spread
+    by the jitter. No wait is longer than `max`, and waits stay spread there.
 
     """
 
     strategy: NotRequired[Literal['exponential', 'constant', 'linear', 'polynomial', 'fibonacci', 'power', 'doublingsThenLinear', 'schedule', 'decorrelated', 'decorrelatedSmooth']]
     """
     How the base grows with the retries i, counted from 0. `exponential` b·m^i, `constant` b, `linear` b +
-    i·increment, `polynomial` offset + b·(i + 1)^exponent, `fibonacci` b·F(i + 1), `power` b^(i + 1) in
-    seconds, `doublingsThenLinear` b·2^i for the given doublings and then the same increase each time,
-    `schedule` a list, `decorrelated` uniform between b and three times the wait before,
-    `decorrelatedSmooth` growth by 2 from a median of b, spread without peaks. b is `initial`. The default
-    is `schedule` if a schedule is given.
+    i·increment, `polynomial` offset + b·(i + 1)^exponent, `fibonacci` b·F(i + 1), `power` b^(i + 1) in seconds,
+    `doublingsThenLinear` b·2^i for the given doublings and then the same increase each time, `schedule` a list,
+    `decorrelated` uniform between b and three times the wait before, `decorrelatedSmooth` growth by 2 from a median
+    of b, spread without peaks. b is `initial`. The default is `schedule` if a schedule is given.
 
     """
     initial: NotRequired[Duration]
+    """b, the first wait."""
+    max: NotRequired[Duration]
+    """
+    The longest wait; no limit for a schedule unless given. No wait is shorter than 10 ms from the 101st retry on,
+    nor than 1 ms if `maxAttempts` sets no limit, whatever the backoff is.
+
+    """
     multiplier: NotRequired[float]
+    """With `exponential`: m, by which each wait is longer than the one before."""
     increment: NotRequired[Duration]
     """With `linear`; by default equal to `initial`."""
     exponent: NotRequired[float]
+    """With `polynomial`: the exponent."""
+    offset: NotRequired[Duration]
+    """With `polynomial`: the part of each wait that does not grow."""
     first: NotRequired[int]
     """With `polynomial`: the number of the first retry in the formula."""
-    offset: NotRequired[Duration]
     doublings: NotRequired[int]
+    """With `doublingsThenLinear`: how often the wait doubles."""
     schedule: NotRequired[list[Duration]]
+    """With `schedule`: the waits, in order."""
     then: NotRequired[Literal['repeatLast', 'stop']]
     """What follows the last wait of a schedule."""
-    max: NotRequired[Duration]
-    """
-    The longest wait; no limit for a schedule unless given. No wait is shorter than 10 ms from the 101st retry
-    on, nor than 1 ms if `maxAttempts` sets no limit, whatever the backoff is.
-
-    """
     jitter: NotRequired[Literal['none', 'full', 'equal', 'proportional', 'additive', 'additivePerRetry']]
     """
-    With d the computed wait and r uniform in [0, 1): `none` d, `full` r·d, `equal` d/2 + r·d/2,
-    `proportional` d·(1 − f + 2·f·r) with the `factor` f, `additive` d + r·spread, `additivePerRetry`
-    d + r·spread·(i + 1).
+    With d the computed wait and r uniform in [0, 1): `none` d, `full` r·d, `equal` d/2 + r·d/2, `proportional` d·(1
+    − f + 2·f·r) with the `factor` f, `additive` d + r·spread, `additivePerRetry` d + r·spread·(i + 1).
 
     """
     factor: NotRequired[float]
+    """With `proportional` jitter: f, the largest share by which a wait is shorter or longer."""
     spread: NotRequired[Duration]
+    """With `additive` and `additivePerRetry` jitter: the longest addition."""
     cap: NotRequired[Literal['keepingSpread', 'afterJitter', 'beforeJitter']]
     """
-    How `max` limits the jittered wait. `keepingSpread`: the base is limited so that the longest jittered
-    wait is `max`. `afterJitter`: the jittered wait is limited. `beforeJitter`: the base is limited, and
-    jitter may exceed it.
+    How `max` limits the jittered wait. `keepingSpread`: the base is limited so that the longest jittered wait is
+    `max`. `afterJitter`: the jittered wait is limited. `beforeJitter`: the base is limited, and jitter may exceed
+    it.
 
     """
 
 
 class RetryOn(TypedDict):
     """
-    What to retry. By default every network failure, 408, 425, 429 and every 5xx except 501, 505 and 511; and
-    409, 413 and 423 with `Retry-After`. With `"idempotent": false`: failures before the request was sent, and
-    408, 425, 429. Members that are left out keep their defaults.
+    What to retry. By default every network failure, 408, 425, 429 and every 5xx except 501, 505 and 511; and 409, 413
+    and 423 with `Retry-After`. With `"idempotent": false`: failures before the request was sent, and 408, 425, 429.
+    Members that are left out keep their defaults.
 
     """
 
     network: NotRequired[bool | Literal['always', 'notSent', 'never']]
     """
-    Network failures: `true` or `always`, `false` or `never`, or `notSent` for those where the request
-    certainly was not sent.
+    Network failures: `true` or `always`, `false` or `never`, or `notSent` for those where the request certainly was
+    not sent.
 
     """
     statuses: NotRequired[Statuses]
@@ -153,21 +168,31 @@ class StopOn(TypedDict):
 
 class RetryAfter(TypedDict):
     """
-    Whether to wait for the `Retry-After` of a response that is retried. It counts for the `statuses`, for the
-    statuses in `retryOn.statusesWithRetryAfter`, and for a response with `Redial-Retry: retry`. With 429 and
-    503, `RateLimit` fields that report an exhausted quota count as one. The wait is the longer of the backoff and what the
-    target asks for. `beyond` says what to do if the target asks for more than `max`: `stop` ends the call,
-    because an earlier attempt would ignore the target's wish; `park` waits that long, up to the deadline;
-    `clamp` waits only `max`. `spread` lengthens the wait that the target asks for by up to this share of it, at
-    random, so that calls that got the same answer do not return together.
+    Whether to wait for the `Retry-After` of a response that is retried. It counts for the `statuses`, for the statuses
+    in `retryOn.statusesWithRetryAfter`, and for a response with `Redial-Retry: retry`. With 429 and 503, `RateLimit`
+    fields that report an exhausted quota count as one. The wait is the longer of the backoff and what the target asks
+    for.
 
     """
 
     mode: NotRequired[Literal['respect', 'ignore']]
+    """Whether the target's wish counts."""
     max: NotRequired[Duration]
+    """The longest wait that the target may ask for."""
     beyond: NotRequired[Literal['stop', 'park', 'clamp']]
+    """
+    What happens if the target asks for more than `max`: `stop` ends the call, because an earlier attempt would
+    ignore the target's wish; `park` waits that long, up to the deadline; `clamp` waits only `max`.
+
+    """
     spread: NotRequired[float]
+    """
+    The wait that the target asks for is longer by up to this share of it, at random, so that calls that got the
+    same answer do not return together.
+
+    """
     statuses: NotRequired[Statuses]
+    """The statuses whose `Retry-After` counts."""
 
 
 class Policy(TypedDict):
@@ -179,8 +204,8 @@ class Policy(TypedDict):
     """How long the call may take from its start. An attempt in flight is cut off then."""
     lastAttempt: NotRequired[Literal['endEarly', 'pullForward']]
     """
-    What happens to a retry that would be too late for the deadline: `endEarly` ends the call now;
-    `pullForward` makes the attempt at the last possible moment, unless the target asked for the wait.
+    What happens to a retry that would be too late for the deadline: `endEarly` ends the call now; `pullForward` makes
+    the attempt at the last possible moment, unless the target asked for the wait.
 
     """
     minimumAttemptTime: NotRequired[Duration]
@@ -189,28 +214,25 @@ class Policy(TypedDict):
     """How long one attempt may take; up to an hour."""
     backoff: NotRequired[Backoff]
     """
-    The wait between attempts: before retry i (counted from 0), `initial` times `multiplier` to the power of
-    i, spread by the jitter. No wait is longer than `max`, and waits stay spread there.
+    The wait between attempts: before retry i (counted from 0), `initial` times `multiplier` to the power of i, spread
+    by the jitter. No wait is longer than `max`, and waits stay spread there.
 
     """
     retryOn: NotRequired[RetryOn]
     """
-    What to retry. By default every network failure, 408, 425, 429 and every 5xx except 501, 505 and 511; and
-    409, 413 and 423 with `Retry-After`. With `"idempotent": false`: failures before the request was sent, and
-    408, 425, 429. Members that are left out keep their defaults.
+    What to retry. By default every network failure, 408, 425, 429 and every 5xx except 501, 505 and 511; and 409, 413
+    and 423 with `Retry-After`. With `"idempotent": false`: failures before the request was sent, and 408, 425, 429.
+    Members that are left out keep their defaults.
 
     """
     stopOn: NotRequired[StopOn]
     """Statuses that end the call, even if `retryOn` has them."""
     retryAfter: NotRequired[RetryAfter]
     """
-    Whether to wait for the `Retry-After` of a response that is retried. It counts for the `statuses`, for the
-    statuses in `retryOn.statusesWithRetryAfter`, and for a response with `Redial-Retry: retry`. With 429 and
-    503, `RateLimit` fields that report an exhausted quota count as one. The wait is the longer of the backoff and what the
-    target asks for. `beyond` says what to do if the target asks for more than `max`: `stop` ends the call,
-    because an earlier attempt would ignore the target's wish; `park` waits that long, up to the deadline;
-    `clamp` waits only `max`. `spread` lengthens the wait that the target asks for by up to this share of it, at
-    random, so that calls that got the same answer do not return together.
+    Whether to wait for the `Retry-After` of a response that is retried. It counts for the `statuses`, for the statuses
+    in `retryOn.statusesWithRetryAfter`, and for a response with `Redial-Retry: retry`. With 429 and 503, `RateLimit`
+    fields that report an exhausted quota count as one. The wait is the longer of the backoff and what the target asks
+    for.
 
     """
     onTrip: NotRequired[Literal['wait', 'fail']]
@@ -237,8 +259,8 @@ PolicyWarnings: TypeAlias = list[PolicyWarning]
 
 class Request(TypedDict):
     """
-    The request of a call, as the client gave it; shown with `include=request`. Values of secret header fields and
-    URL parameters are `REDACTED`. If the content was erased, there are no header fields and no body.
+    The request of a call, as the client gave it; shown with `include=request`. Values of secret header fields and URL
+    parameters are `REDACTED`. If the content was erased, there are no header fields and no body.
 
     """
 
@@ -263,10 +285,10 @@ IssueID: TypeAlias = str
 
 Outcome: TypeAlias = Literal['answered', 'notSent', 'maybeSent', 'unusable', 'localFault', 'interrupted', 'cancelled', 'blocked']
 """
-How far the attempt got. `answered`: a response came. `notSent`: the request certainly was not sent.
-`maybeSent`: it was sent, at least in part, and no usable response came. `unusable`: it cannot succeed as it
-is. `localFault`: Redial's side failed. `interrupted`: Redial stopped or died meanwhile. `cancelled`: the call
-was cancelled. `blocked`: the egress policy refused the address, and no connection was made.
+How far the attempt got. `answered`: a response came. `notSent`: the request certainly was not sent. `maybeSent`: it was
+sent, at least in part, and no usable response came. `unusable`: it cannot succeed as it is. `localFault`: Redial's side
+failed. `interrupted`: Redial stopped or died meanwhile. `cancelled`: the call was cancelled. `blocked`: the egress
+policy refused the address, and no connection was made.
 
 """
 
@@ -275,7 +297,9 @@ class Attribution(TypedDict):
     """Who wants an action, and why, in their own words."""
 
     by: NotRequired[str]
+    """Who."""
     reason: NotRequired[str]
+    """Why."""
 
 
 class ManualRetry(TypedDict):
@@ -288,8 +312,8 @@ class ManualRetry(TypedDict):
 
 WaitTimes: TypeAlias = dict[str, Duration]
 """
-A time for each `waitingOn` that the call waited for, to the millisecond. `service`: Redial had stopped, had not
-taken the target over yet, or could not write to its store.
+A time for each `waitingOn` that the call waited for, to the millisecond. `service`: Redial had stopped, had not taken
+the target over yet, or could not write to its store.
 
 """
 
@@ -300,9 +324,9 @@ ExchangePhase: TypeAlias = Literal['setup', 'resolve', 'connect', 'tls', 'reques
 
 class Exchange(TypedDict):
     """
-    The phases of an attempt's request and response. Times count from its start; phases that did not happen, such
-    as the name lookup on a kept connection, are left out. After redirects, everything except `redirects` is about
-    the last request.
+    The phases of an attempt's request and response. Times count from its start; phases that did not happen, such as the
+    name lookup on a kept connection, are left out. After redirects, everything except `redirects` is about the last
+    request.
 
     """
 
@@ -321,6 +345,7 @@ class Exchange(TypedDict):
     redirects: NotRequired[int]
     remoteAddress: NotRequired[str]
     httpVersion: NotRequired[Literal['1.0', '1.1', '2']]
+    """The version of HTTP."""
     connectionReused: bool
 
 
@@ -353,8 +378,8 @@ class Response(TypedDict):
     encoding: Literal['utf8', 'base64']
     truncated: bool
     """
-    Whether the body was longer. It is also true for an old attempt whose body is not kept any more
-    (the 20 latest); the body is then empty.
+    Whether the body was longer. It is also true for an old attempt whose body is not kept any more (the 20 latest); the
+    body is then empty.
 
     """
 
@@ -370,16 +395,16 @@ class AttemptResponse(TypedDict):
     encoding: NotRequired[Literal['utf8', 'base64']]
     truncated: bool
     """
-    Whether the body was longer. It is also true for an old attempt whose body is not kept any more
-    (the 20 latest); the body is then empty.
+    Whether the body was longer. It is also true for an old attempt whose body is not kept any more (the 20 latest); the
+    body is then empty.
 
     """
 
 
 class Outage(TypedDict):
     """
-    One outage of a target, however often its breaker opens meanwhile. It is over once the breaker has been closed
-    for 30 s; or, because nobody calls the target any more, if no call was due and none was sent for 16 minutes.
+    One outage of a target, however often its breaker opens meanwhile. It is over once the breaker has been closed for 30 s;
+    or, because nobody calls the target any more, if no call was due and none was sent for 16 minutes.
 
     """
 
@@ -387,8 +412,8 @@ class Outage(TypedDict):
     """When the target began to fail."""
     cause: str
     """
-    What the attempt failed with that opened the breaker; a word such as `connectionRefused`, or a status. `silence`:
-    it was ended after a long one. `failureRate`: too many others failed.
+    What the attempt failed with that opened the breaker; a word such as `connectionRefused`, or a status. `silence`: it
+    was ended after a long one. `failureRate`: too many others failed.
 
     """
     closedAt: str | None
@@ -400,6 +425,7 @@ class Outage(TypedDict):
 
 
 CallEvent: TypeAlias = Literal['call.succeeded', 'call.failed', 'call.tripped']
+"""How a call has ended, for a callback."""
 
 
 class Data(TypedDict):
@@ -410,6 +436,7 @@ class Data(TypedDict):
 
 class Breaker(TypedDict):
     state: Literal['closed', 'open', 'halfOpen']
+    """The state of the breaker now."""
     openUntil: str | None
     """When probes are let through."""
     trips: int | None
@@ -494,6 +521,7 @@ class Callback(TypedDict):
     """Where to send the webhook when the call ends."""
 
     url: str
+    """Where it is sent; it must be allowed by the egress policy."""
     events: NotRequired[list[CallEvent]]
     """The events that cause a webhook; all by default."""
 
@@ -503,44 +531,35 @@ class CallDescriptor(TypedDict):
 
     url: str
     """
-    An absolute `http` or `https` URL, without user information. The egress policy must allow it. Loopback
-    addresses are allowed only under `egress=private` while Redial itself listens on loopback or a Unix domain
-    socket, or if `egressAllow` names them.
+    An absolute `http` or `https` URL, without user information. The egress policy must allow it. Loopback addresses are
+    allowed only under `egress=private` while Redial itself listens on loopback or a Unix domain socket, or if
+    `egressAllow` names them.
 
     """
     method: NotRequired[str]
     """
-    Any method except `CONNECT`. By default `GET`, or `POST` for a call with a body. `HEAD` and `TRACE` have
-    no body.
+    Any method except `CONNECT`. By default `GET`, or `POST` for a call with a body. `HEAD` and `TRACE` have no body.
 
     """
     headers: NotRequired[dict[str, str | list[str]]]
     """
-    Header fields, with a list for repeated ones; up to 100 fields and 16 KiB. Fields of the connection or of
-    the framing (`Connection`, `Content-Length`, `Expect`, `Keep-Alive`, `Proxy-Authorization`,
-    `Proxy-Connection`, `TE`, `Trailer`, `Transfer-Encoding`, `Upgrade`) are refused; so are `Redial-Call-Id`
-    and `Redial-Attempt`, which Redial sets itself.
+    Header fields, with a list for repeated ones; up to 100 fields and 16 KiB. Fields of the connection or of the
+    framing (`Connection`, `Content-Length`, `Expect`, `Keep-Alive`, `Proxy-Authorization`, `Proxy-Connection`, `TE`,
+    `Trailer`, `Transfer-Encoding`, `Upgrade`) are refused; so are `Redial-Call-Id` and `Redial-Attempt`, which Redial
+    sets itself.
 
     """
     body: NotRequired[str]
     """The request body, as text that is sent in UTF-8."""
     json: NotRequired[Any]
     """
-    The request body, as JSON, sent byte for byte as you wrote it, with `Content-Type: application/json`
-    unless the headers say otherwise.
+    The request body, as JSON, sent byte for byte as you wrote it, with `Content-Type: application/json` unless the
+    headers say otherwise.
 
     """
     bodyBase64: NotRequired[str]
     """The request body, in base 64 with padding (RFC 4648)."""
     policy: NotRequired[PolicyOrName]
-    idempotent: NotRequired[bool]
-    """
-    Whether the request may be repeated once it may have been executed. By default it may, whatever its
-    method, because each attempt carries the same `Idempotency-Key`. `false` is for a target that must not get
-    it twice: then only failures before the request was sent, and 408, 425 and 429, are retried. If Redial
-    crashes during an attempt, the attempt is repeated in any case.
-
-    """
     delay: NotRequired[Duration]
     """How long after its acceptance the call starts; up to 366 days."""
     startAt: NotRequired[Timestamp]
@@ -548,22 +567,16 @@ class CallDescriptor(TypedDict):
     target: NotRequired[str]
     """
     Calls of one target share a breaker, limits and ordering. By default it is the URL's origin. The setting
-    `targetNaming` says who may name another: by default keys with the scope `operate`, and everybody while
-    there are no keys. Names that begin with `webhook:` are reserved. It must be in
-    the Unicode normalization form NFC.
+    `targetNaming` says who may name another: by default keys with the scope `operate`, and everybody while there are no
+    keys. Names that begin with `webhook:` are reserved. It must be in the Unicode normalization form NFC.
 
     """
-    priority: NotRequired[int]
+    idempotent: NotRequired[bool]
     """
-    Of the due calls of a target, the highest priority starts first. Every tenth to start is the one that has
-    been due longest.
-
-    """
-    orderingKey: NotRequired[str]
-    """
-    Calls of one target with the same ordering key run one at a time, in the order in which they were
-    accepted. The next one starts when the one before has ended, also if that one failed. It must be in the
-    Unicode normalization form NFC.
+    Whether the request may be repeated once it may have been executed. By default it may, whatever its method, because
+    each attempt carries the same `Idempotency-Key`. `false` is for a target that must not get it twice: then only
+    failures before the request was sent, and 408, 425 and 429, are retried. If Redial crashes during an attempt, the
+    attempt is repeated in any case.
 
     """
     description: NotRequired[str]
@@ -576,16 +589,29 @@ class CallDescriptor(TypedDict):
     """
     callback: NotRequired[Callback]
     """Where to send the webhook when the call ends."""
-    capture: NotRequired[Capture]
     redirects: NotRequired[Redirects]
     """
-    Whether an attempt follows redirects: 301, 302, 303, 307 and 308. All of them share the attempt's timeout;
-    method and body follow RFC 9110. When the origin changes, credentials are not sent on: `Authorization`,
-    `Cookie`, fields with a word for a credential in their name, such as `X-Api-Key`, `X-Auth` or `X-Session-Id`
-    (but not `Idempotency-Key`), and the fields in `capture.redactHeaders` and in the setting `redactHeaders`.
-    The egress policy is checked for each. Without this member, a redirect is the response.
+    Whether an attempt follows redirects: 301, 302, 303, 307 and 308. All of them share the attempt's timeout; method
+    and body follow RFC 9110. When the origin changes, credentials are not sent on: `Authorization`, `Cookie`, fields
+    with a word for a credential in their name, such as `X-Api-Key`, `X-Auth` or `X-Session-Id` (but not
+    `Idempotency-Key`), and the fields in `capture.redactHeaders` and in the setting `redactHeaders`. The egress policy
+    is checked for each. Without this member, a redirect is the response.
 
     """
+    orderingKey: NotRequired[str]
+    """
+    Calls of one target with the same ordering key run one at a time, in the order in which they were accepted. The next
+    one starts when the one before has ended, also if that one failed. It must be in the Unicode normalization form NFC.
+
+    """
+    priority: NotRequired[int]
+    """
+    Of the due calls of a target, the highest priority starts first. Every tenth to start is the one that has been due
+    longest.
+
+    """
+    capture: NotRequired[Capture]
+    """How much of responses is kept."""
 
 
 class CallBase(TypedDict):
@@ -601,15 +627,17 @@ class CallBase(TypedDict):
     """Why it is not running; null unless it is scheduled, and where only another instance knows why."""
     nextAttemptAt: str | None
     """
-    As things stand, it does not run before this time. It may run later: calls before it in its target's queue
-    go first. While it waits for `rateLimit` or `pace`, this is when the next attempt to the target may start.
-    Null unless it is scheduled and that is known.
+    As things stand, it does not run before this time. It may run later: calls before it in its target's queue go first.
+    While it waits for `rateLimit` or `pace`, this is when the next attempt to the target may start. Null unless it is
+    scheduled and that is known.
 
     """
     url: str
     """Without the values of secret parameters, such as `token`."""
     method: str
+    """The method."""
     target: str
+    """The target whose breaker and limits it shares."""
     redirects: NotRequired[Redirects]
     """How many redirects an attempt follows; left out if 0."""
     replayOf: NotRequired[CallID]
@@ -620,19 +648,20 @@ class CallBase(TypedDict):
     """Its ordering key, if it has one."""
     policy: str | None
     """
-    The policy that it was accepted with, `default` or a stored one such as `patient@3`; null if it was given
-    as an object.
+    The policy that it was accepted with, `default` or a stored one such as `patient@3`; null if it was given as an
+    object.
 
     """
     description: NotRequired[str]
     """What its client says that it is for; left out if it says nothing."""
     labels: dict[str, str]
+    """Its labels."""
     createdAt: Timestamp
     finishedAt: str | None
     deadlineAt: str | None
     """
-    At this time the call ends: no attempt begins later, and one in flight is cut off. Of a call that has
-    ended, the deadline that it had; null if it is damaged.
+    At this time the call ends: no attempt begins later, and one in flight is cut off. Of a call that has ended, the
+    deadline that it had; null if it is damaged.
 
     """
     attemptCount: int
@@ -648,9 +677,8 @@ class CallSummary(CallBase):
 
     damage: NotRequired[str]
     """
-    Why the call cannot be read; only for such a one. Its `id` is right, and so are `target` and `labels` as far as
-    they are shown; the other members mean nothing. Everything else that is asked of it is answered with
-    `callDamaged`.
+    Why the call cannot be read; only for such a one. Its `id` is right, and so are `target` and `labels` as far as they
+    are shown; the other members mean nothing. Everything else that is asked of it is answered with `callDamaged`.
 
     """
 
@@ -680,8 +708,8 @@ class Attempt(AttemptBase):
     """How long the call waited before it, since the attempt before or its acceptance. Events have `heldBack`."""
     heldBack: NotRequired[WaitTimes]
     """
-    Only in events: what held it back after it was due. Left out if nothing did for long, and if nobody knows
-    since when it was due: a retry that waited in the store.
+    Only in events: what held it back after it was due. Left out if nothing did for long, and if nobody knows since when
+    it was due: a retry that waited in the store.
 
     """
 
@@ -697,6 +725,7 @@ class Event(TypedDict):
     """An event of the event stream."""
 
     type: Literal['call.accepted', 'call.attempted', 'call.succeeded', 'call.failed', 'call.tripped', 'call.cancelled', 'target.opened', 'target.halfOpened', 'target.closed', 'target.down', 'target.recovered', 'target.controlled', 'endpoint.disabled', 'reset']
+    """What has happened; `reset` tells that events were missed."""
     timestamp: str
     data: CallSummary | TargetEvent | WebhookEndpoint | Data
     """The call as lists show it, the target, the endpoint, or why events were missed."""
@@ -712,10 +741,7 @@ class CallPage(TypedDict):
 
 class Call(CallBase):
     warnings: NotRequired[PolicyWarnings]
-    """
-    Warnings: settings that are allowed but rarely intended. Only in the answer that accepts the call.
-
-    """
+    """Warnings: settings that are allowed but rarely intended. Only in the answer that accepts the call."""
     retries: list[ManualRetry]
     """The manual retries, latest last; at most the latest 100."""
     waited: WaitTimes
@@ -726,8 +752,8 @@ class Call(CallBase):
     """The stored part of the last attempt's response."""
     policyInForce: NotRequired[Policy]
     """
-    The whole policy that it was accepted with, also if a stored one has changed since. In answers about one call,
-    not in the answer that accepts it.
+    The whole policy that it was accepted with, also if a stored one has changed since. In answers about one call, not
+    in the answer that accepts it.
 
     """
     request: NotRequired[Request]
@@ -747,8 +773,8 @@ class BatchItem(TypedDict):
     """The status that a single submission would have been answered with."""
     line: NotRequired[int | None]
     """
-    In a stream, the number of its line, from 1, with blank lines counted; null for the last line of a stream
-    that ended early.
+    In a stream, the number of its line, from 1, with blank lines counted; null for the last line of a stream that ended
+    early.
 
     """
     replayed: NotRequired[bool]

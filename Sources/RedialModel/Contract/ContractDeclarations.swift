@@ -1,0 +1,110 @@
+#if DEBUG
+  internal import RedialCore
+  internal import RedialJSON
+  internal import RedialText
+
+  /// What the contract takes from declarations.
+  public enum ContractDeclarations {
+    /// A schema of the contract.
+    private struct Declaration {
+      /// Its place below `components/schemas`.
+      let path: String
+      /// The declaration's name, for readers.
+      let source: String
+      let schema: MemberSchema
+      /// Whether the contract describes each member here, not where the schema refers to.
+      var isDescribed = true
+    }
+
+    /// All of them, as a JSON array for `Scripts/generate`.
+    public static var json: [UInt8] {
+      var writer = JSONWriter()
+      writer.beginArray()
+      for declaration in objects + shown + words {
+        writer.beginObject()
+        writer.field("path", declaration.path)
+        writer.field("source", declaration.source)
+        writer.field("isDescribed", declaration.isDescribed)
+        writer.key("schema")
+        declaration.schema.write(to: &writer)
+        writer.endObject()
+      }
+      writer.endArray()
+      return writer.bytes
+    }
+
+    private static var objects: [Declaration] {
+      [
+        Declaration(path: "CallDescriptor", source: "CallFields", schema: CallFields.descriptorSchema),
+        Declaration(path: "ReplayChanges", source: "CallFields", schema: CallFields.replaySchema, isDescribed: false),
+        Declaration(path: "Redirects", source: "RedirectsMember", schema: RedirectsMember.object),
+        Declaration(path: "Policy", source: "PolicyDraft", schema: PolicyDraft.schema),
+        Declaration(path: "PolicyOrName", source: "PolicyDraft", schema: PolicyDraft.orName),
+        Declaration(path: "Statuses", source: "PolicyDraft", schema: PolicyDraft.statuses),
+        Declaration(path: "Scenario", source: "ScenarioDraft", schema: ScenarioDraft.schema),
+        Declaration(path: "CallFilter", source: "CallFilter", schema: CallFilter.schema),
+        Declaration(path: "BulkRequest", source: "BulkRequest", schema: BulkRequest.schema),
+        Declaration(path: "IssueChange", source: "IssueMarkRequest", schema: IssueMarkRequest.schema),
+        Declaration(path: "AlertDraft", source: "AlertDraft", schema: AlertDraft.schema),
+        Declaration(path: "Silence", source: "PauseRequest", schema: PauseRequest.schema("silenced")),
+        Declaration(path: "Acknowledgement", source: "PauseRequest", schema: PauseRequest.schema("acknowledged")),
+        Declaration(path: "Attribution", source: "Attribution", schema: Attribution.schema),
+        Declaration(path: "TargetSettings", source: "TargetOverrides", schema: TargetOverrides.schema),
+        Declaration(
+          path: "TargetPatch", source: "TargetOverrides", schema: TargetOverrides.schema.patch, isDescribed: false),
+        Declaration(
+          path: "WebhookEndpointDraft", source: "WebhookEndpointDraft", schema: WebhookEndpointDraft.schema),
+        Declaration(path: "APIKeyDraft", source: "APIKeyDraft", schema: APIKeyDraft.schema),
+        Declaration(
+          path: "Namespace", source: "Namespace",
+          schema: .text(pattern: "^[a-z0-9-]{1,\(Namespace.longestName)}$")),
+      ]
+    }
+
+    /// The fields of a call that its views show.
+    private static var shown: [Declaration] {
+      CallFields.shownSchemas.map {
+        Declaration(path: "CallBase/properties/\($0.name)", source: "CallFields", schema: $0.schema)
+      }
+    }
+
+    private static var words: [Declaration] {
+      func words(_ path: String, _ source: String, _ words: [String]) -> Declaration {
+        Declaration(path: path, source: source, schema: .words(words))
+      }
+      return [
+        words("CallKind", "CallKind", CallKind.allCases.map(\.name)),
+        words("CallState", "CallState", CallState.allCases.map(\.rawValue)),
+        words("FailureReason", "StopReason", StopReason.allCases.map { "\($0.name)" }),
+        words("WaitReason", "WaitReason", WaitReason.allCases.map { "\($0.name)" }),
+        words("Outcome", "OutcomeClass", OutcomeClass.allCases.map { "\($0.name)" }),
+        words("ExchangePhase", "ExchangeFigures.Phase", ExchangeFigures.Phase.allCases.map { "\($0.name)" }),
+        words(
+          "Exchange/properties/httpVersion", "ExchangeFigures.Version",
+          ExchangeFigures.Version.allCases.map { "\($0.name)" }),
+        words("BulkAction", "BulkOperation.Action", BulkOperation.Action.allCases.map(\.name)),
+        words(
+          "BulkOperation/properties/state", "BulkOperation.State", BulkOperation.State.allCases.map(\.name)),
+        words("IssueState", "CallIssue.State", CallIssue.State.allCases.map(\.rawValue)),
+        words("AlertCondition", "AlertCondition", AlertCondition.allCases.map(\.rawValue)),
+        words("IncidentState", "Incident.State", Incident.State.allCases.map(\.rawValue)),
+        words("APIScope", "APIScope", APIScope.allCases.map(\.rawValue)),
+        words("CallEvent", "EventType.ofCallbacks", EventType.ofCallbacks.map(\.rawValue)),
+        words("WebhookEventType", "EventType.subscribable", EventType.subscribable.map(\.rawValue)),
+        // The stream itself tells that events were missed.
+        words("Event/properties/type", "EventType.streamed", EventType.streamed.map(\.rawValue) + ["reset"]),
+        words("Target/properties/state", "TargetHealth", TargetHealth.allCases.map(\.rawValue)),
+        words(
+          "Target/properties/breaker/properties/state", "TargetSnapshot.BreakerState",
+          TargetSnapshot.BreakerState.allCases.map(\.rawValue)),
+        words(
+          "TargetEvent/properties/breaker/properties/state", "TargetSnapshot.BreakerState",
+          TargetSnapshot.BreakerState.allCases.map(\.rawValue)),
+        words("Target/properties/pace/properties/mode", "Pace", Pace.allCases.map(\.rawValue)),
+        words(
+          "Target/properties/pace/properties/reason", "AdaptivePace.Reason",
+          AdaptivePace.Reason.allCases.map(\.word)),
+      ]
+    }
+  }
+#endif

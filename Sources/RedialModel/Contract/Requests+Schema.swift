@@ -1,0 +1,177 @@
+#if DEBUG
+  internal import RedialCore
+  internal import RedialText
+
+  // What clients may say besides a call and a target's settings, as the contract has it.
+
+  extension CallFilter {
+    static var schema: MemberSchema {
+      .object(Self.members) { name in
+        switch name {
+        case "kind": .reference("CallKind").usually(.text(CallKind.call.name))
+        case "state":
+          .either(.reference("CallState"), .list(of: .reference("CallState"), 1...Int.max))
+        case "target": .text
+        case "labels": .map(to: .text, most: maximumLabels)
+        case "createdAfter", "createdBefore": .time
+        case "olderThan": .duration
+        case "attempts": .whole(attemptCounts)
+        case "waitingOn": .reference("WaitReason")
+        case "nextAttemptBefore": .any(of: .time, .duration)
+        case "status":
+          .either(.whole(PolicyVocabulary.statuses), .text(pattern: "^[1-5][0-9]{2}(-[1-5][0-9]{2})?$"))
+        case "outcome": .reference("Outcome")
+        case "failureReason": .reference("FailureReason")
+        case "issue": .reference("IssueID")
+        case "url": .text(1...longestURLPart)
+        case "idempotencyKey": .text(1...IdempotencyKey.longest)
+        default: nil
+        }
+      }
+    }
+  }
+
+  extension Attribution {
+    static var schema: MemberSchema {
+      .object(names) { ["by": .text(1...longestName), "reason": .text(1...longestReason)][$0] }
+    }
+
+    /// A member of an object that has both beside others.
+    fileprivate static func member(_ name: String) -> MemberSchema? {
+      names.contains(name) ? .reference("Attribution/properties/\(name)") : nil
+    }
+  }
+
+  extension BulkRequest {
+    static var schema: MemberSchema {
+      .object(names, required: ["action"]) { name in
+        switch name {
+        case "action": .reference("BulkAction")
+        case "filter": .reference("CallFilter")
+        case "ratePerSecond": .whole(BulkOperation.rates)
+        case "dryRun", "all": .flag.usually(.flag(false))
+        default: Attribution.member(name)
+        }
+      }
+    }
+  }
+
+  extension IssueMarkRequest {
+    static var schema: MemberSchema {
+      .object(names, required: ["state"]) { name in
+        switch name {
+        case "state": .reference("IssueState")
+        case "until": .any(of: .time, .duration)
+        default: Attribution.member(name)
+        }
+      }
+    }
+  }
+
+  extension PauseRequest {
+    /// - Parameter name: The name of the first member.
+    static func schema(_ name: String) -> MemberSchema {
+      .object(names(name), required: [name]) { member in
+        switch member {
+        case name: .flag
+        case "until": .any(of: .time, .duration)
+        default: Attribution.member(member)
+        }
+      }
+    }
+  }
+
+  extension AlertDraft {
+    static var schema: MemberSchema {
+      .object(names) { name in
+        switch name {
+        case "conditions": .list(of: .reference("AlertCondition"), 0...AlertCondition.allCases.count)
+        case "targets": DescriptorReader.targetNames
+        case "after": .duration
+        case "to": destination
+        default: nil
+        }
+      }
+    }
+
+    private static var destination: MemberSchema {
+      .object(destinationNames) { name in
+        Alert.Channel(rawValue: name) == .pagerDuty ? .text(1...longestKey) : .text
+      }
+    }
+  }
+
+  extension WebhookEndpointDraft {
+    static var schema: MemberSchema {
+      .object(names, required: ["url"]) { name in
+        switch name {
+        case "url": .text(0...TargetURL.maximumLength)
+        case "description": .text(0...longestDescription).usually(.text(""))
+        case "events": .list(of: .reference("WebhookEventType"), 1...mostEvents)
+        case "targets": DescriptorReader.targetNames
+        case "enabled": .flag.usually(.flag(true))
+        default: nil
+        }
+      }
+    }
+  }
+
+  extension APIKeyDraft {
+    static var schema: MemberSchema {
+      .object(names, required: ["name", "scopes"]) { name in
+        switch name {
+        case "name": .text(1...longestName)
+        case "scopes": .list(of: .reference("APIScope"), 1...Int.max)
+        case "requestsPerMinute": .whole(quotas).orNull
+        case "namespace": .reference("Namespace")
+        default: nil
+        }
+      }
+    }
+  }
+
+  extension DescriptorReader {
+    fileprivate static var targetNames: MemberSchema {
+      .list(of: .text(1...longestTargetName), 0...mostTargetNames).usually(.list([]))
+    }
+  }
+
+  extension ScenarioDraft {
+    static var schema: MemberSchema {
+      let usual = ScenarioDraft()
+      return .object(names) { name in
+        switch name {
+        case "policy": .reference("PolicyOrName")
+        case "idempotent": .flag.usually(.flag(usual.mayRepeat))
+        case "rate": .number(rates).usually(.number(usual.rate))
+        case "duration": .duration
+        case "target":
+          .object(targetNames) {
+            ["capacity": .whole(capacities), "latency": .duration.usually(usual.target.latency)][$0]
+          }
+        case "outage": outage(usual.outage)
+        case "breaker": .flag.usually(.flag(usual.hasBreaker))
+        case "concurrency": .whole(concurrencies).usually(.whole(usual.concurrency))
+        case "slowStart": .duration.usually(usual.slowStart)
+        case "pace": .words(Pace.allCases.map(\.rawValue)).usually(.text(usual.pace.rawValue))
+        case "newCallShare": .number(TargetSettings.newCallShares).usually(.number(usual.newCallShare))
+        case "seed": .whole(0...Int.max).usually(.whole(Int(usual.seed)))
+        default: nil
+        }
+      }
+    }
+
+    private static func outage(_ usual: OutageScenario.Outage) -> MemberSchema {
+      .object(outageNames) { name in
+        switch name {
+        case "from": .duration.usually(usual.from)
+        case "to": .duration.usually(usual.to)
+        case "errorRate": .number(errorRates).usually(.number(usual.errorRate))
+        case "failure": .either(.words(["refused", "unanswered"]), .whole(failures)).usually(.text("refused"))
+        case "latency": .duration
+        default: nil
+        }
+      }
+    }
+  }
+#endif

@@ -1,0 +1,52 @@
+#if DEBUG
+  /// A target's settings as the contract has them.
+  extension TargetOverrides {
+    static var schema: MemberSchema {
+      .object(names) { name in
+        switch name {
+        case "breaker": breaker
+        case "maxInFlight": .whole(inFlightBounds)
+        case "rate":
+          .object(rateNames) { ["perSecond": .number(rates), "burst": .whole(bursts)][$0] }
+        case "retryBudget":
+          .object(retryBudgetNames) { ["share": .number(shares), "minPerSecond": .whole(retryRates)][$0] }
+        case "pace": .words(Pace.allCases.map(\.rawValue))
+        case "newCallShare":
+          .number(Double(TargetSettings.newCallShares.lowerBound)...TargetSettings.newCallShares.upperBound)
+        case "slowStart", "attemptTimeout": .duration
+        case "tls": TargetTLS.schema
+        default: nil
+        }
+      }
+    }
+
+    private static var breaker: MemberSchema {
+      .object(breakerNames) { name in
+        switch name {
+        case "consecutiveFailures": .whole(failureCounts)
+        case "significance", "failureRate": .number(shares)
+        case "failureTime", "window", "openInterval", "maxOpenInterval": .duration
+        case "minimumCalls": .whole(callCounts)
+        case "probes": .whole(probeCounts)
+        default: nil
+        }
+      }
+    }
+  }
+
+  extension TargetTLS {
+    fileprivate static var schema: MemberSchema {
+      .object(names) { name in
+        switch name {
+        case "certificate", "key", "caFile": .text(pattern: "^/").with("maxLength", .whole(longestPath))
+        case "pins": .list(of: .text(pattern: "^[A-Za-z0-9+/]{43}=$"), 0...mostPins)
+        case "minVersion": .words(TLSVersion.allCases.map(\.rawValue))
+        case "origins":
+          .list(
+            of: .text(pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#]+/?$").with("maxLength", .whole(8192)), 0...mostOrigins)
+        default: nil
+        }
+      }
+    }
+  }
+#endif
