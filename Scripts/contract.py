@@ -135,7 +135,7 @@ def has_listed(value):
     if isinstance(value, list):
         return any(map(has_listed, value))
     return isinstance(value, dict) and (
-        bool(LISTED & value.keys()) or any(has_listed(entry) for key, entry in value.items() if key not in DATA))
+        any(key in LISTED and isinstance(value[key], dict) for key in value) or any(has_listed(entry) for key, entry in value.items() if key not in DATA))
 
 
 def filled(value, start, indent):
@@ -172,7 +172,7 @@ def lines_of(key, value, indent, is_data=False):
         # The service writes there how its client sees it, see `Answer.contract`.
         return "\n" + "\n".join(" " * (indent + 2) + "- " + block(entry, indent + 4).lstrip() for entry in value)
     is_data = is_data or name in DATA
-    if not value or ((is_data or name not in LISTED) and is_short(value, WIDTH - start - 1, is_data)):
+    if not value or ((is_data or isinstance(value, list) or name not in LISTED) and is_short(value, WIDTH - start - 1, is_data)):
         return " " + inline(value)
     if is_filled(value, WIDTH - indent - 4, is_data) and not any("\n" in text for text in texts(value)):
         return " " + filled(value, start + 1, indent + 2)

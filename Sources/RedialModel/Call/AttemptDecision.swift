@@ -34,7 +34,7 @@ public struct AttemptDecision: Sendable, Hashable {
 
   /// Nearly all attempts end with it.
   private static let success = Array("{\"action\":\"succeed\"}".utf8)
-  private static let clampWords: [(clamp: WaitClamps, word: String)] = [
+  static let clampWords: [(clamp: WaitClamps, word: String)] = [
     (.maximum, "max"), (.deadline, "deadline"), (.minimum, "min"),
   ]
 

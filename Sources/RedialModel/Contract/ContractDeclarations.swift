@@ -40,6 +40,8 @@
         Declaration(path: "Redirects", source: "RedirectsMember", schema: RedirectsMember.object),
         Declaration(path: "Policy", source: "PolicyDraft", schema: PolicyDraft.schema),
         Declaration(path: "PolicyOrName", source: "PolicyDraft", schema: PolicyDraft.orName),
+        Declaration(path: "PolicyName", source: "StoredPolicy", schema: PolicyDraft.name),
+        Declaration(path: "AlertName", source: "StoredPolicy", schema: PolicyDraft.name),
         Declaration(path: "Statuses", source: "PolicyDraft", schema: PolicyDraft.statuses),
         Declaration(path: "Scenario", source: "ScenarioDraft", schema: ScenarioDraft.schema),
         Declaration(path: "CallFilter", source: "CallFilter", schema: CallFilter.schema),
@@ -58,8 +60,16 @@
         Declaration(
           path: "Namespace", source: "Namespace",
           schema: .text(pattern: "^[a-z0-9-]{1,\(Namespace.longestName)}$")),
+        Declaration(
+          path: "Target/properties/recent", source: "RecentAttempts.Window",
+          schema: .object(windows.map { ($0, .reference("RecentAttempts")) }, required: windows)),
+        Declaration(
+          path: "Decision/properties/clampedBy", source: "AttemptDecision",
+          schema: .list(of: .words(AttemptDecision.clampWords.map(\.word)), 0...Int.max)),
       ]
     }
+
+    private static let windows = RecentAttempts.Window.allCases.map(\.rawValue)
 
     /// The fields of a call that its views show.
     private static var shown: [Declaration] {

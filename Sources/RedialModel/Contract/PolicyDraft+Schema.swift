@@ -37,7 +37,10 @@
       .either(.reference("Policy"), .text(pattern: "^\(namePattern)(@[1-9][0-9]*)?$"))
     }
 
-    static let namePattern = "[A-Za-z0-9._-]{1,64}"
+    /// The name of a policy, or of an alert.
+    static var name: MemberSchema { .text(pattern: "^\(namePattern)$") }
+
+    private static let namePattern = "[A-Za-z0-9._-]{1,\(StoredPolicy.longestName)}"
 
     private static var retryOn: MemberSchema {
       .object(retryOnNames) { name in
