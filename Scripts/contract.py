@@ -9,8 +9,8 @@ import re
 import yaml
 
 HEADER = """\
-# People write this file, except what is declared in Swift: of the schemas and members that name their declaration, they write
-# descriptions and examples. `make format` writes the rest, and brings everything into this form. No other comment is kept.
+# People write this file, except what is declared in Swift: of the schemas, members and parameters that name their declaration,
+# they write descriptions and examples. `make format` writes the rest, and brings all into this form. No other comment is kept.
 """
 
 # What people write about a declared value.
@@ -27,21 +27,43 @@ class Undescribed(Exception):
 def woven(contract, declarations):
     """The contract with what is declared.
 
-    Each declaration has the `path` of its schema below `components/schemas`, such as `Policy` or `Event/properties/type`. It says
-    whether the schema and its members are described there; those that refer to others are not.
+    Each declaration has the `path` of its schema: below `components/schemas`, such as `Policy` or `Event/properties/type`, or the
+    parameter of an operation, such as `listCalls?limit`. It says whether the schema and its members are described there; those
+    that refer to others are not.
     """
     lacking = []
     for declaration in declarations:
-        node = contract["components"]["schemas"]
-        *way, last = declaration["path"].split("/")
+        path, schema = declaration["path"], declaration["schema"]
+        if "?" in path:
+            parameter = parameter_at(contract, path)
+            if "description" not in parameter:
+                lacking.append("write the parameter `{1}` of {0}, with a `description:`".format(*path.split("?")))
+            parameter["schema"] = merged(parameter.get("schema", {}), schema, path, [])
+            continue
+        node, places = contract["components"]["schemas"], []
+        *way, last = path.split("/")
         for part in way:
             node = node[part]
-        node[last] = merged(
-            node.get(last, {}), declaration["schema"], declaration["path"], lacking if declaration["isDescribed"] else [])
+        node[last] = merged(node.get(last, {}), schema, path, places)
+        if declaration["isDescribed"]:
+            lacking += [f"write `description:` below components/schemas/{place}" for place in places]
     if lacking:
-        raise Undescribed("".join(
-            f"api/openapi.yaml: write `description:` below components/schemas/{path}\n" for path in lacking))
+        raise Undescribed("\n".join(f"api/openapi.yaml: {entry}" for entry in lacking))
     return contract
+
+
+def parameter_at(contract, path):
+    """A parameter of an operation; an empty one if it has none of this name."""
+    name, parameter = path.split("?")
+    operation = next(
+        entry for item in contract["paths"].values() for entry in item.values()
+        if isinstance(entry, dict) and entry.get("operationId") == name)
+    for entry in operation["parameters"]:
+        if "$ref" in entry:
+            entry = contract["components"]["parameters"][entry["$ref"].rsplit("/", 1)[1]]
+        if entry["name"] == parameter:
+            return entry
+    return {}
 
 
 def merged(old, declared, path, lacking):
@@ -213,6 +235,9 @@ def wrapped(text, width):
 def text_of(contract, declarations):
     """The whole file."""
     head, mark, schemas = (HEADER + block(contract, 0) + "\n").partition("\n  schemas:\n")
+    for name, sources in parameter_sources(declarations).items():
+        note = f"  # Parameters declared in {', '.join(sources)}."
+        head = re.sub(rf"^ +operationId: {name}$", lambda match: match[0] + note, head, flags=re.M)
     for name, lines in notes(declarations).items():
         schemas, count = re.subn(rf"^(?=    {name}:)", "".join(f"    {line}\n" for line in lines), schemas, flags=re.M)
         assert count == 1, f"{name} is at {count} places"
@@ -230,10 +255,22 @@ def unwrapped(value):
     return " ".join(value.split()) if isinstance(value, str) else value
 
 
+def parameter_sources(declarations):
+    """For each operation where its parameters are declared."""
+    sources = {}
+    for declaration in declarations:
+        name, mark, _ = declaration["path"].partition("?")
+        if mark and declaration["source"] not in sources.setdefault(name, []):
+            sources[name].append(declaration["source"])
+    return sources
+
+
 def notes(declarations):
     """For each schema a comment that says where it, or which of its members, are declared."""
     sources = {}
     for declaration in declarations:
+        if "?" in declaration["path"]:
+            continue
         name, _, member = declaration["path"].partition("/properties/")
         sources.setdefault(name, {}).setdefault(declaration["source"], []).append(member.replace("/properties/", "."))
     return {

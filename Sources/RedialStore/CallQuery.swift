@@ -22,7 +22,7 @@ package struct CallQuery: Sendable {
 
   /// Creates a query.
   package init(
-    _ filter: CallFilter, before: CallID? = nil, limit: Int = 50, scanLimit: Int = defaultScanLimit,
+    _ filter: CallFilter, before: CallID? = nil, limit: Int = PageSize.calls.usual, scanLimit: Int = defaultScanLimit,
     standings: KnownStandings? = nil
   ) {
     self.filter = filter
@@ -34,7 +34,8 @@ package struct CallQuery: Sendable {
 
   /// Creates a query by state, target and kind.
   package init(
-    state: CallState? = nil, target: String? = nil, kind: CallKind = .call, before: CallID? = nil, limit: Int = 50
+    state: CallState? = nil, target: String? = nil, kind: CallKind = .call, before: CallID? = nil,
+    limit: Int = PageSize.calls.usual
   ) {
     self.init(CallFilter(kind: kind, state: state, target: target), before: before, limit: limit)
   }

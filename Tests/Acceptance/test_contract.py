@@ -153,8 +153,15 @@ def test_what_is_declared_replaces_all_but_the_prose():
     old = {"gone": {"type": "string"}, "b": {"type": "string", "description": "A b.", "examples": [3], "minimum": 1}}
     assert woven(old, declared) == {"description": "It.", "type": "object", "required": ["b"], "properties": {
         "b": {"description": "A b.", "type": "integer", "maximum": 7, "examples": [3]}, "c": {"$ref": "#/components/schemas/A"}}}
-    with pytest.raises(contract.Undescribed, match="api/openapi.yaml: .* below components/schemas/A/properties/b"):
+    with pytest.raises(contract.Undescribed, match="^api/openapi.yaml: write .* below components/schemas/A/properties/b$"):
         woven({}, declared)
+    operation = {"operationId": "f", "parameters": [{"name": "a", "description": "It.", "schema": {"type": "string"}}]}
+    file = {"paths": {"/": {"get": operation}}, "components": {"schemas": {}}}
+    found, lacking = ({"path": path, "source": "Declared", "schema": {"type": "integer"}} for path in ("f?a", "f?b"))
+    assert "operationId: f  # Parameters declared in Declared.\n" in contract.text_of(contract.woven(file, [found]), [found]) + "\n"
+    assert operation["parameters"][0]["schema"] == {"type": "integer"}
+    with pytest.raises(contract.Undescribed, match="write the parameter `b` of f, with"):
+        contract.woven(file, [lacking])
 
 
 def test_every_answer_in_json_has_an_example():

@@ -7,7 +7,7 @@
   public enum ContractDeclarations {
     /// A schema of the contract.
     private struct Declaration {
-      /// Its place below `components/schemas`.
+      /// Its place below `components/schemas`; or an operation, `?` and the name of a parameter.
       let path: String
       /// The declaration's name, for readers.
       let source: String
@@ -20,7 +20,7 @@
     public static var json: [UInt8] {
       var writer = JSONWriter()
       writer.beginArray()
-      for declaration in objects + shown + words {
+      for declaration in objects + shown + words + parameters {
         writer.beginObject()
         writer.field("path", declaration.path)
         writer.field("source", declaration.source)
@@ -76,6 +76,23 @@
       CallFields.shownSchemas.map {
         Declaration(path: "CallBase/properties/\($0.name)", source: "CallFields", schema: $0.schema)
       }
+    }
+
+    /// Parameters of lists.
+    private static var parameters: [Declaration] {
+      let sizes: [(operation: String, size: PageSize)] = [
+        ("listCalls", .calls), ("listWebhookDeliveries", .calls), ("listTargets", .targets), ("listIssues", .issues),
+        ("listIncidents", .incidents),
+      ]
+      return CallFilter.names.map { name in
+        guard let schema = CallFilter.parameter(name) else { fatalError("the condition \(name) has no schema") }
+        return Declaration(path: "listCalls?\(name)", source: "CallFilter", schema: schema)
+      }
+        + sizes.map { list in
+          Declaration(
+            path: "\(list.operation)?limit", source: "PageSize",
+            schema: .whole(1...list.size.most).usually(.whole(list.size.usual)))
+        }
     }
 
     private static var words: [Declaration] {

@@ -24,11 +24,14 @@
       }
     }
 
+    /// A status, or a range of them.
+    static let statusPattern = "^[1-5][0-9]{2}(-[1-5][0-9]{2})?$"
+
     /// A list of statuses and ranges of them.
     static var statuses: MemberSchema {
       .list(
         of: .either(
-          .text(pattern: "^[1-5][0-9]{2}(-[1-5][0-9]{2})?$"),
+          .text(pattern: statusPattern),
           .whole(PolicyVocabulary.statuses)), 0...mostStatuses)
     }
 

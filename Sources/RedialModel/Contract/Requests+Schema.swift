@@ -19,7 +19,7 @@
         case "waitingOn": .reference("WaitReason")
         case "nextAttemptBefore": .any(of: .time, .duration)
         case "status":
-          .either(.whole(PolicyVocabulary.statuses), .text(pattern: "^[1-5][0-9]{2}(-[1-5][0-9]{2})?$"))
+          .either(.whole(PolicyVocabulary.statuses), .text(pattern: PolicyDraft.statusPattern))
         case "outcome": .reference("Outcome")
         case "failureReason": .reference("FailureReason")
         case "issue": .reference("IssueID")
@@ -27,6 +27,17 @@
         case "idempotencyKey": .text(1...IdempotencyKey.longest)
         default: nil
         }
+      }
+    }
+  }
+
+  extension CallFilter {
+    /// A condition in a query, where all values are texts; nil for none.
+    static func parameter(_ name: String) -> MemberSchema? {
+      switch name {
+      case "state": .list(of: .reference("CallState"), 1...Int.max)
+      case "status": .text(pattern: PolicyDraft.statusPattern)
+      default: names.contains(name) ? .reference("CallFilter/properties/\(name)") : nil
       }
     }
   }

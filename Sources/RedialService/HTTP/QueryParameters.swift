@@ -62,13 +62,13 @@ struct QueryParameters {
 }
 
 extension QueryParameters {
-  /// Removes the length of a page; nil if there is none.
+  /// Removes the length of a page; the usual one if there is none.
   ///
   /// - Throws: A problem that names the parameter.
-  mutating func takeLimit(upTo most: Int) throws(Problem) -> Int? {
-    guard let text = take("limit") else { return nil }
-    guard let limit = Int(text), (1...most).contains(limit) else {
-      throw Self.problem("limit", "must be a whole number from 1 to \(most)")
+  mutating func takeLimit(_ size: PageSize) throws(Problem) -> Int {
+    guard let text = take("limit") else { return size.usual }
+    guard let limit = Int(text), (1...size.most).contains(limit) else {
+      throw Self.problem("limit", "must be a whole number from 1 to \(size.most)")
     }
     return limit
   }
@@ -108,8 +108,6 @@ extension QueryParameters {
 }
 
 extension CallQuery {
-  private static let maximumLimit = 250
-
   /// Reads which calls to list.
   ///
   /// - Parameter now: From when durations count.
@@ -118,7 +116,7 @@ extension CallQuery {
     self.init()
     var parameters = try QueryParameters(query)
     try parameters.takeConditions(of: &filter, at: now)
-    limit = try parameters.takeLimit(upTo: Self.maximumLimit) ?? limit
+    limit = try parameters.takeLimit(.calls)
     if let text = parameters.take("cursor") {
       guard let before = CallID(text) else {
         throw QueryParameters.problem("cursor", "must be the nextCursor of an earlier page")
@@ -137,7 +135,7 @@ extension TargetQuery {
     self.init(namespace: namespace)
     guard let query else { return }
     var parameters = try QueryParameters(query)
-    limit = try parameters.takeLimit(upTo: Self.maximumLimit) ?? limit
+    limit = try parameters.takeLimit(.targets)
     after = parameters.take("cursor").map { TargetKey($0, in: namespace) }
     switch parameters.take("active") {
     case nil, "false": break

@@ -16,7 +16,6 @@ struct AlertRoutes: RouteGroup {
 
   private static let one = "/v1/alerts/{name}"
   private static let incident = "/v1/incidents/{id}"
-  private static let maximumIncidents = 1000
 
   var routes: [Route] {
     [
@@ -123,7 +122,7 @@ struct AlertRoutes: RouteGroup {
     var parameters = try QueryParameters(request.query)
     let states = try parameters.takeWords("state", of: Incident.State.self)
     let alert = parameters.take("alert").map { String($0) }
-    let limit = try parameters.takeLimit(upTo: Self.maximumIncidents) ?? 100
+    let limit = try parameters.takeLimit(.incidents)
     try parameters.finish()
     let namespace = exchange.caller.namespace
     queries.answer(exchange.responder) {

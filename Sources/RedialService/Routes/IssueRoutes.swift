@@ -116,7 +116,7 @@ extension IssueQuery {
     var parameters = try QueryParameters(query)
     states = try parameters.takeWords("state", of: CallIssue.State.self)
     target = parameters.take("target").map { TargetKey($0, in: namespace) }
-    limit = try parameters.takeLimit(upTo: Self.maximumLimit) ?? limit
+    limit = try parameters.takeLimit(.issues)
     try parameters.finish()
   }
 }

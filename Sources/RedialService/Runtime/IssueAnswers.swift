@@ -14,9 +14,7 @@ struct IssueQuery: Sendable {
   var states: Set<CallIssue.State> = []
   var target: TargetKey?
   /// The maximum number of issues of failed calls.
-  var limit = 100
-
-  static let maximumLimit = 1000
+  var limit = PageSize.issues.usual
 
   func selects(_ issue: CallIssue, at now: Timestamp) -> Bool {
     (id == nil || issue.id == id) && (target == nil || issue.target == target) && issue.target.namespace == namespace
@@ -94,8 +92,8 @@ struct IssueAnswers: Sendable {
     if wanted.id == nil || wanted.id?.failure != nil {
       // One more than the limit shows whether there are more.
       groups = try reader.failed(
-        FailedQuery(in: wanted.namespace, issue: wanted.id, limit: IssueQuery.maximumLimit + 1, at: now))
-      found.isComplete = groups.count <= IssueQuery.maximumLimit
+        FailedQuery(in: wanted.namespace, issue: wanted.id, limit: PageSize.issues.most + 1, at: now))
+      found.isComplete = groups.count <= PageSize.issues.most
     }
     for group in groups {
       let mark = marks[group.issue.description]
@@ -111,7 +109,7 @@ struct IssueAnswers: Sendable {
     }
     let known = Set(groups.map(\.issue.description) + late.map(\.id.description))
     // One that was cut off has calls.
-    let areAll = groups.count <= IssueQuery.maximumLimit
+    let areAll = groups.count <= PageSize.issues.most
     for mark in marks.values where areAll && !known.contains(mark.id) {
       if let issue = CallIssue(marked: mark), wanted.selects(issue, at: now) { found.issues.append(issue) }
     }
@@ -121,8 +119,8 @@ struct IssueAnswers: Sendable {
   /// The open issues of calls that failed since a time; nil if there are too many errors to be sure.
   func failed(since: Timestamp, in namespace: Namespace) throws(StoreError) -> [CallIssue]? {
     let (now, marks) = (clock.now, try marks(in: namespace))
-    let groups = try reader.failed(FailedQuery(in: namespace, issue: nil, limit: IssueQuery.maximumLimit + 1, at: now))
-    guard groups.count <= IssueQuery.maximumLimit else { return nil }
+    let groups = try reader.failed(FailedQuery(in: namespace, issue: nil, limit: PageSize.issues.most + 1, at: now))
+    guard groups.count <= PageSize.issues.most else { return nil }
     var issues: [CallIssue] = []
     for group in groups where group.lastAt >= since {
       let mark = marks[group.issue.description]

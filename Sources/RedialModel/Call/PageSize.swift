@@ -1,0 +1,16 @@
+/// How many elements a page of a list has.
+public struct PageSize: Sendable, Hashable {
+  /// If the client does not say.
+  public let usual: Int
+  /// At most.
+  public let most: Int
+
+  /// Calls, and the webhooks of an endpoint.
+  public static let calls = PageSize(usual: 50, most: 250)
+  /// Targets.
+  public static let targets = PageSize(usual: 100, most: 250)
+  /// Issues of failed calls.
+  public static let issues = PageSize(usual: 100, most: 1000)
+  /// Incidents of alerts.
+  public static let incidents = PageSize(usual: 100, most: 1000)
+}
