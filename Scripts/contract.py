@@ -94,16 +94,18 @@ def refers(schema):
 # Below these stands what somebody has made up, which may have the names of anything.
 DATA = {"example", "value", "default", "enum", "const", "links"}
 # Each of their members has a line of its own.
-LISTED = {"properties", "responses", "paths", "components", "schemas", "headers", "parameters", "webhooks", "tags", "patternProperties"}
+LISTED = {"components", "headers", "parameters", "paths", "properties", "responses", "schemas", "webhooks"}
 RESOLVER = yaml.resolver.Resolver()
 PLAIN = re.compile(r"[^\s\-?:,\[\]{}#&*!|>'\"%@`]|-(?=[^\s,\[\]{}])")
 
 
 def scalar(value, flow=False):
+    """A value without members. What stands in brackets is quoted more often."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, float):
-        return format(value, "f").rstrip("0").ljust(len(format(value, "f").split(".")[0]) + 2, "0") if value else "0.0"
+        text = f"{value:.9f}".rstrip("0")
+        return text + "0" if text.endswith(".") else text
     if not isinstance(value, str):
         return str(value)
     if "\n" in value or not value.isprintable():
@@ -116,6 +118,7 @@ def scalar(value, flow=False):
 
 
 def inline(value):
+    """A value in one line."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{scalar(key, True)}: {inline(entry)}" for key, entry in value.items()) + "}"
     if isinstance(value, list):
@@ -124,11 +127,13 @@ def inline(value):
 
 
 def depth(value):
+    """How many mappings and lists are in each other at most."""
     entries = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
     return 0 if entries is None else 1 + max(map(depth, entries), default=0)
 
 
 def texts(value):
+    """Each text in a value."""
     if isinstance(value, (dict, list)):
         for entry in value.values() if isinstance(value, dict) else value:
             yield from texts(entry)
@@ -154,10 +159,11 @@ def is_filled(value, room, is_data):
 
 
 def has_listed(value):
+    """Whether a value has what needs lines of its own."""
     if isinstance(value, list):
         return any(map(has_listed, value))
-    return isinstance(value, dict) and (
-        any(key in LISTED and isinstance(value[key], dict) for key in value) or any(has_listed(entry) for key, entry in value.items() if key not in DATA))
+    return isinstance(value, dict) and any(
+        key in LISTED and isinstance(entry, dict) or key not in DATA and has_listed(entry) for key, entry in value.items())
 
 
 def filled(value, start, indent):
@@ -173,7 +179,7 @@ def filled(value, start, indent):
             lines.append(line)
             line = part
         else:
-            line += part if line in (open_,) else " " + part
+            line += part if line == open_ else " " + part
     return ("\n" + " " * indent).join([*lines, line])
 
 
@@ -202,6 +208,7 @@ def lines_of(key, value, indent, is_data=False):
 
 
 def block(value, indent, is_data=False):
+    """A mapping or a list, each entry in lines of its own."""
     parts = []
     if isinstance(value, dict):
         for key, entry in value.items():
@@ -217,11 +224,13 @@ def block(value, indent, is_data=False):
 
 
 def fits_literal(text):
+    """Whether a text stands in lines as it is."""
     return not text.startswith((" ", "\n")) and not text.endswith("\n\n") and all(
         line == line.rstrip() and line.isprintable() for line in text.split("\n"))
 
 
 def wrapped(text, width):
+    """A paragraph's lines."""
     lines, line = [], ""
     for word in text.split(" "):
         if line and len(line) + 1 + len(word) > width:
