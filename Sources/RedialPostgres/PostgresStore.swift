@@ -65,7 +65,7 @@ package final class PostgresStore: CallStore, Sendable {
 
   /// Throws if the store is only partly filled, or is being copied into another one.
   private static func checkUse(_ side: SideConnection) throws(StoreError) {
-    let found = try side.run([PostgresStatement(ContentQueries.obstacles)])[0]
+    let found = try side.run([PostgresStatement(IdleQueries.obstacles)])[0]
     if found.integer(0, 0) > 0 { throw MigrationMark.refusal(of: side.settings.place) }
     guard found.integer(0, 1) == 0 else {
       throw StoreError(

@@ -52,10 +52,12 @@ package final class SQLiteStore: CallStore {
   }
 
   /// The same with other bounds of the log, or without one.
+  ///
+  /// - Parameter isFilling: Whether it may be only partly filled, because a migration goes on.
   init(
     path: String, payloads: PayloadRule = PayloadRule(), sharing: StoreSharing = .alone, reserveBytes: Int? = nil,
     clock: @escaping @Sendable () -> Timestamp = SQLiteStore.machineTime, notices: StoreNotices = StoreNotices(),
-    log bounds: LogBounds?, syncFailed: @escaping @Sendable (StoreError) -> Void = { _ in }
+    log bounds: LogBounds?, isFilling: Bool = false, syncFailed: @escaping @Sendable (StoreError) -> Void = { _ in }
   ) throws(StoreError) {
     let isShared = sharing == .shared
     let file = try SQLiteFile(
@@ -72,7 +74,8 @@ package final class SQLiteStore: CallStore {
     search = try ClaimSearch(on: connection, isShared: isShared)
     leases = try StoreLease(on: connection, isShared: isShared)
     let settings = try SettingTable(on: connection)
-    guard try settings.value(of: MigrationMark.settingName) == nil else { throw MigrationMark.refusal(of: file.path) }
+    let isMarked = try settings.value(of: MigrationMark.settingName) != nil
+    guard isFilling || !isMarked else { throw MigrationMark.refusal(of: file.path) }
     time = TimeTable(settings: settings, isKept: !isShared)
     eviction = try Eviction(on: connection, settings: settings)
     pages = try PageRelease(on: connection)

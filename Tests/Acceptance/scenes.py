@@ -56,7 +56,7 @@ class Scene:
         before.start()
         before.submit(url=url, target=TARGET, delay="300d", policy={"deadline": "360d"})
         before.kill()
-        call = json.loads(run("export", "--store", f"sqlite:{before.store}").stdout)
+        call = json.loads(run("export", "--calls", "--store", f"sqlite:{before.store}").stdout)
         assert call.pop("checksum")
         line = json.dumps(call | {"id": CALL}) + "\n"
         done = run("import", "--store", f"sqlite:{self.service.store}", stdin=line)

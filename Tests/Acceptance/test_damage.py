@@ -34,7 +34,8 @@ def on(folder):
 
 
 def lines(text):
-    return {json.loads(line)["id"]: line for line in text.splitlines()}
+    """The calls of an archive, which has other lines, too."""
+    return {json.loads(line)["id"]: line for line in text.splitlines() if '"spec":' in line}
 
 
 class Images:

@@ -255,8 +255,8 @@ def test_what_is_exported_is_imported_elsewhere_and_goes_on_there(redial, receiv
     assert exported.returncode == 0 and len(exported.stdout.splitlines()) == 3, exported
     assert [json.loads(line)["id"] for line in exported.stdout.splitlines()] == waiting
     everything = tmp_path / "all.ndjson"
-    answer = run("export", *on(service), "-o", everything)
-    assert answer.returncode == 0 and "wrote 4 calls" in answer.stdout, answer
+    answer = run("export", "--calls", *on(service), "-o", everything)
+    assert answer.returncode == 0 and "wrote 4 calls to" in answer.stdout, answer
     assert run("export", *on(service), "-o", everything).returncode == 1, "an export overwrites nothing"
     refused = run("import", *on(service), everything)
     assert refused.returncode == 1 and "in use by another process" in refused.stderr, refused
@@ -269,10 +269,10 @@ def test_what_is_exported_is_imported_elsewhere_and_goes_on_there(redial, receiv
     broken = "\n".join([lines[0], "{nonsense", lines[1], lines[2].replace('"url"', '"uri"')]) + "\n"
     answer = run("import", *store, stdin=broken)
     assert answer.returncode == 1, answer
-    assert "imported 2 calls; 0 already existed, 2 lines are not calls" in answer.stdout, answer
+    assert "imported 2 calls; 0 calls already existed, 2 lines are not valid" in answer.stdout, answer
     assert "line 2: " in answer.stderr and "line 4: " in answer.stderr and "uri" in answer.stderr, answer
     answer = run("import", *store, everything)
-    assert answer.returncode == 0 and "imported 2 calls; 2 already existed" in answer.stdout, answer
+    assert answer.returncode == 0 and "imported 2 calls; 2 calls already existed" in answer.stdout, answer
     other = redial(folder=folder)
     assert other.get(done)["state"] == "succeeded"
     for identity in waiting:

@@ -64,7 +64,7 @@ def test_a_call_of_an_older_store_that_names_a_lane_ends_without_an_attempt(redi
     waiting = [service.submit(url=target.url, delay="1h", **more) for more in ({}, {"orderingKey": "k"})]
     service.terminate()
     store, archive = ("--store", f"sqlite:{service.store}"), tmp_path / "calls.ndjson"
-    assert run("export", *store, "-o", archive).returncode == 0
+    assert run("export", "--calls", *store, "-o", archive).returncode == 0
     lines = [json.loads(line) for line in archive.read_text().splitlines()]
     assert {line["id"] for line in lines} == set(waiting)
     lane = f"webhook:{endpoint['id']}"

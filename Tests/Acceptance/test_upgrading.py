@@ -209,7 +209,7 @@ def test_the_third_way_changes_no_call_and_brings_nothing_else(redial, receiver,
     waiting = service.submit(url=target.url, delay="1h")
     assert service("PUT", "/v1/policies/patient", {"maxAttempts": 3}).status == 201
     assert service.terminate() == 0
-    assert run("export", "--store", f"sqlite:{service.store}", "--output", tmp_path / "calls.jsonl").returncode == 0
+    assert run("export", "--calls", "--store", f"sqlite:{service.store}", "--output", tmp_path / "calls.jsonl").returncode == 0
     assert run("import", "--store", f"sqlite:{tmp_path}/redial.db", tmp_path / "calls.jsonl").returncode == 0
     older = redial()
     # Without a key: it is gone, too.

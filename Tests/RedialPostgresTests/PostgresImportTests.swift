@@ -161,7 +161,7 @@ struct PostgresImportTests {
     let destination = try PostgresArchiveDestination(database.settings, payloads: PayloadRule())
     let late = #expect(throws: StoreError.self) { try PostgresStore(database.settings) }
     #expect(late?.message.contains("`redial import` is copying") == true)
-    try destination.finish()
+    destination.close()
     try PostgresStore(database.settings).close()
   }
 }

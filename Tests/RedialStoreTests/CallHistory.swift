@@ -37,25 +37,35 @@ enum StoreRows {
 
   /// All attempts as rows, whether they are packed or not. NULL and no bytes are the same to every reader.
   static func attempts(on connection: SQLiteConnection) throws -> [String] {
-    let contents = try SQLiteContents(on: connection)
-    var all: [ContentRow] = []
-    while true {
-      let key = all.last.map { Array($0.prefix(ContentSection.attempts.keyCount)) }
-      let page = try contents.page(of: .attempts, after: key, PageLimit(rows: 100))
-      if page.isEmpty { break }
-      all += page
+    func number(_ number: Int64?) -> String { number.map(String.init) ?? "-" }
+    let rows = try connection.prepare(
+      "check",
+      """
+      SELECT call_id, number, started_at, duration, outcome, status, truncated, response_body_size, failure_code,
+        failure_message, decision, response_head, response_body, figures FROM attempts
+      """
+    ).rows { row throws(StoreError) in
+      (0..<8 as Range<Int32>).map { number(row.integerIfPresent($0)) }
+        + (8..<14 as Range<Int32>).map { "\(row.bytes($0))" }
     }
-    #expect(try contents.count(of: .attempts) == all.count)
-    return all.map { row in row.map(Self.text).joined(separator: " ") }
-  }
-
-  private static func text(_ value: ContentValue) -> String {
-    switch value {
-    case .null: "''"
-    case .integer(let number): String(number)
-    case .text(let bytes): bytes.isEmpty ? "\"\"" : "\"\(bytes)\""
-    case .bytes(let bytes): bytes.isEmpty ? "''" : "'\(bytes)'"
+    let packed = try connection.prepare("check", "SELECT id, past FROM requests WHERE past IS NOT NULL").rows {
+      row throws(StoreError) in (id: row.integer(0), past: row.bytes(1))
     }
+    let unpacked = try packed.flatMap { call in
+      try PackedAttempts.attempts(in: call.past).map { attempt in
+        let response = attempt.response
+        let numbers: [Int64?] = [
+          call.id, attempt.number, attempt.startedAt, attempt.duration, attempt.outcome, attempt.status,
+          response.map { $0.isTruncated ? 1 : 0 }, response?.inflatedSize,
+        ]
+        let parts = [
+          Array((attempt.failure?.code ?? "").utf8), Array((attempt.failure?.message ?? "").utf8), attempt.decision,
+          response?.head ?? [], response?.body ?? [], attempt.figures,
+        ]
+        return numbers.map(number) + parts.map { "\($0)" }
+      }
+    }
+    return (rows + unpacked).map { $0.joined(separator: " ") }.sorted()
   }
 }
 

@@ -265,7 +265,7 @@ struct WriteAheadTests {
       ("backup", { _ = try StoreBackup.copy(from: path, to: folder.file("copy.db")) }),
       ("import", { _ = try StoreImport(path: path, at: Sample.start) }),
       ("migrate from", { _ = try SQLiteSource(path: path) }),
-      ("migrate to", { _ = try SQLiteDestination(path: path) }),
+      ("migrate to", { _ = try SQLiteArchiveDestination(filling: path, payloads: PayloadRule()) }),
     ]
     for (name, open) in openers {
       let error = #expect(throws: StoreError.self, "\(name)") { try open() }

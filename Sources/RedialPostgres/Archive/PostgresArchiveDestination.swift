@@ -2,34 +2,38 @@ package import RedialCore
 package import RedialModel
 package import RedialStore
 
-/// A database without instances that gets archived calls. No instance can join meanwhile.
-package final class PostgresArchiveDestination: ArchiveDestination {
+/// A database without instances that gets what an archive, or another store, has. No instance can join meanwhile.
+package final class PostgresArchiveDestination: MigrationDestination {
   /// Keeps instances out, in one transaction that lasts until the end.
-  private let lock: PostgresContents
-  private let writer: PostgresContents
+  private let lock: IdleDatabase
+  private let writer: IdleDatabase
   private let works: CommitWorks
+  private let settings: PostgresSettings
 
   /// Connects, and makes the tables if there are none.
   ///
+  /// - Parameter isFilling: Whether it gets all of another store, and may be partly filled from an interrupted migration.
   /// - Throws: `inUse` if instances use it, or if it is itself only partly filled; `unavailable` if it cannot be reached;
   ///   `corrupt` if its tables are of another version.
-  package init(_ settings: PostgresSettings, payloads: PayloadRule) throws(StoreError) {
+  package init(_ settings: PostgresSettings, payloads: PayloadRule, isFilling: Bool = false) throws(StoreError) {
     try settings.check()
-    lock = try PostgresContents(settings)
+    self.settings = settings
+    lock = try IdleDatabase(settings)
     try PostgresSchema.open(lock.connection, schema: settings.schema)
     try lock.waitForLeases()
-    // An instance that stood still could renew its lease later, and go on beside the calls that it does not know.
-    var expire = PostgresStatement(LeaseQueries.expire)
-    expire.add(nil as Int64?)
-    _ = try lock.run([PostgresStatement(LeaseQueries.lock), expire])
+    try lock.expireSessions()
     try lock.beginToWait("begin the import")
-    guard try lock.run([PostgresStatement(ContentQueries.obstacles)])[0].integer(0, 0) == 0 else {
-      throw MigrationMark.refusal(of: lock.place)
-    }
+    let isMarked = try lock.isMarked()
+    guard isFilling || !isMarked else { throw MigrationMark.refusal(of: lock.place) }
     try lock.lockOut()
-    writer = try PostgresContents(settings)
+    writer = try IdleDatabase(settings)
+    var payloads = payloads
+    // All responses are wanted that the other store has.
+    if isFilling { payloads.keptResponses = .max }
     works = CommitWorks(numbers: NumberTable(settings), payloads: payloads)
   }
+
+  package var place: String { lock.place }
 
   package func known(_ ids: [CallID]) throws(StoreError) -> Set<CallID> {
     var find = PostgresStatement(ArchiveQueries.known)
@@ -39,8 +43,7 @@ package final class PostgresArchiveDestination: ArchiveDestination {
   }
 
   package func insert(_ calls: [ArchivedCall], at now: Timestamp) throws(StoreError) {
-    // Throws if the connection that keeps instances out is lost.
-    _ = try lock.run([PostgresStatement(ContentQueries.obstacles)])
+    try checkLock()
     var calls = calls
     let turns = try takeTurns(&calls)
     let replaced = try dropOutdatedKeys(of: &calls, at: now)
@@ -49,10 +52,48 @@ package final class PostgresArchiveDestination: ArchiveDestination {
     _ = try writer.run(replaced + inserts + turns + Self.missingSubjects(of: calls))
   }
 
-  /// Lets instances join again. Whoever takes a shard over gives its turns that nobody has.
-  package func finish() throws(StoreError) {
-    try lock.execute(["ROLLBACK"], purpose: "end the import")
+  package func insert(_ items: [StoreItem]) throws(StoreError) -> Int {
+    try checkLock()
+    let statements = try ItemStatements(items, works.numbers).statements
+    return try writer.run(statements).reduce(0) { $0 + ($1.count == 1 ? Int($1.integer(0, 0)) : 0) }
+  }
+
+  /// Does nothing: whoever takes a shard over gives its turns that nobody has.
+  package func finish() throws(StoreError) {}
+
+  /// Lets instances join again.
+  package func close() {
+    try? lock.execute(["ROLLBACK"], purpose: "end the import")
     works.numbers.side.close()
+  }
+
+  /// Throws if the connection that keeps instances out is lost.
+  private func checkLock() throws(StoreError) { _ = try lock.isMarked() }
+
+  // MARK: A migration
+
+  package func contents() throws(StoreError) -> any ArchiveSource { try PostgresExport(settings, state: nil) }
+
+  package func mark() throws(StoreError) -> MigrationMark? {
+    var find = PostgresStatement(ReadQueries.setting)
+    find.add(text: MigrationMark.settingName)
+    let rows = try writer.run([find])[0]
+    return rows.count == 1 ? try MigrationMark(rows.text(0, 0), at: place) : nil
+  }
+
+  package func begin(_ mark: MigrationMark) throws(StoreError) {
+    try checkLock()
+    var first = PostgresStatement(ArchiveQueries.mark)
+    first.add(text: MigrationMark.settingName)
+    first.add(text: mark.text)
+    _ = try writer.run([first])
+  }
+
+  package func end() throws(StoreError) {
+    try checkLock()
+    var remove = PostgresStatement(ArchiveQueries.removeMark)
+    remove.add(text: MigrationMark.settingName)
+    _ = try writer.run([remove])
   }
 
   /// Lets calls wait that find another call with their turn, and returns what stores the turns of all.
@@ -135,6 +176,12 @@ private struct OrderedTurn: Hashable {
 }
 
 private enum ArchiveQueries {
+  static let mark = PostgresQuery(
+    "archive_mark", "begin the migration", "INSERT INTO settings (name, value) VALUES ($1::text, $2::text)")
+
+  static let removeMark = PostgresQuery(
+    "archive_end", "end the migration", "DELETE FROM settings WHERE name = $1::text")
+
   static let known = PostgresQuery(
     "archive_known", "look for calls", "SELECT id FROM requests WHERE id = ANY($1::int8[])")
 

@@ -2,9 +2,9 @@ internal import RedialCore
 package import RedialModel
 package import RedialStore
 
-/// Reads the calls of a ``PostgresStore``'s database, some at a time, each time in a snapshot of its own: a long one would
-/// keep dead rows from being removed.
-package final class PostgresExport: ExportedCalls {
+/// Reads a ``PostgresStore``'s database: what is about no call, and the calls by age, some at a time, each time in a snapshot of
+/// its own. A long one would keep dead rows from being removed; only a backup has it.
+package final class PostgresExport: ArchiveSource {
   /// The maximum number of calls that are looked through in one snapshot.
   private static let batch = 2000
   /// About how many bytes of bodies and responses are read in one snapshot.
@@ -14,15 +14,19 @@ package final class PostgresExport: ExportedCalls {
   /// How long a statement may take.
   private static let longest = Duration.seconds(60)
 
-  private let place: String
+  package let place: String
   private let snapshots: Snapshots
   private let state: CallState?
 
   /// Connects.
   ///
-  /// - Parameter state: Only calls in this state; nil for all.
+  /// - Parameters:
+  ///   - state: Only calls in this state; nil for all.
+  ///   - asOfOneMoment: Whether all is read in one snapshot.
   /// - Throws: If the database cannot be reached, or has no tables of this version. None are made.
-  package init(_ settings: PostgresSettings, state: CallState?) throws(StoreError) {
+  package init(
+    _ settings: PostgresSettings, state: CallState?, asOfOneMoment: Bool = false
+  ) throws(StoreError) {
     try settings.check()
     place = settings.place
     self.state = state
@@ -33,33 +37,94 @@ package final class PostgresExport: ExportedCalls {
       throw error.error(at: settings.place)
     }
     try PostgresSchema.openForReading(connection, schema: settings.schema)
-    snapshots = Snapshots(connection, longest: Self.longest)
+    snapshots = Snapshots(connection, longest: Self.longest, isOne: asOfOneMoment)
   }
 
   /// Ends nothing: the connection ends with this object.
   package func close() {}
 
-  /// Calls `body` with each call, and `damage` with the reason if one cannot be read, which does not stop the others.
-  package func forEach(_ body: (ArchivedCall) -> Void, damage: (StoreError) -> Void) throws(StoreError) {
-    var last: Int64? = Int64.min
-    while let after = last {
-      let found: [Result<ArchivedCall, DamagedCall>]
-      do throws(PostgresFailure) {
-        (found, last) = try readBatch(after: after)
+  package func items(damage: (StoreError) -> Void) throws(StoreError) -> [StoreItem] {
+    let rows = try read { () throws(PostgresFailure) in
+      try snapshots.rows([Self.settings, Self.documents, Self.targets, Self.counts].map(PostgresStatement.init))
+    }
+    var all = (0..<rows[0].count).compactMap { StoreItem.travelling(rows[0].text($0, 0), rows[0].text($0, 1)) }
+    func add(_ kind: StoreItem.Kind, _ item: () throws(StoreError) -> StoreItem?) {
+      do throws(StoreError) {
+        if let item = try item() { return all.append(item) }
+        damage(StoreError(kind: .corrupt, message: "One of the \(kind.title) is not readable."))
       } catch {
-        throw error.error(at: place)
+        damage(error)
       }
-      for call in found {
-        switch call {
-        case .success(let call): body(call)
-        case .failure(let call): damage(call.error)
+    }
+    for row in 0..<rows[1].count {
+      add(.document) {
+        StoredDocument.Kind(rawValue: rows[1].text(row, 0)).map { kind in
+          .document(StoredDocument(kind, id: rows[1].text(row, 1), rows[1].bytes(row, 2)))
         }
       }
+    }
+    for row in 0..<rows[2].count {
+      add(.target) { () throws(StoreError) in
+        let key: TargetKey = rows[2].key(row, 0)
+        let record = rows[2].withBytes(row, 1) { bytes in
+          Result { () throws(StoreError) in try TargetRecord(bytes, of: key, in: place) }
+        }
+        return .target(key, try record.get())
+      }
+    }
+    for row in 0..<rows[3].count { add(.counts) { Self.counts(rows[3], row) } }
+    return all.ordered()
+  }
+
+  private static func counts(_ rows: PostgresRows, _ row: Int) -> StoreItem? {
+    let words = rows.text(row, 3).split(separator: ",")
+    let numbers = words.compactMap { Int64($0) }
+    guard numbers.count == words.count, let namespace = Namespace(rows.text(row, 0)),
+      let step = StatisticsStep(rawValue: rows.integer(row, 1))
+    else { return nil }
+    return .counts(
+      StoredCounts(
+        namespace: namespace, step: step, start: Timestamp(microseconds: rows.integer(row, 2)), numbers: numbers))
+  }
+
+  package func callCount() throws(StoreError) -> Int {
+    let rows = try read { () throws(PostgresFailure) in try snapshots.rows([PostgresStatement(Self.count)]) }
+    return Int(rows[0].integer(0, 0))
+  }
+
+  package func page(after last: CallID?) throws(StoreError) -> ArchivePage {
+    let (calls, end) = try read { () throws(PostgresFailure) in try readBatch(after: last?.rawValue ?? .min) }
+    return ArchivePage(calls: calls, end: end.map { CallID(rawValue: $0) })
+  }
+
+  private func read<Found>(_ body: () throws(PostgresFailure) -> Found) throws(StoreError) -> Found {
+    do throws(PostgresFailure) {
+      return try body()
+    } catch {
+      throw error.error(at: place)
     }
   }
 
   // MARK: Reading
 
+  private static let settings = PostgresQuery(
+    "export_settings", "read the settings", "SELECT name, value FROM settings")
+  private static let documents = PostgresQuery(
+    "export_documents", "read the documents", "SELECT kind, id, content FROM documents")
+  private static let targets = PostgresQuery(
+    "export_targets", "read the targets", "SELECT key, record FROM targets WHERE record IS NOT NULL")
+  /// Each session has rows of its own.
+  private static let counts = PostgresQuery(
+    "export_counts", "read the statistics",
+    """
+    SELECT m.name, g.step, g.start, string_agg(g.n::text, ',' ORDER BY g.place) FROM (
+      SELECT s.namespace, s.step, s.start, u.place, sum(u.n)::int8 AS n FROM statistics s
+        CROSS JOIN LATERAL unnest(s.counts) WITH ORDINALITY AS u (n, place)
+      GROUP BY s.namespace, s.step, s.start, u.place) g JOIN namespaces m ON m.id = g.namespace
+    GROUP BY m.name, g.step, g.start
+    """)
+  private static let count = PostgresQuery(
+    "export_count", "count the calls", "SELECT (SELECT count(*) FROM live) + (SELECT count(*) FROM done)")
   private static let next = PostgresQuery(
     "export_next", "read the calls",
     """

@@ -1,5 +1,5 @@
 /// Short snapshots of a database: transactions that only read, each as of one moment. Dead rows that a snapshot could still
-/// see cannot be removed, so none is held for more than seconds.
+/// see cannot be removed, so none is held for more than seconds, unless all has to be of one moment.
 final class Snapshots {
   private let connection: PostgresConnection
   /// How long a statement may take. The server ends it then.
@@ -9,8 +9,12 @@ final class Snapshots {
   /// How much longer than the statements the answers may take.
   private static let patience = Duration.seconds(60)
 
-  init(_ connection: PostgresConnection, longest: Duration) {
-    (self.connection, self.longest) = (connection, longest)
+  /// Whether all are one, which ends with the connection.
+  private let isOne: Bool
+  private var isBegun = false
+
+  init(_ connection: PostgresConnection, longest: Duration, isOne: Bool = false) {
+    (self.connection, self.longest, self.isOne) = (connection, longest, isOne)
   }
 
   /// Whether a failure says that a statement took too long.
@@ -21,22 +25,29 @@ final class Snapshots {
     _ body: ((([PostgresStatement]) throws(PostgresFailure) -> [PostgresRows])) throws(PostgresFailure) -> Result
   ) throws(PostgresFailure) -> Result {
     let limit = longest + Self.patience
+    if !isBegun { try begin(within: limit) }
+    isBegun = isOne
+    do throws(PostgresFailure) {
+      let result = try body { statements throws(PostgresFailure) in try connection.run(statements, within: limit) }
+      if !isOne { try connection.execute(["COMMIT"], purpose: "end a snapshot", within: limit) }
+      return result
+    } catch {
+      if !error.isLost { try connection.execute(["ROLLBACK"], purpose: "end a snapshot", within: limit) }
+      isBegun = false
+      throw error
+    }
+  }
+
+  private func begin(within limit: Duration) throws(PostgresFailure) {
     let milliseconds = max(1, longest / .milliseconds(1))
     try connection.execute(
       [
-        "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "SET LOCAL statement_timeout = \(Int(milliseconds))",
+        "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "SET LOCAL idle_in_transaction_session_timeout = 0",
+        "SET LOCAL statement_timeout = \(Int(milliseconds))",
         // Other than the service's statements, these read whole tables, and ranges whose size the server should look at.
         "SET LOCAL enable_seqscan = on", "SET LOCAL enable_mergejoin = on",
         "SET LOCAL plan_cache_mode = force_custom_plan",
       ], purpose: "begin a snapshot", within: limit)
-    do throws(PostgresFailure) {
-      let result = try body { statements throws(PostgresFailure) in try connection.run(statements, within: limit) }
-      try connection.execute(["COMMIT"], purpose: "end a snapshot", within: limit)
-      return result
-    } catch {
-      if !error.isLost { try connection.execute(["ROLLBACK"], purpose: "end a snapshot", within: limit) }
-      throw error
-    }
   }
 
   /// The rows of statements in a snapshot of their own.

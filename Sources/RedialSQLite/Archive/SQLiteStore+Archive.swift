@@ -1,3 +1,4 @@
+internal import Glibc
 package import RedialStore
 package import RedialCore
 package import RedialModel
@@ -10,35 +11,81 @@ extension StoreImport {
   package convenience init(
     path: String, payloads: PayloadRule = PayloadRule(), at now: Timestamp
   ) throws(StoreError) {
-    let store = try SQLiteStore(path: path, payloads: payloads)
-    // A copy of a running service's store, and a killed service's store, have calls that only the log knows. Archived calls
-    // go to the tables, and are looked for there.
-    try store.fold()
-    self.init(into: SQLiteArchiveDestination(store), at: now)
+    self.init(into: try SQLiteArchiveDestination(path: path, payloads: payloads), at: now)
   }
 }
 
-/// A file that gets archived calls.
-private final class SQLiteArchiveDestination: ArchiveDestination {
+/// A file that gets what an archive, or another store, has.
+package final class SQLiteArchiveDestination: MigrationDestination {
   private let store: SQLiteStore
 
-  init(_ store: SQLiteStore) {
-    self.store = store
+  /// Opens a store, or creates it if there is none. The lock on the file keeps others away.
+  ///
+  /// - Throws: `inUse` if a service uses the store, because the service would not see the calls.
+  init(path: String, payloads: PayloadRule) throws(StoreError) {
+    store = try SQLiteStore(path: path, payloads: payloads)
+    // A copy of a running service's store, and a killed service's store, have calls that only the log knows. Archived calls
+    // go to the tables, and are looked for there.
+    try store.fold()
   }
 
-  func known(_ ids: [CallID]) throws(StoreError) -> Set<CallID> {
+  /// Opens a store to get all of another one.
+  ///
+  /// - Throws: `unavailable` if it is of an older version, too: it is not changed then.
+  package init(filling path: String, payloads: PayloadRule) throws(StoreError) {
+    try WriteAheadFile.check(path)
+    if (try RegularFile.size(path) ?? 0) > 0 { try Self.checkVersion(path) }
+    // All responses are wanted that the other one has.
+    var payloads = payloads
+    payloads.keptResponses = .max
+    store = try SQLiteStore(path: path, payloads: payloads, log: LogBounds(), isFilling: true)
+  }
+
+  package var place: String { store.file.path }
+
+  package func known(_ ids: [CallID]) throws(StoreError) -> Set<CallID> {
     var known: Set<CallID> = []
     for id in ids where try store.calls.contains(id) { known.insert(id) }
     return known
   }
 
-  func insert(_ calls: [ArchivedCall], at now: Timestamp) throws(StoreError) {
+  package func insert(_ items: [StoreItem]) throws(StoreError) -> Int { try store.insert(items) }
+
+  package func insert(_ calls: [ArchivedCall], at now: Timestamp) throws(StoreError) {
     try store.insert(calls, at: now)
   }
 
-  func finish() throws(StoreError) {
-    try store.grantFreeTurns()
-    store.close()
+  package func finish() throws(StoreError) { try store.grantFreeTurns() }
+
+  package func close() { store.close() }
+
+  // MARK: A migration
+
+  package func contents() throws(StoreError) -> any ArchiveSource { try StoreExport(path: place, state: nil) }
+
+  package func mark() throws(StoreError) -> MigrationMark? {
+    guard let text = try store.setting(MigrationMark.settingName) else { return nil }
+    return try MigrationMark(text, at: place)
+  }
+
+  package func begin(_ mark: MigrationMark) throws(StoreError) {
+    try store.setSetting(MigrationMark.settingName, to: mark.text)
+  }
+
+  package func end() throws(StoreError) {
+    try store.transaction { () throws(StoreError) in try store.service.removeSetting(MigrationMark.settingName) }
+  }
+
+  /// Throws unless a file is a store of this version, before anything is changed in it.
+  private static func checkVersion(_ path: String) throws(StoreError) {
+    // A process that was killed while it made the file has left a journal. Only a writer can undo what that says, and then
+    // the file is as it was before.
+    let hasJournal = access(path + "-journal", F_OK) == 0
+    let connection = try SQLiteConnection(path: path, role: hasJournal ? .writer : .reader)
+    defer { connection.close() }
+    connection.keepLogOnClose()
+    if try Schema.isEmpty(connection) { return }
+    try Schema.openForReading(connection)
   }
 }
 

@@ -2,16 +2,18 @@ package import RedialStore
 internal import RedialCore
 package import RedialModel
 
-/// Reads the calls of a store that a service may be using, one after another by age.
+/// Reads a store that a service may be using: what is about no call, and the calls by age.
 ///
 /// Each call is read as of one moment, but not all as of the same one: for that there is ``StoreBackup``.
 ///
 /// Of a damaged store it reads what can be read: the log of calls row by row, and the calls by the ids in any table that has
 /// them.
-package final class StoreExport: ExportedCalls {
+package final class StoreExport: ArchiveSource {
   private static let batch: Int64 = 500
 
+  package let place: String
   private let connection: SQLiteConnection
+  private let items: StoredItems
   private let next: SQLiteStatement
   private let rows: CallRows
   private let attempts: AttemptRows
@@ -50,22 +52,20 @@ package final class StoreExport: ExportedCalls {
       "read a call's key",
       "SELECT key, fingerprint, created_at, expires_at FROM idempotency_keys WHERE call_id = ?1")
     turn = try connection.prepare("read a call's turn", "SELECT has_turn FROM turns WHERE call_id = ?1")
+    items = try StoredItems(on: connection)
+    place = path
   }
 
-  /// Calls `body` with each call, and `damage` with the reason if one cannot be read, which does not stop the others.
-  package func forEach(_ body: (ArchivedCall) -> Void, damage: (StoreError) -> Void) throws(StoreError) {
-    var last = Int64.min
-    while true {
-      let (found, end) = try asOfOneMoment { () throws(StoreError) in try batch(after: last, damage) }
-      for call in found {
-        switch call {
-        case .success(let call): body(call)
-        case .failure(let call): damage(call.error)
-        }
-      }
-      guard let end else { return }
-      last = end
-    }
+  package func items(damage: (StoreError) -> Void) throws(StoreError) -> [StoreItem] {
+    try asOfOneMoment { () throws(StoreError) in try items.all(damage: damage) }
+  }
+
+  package func callCount() throws(StoreError) -> Int {
+    Int(try connection.value("count the calls", "SELECT count(*) FROM calls") { $0.integer(0) } ?? 0)
+  }
+
+  package func page(after last: CallID?) throws(StoreError) -> ArchivePage {
+    try asOfOneMoment { () throws(StoreError) in try batch(after: last?.rawValue ?? .min) }
   }
 
   /// Runs queries in one transaction. It is not committed: behind a damaged page that fails.
@@ -80,15 +80,14 @@ package final class StoreExport: ExportedCalls {
     connection.close()
   }
 
-  /// The next calls, and the id of the last one, unless there are no more.
-  private func batch(
-    after last: Int64, _ damage: (StoreError) -> Void
-  ) throws(StoreError) -> ([Result<ArchivedCall, DamagedCall>], end: Int64?) {
+  private func batch(after last: Int64) throws(StoreError) -> ArchivePage {
+    var damages: [StoreError] = []
+    func damage(_ error: StoreError) { damages.append(error) }
     let stored = try ids(after: last, damage)
     let isLast = stored.count < Int(Self.batch)
     let logged = try log.read()
     if !hasReportedLog {
-      for reason in log.damage { damage(self.damage("The log of calls cannot be read: \(reason).")) }
+      for reason in log.damage { damage(Self.omission("The log of calls cannot be read: \(reason).")) }
     }
     hasReportedLog = true
     let ids = logged.page(after: last, stored, isLast: isLast) { states.contains($0.progress.state) }
@@ -101,7 +100,7 @@ package final class StoreExport: ExportedCalls {
         found.append(.failure(DamagedCall(id: id, reason: "a page of the file with it is damaged")))
       }
     }
-    return (found, isLast ? nil : stored.last?.rawValue)
+    return ArchivePage(calls: found, end: isLast ? nil : stored.last, damage: damages)
   }
 
   /// A call; nil for one in another state than those that are wanted.
@@ -168,7 +167,7 @@ package final class StoreExport: ExportedCalls {
         return try next.rows { row throws(StoreError) in CallID(rawValue: row.integer(0)) }
       } catch {
         guard error.kind == .corrupt else { throw error }
-        damage(self.damage("A part of the table of calls cannot be read: \(error.message)"))
+        damage(Self.omission("A part of the table of calls cannot be read: \(error.message)"))
         rest = try everyID(after: last).sorted(by: >)
       }
     }
@@ -199,7 +198,7 @@ package final class StoreExport: ExportedCalls {
     return found
   }
 
-  private func damage(_ what: String) -> StoreError {
+  private static func omission(_ what: String) -> StoreError {
     StoreError(kind: .corrupt, message: "\(what) The calls that only that has are left out, or their latest changes.")
   }
 

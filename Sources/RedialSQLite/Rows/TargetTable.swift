@@ -11,6 +11,7 @@ final class TargetTable {
   private let select: SQLiteStatement
   private let insert: SQLiteStatement
   private let setRecord: SQLiteStatement
+  private let selectRecord: SQLiteStatement
   private let selectRecords: SQLiteStatement
   private var numbers = NumberCache<TargetKey>(limit: maximumRemembered)
 
@@ -21,6 +22,7 @@ final class TargetTable {
     insert = try connection.prepare("store a target", "INSERT INTO targets (key, shard) VALUES (?1, ?2)")
     setRecord = try connection.prepare(
       "store the record of a target", "UPDATE targets SET record = ?2 WHERE id = ?1")
+    selectRecord = try connection.prepare("read the record of a target", "SELECT record FROM targets WHERE key = ?1")
     selectRecords = try connection.prepare(
       "read the records of targets", "SELECT key, record FROM targets WHERE record IS NOT NULL")
   }
@@ -56,6 +58,12 @@ final class TargetTable {
     let id = connection.lastInsertedRow
     numbers.add(key, id)
     return id
+  }
+
+  /// Whether a target has a record.
+  func hasRecord(_ key: TargetKey) throws(StoreError) -> Bool {
+    selectRecord.bind(1, key: key)
+    return try selectRecord.first { row throws(StoreError) in !row.isNull(0) } ?? false
   }
 
   func set(_ record: TargetRecord, of key: TargetKey) throws(StoreError) {

@@ -81,32 +81,6 @@ final class SQLiteStatement {
       })
   }
 
-  /// Binds a copy of a value. Empty bytes stay empty.
-  func bind(_ index: Int32, _ value: ContentValue) {
-    let index = firstParameter + index
-    switch value {
-    case .null: recordBinding(sqlite3_bind_null(handle, index))
-    case .integer(let integer): recordBinding(sqlite3_bind_int64(handle, index, integer))
-    case .text(let bytes):
-      recordBinding(
-        withBytes(bytes) { start, count in
-          redial_bind_text_copy(handle, index, start.assumingMemoryBound(to: CChar.self), count)
-        })
-    case .bytes(let bytes):
-      recordBinding(withBytes(bytes) { start, count in redial_bind_blob_copy(handle, index, start, count) })
-    }
-  }
-
-  /// Calls `body` with bytes, and an address even if there are none: without one SQLite would take them for NULL.
-  private func withBytes(_ bytes: [UInt8], _ body: (UnsafeRawPointer, sqlite3_uint64) -> Int32) -> Int32 {
-    bytes.withUnsafeBytes { buffer in
-      withUnsafeBytes(of: 0 as UInt8) { nothing in
-        guard let start = buffer.baseAddress ?? nothing.baseAddress else { return SQLITE_NOMEM }
-        return body(start, sqlite3_uint64(buffer.count))
-      }
-    }
-  }
-
   /// Keeps the first failure of a binding, which a step then reports.
   private func recordBinding(_ result: Int32) {
     if result != SQLITE_OK, bindResult == SQLITE_OK { bindResult = result }

@@ -4,7 +4,7 @@ internal import RedialModel
 
 /// What the service stores besides calls and targets: statistics, settings and documents.
 final class ServiceTables {
-  private let statistics: StatisticsTable
+  let statistics: StatisticsTable
   private let settings: SettingTable
   let documents: DocumentTable
 
@@ -30,5 +30,10 @@ final class ServiceTables {
   /// Stores the value of a setting.
   func set(_ name: String, to value: String) throws(StoreError) {
     try settings.set(name, to: value)
+  }
+
+  /// Removes the setting under a name.
+  func removeSetting(_ name: String) throws(StoreError) {
+    try settings.remove(name)
   }
 }

@@ -5,6 +5,7 @@ internal import RedialModel
 struct SettingTable {
   private let select: SQLiteStatement
   private let upsert: SQLiteStatement
+  private let delete: SQLiteStatement
 
   /// Prepares the statements.
   init(on connection: SQLiteConnection) throws(StoreError) {
@@ -12,6 +13,7 @@ struct SettingTable {
     upsert = try connection.prepare(
       "store a setting",
       "INSERT INTO settings (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value")
+    delete = try connection.prepare("remove a setting", "DELETE FROM settings WHERE name = ?1")
   }
 
   /// The value under a name, or nil.
@@ -25,5 +27,11 @@ struct SettingTable {
     upsert.bind(1, text: name)
     upsert.bind(2, text: value)
     try upsert.run()
+  }
+
+  /// Removes what is stored under a name.
+  func remove(_ name: String) throws(StoreError) {
+    delete.bind(1, text: name)
+    try delete.run()
   }
 }

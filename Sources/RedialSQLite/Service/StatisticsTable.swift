@@ -37,15 +37,29 @@ struct StatisticsTable {
       select.bind(3, start.microseconds)
       // Statistics that cannot be read start again from zero: nothing depends on them.
       if let known = try select.first({ row throws(StoreError) in Self.tally(row.text(0)) }) ?? nil { sum.add(known) }
-      upsert.bind(1, namespace)
-      upsert.bind(2, step.rawValue)
-      upsert.bind(3, start.microseconds)
-      upsert.bind(4, text: Self.text(sum))
-      try upsert.run()
+      try put(sum.numbers, step, start, namespace: namespace)
       removeOld.bind(1, step.rawValue)
       removeOld.bind(2, start.microseconds - step.kept)
       try removeOld.run()
     }
+  }
+
+  /// Whether there are counts of a step.
+  func has(_ step: StatisticsStep, _ start: Timestamp, namespace: Int64) throws(StoreError) -> Bool {
+    select.bind(1, namespace)
+    select.bind(2, step.rawValue)
+    select.bind(3, start.microseconds)
+    return try select.first { _ throws(StoreError) in true } ?? false
+  }
+
+  /// Stores the counts of a step.
+  func put(_ numbers: [Int64], _ step: StatisticsStep, _ start: Timestamp, namespace: Int64) throws(StoreError) {
+    upsert.bind(1, namespace)
+    upsert.bind(2, step.rawValue)
+    upsert.bind(3, start.microseconds)
+    // A JSON array, which people and SQLite's JSON functions can read.
+    upsert.bind(4, text: "[\(numbers.map(String.init).joined(separator: ","))]")
+    try upsert.run()
   }
 
   /// The steps of a namespace from a time on.
@@ -60,14 +74,12 @@ struct StatisticsTable {
     }
   }
 
-  /// The counts as a JSON array, which people and SQLite's JSON functions can read.
-  private static func text(_ tally: CallTally) -> String {
-    "[\(tally.numbers.map(String.init).joined(separator: ","))]"
-  }
+  private static func tally(_ text: String) -> CallTally? { numbers(text).flatMap(CallTally.init(numbers:)) }
 
-  private static func tally(_ text: String) -> CallTally? {
+  /// The numbers in a row.
+  static func numbers(_ text: String) -> [Int64]? {
     let words = text.dropFirst().dropLast().split(separator: ",")
     let numbers = words.compactMap { Int64($0) }
-    return numbers.count == words.count ? CallTally(numbers: numbers) : nil
+    return numbers.count == words.count ? numbers : nil
   }
 }

@@ -2,7 +2,7 @@ internal import Glibc
 internal import RedialEngine
 internal import RedialPostgres
 internal import RedialSQLite
-package import RedialModel
+internal import RedialModel
 package import RedialStore
 
 /// A store that was opened for a service, with its readers.
@@ -106,38 +106,6 @@ extension ServiceSettings {
     }
     defer { inspection.close() }
     return try ServiceStartError.of { () throws(StoreError) in try inspection.report(at: Clock.wallTime(), quick: quick)
-    }
-  }
-
-  /// Reads the store's calls, for a command that works without a service. It changes nothing.
-  ///
-  /// - Parameter state: Only calls in this state; nil for all.
-  /// - Throws: If the store cannot be opened.
-  package func exportedCalls(in state: CallState?) throws(ServiceStartError) -> any ExportedCalls {
-    switch try location() {
-    case .sqlite(let path):
-      return try ServiceStartError.of { () throws(StoreError) in try StoreExport(path: path, state: state) }
-    case .postgres(let url):
-      let database = try database(url)
-      return try ServiceStartError.of { () throws(StoreError) in try PostgresExport(database, state: state) }
-    }
-  }
-
-  /// Begins to put calls into the store, for a command that works without a service.
-  ///
-  /// - Throws: If the store cannot be opened, or is in use.
-  package func storeImport() throws(ServiceStartError) -> StoreImport {
-    let now = Clock.wallTime()
-    switch try location() {
-    case .sqlite(let path):
-      return try ServiceStartError.of { () throws(StoreError) in
-        try StoreImport(path: path, payloads: payloads, at: now)
-      }
-    case .postgres(let url):
-      let database = try database(url)
-      return try ServiceStartError.of { () throws(StoreError) in
-        StoreImport(into: try PostgresArchiveDestination(database, payloads: payloads), at: now)
-      }
     }
   }
 

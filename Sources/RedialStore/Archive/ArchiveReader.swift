@@ -3,20 +3,27 @@ internal import RedialModel
 internal import RedialJSON
 internal import RedialText
 
-/// Reads an archived call. An unknown member is an error, and so is a missing one: neither a newer archive nor a
-/// damaged one is misread.
+/// Reads a line of an archive.
 struct ArchiveReader {
   /// How far the clock of the machine that accepted a call may have been ahead of this one.
   private static let maximumLead = Duration.seconds(86_400)
 
-  private let bytes: UnsafeBufferPointer<UInt8>
   private let now: Timestamp
   /// Whether the line ends with its checksum, which is right.
   private let isChecked: Bool
-  private var reader: JSONReader
+  var reader: JSONReader
 
-  init(_ bytes: UnsafeBufferPointer<UInt8>, at now: Timestamp, isChecked: Bool) {
-    self.bytes = bytes
+  /// Reads a line, and compares it with its checksum if it has one.
+  static func read<Found>(
+    _ line: UnsafeBufferPointer<UInt8>, at now: Timestamp, _ body: (inout ArchiveReader) throws(JSONError) -> Found
+  ) throws(JSONError) -> Found {
+    var reader = ArchiveReader(line, at: now, isChecked: LineChecksum.isThere(line))
+    let found = try body(&reader)
+    if reader.isChecked { try LineChecksum.check(line) }
+    return found
+  }
+
+  private init(_ bytes: UnsafeBufferPointer<UInt8>, at now: Timestamp, isChecked: Bool) {
     self.now = now
     self.isChecked = isChecked
     reader = JSONReader(bytes)
@@ -58,9 +65,7 @@ struct ArchiveReader {
       case "retries": retries = try allRetries()
       case "hasTurn": hasTurn = try reader.bool()
       case "key": key = try idempotencyKey()
-      case "checksum":
-        guard isChecked else { throw error("checksum is not the last member, as it was written; remove it") }
-        _ = try reader.string()
+      case "checksum": try checksum()
       default: throw unknown(name)
       }
     }
@@ -182,6 +187,11 @@ struct ArchiveReader {
 
   // MARK: Values
 
+  mutating func checksum() throws(JSONError) {
+    guard isChecked else { throw error("checksum is not the last member, as it was written; remove it") }
+    _ = try reader.string()
+  }
+
   private mutating func identity() throws(JSONError) -> CallID {
     let text = try reader.string()
     guard let id = CallID(text) else { throw error("\"\(text)\" is not the id of a call") }
@@ -197,22 +207,22 @@ struct ArchiveReader {
     return issue
   }
 
-  private mutating func time() throws(JSONError) -> Timestamp { Timestamp(microseconds: try reader.integer()) }
+  mutating func time() throws(JSONError) -> Timestamp { Timestamp(microseconds: try reader.integer()) }
   private mutating func duration() throws(JSONError) -> Duration { .microseconds(try reader.integer()) }
 
-  private mutating func count(_ name: String) throws(JSONError) -> Int {
+  mutating func count(_ name: String) throws(JSONError) -> Int {
     let value = try reader.integer()
     guard (0...Int64(Int32.max)).contains(value) else { throw error("\(name): \(value) is not a count") }
     return Int(value)
   }
 
-  private mutating func word<Word>(_ name: String, _ words: [String: Word]) throws(JSONError) -> Word {
+  mutating func word<Word>(_ name: String, _ words: [String: Word]) throws(JSONError) -> Word {
     let text = try reader.string()
     guard let word = words[text] else { throw error("\(name): \"\(text)\" is not one of \(words.keys.sorted())") }
     return word
   }
 
-  private mutating func base64(_ name: String) throws(JSONError) -> [UInt8] {
+  mutating func base64(_ name: String) throws(JSONError) -> [UInt8] {
     guard let bytes = Base64.decode(try reader.string()) else { throw error("\(name) is not base 64") }
     return bytes
   }
@@ -228,11 +238,11 @@ struct ArchiveReader {
     return true
   }
 
-  private func required<Value>(_ value: Value?, _ name: String) throws(JSONError) -> Value {
+  func required<Value>(_ value: Value?, _ name: String) throws(JSONError) -> Value {
     guard let value else { throw error("\(name) is missing") }
     return value
   }
 
-  private func unknown(_ name: String) -> JSONError { error("\(name) is not known") }
-  private func error(_ reason: String) -> JSONError { JSONError(offset: reader.offset, reason: reason) }
+  func unknown(_ name: String) -> JSONError { error("\(name) is not known") }
+  func error(_ reason: String) -> JSONError { JSONError(offset: reader.offset, reason: reason) }
 }

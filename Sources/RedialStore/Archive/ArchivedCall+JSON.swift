@@ -1,4 +1,3 @@
-internal import CZlib
 package import RedialCore
 internal import RedialModel
 package import RedialJSON
@@ -40,12 +39,11 @@ extension ArchivedCall {
     }
     if let hasTurn { writer.field("hasTurn", hasTurn) }
     if let key { key.write(to: &writer) }
-    writer.field("checksum", writer.bytes.withUnsafeBufferPointer { Self.checksum(of: $0[...]) })
-    writer.endObject()
+    LineChecksum.end(&writer)
     return writer.bytes
   }
 
-  /// Reads what ``json`` wrote.
+  /// Reads what ``json`` wrote. An unknown member is an error, and so is a missing one.
   ///
   /// - Parameter now: The time of the wall clock. An id of a later day is an error, because all ids made until then
   ///   would have to be higher.
@@ -53,26 +51,7 @@ extension ArchivedCall {
   package static func read(
     _ bytes: UnsafeBufferPointer<UInt8>, at now: Timestamp
   ) throws(JSONError) -> ArchivedCall {
-    let (name, digits, end) = (Array(",\"checksum\":\"".utf8), 8, 2)
-    let place = bytes.count - name.count - digits - end
-    let isChecked = place > 0 && bytes[place...].starts(with: name)
-    var reader = ArchiveReader(bytes, at: now, isChecked: isChecked)
-    let call = try reader.call()
-    let stored = isChecked ? String(decoding: bytes[(place + name.count)...].prefix(digits), as: UTF8.self) : nil
-    guard stored == nil || stored == checksum(of: bytes[..<place]) else {
-      throw JSONError(
-        offset: place,
-        reason: "the line has another checksum; if you have changed it on purpose, remove the member checksum")
-    }
-    return call
-  }
-
-  /// The CRC-32 of the bytes before the member `checksum`, in hexadecimal. An export stays somewhere for long, and much of it
-  /// is text that reads as well with another character.
-  private static func checksum(of bytes: Slice<UnsafeBufferPointer<UInt8>>) -> String {
-    let sum = crc32(0, bytes.base.baseAddress, UInt32(clamping: bytes.count))
-    let text = String(sum, radix: 16)
-    return String(repeating: "0", count: 8 - text.count) + text
+    try ArchiveReader.read(bytes, at: now) { (reader) throws(JSONError) in try reader.call() }
   }
 }
 

@@ -1,7 +1,7 @@
 internal import RedialCore
 package import RedialModel
 
-/// All data of one call in a store: ``ExportedCalls`` reads it, an archive has it as a line of JSON, and ``StoreImport`` puts it
+/// All data of one call in a store: an ``ArchiveSource`` reads it, an archive has it as a line of JSON, and ``StoreImport`` puts it
 /// into another store.
 package struct ArchivedCall: Sendable {
   /// The call, with its manual retries.
@@ -62,6 +62,8 @@ enum ArchiveWords {
   static let kinds = words(CallKind.allCases)
   static let failures = words(StopReason.allCases)
   static let outcomes = words(OutcomeClass.allCases)
+  static let steps = words(StatisticsStep.allCases)
+  static let documents = Dictionary(uniqueKeysWithValues: StoredDocument.Kind.allCases.map { ($0.rawValue, $0) })
 
   private static func words<Word>(_ all: [Word]) -> [String: Word] {
     Dictionary(uniqueKeysWithValues: all.map { ("\($0)", $0) })

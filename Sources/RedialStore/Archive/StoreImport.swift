@@ -1,27 +1,31 @@
 package import RedialCore
+internal import RedialJSON
 package import RedialModel
 
-/// Puts archived calls into a store, many at a time. A call that exists already stays unchanged, so that an interrupted
-/// import can be repeated.
+/// Puts what an archive has into a store, many calls at a time. What the store has already stays unchanged, so that an
+/// interrupted import can be repeated.
 package final class StoreImport {
   /// Calls in a transaction.
-  private static let batch = 1000
+  package static let batch = 1000
   /// Bytes of payload in a transaction.
   private static let batchBytes = 16 << 20
 
-  /// The counts of the calls so far.
+  /// The counts of what was imported so far.
   package struct Tally: Sendable, Hashable {
-    /// Added to the store.
+    /// Calls added to the store.
     package var imported = 0
-    /// Already in the store.
+    /// Calls that were in the store already.
     package var known = 0
+    /// What is about no call, and was added to the store.
+    package var items = 0
   }
 
-  /// The counts of the calls that are on disk.
+  /// The counts of what is on disk.
   package private(set) var tally = Tally()
 
   private let store: any ArchiveDestination
   private let now: Timestamp
+  private var items: [StoreItem] = []
   private var waiting: [CallID: ArchivedCall] = [:]
   private var order: [CallID] = []
   private var waitingBytes = 0
@@ -32,6 +36,12 @@ package final class StoreImport {
   package init(into store: any ArchiveDestination, at now: Timestamp) {
     self.store = store
     self.now = now
+  }
+
+  /// Adds what is about no call, at the latest when the import finishes.
+  package func add(_ item: StoreItem) throws(StoreError) {
+    items.append(item)
+    if items.count >= Self.batch { try flush() }
   }
 
   /// Adds a call, at the latest when the import finishes.
@@ -47,13 +57,43 @@ package final class StoreImport {
     if order.count >= Self.batch || waitingBytes >= Self.batchBytes { try flush() }
   }
 
+  /// Adds all of a store that can be read and stored again.
+  ///
+  /// - Parameter damage: Gets what is left out, in a sentence.
+  /// - Throws: If one of the stores fails as a whole.
+  package func add(allOf source: any ArchiveSource, damage: (String) -> Void) throws(StoreError) {
+    for item in try source.items(damage: { damage($0.message) }) { try add(item) }
+    var failure: StoreError?
+    try source.forEach { call in
+      if failure != nil { return }
+      do throws(JSONError) {
+        // Read as an archive is: so what cannot be stored again is reported here.
+        let read = try call.json.withUnsafeBufferPointer { (bytes) throws(JSONError) in
+          try ArchivedCall.read(bytes, at: now)
+        }
+        do throws(StoreError) { try add(read) } catch { failure = error }
+      } catch {
+        damage("\(call.record.id) cannot be read: \(error.reason).")
+      }
+    } damage: { error in
+      damage(error.message)
+    }
+    if let failure { throw failure }
+  }
+
   /// Makes everything durable, and closes the store.
   package func finish() throws(StoreError) {
     try flush()
     try store.finish()
+    store.close()
   }
 
-  private func flush() throws(StoreError) {
+  /// Makes durable what was added.
+  func flush() throws(StoreError) {
+    if !items.isEmpty {
+      tally.items += try store.insert(items)
+      items.removeAll(keepingCapacity: true)
+    }
     if order.isEmpty { return }
     let known = try store.known(order)
     let calls = order.filter { !known.contains($0) }.compactMap { waiting[$0] }
@@ -66,10 +106,18 @@ package final class StoreImport {
   }
 }
 
-/// A store without a service, which gets archived calls.
+/// A store without a service, which gets what an archive has.
 package protocol ArchiveDestination: AnyObject {
+  /// The store, for messages.
+  var place: String { get }
+
   /// Which of these calls it already has.
   func known(_ ids: [CallID]) throws(StoreError) -> Set<CallID>
+
+  /// Puts in what is about no call, as far as the store has nothing under the same name: all of it or nothing.
+  ///
+  /// - Returns: How many were put in.
+  func insert(_ items: [StoreItem]) throws(StoreError) -> Int
 
   /// Puts in calls that it does not have, and what belongs to them: all of them or none.
   ///
@@ -77,6 +125,9 @@ package protocol ArchiveDestination: AnyObject {
   /// behind that call. A key is left out if it has expired, or if another call was accepted under it and keeps it longer.
   func insert(_ calls: [ArchivedCall], at now: Timestamp) throws(StoreError)
 
-  /// Gives the turns that nobody has, and closes the store.
+  /// Gives the turns that nobody has, when all calls are there.
   func finish() throws(StoreError)
+
+  /// Ends the use of the store.
+  func close()
 }

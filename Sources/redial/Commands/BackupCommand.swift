@@ -1,3 +1,4 @@
+import RedialService
 import RedialSQLite
 import RedialStore
 internal import RedialModel
@@ -7,15 +8,25 @@ extension Command {
   static let backup = Command(
     name: "backup", summary: "Copy a store into a new file; a service can be running on it.",
     operands: "FILE", operandCount: 1...1,
-    options: StoreOption.options + [
-      Option(name: "--compact", summary: "Leave out the free space of removed calls.")
+    options: StoreOption.any + [
+      Option(name: "--compact", summary: "Leave out the free space of removed calls (of SQLite).")
     ],
     notes: """
-      The copy is the whole store as of one moment. To restore it, stop the service, move the store's file and the files
-      beside it (-wal, -shm) away, and put the copy in its place. The copy holds the webhook secret and all payloads.
+      The copy is the whole store as of one moment. Of an SQLite store it is such a store: to restore it, stop the service, move
+      the store's file and the files beside it (-wal, -shm) away, and put the copy in its place. Of PostgreSQL it is an archive,
+      as `redial export` writes one: `redial import` puts it into a new database. The copy holds the webhook secret and all payloads.
       """
   ) { arguments throws(CommandError) in
-    let (source, target) = (try StoreOption.path(arguments), arguments.operands[0])
+    let (settings, target) = (try StoreOption.settings(arguments), arguments.operands[0])
+    guard let source = try StoreOption.file(settings) else {
+      guard !arguments.has("--compact") else {
+        throw CommandError(code: .usage, message: "--compact is for SQLite: an archive has no free space.")
+      }
+      let database = try ArchiveCommands.open { () throws(ServiceStartError) in
+        try settings.openExport(in: nil, asOfOneMoment: true)
+      }
+      return try ArchiveCommands.export(database, hasItems: true, to: target, as: "backup")
+    }
     do throws(StoreError) {
       // The size of the copy, which is written under another name, shows the progress.
       let partial = PartialFile.path(of: target)

@@ -13,7 +13,7 @@ extension Command {
     ],
     notes: """
       No service may be running on either store. The store to copy is only read, and stays as it is. At the end both are
-      compared row by row. If this is interrupted, run it again: it goes on where it stopped, and no service starts on the new
+      compared. If this is interrupted, run it again: it goes on where it stopped, and no service starts on the new
       store before all is there.
       Exit codes of this command: 0 everything is in the new store; 1 it is not; 2 the command line is wrong.
       """
@@ -29,15 +29,16 @@ extension Command {
 /// Moves the contents of a store into another one.
 enum MigrateCommand {
   static func run(from: ServiceSettings, to: ServiceSettings) throws(CommandError) -> ExitCode {
-    let (source, destination) = try open(from, to)
-    defer {
-      source.close()
-      destination.close()
-    }
+    let source = try ArchiveCommands.open { () throws(ServiceStartError) in try from.openSource() }
+    defer { source.close() }
+    let destination = try ArchiveCommands.open { () throws(ServiceStartError) in try to.openDestination() }
+    defer { destination.close() }
     var progress = ProgressLine()
     let outcome: StoreMigration.Outcome
     do throws(StoreError) {
-      outcome = try StoreMigration(from: source, to: destination).run { done in progress.show(text(done)) }
+      outcome = try StoreMigration(from: source, to: destination, at: WallClock.now).run { done in
+        progress.show(text(done))
+      }
     } catch {
       progress.end()
       throw CommandError(error)
@@ -56,31 +57,20 @@ enum MigrateCommand {
     return .success
   }
 
-  private static func open(
-    _ from: ServiceSettings, _ to: ServiceSettings
-  ) throws(CommandError) -> (any StoreSource, any StoreDestination) {
-    do throws(ServiceStartError) {
-      let source = try from.openSource()
-      return (source, try to.openDestination())
-    } catch {
-      throw CommandError(code: .unsuccessful, message: error.message)
-    }
-  }
-
   private static func text(_ progress: StoreMigration.Progress) -> String {
     // Moving and comparing are the two halves.
-    let done = progress.phase == .moving ? progress.done : progress.all + progress.done
-    let word = progress.phase == .moving ? "moving" : "comparing"
-    return "\(ProgressLine.bar(done, of: 2 * progress.all))  \(word) \(progress.section.title)"
+    let isMoving = progress.phase == .moving
+    let done = isMoving ? progress.done : progress.all + progress.done
+    return "\(ProgressLine.bar(done, of: 2 * progress.all))  \(isMoving ? "moving" : "comparing") calls"
   }
 
   private static func text(_ outcome: StoreMigration.Outcome, from: String, to: String) -> String {
     var text = outcome.isResumed ? "went on with a migration that was interrupted\n" : ""
-    text += "moved \(outcome.counts[.calls] ?? 0) calls from \(from) to \(to):\n"
-    for section in ContentSection.allCases where section != .finished {
-      guard let count = outcome.counts[section], count > 0 else { continue }
-      text += "  \(RedialTool.padded(section.title, 32))\(count)\n"
+    text += "moved \(outcome.calls) calls from \(from) to \(to):\n"
+    let others = StoreItem.Kind.allCases.map { ($0.title, outcome.items[$0] ?? 0) }
+    for (title, count) in [("attempts", outcome.attempts)] + others where count > 0 {
+      text += "  \(RedialTool.padded(title, 52))\(count)\n"
     }
-    return text + "Both were compared row by row, and are equal.\n"
+    return text + "Both were compared, and are equal.\n"
   }
 }

@@ -9,30 +9,62 @@ extension Command {
     name: "salvage", summary: "Make a new store of all that can be read of a damaged one.",
     operands: "FROM TO", operandCount: 2...2, options: [StoreOption.config],
     notes: """
-      FROM and TO are files of SQLite stores. FROM is only read, and TO must not exist; there must be room for FROM twice. Pages of
-      the write-ahead log are read also behind damage. What cannot be read is named, one line each. No service may be running on FROM.
+      FROM is only read, and what of it cannot be read is named, one line each. If it is the file of an SQLite store, TO is a new
+      file; there must be room for FROM twice, no service may be running on it, and pages of the write-ahead log are read also behind
+      damage. If FROM is a database of PostgreSQL, TO is a new file or an empty database.
       Exit codes of this command: 0 everything is in the new store; 1 something is missing, or there is no new store; 2 the command
       line is wrong.
       """
   ) { arguments throws(CommandError) in
-    let settings = try StoreOption.settings(arguments)
-    let (source, target) = (path(arguments.operands[0]), path(arguments.operands[1]))
-    let outcome: StoreSalvage.Outcome
-    do throws(StoreError) {
-      outcome = try StoreSalvage.run(from: source, to: target, payloads: settings.payloads, at: WallClock.now) {
-        Terminal.error("redial salvage: \($0)\n")
+    let settings = try arguments.operands.map { store throws(CommandError) in
+      try StoreOption.settings(arguments, store: store.contains(":") ? store : "sqlite:" + store)
+    }
+    let (source, target) = (try StoreOption.file(settings[0]), try StoreOption.file(settings[1]))
+    let omissions = Omissions()
+    let names = settings.map { Redaction.place($0.store) }
+    let calls: Int
+    switch (source, target) {
+    case (let source?, let target?):
+      do throws(StoreError) {
+        calls = try StoreSalvage.run(
+          from: source, to: target, payloads: settings[0].payloads, at: WallClock.now,
+          report: omissions.report)
+      } catch {
+        throw CommandError(error)
       }
+    case (let source?, nil):
+      throw CommandError(
+        code: .usage,
+        message: "\(source) is a file, and is salvaged into another file. Name one, and then use `redial migrate`.")
+    case (nil, _): calls = try salvage(settings[0], into: settings[1], omissions)
+    }
+    let rest = omissions.count == 0 ? "nothing is missing" : "what is missing is named above"
+    Terminal.write("wrote \(calls) calls of \(names[0]) to \(names[1]); \(rest)\n")
+    return omissions.count == 0 ? .success : .unsuccessful
+  }
+
+  /// Moves what can be read of a database. Returns how many calls.
+  private static func salvage(
+    _ from: ServiceSettings, into to: ServiceSettings, _ omissions: Omissions
+  ) throws(CommandError) -> Int {
+    let source = try ArchiveCommands.open { () throws(ServiceStartError) in try from.openSource() }
+    defer { source.close() }
+    let destination = try ArchiveCommands.open { () throws(ServiceStartError) in try to.openDestination() }
+    defer { destination.close() }
+    do throws(StoreError) {
+      return try StoreMigration(from: source, to: destination, at: WallClock.now).salvage(damage: omissions.report)
     } catch {
       throw CommandError(error)
     }
-    Terminal.write(
-      "wrote \(outcome.calls) calls of \(source) to \(target)"
-        + (outcome.leftOut == 0 ? "; nothing is missing\n" : "; what is missing is named above\n"))
-    return outcome.leftOut == 0 ? .success : .unsuccessful
   }
+}
 
-  /// The file of a store, which may be named as `--store` names it.
-  private static func path(_ store: String) -> String {
-    store.hasPrefix("sqlite:") ? String(store.dropFirst("sqlite:".count)) : store
+/// What was left out, which is shown at once.
+private final class Omissions {
+  private(set) var count = 0
+
+  func report(_ omission: String) {
+    count += 1
+    Terminal.error("redial salvage: \(omission)\n")
   }
 }

@@ -28,8 +28,13 @@ enum StoreOption {
   static func settings(
     _ arguments: Arguments, of option: String = "--store"
   ) throws(CommandError) -> ServiceSettings {
+    try settings(arguments, store: arguments.value(option))
+  }
+
+  /// The same, of a store that is named; nil for that of the environment or of the config file.
+  static func settings(_ arguments: Arguments, store: String?) throws(CommandError) -> ServiceSettings {
     var flags: [String: String] = [:]
-    flags["store"] = arguments.value(option)
+    flags["store"] = store
     do throws(SettingsFault) {
       return try LoadedSettings.load(
         flags: flags, environment: Environment.all,
@@ -40,15 +45,19 @@ enum StoreOption {
     }
   }
 
-  /// The store's file.
-  static func path(_ settings: ServiceSettings) throws(CommandError) -> String {
-    let location: StoreLocation
+  /// The store's file; nil if it is a database.
+  static func file(_ settings: ServiceSettings) throws(CommandError) -> String? {
     do throws(StoreLocation.Invalid) {
-      location = try StoreLocation(settings.store)
+      guard case .sqlite(let path) = try StoreLocation(settings.store) else { return nil }
+      return path
     } catch {
       throw CommandError(code: .usage, message: error.message)
     }
-    guard case .sqlite(let path) = location else {
+  }
+
+  /// The store's file.
+  static func path(_ settings: ServiceSettings) throws(CommandError) -> String {
+    guard let path = try file(settings) else {
       throw CommandError(
         code: .usage,
         message: "This command reads the file of an SQLite store, and \(Redaction.place(settings.store)) is a "

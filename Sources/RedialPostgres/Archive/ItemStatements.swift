@@ -1,0 +1,90 @@
+internal import RedialCore
+internal import RedialModel
+internal import RedialStore
+
+/// The statements that put what is about no call into a store, as far as it has nothing under the same name. Each returns how
+/// many rows were put in.
+struct ItemStatements {
+  private(set) var statements: [PostgresStatement] = []
+
+  /// Makes the statements; targets and namespaces get numbers before.
+  init(_ items: [StoreItem], _ table: NumberTable) throws(StoreError) {
+    var (settings, documents): ([(name: String, value: String)], [StoredDocument]) = ([], [])
+    var (targets, counts): ([(key: TargetKey, record: TargetRecord)], [StoredCounts]) = ([], [])
+    for item in items {
+      switch item {
+      case .setting(let name, let value): settings.append((name, value))
+      case .document(let document): documents.append(document)
+      case .target(let key, let record): targets.append((key, record))
+      case .counts(let one): counts.append(one)
+      }
+    }
+    let numbers = try table.numbers(
+      targets: Set(targets.map(\.key)),
+      namespaces: Set(counts.map(\.namespace) + targets.map { $0.key.namespace }))
+    if !settings.isEmpty { add(settings) }
+    if !documents.isEmpty { add(documents) }
+    if !targets.isEmpty {
+      var statement = PostgresStatement(Self.putTargets)
+      statement.add(targets.map { numbers.targets[$0.key] ?? 0 })
+      statement.add(byteStrings: targets.map(\.record.bytes))
+      statements.append(statement)
+    }
+    if !counts.isEmpty {
+      var statement = PostgresStatement(Self.putCounts)
+      statement.add(counts.map { numbers.namespaces[$0.namespace] ?? 0 })
+      statement.add(counts.map(\.step.rawValue))
+      statement.add(counts.map(\.start.microseconds))
+      statement.add(texts: counts.map { "{\($0.numbers.map(String.init).joined(separator: ","))}" })
+      statements.append(statement)
+    }
+  }
+
+  private mutating func add(_ settings: [(name: String, value: String)]) {
+    var statement = PostgresStatement(Self.putSettings)
+    statement.add(texts: settings.map(\.name))
+    statement.add(texts: settings.map(\.value))
+    statements.append(statement)
+  }
+
+  private mutating func add(_ documents: [StoredDocument]) {
+    var statement = PostgresStatement(Self.putDocuments)
+    statement.add(texts: documents.map(\.kind.rawValue))
+    statement.add(texts: documents.map(\.id))
+    statement.add(byteStrings: documents.map(\.content))
+    statements += [statement, ServiceStatements.raise(Set(documents.map(\.kind)))]
+  }
+
+  private static let putSettings = PostgresQuery(
+    "put_settings", "store settings",
+    """
+    WITH i AS (INSERT INTO settings (name, value) SELECT name, value FROM unnest($1::text[], $2::text[]) AS u (name, value)
+      ON CONFLICT (name) DO NOTHING RETURNING 1) SELECT count(*) FROM i
+    """)
+
+  private static let putDocuments = PostgresQuery(
+    "put_documents", "store documents",
+    """
+    WITH i AS (INSERT INTO documents (kind, id, content)
+      SELECT kind, id, content FROM unnest($1::text[], $2::text[], $3::bytea[]) AS u (kind, id, content)
+      ON CONFLICT (kind, id) DO NOTHING RETURNING 1) SELECT count(*) FROM i
+    """)
+
+  private static let putTargets = PostgresQuery(
+    "put_targets", "store the records of targets",
+    """
+    WITH i AS (UPDATE targets t SET record = u.record FROM unnest($1::int8[], $2::bytea[]) AS u (id, record)
+      WHERE \(Lookup.row("t.id", "u.id")) AND t.record IS NULL RETURNING 1) SELECT count(*) FROM i
+    """)
+
+  /// Sessions have numbers above 0.
+  private static let putCounts = PostgresQuery(
+    "put_counts", "store statistics",
+    """
+    WITH i AS (INSERT INTO statistics (namespace, step, start, session, counts)
+      SELECT u.namespace, u.step, u.start, 0, u.counts::int8[]
+      FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::text[]) AS u (namespace, step, start, counts)
+      WHERE NOT EXISTS (SELECT 1 FROM statistics s WHERE s.namespace = u.namespace AND s.step = u.step AND s.start = u.start)
+      RETURNING 1) SELECT count(*) FROM i
+    """)
+}
