@@ -49,7 +49,7 @@ extension PostgresStore {
   /// Removes some of the calls that ended before the retention time, in one transaction. Only the owner of the first
   /// shard does, so that instances do not wait for each other.
   ///
-  /// The size of the database is not limited: `retention.bytes` is not used.
+  /// Beyond `retention.bytes` the calls that ended first are removed early (``SizeWatch``).
   ///
   /// It removes rows. Tables divided by day, of which the oldest is dropped, would save a fifth of the server's CPU for a
   /// call at full load (10.7 of about 45 us), but a commit of two calls would pay for it: with eight days its look-ups take
@@ -63,12 +63,16 @@ extension PostgresStore {
     let shown = shown.current()
     var (first, find) = (PostgresStatement(Self.ownsFirst), PostgresStatement(Self.ended))
     first.add(session.id)
-    find.add(now.microseconds &- retention.time.wholeMicroseconds)
+    let excess = try excess(over: retention.bytes)
+    find.add(retention.horizon(at: now, bytes: excess > 0 ? .max : 0).microseconds)
     find.add(Self.batch + Int64(shown.count))
     let rows = try side.run([first, find])
     guard rows[0].integer(0, 0) == 1 else { return TidyStep() }
-    let ids = rows[1].map { CallID(rawValue: rows[1].integer($0, 0)) }.filter { !shown.contains($0) }
-      .prefix(Int(Self.batch)).map(\.rawValue)
+    let old = retention.horizon(at: now, bytes: 0).microseconds
+    let ended = rows[1].map { row in (id: rows[1].integer(row, 0), end: rows[1].integer(row, 1)) }
+      .filter { !shown.contains(CallID(rawValue: $0.id)) }.prefix(Int(Self.batch))
+    // No more than necessary are removed early.
+    let ids = (ended.filter { $0.end <= old } + ended.filter { $0.end > old }.prefix(excess)).map(\.id)
     var hold = PostgresStatement(LeaseQueries.hold)
     hold.add(session.id)
     guard !ids.isEmpty else {
@@ -81,6 +85,29 @@ extension PostgresStore {
     var remove = PostgresStatement(Self.remove)
     remove.add(ids)
     _ = try side.run([hold, remove])
+    size.withLock { $0.didRemove(ids.count) }
     return TidyStep(removed: ids.count, isDone: false)
+  }
+
+  /// How many calls have to go because the database is too large.
+  private func excess(over limit: Int) throws(StoreError) -> Int {
+    let now = ContinuousClock.now
+    guard size.withLock({ $0.isDue(at: now) }) else { return size.withLock { $0.excess } }
+    let rows = try side.run(UsageQueries.statements + [PostgresStatement(SizeQueries.unfinished)])
+    let usage = UsageQueries.usage(rows)
+    let ended = usage.finished.reduce(0) { $0 + $1.count }
+    let calls = ended + Int(rows[2].integer(0, 0))
+    guard usage.usedBytes > limit, ended > 0 else {
+      size.withLock { $0.fits(at: now) }
+      return 0
+    }
+    var take = PostgresStatement(SizeQueries.sample)
+    take.add(Int64(SizeWatch.sample * 1_000_000 / ended + 1))
+    let sample = try side.run([take])[0]
+    return size.withLock {
+      $0.isOver(
+        limit, bytes: Int(sample.integer(0, 1)), calls: Int(sample.integer(0, 0)), of: calls, at: now)
+      return $0.excess
+    }
   }
 }

@@ -17,6 +17,7 @@ package final class PostgresStore: CallStore, Sendable {
   let payloads: PayloadRule
   let isShared: Bool
   let shown: ShownByClaims
+  let size = Mutex(SizeWatch())
   let heartbeat = Mutex<Heartbeat?>(nil)
   private let commits: CommitWorks
 
