@@ -131,6 +131,8 @@ package struct MigrationConformance {
   private func fill() throws {
     let store = try openFilling()
     let filling = StoreImport(into: store, at: Sample.start)
+    // A target that says nothing does not travel.
+    try filling.add(.target(TargetKey("plain", in: .default), TargetRecord()))
     for item in ArchiveSamples.items { try filling.add(item) }
     for call in ArchiveSamples.calls { try filling.add(call) }
     try filling.finish()

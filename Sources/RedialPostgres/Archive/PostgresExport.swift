@@ -48,43 +48,45 @@ package final class PostgresExport: ArchiveSource {
       try snapshots.rows([Self.settings, Self.documents, Self.targets, Self.counts].map(PostgresStatement.init))
     }
     var all = (0..<rows[0].count).compactMap { StoreItem.travelling(rows[0].text($0, 0), rows[0].text($0, 1)) }
-    func add(_ kind: StoreItem.Kind, _ item: () throws(StoreError) -> StoreItem?) {
+    func add(_ item: () throws(StoreError) -> StoreItem?) {
       do throws(StoreError) {
-        if let item = try item() { return all.append(item) }
-        damage(StoreError(kind: .corrupt, message: "One of the \(kind.title) is not readable."))
+        if let item = try item() { all.append(item) }
       } catch {
         damage(error)
       }
     }
     for row in 0..<rows[1].count {
-      add(.document) {
-        StoredDocument.Kind(rawValue: rows[1].text(row, 0)).map { kind in
-          .document(StoredDocument(kind, id: rows[1].text(row, 1), rows[1].bytes(row, 2)))
-        }
+      add { () throws(StoreError) in
+        guard let kind = StoredDocument.Kind(rawValue: rows[1].text(row, 0)) else { throw Self.unreadable(.document) }
+        return .document(StoredDocument(kind, id: rows[1].text(row, 1), rows[1].bytes(row, 2)))
       }
     }
     for row in 0..<rows[2].count {
-      add(.target) { () throws(StoreError) in
+      add { () throws(StoreError) in
         let key: TargetKey = rows[2].key(row, 0)
         let record = rows[2].withBytes(row, 1) { bytes in
           Result { () throws(StoreError) in try TargetRecord(bytes, of: key, in: place) }
         }
-        return .target(key, try record.get())
+        return .travelling(key, try record.get())
       }
     }
-    for row in 0..<rows[3].count { add(.counts) { Self.counts(rows[3], row) } }
+    for row in 0..<rows[3].count { add { () throws(StoreError) in try Self.counts(rows[3], row) } }
     return all.ordered()
   }
 
-  private static func counts(_ rows: PostgresRows, _ row: Int) -> StoreItem? {
+  private static func counts(_ rows: PostgresRows, _ row: Int) throws(StoreError) -> StoreItem {
     let words = rows.text(row, 3).split(separator: ",")
     let numbers = words.compactMap { Int64($0) }
     guard numbers.count == words.count, let namespace = Namespace(rows.text(row, 0)),
       let step = StatisticsStep(rawValue: rows.integer(row, 1))
-    else { return nil }
+    else { throw unreadable(.counts) }
     return .counts(
       StoredCounts(
         namespace: namespace, step: step, start: Timestamp(microseconds: rows.integer(row, 2)), numbers: numbers))
+  }
+
+  private static func unreadable(_ kind: StoreItem.Kind) -> StoreError {
+    StoreError(kind: .corrupt, message: "One of the \(kind.title) is not readable.")
   }
 
   package func callCount() throws(StoreError) -> Int {

@@ -68,7 +68,7 @@ struct StoredItems {
       let record = row.withBytes(1) { bytes in
         Result { () throws(StoreError) in try TargetRecord(bytes, of: key, in: place) }
       }
-      return .target(key, try record.get())
+      return .travelling(key, try record.get())
     case .counts:
       let numbers = StatisticsTable.numbers(row.text(3))
       guard let namespace = Namespace(row.text(0)), let step = StatisticsStep(rawValue: row.integer(1)), let numbers

@@ -55,6 +55,11 @@ package enum StoreItem: Sendable, Hashable {
   /// The settings that are about the place of a store and not about its data: they do not travel.
   package static let settingsOfPlace = [MigrationMark.settingName, "peerSecret", "writtenAgainAt", ServiceTime.setting]
 
+  /// A target that has something to travel; nil for one whose record says nothing.
+  package static func travelling(_ key: TargetKey, _ record: TargetRecord) -> StoreItem? {
+    record == TargetRecord() ? nil : .target(key, record)
+  }
+
   /// A setting that travels; nil for one of the place.
   package static func travelling(_ name: String, _ value: String) -> StoreItem? {
     settingsOfPlace.contains(name) ? nil : .setting(name: name, value: value)
