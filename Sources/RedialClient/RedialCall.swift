@@ -50,6 +50,10 @@ public struct RedialCall: Sendable, Hashable, Identifiable {
   public var attemptCount: Int
   /// The maximum number of attempts; nil if only the deadline limits them.
   public var maxAttempts: Int?
+  /// The status of the last attempt that has ended; nil without a response, and in events.
+  public var lastStatus: Int?
+  /// The code of what went wrong with that attempt, such as `connectionRefused`; nil if it was answered, and in events.
+  public var lastError: String?
   /// When its payloads were erased; nil if they were not.
   public var contentErasedAt: Date?
   /// The policy's settings that are allowed but rarely intended. Only the answer to its submission has them.
@@ -79,7 +83,7 @@ extension RedialCall: Codable {
   private enum Key: String, CodingKey {
     case id, kind, state, failureReason, issue, waitingOn, nextAttemptAt, url, method, target, priority, orderingKey
     case redirects, replayOf, policy, description, labels, createdAt, finishedAt, deadlineAt, attemptCount, maxAttempts,
-      contentErasedAt, warnings, retries
+      lastStatus, lastError, contentErasedAt, warnings, retries
     case waited, attempts, response
   }
 
@@ -112,6 +116,8 @@ extension RedialCall: Codable {
     deadlineAt = try members.timeIfPresent(forKey: .deadlineAt)
     attemptCount = try members.decode(Int.self, forKey: .attemptCount)
     maxAttempts = try members.decodeIfPresent(Int.self, forKey: .maxAttempts)
+    lastStatus = try members.decodeIfPresent(Int.self, forKey: .lastStatus)
+    lastError = try members.decodeIfPresent(String.self, forKey: .lastError)
     contentErasedAt = try members.timeIfPresent(forKey: .contentErasedAt)
     warnings = try members.decodeIfPresent([Warning].self, forKey: .warnings) ?? []
     retries = try members.decodeIfPresent([ManualRetry].self, forKey: .retries) ?? []
@@ -145,6 +151,8 @@ extension RedialCall: Codable {
     try members.encode(deadlineAt.flatMap(WireTime.text), forKey: .deadlineAt)
     try members.encode(attemptCount, forKey: .attemptCount)
     try members.encode(maxAttempts, forKey: .maxAttempts)
+    try members.encodeIfPresent(lastStatus, forKey: .lastStatus)
+    try members.encodeIfPresent(lastError, forKey: .lastError)
     try members.encode(contentErasedAt.flatMap(WireTime.text), forKey: .contentErasedAt)
     if !warnings.isEmpty { try members.encode(warnings, forKey: .warnings) }
     try members.encode(retries, forKey: .retries)

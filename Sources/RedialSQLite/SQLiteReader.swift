@@ -302,7 +302,8 @@ private final class ReadConnection: @unchecked Sendable {
           calls.append(
             DamagedCall(id: id, reason: "an index names it and the table lacks it").standIn(for: query.filter))
         case .damaged(let call): calls.append(call.standIn(for: query.filter))
-        case .intact(let record): calls.append(StoredCall(record: record, attempts: []))
+        case .intact(let record):
+          calls.append(StoredCall(record: record, attempts: [], last: try listed.lastAnswer(of: record)))
         }
       }
       return CallPage(calls: calls, next: found.next)

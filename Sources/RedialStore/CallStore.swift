@@ -74,7 +74,7 @@ package protocol CallReader: Sendable {
   /// Those of some calls that have ended.
   func ended(among ids: [CallID]) throws(StoreError) -> [CallID]
 
-  /// Calls without bodies, newest first.
+  /// Calls without bodies and attempts, newest first, and what the last attempt of each came to.
   func calls(_ query: CallQuery) throws(StoreError) -> CallPage<StoredCall>
 
   /// The ids of calls, newest first.
@@ -125,15 +125,20 @@ package struct StoredCall: Sendable {
   package var record: CallRecord
   /// Its attempts, newest last.
   package var attempts: [AttemptRecord]
+  /// What the last attempt came to, in a list, which has no attempts.
+  package var last: LastAnswer?
   /// The record of its target, for instances that do not run its calls; nil if the store has one instance alone.
   package var target: TargetRecord?
   /// Why it cannot be read, if the rest of it only stands for it in a list.
   package var damage: String?
 
   /// Creates a stored call.
-  package init(record: CallRecord, attempts: [AttemptRecord], target: TargetRecord? = nil) {
+  package init(
+    record: CallRecord, attempts: [AttemptRecord], last: LastAnswer? = nil, target: TargetRecord? = nil
+  ) {
     self.record = record
     self.attempts = attempts
+    self.last = last
     self.target = target
   }
 }

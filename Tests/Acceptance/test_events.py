@@ -74,7 +74,7 @@ def test_a_call_is_told_of_from_its_acceptance_to_its_end(redial, flaky):
     attempts = [e["attempt"] for e in stream.events if "attempt" in e]
     assert [(a["number"], a["status"]) for a in attempts] == [(1, 503), (2, 200)]
     call = service.get(identity)
-    assert ended["data"] == {k: v for k, v in call.items() if k not in ("attempts", "retries", "waited", "response", "policyInForce")}
+    assert ended["data"] == {k: v for k, v in call.items() if k not in ("attempts", "retries", "waited", "response", "policyInForce", "lastStatus", "lastError")}
     assert ended["timestamp"] == call["finishedAt"]
     cancelled = service.submit(url=target.url, delay="1h")
     service("POST", f"/v1/calls/{cancelled}/cancel")

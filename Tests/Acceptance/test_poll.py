@@ -9,11 +9,12 @@ import sqlite3
 import threading
 from urllib.parse import quote
 
-from processes import BOUND, wait_until
+from processes import BOUND, free_port, wait_until
 
 SHAPE = {
     "id", "kind", "state", "failureReason", "issue", "waitingOn", "nextAttemptAt", "url", "method", "target", "labels",
-    "createdAt", "finishedAt", "deadlineAt", "attemptCount", "maxAttempts", "policy", "contentErasedAt"}
+    "createdAt", "finishedAt", "deadlineAt", "attemptCount", "maxAttempts", "policy", "contentErasedAt", "lastStatus",
+    "lastError"}
 
 
 def test_a_call_has_one_shape_from_submit_to_list(redial, flaky):
@@ -29,6 +30,39 @@ def test_a_call_has_one_shape_from_submit_to_list(redial, flaky):
     assert call["response"]["body"] == "ok\n" and call["response"]["encoding"] == "utf8"
     listed = service("GET", "/v1/calls").json["data"]
     assert [c.keys() for c in listed] == [SHAPE]
+
+
+def test_a_list_says_what_the_last_attempt_of_each_call_came_to(redial, flaky, receiver):
+    service, target = redial(clock=True), flaky()
+    answers = [503, 200]
+    recovers = receiver(lambda request: (answers.pop(0), {}, b""))
+    once = {"maxAttempts": 1}
+    expected = {
+        service.submit(url=target.url, delay="1h"): (None, None),
+        service.submit(url=target.url): (200, None),
+        service.submit(url=target.url + "/?fail=9&status=404"): (404, None),
+        service.submit(url=f"http://127.0.0.1:{free_port()}/", policy=once): (None, "connectionRefused"),
+    }
+    twice = service.submit(url=recovers.url, policy={"backoff": {"initial": "1m", "max": "1m", "jitter": "none"}})
+    shown = {}
+
+    def last():
+        page = service("GET", "/v1/calls").json["data"]
+        shown.update({call["id"]: (call["lastStatus"], call["lastError"]) for call in page})
+        return shown
+
+    wait_until(lambda: last()[twice] == (503, None), "its first attempt has ended")
+    for identity in list(expected)[1:]:
+        service.ended(identity)
+    service.advance(61)
+    expected[twice] = (200, None)
+    service.ended(twice)
+    assert last() == expected
+    lines = service("GET", "/v1/calls", headers={"accept": "application/x-ndjson"}).body.decode().splitlines()
+    assert {call["id"]: (call["lastStatus"], call["lastError"]) for call in map(json.loads, lines)} == expected
+    for identity, (status, error) in expected.items():
+        call = service.get(identity)
+        assert (call["lastStatus"], call["lastError"]) == (status, error)
 
 
 def test_a_body_that_is_no_text_is_shown_in_base_64(redial, receiver):

@@ -51,7 +51,7 @@ def test_an_endpoint_is_told_of_calls_and_targets_and_verifies_with_its_own_secr
     payload = verified(hook.next(), secret)
     call = service.ended(identity)
     assert (payload["type"], payload["timestamp"]) == ("call.succeeded", call["finishedAt"])
-    assert payload["data"] == {k: v for k, v in call.items() if k not in ("attempts", "retries", "waited", "response", "policyInForce")}
+    assert payload["data"] == {k: v for k, v in call.items() if k not in ("attempts", "retries", "waited", "response", "policyInForce", "lastStatus", "lastError")}
     cancelled = service.submit(url=target.url, delay="1h")
     service("POST", f"/v1/calls/{cancelled}/cancel")
     payload = verified(hook.next(), secret)

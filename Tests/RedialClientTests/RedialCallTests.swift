@@ -10,7 +10,8 @@ struct RedialCallTests {
      "priority":9,"orderingKey":"customer-7","redirects":{"max":3},"replayOf":"call_00","policy":"patient@3","contentErasedAt":"2026-12-01T11:00:00.000Z",
      "warnings":[{"code":"c","detail":"d"}],
      "retries":[{"at":"2026-12-01T10:00:00.000Z","afterAttempt":1,"by":"Ada","reason":null}],
-     "createdAt":"2026-12-01T09:00:00.123Z","finishedAt":null,"deadlineAt":null,"attemptCount":2,"maxAttempts":25,
+     "createdAt":"2026-12-01T09:00:00.123Z","finishedAt":null,"deadlineAt":null,"attemptCount":2,"maxAttempts":25,"lastStatus":null,
+     "lastError":"timeout",
      "attempts":[
        {"number":1,"startedAt":"2026-12-01T09:00:00.200Z","outcome":"answered","status":503,"duration":"12.4ms",
         "waited":{"backoff":"500ms","moon":"19.5s"},"decision":{"action":"park","until":"2026-12-01T10:00:00.000Z","because":"x","computed":"1m","jitter":1.224,
@@ -33,6 +34,7 @@ struct RedialCallTests {
     #expect(call.contentErasedAt == Date(timeIntervalSince1970: 1_796_122_800))
     #expect(call.warnings == [RedialCall.Warning(code: "c", detail: "d")])
     #expect(call.retries.map(\.by) == ["Ada"] && call.retries.map(\.reason) == [nil])
+    #expect(call.lastStatus == nil && call.lastError == "timeout")
     #expect(call.attempts[0].duration == .microseconds(12_400))
     #expect(call.attempts[0].decision?.computed == .seconds(60))
     #expect(call.attempts[0].decision?.until == Date(timeIntervalSince1970: 1_796_119_200))

@@ -53,6 +53,7 @@ struct ViewTests {
     #expect(attempts.map { $0["duration"] as? String } == ["12.4ms", "1s"])
     #expect((attempts[0]["error"] as? [String: String])?["code"] == "timeout" && attempts[0]["status"] is NSNull)
     #expect(attempts[1]["error"] == nil && attempts[1]["response"] == nil)
+    #expect(shown["lastStatus"] as? Int == 200 && shown["lastError"] is NSNull)
     let response = try #require(shown["response"] as? [String: Any])
     #expect(
       response["headers"] as? [String: [String]] == ["content-type": ["text/plain"], "set-cookie": ["a", "b"]])
@@ -70,6 +71,14 @@ struct ViewTests {
     #expect(shown["nextAttemptAt"] as? String == "2026-09-21T14:13:25.123Z")
     #expect(shown["deadlineAt"] as? String == "2026-09-22T14:13:20.123Z")
     #expect(shown["attempts"] == nil && shown["response"] == nil)
+    // Events do not know the last attempt.
+    #expect(shown["lastStatus"] == nil && shown["lastError"] == nil)
+    let listed = try object { writer in
+      CallView.write(
+        call(.queued), attempts: [], wait: wait, detail: .summary, redaction: Redaction(),
+        last: LastAnswer(Self.attempts[0]), to: &writer)
+    }
+    #expect(listed["lastStatus"] is NSNull && listed["lastError"] as? String == "timeout")
     let failed = try object { writer in
       CallView.write(call(.failed, failure: .tripped), attempts: [], wait: wait, redaction: Redaction(), to: &writer)
     }

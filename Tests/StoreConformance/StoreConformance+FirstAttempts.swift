@@ -56,6 +56,10 @@ extension StoreConformance {
       head.response?.body = []
       #expect(try reader.attempts(of: call.id, withBodies: false) == [head])
     }
+    for call in try reader.calls(CallQuery()).calls {
+      let attempt = Self.firstAttempts[try #require(calls.firstIndex { $0.id == call.record.id })]
+      #expect(call.last == LastAnswer(attempt) && call.attempts.isEmpty)
+    }
     let filter = CallFilter(outcome: .maybeSent)
     #expect(try reader.ids(CallQuery(filter)).calls == [calls[0].id])
   }
@@ -88,12 +92,21 @@ extension StoreConformance {
       calls[index].progress.state = .succeeded
       calls[index].progress.finishedAt = Sample.time(500)
     }
-    try store.commit(calls.map { .update($0.id, $0.progress, Sample.attempt(2)) })
-    for (call, attempt) in zip(calls, first) {
-      #expect(try reader.call(call.id, allResponses: true)?.attempts == [attempt, Sample.attempt(2)])
+    let later = calls.indices.map { index in
+      var attempt = Sample.attempt(2)
+      guard index.isMultiple(of: 2) else { return attempt }
+      (attempt.outcome, attempt.status, attempt.response) = (.notSent, nil, nil)
+      attempt.failure = AttemptFailure(code: "connectionRefused", message: "Nobody listens.")
+      return attempt
+    }
+    try store.commit(zip(calls, later).map { .update($0.id, $0.progress, $1) })
+    let listed = try reader.calls(CallQuery()).calls
+    #expect(listed.reversed().map(\.last) == later.map { LastAnswer($0) })
+    for ((call, attempt), last) in zip(zip(calls, first), later) {
+      #expect(try reader.call(call.id, allResponses: true)?.attempts == [attempt, last])
       var bare = attempt
       bare.response = nil
-      #expect(try reader.call(call.id, allResponses: false)?.attempts == [bare, Sample.attempt(2)])
+      #expect(try reader.call(call.id, allResponses: false)?.attempts == [bare, last])
     }
   }
 

@@ -32,9 +32,11 @@ public struct CallView {
   ///   - withPolicy: Whether to include the whole policy.
   ///   - request: The request, if it is to be included.
   ///   - damage: Why the call cannot be read, if this stands for it.
+  ///   - last: What the last attempt came to, for a summary; nil if that is not known. Otherwise the attempts say it.
   public static func write(
     _ call: CallRecord, attempts: [AttemptRecord], wait: Wait?, detail: Detail = .full, redaction: Redaction,
-    withWarnings: Bool = false, withPolicy: Bool = false, request: RequestView? = nil, damage: String? = nil,
+    last: LastAnswer? = nil, withWarnings: Bool = false, withPolicy: Bool = false, request: RequestView? = nil,
+    damage: String? = nil,
     to writer: inout JSONWriter
   ) {
     let progress = call.progress
@@ -55,6 +57,7 @@ public struct CallView {
     writer.field("deadlineAt", damage == nil ? call.deadline : nil)
     writer.field("attemptCount", progress.attempts)
     writer.field("maxAttempts", attempts: call.spec.policy.maxAttempts)
+    if let last = detail == .full ? LastAnswer(attempts.last) : last { last.writeMembers(to: &writer) }
     if detail == .full {
       writer.key("retries")
       writer.beginArray()

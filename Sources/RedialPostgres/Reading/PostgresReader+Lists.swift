@@ -6,7 +6,7 @@ extension PostgresReader {
   /// Calls without bodies, newest first. One that cannot be read is listed with an empty URL.
   package func calls(_ query: CallQuery) throws(StoreError) -> CallPage<StoredCall> {
     let page = try ids(query)
-    let found = try results(of: page.calls)
+    let found = try results(of: page.calls, by: ReadQueries.listed)
     var calls: [StoredCall] = []
     for id in page.calls {
       // A call that was removed since is left out.

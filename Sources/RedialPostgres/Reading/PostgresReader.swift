@@ -96,7 +96,7 @@ package final class PostgresReader: CallReader {
 
   /// Calls by their ids, in that order, without bodies and attempts.
   package func records(of ids: [CallID]) throws(StoreError) -> [Result<CallRecord, StoreError>?] {
-    let found = try results(of: ids)
+    let found = try results(of: ids, by: ReadQueries.records)
     return ids.map { found[$0].map { $0.map(\.record).mapError(\.error) } }
   }
 
@@ -110,18 +110,33 @@ package final class PostgresReader: CallReader {
   }
 
   /// Calls by their ids, without bodies and attempts.
-  func results(of ids: [CallID]) throws(StoreError) -> [CallID: Result<StoredCall, DamagedCall>] {
+  ///
+  /// - Parameter query: ``ReadQueries/records``, or ``ReadQueries/listed`` for what their last attempts came to.
+  func results(
+    of ids: [CallID], by query: PostgresQuery
+  ) throws(StoreError) -> [CallID: Result<StoredCall, DamagedCall>] {
     guard !ids.isEmpty else { return [:] }
-    var select = PostgresStatement(ReadQueries.records)
+    var select = PostgresStatement(query)
     select.add(ids.map(\.rawValue))
     let rows = try run([select])[0]
     var found: [CallID: Result<StoredCall, DamagedCall>] = [:]
     for row in 0..<rows.count {
       found[CallID(rawValue: rows.integer(row, 0))] = CallColumns.read(rows, row).map {
-        StoredCall(record: $0, attempts: [], target: TargetColumn.read(rows, row))
+        StoredCall(
+          record: $0, attempts: [], last: query.name == ReadQueries.listed.name ? Self.lastAnswer(rows, row) : nil,
+          target: TargetColumn.read(rows, row))
       }
     }
     return found
+  }
+
+  /// What the last attempt came to, in a row of ``ReadQueries/listed``. Damaged attempts came to nothing that is known.
+  private static func lastAnswer(_ rows: PostgresRows, _ row: Int) -> LastAnswer {
+    let status = CallColumns.past + 2
+    if let answered = rows.integerIfPresent(row, status) { return LastAnswer(status: Int(answered), error: nil) }
+    if !rows.isNull(row, status + 1) { return LastAnswer(status: nil, error: rows.text(row, status + 1)) }
+    let packed = try? PackedColumn.stored(rows, row, CallColumns.past)
+    return LastAnswer(status: nil, error: packed?.last?.failure?.code)
   }
 
   // MARK: Waiting calls

@@ -26,6 +26,19 @@ enum ReadQueries {
     "read_retries", "read a call's retries",
     "SELECT \(AttemptColumns.retries) FROM retries t WHERE t.call_id = $1::int8 ORDER BY t.at")
 
+  /// The calls with these ids, without bodies, in any order, with what a list shows of the last attempt: its status, or
+  /// else the code of its failure. Packed attempts come before those that are rows.
+  static let listed = PostgresQuery(
+    "read_listed", "list calls",
+    """
+    SELECT \(CallColumns.list(bodies: false, past: "CASE WHEN \(failed) THEN c.past END")), \(TargetColumn.name),
+      c.last_status, CASE WHEN \(failed) THEN (
+        SELECT a.failure_code FROM attempts a WHERE a.call_id = c.id ORDER BY a.number DESC LIMIT 1) END
+    FROM calls c JOIN requests r ON \(Lookup.row("r.id", "c.id")) \(TargetColumn.join) WHERE c.id = ANY($1::int8[])
+    """)
+
+  private static let failed = "c.last_status IS NULL AND c.attempts > 0"
+
   /// The calls with these ids, without bodies, in any order.
   static let records = PostgresQuery(
     "read_records", "read calls",

@@ -18,6 +18,18 @@ struct LoggedListing {
     return .intact(record.withoutBody)
   }
 
+  /// What the last attempt of a call came to.
+  func lastAnswer(of call: CallRecord) throws(StoreError) -> LastAnswer {
+    guard call.progress.attempts > 0 else { return .none }
+    let logged = logged.calls[call.id]
+    if let last = logged?.attempts.last {
+      guard let attempt = try? last.stored() else { return .none }
+      return LastAnswer(status: attempt.status.map { Int($0) }, error: attempt.failure?.code)
+    }
+    guard logged == nil || logged?.stored != nil, let last = try attempts.last(of: call.id) else { return .none }
+    return LastAnswer(status: last.status.map { Int($0) }, error: last.failure)
+  }
+
   /// Puts the logged calls into a page that was found in the tables.
   func page(_ query: CallQuery, _ found: CallPage<CallID>?) throws(StoreError) -> CallPage<CallID> {
     let before = min(query.before ?? query.filter.endID, query.filter.endID)

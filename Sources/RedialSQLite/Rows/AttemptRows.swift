@@ -39,7 +39,7 @@ struct AttemptRows {
     past = try PastColumn(on: connection)
     selectLast = try connection.prepare(
       "read a call's last attempt",
-      "SELECT outcome, status FROM attempts WHERE call_id = ?1 ORDER BY number DESC LIMIT 1")
+      "SELECT outcome, status, failure_code FROM attempts WHERE call_id = ?1 ORDER BY number DESC LIMIT 1")
     let shown = "?2 >= 2 OR (?2 = 1 AND number = (SELECT max(number) FROM attempts WHERE call_id = ?1))"
     let wanted = "?2 <> 3 AND (\(shown))"
     select = try connection.prepare(
@@ -93,15 +93,16 @@ struct AttemptRows {
     return .success(attempts)
   }
 
-  /// The numbers of the last attempt's outcome and status, as they are stored; nil if there is none, or if it cannot be
-  /// read.
-  func last(of id: CallID) throws(StoreError) -> (outcome: Int64, status: Int64?)? {
+  /// The numbers of the last attempt's outcome and status, and the code of its failure, as they are stored; nil if there
+  /// is none, or if it cannot be read.
+  func last(of id: CallID) throws(StoreError) -> (outcome: Int64, status: Int64?, failure: String?)? {
     selectLast.bind(1, id.rawValue)
-    if let row = try selectLast.first({ row throws(StoreError) in (row.integer(0), row.integerIfPresent(1)) }) {
-      return row
+    let row = try selectLast.first { row throws(StoreError) in
+      (row.integer(0), row.integerIfPresent(1), row.isNull(2) ? nil : row.text(2))
     }
+    if let row { return row }
     guard case .success(let attempts) = try past.attempts(of: id), let last = attempts.last else { return nil }
-    return (last.outcome, last.status)
+    return (last.outcome, last.status, last.failure?.code)
   }
 
   private static func read(_ row: SQLiteStatement) -> Result<AttemptRecord, AttemptDamage> {

@@ -96,8 +96,8 @@ enum Answer {
     writer.beginArray()
     for stored in page {
       CallView.write(
-        stored.record, attempts: [], wait: wait(stored), detail: .summary, redaction: redaction, damage: stored.damage,
-        to: &writer)
+        stored.record, attempts: [], wait: wait(stored), detail: .summary, redaction: redaction, last: stored.last,
+        damage: stored.damage, to: &writer)
     }
     writer.endArray()
     writer.field("nextCursor", next?.description)

@@ -119,7 +119,7 @@ final class CallExport: Sendable {
       var writer = JSONWriter(capacity: 768)
       CallView.write(
         stored.record, attempts: [], wait: wait(stored), detail: .summary,
-        redaction: calls.redaction, damage: stored.damage, to: &writer)
+        redaction: calls.redaction, last: stored.last, damage: stored.damage, to: &writer)
       lines += writer.bytes
       lines.append(UInt8(ascii: "\n"))
     }

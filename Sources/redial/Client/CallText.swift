@@ -117,16 +117,23 @@ enum CallText {
   /// A page of calls, one per line.
   static func list(_ page: JSONValue) -> String {
     var text = ""
+    let widest = page["data"].elements.map { lastAnswer($0).count }.max() ?? 0
     for call in page["data"].elements {
       let state = call["state"].escapedText ?? ""
       let reason = call["failureReason"].escapedText ?? call["waitingOn"].escapedText ?? ""
       text += "\(call["id"].escapedText ?? "")  " + Terminal.styled(state, Style(of: state))
       text += String(repeating: " ", count: max(1, 10 - state.count)) + RedialTool.padded(reason, 18)
       text += RedialTool.padded("\(call["attemptCount"].integer ?? 0)", 4)
+      if widest > 0 { text += RedialTool.padded(lastAnswer(call), widest + 2) }
       text += "\(call["method"].escapedText ?? "") \(call["url"].escapedText ?? "")\n"
     }
     if let cursor = page["nextCursor"].escapedText { text += "more: --cursor \(cursor)\n" }
     return text
+  }
+
+  /// What the last attempt of a call in a list came to; empty without one.
+  private static func lastAnswer(_ call: JSONValue) -> String {
+    call["lastStatus"].integer.map(String.init) ?? call["lastError"].escapedText ?? ""
   }
 
   /// Whether a call has ended.
