@@ -23,13 +23,14 @@ def failing(redial, receiver):
     def answer(request):
         if works:
             return 200, {}, b""
-        if request.path == "/card":
+        if request.path.startswith("/card"):
             return 422, {"content-type": "application/json"}, json.dumps({"error": {"message": "account 17 is locked"}}).encode()
         return 503, {}, b"upstream connect error"
     target, service = receiver(answer), redial()
     for path, count in (("stock", 5), ("card", 2)):
         for number in range(count):
-            service.ended(service.submit(url=f"{target.url}/{path}", target=path, policy=ONCE))
+            labels = {"team": "shop" if number else "store", "order": f"{path}-{number}"}
+            service.ended(service.submit(url=f"{target.url}/{path}/{number + 100}", target=path, policy=ONCE, labels=labels))
     service.ended(service.submit(url="http://127.0.0.1:1/", target="nobody", policy=ONCE))
     return service, works
 
@@ -53,6 +54,13 @@ def test_issues_are_listed_opened_and_run_again(page, failing):  # noqa: F811
     expect(opened.locator("pre")).to_contain_text("503 in ")
     expect(opened.locator("pre")).to_contain_text("upstream connect error")
     expect(rows).to_have_count(4)
+    # Whom it concerns: what differs from call to call is no sum.
+    sums = opened.locator(".share > .sum-of")
+    expect(sums).to_have_text(["/stock/{n}", "shop", "store"])
+    expect(opened.locator(".share > .number")).to_have_text(["5", "4", "1"])
+    sums.get_by_role("link", name="shop").click()
+    expect(page.locator("#call-table tbody tr")).to_have_count(4)
+    page.go_back()
     issue = service("GET", "/v1/issues").json["data"][0]
     assert page.url.endswith("#issues/" + issue["id"])
     opened.get_by_role("link", name="Show all 5").click()

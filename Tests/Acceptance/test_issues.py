@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from processes import Constants, run, wait_until
 from test_operations import begin, over
 from test_replica_forwarding import owners
@@ -59,7 +61,8 @@ def test_failures_are_few_errors_until_they_are_run_again(redial, receiver):
         listed = service("GET", f"/v1/calls?issue={issue['id']}&limit=250").json["data"]
         assert [call["id"] for call in listed] == calls[::-1]
         assert issue["filter"] == {"issue": issue["id"]}
-        assert service("GET", f"/v1/issues/{issue['id']}").json == issue
+        shown = service("GET", f"/v1/issues/{issue['id']}").json
+        assert shown == issue | {"affected": shown["affected"]}
     assert issues(service, "?target=nobody&state=open") == found[2:]
     assert issues(service, "?state=resolved") == []
     # Nothing is lost by a crash, neither a group nor the statement about it.
@@ -118,6 +121,24 @@ def test_an_issue_outlives_its_newest_call_and_keeps_its_words(redial, receiver)
     assert (issue["state"], issue["error"]) == ("acknowledged", "404 no such user") and 0 < issue["calls"] < 4
 
 
+@pytest.mark.parametrize("count", [1, 2])
+def test_an_issue_says_whom_it_concerns(count, request, receiver):
+    service = request.getfixturevalue("redial")() if count == 1 else request.getfixturevalue("instances")(count)[1][-1]
+    target = receiver(lambda request: (422, {}, b"card declined"))
+    for number in range(5):
+        fail(service, f"{target.url}/{'card' if number else f'orders/{number + 4711}'}?token=secret", 1, target="bank",
+             labels={"team": "pay" if number < 3 else "shop", "order": str(number)})
+    fail(service, f"{target.url}/other", 1, target="other", labels={"team": "pay"})
+    [issue] = issues(service, "?target=bank")
+    affected = service("GET", f"/v1/issues/{issue['id']}").json["affected"]
+    assert (affected["counted"], affected["isComplete"]) == (5, True)
+    assert affected["paths"] == [{"path": "/card", "calls": 4}, {"path": "/orders/{n}", "calls": 1}]
+    assert affected["labels"][:2] == [{"name": "team", "value": "pay", "calls": 3}, {"name": "team", "value": "shop", "calls": 2}]
+    assert affected["labels"][2:] == [{"name": "order", "value": str(number), "calls": 1} for number in range(5)]
+    shown = run("issues", "show", issue["id"], "--server", service.url).stdout
+    assert "by path, of all 5:\n  4     /card\n  1     /orders/{n}\nby label, of all 5:\n  3     team=pay\n" in shown
+
+
 def test_of_many_issues_those_in_a_state_and_of_a_target_are_found(redial, receiver):
     target = receiver(lambda request: (404, {}, request.path.encode()))
     service = redial()
@@ -159,6 +180,8 @@ def test_late_calls_are_an_issue_of_their_own(redial, receiver):
     assert (issue["type"], issue["reason"], issue["calls"], issue["target"]) == ("late", "paused", 3, "orders")
     assert issue["filter"] == {"target": "orders", "waitingOn": "paused"}
     assert issue["firstAt"] == service.get(calls[0])["createdAt"]
+    affected = service("GET", f"/v1/issues/{issue['id']}").json["affected"]
+    assert (affected["counted"], affected["paths"], affected["labels"]) == (4, [{"path": "/", "calls": 4}], [])
     listed = service("GET", "/v1/calls?target=orders&waitingOn=paused").json["data"]
     # One whose time has not come waits for the pause, too, and is not late.
     assert [call["id"] for call in listed] == [later, *calls[::-1]]

@@ -260,4 +260,38 @@ struct IssueTests {
     #expect(CallIssue(shown: writer.bytes, in: .default) == issues[0])
     #expect(CallIssue(shown: [], in: .default) == nil)
   }
+
+  @Test(
+    "the path of a URL, without what differs from call to call",
+    arguments: [
+      ("https://a.example/v2/stock/4711?token=x", "/v2/stock/{n}"), ("https://a.example", "/"),
+      ("http://a.example?x=/y", "/"), ("http://[::1]:80/orders/6f1c2d3e-0a9b-4c8d-8e7f-001122334455/", "/orders/{id}/"),
+      ("http://a/b/order-4711#top", "/b/order-{n}"), ("http://a/v1/charges", "/v1/charges"), ("http://a//x", "//x"),
+    ])
+  func paths(_ url: String, _ path: String) {
+    #expect(AffectedCalls.path(of: url) == path)
+  }
+
+  @Test("affected calls are summed by path and label, those of the most calls first, and not too many")
+  func affected() {
+    var affected = AffectedCalls()
+    for number in 0..<100 {
+      affected.add(
+        CallSpec(
+          url: "https://a.example/\(number % 4 == 0 ? "card" : "stock/\(number)")?n=\(number)", method: "POST",
+          target: TargetKey("a", in: .default), policy: .service, captureLimit: 0
+        ) {
+          $0.labels = [.init(name: "team", value: number < 10 ? "a" : "b"), .init(name: "order", value: "\(number)")]
+        })
+    }
+    var writer = JSONWriter()
+    affected.write(to: &writer)
+    let text = String(decoding: writer.bytes, as: UTF8.self)
+    let begin =
+      #"{"counted":100,"isComplete":false,"paths":[{"path":"/stock/{n}","calls":75},{"path":"/card","calls":25}],"#
+    let labels =
+      #""labels":[{"name":"team","value":"b","calls":90},{"name":"team","value":"a","calls":10},{"name":"order","#
+    #expect(text.hasPrefix(begin + labels), "\(text)")
+    #expect(text.ranges(of: #""name""#).count == AffectedCalls.mostLabels)
+  }
 }

@@ -119,7 +119,9 @@ public struct CallIssue: Sendable, Hashable {
   }
 
   /// Writes it as one object.
-  public func write(at now: Timestamp, to writer: inout JSONWriter) {
+  ///
+  /// - Parameter affected: Whom it concerns, if that is shown.
+  public func write(at now: Timestamp, affected: AffectedCalls? = nil, to writer: inout JSONWriter) {
     let state = state(at: now)
     writer.beginObject()
     writer.field("id", id.description)
@@ -146,12 +148,17 @@ public struct CallIssue: Sendable, Hashable {
     if let mark { mark.write(to: &writer) } else { writer.null() }
     writer.key("filter")
     filter.write(to: &writer)
+    if let affected {
+      writer.key("affected")
+      affected.write(to: &writer)
+    }
     writer.endObject()
   }
 
   /// What selects its calls.
-  var filter: CallFilter {
+  public var filter: CallFilter {
     var filter = CallFilter(kind: kind)
+    filter.namespace = target.namespace
     if case .late(let reason) = id.cause {
       filter.target = target.bare
       filter.waitingOn = reason

@@ -57,7 +57,8 @@ struct IssueRoutes: RouteGroup {
       let now = clock.now
       guard let id = wanted.id else { return Answer.issues(found, at: now) }
       guard let issue = found.issues.first else { throw Answer.noSuchIssue(id) }
-      return Answer.json(capacity: 512) { issue.write(at: now, to: &$0) }
+      let affected = try issues.affected(by: issue)
+      return Answer.json(capacity: 2048) { issue.write(at: now, affected: affected, to: &$0) }
     }
   }
 

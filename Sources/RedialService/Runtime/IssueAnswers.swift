@@ -37,6 +37,7 @@ struct IssueAnswers: Sendable {
   let engine: EngineLane
   let queries: Queries
   let clock: Clock
+  let standings: TargetStandings
   /// From when on a due call is late.
   let lateAfter: Duration
 
@@ -131,6 +132,19 @@ struct IssueAnswers: Sendable {
       issues.append(issue)
     }
     return issues
+  }
+
+  /// Whom an issue concerns, by its newest calls.
+  func affected(by issue: CallIssue) throws(StoreError) -> AffectedCalls {
+    var affected = AffectedCalls()
+    affected.isComplete = true
+    guard issue.calls > 0 else { return affected }
+    var query = CallQuery(issue.filter, limit: AffectedCalls.mostCounted)
+    if query.filter.asksForWaits { query.standings = standings.known(at: clock.now) }
+    let page = try reader.calls(query)
+    for call in page.calls { affected.add(call.record.spec) }
+    affected.isComplete = page.next == nil
+    return affected
   }
 
   /// A group in the words of its newest call, or else of another; nil if all its calls are gone.

@@ -117,7 +117,8 @@ final class Runtime: Sendable {
       known: known, secret: secret, changes: changes, engine: engine, waiting: waiting, observers: observers,
       redaction: redaction, clock: clock, log: log)
     (self.observers, self.endpoints) = (observers, endpoints)
-    issues = IssueAnswers(engine: engine, queries: queries, clock: clock, lateAfter: settings.lateAfter)
+    issues = IssueAnswers(
+      engine: engine, queries: queries, clock: clock, standings: standings, lateAfter: settings.lateAfter)
     messenger = AlertMessenger(engine, known, waiting, clock)
     alerts = AlertWatch(
       issues, deadlines, housekeeping.watch, messenger, instances?.link.table, lease: settings.leaseDuration,

@@ -103,6 +103,7 @@ enum IssueText {
       text += (mark["reason"].text.map { ": \(PlainText.escaped($0))" } ?? "") + "\n"
     }
     guard issue["calls"].integer ?? 0 > 0 else { return text }
+    text += affected(issue["affected"])
     if let example = issue["example"].escapedText { text += "an example: redial get \(example)\n" }
     if issue["type"].text == "failed" {
       let kind = issue["kind"].text == "webhook" ? " --kind webhook" : ""
@@ -111,6 +112,21 @@ enum IssueText {
       text += "their target: redial targets \(ShellWord.plain(issue["target"].text ?? ""))\n"
     }
     return text
+  }
+
+  /// Whom it concerns: its calls by path and by label; nothing if the answer does not say it.
+  private static func affected(_ affected: JSONValue) -> String {
+    guard let counted = affected["counted"].integer else { return "" }
+    let whole = affected["isComplete"].isTrue ? "all \(counted)" : "the newest \(counted)"
+    func sums(_ name: String, _ all: [JSONValue], _ words: (JSONValue) -> String) -> String {
+      guard !all.isEmpty else { return "" }
+      let lines = all.map { "  \(RedialTool.padded("\($0["calls"].integer ?? 0)", 6))\(words($0))\n" }
+      return "by \(name), of \(whole):\n" + lines.joined()
+    }
+    return sums("path", affected["paths"].elements) { $0["path"].escapedText ?? "" }
+      + sums("label", affected["labels"].elements) {
+        "\($0["name"].escapedText ?? "")=\($0["value"].escapedText ?? "")"
+      }
   }
 
   private static func state(_ issue: JSONValue) -> Table.Cell {
