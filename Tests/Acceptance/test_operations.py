@@ -152,6 +152,14 @@ def test_calls_that_changed_meanwhile_are_skipped(redial, receiver):
         service.ended(call)
     for call in calls[:4]:
         service("DELETE", f"/v1/calls/{call}/content")
+    dry = service("POST", "/v1/operations", {"action": "retry", "dryRun": True, "filter": {"target": target.url}}).json
+    assert (dry["matched"], dry["skipped"]) == (10, {"calls": 4, "checked": 10, "reasons": {"contentErased": 4}})
+    shown = run("ops", "create", "retry", "--target", target.url, "--dry-run", "--server", service.url).stdout
+    assert shown.endswith("; 4 of them would be skipped: 4 erased\n")
+    # What needs no payloads is done to all.
+    dry = service("POST", "/v1/operations", {
+        "action": "purge", "dryRun": True, "filter": {"target": target.url, "state": "failed"}}).json
+    assert (dry["matched"], dry["skipped"]) == (10, {"calls": 0, "checked": 10, "reasons": {}})
     operation = over(service, begin(service, action="retry"))
     assert (operation["matched"], operation["done"], operation["skipped"]) == (10, 6, 4)
 

@@ -15,6 +15,8 @@ struct BulkOperations: Sendable {
   /// The maximum number of pages that a dry run counts; beyond it the answer is a lower bound.
   private static let dryRunPages = 20
   private static let dryRunPage = 5000
+  /// Calls that a dry run reads at a time to see what would be skipped.
+  private static let dryRunChunk = 250
 
   /// 200: all operations in memory, the newest first.
   func list(of namespace: Namespace) -> HTTPResponse {
@@ -34,7 +36,7 @@ struct BulkOperations: Sendable {
     return answer(200, operation)
   }
 
-  /// 200: how many calls match.
+  /// 200: how many calls match, and how many of the newest would be skipped.
   ///
   /// - Parameters:
   ///   - standings: How targets stand, for all pages.
@@ -44,11 +46,15 @@ struct BulkOperations: Sendable {
     unless departure: QueryLanes.Departure
   ) throws(StoreError) -> HTTPResponse {
     var (matched, cursor, pages): (Int, CallID?, Int) = (0, nil, 0)
+    var skipped = SkippedCalls()
     repeat {
       let query = CallQuery(
         request.filter, before: cursor, limit: Self.dryRunPage, scanLimit: Self.dryRunPage, standings: standings)
       let page = try reader.ids(query)
       matched += page.calls.count
+      if pages == 0 {
+        skipped = try self.skipped(page.calls.prefix(SkippedCalls.mostChecked), request, reader, standings, departure)
+      }
       cursor = page.next
       pages += 1
     } while cursor != nil && pages < Self.dryRunPages && !departure.isKnown
@@ -60,9 +66,31 @@ struct BulkOperations: Sendable {
       request.filter.write(to: &writer)
       writer.field("matched", matched)
       writer.field("isComplete", cursor == nil)
+      writer.key("skipped")
+      skipped.write(to: &writer)
       writer.field("countedAt", standings.now)
       writer.endObject()
     }
+  }
+
+  /// Which of some matching calls an operation would leave as they are.
+  private func skipped(
+    _ calls: ArraySlice<CallID>, _ request: BulkRequest, _ reader: any CallReader, _ standings: KnownStandings,
+    _ departure: QueryLanes.Departure
+  ) throws(StoreError) -> SkippedCalls {
+    var skipped = SkippedCalls()
+    var rest = calls
+    while !rest.isEmpty, !departure.isKnown {
+      for found in try reader.records(of: Array(rest.prefix(Self.dryRunChunk))) {
+        switch found {
+        case nil: skipped.add(.stateChanged)
+        case .failure?: skipped.add(.callDamaged)
+        case .success(let call)?: skipped.add(request.skipReason(of: call, foundAt: standings.now))
+        }
+      }
+      rest = rest.dropFirst(Self.dryRunChunk)
+    }
+    return skipped
   }
 
   /// Accepts an operation, on the store's lane.

@@ -152,7 +152,20 @@ struct OperationsCommand {
     let matched = answer["matched"].integer ?? 0
     let calls = "\(matched) call\(matched == 1 ? "" : "s")"
     let bound = answer["isComplete"].isTrue ? calls : "\(calls) and more"
-    return "\(answer["action"].escapedText ?? "") would act on \(bound): \(conditions(answer["filter"]))\n"
+    return "\(answer["action"].escapedText ?? "") would act on \(bound): \(conditions(answer["filter"]))"
+      + skipped(answer["skipped"], of: matched) + "\n"
+  }
+
+  /// How many of the calls that a dry run counted would be left as they are, and why; nothing if none is known.
+  private static func skipped(_ skipped: JSONValue, of matched: Int) -> String {
+    guard let count = skipped["calls"].integer, count > 0 else { return "" }
+    let checked = skipped["checked"].integer ?? 0
+    let words = ["contentErased": "erased", "callDamaged": "damaged", "stateChanged": "changed meanwhile"]
+    let reasons = skipped["reasons"].members.map { name, value in
+      "\(value.integer ?? 0) \(words[name] ?? PlainText.escaped(name))"
+    }
+    return "; \(count) of \(checked < matched ? "the newest \(checked)" : "them") would be skipped: "
+      + reasons.joined(separator: ", ")
   }
 
   /// The conditions of a filter: what a count counts.
