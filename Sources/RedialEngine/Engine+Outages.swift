@@ -43,7 +43,7 @@ extension Engine {
   /// Ends a target's outage, if there is one.
   mutating func endOutage(_ place: Int) {
     guard let outage = roster.targets[place].record.outage else { return }
-    save(place) { $0.outage = nil }
+    save(place) { [now] in $0.endOutage(at: now) }
     report(.targetRecovered(target: roster.targets[place].key, outage), of: place)
   }
 }

@@ -49,6 +49,8 @@ public struct TargetSnapshot: Sendable, Hashable {
   public var backlog = TargetBacklog()
   /// Its outage; nil if it has none.
   public var outage: TargetOutage?
+  /// Its outages that are over, the latest first.
+  public var pastOutages: [TargetOutage] = []
   /// Results of its recent attempts.
   public var recent = RecentAttempts()
   /// How its calls ended.
@@ -86,6 +88,10 @@ public struct TargetSnapshot: Sendable, Hashable {
     writer.field("state", health.rawValue)
     writer.key("outage")
     if let outage { outage.write(to: &writer) } else { writer.null() }
+    writer.key("pastOutages")
+    writer.beginArray()
+    for outage in pastOutages { outage.write(to: &writer) }
+    writer.endArray()
     writer.key("breaker")
     writer.beginObject()
     writer.field("state", breaker.rawValue)

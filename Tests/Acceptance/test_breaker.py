@@ -151,7 +151,15 @@ def test_an_outage_is_reported_once_whatever_its_breaker_does(redial, receiver):
     assert (down["type"], recovered["type"]) == ("target.down", "target.recovered")
     assert down["data"]["outage"]["since"] == recovered["data"]["outage"]["since"] == shown["outage"]["since"]
     assert recovered["data"]["outage"]["waited"] >= 1 and recovered["data"]["outage"]["duration"]
-    assert service.target(target.url)["outage"] is None
+    shown = service.target(target.url)
+    assert shown["outage"] is None
+    assert shown["pastOutages"] == [recovered["data"]["outage"]]
     log = service.log.read_text()
     assert log.count(" targetDown ") == 1 and log.count(" targetRecovered ") == 1
     assert len(hook.requests) == 2
+    # It is kept when it is over, and shown after a restart.
+    service.kill()
+    service.start()
+    assert service.target(target.url)["pastOutages"] == shown["pastOutages"]
+    lines = run("targets", target.url, "--server", service.url).stdout.splitlines()
+    assert [line for line in lines if line.startswith("was down for ")][0].endswith(f" from {shown['pastOutages'][0]['since']}: status 500, {shown['pastOutages'][0]['waited']} calls waited".replace(" 1 calls", " 1 call"))

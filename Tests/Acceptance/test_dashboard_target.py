@@ -7,7 +7,8 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import expect
 
-from processes import wait_until
+from processes import HASTY, breaker, wait_until
+from test_breaker import SLOW
 from test_dashboard import SECONDS, chromium, page  # noqa: F401  fixtures
 from test_dashboard_overview import outage
 
@@ -135,6 +136,28 @@ def test_settings_are_edited_in_place(page, redial, receiver):
     page.get_by_role("button", name="Forget", exact=True).click()
     expect(page.get_by_role("button", name="Change Pace: adaptive")).to_be_visible()
     assert service.target("payments")["overrides"] == {}
+
+
+def test_an_outage_that_is_over_is_kept_with_its_target_and_said_on_the_overview(page, redial, receiver):
+    answers = [500]
+    target, service = receiver(lambda request: (answers[0], {}, b"")), redial(*breaker(**HASTY, openInterval="100ms", maxOpenInterval="100ms"), clock=True)
+    calls = [service.submit(url=target.url, target="payments", policy=SLOW) for _ in range(5)]
+    wait_until(lambda: service.target("payments")["state"] == "down", "the target is down")
+    page.goto(service.url + "/#overview")
+    expect(page.locator("#usual")).to_be_visible()
+    expect(page.locator("#past-outages")).to_be_hidden()
+    service.advance(240)
+    answers[0] = 200
+    for call in calls:
+        service.ended(call)
+    wait_until(lambda: service.target("payments")["state"] == "degraded", "its breaker closes")
+    service.advance(30)
+    wait_until(lambda: service.target("payments")["pastOutages"], "the outage is over")
+    expect(page.locator("#past-outages")).to_have_text(re.compile(r"^payments was down for 4m\S* until \d\d:\d\d\. $"), timeout=60 * SECONDS)
+    page.locator("#past-outages a").click()
+    row = page.locator("#target-outage tbody tr")
+    expect(row).to_have_count(1)
+    expect(row).to_contain_text(re.compile(r"4m\S*\dstatus 500"))
 
 
 def test_the_page_of_a_target_looks_right_on_each_screen(page, redial, flaky):

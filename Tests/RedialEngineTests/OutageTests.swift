@@ -57,7 +57,10 @@ struct OutageTests {
     #expect(reported(probe).count == 2)
     let stored = try #require(probe.stored(of: EngineProbe.target))
     #expect(stored.outage == nil && probe.ask { $0.describe(EngineProbe.target)?.outage } == .some(nil))
+    #expect(stored.pastOutages.count == 1)
+    #expect(probe.ask { $0.describe(EngineProbe.target)?.pastOutages } == stored.pastOutages)
     for case .targetRecovered(_, let outage) in probe.notices {
+      #expect(stored.pastOutages == [outage])
       #expect(outage.since == began && outage.waited > 0)
       #expect(outage.closedAt.map { $0 - began >= .seconds(120) && $0 - began < .seconds(180) } == true)
     }
@@ -81,6 +84,12 @@ struct OutageTests {
     pass(60, &next, status: 200)
     #expect(reported(probe) == ["down status 503"] && reported(next).count == 1)
     #expect(reported(next).first?.hasPrefix("recovered") == true)
+    // Neither does a restart forget it afterwards.
+    let over = next.stored(of: EngineProbe.target)
+    #expect(over?.pastOutages.map(\.cause) == ["status 503"])
+    let last = EngineProbe(
+      Self.settings, recovered: RecoveredState(targets: over.map { [(EngineProbe.target, $0)] } ?? []))
+    #expect(last.engine.roster.targets.first?.record.pastOutages == over?.pastOutages)
   }
 
   @Test("an outage of a target that nobody calls any more lapses, but not while a call waits for it")

@@ -49,16 +49,42 @@ struct TargetRecordTests {
     record.askedUntil = now + .seconds(1)
     record.outage = TargetOutage(since: now, cause: "timeout", waited: 12)
     record.outage?.closedAt = now + .seconds(2)
+    record.pastOutages = [TargetOutage(since: now, cause: "silence", waited: 1)]
     let text = """
       {"controls":{"overrides":{"maxInFlight":3},"paused":true},"breaker":{"until":1000000000,"trips":2},\
       "pace":{"delivered":7.25,"limited":true,"at":1000000000},\
       "usual":{"share":0.123,"at":1000000000},"askedUntil":1001000000,\
-      "outage":{"since":1000000000,"cause":"timeout","closedAt":1002000000,"waited":12}}
+      "outage":{"since":1000000000,"cause":"timeout","closedAt":1002000000,"waited":12},\
+      "pastOutages":[{"since":1000000000,"cause":"silence","waited":1}]}
       """
     #expect(String(decoding: record.bytes, as: UTF8.self) == text)
     #expect(try read(text) == record)
     record.breaker = OpenBreaker(until: .epoch, trips: 0)
     #expect(try read(String(decoding: record.bytes, as: UTF8.self)) == record)
+  }
+
+  @Test("keeps the latest outages that are over, and none for too long")
+  func pastOutages() {
+    var record = TargetRecord()
+    record.endOutage(at: now)
+    #expect(record == TargetRecord())
+    let count = TargetRecord.mostPastOutages + 3
+    for number in 0..<count {
+      let since = now + .seconds(60 * number)
+      record.outage = TargetOutage(since: since, cause: "timeout", waited: number)
+      if number > 0 { record.outage?.closedAt = since + .seconds(5) }
+      record.endOutage(at: since + .seconds(35))
+    }
+    #expect(record.outage == nil)
+    #expect(record.pastOutages.map(\.waited) == Array((3..<count).reversed()))
+    let last = record.pastOutages[0]
+    let end = now + .seconds(60 * (count - 1) + 5) + TargetRecord.pastOutageMemory
+    #expect(record.current(at: end).pastOutages == [last])
+    #expect(record.current(at: end + .seconds(1)) == TargetRecord())
+    // An old one goes when another is over.
+    record.outage = TargetOutage(since: end, cause: "silence", waited: 99)
+    record.endOutage(at: end + .seconds(1))
+    #expect(record.pastOutages.map(\.waited) == [99])
   }
 
   @Test("reads in any order, with nulls, and with members of a newer version")

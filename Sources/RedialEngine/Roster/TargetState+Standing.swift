@@ -125,6 +125,7 @@ extension TargetState {
     snapshot.overrides = controls.overrides
     snapshot.pattern = pattern
     snapshot.outage = record.outage
+    snapshot.pastOutages = record.current(at: now).pastOutages
     snapshot.recent = recent
     snapshot.ends = ends
     snapshot.arrivals = arrivals

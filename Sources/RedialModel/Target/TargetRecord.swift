@@ -14,6 +14,13 @@ public struct TargetRecord: Sendable, Hashable {
   public var askedUntil: Timestamp?
   /// Its outage; nil if it has none.
   public var outage: TargetOutage?
+  /// Its outages that are over, the latest first.
+  public var pastOutages: [TargetOutage] = []
+
+  /// The most outages of a target that are kept when they are over: the latest.
+  public static let mostPastOutages = 10
+  /// How long an outage is kept that is over.
+  public static let pastOutageMemory = Duration.seconds(30 * 86_400)
 
   /// Creates a record; by default an empty one.
   public init(
@@ -34,7 +41,21 @@ public struct TargetRecord: Sendable, Hashable {
     if breaker == nil, let pace, now - pace.at > SavedPace.memory { record.pace = nil }
     if let usual, now - usual.at > UsualFailures.memoryTime { record.usual = nil }
     if let askedUntil, askedUntil <= now { record.askedUntil = nil }
+    record.pastOutages = keptOutages(at: now)
     return record
+  }
+
+  /// Its outage, if it has one, is over, and is kept for people to see.
+  public mutating func endOutage(at now: Timestamp) {
+    guard let outage else { return }
+    self.outage = nil
+    pastOutages.insert(outage, at: 0)
+    pastOutages = Array(keptOutages(at: now).prefix(Self.mostPastOutages))
+  }
+
+  /// The outages that are over and not too old to be kept.
+  private func keptOutages(at now: Timestamp) -> [TargetOutage] {
+    pastOutages.filter { now - ($0.closedAt ?? $0.since) <= Self.pastOutageMemory }
   }
 
   /// How the target stands now, for an instance that does not run its calls. Rates, budgets and the number of attempts in
@@ -62,5 +83,6 @@ extension TargetRecord: StoredRecord {
     try visitor.visit("usual", &record.usual)
     try visitor.visit("askedUntil", &record.askedUntil)
     try visitor.visit("outage", &record.outage)
+    try visitor.visit("pastOutages", &record.pastOutages)
   }
 }

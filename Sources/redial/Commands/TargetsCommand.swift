@@ -108,6 +108,7 @@ extension Command {
     }
     if let drain = target["drainEstimate"].escapedText { text += "the due calls would take about \(drain)\n" }
     if let pattern = target["pattern"].escapedText { text += "rule: \(pattern)\n" }
+    text += target["pastOutages"].elements.map(pastOutage).joined()
     return text + tls(target["settings"]["tls"])
   }
 
@@ -153,6 +154,15 @@ extension Command {
     let cause = outage["cause"].escapedText ?? "?"
     let closed = outage["closedAt"].escapedText.map { ", its breaker closed at \($0)" } ?? ""
     return "down since \(since): \(cause)\(closed)"
+  }
+
+  /// An outage that is over, as a line.
+  private static func pastOutage(_ outage: JSONValue) -> String {
+    let (since, waited) = (outage["since"].escapedText ?? "?", outage["waited"].integer ?? 0)
+    // Of one that lapsed nobody knows how long it lasted.
+    let lasted = outage["duration"].text.flatMap { DurationText.parse($0) }.map { " for \($0.roughly)" } ?? ""
+    return "was down\(lasted) from \(since): \(outage["cause"].escapedText ?? "?"), "
+      + "\(waited) \(waited == 1 ? "call" : "calls") waited\n"
   }
 
   private static func table(_ targets: [JSONValue]) -> String {
