@@ -31,7 +31,7 @@ extension Service {
       ForecastRoutes(forecasting: runtime.forecasting, policies: policies.policies),
       OperationRoutes(
         queries: queries, clock: clock, changes: runtime.changes, operations: operations,
-        standings: calls.standings),
+        standings: calls.standings, keys: keys),
       IssueRoutes(issues: runtime.issues, changes: runtime.changes, instances: runtime.instances),
       AlertRoutes(
         queries: queries, clock: clock, changes: runtime.changes, messenger: runtime.messenger, limits: limits,

@@ -71,9 +71,12 @@ package final class Service: Sendable {
     } catch {
       throw StartError(message: error.message)
     }
-    bulk = BulkRunner(BulkRunner.Surroundings(runtime), isShared: opened.shared != nil)
     var limits = settings.descriptorLimits
     limits.policies = storedPolicies.policies
+    // Whoever begins an operation may operate.
+    var replayLimits = limits
+    replayLimits.mayNameTargets = settings.targetNaming.allows(mayOperate: true)
+    bulk = BulkRunner(BulkRunner.Surroundings(runtime, limits: replayLimits), isShared: opened.shared != nil)
     server = HTTPServer(
       configuration: settings.httpConfiguration,
       handler: Self.api(settings, runtime, keys, limits, storedPolicies, bulk),

@@ -77,6 +77,22 @@ def test_issues_are_listed_opened_and_run_again(page, failing):  # noqa: F811
     expect(rows).to_have_count(2, timeout=60 * SECONDS)
 
 
+def test_all_calls_of_an_issue_are_replayed_but_those_that_were_erased(page, failing):  # noqa: F811
+    service, works = failing
+    [issue] = service("GET", "/v1/issues?target=stock").json["data"]
+    assert service("DELETE", f"/v1/calls/{issue['example']}/content").status in (200, 204)
+    works.append(True)
+    page.goto(f"{service.url}/#issues/{issue['id']}")
+    opened = page.locator(".opened")
+    opened.get_by_role("button", name="Replay…").click()
+    expect(opened).to_contain_text("5 calls would be replayed, each by a new call. 1 of them would be skipped: 1 erased.")
+    opened.get_by_role("button", name="Replay 5", exact=True).click()
+    expect(opened).to_contain_text("Replayed: 4 of 5, 1 skipped.", timeout=60 * SECONDS)
+    made = [call for call in service("GET", "/v1/calls?state=succeeded").json["data"] if "replayOf" in call]
+    assert len({call["replayOf"] for call in made}) == len(made) == 4
+    assert service("GET", f"/v1/issues/{issue['id']}").json["calls"] == 5
+
+
 def test_an_issue_is_acknowledged_resolved_and_opened_again(page, failing):  # noqa: F811
     service, _ = failing
     issue = service("GET", "/v1/issues?target=card").json["data"][0]

@@ -1,5 +1,8 @@
 """Bulk operations: counted first, at a rate, durable, cancellable."""
 
+import contextlib
+import json
+import sqlite3
 import time
 
 from processes import Constants, run, wait_until
@@ -103,6 +106,72 @@ def test_an_operation_goes_on_after_a_kill_and_runs_no_call_twice(redial, receiv
     service.kill()
     service.start()
     assert get(service, operation["id"]) == shown
+
+
+def replays(service, originals):
+    """How many calls repeat each of some calls."""
+    found, cursor = [], ""
+    while cursor is not None:
+        page = service("GET", "/v1/calls?limit=250" + (f"&cursor={cursor}" if cursor else "")).json
+        found += [call.get("replayOf") for call in page["data"]]
+        cursor = page["nextCursor"]
+    return [found.count(original) for original in originals]
+
+
+def test_failed_calls_are_replayed_once_each_whatever_is_killed(redial, receiver):
+    target = receiver(lambda request: (404, {}, b""))
+    service = redial()
+    calls = submit(service, 60, url=target.url, method="POST", json={"amount": 17}, policy=ONCE, labels={"team": "a"}, target="bank")
+    other = service.submit(url=target.url, policy=ONCE)
+    for call in [*calls, other]:
+        service.ended(call)
+    service("DELETE", f"/v1/calls/{calls[0]}/content")
+    filter = {"target": "bank"}
+    dry = service("POST", "/v1/operations", {"action": "replay", "filter": filter, "dryRun": True}).json
+    assert (dry["matched"], dry["skipped"]["reasons"], dry["filter"]["state"]) == (60, {"contentErased": 1}, "failed")
+    # They fail again, and do not count as calls that are still to be replayed.
+    operation = begin(service, action="replay", filter=filter, ratePerSecond=40)
+    for _ in range(3):
+        before = get(service, operation["id"])["done"]
+        wait_until(lambda: get(service, operation["id"])["done"] > before or get(service, operation["id"])["finishedAt"],
+                   f"more than {before} are done")
+        service.kill()
+        service.start()
+    shown = over(service, operation)
+    assert (shown["matched"], shown["done"], shown["skipped"]) == (60, 59, 1)
+    assert replays(service, [*calls, other]) == [0] + [1] * 59 + [0]
+    new = next(call for call in service("GET", "/v1/calls?limit=250").json["data"] if call.get("replayOf") == calls[-1])
+    assert (new["target"], new["labels"], new["method"]) == ("bank", {"team": "a"}, "POST")
+    service.ended(new["id"])
+    assert [json.loads(request.body) for request in target.requests if request.headers["idempotency-key"] == new["id"]] == [{"amount": 17}]
+    assert all(service.get(call)["state"] == "failed" and service.get(call)["attemptCount"] == 1 for call in calls)
+    # Another operation replays them again, and it can be stopped.
+    operation = begin(service, action="replay", filter=filter | {"createdBefore": service.get(other)["createdAt"]}, ratePerSecond=10)
+    wait_until(lambda: get(service, operation["id"])["done"] > 0, "it is under way")
+    stopped = service("POST", f"/v1/operations/{operation['id']}/cancel").json
+    assert stopped["state"] == "cancelled" and stopped["done"] < 59
+    refused = service("POST", "/v1/operations", {"action": "replay", "filter": {"kind": "webhook"}})
+    assert refused.status == 422 and refused.json["errors"][0]["pointer"] == "/filter/kind"
+
+
+def test_a_replay_whose_progress_was_lost_makes_no_call_twice(redial, receiver):
+    target = receiver(lambda request: (404, {}, b""))
+    service = redial()
+    calls = submit(service, 20, url=target.url, policy=ONCE)
+    for call in calls:
+        service.ended(call)
+    operation = over(service, begin(service, action="replay", filter={"state": "failed"}, ratePerSecond=1000))
+    assert operation["done"] == 20 and replays(service, calls) == [1] * 20
+    service.kill()
+    # As it is after a crash between the new calls and the progress.
+    with contextlib.closing(sqlite3.connect(service.store)) as store:
+        [(content,)] = store.execute("SELECT content FROM documents WHERE kind = 'operation'")
+        left = {name: value for name, value in json.loads(content).items() if name not in ("done", "cursor", "finishedAt")}
+        store.execute("UPDATE documents SET content = ? WHERE kind = 'operation'", [json.dumps(left | {"state": 1}).encode()])
+        store.commit()
+    service.start()
+    assert over(service, operation)["done"] == 20
+    assert replays(service, calls) == [1] * 20
 
 
 def test_a_cancelled_operation_stops_and_stays_so(redial, receiver):

@@ -99,6 +99,23 @@ def test_what_other_instances_have_purged_is_counted_as_done(instances, receiver
     assert services[1]("GET", "/v1/calls").json["data"] == []
 
 
+def test_calls_are_replayed_once_whoever_leads(failed, instances):
+    cluster, services, calls = failed()
+    last = services[1]
+    answer = last("POST", "/v1/operations", {"action": "replay", "all": True, "ratePerSecond": 10 * PAGE})
+    assert answer.status == 202, answer.body
+    operation = answer.json["id"]
+    goes_on(last, operation)
+    url = leader(last)
+    killed = next(service for service in services if service.url == url)
+    _, (another,) = instances(1, on=cluster)
+    killed.kill()
+    over = completed(another, operation)
+    assert (over["matched"], over["done"], over["skipped"]) == (CALLS, CALLS, 0)
+    made = [call.get("replayOf") for call in another("GET", "/v1/calls?limit=250").json["data"]]
+    assert {original: made.count(original) for original in calls} == dict.fromkeys(calls, 1)
+
+
 def test_a_leader_that_stops_finishes_and_counts_its_page_before_another_continues(failed, instances):
     cluster, services, calls = failed(*LASTING)
     last = services[1]

@@ -79,6 +79,42 @@ struct BulkRunnerTests {
     #expect(ended.state == .completed && ended.done == 3 && ended.skipped == 2)
   }
 
+  @Test("calls that were replayed are found again with their page, and counted once")
+  func replays() throws {
+    let over = DispatchSemaphore(value: 0)
+    let looks = Mutex(0)
+    let runner = BulkRunner(
+      BulkRunner.Surroundings(
+        page: { _ in CallPage(calls: (1...5).map { CallID(rawValue: $0) }, next: nil) },
+        perform: { _, ids, finish in
+          let look = looks.withLock { looks in
+            looks += 1
+            return looks
+          }
+          let batch = BulkBatch(size: ids.count, finish: finish)
+          for id in ids {
+            if id.rawValue == 3, look < 3 {
+              batch.record(SubmissionReply.refused(.backlogFull(1)))
+            } else {
+              batch.record(SubmissionReply.replayed(id))
+            }
+          }
+        },
+        store: { _, then in then(true) },
+        log: { _, _ in over.signal() },
+        now: { Timestamp(microseconds: 0) }),
+      pause: .milliseconds(1))
+    let request = try Array("{\"action\": \"replay\", \"all\": true}".utf8).withUnsafeBufferPointer { bytes in
+      try BulkRequest.read(bytes, rate: BulkOperation.rates.upperBound, at: .epoch)
+    }
+    let operation = BulkOperation(
+      id: BulkOperationID(rawValue: 1), request: request, createdAt: Timestamp(microseconds: 0))
+    runner.take([operation], in: runner.term)
+    #expect(over.wait(timeout: .now() + 60) == .success, "it does not end")
+    let ended = try #require(runner.operation(operation.id))
+    #expect(ended.state == .completed && ended.done == 5 && ended.skipped == 0 && looks.withLock { $0 } == 3)
+  }
+
   // MARK: Changes of the leader
 
   /// A runner whose pages and writes end when the test says so.

@@ -66,7 +66,7 @@ struct RouteTests {
       defer { runtime.abandon() }
       return Service.api(
         settings, runtime, keys, settings.descriptorLimits, StoredPolicies(limit: 1, maxVersions: 1),
-        BulkRunner(BulkRunner.Surroundings(runtime))
+        BulkRunner(BulkRunner.Surroundings(runtime, limits: settings.descriptorLimits))
       ).router
     } catch {
       preconditionFailure("\(error)")

@@ -19,6 +19,9 @@ public struct CallReplay: Sendable {
     "policyName", "contentErasedAt", "namespace", "replayOf", "hops", "delay",
   ]
 
+  /// A replay without changes.
+  public static let unchanged = CallReplay(changes: [], named: [])
+
   /// Reads changes; no bytes mean no changes.
   ///
   /// - Throws: A problem of status 400 for a text that is not JSON, 422 for one that is not an object.

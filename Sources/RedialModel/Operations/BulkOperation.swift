@@ -13,6 +13,8 @@ public struct BulkOperation: Sendable, Hashable {
     case release = 2
     /// Remove calls that have ended.
     case purge = 3
+    /// Submit new calls like calls that have ended.
+    case replay = 4
 
     /// The word in the API.
     public var name: String {
@@ -21,13 +23,14 @@ public struct BulkOperation: Sendable, Hashable {
       case .cancel: "cancel"
       case .release: "release"
       case .purge: "purge"
+      case .replay: "replay"
       }
     }
 
     /// The states to which it applies; the first is the default. Nil if a state must be given.
     var states: (allowed: [CallState], unsaid: CallState?) {
       switch self {
-      case .retry: ([.succeeded, .failed, .cancelled], .failed)
+      case .retry, .replay: ([.succeeded, .failed, .cancelled], .failed)
       case .cancel: ([.scheduled, .running], .scheduled)
       case .release: ([.scheduled], .scheduled)
       case .purge: ([.succeeded, .failed, .cancelled], nil)
@@ -70,7 +73,7 @@ public struct BulkOperation: Sendable, Hashable {
   public var finishedAt: Timestamp?
   /// The number of matching calls once it has counted them; until then, those counted so far.
   public var matched = 0
-  /// Calls that were changed.
+  /// Calls that were changed, or replayed.
   public var done = 0
   /// Calls that could not be changed, because their state had changed meanwhile.
   public var skipped = 0
@@ -87,10 +90,14 @@ public struct BulkOperation: Sendable, Hashable {
     self.createdAt = createdAt
   }
 
-  /// The matching calls. Calls that end after the operation was accepted do not match, so that none is retried twice.
+  /// The matching calls. Calls that end after the operation was accepted do not match, so that none is retried twice,
+  /// and no new call of a replay is replayed.
   public var filter: CallFilter {
     var filter = request.filter
-    if request.action == .retry || request.action == .purge { filter.endedBy = createdAt }
+    switch request.action {
+    case .retry, .purge, .replay: filter.endedBy = createdAt
+    case .cancel, .release: break
+    }
     return filter
   }
 

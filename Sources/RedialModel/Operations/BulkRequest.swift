@@ -37,7 +37,7 @@ public struct BulkRequest: Sendable, Hashable {
         case "action":
           guard let word = try reader.string("/action") else { continue }
           action = BulkOperation.Action.allCases.first { $0.name == word }
-          if action == nil { reader.fault("/action", "must be one of retry, cancel, release, purge") }
+          if action == nil { reader.fault("/action", "must be one of retry, cancel, release, purge, replay") }
         case "filter": try filter.read("/filter", from: &reader, at: now)
         case "ratePerSecond": rate = try reader.integer("/ratePerSecond", in: BulkOperation.rates) ?? rate
         case "dryRun": isDryRun = try reader.bool("/dryRun") ?? false
@@ -53,6 +53,8 @@ public struct BulkRequest: Sendable, Hashable {
       if filter.states.isEmpty || !filter.states.isSubset(of: states.allowed) {
         let words = states.allowed.map(\.rawValue).joined(separator: " or ")
         reader.fault("/filter/state", "must be \(words) to \(action.name) calls")
+      } else if action == .replay, filter.kind != .call {
+        reader.fault("/filter/kind", "must be call to replay calls; retry delivers webhooks again")
       } else if let condition = filter.contradiction {
         let others = BulkOperation.Action.allCases.filter { $0.states.allowed.contains(.scheduled) }
         let words = others.map(\.name).joined(separator: " and ")

@@ -57,6 +57,6 @@ extension BulkRequest {
     guard filter.states.contains(progress.state.visible), progress.finishedAt.map({ $0 <= time }) ?? true else {
       return .stateChanged
     }
-    return action == .retry && call.spec.contentErasedAt != nil ? .contentErased : nil
+    return (action == .retry || action == .replay) && call.spec.contentErasedAt != nil ? .contentErased : nil
   }
 }

@@ -63,6 +63,18 @@ final class BulkBatch: Sendable {
     }
   }
 
+  /// Records the reply to the submission of a new call. One that was accepted before, under its key, counts: the page that
+  /// it belongs to is worked on again.
+  func record(_ reply: SubmissionReply) {
+    change { state in
+      switch reply {
+      case .accepted, .replayed: state.tally.done += 1
+      case .refused(let refusal) where refusal.problem.status >= 500: state.tally.unavailable += 1
+      case .refused: state.tally.skipped += 1
+      }
+    }
+  }
+
   /// Adds the results of some of the commands.
   func add(_ tally: Tally) {
     change { $0.tally.add(tally) }

@@ -10,7 +10,8 @@ internal import Synchronization
 ///
 /// If the process dies between a page and its progress, the page is found again but its calls no longer match. If
 /// commands of that page have still to be executed then, the owner of a call executes one of two: an operation never
-/// retries a call twice.
+/// retries a call twice. Calls that were replayed still match; each new call has a key of its operation and its original,
+/// under which only one is accepted.
 final class BulkRunner: Sendable {
   /// The parts of the service that it uses.
   struct Surroundings: Sendable {
@@ -234,7 +235,8 @@ final class BulkRunner: Sendable {
     let isPassed = tally.unavailable == 0 && (tally.elsewhere == 0 || !waitsForOthers(id, in: term))
     change(id, in: term) { current in
       rate = current.request.ratePerSecond
-      current.done += tally.done
+      // What was replayed is found again with its page.
+      if isPassed || current.request.action != .replay { current.done += tally.done }
       // If a page is examined again, calls that were changed no longer match; the others are tried again.
       guard isPassed else { return }
       current.skipped += tally.skipped + tally.elsewhere

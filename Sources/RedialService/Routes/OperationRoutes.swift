@@ -8,6 +8,7 @@ struct OperationRoutes: RouteGroup {
   let changes: Changes
   let operations: BulkOperations
   let standings: TargetStandings
+  let keys: KeyRing
 
   var routes: [Route] {
     [
@@ -35,6 +36,8 @@ struct OperationRoutes: RouteGroup {
     try request.checkJSON()
     var wanted = try BulkRequest.read(request.content, rate: operations.rate, at: clock.now)
     wanted.filter.namespace = exchange.caller.namespace
+    // New calls take the scope of a submission, too, as the replay of one call does.
+    if wanted.action == .replay, !queries.admits(exchange.caller, to: .submit, by: keys, exchange.responder) { return }
     if wanted.isDryRun {
       // A count reads many pages, even if an index finds the calls.
       return queries.answer(exchange.responder, as: .scan, for: exchange.caller) {

@@ -3,7 +3,9 @@ internal import RedialStore
 
 extension BulkRunner.Surroundings {
   /// The parts of a running service.
-  init(_ runtime: Runtime) {
+  ///
+  /// - Parameter limits: Those for the new calls of replays.
+  init(_ runtime: Runtime, limits: CallDescriptor.Limits) {
     self.init(
       page: {
         [reader = runtime.queries.reader, standings = runtime.calls.standings, clock = runtime.clock] query
@@ -14,7 +16,13 @@ extension BulkRunner.Surroundings {
       },
       // Weak: the runtime's parts know who runs the operations.
       perform: { [weak runtime] operation, calls, finish in
-        runtime?.commands.perform(operation, on: calls, finish: finish)
+        guard let runtime else { return }
+        if let kind = operation.commandKind {
+          runtime.commands.perform(kind, of: operation, on: calls, finish: finish)
+        } else {
+          BulkReplays(engine: runtime.engine, intake: runtime.intake, calls: runtime.calls, limits: limits)
+            .perform(operation, on: calls[...], finish: finish)
+        }
       },
       store: { [weak runtime] current, then in
         runtime?.changes.keep({ current().map { .put($0.document) } }, then: { then($0 == nil) })

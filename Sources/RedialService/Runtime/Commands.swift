@@ -26,10 +26,11 @@ struct Commands: Sendable {
   ///
   /// - Parameter finish: Called once, from any thread, when all replies are there.
   func perform(
-    _ operation: BulkOperation, on calls: [CallID], finish: @escaping @Sendable (BulkBatch.Tally) -> Void
+    _ kind: CallCommand.Kind, of operation: BulkOperation, on calls: [CallID],
+    finish: @escaping @Sendable (BulkBatch.Tally) -> Void
   ) {
     let commands = BulkCommands(
-      kind: operation.commandKind, condition: operation.condition, attribution: operation.request.attribution,
+      kind: kind, condition: operation.condition, attribution: operation.request.attribution,
       calls: calls)
     let namespace = operation.namespace
     guard let owners else { return perform(commands, in: namespace, finish: finish) }

@@ -50,7 +50,8 @@ final class Intake: Sendable {
     case .untilEnd(let responder, let wait):
       calls.showEnded(id, in: nil, responder, wait, applied: wait.bound, isReplay: true, orElse: replay)
     case .client(let responder), .webhookTest(let responder): queries.answer(responder, isOwed: true, replay)
-    case .forwarded: break
+    // They are answered without their calls.
+    case .replay, .forwarded: break
     }
   }
 
@@ -68,7 +69,7 @@ final class Intake: Sendable {
         answerRepeated(found.call, Submitter(kind: kind, since: clock.now, otherwise: .refuse(problem)))
         return nil
       }
-    case .webhookTest, .forwarded: break
+    case .webhookTest, .replay, .forwarded: break
     }
   }
 

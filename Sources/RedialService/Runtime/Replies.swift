@@ -81,6 +81,10 @@ final class Replies: Sendable {
 
   private func answer(_ submitter: Submitter, _ reply: SubmissionReply, into answers: inout SubmissionAnswers) {
     if case .forwarded(let batch, let index) = submitter.kind { return batch.answer(index, reply) }
+    if case .replay(let batch) = submitter.kind {
+      if case .accepted = reply { metrics.count { $0.accepted += 1 } }
+      return batch.record(reply)
+    }
     switch reply {
     case .accepted(let record): answer(submitter, accepted: record, into: &answers)
     case .refused(let refusal):
@@ -92,7 +96,7 @@ final class Replies: Sendable {
       case .client(let responder), .untilEnd(let responder, _), .webhookTest(let responder):
         metrics.count { $0.requests[problem.status / 100] += 1 }
         answers.add(.refused(problem), to: responder)
-      case .forwarded: break
+      case .replay, .forwarded: break
       }
     case .replayed(let id): intake.answerRepeated(id, submitter)
     }
@@ -114,7 +118,7 @@ final class Replies: Sendable {
     case .client(let responder), .webhookTest(let responder):
       metrics.count { $0.requests[2] += 1 }
       answers.add(.accepted(record, wait), to: responder)
-    case .forwarded: break
+    case .replay, .forwarded: break
     }
   }
 

@@ -65,6 +65,8 @@ struct Submitter: Sendable {
     case item(any BatchAnswering, index: Int)
     /// A client that wanted a test of its webhook endpoint.
     case webhookTest(HTTPResponder)
+    /// A bulk operation that makes new calls.
+    case replay(BulkBatch)
     /// One submission that another instance has forwarded for its client.
     case forwarded(ForwardedAnswer, index: Int)
   }
@@ -92,7 +94,7 @@ struct Submitter: Sendable {
   var isClients: Bool {
     switch kind {
     case .client, .untilEnd, .item: true
-    case .webhookTest, .forwarded: false
+    case .webhookTest, .replay, .forwarded: false
     }
   }
 

@@ -108,6 +108,7 @@ enum IssueText {
     if issue["type"].text == "failed" {
       let kind = issue["kind"].text == "webhook" ? " --kind webhook" : ""
       text += "run all of them again: redial ops create retry\(kind) --issue \(id)\n"
+      if kind.isEmpty { text += "send new calls like them: redial ops create replay --issue \(id)\n" }
     } else {
       text += "their target: redial targets \(ShellWord.plain(issue["target"].text ?? ""))\n"
     }

@@ -7,8 +7,8 @@ extension Command {
 
   /// `redial ops`
   static let operations = Command(
-    name: "ops", summary: "Retry, cancel, release or purge many calls at once.",
-    operands: "[list] | create retry|cancel|release|purge | show ID | watch ID | cancel ID", operandCount: 1...2,
+    name: "ops", summary: "Retry, cancel, release, purge or replay many calls at once.",
+    operands: "[list] | create retry|cancel|release|purge|replay | show ID | watch ID | cancel ID", operandCount: 1...2,
     words: [actions],
     operandValues: [
       OperandValues(kind: .bulkAction, after: [["create"]]),
@@ -31,7 +31,7 @@ extension Command {
     ] + APIClient.options,
     notes: """
       create and watch show the progress on a terminal and exit when the operation ends: 0 if it completed, 1 if it was
-      cancelled. purge needs --state. If you stop the command or the service restarts, the operation goes on.
+      cancelled. purge needs --state. replay submits a new call like each that has ended, and leaves that as it is. If you stop the command or the service restarts, the operation goes on.
       """
   ) { arguments throws(CommandError) in
     try OperationsCommand(arguments).run()
@@ -61,7 +61,7 @@ struct OperationsCommand {
     default:
       throw CommandError(
         code: .usage,
-        message: "expected create retry|cancel|release|purge, list, show ID, watch ID or cancel ID; see --help")
+        message: "expected create retry|cancel|release|purge|replay, list, show ID, watch ID or cancel ID; see --help")
     }
     return .success
   }
