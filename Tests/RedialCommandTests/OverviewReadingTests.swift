@@ -62,6 +62,9 @@ struct OverviewReadingTests {
         """
         {"key": "k", "state": "down", "inFlight": 1, "oldestDueAt": "2026-12-01T09:00:05.000Z",
          "outage": {"since": "2026-12-01T09:00:00.000Z", "cause": "status 503", "closedAt": null, "waited": 9},
+         "pastOutages": [{"since": "2026-11-30T09:00:00.000Z", "cause": "silence", "closedAt": "2026-11-30T09:04:00.000Z",
+          "duration": "4m", "waited": 2},
+          {"since": "2026-11-29T09:00:00.000Z", "cause": "silence", "closedAt": null, "duration": null, "waited": 2}],
          "breaker": {"state": "open", "openUntil": "2026-12-01T09:01:00.000Z"}, "heldUntil": null, "pace": {"mode": "fixed"},
          "backlog": {"total": 11, "isComplete": true, "missesDeadline": null, "byReason": {"breaker": 8, "startTime": 3}},
          "recent": {"5m": {"successes": 2, "failures": 31, "latency": null}}}
@@ -70,6 +73,8 @@ struct OverviewReadingTests {
     #expect(target?.outage?.cause == "status 503" && target?.outage?.closedAt == nil && target?.isInOutage == true)
     #expect(target?.nextProbeAt == target?.outage.map { $0.since + .seconds(60) })
     #expect(target?.oldestDueAt == target?.outage.map { $0.since + .seconds(5) })
+    #expect(target?.pastOutages.count == 1)
+    #expect(target?.pastOutages.first.flatMap { outage in outage.closedAt.map { $0 - outage.since } } == .seconds(240))
     #expect(target?.recentFailures == 31 && target?.recentAttempts == 33 && target?.pace == nil)
   }
 

@@ -235,4 +235,26 @@ struct OverviewTextTests {
   func grouped(number: Int, expected: String) {
     #expect(number.grouped == expected)
   }
+
+  @Test("outages of the last day that are over are quiet lines, the latest first, and not too many")
+  func pastOutages() {
+    var overview = Self.ready()
+    var (payments, mail) = (TargetStanding(key: "payments"), TargetStanding(key: "mail"))
+    func outage(_ end: Int64, lasting seconds: Int64) -> TargetStanding.Outage {
+      TargetStanding.Outage(since: Self.ago(end + seconds), cause: "silence", closedAt: Self.ago(end))
+    }
+    payments.pastOutages = [outage(7200, lasting: 240), outage(86_400, lasting: 60)]
+    mail.pastOutages = [outage(300, lasting: 5), outage(9000, lasting: 90), outage(10_000, lasting: 90)]
+    overview.targets = [payments, mail]
+    #expect(
+      Self.text(overview).hasPrefix(
+        """
+        ✓ No target is down, degraded or held.
+        mail was down for 5s until 5m ago.
+        payments was down for 4m until 2h ago.
+        mail was down for 1m30s until 2h30m ago.
+        1 more outage in the last day.
+
+        """), "\(Self.text(overview))")
+  }
 }

@@ -101,6 +101,22 @@ struct Overview: Sendable, Equatable {
     (targets ?? []).filter { $0.condition != .up }.sorted { $0.isWorse(than: $1) }
   }
 
+  /// An outage that is over, of a target, until a time.
+  typealias PastOutage = (target: TargetStanding, lasted: Duration, until: Timestamp)
+
+  /// How long an outage that is over is shown.
+  static let pastOutageTime = Duration.seconds(86_400)
+
+  /// The outages of the last day that are over, the latest first.
+  var pastOutages: [PastOutage] {
+    (targets ?? []).flatMap { target in
+      target.pastOutages.compactMap { outage -> PastOutage? in
+        guard let end = outage.closedAt, at - end < Self.pastOutageTime else { return nil }
+        return (target, max(.zero, end - outage.since), end)
+      }
+    }.sorted { $0.until > $1.until }
+  }
+
   /// Whether nothing was ever called, as far as the store knows.
   var isFresh: Bool {
     hasCalls == false && targets?.isEmpty == true && (ended?.judged ?? 0) + (ended?.cancelled ?? 0) == 0

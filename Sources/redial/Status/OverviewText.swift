@@ -7,6 +7,8 @@ import RedialText
 struct OverviewText: Sendable {
   /// How many targets that are not as they should be are shown.
   private static let maximumIncidents = 10
+  /// How many outages that are over are shown.
+  private static let maximumPastOutages = 3
   /// Of how many issues it is said what failed.
   private static let maximumParts = 3
 
@@ -18,7 +20,7 @@ struct OverviewText: Sendable {
 
   var lines: [StyledLine] {
     if overview.isFresh, overview.readiness == .ready { return firstCall + [""] + service + leftOut }
-    return incidents + [""] + ended + waiting + [""] + service + leftOut
+    return incidents + pastOutages + [""] + ended + waiting + [""] + service + leftOut
   }
 
   // MARK: What is wrong
@@ -43,6 +45,16 @@ struct OverviewText: Sendable {
     guard lines.isEmpty else { return lines }
     guard overview.targets != nil else { return [StyledLine("What is wrong with targets is not known.", .warning)] }
     return [headline("✓", "No target is down, degraded or held.", "", .good)]
+  }
+
+  private var pastOutages: [StyledLine] {
+    let all = overview.pastOutages
+    var lines = all.prefix(Self.maximumPastOutages).map { outage in
+      StyledLine("\(name(outage.target)) was down for \(outage.lasted.roughly) until \(age(outage.until)) ago.", .soft)
+    }
+    let more = all.count - lines.count
+    if more > 0 { lines.append(StyledLine("\(more) more \(more == 1 ? "outage" : "outages") in the last day.", .soft)) }
+    return lines
   }
 
   private func isGrave(_ target: TargetStanding) -> Bool {

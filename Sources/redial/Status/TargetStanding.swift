@@ -26,6 +26,8 @@ struct TargetStanding: Sendable, Equatable {
   let key: String
   var condition = Condition.up
   var outage: Outage?
+  /// Its outages that are over, the latest first, without those that lapsed.
+  var pastOutages: [Outage] = []
   var inFlight = 0
   /// The calls that have not run yet, by the word for what they wait for.
   var waits: [String: Int] = [:]
@@ -62,12 +64,8 @@ struct TargetStanding: Sendable, Equatable {
     guard let key = target["key"].text else { return nil }
     self.init(key: key)
     condition = Self.condition(target)
-    let since = target["outage"]["since"].text.flatMap { TimestampText.parse($0) }
-    outage = since.map { since in
-      Outage(
-        since: since, cause: target["outage"]["cause"].text ?? "",
-        closedAt: target["outage"]["closedAt"].text.flatMap { TimestampText.parse($0) })
-    }
+    outage = Outage(target["outage"])
+    pastOutages = target["pastOutages"].elements.compactMap { Outage($0) }.filter { $0.closedAt != nil }
     inFlight = target["inFlight"].integer ?? 0
     let backlog = target["backlog"]
     for (reason, count) in backlog["byReason"].members { waits[reason] = count.integer ?? 0 }
@@ -121,5 +119,15 @@ struct TargetStanding: Sendable, Equatable {
     let (a, b) = (rank(self), rank(other))
     if a != b { return a < b }
     return waiting != other.waiting ? waiting > other.waiting : key < other.key
+  }
+}
+
+extension TargetStanding.Outage {
+  /// Reads an outage; nil if there is none.
+  fileprivate init?(_ outage: JSONValue) {
+    guard let since = outage["since"].text.flatMap({ TimestampText.parse($0) }) else { return nil }
+    self.init(
+      since: since, cause: outage["cause"].text ?? "",
+      closedAt: outage["closedAt"].text.flatMap { TimestampText.parse($0) })
   }
 }
