@@ -273,6 +273,9 @@ def test_every_operation_answers_as_documented(redial, flaky):
         if "id" in begun:
             wait_until(lambda: ask("get", one, id=begun["id"])["state"] == "completed", "it is completed")
             ask("post", stop, id=begun["id"])
+    replay = {"action": "replay", "filter": {"state": ["failed", "succeeded"]}, "ratePerSecond": 1}
+    ask("post", operations, replay | {"dryRun": True})
+    ask("post", stop, id=ask("post", operations, replay)["id"])
     slow = ask("post", operations, {"action": "cancel", "ratePerSecond": 1, "all": True})
     ask("post", operations, {"action": "cancel", "all": True})
     ask("get", operations)

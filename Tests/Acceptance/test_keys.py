@@ -143,6 +143,22 @@ def test_a_scope_is_good_for_its_operations_and_no_others(redial, scope):
             assert f'error="insufficient_scope", scope="{needed}"' in answer.headers["www-authenticate"]
 
 
+def test_an_operation_that_makes_new_calls_takes_the_scopes_of_both(redial):
+    service = redial()
+    locked(service)
+    client = Client(service.port)
+    for scopes, needed in ((("operate",), "submit"), (("submit",), "operate"), (("operate", "submit"), None)):
+        key = bearer(make(service, *scopes)["key"])
+        for dry in (True, False):
+            answer = client("POST", "/v1/operations", {"action": "replay", "all": True, "dryRun": dry}, key)
+            shown = check(answer, "post", "/v1/operations")
+            if needed is None:
+                assert answer.status == (200 if dry else 202), shown
+            else:
+                assert (answer.status, shown["code"]) == (403, "insufficientScope")
+                assert f'scope="{needed}"' in answer.headers["www-authenticate"]
+
+
 def test_keys_are_kept_hashed_and_hold_over_restarts_until_they_are_revoked(redial, flaky):
     service, target = redial(), flaky()
     admin = locked(service)

@@ -54,6 +54,33 @@ def test_every_instance_says_until_when_a_breaker_is_open(instances, receiver):
             assert service("GET", f"/v1/calls?target={name}&nextAttemptBefore={until}").json["data"] == []
 
 
+def test_an_outage_that_is_over_is_kept_by_the_next_owner_of_its_target(instances, receiver):
+    answers = [200]
+    target = receiver(lambda request: (answers[0], {}, b""))
+    cluster, services = instances(2, *LASTING)
+    names = [own[0] for own in owners(cluster, services, target.url)]
+    answers[0] = 500
+    for name in names:
+        breaker = {"consecutiveFailures": 2, "failureTime": "0s", "significance": 1, "openInterval": "1h"}
+        assert services[0]("PATCH", f"/v1/targets/{name}", {"breaker": breaker}).status == 200
+        for _ in range(2):
+            services[0].submit(url=target.url, target=name, policy={"maxAttempts": 1})
+        wait_until(lambda: services[0].target(name)["outage"], "it is down")
+        assert services[0].target(name)["pastOutages"] == []
+    answers[0] = 200
+    for name in names:
+        assert services[1]("POST", f"/v1/targets/{name}/reset").status == 200
+    past = [wait_until(lambda: services[1].target(name)["pastOutages"], "its outage is over") for name in names]
+    assert [[one["cause"] for one in outages] for outages in past] == [["status 500"]] * len(names)
+    assert services.pop().terminate() == 0
+
+    def kept(name):
+        answer = services[0]("GET", f"/v1/targets/{name}")
+        return answer.status == 200 and answer.json["pastOutages"]
+    for name, outages in zip(names, past):
+        assert wait_until(lambda: kept(name), "another owner has it") == outages
+
+
 @pytest.mark.parametrize("end", ["kill", "terminate"])
 def test_a_target_that_asked_for_a_pause_has_it_from_its_next_owner_too(instances, receiver, end):
     target = receiver()
