@@ -154,6 +154,8 @@ def test_an_outage_that_is_over_is_kept_with_its_target_and_said_on_the_overview
     service.advance(30)
     wait_until(lambda: service.target("payments")["pastOutages"], "the outage is over")
     expect(page.locator("#past-outages")).to_have_text(re.compile(r"^payments was down for 4m\S* until \d\d:\d\d\. $"), timeout=60 * SECONDS)
+    # It stays on the charts.
+    expect(page.locator("#due .band")).to_have_count(1)
     page.locator("#past-outages a").click()
     row = page.locator("#target-outage tbody tr")
     expect(row).to_have_count(1)
