@@ -335,8 +335,8 @@ export type CallBase = {
   /** Maximum number of attempts; null if only the deadline limits them. */
   maxAttempts: number | null;
   /**
-   * The status of the last attempt that has ended; null without a response. Events, and webhooks that show the call
-   * as lists do, leave it and `lastError` out.
+   * The status of the last attempt that has ended; null without a response. Events, and webhooks that show the call as
+   * lists do, leave it and `lastError` out.
    */
   lastStatus?: number | null;
   /** The code of what went wrong with that attempt, such as `connectionRefused`; null if it was answered. */

@@ -670,15 +670,12 @@ class CallBase(TypedDict):
     """Maximum number of attempts; null if only the deadline limits them."""
     lastStatus: NotRequired[int | None]
     """
-    The status of the last attempt that has ended; null without a response. Events, and webhooks that show the call
-    as lists do, leave it and `lastError` out.
+    The status of the last attempt that has ended; null without a response. Events, and webhooks that show the call as
+    lists do, leave it and `lastError` out.
 
     """
     lastError: NotRequired[str | None]
-    """
-    The code of what went wrong with that attempt, such as `connectionRefused`; null if it was answered.
-
-    """
+    """The code of what went wrong with that attempt, such as `connectionRefused`; null if it was answered."""
     contentErasedAt: str | None
     """When its payloads were erased; null if they were not."""
 
