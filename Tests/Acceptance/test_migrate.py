@@ -186,6 +186,86 @@ def test_an_export_of_postgresql_has_what_one_of_sqlite_has(redial, instances, d
     assert all(attempt["responseBody"] for attempt in history)
 
 
+def test_an_archive_that_is_another_or_has_more_is_named(redial, tmp_path):
+    service = redial()
+    service.submit(url="http://127.0.0.1:1/", delay="1h")
+    assert service.terminate() == 0
+    lines = run("export", "--store", place(service)).stdout.splitlines()
+    new = tmp_path / "new.db"
+
+    def imported(lines, code, *words):
+        answer = run("import", "--store", f"sqlite:{new}", stdin="\n".join(lines) + "\n")
+        assert answer.returncode == code and all(word in answer.stderr + answer.stdout for word in words), answer
+
+    imported(['{"archive":2}'] + lines[1:], 1, "format 2", "Nothing of this archive was imported")
+    assert not new.exists()
+    imported(lines[1:-1], 1, "was cut off")
+    imported(lines + lines, 0, "0 lines are not valid")
+    imported(lines + lines[:2], 1, "was cut off")
+    imported(lines[:-1] + lines, 1, "the archive before it has no end")
+    imported(lines + lines[-2:-1], 1, "behind the end of the archive")
+
+
+def test_a_store_that_is_only_partly_filled_is_not_taken_for_a_whole_one(redial, database, receiver, tmp_path):
+    service, cluster = redial(), database()
+    many(service, receiver().url, 500)
+    tables(cluster, tmp_path)
+    with locked(cluster, "live", "EXCLUSIVE"):
+        process = begin(place(service), cluster.url)
+        wait_until(lambda: waits(cluster), "it is in the middle")
+        process.kill()
+        process.wait(BOUND)
+    part = tmp_path / "part:of.db"
+    with contextlib.closing(sqlite3.connect(service.store)) as source, contextlib.closing(sqlite3.connect(part)) as copy:
+        source.backup(copy)
+        copy.execute("INSERT INTO settings VALUES ('migration', '{}')")
+        copy.commit()
+    for command in (["export", "--store", cluster.url], ["backup", tmp_path / "b.jsonl", "--store", cluster.url],
+                    ["salvage", cluster.url, tmp_path / "new.db"], ["export", "--store", f"sqlite:{part}"],
+                    ["salvage", part, tmp_path / "new.db"]):
+        answer = run(*command)
+        assert answer.returncode == 1 and "only partly filled" in answer.stderr, answer
+    assert not (tmp_path / "new.db").exists() and not (tmp_path / "b.jsonl").exists()
+
+
+def test_a_migration_notices_that_its_source_is_not_locked_any_more(redial, database, receiver, tmp_path):
+    service, first, second = redial(), database(), database()
+    many(service, receiver().url, 500)
+    migrate(place(service), first.url)
+    tables(second, tmp_path)
+    with locked(second, "live", "EXCLUSIVE"):
+        process = subprocess.Popen(
+            [BINARY, "migrate", "--from", first.url, "--to", second.url], env=environment(), stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True)
+        wait_until(lambda: waits(second), "it is in the middle")
+        held = "SELECT pid FROM pg_locks WHERE mode = 'ExclusiveLock' AND relation = 'redial.sessions'::regclass AND granted"
+        assert first.query(f"SELECT pg_terminate_backend(pid) FROM ({held}) h", "redial") == [["t"]]
+    told, error = process.communicate(timeout=BOUND)
+    assert process.returncode == 1 and "equal" not in told and error and has_mark(second), (told, error)
+
+
+def test_a_salvage_reads_around_a_damaged_page_of_a_database(redial, database, receiver, tmp_path):
+    service, cluster = redial(), database()
+    many(service, receiver().url, 1000)
+    migrate(place(service), cluster.url)
+    cluster.query("CHECKPOINT", "redial")
+    file, data = cluster.query(
+        "SELECT pg_relation_filepath('redial.requests'), current_setting('data_directory')", "redial")[0]
+    cluster.stop()
+    with open(f"{data}/{file}", "r+b") as pages:
+        pages.seek(3 * 8192)
+        pages.write(b"\xff" * 8192)
+    cluster.start()
+    new = tmp_path / "new.db"
+    answer = run("salvage", cluster.url, f"sqlite:{new}")
+    found = re.search(r"wrote (\d+) calls", answer.stdout)
+    assert answer.returncode == 1 and found and 900 <= int(found[1]) < 1000, answer
+    assert answer.stderr.count("\n") == 1000 - int(found[1]), answer.stderr
+    assert run("doctor", "--store", f"sqlite:{new}").returncode == 0
+    refused = run("backup", tmp_path / "b.jsonl", "--store", cluster.url)
+    assert refused.returncode == 1 and not (tmp_path / "b.jsonl").exists(), refused
+
+
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_a_backup_of_postgresql_is_a_whole_store_of_one_moment(redial, instances, database, receiver, tmp_path, kind):
     target, drain = receiver(by_path), ["--drain-timeout", "100ms", "--max-body-bytes", "8000000"]
@@ -215,6 +295,15 @@ def test_a_backup_of_postgresql_is_a_whole_store_of_one_moment(redial, instances
     # A line that is missing in the middle.
     answer = run("import", "--store", other, stdin="\n".join(lines[:3] + lines[4:]) + "\n")
     assert answer.returncode == 1 and "were written, and there are" in answer.stderr, answer
+    # Of a policy that the store has, no version of another store is added.
+    for number, line in enumerate(lines):
+        if line.startswith('{"document":"policy"') and "gently@1" in line:
+            entry = json.loads(line)
+            del entry["checksum"]
+            lines[number] = json.dumps(entry | {"id": entry["id"].replace("@1", "@7")})
+    answer = run("import", "--store", other, stdin="\n".join(lines) + "\n")
+    assert answer.returncode == 0 and "imported 0 calls, and 0 other entries" in answer.stdout, answer
+    assert run("export", "--store", other).stdout == archive.read_text()
     if kind == "postgresql":
         return
     folder = tmp_path / "restored"

@@ -185,6 +185,24 @@ struct ArchiveTests {
     }
   }
 
+  @Test("a page of large calls ends early, and the next one goes on there")
+  func pages() throws {
+    let store = try SQLiteStore(path: path)
+    for number in 1...7 {
+      try store.commit([.insert(Sample.call(number, body: [UInt8](repeating: 7, count: 9_000_000)))])
+    }
+    store.close()
+    let export = try StoreExport(path: path, state: nil)
+    defer { export.close() }
+    var (sizes, last): ([Int], CallID?) = ([], nil)
+    repeat {
+      let page = try export.page(after: last)
+      sizes.append(page.calls.count)
+      last = page.end
+    } while last != nil
+    #expect(sizes == [2, 2, 2, 1])
+  }
+
   @Test("nothing is imported into the store of a running service")
   func inUse() throws {
     let store = try filledStore()

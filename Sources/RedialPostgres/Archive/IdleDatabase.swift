@@ -60,7 +60,7 @@ final class IdleDatabase {
     try waitForLeases()
     try execute(
       ["SET LOCAL lock_timeout = '5s'", "LOCK TABLE sessions IN EXCLUSIVE MODE", "SET LOCAL lock_timeout = 0"],
-      purpose: "lock the store: an instance, a migration or an import has it")
+      purpose: "lock the store, which a migration or an import may have, or this role may not change")
     guard try lastSession() == nil else { throw inUse }
   }
 

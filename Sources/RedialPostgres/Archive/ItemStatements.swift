@@ -55,11 +55,14 @@ struct ItemStatements {
     statements += [statement, ServiceStatements.raise(Set(documents.map(\.kind)))]
   }
 
+  /// Of the time by which calls were removed, the later one counts.
   private static let putSettings = PostgresQuery(
     "put_settings", "store settings",
     """
-    WITH i AS (INSERT INTO settings (name, value) SELECT name, value FROM unnest($1::text[], $2::text[]) AS u (name, value)
-      ON CONFLICT (name) DO NOTHING RETURNING 1) SELECT count(*) FROM i
+    WITH i AS (INSERT INTO settings AS s (name, value)
+      SELECT name, value FROM unnest($1::text[], $2::text[]) AS u (name, value)
+      ON CONFLICT (name) DO UPDATE SET value = excluded.value
+        WHERE s.name = '\(Retention.goneBy)' AND s.value::int8 < excluded.value::int8 RETURNING 1) SELECT count(*) FROM i
     """)
 
   private static let putDocuments = PostgresQuery(

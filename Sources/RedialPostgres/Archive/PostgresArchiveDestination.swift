@@ -72,7 +72,9 @@ package final class PostgresArchiveDestination: MigrationDestination {
 
   // MARK: A migration
 
-  package func contents() throws(StoreError) -> any ArchiveSource { try PostgresExport(settings, state: nil) }
+  package func contents() throws(StoreError) -> any ArchiveSource {
+    try PostgresExport(settings, state: nil, mayBeMarked: true)
+  }
 
   package func mark() throws(StoreError) -> MigrationMark? {
     var find = PostgresStatement(ReadQueries.setting)

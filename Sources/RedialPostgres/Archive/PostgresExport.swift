@@ -17,19 +17,22 @@ package final class PostgresExport: ArchiveSource {
   package let place: String
   private let snapshots: Snapshots
   private let state: CallState?
+  private let isOfOneMoment: Bool
 
   /// Connects.
   ///
   /// - Parameters:
   ///   - state: Only calls in this state; nil for all.
   ///   - asOfOneMoment: Whether all is read in one snapshot.
+  ///   - mayBeMarked: Whether it may be only partly filled.
   /// - Throws: If the database cannot be reached, or has no tables of this version. None are made.
   package init(
-    _ settings: PostgresSettings, state: CallState?, asOfOneMoment: Bool = false
+    _ settings: PostgresSettings, state: CallState?, asOfOneMoment: Bool = false, mayBeMarked: Bool = false
   ) throws(StoreError) {
     try settings.check()
     place = settings.place
     self.state = state
+    isOfOneMoment = asOfOneMoment
     let connection: PostgresConnection
     do throws(PostgresFailure) {
       connection = try PostgresConnection(settings)
@@ -38,49 +41,62 @@ package final class PostgresExport: ArchiveSource {
     }
     try PostgresSchema.openForReading(connection, schema: settings.schema)
     snapshots = Snapshots(connection, longest: Self.longest, isOne: asOfOneMoment)
+    var find = PostgresStatement(ReadQueries.setting)
+    find.add(text: MigrationMark.settingName)
+    let marks = try read { () throws(PostgresFailure) in try snapshots.rows([find])[0] }
+    guard mayBeMarked || marks.count == 0 else { throw MigrationMark.refusal(of: place) }
   }
 
   /// Ends nothing: the connection ends with this object.
   package func close() {}
 
   package func items(damage: (StoreError) -> Void) throws(StoreError) -> [StoreItem] {
-    let rows = try read { () throws(PostgresFailure) in
-      try snapshots.rows([Self.settings, Self.documents, Self.targets, Self.counts].map(PostgresStatement.init))
-    }
-    var all = (0..<rows[0].count).compactMap { StoreItem.travelling(rows[0].text($0, 0), rows[0].text($0, 1)) }
-    func add(_ item: () throws(StoreError) -> StoreItem?) {
-      do throws(StoreError) {
-        if let item = try item() { all.append(item) }
+    var all: [StoreItem] = []
+    for (kind, query) in zip(StoreItem.Kind.allCases, [Self.settings, Self.documents, Self.targets, Self.counts]) {
+      let rows: PostgresRows
+      do throws(PostgresFailure) {
+        rows = try snapshots.rows([PostgresStatement(query)])[0]
       } catch {
-        damage(error)
+        guard canGoOn(after: error) else { throw error.error(at: place) }
+        let reason = error.error(at: place).message
+        damage(StoreError(kind: .corrupt, message: "All \(kind.title) are missing: \(reason)"))
+        continue
       }
-    }
-    for row in 0..<rows[1].count {
-      add { () throws(StoreError) in
-        guard let kind = StoredDocument.Kind(rawValue: rows[1].text(row, 0)) else { throw Self.unreadable(.document) }
-        return .document(StoredDocument(kind, id: rows[1].text(row, 1), rows[1].bytes(row, 2)))
-      }
-    }
-    for row in 0..<rows[2].count {
-      add { () throws(StoreError) in
-        let key: TargetKey = rows[2].key(row, 0)
-        let record = rows[2].withBytes(row, 1) { bytes in
-          Result { () throws(StoreError) in try TargetRecord(bytes, of: key, in: place) }
+      for row in 0..<rows.count {
+        do throws(StoreError) {
+          if let item = try item(kind, rows, row) { all.append(item) }
+        } catch {
+          damage(error)
         }
-        return .travelling(key, try record.get())
       }
     }
-    for row in 0..<rows[3].count { add { () throws(StoreError) in try Self.counts(rows[3], row) } }
     return all.ordered()
   }
 
-  private static func counts(_ rows: PostgresRows, _ row: Int) throws(StoreError) -> StoreItem {
+  /// What a row has; nil for what does not travel.
+  private func item(_ kind: StoreItem.Kind, _ rows: PostgresRows, _ row: Int) throws(StoreError) -> StoreItem? {
+    switch kind {
+    case .setting: return .travelling(rows.text(row, 0), rows.text(row, 1))
+    case .document:
+      guard let kind = StoredDocument.Kind(rawValue: rows.text(row, 0)) else { throw Self.unreadable(.document) }
+      return .document(StoredDocument(kind, id: rows.text(row, 1), rows.bytes(row, 2)))
+    case .target:
+      let key: TargetKey = rows.key(row, 0)
+      let record = rows.withBytes(row, 1) { bytes in
+        Result { () throws(StoreError) in try TargetRecord(bytes, of: key, in: place) }
+      }
+      return .travelling(key, try record.get())
+    case .counts: return try Self.counts(rows, row)
+    }
+  }
+
+  private static func counts(_ rows: PostgresRows, _ row: Int) throws(StoreError) -> StoreItem? {
     let words = rows.text(row, 3).split(separator: ",")
     let numbers = words.compactMap { Int64($0) }
     guard numbers.count == words.count, let namespace = Namespace(rows.text(row, 0)),
       let step = StatisticsStep(rawValue: rows.integer(row, 1))
     else { throw unreadable(.counts) }
-    return .counts(
+    return .travelling(
       StoredCounts(
         namespace: namespace, step: step, start: Timestamp(microseconds: rows.integer(row, 2)), numbers: numbers))
   }
@@ -135,6 +151,13 @@ package final class PostgresExport: ArchiveSource {
       UNION ALL (SELECT id, state, waiting, attempts FROM done WHERE id > $1::int8 ORDER BY id LIMIT \(batch))
       ORDER BY id LIMIT \(batch)) c LEFT JOIN requests r ON \(Lookup.row("r.id", "c.id")) ORDER BY c.id
     """)
+  private static let nextWithoutSize = PostgresQuery(
+    "export_next_bare", "read the calls",
+    """
+    (SELECT id, state, waiting, attempts, 0 AS size FROM live WHERE id > $1::int8 ORDER BY id LIMIT \(batch))
+      UNION ALL (SELECT id, state, waiting, attempts, 0 FROM done WHERE id > $1::int8 ORDER BY id LIMIT \(batch))
+      ORDER BY id LIMIT \(batch)
+    """)
   private static let calls = PostgresQuery(
     "export_calls", "read the calls",
     """
@@ -161,19 +184,54 @@ package final class PostgresExport: ArchiveSource {
     after first: Int64
   ) throws(PostgresFailure) -> (calls: [Result<ArchivedCall, DamagedCall>], last: Int64?) {
     var (ids, last): ([Int64], Int64?) = ([], nil)
-    let rows = try snapshots.take { run throws(PostgresFailure) -> [PostgresRows] in
-      var next = PostgresStatement(Self.next)
-      next.add(first)
-      (ids, last) = selected(from: try run([next])[0])
-      if ids.isEmpty { return [] }
-      return try run(
-        [Self.calls, Self.attempts, Self.retries, Self.keys, Self.turns].map { query in
-          var statement = PostgresStatement(query)
-          statement.add(ids)
-          return statement
-        })
+    do throws(PostgresFailure) {
+      let rows = try snapshots.take { run throws(PostgresFailure) -> [PostgresRows] in
+        var next = PostgresStatement(Self.next)
+        next.add(first)
+        (ids, last) = selected(from: try run([next])[0])
+        return ids.isEmpty ? [] : try run(Self.statements(ids))
+      }
+      return (ids.isEmpty ? [] : Self.archived(ids, rows), last)
+    } catch {
+      guard canGoOn(after: error) else { throw error }
     }
-    return (ids.isEmpty ? [] : Self.archived(ids, rows), last)
+    if ids.isEmpty {
+      // A page of the requests is damaged, whose size is not known then.
+      var next = PostgresStatement(Self.nextWithoutSize)
+      next.add(first)
+      (ids, last) = selected(from: try snapshots.rows([next])[0])
+    }
+    return (try readAround(ids[...]), last)
+  }
+
+  /// The calls with these ids; those are damaged that cannot be read by themselves.
+  private func readAround(_ ids: ArraySlice<Int64>) throws(PostgresFailure) -> [Result<ArchivedCall, DamagedCall>] {
+    guard let first = ids.first else { return [] }
+    do throws(PostgresFailure) {
+      return Self.archived(Array(ids), try snapshots.rows(Self.statements(Array(ids))))
+    } catch {
+      guard canGoOn(after: error) else { throw error }
+    }
+    guard ids.count > 1 else {
+      return [
+        .failure(DamagedCall(id: CallID(rawValue: first), reason: "a page of the database with it is damaged"))
+      ]
+    }
+    let middle = ids.index(ids.startIndex, offsetBy: ids.count / 2)
+    return try readAround(ids[..<middle]) + readAround(ids[middle...])
+  }
+
+  /// Whether something is damaged beside which all else can be read. After that, another snapshot is needed.
+  private func canGoOn(after failure: PostgresFailure) -> Bool {
+    !isOfOneMoment && failure.state.hasPrefix("XX")
+  }
+
+  private static func statements(_ ids: [Int64]) -> [PostgresStatement] {
+    [calls, attempts, retries, keys, turns].map { query in
+      var statement = PostgresStatement(query)
+      statement.add(ids)
+      return statement
+    }
   }
 
   /// The calls to read next, by their size, and the last that was looked at; nil if there are no more.

@@ -16,7 +16,6 @@ package final class PostgresSource: MigrationSource {
     try PostgresSchema.openForReading(lock.connection, schema: settings.schema)
     // The destination may take its time between two pages.
     try lock.beginToWait("begin to read")
-    guard try !lock.isMarked() else { throw MigrationMark.refusal(of: lock.place) }
     try lock.lockOut()
     contents = try PostgresExport(settings, state: nil)
   }

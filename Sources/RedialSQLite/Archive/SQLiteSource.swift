@@ -22,9 +22,6 @@ package final class SQLiteSource: MigrationSource {
     // The last connection that is closed would otherwise move the log.
     connection.keepLogOnClose()
     contents = try StoreExport(path: lock.path, state: nil)
-    if try SettingTable(on: connection).value(of: MigrationMark.settingName) != nil {
-      throw MigrationMark.refusal(of: place)
-    }
   }
 
   package var place: String { lock.path }

@@ -61,7 +61,9 @@ package final class SQLiteArchiveDestination: MigrationDestination {
 
   // MARK: A migration
 
-  package func contents() throws(StoreError) -> any ArchiveSource { try StoreExport(path: place, state: nil) }
+  package func contents() throws(StoreError) -> any ArchiveSource {
+    try StoreExport(path: place, state: nil, mayBeMarked: true)
+  }
 
   package func mark() throws(StoreError) -> MigrationMark? {
     guard let text = try store.setting(MigrationMark.settingName) else { return nil }

@@ -10,6 +10,8 @@ package import RedialModel
 /// them.
 package final class StoreExport: ArchiveSource {
   private static let batch: Int64 = 500
+  /// After so many bytes of payloads a page ends.
+  private static let batchBytes = 16 << 20
 
   package let place: String
   private let connection: SQLiteConnection
@@ -29,12 +31,13 @@ package final class StoreExport: ArchiveSource {
   /// Opens a store for reading.
   ///
   /// - Parameter state: Only calls in this state; nil for all.
+  /// - Throws: `inUse` if it is only partly filled, too.
   package convenience init(path: String, state: CallState?) throws(StoreError) {
     try self.init(path: path, state: state, everyPage: false)
   }
 
-  /// The same for a file without a write-ahead log, of which every page may be read.
-  init(path: String, state: CallState?, everyPage: Bool) throws(StoreError) {
+  /// The same for a file without a write-ahead log, of which every page may be read, and for one that is being filled.
+  init(path: String, state: CallState?, everyPage: Bool = false, mayBeMarked: Bool = false) throws(StoreError) {
     try WriteAheadFile.check(path)
     connection = try SQLiteConnection(path: path, role: .reader)
     try Schema.openForReading(connection)
@@ -54,6 +57,10 @@ package final class StoreExport: ArchiveSource {
     turn = try connection.prepare("read a call's turn", "SELECT has_turn FROM turns WHERE call_id = ?1")
     items = try StoredItems(on: connection)
     place = path
+    if !mayBeMarked, try SettingTable(on: connection).value(of: MigrationMark.settingName) != nil {
+      connection.close()
+      throw MigrationMark.refusal(of: path)
+    }
   }
 
   package func items(damage: (StoreError) -> Void) throws(StoreError) -> [StoreItem] {
@@ -92,12 +99,20 @@ package final class StoreExport: ArchiveSource {
     hasReportedLog = true
     let ids = logged.page(after: last, stored, isLast: isLast) { states.contains($0.progress.state) }
     var found: [Result<ArchivedCall, DamagedCall>] = []
+    var bytes = 0
     for id in ids {
       do throws(StoreError) {
-        if let call = try read(id, logged, damage) { found.append(call) }
+        guard let call = try read(id, logged, damage) else { continue }
+        found.append(call)
+        if case .success(let call) = call { bytes += call.payloadBytes }
       } catch {
         guard error.kind == .corrupt else { throw error }
         found.append(.failure(DamagedCall(id: id, reason: "a page of the file with it is damaged")))
+      }
+      if bytes >= Self.batchBytes, id != ids.last {
+        // What was taken from the rest of the ids comes with the next page.
+        if rest != nil { rest?.append(contentsOf: stored.filter { $0 > id }.reversed()) }
+        return ArchivePage(calls: found, end: id, damage: damages)
       }
     }
     return ArchivePage(calls: found, end: isLast ? nil : stored.last, damage: damages)

@@ -75,7 +75,7 @@ struct StoredItems {
       else {
         throw Self.error("A row of the statistics is not readable.")
       }
-      return .counts(
+      return .travelling(
         StoredCounts(
           namespace: namespace, step: step, start: Timestamp(microseconds: row.integer(2)), numbers: numbers))
     }
@@ -100,6 +100,9 @@ extension SQLiteStore {
   /// Whether there is something under its name.
   private func has(_ item: StoreItem) throws(StoreError) -> Bool {
     switch item {
+    case .setting(Retention.goneBy, let value):
+      // The later time counts: webhooks about calls that either store has removed are no faults.
+      try service.setting(Retention.goneBy).flatMap { Int64($0) } ?? .min >= Int64(value) ?? .min
     case .setting(let name, _): try service.setting(name) != nil
     case .document(let document): try service.documents.one(document.kind, document.id) != nil
     case .target(let key, _): try targets.hasRecord(key)

@@ -22,6 +22,9 @@ package struct ArchivedCall: Sendable {
     self.hasTurn = hasTurn
   }
 
+  /// What its bodies take, in bytes.
+  package var payloadBytes: Int { record.body.count + attempts.reduce(0) { $0 + ($1.response?.body.count ?? 0) } }
+
   /// The ordering key whose turn it has or waits for.
   package var orderingKey: String? { record.progress.state.isFinal ? nil : record.spec.orderingKey }
 

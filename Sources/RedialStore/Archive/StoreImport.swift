@@ -18,6 +18,8 @@ package final class StoreImport {
     package var known = 0
     /// What is about no call, and was added to the store.
     package var items = 0
+    /// The same that was in the store already, under its name.
+    package var knownItems = 0
   }
 
   /// The counts of what is on disk.
@@ -26,16 +28,20 @@ package final class StoreImport {
   private let store: any ArchiveDestination
   private let now: Timestamp
   private var items: [StoreItem] = []
+  private var policies: Set<String>?
   private var waiting: [CallID: ArchivedCall] = [:]
   private var order: [CallID] = []
   private var waitingBytes = 0
 
   /// Begins to put calls into a store.
   ///
-  /// - Parameter now: The time of the wall clock: expired keys are left out.
-  package init(into store: any ArchiveDestination, at now: Timestamp) {
+  /// - Parameters:
+  ///   - now: The time of the wall clock: expired keys are left out.
+  ///   - isFilling: Whether the store has nothing but what the same source has put there before.
+  package init(into store: any ArchiveDestination, at now: Timestamp, isFilling: Bool = false) {
     self.store = store
     self.now = now
+    if isFilling { policies = [] }
   }
 
   /// Adds what is about no call, at the latest when the import finishes.
@@ -53,7 +59,7 @@ package final class StoreImport {
     }
     waiting[id] = call
     order.append(id)
-    waitingBytes += call.record.body.count + call.attempts.reduce(0) { $0 + ($1.response?.body.count ?? 0) }
+    waitingBytes += call.payloadBytes
     if order.count >= Self.batch || waitingBytes >= Self.batchBytes { try flush() }
   }
 
@@ -88,10 +94,24 @@ package final class StoreImport {
     store.close()
   }
 
+  /// The named policies that the store had at the beginning: another store's versions of them are not added to its own.
+  private func knownPolicies() throws(StoreError) -> Set<String> {
+    if let policies { return policies }
+    let contents = try store.contents()
+    defer { contents.close() }
+    let found = Set(try contents.items { _ in }.compactMap(\.policyName))
+    policies = found
+    return found
+  }
+
   /// Makes durable what was added.
   func flush() throws(StoreError) {
     if !items.isEmpty {
-      tally.items += try store.insert(items)
+      let policies = try knownPolicies()
+      let new = items.filter { !$0.isVersion(ofOneOf: policies) }
+      let added = try store.insert(new)
+      tally.items += added
+      tally.knownItems += items.count - added
       items.removeAll(keepingCapacity: true)
     }
     if order.isEmpty { return }
@@ -110,6 +130,9 @@ package final class StoreImport {
 package protocol ArchiveDestination: AnyObject {
   /// The store, for messages.
   var place: String { get }
+
+  /// Reads what is there.
+  func contents() throws(StoreError) -> any ArchiveSource
 
   /// Which of these calls it already has.
   func known(_ ids: [CallID]) throws(StoreError) -> Set<CallID>
@@ -130,4 +153,16 @@ package protocol ArchiveDestination: AnyObject {
 
   /// Ends the use of the store.
   func close()
+}
+
+extension StoreItem {
+  /// The name of the policy of which it is a version; nil for all else.
+  fileprivate var policyName: String? {
+    guard case .document(let document) = self, document.kind == .policy, let end = document.id.lastIndex(of: "@") else {
+      return nil
+    }
+    return String(document.id[..<end])
+  }
+
+  fileprivate func isVersion(ofOneOf policies: Set<String>) -> Bool { policyName.map(policies.contains) ?? false }
 }

@@ -60,6 +60,11 @@ package enum StoreItem: Sendable, Hashable {
     record == TargetRecord() ? nil : .target(key, record)
   }
 
+  /// Counts that travel; nil for none.
+  package static func travelling(_ counts: StoredCounts) -> StoreItem? {
+    counts.numbers.isEmpty ? nil : .counts(counts)
+  }
+
   /// A setting that travels; nil for one of the place.
   package static func travelling(_ name: String, _ value: String) -> StoreItem? {
     settingsOfPlace.contains(name) ? nil : .setting(name: name, value: value)

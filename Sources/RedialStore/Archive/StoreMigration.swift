@@ -18,9 +18,6 @@ package protocol MigrationSource: AnyObject {
 
 /// A store that gets all of another one. No service can use it while it has a mark.
 package protocol MigrationDestination: ArchiveDestination {
-  /// Reads what is there.
-  func contents() throws(StoreError) -> any ArchiveSource
-
   /// The mark of a migration that was interrupted, or nil.
   func mark() throws(StoreError) -> MigrationMark?
 
@@ -89,6 +86,7 @@ package struct StoreMigration {
     outcome.differences = try ArchiveComparison(source.contents, contents, at: now).run {
       report(Progress(phase: .comparing, done: $0, all: all))
     }
+    try checkState()
     guard outcome.differences.count == 0 else { return outcome }
     try destination.finish()
     try destination.end()
@@ -104,9 +102,10 @@ package struct StoreMigration {
     let contents = try destination.contents()
     defer { contents.close() }
     _ = try begin(contents)
-    let moved = StoreImport(into: destination, at: now)
+    let moved = StoreImport(into: destination, at: now, isFilling: true)
     try moved.add(allOf: source.contents, damage: damage)
     try moved.flush()
+    try checkState()
     try destination.finish()
     try destination.end()
     return moved.tally.imported + moved.tally.known
@@ -140,6 +139,14 @@ package struct StoreMigration {
     }
   }
 
+  /// Throws if the source was used since the beginning, or is not kept from being used any more.
+  private func checkState() throws(StoreError) {
+    guard let mark = try destination.mark() else {
+      throw StoreError(kind: .unavailable, message: "\(destination.place) has lost the mark of this migration.")
+    }
+    try check(mark)
+  }
+
   private func checkIsEmpty(_ contents: any ArchiveSource) throws(StoreError) {
     let items = try readable { damage throws(StoreError) in try contents.items(damage: damage) }
     let calls = try contents.callCount()
@@ -153,7 +160,7 @@ package struct StoreMigration {
 
   /// Calls that an interrupted migration has moved are there already, and stay.
   private func move(_ outcome: inout Outcome, _ report: (Int) -> Void) throws(StoreError) {
-    let moved = StoreImport(into: destination, at: now)
+    let moved = StoreImport(into: destination, at: now, isFilling: true)
     let items = try readable { damage throws(StoreError) in try source.contents.items(damage: damage) }
     for item in items {
       outcome.items[item.kind, default: 0] += 1
@@ -162,6 +169,8 @@ package struct StoreMigration {
     var calls = ArchiveCursor(source.contents)
     while let call = try calls.next() {
       outcome.calls += 1
+      // Reading it fails if the store is not kept from being used any more.
+      if outcome.calls % StoreImport.batch == 0 { _ = try source.state }
       outcome.attempts += call.attempts.count
       try moved.add(call)
       report(outcome.calls)

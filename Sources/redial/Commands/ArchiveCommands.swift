@@ -99,54 +99,31 @@ enum ArchiveCommands {
 
   static func importing(_ file: String?, into settings: ServiceSettings) throws(CommandError) -> ExitCode {
     var lines = try LineReader(file)
-    let store = try open { () throws(ServiceStartError) in try settings.storeImport() }
-    var found = ArchiveContent()
-    var (faults, bytes) = (0, 0)
+    let reading = ArchiveImport(settings)
+    var bytes = 0
     let size = file.flatMap(FileReading.size)
     var progress = ProgressLine()
     defer { progress.end() }
-    let tally: StoreImport.Tally
-    func report(_ fault: String) {
-      faults += 1
-      guard faults <= Self.maximumFaults else { return }
-      progress.end()
-      Terminal.error("redial import: \(fault)\n")
-    }
-    do throws(StoreError) {
-      var failure: StoreError?
-      do throws(CommandError) {
-        try lines.forEach { line in
-          found.lines += 1
-          bytes += line.count + 1
-          progress.show((size.map { ProgressLine.bar(bytes, of: $0) + "  " } ?? "") + "\(found.lines) lines read")
-          guard !line.isEmpty else { return true }
-          do throws(JSONError) {
-            let line = try ArchiveLine.read(line, at: WallClock.now)
-            if let fault = found.add(line) { report(fault) }
-            do throws(StoreError) { try store.add(line) } catch { failure = error }
-          } catch {
-            report("line \(found.lines): at byte \(error.offset): \(error.reason)")
-          }
-          return failure == nil
-        }
-      } catch {
-        try store.finish()
-        throw StoreError(kind: .unavailable, message: error.message)
+    func take(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
+      bytes += line.count + 1
+      progress.show((size.map { ProgressLine.bar(bytes, of: $0) + "  " } ?? "") + "\(reading.lines) lines read")
+      guard let fault = reading.add(line) else { return reading.failure == nil }
+      if reading.faults <= Self.maximumFaults {
+        progress.end()
+        Terminal.error("redial import: \(fault)\n")
       }
-      if let failure { throw failure }
-      try store.finish()
-      tally = store.tally
-    } catch {
-      let read = found.lines == 0 ? "" : " Up to line \(found.lines) was read."
-      throw CommandError(code: .unsuccessful, message: error.message + read)
+      return reading.failure == nil
     }
-    if let fault = found.lack { report(fault) }
+    do throws(CommandError) { try lines.forEach(take) } catch { reading.stop(error) }
+    let tally = try reading.finish()
     progress.end()
-    let others = found.hasHeader ? ", and \(tally.items) other entries" : ""
-    Terminal.write(
-      "imported \(tally.imported) calls\(others); \(tally.known) calls already existed, \(faults) lines are not valid\n"
-    )
-    return faults == 0 ? .success : .unsuccessful
+    if let lack = reading.lack { Terminal.error("redial import: \(lack)\n") }
+    var text = "imported \(tally.imported) calls"
+    if tally.items + tally.knownItems > 0 { text += ", and \(tally.items) other entries" }
+    text += "; \(tally.known) calls already existed"
+    if tally.knownItems > 0 { text += ", and \(tally.knownItems) other entries" }
+    Terminal.write("\(text), \(reading.faults) lines are not valid\n")
+    return reading.faults == 0 && reading.lack == nil ? .success : .unsuccessful
   }
 
   /// Opens a store.
@@ -159,42 +136,113 @@ enum ArchiveCommands {
   }
 }
 
-/// What of an archive was read, by which one that was cut off is noticed.
-private struct ArchiveContent {
-  var lines = 0
-  private(set) var hasHeader = false
+/// An import that goes on: what was read of the archive, and the store, which is opened for its first valid line.
+private final class ArchiveImport {
+  private let settings: ServiceSettings
+  private var store: StoreImport?
+  private(set) var lines = 0
+  private(set) var faults = 0
+  /// Why it has ended early; nil while it goes on.
+  private(set) var failure: CommandError?
+  /// Whether the archive has more than calls, and so needs an end.
+  private var isWhole = false
   private var totals = ArchiveLine.Totals()
-  private var isEnded = false
+  private var endLine: Int?
 
-  /// Counts a line. Returns what is wrong with what was before it, or nil.
-  mutating func add(_ line: ArchiveLine) -> String? {
+  init(_ settings: ServiceSettings) {
+    self.settings = settings
+  }
+
+  /// Takes a line. Returns what is wrong with it, or with what was before it.
+  func add(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
+    lines += 1
+    guard !bytes.isEmpty else { return nil }
+    let line: ArchiveLine
+    do throws(JSONError) {
+      line = try ArchiveLine.read(bytes, at: WallClock.now)
+    } catch {
+      faults += 1
+      let fault = "line \(lines): at byte \(error.offset): \(error.reason)"
+      if bytes.starts(with: Array(#"{"archive""#.utf8)) {
+        // What follows may mean something else.
+        failure = CommandError(code: .unsuccessful, message: "\(fault). Nothing of this archive was imported.")
+        return nil
+      }
+      return fault
+    }
+    do throws(CommandError) { try put(line) } catch { failure = error }
+    guard let fault = count(line) else { return nil }
+    faults += 1
+    return "line \(lines): \(fault)"
+  }
+
+  /// What is wrong with the end of the archive, or nil.
+  var lack: String? {
+    isWhole && endLine == nil
+      ? "the archive has no end after line \(lines), so it was cut off; export again, and import that" : nil
+  }
+
+  /// The archive cannot be read any further.
+  func stop(_ error: CommandError) { failure = failure ?? error }
+
+  /// Makes everything durable.
+  func finish() throws(CommandError) -> StoreImport.Tally {
+    do throws(StoreError) {
+      if let failure {
+        try store?.finish()
+        let read = store == nil ? "" : " Up to line \(lines) was read."
+        throw StoreError(kind: .unavailable, message: failure.message + read)
+      }
+      let store = try opened()
+      try store.finish()
+      return store.tally
+    } catch {
+      throw CommandError(error)
+    }
+  }
+
+  private func opened() throws(StoreError) -> StoreImport {
+    if let store { return store }
+    do throws(ServiceStartError) {
+      let new = try settings.storeImport()
+      store = new
+      return new
+    } catch {
+      throw StoreError(kind: .unavailable, message: error.message)
+    }
+  }
+
+  private func put(_ line: ArchiveLine) throws(CommandError) {
+    do throws(StoreError) {
+      switch line {
+      case .header, .end: break
+      case .item(let item): try opened().add(item)
+      case .call(let call): try opened().add(call)
+      }
+    } catch {
+      throw CommandError(error)
+    }
+  }
+
+  private func count(_ line: ArchiveLine) -> String? {
+    if case .header = line {
+      let isCutOff = isWhole && endLine == nil
+      (isWhole, endLine, totals) = (true, nil, ArchiveLine.Totals())
+      return isCutOff ? "the archive before it has no end, so it was cut off" : nil
+    }
+    if let endLine { return "it is behind the end of the archive in line \(endLine)" }
     switch line {
-    case .header: hasHeader = true
-    case .item: totals.items += 1
+    case .header: break
+    case .item: (isWhole, totals.items) = (true, totals.items + 1)
     case .call: totals.calls += 1
     case .end(let expected):
-      isEnded = true
-      if expected != totals {
-        return "line \(lines): \(expected.calls) calls and \(expected.items) other entries were written, and there are "
+      endLine = lines
+      // A line that is not valid is missing here, too.
+      if faults == 0, expected != totals {
+        return "\(expected.calls) calls and \(expected.items) other entries were written, and there are "
           + "\(totals.calls) and \(totals.items)"
       }
     }
     return nil
-  }
-
-  /// What is wrong with its end, or nil.
-  var lack: String? {
-    hasHeader && !isEnded
-      ? "the archive has no end after line \(lines), so it was cut off; export again, and import that" : nil
-  }
-}
-
-extension StoreImport {
-  fileprivate func add(_ line: ArchiveLine) throws(StoreError) {
-    switch line {
-    case .header, .end: break
-    case .item(let item): try add(item)
-    case .call(let call): try add(call)
-    }
   }
 }

@@ -51,7 +51,7 @@ enum MigrateCommand {
         code: .unsuccessful,
         message:
           "\(destination.place) differs from \(source.place) in \(differences.count) places, so no service starts on "
-          + "it. Something else has changed one of them. Begin again with a new, empty store.")
+          + "it. Begin again with a new, empty store.")
     }
     Terminal.write(text(outcome, from: source.place, to: destination.place))
     return .success

@@ -1,3 +1,4 @@
+import Glibc
 import RedialService
 import RedialSQLite
 import RedialStore
@@ -17,7 +18,9 @@ extension Command {
       """
   ) { arguments throws(CommandError) in
     let settings = try arguments.operands.map { store throws(CommandError) in
-      try StoreOption.settings(arguments, store: store.contains(":") ? store : "sqlite:" + store)
+      // A file may have a colon in its name.
+      let isNamed = ["sqlite:", "postgres:", "postgresql:"].contains { store.hasPrefix($0) }
+      return try StoreOption.settings(arguments, store: isNamed ? store : "sqlite:" + store)
     }
     let (source, target) = (try StoreOption.file(settings[0]), try StoreOption.file(settings[1]))
     let omissions = Omissions()
@@ -49,10 +52,17 @@ extension Command {
   ) throws(CommandError) -> Int {
     let source = try ArchiveCommands.open { () throws(ServiceStartError) in try from.openSource() }
     defer { source.close() }
+    let new = try StoreOption.file(to).flatMap { FileReading.size($0) == nil ? $0 : nil }
     let destination = try ArchiveCommands.open { () throws(ServiceStartError) in try to.openDestination() }
-    defer { destination.close() }
+    var isWhole = false
+    defer {
+      destination.close()
+      if let new, !isWhole { for suffix in ["", "-wal", "-shm", ".lock"] { unlink(new + suffix) } }
+    }
     do throws(StoreError) {
-      return try StoreMigration(from: source, to: destination, at: WallClock.now).salvage(damage: omissions.report)
+      let calls = try StoreMigration(from: source, to: destination, at: WallClock.now).salvage(damage: omissions.report)
+      isWhole = true
+      return calls
     } catch {
       throw CommandError(error)
     }
