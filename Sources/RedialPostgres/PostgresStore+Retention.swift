@@ -6,6 +6,8 @@ internal import Synchronization
 extension PostgresStore {
   /// Maximum number of calls that a step removes.
   private static let batch: Int64 = 256
+  /// How many samples of the size of calls are taken at once, at most: the first look needs several.
+  private static let mostSamples = 10
 
   private static let ended = PostgresQuery(
     "ended", "find the calls that ended first",
@@ -102,11 +104,17 @@ extension PostgresStore {
       return 0
     }
     var take = PostgresStatement(SizeQueries.sample)
-    take.add(Int64(SizeWatch.sample * 1_000_000 / ended + 1))
-    let sample = try side.run([take])[0]
+    take.add(Int64(SizeWatch.sample))
+    for _ in 0..<Self.mostSamples {
+      let sample = try side.run([take])[0]
+      let isEnough = size.withLock {
+        $0.add(bytes: Int(sample.integer(0, 1)), calls: Int(sample.integer(0, 0)))
+        return !$0.needsSamples
+      }
+      if isEnough { break }
+    }
     return size.withLock {
-      $0.isOver(
-        limit, bytes: Int(sample.integer(0, 1)), calls: Int(sample.integer(0, 0)), of: calls, at: now)
+      $0.isOver(limit, of: calls, in: usage.usedBytes, at: now)
       return $0.excess
     }
   }

@@ -6,6 +6,8 @@
 package struct KeptBytes: Sendable, Hashable {
   /// The share that a sample has in the mean, once there are many.
   static let smoothing = 0.1
+  /// So many samples are needed.
+  static let fewest = 5.0
 
   private var mean = 0.0
   private var samples = 0.0
@@ -14,7 +16,7 @@ package struct KeptBytes: Sendable, Hashable {
   package init() {}
 
   /// Bytes of a call; nil if nothing is known.
-  package var bytesPerCall: Double? { samples > 0 ? mean : nil }
+  var bytesPerCall: Double? { samples > 0 ? mean : nil }
 
   /// Adds a sample.
   ///
@@ -27,14 +29,18 @@ package struct KeptBytes: Sendable, Hashable {
     mean += (Double(bytes) / Double(calls) - mean) * max(Self.smoothing, 1 / samples)
   }
 
+  /// Whether there are enough samples to remove something because of them.
+  package var isKnown: Bool { samples >= Self.fewest }
+
   /// How many calls have to go.
   ///
   /// - Parameters:
   ///   - limit: How many bytes all may take.
   ///   - calls: How many there are.
-  package func excess(over limit: Int, of calls: Int) -> Int {
-    guard samples > 0, mean > 0 else { return 0 }
-    let most = Double(limit) / mean
+  ///   - bytes: What the files take: calls cannot take more, whatever the samples say.
+  package func excess(over limit: Int, of calls: Int, in bytes: Int) -> Int {
+    guard isKnown, mean > 0, bytes > limit else { return 0 }
+    let most = Double(limit) / min(mean, Double(bytes) / Double(max(1, calls)))
     return most >= Double(calls) ? 0 : calls - Int(most)
   }
 }

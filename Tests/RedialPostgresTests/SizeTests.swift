@@ -56,7 +56,7 @@ struct SizeTests {
     let removed = try tidyAll(again, bytes: files / 2)
     let kept = try left()
     #expect(removed == Self.count - kept)
-    // By what calls take: half of the limit is for half of them.
+    // Half of the room is for about half of the calls.
     #expect((Self.count * 40 / 100...Self.count * 65 / 100).contains(kept), "\(kept) of \(Self.count)")
     // The first ended are gone, and no others.
     #expect(try database.number("SELECT min(finished_at) FROM redial.done") == Sample.time(removed).microseconds)

@@ -5,22 +5,28 @@ import Testing
 
 @Suite("What kept calls take")
 struct KeptBytesTests {
-  @Test("without a sample nothing has to go, and a sample without calls says nothing")
+  @Test("without enough samples nothing has to go, and a sample without calls says nothing")
   func nothing() {
     var kept = KeptBytes()
-    kept.add(bytes: 100, calls: 0)
-    #expect(kept.excess(over: 1, of: 1000) == 0 && kept.bytesPerCall == nil)
+    for _ in 0..<9 { kept.add(bytes: 100, calls: 0) }
+    for _ in 0..<4 { kept.add(bytes: 100_000, calls: 100) }
+    #expect(kept.excess(over: 1, of: 1000, in: 1 << 40) == 0)
+    kept.add(bytes: 100_000, calls: 100)
+    #expect(kept.excess(over: 1, of: 1000, in: 1 << 40) == 1000)
   }
 
-  @Test("as many go as the limit has no room for")
+  @Test("as many go as the limit has no room for, and no more than the size of the files can explain")
   func excess() {
     var kept = KeptBytes()
-    kept.add(bytes: 100_000, calls: 100)
-    #expect(kept.excess(over: 1_000_000, of: 1000) == 0)
-    #expect(kept.excess(over: 1_000_000, of: 1001) == 1)
-    #expect(kept.excess(over: 999_000, of: 2000) == 1001)
-    #expect(kept.excess(over: 0, of: 5) == 5)
-    #expect(kept.excess(over: .max, of: 1 << 50) == 0)
+    for _ in 0..<5 { kept.add(bytes: 100_000, calls: 100) }
+    #expect(kept.excess(over: 1_000_000, of: 1000, in: 1 << 40) == 0)
+    #expect(kept.excess(over: 1_000_000, of: 1001, in: 1 << 40) == 1)
+    #expect(kept.excess(over: 999_000, of: 2000, in: 1 << 40) == 1001)
+    #expect(kept.excess(over: 0, of: 5, in: 1 << 40) == 5)
+    #expect(kept.excess(over: .max, of: 1 << 50, in: .max) == 0)
+    // The files are within the limit, or hardly larger.
+    #expect(kept.excess(over: 1_000_000, of: 5000, in: 999_999) == 0)
+    #expect((45...51).contains(kept.excess(over: 1_000_000, of: 5000, in: 1_010_000)))
   }
 
   @Test(

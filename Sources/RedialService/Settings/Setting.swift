@@ -171,7 +171,8 @@ extension Setting {
     duration("retentionTime", \.retention.time, "How long a call is kept after its end."),
     whole(
       "retentionBytes", \.retention.bytes, 1...Int.max,
-      "Maximum size of the store on disk, in bytes. Beyond it, the calls that ended first are removed early."),
+      "Maximum size of the store, in bytes: of the file, or of what calls in a database take. "
+        + "Beyond it, the calls that ended first are removed early."),
     whole(
       "reserveBytes", \.reserveBytes, 0...Int.max,
       "Room reserved on the store's disk, in bytes, for accepted calls and retention when the disk is full."),
