@@ -368,7 +368,7 @@ def test_commands_act_in_a_namespace_and_archives_keep_it(operated, redial, flak
     wait_until(lambda: service("GET", f"/v1/calls/{identity}", headers={"redial-namespace": "acme"}).json["finishedAt"],
                "it ends")
     service.terminate()
-    archive = run("export", "--store", f"sqlite:{service.store}")
+    archive = run("export", "--calls", "--store", f"sqlite:{service.store}")
     assert '"namespace":"acme"' in archive.stdout
     second = make_folder(tmp_path)
     (tmp_path / "calls.ndjson").write_text(archive.stdout)

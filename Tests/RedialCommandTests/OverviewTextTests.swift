@@ -223,14 +223,6 @@ struct OverviewTextTests {
     #expect(text.contains("and 20 more targets:\n    redial targets --active "))
   }
 
-  @Test("causes are words")
-  func causes() {
-    #expect(OverviewText.words("connectionRefused") == "connection refused")
-    #expect(OverviewText.words("status 503") == "status 503")
-    #expect(OverviewText.words("failureRate") == "too many attempts failed")
-    #expect(OverviewText.words("tlsFailed") == "tls failed")
-  }
-
   @Test("numbers are grouped", arguments: [(0, "0"), (999, "999"), (1000, "1,000"), (-1_234_567, "-1,234,567")])
   func grouped(number: Int, expected: String) {
     #expect(number.grouped == expected)

@@ -82,7 +82,7 @@ public struct Alert: StoredRecord, Hashable {
   public var conditions: [AlertCondition] {
     get {
       let named = conditionNames.compactMap(AlertCondition.init)
-      return named.isEmpty ? AlertCondition.allCases.filter { !$0.isOfService || namespace.isDefault } : named
+      return named.isEmpty ? AlertCondition.known(in: namespace) : named
     }
     set { conditionNames = newValue.map(\.rawValue) }
   }

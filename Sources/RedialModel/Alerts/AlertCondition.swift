@@ -45,6 +45,11 @@ public enum AlertCondition: String, Sendable, Hashable, CaseIterable {
   /// Whether it is about the whole service, and so of the default namespace alone.
   public var isOfService: Bool { self == .callsStuck }
 
+  /// Those that can be true in a namespace.
+  static func known(in namespace: Namespace) -> [AlertCondition] {
+    allCases.filter { !$0.isOfService || namespace.isDefault }
+  }
+
   /// The severity in the words of PagerDuty.
   var severity: String {
     switch self {

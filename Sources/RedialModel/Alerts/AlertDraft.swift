@@ -68,7 +68,7 @@ public struct AlertDraft: Sendable, Hashable {
     while let key = try reader.nextMember(&members, of: "an alert", at: "") {
       switch key {
       case "conditions":
-        let known = AlertCondition.allCases.filter { !$0.isOfService || namespace.isDefault }
+        let known = AlertCondition.known(in: namespace)
         let words = try reader.names("/conditions", most: known.count) { name in
           known.contains { $0.rawValue == name }
             ? nil : "must be one of \(known.map(\.rawValue).joined(separator: ", "))"

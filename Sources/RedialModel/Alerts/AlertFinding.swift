@@ -55,7 +55,7 @@ public struct AlertFinding: Sendable, Hashable {
       let time = max(.zero, now - outage.since).roughly
       add(
         .targetDown, since: outage.since, calls: waiting,
-        "\(shown) is down for \(time): \(spoken(outage.cause)).\(wait)\(miss)")
+        "\(shown) is down for \(time): \(SpokenWords.of(outage.cause)).\(wait)\(miss)")
       findings[0].isEnding = outage.closedAt != nil
     } else if !isHeld, target.recent.isFailing(at: now) {
       add(.targetFails, calls: waiting, "No attempt at \(shown) has succeeded in 15 minutes.\(wait)\(miss)")
@@ -66,7 +66,7 @@ public struct AlertFinding: Sendable, Hashable {
     }
     if target.outage == nil, !isHeld, target.waiting > 0, let oldest = target.oldestDueAt, now - oldest >= lateAfter {
       let reasons = target.backlog.counts.filter { !$0.key.isOfCall && $0.key != .ordering }
-        .sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }.map { spoken("\($0.key.name)") }
+        .sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }.map { SpokenWords.of("\($0.key.name)") }
       let cause = reasons.isEmpty ? "" : " They wait for: \(reasons.joined(separator: ", "))."
       add(
         .callsLate, since: oldest + lateAfter, calls: target.waiting,
@@ -77,14 +77,6 @@ public struct AlertFinding: Sendable, Hashable {
       add(.deadlinesMissed, calls: missed, "\(shown) does not take its backlog fast enough:\(miss)")
     }
     return findings
-  }
-
-  /// A word of the API as people say it: `connectionRefused` is connection refused.
-  private static func spoken(_ word: String) -> String {
-    guard !word.contains(" ") else { return PlainText.escaped(word) }
-    return word.reduce(into: "") { text, character in
-      text += character.isUppercase ? " \(character.lowercased())" : String(character)
-    }
   }
 
   private static func option(_ namespace: Namespace) -> String {
@@ -105,7 +97,8 @@ public struct AlertFinding: Sendable, Hashable {
     let error = issue.error.isEmpty ? "" : ": \(PlainText.escaped(issue.error))"
     self.init(
       .callsFailed, issue.id.description, target: issue.target.bare, since: nil, calls: issue.calls,
-      summary: "\(PlainText.escaped(issue.target.bare)): \(words)\(error) (\(Self.spoken("\(issue.id.cause.name)"))).",
+      summary:
+        "\(PlainText.escaped(issue.target.bare)): \(words)\(error) (\(SpokenWords.of("\(issue.id.cause.name)"))).",
       action: "redial issues show \(issue.id)" + Self.option(issue.target.namespace))
   }
 

@@ -39,7 +39,7 @@ extension Overview.Failures {
       open.append(
         Issue(
           id: issue["id"].text ?? "", target: issue["target"].text ?? "", calls: issue["calls"].integer ?? 0,
-          error: issue["error"].text ?? issue["reason"].text.map(OverviewText.words) ?? "",
+          error: issue["error"].text ?? issue["reason"].text.map(SpokenWords.of) ?? "",
           lastAt: issue["lastAt"].text.flatMap { TimestampText.parse($0) }))
     }
   }

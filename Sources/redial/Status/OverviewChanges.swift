@@ -40,7 +40,7 @@ struct OverviewChanges: Sendable {
     case .late: text += " is up, but its calls are late"
     case .degraded, .up: text += target.outage?.closedAt == nil ? " is degraded" : " answers again"
     }
-    if target.condition == .down, let cause = target.outage?.cause { text += ": \(OverviewText.words(cause))" }
+    if target.condition == .down, let cause = target.outage?.cause { text += ": \(SpokenWords.of(cause))" }
     let count = target.waiting
     return count == 0 ? text : text + "; \(count.grouped) \(count == 1 ? "call waits" : "calls wait")"
   }

@@ -106,7 +106,7 @@ struct OverviewText: Sendable {
 
   private func down(_ target: TargetStanding) -> [StyledLine] {
     let details = overview.details[target.key]
-    let since = target.outage.map { " is down for \(age($0.since)): \(Self.words($0.cause))" } ?? " is down"
+    let since = target.outage.map { " is down for \(age($0.since)): \(SpokenWords.of($0.cause))" } ?? " is down"
     var lines = [headline("✗", name(target), since, .bad), waits(of: target, details)]
     var then = "Redial keeps the calls and sends single probes"
     if let next = target.nextProbeAt, next > overview.at { then += ", the next in \((next - overview.at).roughly)" }
@@ -127,7 +127,7 @@ struct OverviewText: Sendable {
     if let outage = target.outage {
       let closed = outage.closedAt.map { " answers again for \(age($0))" } ?? " had an outage"
       let lasted = outage.closedAt.map { " of \(($0 - outage.since).roughly)" } ?? ""
-      let what = "\(closed), after an outage\(lasted): \(Self.words(outage.cause))"
+      let what = "\(closed), after an outage\(lasted): \(SpokenWords.of(outage.cause))"
       return [
         headline("!", name(target), outage.closedAt == nil ? " is down for \(age(outage.since))" : what, .warning),
         waits(of: target), StyledLine("Nothing to do: \(pace(target)).", .soft, indent: 2),
@@ -136,7 +136,9 @@ struct OverviewText: Sendable {
     var what = " is degraded"
     if target.recentAttempts > 0, target.recentFailures > 0 {
       what += ": \(target.recentFailures.grouped) of \(target.recentAttempts.grouped) attempts failed in 5 minutes"
-      if let failure = overview.details[target.key]?.lastFailure { what += ", the latest with \(Self.words(failure))" }
+      if let failure = overview.details[target.key]?.lastFailure {
+        what += ", the latest with \(SpokenWords.of(failure))"
+      }
     }
     var lines = [headline("!", name(target), what, .warning), waits(of: target)]
     if let until = target.heldUntil, until > overview.at {
@@ -357,21 +359,6 @@ struct OverviewText: Sendable {
   private static func split(_ text: String) -> (first: String, others: String) {
     guard let end = text.firstRange(of: ". ") else { return (text, "") }
     return (String(text[..<end.lowerBound]) + ".", String(text[end.upperBound...]))
-  }
-
-  /// The cause of an outage in words: `connectionRefused` is "connection refused".
-  static func words(_ cause: String) -> String {
-    switch cause {
-    case "silence": return "no answer for long"
-    case "failureRate": return "too many attempts failed"
-    default: break
-    }
-    var text = ""
-    for character in PlainText.escaped(cause) {
-      if character.isUppercase, let last = text.last, last.isLowercase { text.append(" ") }
-      text += character.isUppercase && !text.isEmpty ? character.lowercased() : String(character)
-    }
-    return text
   }
 }
 
