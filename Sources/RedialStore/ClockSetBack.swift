@@ -64,6 +64,10 @@ package struct ClockSetBack: Sendable {
       corrected.outage?.since = movedIfAhead(outage.since)
       corrected.outage?.closedAt = outage.closedAt.map(movedIfAhead)
     }
+    for place in target.pastOutages.indices {
+      corrected.pastOutages[place].since = movedIfAhead(target.pastOutages[place].since)
+      corrected.pastOutages[place].closedAt = target.pastOutages[place].closedAt.map(movedIfAhead)
+    }
     return corrected == target ? nil : corrected
   }
 

@@ -118,11 +118,11 @@ struct ClockSetBackTests {
     do {
       let store = try SQLiteStore(path: path)
       _ = try store.recover(at: Sample.start)
+      var record = TargetRecord(breaker: OpenBreaker(until: Sample.time(40), trips: 1), askedUntil: Sample.time(70))
+      record.pastOutages = [TargetOutage(since: Sample.time(4), cause: "timeout", waited: 0)]
+      record.pastOutages[0].closedAt = Sample.time(9)
       try store.commit([
-        .insert(call), .update(call.id, call.progress, Sample.attempt(9)),
-        .target(
-          call.spec.target,
-          TargetRecord(breaker: OpenBreaker(until: Sample.time(40), trips: 1), askedUntil: Sample.time(70))),
+        .insert(call), .update(call.id, call.progress, Sample.attempt(9)), .target(call.spec.target, record),
       ])
       try store.resign(at: Sample.time(10))
       store.close()
@@ -134,6 +134,8 @@ struct ClockSetBackTests {
       #expect(state.nextDue == Self.now + .seconds(1))
       #expect(state.targets.map(\.record.breaker?.until) == [Self.now + .seconds(30)])
       #expect(state.targets.map(\.record.askedUntil) == [Self.now + .seconds(60)])
+      let outage = try #require(state.targets.first?.record.pastOutages.first)
+      #expect(outage.since == Self.now + .seconds(-6) && outage.closedAt == Self.now + .seconds(-1))
       notices.receive { notice in
         guard case .clockSetBack(let shift, let calls) = notice else { return }
         #expect(second == 0 && shift == .seconds(Self.ahead) && calls == 1)
