@@ -123,12 +123,15 @@ def test_failed_calls_are_replayed_once_each_whatever_is_killed(redial, receiver
     service = redial()
     calls = submit(service, 60, url=target.url, method="POST", json={"amount": 17}, policy=ONCE, labels={"team": "a"}, target="bank")
     other = service.submit(url=target.url, policy=ONCE)
-    for call in [*calls, other]:
+    # Newer than all others, and in an order that new calls would not have.
+    ordered = service.submit(url=target.url, policy=ONCE, target="bank", orderingKey="a")
+    for call in [*calls, other, ordered]:
         service.ended(call)
     service("DELETE", f"/v1/calls/{calls[0]}/content")
     filter = {"target": "bank"}
     dry = service("POST", "/v1/operations", {"action": "replay", "filter": filter, "dryRun": True}).json
-    assert (dry["matched"], dry["skipped"]["reasons"], dry["filter"]["state"]) == (60, {"contentErased": 1}, "failed")
+    assert (dry["matched"], dry["filter"]["state"]) == (61, "failed")
+    assert dry["skipped"]["reasons"] == {"contentErased": 1, "ordered": 1}
     # They fail again, and do not count as calls that are still to be replayed.
     operation = begin(service, action="replay", filter=filter, ratePerSecond=40)
     for _ in range(3):
@@ -138,8 +141,8 @@ def test_failed_calls_are_replayed_once_each_whatever_is_killed(redial, receiver
         service.kill()
         service.start()
     shown = over(service, operation)
-    assert (shown["matched"], shown["done"], shown["skipped"]) == (60, 59, 1)
-    assert replays(service, [*calls, other]) == [0] + [1] * 59 + [0]
+    assert (shown["matched"], shown["done"], shown["skipped"]) == (61, 59, 2)
+    assert replays(service, [*calls, other, ordered]) == [0] + [1] * 59 + [0, 0]
     new = next(call for call in service("GET", "/v1/calls?limit=250").json["data"] if call.get("replayOf") == calls[-1])
     assert (new["target"], new["labels"], new["method"]) == ("bank", {"team": "a"}, "POST")
     service.ended(new["id"])

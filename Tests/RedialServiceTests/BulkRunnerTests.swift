@@ -79,10 +79,11 @@ struct BulkRunnerTests {
     #expect(ended.state == .completed && ended.done == 3 && ended.skipped == 2)
   }
 
-  @Test("calls that were replayed are found again with their page, and counted once")
+  @Test("calls that were replayed are found again with their page, not submitted again, and counted once")
   func replays() throws {
     let over = DispatchSemaphore(value: 0)
     let looks = Mutex(0)
+    let asked = Mutex<[[Int64]]>([])
     let runner = BulkRunner(
       BulkRunner.Surroundings(
         page: { _ in CallPage(calls: (1...5).map { CallID(rawValue: $0) }, next: nil) },
@@ -91,12 +92,13 @@ struct BulkRunnerTests {
             looks += 1
             return looks
           }
+          asked.withLock { $0.append(ids.map(\.rawValue)) }
           let batch = BulkBatch(size: ids.count, finish: finish)
           for id in ids {
             if id.rawValue == 3, look < 3 {
-              batch.record(SubmissionReply.refused(.backlogFull(1)))
+              batch.record(SubmissionReply.refused(.backlogFull(1)), replaying: id)
             } else {
-              batch.record(SubmissionReply.replayed(id))
+              batch.record(SubmissionReply.replayed(CallID(rawValue: id.rawValue + 100)), replaying: id)
             }
           }
         },
@@ -113,6 +115,23 @@ struct BulkRunnerTests {
     #expect(over.wait(timeout: .now() + 60) == .success, "it does not end")
     let ended = try #require(runner.operation(operation.id))
     #expect(ended.state == .completed && ended.done == 5 && ended.skipped == 0 && looks.withLock { $0 } == 3)
+    #expect(asked.withLock { $0 } == [[1, 2, 3, 4, 5], [3], [3]])
+  }
+
+  @Test("a replay that is cancelled while its page waits has counted what it has made")
+  func cancelledReplay() throws {
+    let stage = Stage()
+    let operation = try operation("replay")
+    let runner = stage.runner()
+    runner.take([operation], in: runner.term)
+    let made: Set<CallID> = [CallID(rawValue: 1), CallID(rawValue: 2)]
+    try stage.page()(BulkBatch.Tally(done: 2, unavailable: 1, replayed: made))
+    try stage.write().then(true)
+    #expect(runner.operation(operation.id)?.done == 0, "the page has not passed")
+    // It is cancelled before the page is worked on again, or in the middle of that.
+    var cancelled = operation
+    cancelled.state = .cancelled
+    #expect(runner.didCancel(cancelled).done == 2)
   }
 
   // MARK: Changes of the leader
@@ -165,8 +184,8 @@ struct BulkRunnerTests {
 
   private static let done = BulkBatch.Tally(done: 1)
 
-  private func operation(_ state: BulkOperation.State = .running) throws -> BulkOperation {
-    let request = try Array("{\"action\": \"cancel\", \"all\": true}".utf8).withUnsafeBufferPointer { bytes in
+  private func operation(_ action: String = "cancel", _ state: BulkOperation.State = .running) throws -> BulkOperation {
+    let request = try Array("{\"action\": \"\(action)\", \"all\": true}".utf8).withUnsafeBufferPointer { bytes in
       try BulkRequest.read(bytes, rate: BulkOperation.rates.upperBound, at: .epoch)
     }
     var operation = BulkOperation(

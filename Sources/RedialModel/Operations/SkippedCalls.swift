@@ -9,6 +9,8 @@ public struct SkippedCalls: Sendable, Hashable {
     case contentErased
     /// It cannot be read.
     case callDamaged
+    /// It has an ordering key. New calls would go in another order than the old ones.
+    case ordered
     /// It has changed since it was found, or is gone.
     case stateChanged
   }
@@ -57,6 +59,7 @@ extension BulkRequest {
     guard filter.states.contains(progress.state.visible), progress.finishedAt.map({ $0 <= time }) ?? true else {
       return .stateChanged
     }
+    if action == .replay, call.spec.orderingKey != nil { return .ordered }
     return (action == .retry || action == .replay) && call.spec.contentErasedAt != nil ? .contentErased : nil
   }
 }

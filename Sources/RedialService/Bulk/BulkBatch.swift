@@ -19,6 +19,8 @@ final class BulkBatch: Sendable {
     var unavailable = 0
     /// Calls that another instance runs, and only that instance can change.
     var elsewhere = 0
+    /// The originals of new calls, among those that are done.
+    var replayed: Set<CallID> = []
 
     var count: Int { done + skipped + unavailable + elsewhere }
 
@@ -27,6 +29,7 @@ final class BulkBatch: Sendable {
       skipped += other.skipped
       unavailable += other.unavailable
       elsewhere += other.elsewhere
+      replayed.formUnion(other.replayed)
     }
   }
 
@@ -65,10 +68,12 @@ final class BulkBatch: Sendable {
 
   /// Records the reply to the submission of a new call. One that was accepted before, under its key, counts: the page that
   /// it belongs to is worked on again.
-  func record(_ reply: SubmissionReply) {
+  func record(_ reply: SubmissionReply, replaying original: CallID) {
     change { state in
       switch reply {
-      case .accepted, .replayed: state.tally.done += 1
+      case .accepted, .replayed:
+        state.tally.done += 1
+        state.tally.replayed.insert(original)
       case .refused(let refusal) where refusal.problem.status >= 500: state.tally.unavailable += 1
       case .refused: state.tally.skipped += 1
       }

@@ -84,7 +84,8 @@ struct BulkOperations: Sendable {
       for found in try reader.records(of: Array(rest.prefix(Self.dryRunChunk))) {
         switch found {
         case nil: skipped.add(.stateChanged)
-        case .failure?: skipped.add(.callDamaged)
+        // It is removed like any other.
+        case .failure?: skipped.add(request.action == .purge ? nil : .callDamaged)
         case .success(let call)?: skipped.add(request.skipReason(of: call, foundAt: standings.now))
         }
       }

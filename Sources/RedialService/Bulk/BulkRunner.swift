@@ -31,6 +31,9 @@ final class BulkRunner: Sendable {
     var operations: [BulkOperationID: BulkOperation] = [:]
     /// How often an operation has met calls that other instances run.
     var metOthers: [BulkOperationID: Int] = [:]
+    /// What was replayed of the page that an operation works on again. It is not submitted again, even if the new calls are
+    /// removed meanwhile, and their keys with them.
+    var replayed: [BulkOperationID: Set<CallID>] = [:]
     /// How often other instances have taken the operations over. Steps of an earlier term are void.
     var term: UInt64 = 0
     var isLeading: Bool
@@ -132,6 +135,7 @@ final class BulkRunner: Sendable {
       if !current.state.isFinal {
         current.state = .cancelled
         current.finishedAt = operation.finishedAt
+        current.done += table.replayed.removeValue(forKey: operation.id)?.count ?? 0
         table.operations[operation.id] = current
       }
       return current
@@ -143,6 +147,7 @@ final class BulkRunner: Sendable {
     table.withLock {
       $0.operations = [:]
       $0.metOthers = [:]
+      $0.replayed = [:]
       $0.term += 1
       $0.isLeading = false
     }
@@ -221,8 +226,10 @@ final class BulkRunner: Sendable {
       guard let self else { return }
       queue.async { self.record(tally, of: page, for: operation.id, in: term, since: began) }
     }
-    guard !page.calls.isEmpty else { return finish(BulkBatch.Tally()) }
-    surroundings.perform(operation, page.calls, finish)
+    let replayed = table.withLock { $0.replayed[operation.id] ?? [] }
+    let calls = page.calls.filter { !replayed.contains($0) }
+    guard !calls.isEmpty else { return finish(BulkBatch.Tally()) }
+    surroundings.perform(operation, calls, finish)
   }
 
   /// Records the results of a page, and goes on: with the next page, or with this one again.
@@ -233,10 +240,11 @@ final class BulkRunner: Sendable {
     // What is waited for is that one change of owners is over.
     if tally.elsewhere == 0 { table.withLock { $0.metOthers[id] = nil } }
     let isPassed = tally.unavailable == 0 && (tally.elsewhere == 0 || !waitsForOthers(id, in: term))
+    let replayed = keepReplayed(tally.replayed, isPassed: isPassed, of: id, in: term)
     change(id, in: term) { current in
       rate = current.request.ratePerSecond
-      // What was replayed is found again with its page.
-      if isPassed || current.request.action != .replay { current.done += tally.done }
+      // What was replayed is found again with its page, also after a crash, and counted when that has passed.
+      current.done += tally.done - tally.replayed.count + replayed
       // If a page is examined again, calls that were changed no longer match; the others are tried again.
       guard isPassed else { return }
       current.skipped += tally.skipped + tally.elsewhere
@@ -247,6 +255,22 @@ final class BulkRunner: Sendable {
     }
     let due = Duration.microseconds(Int64(tally.count) * 1_000_000 / Int64(rate)) - (surroundings.now() - since)
     keep(id, in: term, after: isPassed ? max(.zero, due) : pause)
+  }
+
+  /// Notes what was replayed. Returns how many of it are to be counted: those of a page that has passed, or that nobody works
+  /// on again.
+  private func keepReplayed(
+    _ new: Set<CallID>, isPassed: Bool, of id: BulkOperationID, in term: UInt64
+  ) -> Int {
+    table.withLock { table in
+      guard table.term == term, let operation = table.operations[id], operation.request.action == .replay else {
+        return 0
+      }
+      let all = (table.replayed[id] ?? []).union(new)
+      let isOver = isPassed || operation.state.isFinal
+      table.replayed[id] = isOver ? nil : all
+      return isOver ? all.count : 0
+    }
   }
 
   /// Whether to wait for calls that other instances run; counts how often that was asked.

@@ -23,11 +23,12 @@ struct BulkReplays: Sendable {
     _ operation: BulkOperation, on ids: ArraySlice<CallID>, finish: @escaping @Sendable (BulkBatch.Tally) -> Void
   ) {
     calls.queries.runOwed { [self] in
-      var (rest, tally, new, bytes) = (ids, BulkBatch.Tally(), [CallDescriptor](), 0)
+      var (rest, tally, bytes) = (ids, BulkBatch.Tally(), 0)
+      var new: [(original: CallID, descriptor: CallDescriptor)] = []
       while bytes < Self.mostBytes, let id = rest.popFirst() {
         switch descriptor(of: id, operation) {
         case .submit(let descriptor):
-          new.append(descriptor)
+          new.append((id, descriptor))
           bytes += descriptor.body.count
         case .skip: tally.skipped += 1
         case .wait: tally.unavailable += 1
@@ -45,7 +46,7 @@ struct BulkReplays: Sendable {
       }
       guard !new.isEmpty else { return goOn(BulkBatch.Tally()) }
       let batch = BulkBatch(size: new.count, finish: goOn)
-      engine.post(new.map { intake.event($0, of: .replay(batch)) })
+      engine.post(new.map { intake.event($0.descriptor, of: .replay(batch, original: $0.original)) })
     }
   }
 

@@ -81,9 +81,9 @@ final class Replies: Sendable {
 
   private func answer(_ submitter: Submitter, _ reply: SubmissionReply, into answers: inout SubmissionAnswers) {
     if case .forwarded(let batch, let index) = submitter.kind { return batch.answer(index, reply) }
-    if case .replay(let batch) = submitter.kind {
+    if case .replay(let batch, let original) = submitter.kind {
       if case .accepted = reply { metrics.count { $0.accepted += 1 } }
-      return batch.record(reply)
+      return batch.record(reply, replaying: original)
     }
     switch reply {
     case .accepted(let record): answer(submitter, accepted: record, into: &answers)

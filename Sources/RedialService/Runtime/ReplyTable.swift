@@ -65,8 +65,8 @@ struct Submitter: Sendable {
     case item(any BatchAnswering, index: Int)
     /// A client that wanted a test of its webhook endpoint.
     case webhookTest(HTTPResponder)
-    /// A bulk operation that makes new calls.
-    case replay(BulkBatch)
+    /// A bulk operation that makes a new call like this one.
+    case replay(BulkBatch, original: CallID)
     /// One submission that another instance has forwarded for its client.
     case forwarded(ForwardedAnswer, index: Int)
   }

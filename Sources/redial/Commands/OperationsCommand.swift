@@ -160,7 +160,9 @@ struct OperationsCommand {
   private static func skipped(_ skipped: JSONValue, of matched: Int) -> String {
     guard let count = skipped["calls"].integer, count > 0 else { return "" }
     let checked = skipped["checked"].integer ?? 0
-    let words = ["contentErased": "erased", "callDamaged": "damaged", "stateChanged": "changed meanwhile"]
+    let words = [
+      "contentErased": "erased", "callDamaged": "damaged", "ordered": "ordered", "stateChanged": "changed meanwhile",
+    ]
     let reasons = skipped["reasons"].members.map { name, value in
       "\(value.integer ?? 0) \(words[name] ?? PlainText.escaped(name))"
     }
