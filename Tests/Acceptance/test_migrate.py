@@ -210,11 +210,7 @@ def test_a_store_that_is_only_partly_filled_is_not_taken_for_a_whole_one(redial,
     service, cluster = redial(), database()
     many(service, receiver().url, 500)
     tables(cluster, tmp_path)
-    with locked(cluster, "live", "EXCLUSIVE"):
-        process = begin(place(service), cluster.url)
-        wait_until(lambda: waits(cluster), "it is in the middle")
-        process.kill()
-        process.wait(BOUND)
+    interrupt(service, cluster)
     part = tmp_path / "part:of.db"
     with contextlib.closing(sqlite3.connect(service.store)) as source, contextlib.closing(sqlite3.connect(part)) as copy:
         source.backup(copy)
@@ -527,16 +523,21 @@ def begin(source, destination):
         [BINARY, "migrate", "--from", source, "--to", destination], env=environment(), stdout=subprocess.DEVNULL)
 
 
-def test_a_store_that_was_used_after_an_interruption_is_not_mixed_with_what_is_there(
-        redial, database, receiver, tmp_path):
-    service, cluster = redial(), database()
-    many(service, receiver().url, 500)
-    tables(cluster, tmp_path)
+def interrupt(service, cluster):
+    """Kills a migration in the middle."""
     with locked(cluster, "live", "EXCLUSIVE"):
         process = begin(place(service), cluster.url)
         wait_until(lambda: waits(cluster), "it is in the middle")
         process.kill()
         process.wait(BOUND)
+
+
+def test_a_store_that_was_used_after_an_interruption_is_not_mixed_with_what_is_there(
+        redial, database, receiver, tmp_path):
+    service, cluster = redial(), database()
+    many(service, receiver().url, 500)
+    tables(cluster, tmp_path)
+    interrupt(service, cluster)
     service.start()
     assert service.terminate() == 0
     told = migrate(place(service), cluster.url, 1)

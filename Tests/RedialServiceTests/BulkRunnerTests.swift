@@ -55,11 +55,7 @@ struct BulkRunnerTests {
         log: { _, _ in over.signal() },
         now: { Timestamp(microseconds: 0) }),
       pause: .milliseconds(1))
-    let request = try Array("{\"action\": \"cancel\", \"all\": true}".utf8).withUnsafeBufferPointer { bytes in
-      try BulkRequest.read(bytes, rate: BulkOperation.rates.upperBound, at: .epoch)
-    }
-    let operation = BulkOperation(
-      id: BulkOperationID(rawValue: 1), request: request, createdAt: Timestamp(microseconds: 0))
+    let operation = try Self.operation("cancel", .counting)
     runner.take([operation], in: runner.term)
     #expect(over.wait(timeout: .now() + 60) == .success, "it does not end")
     return try #require(runner.operation(operation.id))
@@ -106,11 +102,7 @@ struct BulkRunnerTests {
         log: { _, _ in over.signal() },
         now: { Timestamp(microseconds: 0) }),
       pause: .milliseconds(1))
-    let request = try Array("{\"action\": \"replay\", \"all\": true}".utf8).withUnsafeBufferPointer { bytes in
-      try BulkRequest.read(bytes, rate: BulkOperation.rates.upperBound, at: .epoch)
-    }
-    let operation = BulkOperation(
-      id: BulkOperationID(rawValue: 1), request: request, createdAt: Timestamp(microseconds: 0))
+    let operation = try Self.operation("replay", .counting)
     runner.take([operation], in: runner.term)
     #expect(over.wait(timeout: .now() + 60) == .success, "it does not end")
     let ended = try #require(runner.operation(operation.id))
@@ -121,7 +113,7 @@ struct BulkRunnerTests {
   @Test("a replay that is cancelled while its page waits has counted what it has made")
   func cancelledReplay() throws {
     let stage = Stage()
-    let operation = try operation("replay")
+    let operation = try Self.operation("replay")
     let runner = stage.runner()
     runner.take([operation], in: runner.term)
     let made: Set<CallID> = [CallID(rawValue: 1), CallID(rawValue: 2)]
@@ -184,7 +176,9 @@ struct BulkRunnerTests {
 
   private static let done = BulkBatch.Tally(done: 1)
 
-  private func operation(_ action: String = "cancel", _ state: BulkOperation.State = .running) throws -> BulkOperation {
+  private static func operation(_ action: String = "cancel", _ state: BulkOperation.State = .running) throws
+    -> BulkOperation
+  {
     let request = try Array("{\"action\": \"\(action)\", \"all\": true}".utf8).withUnsafeBufferPointer { bytes in
       try BulkRequest.read(bytes, rate: BulkOperation.rates.upperBound, at: .epoch)
     }
@@ -196,7 +190,7 @@ struct BulkRunnerTests {
 
   @Test("a page of a leader that was replaced and leads again is void, and one goes on, not two")
   func terms() throws {
-    let (stage, operation) = (Stage(), try operation())
+    let (stage, operation) = (Stage(), try Self.operation())
     let runner = stage.runner(isShared: true)
     #expect(runner.leadsIn == nil)
     let first = runner.term
@@ -222,7 +216,7 @@ struct BulkRunnerTests {
 
   @Test("a stop waits until the page is counted on disk, and begins no other")
   func stops() throws {
-    let (stage, operation) = (Stage(), try operation())
+    let (stage, operation) = (Stage(), try Self.operation())
     let runner = stage.runner()
     runner.take([operation], in: runner.term)
     let finish = try stage.page()
@@ -249,7 +243,7 @@ struct BulkRunnerTests {
 
   @Test("an operation that was completed while its cancellation was written stays completed")
   func cancelledTooLate() throws {
-    let (stage, operation) = (Stage(), try operation())
+    let (stage, operation) = (Stage(), try Self.operation())
     let runner = stage.runner()
     runner.take([operation], in: runner.term)
     try stage.page()(Self.done)

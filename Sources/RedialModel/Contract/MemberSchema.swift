@@ -99,6 +99,7 @@
       _ names: [String], required: [String] = [], _ member: (String) -> MemberSchema?
     ) -> MemberSchema {
       let members = names.map { name in
+        // This stops the generation: it runs in a development program alone.
         guard let schema = member(name) else { fatalError("the member \(name) is read and has no schema") }
         return (name, schema)
       }

@@ -55,14 +55,16 @@ struct ItemStatements {
     statements += [statement, ServiceStatements.raise(Set(documents.map(\.kind)))]
   }
 
-  /// Of the time by which calls were removed, the later one counts.
+  /// Of the time by which calls were removed, the later one counts. No other value is a number, and the server may look at
+  /// both sides of an AND first.
   private static let putSettings = PostgresQuery(
     "put_settings", "store settings",
     """
     WITH i AS (INSERT INTO settings AS s (name, value)
       SELECT name, value FROM unnest($1::text[], $2::text[]) AS u (name, value)
       ON CONFLICT (name) DO UPDATE SET value = excluded.value
-        WHERE s.name = '\(Retention.goneBy)' AND s.value::int8 < excluded.value::int8 RETURNING 1) SELECT count(*) FROM i
+        WHERE CASE WHEN s.name = '\(Retention.goneBy)' THEN s.value::int8 < excluded.value::int8 ELSE false END
+      RETURNING 1) SELECT count(*) FROM i
     """)
 
   private static let putDocuments = PostgresQuery(
