@@ -62,6 +62,7 @@ struct ExecuteTests {
       }
     }
     await clock.waitForSleepers(1, .timeout)
+    #expect(await eventually { tokens.count == 1 })
     clock.advance(by: .seconds(10))
     #expect(await eventually { breaker.failureCount == 1 })
     tokens.all.first?.success()
@@ -86,10 +87,11 @@ struct ExecuteTests {
     } didTrip: { error in
       told.add("\(type(of: error))")
     }
-    for wait in [Duration.seconds(2), .seconds(4)] {
+    for (begun, wait) in [(2, Duration.seconds(2)), (3, .seconds(4))] {
       await clock.waitForSleepers(1)
       clock.advance(by: wait)
       await clock.waitForSleepers(1, .timeout)
+      #expect(await eventually { calls.count == begun })
       clock.advance(by: .seconds(10))
     }
     _ = await task.result

@@ -31,12 +31,14 @@ struct PipelineTests {
         return 1
       }
     }
-    // The whole, the retrier's attempt, and the one inside.
+    // The whole, the retrier's attempt, and the one inside. Their time runs beside the work, which may begin later.
     await clock.waitForSleepers(3, .timeout)
+    #expect(await eventually { attempts.count == 1 })
     clock.advance(by: .seconds(10))
     await clock.waitForSleepers(1, .wait)
     clock.advance(by: .seconds(60))
     await clock.waitForSleepers(3, .timeout)
+    #expect(await eventually { attempts.count == 2 })
     clock.advance(by: .seconds(10))
     await clock.waitForSleepers(1, .wait)
     clock.advance(by: .seconds(20))

@@ -215,6 +215,7 @@ struct RecoveryTests {
     retrier.breaker = breaker
     let runs = (0..<4).map { _ in Task { [retrier] in try await retrier.run { _ in await held.work() } } }
     await clock.waitForSleepers(4, .timeout)
+    #expect(await eventually { held.inFlight == 1 })
     breaker.trip()
     await clock.waitForSleepers(3, .wait)
     #expect(held.inFlight == 1 && breaker.inFlight == 1)

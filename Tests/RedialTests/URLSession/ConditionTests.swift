@@ -92,6 +92,7 @@ struct ConditionTests {
     let options = manual.options(1) { $0.policy.attemptTimeout = .seconds(5) }
     async let ended = manual.failure(of: request, options)
     await manual.clock.waitForSleepers(1, .timeout)
+    #expect(await eventually { server.count == 1 })
     manual.clock.advance(by: .seconds(5))
     let error = await ended
     #expect(error?.spent?.last?.kind == "urlError \(URLError.timedOut.rawValue)")
