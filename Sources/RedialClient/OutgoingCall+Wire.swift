@@ -17,7 +17,8 @@ private struct WireCall: Encodable {
   let call: OutgoingCall
 
   private enum Key: String, CodingKey {
-    case url, method, headers, body, json, bodyBase64, policy, delay, startAt, target, idempotent, description, labels,
+    case url, method, headers, body, json, bodyBase64, policy, delay, startAt, target, idempotent, onRepeat,
+      description, labels,
       callback
     case capture, orderingKey, priority, redirects
   }
@@ -42,6 +43,7 @@ private struct WireCall: Encodable {
     }
     try members.encodeIfPresent(call.target, forKey: .target)
     if !call.isIdempotent { try members.encode(false, forKey: .idempotent) }
+    try members.encodeIfPresent(call.onRepeat?.rawValue, forKey: .onRepeat)
     try members.encodeIfPresent(call.description, forKey: .description)
     if !call.labels.isEmpty { try members.encode(call.labels, forKey: .labels) }
     if let callback = call.callback {

@@ -28,6 +28,9 @@ public struct OutgoingCall: Sendable {
   /// Whether the request may be repeated once it may have been executed. Default true, whatever the method: each
   /// attempt has the same `Idempotency-Key`.
   public var isIdempotent: Bool
+  /// What a submission does under the idempotency key of this call once it has failed or was cancelled; nil for what the
+  /// service is set to, by default ``OnRepeat/rerun``.
+  public var onRepeat: OnRepeat?
   /// What it is for, shown to people with the call, 1 to 255 bytes; nil for nothing.
   public var description: String?
   /// Labels of the caller's own, up to 32, each up to 255 bytes.
@@ -50,7 +53,7 @@ public struct OutgoingCall: Sendable {
   /// Creates a call; omitted arguments have the service's defaults.
   public init(
     _ url: URL, method: String? = nil, headers: [String: String] = [:], body: Body? = nil, policy: CallPolicy? = nil,
-    start: Start = .now, target: String? = nil, isIdempotent: Bool = true,
+    start: Start = .now, target: String? = nil, isIdempotent: Bool = true, onRepeat: OnRepeat? = nil,
     description: String? = nil, labels: [String: String] = [:],
     callback: Callback? = nil, captureBytes: Int? = nil, orderingKey: String? = nil, priority: Int? = nil,
     maxRedirects: Int? = nil, redactedHeaders: [String] = []
@@ -63,6 +66,7 @@ public struct OutgoingCall: Sendable {
     self.start = start
     self.target = target
     self.isIdempotent = isIdempotent
+    self.onRepeat = onRepeat
     self.description = description
     self.labels = labels
     self.callback = callback
@@ -82,6 +86,14 @@ public struct OutgoingCall: Sendable {
     case json(any Encodable & Sendable)
     /// Bytes. The caller sets the content type.
     case data(Data)
+  }
+
+  /// What a submission does under the idempotency key of a call that has failed or was cancelled.
+  public enum OnRepeat: String, Sendable, Hashable, CaseIterable {
+    /// It runs the call again, unless that could execute what is not idempotent a second time.
+    case rerun
+    /// It is answered with the call as it is.
+    case answer
   }
 
   /// When a call starts.

@@ -82,6 +82,8 @@ package struct CallCommand: Sendable, Hashable {
   package enum Condition: Sendable, Hashable {
     /// It has ended, at this time or before.
     case ended(by: Timestamp)
+    /// It has ended, and not been run again since: at this time, after so many attempts.
+    case unchanged(endedAt: Timestamp, attempts: Int)
     /// It has not ended.
     case unfinished
   }

@@ -51,7 +51,7 @@ class Load:
             with self.lock:
                 if answer.status in (200, 202):
                     self.acknowledged[number] = answer.json["id"]
-                    self.replays += answer.headers.get("idempotency-replayed") is not None
+                    self.replays += answer.headers.get("idempotency-status") is not None
                 else:
                     self.faults.append(f"{answer.status} {answer.body}")
             self.history("acknowledged", number=number, status=answer.status, call=answer.json.get("id"))

@@ -42,7 +42,7 @@ def test_a_batch_repeated_under_its_key_makes_no_second_call(redial, flaky):
     first = service("POST", "/v1/calls/batch", batch, JSON | {"idempotency-key": "k"}).json["data"]
     again = service("POST", "/v1/calls/batch", batch, JSON | {"idempotency-key": "k"}).json["data"]
     assert [i["call"]["id"] for i in first] == [i["call"]["id"] for i in again]
-    assert all(i["replayed"] for i in again) and not any("replayed" in i for i in first)
+    assert all(i["idempotencyStatus"] == "repeated" for i in again) and not any("idempotencyStatus" in i for i in first)
     batch[3]["labels"]["n"] = "other"
     changed = service("POST", "/v1/calls/batch", batch, JSON | {"idempotency-key": "k"}).json["data"]
     assert changed[3]["problem"]["code"] == "idempotencyKeyReused" and changed[4]["status"] == 202
@@ -171,8 +171,8 @@ def test_what_repeats_a_batch_is_answered_without_bodies_and_holds_up_nobody(red
     assert ended["state"] == "succeeded" and ended["attempts"] and "response" in ended
     # More than may wait among the queries: no query for an accepted call is refused.
     again = service("POST", "/v1/calls/batch", batch, JSON | {"idempotency-key": "k"}).json["data"]
-    assert [(i["status"], i["replayed"], i["call"]["id"]) for i in again] == [
-        (202, True, i["call"]["id"]) for i in first]
+    assert [(i["status"], i["idempotencyStatus"], i["call"]["id"]) for i in again] == [
+        (202, "repeated", i["call"]["id"]) for i in first]
     assert again[0]["call"]["state"] == "succeeded"
     assert not any({"attempts", "response"} & set(i["call"]) for i in again)
     lines = "\n".join(json.dumps(item) for item in batch)

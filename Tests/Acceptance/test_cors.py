@@ -92,7 +92,7 @@ def test_a_page_of_an_allowed_origin_uses_the_api_with_a_key(service, receiver):
         assert status == expected, (method, path, content)
         assert headers["access-control-allow-origin"] == APP and "origin" in names(", ".join(headers.get_all("vary")))
         exposed = names(headers["access-control-expose-headers"])
-        assert {"location", "content-location", "idempotency-replayed", "retry-after", "ratelimit", "ratelimit-policy",
+        assert {"location", "content-location", "idempotency-status", "retry-after", "ratelimit", "ratelimit-policy",
                 "etag", "preference-applied"} <= exposed
         assert headers["access-control-allow-credentials"] is None
     # A page can read every answer field in the contract.
@@ -150,7 +150,7 @@ def test_in_chromium_a_page_of_an_allowed_origin_submits_and_reads_and_another_c
     example = blocks("js")[0]
     for shown, real in (("https://example.com/redial", service.url), ("rdl_…", KEY), ("https://api.example.com/charges", target.url),
                         ("console.log(answer.status, answer.headers.get(\"location\"));",
-                         "return [answer.status, answer.headers.get('location'), answer.headers.get('idempotency-replayed')];")):
+                         "return [answer.status, answer.headers.get('location'), answer.headers.get('idempotency-status')];")):
         assert example.count(shown) == 1, shown
         example = example.replace(shown, real)
     example = f"async () => {{ {example} }}"

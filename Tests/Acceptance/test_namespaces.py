@@ -217,16 +217,16 @@ def test_the_same_idempotency_key_is_two_in_two_namespaces(operated, flaky):
     key = {"idempotency-key": "order-1"}
     first = a("POST", "/v1/calls", {"url": target.url}, key)
     other = b("POST", "/v1/calls", {"url": target.url, "method": "PUT"}, key)
-    assert (first.status, other.status) == (202, 202) and other.headers["idempotency-replayed"] is None
+    assert (first.status, other.status) == (202, 202) and other.headers["idempotency-status"] is None
     for _ in range(2):
         again = a("POST", "/v1/calls", {"url": target.url}, key)
-        assert again.json["id"] == first.json["id"] and again.headers["idempotency-replayed"] == "true"
+        assert again.json["id"] == first.json["id"] and again.headers["idempotency-status"] == "repeated"
         reused = b("POST", "/v1/calls", {"url": target.url}, key)
         assert reused.status == 422 and "order-1" in reused.json["detail"] and "\x1f" not in reused.json["detail"]
         service.kill()
         service.start()
     batch = [t("POST", "/v1/calls/batch", [{"url": target.url}], key).json["data"][0] for t in (a, b)]
-    assert not any(item.get("replayed") for item in batch) and batch[0]["call"]["id"] != batch[1]["call"]["id"]
+    assert not any(item.get("idempotencyStatus") for item in batch) and batch[0]["call"]["id"] != batch[1]["call"]["id"]
     forwarded = [t("POST", f"/v1/forward/{target.url}", None, key | {"redial-target": "x"}).status for t in (a, b)]
     assert forwarded == [422, 422], "each knows its key for another request"
 

@@ -1,7 +1,11 @@
 """Submissions that are repeated under their keys, while something else changes."""
 
+import collections
+import http.client
 import json
+import random
 import threading
+import time
 
 import pytest
 from processes import Client, wait_until
@@ -44,13 +48,13 @@ def test_a_repetition_that_waits_for_the_end_says_that_it_is_one(redial, receive
     waiting.join()
     for answer in (*early, service("POST", "/v1/calls", call, key | wait)):
         assert (answer.status, answer.json["id"], answer.json["state"]) == (200, first.json["id"], "succeeded")
-        assert answer.headers["idempotency-replayed"] == "true" and answer.headers["preference-applied"] == "wait=20"
+        assert answer.headers["idempotency-status"] == "repeated" and answer.headers["preference-applied"] == "wait=20"
     for path, body in (("/v1/calls", json.dumps(call)), (f"/v1/calls/{first.json['id']}/replay", "{}"),
                        (f"/v1/forward/{target.url}", "x")):
         fields = JSON | wait | {"idempotency-key": f'"{path}"'}
         new, again = service("POST", path, body, fields), service("POST", path, body, fields)
         assert (new.status, again.status) == (200, 200) and new.json["id"] == again.json["id"]
-        assert (new.headers["idempotency-replayed"], again.headers["idempotency-replayed"]) == (None, "true")
+        assert (new.headers["idempotency-status"], again.headers["idempotency-status"]) == (None, "repeated")
 
 
 def test_what_was_accepted_is_found_again_without_its_policy(services, flaky):
@@ -85,15 +89,15 @@ def test_what_was_accepted_is_found_again_without_its_policy(services, flaky):
         wait_until(lambda: not knows(service), "the policy is gone")
         for answer, identity in zip(submissions(service), identities):
             assert (answer.status, answer.json["id"]) == (202, identity), answer.body
-            assert answer.headers["idempotency-replayed"] == "true"
+            assert answer.headers["idempotency-status"] == "repeated"
         for identity in identities:
             service.ended(identity)
         for answer, identity in zip(submissions(service, more={"prefer": "wait=20"}), identities):
             assert (answer.status, answer.json["id"]) == (200, identity), answer.body
-            assert answer.headers["idempotency-replayed"] == "true"
+            assert answer.headers["idempotency-status"] == "repeated"
         for again, before in zip(batches(service), together):
             assert [item["status"] for item in again] == [202, 422, 202]
-            assert all(again[n]["replayed"] and again[n]["call"]["id"] == before[n]["call"]["id"] for n in (0, 2))
+            assert all(again[n]["idempotencyStatus"] == "repeated" and again[n]["call"]["id"] == before[n]["call"]["id"] for n in (0, 2))
             assert again[1]["problem"]["errors"][0]["pointer"] == "/url"
         # What was not accepted under the key is refused as it was, also under another key.
         other = service("POST", "/v1/calls", call | {"priority": 1}, {"idempotency-key": "a"})
@@ -115,7 +119,7 @@ def test_a_replay_that_was_accepted_is_found_again_without_its_original(services
 
     def is_found(service):
         again = replay(service)
-        assert (again.status, again.json["id"], again.headers["idempotency-replayed"]) == (202, identity, "true")
+        assert (again.status, again.json["id"], again.headers["idempotency-status"]) == (202, identity, "repeated")
 
     identity = replay(first).json["id"]
     assert first("DELETE", f"/v1/calls/{original}/content").status == 200
@@ -174,3 +178,210 @@ def test_a_repetition_is_a_new_call_as_soon_as_the_first_one_is_removed(services
         for thread in repeating:
             thread.join()
         assert not failures, failures[0]
+
+
+@pytest.fixture
+def moody(receiver):
+    """A target that answers with its `mood`, a status."""
+    target = receiver(lambda request: (target.mood, {}, b""))
+    target.mood = 500
+    return target
+
+
+def history(service, identity):
+    """The call, and after how many attempts it was run again under its key."""
+    call = service.get(identity)
+    again = [retry for retry in call["retries"] if retry["reason"] == "submitted again under its Idempotency-Key"]
+    return call, [retry["afterAttempt"] for retry in again]
+
+
+def test_a_failed_call_runs_again_when_it_is_submitted_again(services, moody):
+    call = {"url": moody.url, "policy": {"maxAttempts": 2, "backoff": {"initial": "1ms"}}}
+    lines = "\n".join([json.dumps(call)] * 2)
+    original = services[0].submit(url=moody.url)
+    wait_until(lambda: len(moody.requests) == 1, "the original has begun")
+    services[0]("POST", f"/v1/calls/{original}/cancel")
+
+    def ways(service):
+        """Each way to submit, and what it says of its calls: status, idempotency status and call."""
+        def post(path, body, fields):
+            answer = service("POST", path, body, fields)
+            return [(answer.status, answer.headers["idempotency-status"], answer.json)]
+
+        def batch(path, body, fields):
+            return [(item["status"], item.get("idempotencyStatus"), item["call"])
+                    for item in items(service("POST", path, body, fields))]
+        policy = {"redial-policy": json.dumps(call["policy"])}
+        return [
+            lambda: post("/v1/calls", json.dumps(call), JSON | {"idempotency-key": "a"}),
+            lambda: post(f"/v1/forward/{moody.url}", b"x", {"idempotency-key": "b"} | policy),
+            lambda: post(f"/v1/calls/{original}/replay", json.dumps({"policy": call["policy"]}), JSON | {"idempotency-key": "c"}),
+            lambda: batch("/v1/calls/batch", json.dumps([call] * 2), JSON | {"idempotency-key": "d"}),
+            lambda: batch("/v1/calls/batch", lines, LINES | {"idempotency-key": "e"}),
+        ]
+
+    first, last = services[0], services[-1]
+    submitted = [way() for way in ways(first)]
+    identities = [shown["id"] for answers in submitted for _, _, shown in answers]
+    assert len(set(identities)) == 7
+    assert {(status, repetition) for answers in submitted for status, repetition, _ in answers} == {(202, None)}
+    assert all(first.ended(identity)["state"] == "failed" for identity in identities)
+    # It fails once more, and is then mended.
+    for mood, state in ((500, "failed"), (200, "succeeded")):
+        moody.mood = mood
+        again = [answer for way in ways(last) for answer in way()]
+        assert [(status, repetition, shown["id"]) for status, repetition, shown in again] == [
+            (202, "rerun", identity) for identity in identities]
+        assert all(first.ended(identity)["state"] == state for identity in identities)
+    for identity in identities:
+        shown, reruns = history(first, identity)
+        assert reruns == [2, 4] and shown["attemptCount"] == 5
+    again = [answer for way in ways(first) for answer in way()]
+    assert {(status, repetition) for status, repetition, _ in again} == {(202, "repeated")}
+    assert all(history(first, identity)[0]["attemptCount"] == 5 for identity in identities)
+
+
+def test_who_waits_for_the_end_gets_that_of_the_new_run(services, moody):
+    call, fields = {"url": moody.url, "policy": {"maxAttempts": 1}}, {"idempotency-key": "a", "prefer": "wait=20"}
+    first = services[0]("POST", "/v1/calls", call, fields)
+    assert (first.status, first.json["state"]) == (200, "failed")
+    moody.mood = 201
+    again = services[-1]("POST", "/v1/calls", call, fields)
+    assert (again.status, again.json["state"], again.json["id"]) == (200, "succeeded", first.json["id"])
+    assert again.headers["idempotency-status"] == "rerun" and again.headers["preference-applied"] == "wait=20"
+
+
+def test_a_cancelled_call_runs_again_when_it_is_submitted_again(services, moody):
+    moody.mood = 200
+    call, key = {"url": moody.url, "delay": "1h"}, {"idempotency-key": "a"}
+    identity = services[0]("POST", "/v1/calls", call, key).json["id"]
+    assert services[0]("POST", f"/v1/calls/{identity}/cancel").json["state"] == "cancelled"
+    again = services[-1]("POST", "/v1/calls", call, key)
+    assert (again.status, again.headers["idempotency-status"], again.json["id"]) == (202, "rerun", identity)
+    # Its delay is over: it was given for the first run.
+    assert services[0].ended(identity)["state"] == "succeeded"
+
+
+@pytest.mark.parametrize("mood, runs", [(401, True), (503, False), (409, False), (None, True)])
+def test_what_may_not_be_executed_twice_runs_again_only_if_no_attempt_was(redial, moody, receiver, mood, runs):
+    service, moody.mood = redial(), mood
+    url = moody.url if mood else "http://127.0.0.1:1/"
+    call = {"url": url, "idempotent": False, "policy": {"maxAttempts": 2, "backoff": {"initial": "1ms"}}}
+    submissions = [
+        lambda: (lambda answer: (answer.headers["idempotency-status"], answer.json["id"]))(
+            service("POST", "/v1/calls", call, {"idempotency-key": "a"})),
+        lambda: (lambda item: (item.get("idempotencyStatus"), item["call"]["id"]))(
+            items(service("POST", "/v1/calls/batch", json.dumps([call]), JSON | {"idempotency-key": "b"}))[0])]
+    for submit in submissions:
+        repetition, identity = submit()
+        assert repetition is None and service.ended(identity)["state"] == "failed"
+        assert submit() == ("rerun" if runs else "repeated", identity)
+        service.ended(identity)
+        assert len(history(service, identity)[1]) == runs
+
+
+@pytest.mark.parametrize("flags, member, status", [
+    ((), {"onRepeat": "answer"}, "repeated"), (("--on-repeat", "answer"), {}, "repeated"),
+    (("--on-repeat", "answer"), {"onRepeat": "rerun"}, "rerun")])
+def test_a_call_and_a_setting_say_whether_a_repetition_runs_it_again(redial, moody, flags, member, status):
+    service, policy = redial(*flags), {"maxAttempts": 1}
+    call, key = {"url": moody.url, "policy": policy} | member, {"idempotency-key": "a"}
+    identity = service("POST", "/v1/calls", call, key).json["id"]
+    assert service.ended(identity)["state"] == "failed"
+    again = service("POST", "/v1/calls", call, key)
+    assert (again.status, again.headers["idempotency-status"], again.json["id"]) == (202, status, identity)
+    shown = service("POST", "/v1/calls?dryRun=true", call).json["call"]
+    assert shown.get("onRepeat", "rerun") == ("answer" if status == "repeated" else "rerun")
+    wrong = service("POST", "/v1/calls", {"url": moody.url, "onRepeat": "fail"})
+    assert wrong.json["errors"] == [{"pointer": "/onRepeat", "detail": 'must be "rerun" or "answer"'}]
+    fields = {"idempotency-key": "f", "redial-policy": json.dumps(policy), "prefer": "wait=20"}
+    fields |= {"redial-on-repeat": member["onRepeat"]} if member else {}
+    forwarded = [service("POST", f"/v1/forward/{moody.url}", b"x", fields) for _ in range(2)]
+    assert [answer.headers["idempotency-status"] for answer in forwarded] == [None, status]
+
+
+def test_what_is_not_to_be_run_again_is_answered_as_it_is(services, moody):
+    service, key = services[-1], {"idempotency-key": "a"}
+    call = {"url": moody.url, "policy": {"maxAttempts": 1}}
+    identity = services[0]("POST", "/v1/calls", call, key).json["id"]
+    services[0].ended(identity)
+    assert services[0]("DELETE", f"/v1/calls/{identity}/content").status == 200
+    again = service("POST", "/v1/calls", call, key)
+    assert (again.status, again.headers["idempotency-status"], again.json["id"]) == (202, "repeated", identity)
+    other = service("POST", "/v1/calls", call | {"priority": 1}, key)
+    assert (other.status, other.json["code"]) == (422, "idempotencyKeyReused")
+    assert len(moody.requests) == 1
+
+
+def test_of_many_submissions_at_once_one_runs_the_call_again(services, moody):
+    call, key = {"url": moody.url, "policy": {"maxAttempts": 1}}, {"idempotency-key": "a"}
+    identity = services[0]("POST", "/v1/calls", call, key).json["id"]
+    together = threading.Barrier(8)
+    for run in range(1, 8):
+        assert services[0].ended(identity)["attemptCount"] == run
+        # All have found it ended before the first has run it again, or find it running: it does not end meanwhile.
+        held = threading.Event()
+        moody.answer = lambda request: held.wait(60) and (500, {}, b"")
+        found = []
+
+        def submit(number):
+            client = Client(services[number % len(services)].port)
+            together.wait()
+            found.append(client("POST", "/v1/calls", call, key).headers["idempotency-status"])
+        threads = [threading.Thread(target=submit, args=(number,)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        held.set()
+        assert sorted(found) == ["repeated"] * 7 + ["rerun"]
+    assert services[0].ended(identity)["attemptCount"] == 8
+    assert history(services[0], identity)[1] == list(range(1, 8))
+
+
+def test_whatever_is_killed_each_end_of_a_call_is_followed_by_one_new_run_at_most(instances, moody):
+    _, services = instances(3, "--lease-duration", "1s")
+    keys, rerun, problems, over = [f"key{n}" for n in range(6)], collections.Counter(), [], threading.Event()
+    identities = {}
+
+    def call(key):
+        return {"url": moody.url, "target": key, "policy": {"maxAttempts": 1}}
+    for key in keys:
+        identities[key] = services[0]("POST", "/v1/calls", call(key), {"idempotency-key": key}).json["id"]
+
+    def submit(seed):
+        draw = random.Random(seed)
+        while not over.is_set():
+            key, port = draw.choice(keys), draw.choice(services).port
+            try:
+                answer = Client(port)("POST", "/v1/calls", call(key), {"idempotency-key": key})
+            except (OSError, http.client.HTTPException):
+                continue
+            if answer.status == 202:
+                if answer.json["id"] != identities[key]:
+                    problems.append((key, answer.body))
+                rerun[key] += answer.headers["idempotency-status"] == "rerun"
+            elif answer.status != 503:
+                problems.append((answer.status, answer.body))
+            over.wait(draw.uniform(0, 0.4))
+    threads = [threading.Thread(target=submit, args=(seed,)) for seed in range(6)]
+    for thread in threads:
+        thread.start()
+    draw = random.Random(7)
+    for _ in range(6):
+        victim = draw.choice(services)
+        time.sleep(draw.uniform(0.5, 1.5))
+        victim.kill()
+        time.sleep(draw.uniform(0, 2))
+        victim.start()
+    over.set()
+    for thread in threads:
+        thread.join()
+    assert problems == []
+    for key in keys:
+        assert services[0].ended(identities[key])["state"] == "failed"
+        shown, reruns = history(services[0], identities[key])
+        # Those that were acknowledged, and those whose answers the killed instances owe.
+        assert rerun[key] <= len(reruns) < 100 and len(set(reruns)) == len(reruns), (key, rerun, reruns)
+        assert shown["attemptCount"] > len(reruns)
+    assert sum(rerun.values()) > 20, rerun

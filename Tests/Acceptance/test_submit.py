@@ -200,12 +200,12 @@ def test_a_submission_repeated_under_its_key_is_one_call(redial, receiver):
     call = json.dumps({"url": target.url, "body": "x"})
     headers = {"content-type": "application/json", "idempotency-key": '"order-7"'}
     first = service("POST", "/v1/calls", call, headers)
-    assert first.status == 202 and first.headers["idempotency-replayed"] is None
+    assert first.status == 202 and first.headers["idempotency-status"] is None
     identity = first.json["id"]
     service.ended(identity)
     again = service("POST", "/v1/calls", call, headers | {"idempotency-key": "order-7"})
     assert (again.status, again.json["id"], again.json["state"]) == (202, identity, "succeeded")
-    assert again.headers["idempotency-replayed"] == "true" and again.headers["location"] == f"/v1/calls/{identity}"
+    assert again.headers["idempotency-status"] == "repeated" and again.headers["location"] == f"/v1/calls/{identity}"
     other = service("POST", "/v1/calls", json.dumps({"url": target.url}), headers)
     assert (other.status, other.json["code"]) == (422, "idempotencyKeyReused")
     # It survives the process.

@@ -87,6 +87,13 @@ struct WireTests {
     #expect(try Self.read(call).spec.policy == policy.asRead)
   }
 
+  @Test("what a repetition does is read as it was sent", arguments: [nil, OutgoingCall.OnRepeat.rerun, .answer])
+  func repetitions(rule: OutgoingCall.OnRepeat?) throws {
+    var call = Self.base
+    call.onRepeat = rule
+    #expect(try Self.read(call).spec.repetitionRule.rawValue == rule?.rawValue ?? "rerun")
+  }
+
   /// The words of the JSON, and the same in Swift.
   static let words: [(String, CallPolicy)] = [
     ("", CallPolicy()), (#""deadline": "3s""#, CallPolicy(deadline: .seconds(3))),

@@ -389,21 +389,26 @@ struct OperationTests {
     probe.written.count { if case .retried(id, _) = $0 { true } else { false } }
   }
 
-  @Test("a call that an operation has run again is not run again by it, while it runs, waits or has ended again")
-  func runsAgainOnce() throws {
+  @Test(
+    "a call that an operation or its submission has run again is not run again by it, however the new run goes",
+    arguments: [false, true])
+  func runsAgainOnce(bySubmission: Bool) throws {
     var probe = EngineProbe()
     let id = probe.submit()
     probe.end(id, status: 404)
-    probe.advance(.seconds(1))
-    let condition = CallCommand.Condition.ended(by: probe.now)
-    // Both were found before either was executed.
     let ended = try #require(probe.record(id))
+    let finishedAt = try #require(ended.progress.finishedAt)
+    if !bySubmission { probe.advance(.seconds(1)) }
+    let condition: CallCommand.Condition =
+      bySubmission ? .unchanged(endedAt: finishedAt, attempts: 1) : .ended(by: probe.now)
+    // Both were found before either was executed.
     let replies = (0..<2).map { _ in probe.token(for: CallCommand.Reply.self) }
     probe.hear(replies.map { .command(CallCommand(.retry, id, reply: $0, condition: condition)) })
     answerFetches(&probe, with: [ended, ended])
     #expect(probe.isDone(replies[0]) && probe.refusal(of: replies[1])?.code == "callNotEnded")
     #expect(probe.starts(of: id) == 2 && retries(probe, id) == 1)
-    probe.advance(.seconds(1))
+    // In the same microsecond the number of attempts tells the ends apart.
+    if !bySubmission { probe.advance(.seconds(1)) }
     probe.end(id, status: 404)
     let late = conditional(&probe, .retry, id, condition, with: probe.record(id))
     #expect(probe.refusal(of: late)?.code == "callEnded")

@@ -41,7 +41,10 @@ struct BulkBatchTests {
 
   @Test(
     "commands arrive as they were sent",
-    arguments: [nil, CallCommand.Condition.unfinished, .ended(by: Timestamp(microseconds: 5))])
+    arguments: [
+      nil, CallCommand.Condition.unfinished, .ended(by: Timestamp(microseconds: 5)),
+      .unchanged(endedAt: Timestamp(microseconds: 5), attempts: 3),
+    ])
   func commands(condition: CallCommand.Condition?) throws {
     for kind in [CallCommand.Kind.cancel, .retry, .purge] {
       let sent = BulkCommands(
@@ -57,7 +60,8 @@ struct BulkBatchTests {
     "commands that cannot be read are none",
     arguments: [
       "", "{}", #"{"kind":"erase","calls":[]}"#, #"{"kind":"cancel","calls":["x"]}"#,
-      #"{"kind":"purge","condition":"later","calls":[]}"#,
+      #"{"kind":"purge","condition":"later","calls":[]}"#, #"{"kind":"retry","condition":"endedAt-5","calls":[]}"#,
+      #"{"kind":"retry","condition":"endedAt-5-x","calls":[]}"#,
     ])
   func nonsense(text: String) {
     #expect(Array(text.utf8).withUnsafeBufferPointer { BulkCommands($0) } == nil)

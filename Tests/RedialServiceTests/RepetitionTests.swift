@@ -17,7 +17,9 @@ private final class RecordingBatch: BatchAnswering {
   var problems: [Problem] { kept.withLock { $0 } }
   var responder: HTTPResponder { preconditionFailure("only the engine's answers go to the event loop") }
 
-  func answer(_ index: Int, id: CallID, status: Int, replayed: Bool, call: (inout JSONWriter) -> Void) {
+  func answer(
+    _ index: Int, id: CallID, status: Int, repetition: IdempotencyStatus?, call: (inout JSONWriter) -> Void
+  ) {
     Issue.record("\(id) was shown")
     answered.signal()
   }

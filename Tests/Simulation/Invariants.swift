@@ -269,8 +269,10 @@ struct Invariants {
         require(
           before.rows[id]?.record.progress.state.isFinal == true,
           "the content of \(id) was erased, and it had not ended")
-      case .key, .target, .awaitTurn, .passTurn, .retried, .put, .add, .remove, .tallied:
-        break
+      case .retried(let id, _):
+        let reruns = after.rows[id]?.reruns ?? []
+        require(Set(reruns).count == reruns.count, "\(id) was run again twice after one end: \(reruns)")
+      case .key, .target, .awaitTurn, .passTurn, .put, .add, .remove, .tallied: break
       }
     }
     for id in told.keys.sorted() {

@@ -34,6 +34,8 @@ struct SimulatedNetwork {
   /// All targets are healthy.
   var isHealed = false
   private(set) var exchanges: [CallID: Exchange] = [:]
+  /// The calls of which a target has perhaps executed an attempt.
+  private(set) var executed: Set<CallID> = []
 
   /// Begins an exchange; returns when it ends by itself.
   mutating func start(_ start: AttemptStart, at now: Timestamp, _ random: inout RandomSource) -> Timestamp {
@@ -61,6 +63,7 @@ struct SimulatedNetwork {
       result.duration = start.timeout
       Self.set(&result, .maybeSent, "timeout")
     }
+    if Self.mayExecute(result) { executed.insert(id) }
     exchanges[id] = Exchange(start: start, startedAt: now, result: result)
     return now + result.duration
   }
@@ -103,6 +106,14 @@ struct SimulatedNetwork {
     result.response = nil
     result.failure = AttemptFailure(code: code, message: "simulated")
     if code == "timeout" || code == "cancelled" { result.figures = ExchangeFigures(phase: .request) }
+  }
+
+  private static func mayExecute(_ result: AttemptResult) -> Bool {
+    switch result.outcome {
+    case .answered: ![400, 404, 410, 429].contains(result.status)
+    case .notSent, .localFault: false
+    default: true
+    }
   }
 
   /// Aborts a call's exchange; returns whether it had one.

@@ -10,6 +10,8 @@ struct SimulatedStore {
     var attempts: [AttemptRecord] = []
     /// How it waited before the attempt in flight began; nil if it began with the call.
     var waited: CallProgress?
+    /// Why it was run again by submissions under its key: each reason names an end of the call.
+    var reruns: [String] = []
   }
 
   /// Why a transaction is impossible: no correct sequence of the engine requests it.
@@ -129,9 +131,10 @@ struct SimulatedStore {
       let record = CallRecord(
         id: id, kind: row.record.kind, spec: spec, body: [], createdAt: row.record.createdAt,
         progress: row.record.progress)
-      rows[id] = Row(record: record, attempts: row.attempts)
-    case .retried(let id, _):
+      rows[id] = Row(record: record, attempts: row.attempts, reruns: row.reruns)
+    case .retried(let id, let retry):
       guard rows[id] != nil else { throw Nonsense(message: "\(id) was retried, and there is no such call") }
+      if let reason = retry.attribution.reason { rows[id]?.reruns.append(reason) }
     // The engine does not request these.
     case .put, .add, .remove: break
     }

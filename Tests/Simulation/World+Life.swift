@@ -30,6 +30,7 @@ extension World {
       for _ in 0..<random.pick(5...40) { agenda.add(.submit, at: burst + random.duration(0...20)) }
     }
     planControls(for: length)
+    planResubmissions(for: length)
     for _ in 0..<20 { agenda.add(.look, at: anyTime()) }
     invariants.isFairWeather = crashes == 0 && faultRate == 0 && badWeather.isEmpty && !isShared
     agenda.add(.restart(0), at: World.start)
@@ -57,14 +58,24 @@ extension World {
       to: random.pick(targets), callback: random.pick(targets), at: now, &random)
     if random.chance(0.2) {
       descriptor.key = IdempotencyKey("key\(keyed.count)", fingerprint: [0])
+      if reruns, rerunRandom.chance(0.4) {
+        var fields = descriptor.spec.fields
+        fields.isIdempotent = false
+        descriptor.spec = CallSpec(fields)
+      }
       keyed.append(descriptor)
     } else if random.chance(0.2), !keyed.isEmpty {
       descriptor = random.pick(keyed)
       if random.chance(0.1) { descriptor.key?.fingerprint = [1] }
     }
     // Some clients repeat themselves before they get the answer.
+    submit(descriptor, times: descriptor.key != nil && random.chance(0.4) ? 3 : 1, to: instance)
+  }
+
+  func submit(_ descriptor: CallDescriptor, times: Int, to instance: Instance) {
+    var descriptor = descriptor
     let padding = descriptor.body.drop { $0 != 0x78 }
-    for _ in 0..<(descriptor.key != nil && random.chance(0.4) ? 3 : 1) {
+    for _ in 0..<times {
       submissions += 1
       descriptor.body = Array("\(submissions) ".utf8) + padding
       let reply: ReplyToken<SubmissionReply> = token(.submit(descriptor.key, number: submissions), of: instance)
@@ -127,6 +138,7 @@ extension World {
       invariants.require(owner == operation.namespace, "\(operation.namespace) was let at \(operation.id)")
       invariants.done(operation, in: store)
     case (.operation(let operation), .command(_, let refused)):
+      if case .elsewhere(let target) = refused { rerunElsewhere(operation, target) }
       if let problem = refused.refusal?.problem { invariants.refused(operation, problem, in: store) }
     case (.control(let control), .targetCommand(_, .done)):
       // An instance that stood still may then receive changes of others.
@@ -141,6 +153,7 @@ extension World {
         "an operator was refused for \(problem.code)")
     case (.submit(let key?, _), .submission(_, .replayed(let id))):
       invariants.replayed(id, under: key, in: store)
+      repeats(id, at: instance)
     // Its client learns that nobody knows.
     case (.submit, .submission(_, .refused(let refusal))) where isInDoubt && refusal.problem.status >= 500: break
     case (.submit(let key, let number), .submission(_, .refused(let refusal))):

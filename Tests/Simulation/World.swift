@@ -28,6 +28,9 @@ final class World {
     case submit
     case join(Int)
     case command(CallCommand.Kind, CallID)
+    case resubmit
+    case readRepeated(CallID, Int, life: Int)
+    case rerun(CallCommand, Int, life: Int)
     case control(TargetCommand.Kind, TargetKey)
     case tidy
     case drain(Int)
@@ -66,6 +69,10 @@ final class World {
   var failoverRandom: RandomSource
   /// The same for forwarded submissions.
   var forwardRandom: RandomSource
+  /// The same for calls that run again because they were submitted again.
+  var rerunRandom: RandomSource
+  /// Whether a submission under the key of a call that has ended runs it again. Other runs stay as they were.
+  let reruns: Bool
   /// Whether clients erase calls, too. Other runs stay as they were.
   let erases: Bool
   /// Whether the service reclaims calls. Other runs stay as they were.
@@ -111,6 +118,8 @@ final class World {
     var settings = Workload.settings(&random)
     let count = Workload.share(&settings, &sharedRandom)
     forwardRandom = RandomSource(seed: seed ^ 0x666f_7277_6172_64)
+    rerunRandom = RandomSource(seed: seed ^ 0x7265_7275_6e)
+    reruns = seed % 7 == 2
     erases = seed % 7 == 3
     reclaims = seed % 7 == 5
     Workload.forward(&settings, &forwardRandom)
@@ -204,6 +213,11 @@ final class World {
     case .submit: submit()
     case .join(let number): joinCrowd(number)
     case .command(let kind, let id): operate(kind, id)
+    case .resubmit: resubmit()
+    case .readRepeated(let id, let number, let life):
+      if let instance = awake(number, life, happening) { readRepeated(id, instance) }
+    case .rerun(let command, let number, let life):
+      if let instance = awake(number, life, happening) { rerun(command, at: instance) }
     case .control(let kind, let target): control(kind, target)
     case .tidy: tidy()
     case .drain(let number): drain(instances[number])

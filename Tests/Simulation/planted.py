@@ -8,6 +8,7 @@ from planting import only_unless, swap
 
 ENGINE = "Sources/RedialEngine"
 CORE = "Sources/RedialCore"
+MODEL = "Sources/RedialModel"
 # The store that several instances share is simulated; the conformance suite checks the same rules for SQLite.
 STORE = "Tests/Simulation"
 
@@ -302,6 +303,13 @@ BUGS = [
         ENGINE, "if call.mayBeStored { kept.insert(call.id) }")),
     bug("a forwarded call accepted twice", 1000, (
         ENGINE, "patience, desk.forwarded.take(", "patience, PLANTED || desk.forwarded.take(")),
+    # Submissions that run their calls again.
+    bug("a run for each submission of those that come together", 1000, (
+        ENGINE, "record.progress.attempts == attempts ? nil", "record.progress.attempts == attempts || PLANTED ? nil")),
+    bug("a repetition that retries a call which runs again", 1000, (
+        ENGINE, "case .ended, .unchanged: true", "case .ended: true\n    case .unchanged: !PLANTED")),
+    bug("a repetition of what must not be executed twice", 500, (
+        MODEL, "known.allSatisfy { !$0.mayHaveBeenExecuted }", "(PLANTED || known.allSatisfy { !$0.mayHaveBeenExecuted })")),
     # The store's part, in the simulated one.
     bug("a takeover before the lease expired", 200, (
         STORE, "sessions where session.expiresAt <= now &&",

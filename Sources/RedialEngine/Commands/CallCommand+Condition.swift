@@ -8,7 +8,10 @@ internal import RedialModel
 extension CallCommand {
   /// Whether only a call that has ended will do.
   var isForEnded: Bool {
-    if case .ended = condition { true } else { false }
+    switch condition {
+    case .ended, .unchanged: true
+    case .unfinished, nil: false
+    }
   }
 
   /// Why the condition keeps the command from an ended call; nil if it does not.
@@ -16,6 +19,8 @@ extension CallCommand {
     switch condition {
     case nil: nil
     case .unfinished: .callNotUnfinished(record.id)
+    case .unchanged(let time, let attempts):
+      record.progress.finishedAt == time && record.progress.attempts == attempts ? nil : .callEndedAgain(record.id)
     case .ended(let time): record.progress.finishedAt.map { $0 > time } == true ? .callEndedAgain(record.id) : nil
     }
   }

@@ -17,6 +17,8 @@ public struct CallFields: Sendable {
   public var target: TargetKey
   /// Whether the request may be repeated once it may have been executed: true unless the client says no.
   public var isIdempotent = true
+  /// What a submission under its idempotency key does once it has failed or was cancelled.
+  public var repetitionRule = RepetitionRule.rerun
   /// What it is for, for people.
   public var description: String?
   /// The client's labels, in the order given.
@@ -68,6 +70,7 @@ public struct CallFields: Sendable {
     try visitor.field("startAt", StartTimeMember(), &submission.startAt, .given, oneOf: .start)
     try visitor.field("target", TargetMember(), &call.target, [.client, .shown])
     try visitor.field("idempotent", BoolMember(unless: true), &call.isIdempotent, .client)
+    try visitor.field("onRepeat", WordMember(unless: RepetitionRule.rerun), &call.repetitionRule, .client)
     try visitor.field("description", TextMember(longest: 255), &call.description, [.client, .shown])
     try visitor.field("labels", LabelsMember(), &call.labels, [.client, .shown])
     try visitor.field("callback", CallbackMember(), &call.callback, .client)

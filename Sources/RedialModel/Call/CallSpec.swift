@@ -114,6 +114,7 @@ extension CallSpec {
   @inlinable public var hops: Int { fields.hops }
   @inlinable public var contentErasedAt: Timestamp? { fields.contentErasedAt }
   @inlinable public var idempotent: Bool { fields.isIdempotent }
+  @inlinable public var repetitionRule: RepetitionRule { fields.repetitionRule }
   @inlinable public var labels: [Label] { fields.labels }
   @inlinable public var callback: Callback? { fields.callback }
   @inlinable public var captureLimit: Int { fields.capture.maxBytes }

@@ -118,6 +118,7 @@
         words("IncidentState", "Incident.State", Incident.State.allCases.map(\.rawValue)),
         words("APIScope", "APIScope", APIScope.allCases.map(\.rawValue)),
         words("CallEvent", "EventType.ofCallbacks", EventType.ofCallbacks.map(\.rawValue)),
+        words("IdempotencyStatus", "IdempotencyStatus", IdempotencyStatus.allCases.map(\.rawValue)),
         words("WebhookEventType", "EventType.subscribable", EventType.subscribable.map(\.rawValue)),
         // The stream itself tells that events were missed.
         words("Event/properties/type", "EventType.streamed", EventType.streamed.map(\.rawValue) + ["reset"]),

@@ -55,6 +55,10 @@
     var schema: MemberSchema { .flag.usually(.flag(usual)) }
   }
 
+  extension WordMember {
+    var schema: MemberSchema { .words(Word.allCases.map(\.rawValue)).usually(.text(usual.rawValue)) }
+  }
+
   extension NumberMember {
     var schema: MemberSchema { .whole(range).usually(.whole(usual)) }
     var shownSchema: MemberSchema { .whole(range) }

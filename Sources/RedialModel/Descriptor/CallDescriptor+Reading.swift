@@ -14,6 +14,7 @@ extension CallDescriptor {
       target: TargetKey("", in: limits.namespace), policy: .unsaid,
       capture: Capture(maxBytes: min(defaultCaptureBytes, limits.captureBytes)))
     call.hops = limits.hops
+    call.repetitionRule = limits.repetitionRule
     var submission = SubmissionFields()
     try reader.readWhole { reader throws(JSONError) in try reader.readFields(of: &call, &submission) }
     return try finished(call, submission, &reader)

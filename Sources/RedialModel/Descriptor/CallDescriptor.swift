@@ -65,6 +65,9 @@ public struct CallDescriptor: Sendable {
     /// The namespace in which the client acts.
     public var namespace = Namespace.default
 
+    /// What a repeated submission does if the call does not say.
+    public var repetitionRule = RepetitionRule.rerun
+
     /// Whether the client may name a target other than the URL's origin.
     public var mayNameTargets = true
 

@@ -12,7 +12,8 @@ public struct CallReplay: Sendable {
   /// Members that a replay may change while it still sends the original's request to the original's URL, and reveals no
   /// more of it.
   private static let harmless: Set<String> = [
-    "policy", "delay", "startAt", "idempotent", "description", "labels", "priority", "orderingKey", "target",
+    "policy", "delay", "startAt", "idempotent", "onRepeat", "description", "labels", "priority", "orderingKey",
+    "target",
   ]
   /// Members in the spec of an accepted call that are not those of its replay: no client may set them, or they are over.
   private static let internals: Set<String> = [

@@ -24,32 +24,36 @@ enum Answer {
   }
 
   /// 202: a command is done, and the call cannot be read now. It is shown as the engine knows it.
-  static func unread(_ record: CallRecord, wait: CallView.Wait?, _ redaction: Redaction) -> HTTPResponse {
+  static func unread(
+    _ record: CallRecord, wait: CallView.Wait?, _ redaction: Redaction, repetition: IdempotencyStatus? = nil
+  ) -> HTTPResponse {
     var writer = JSONWriter(capacity: 768)
     CallView.write(record, attempts: [], wait: wait, redaction: redaction, to: &writer)
-    return json(202, writer, [HTTPHeader("location", "/v1/calls/\(record.id)")])
+    return json(202, writer, [HTTPHeader("location", "/v1/calls/\(record.id)")] + fields(of: repetition))
   }
 
   /// 202: the call was accepted before, under the same key.
-  static func replayed(_ stored: StoredCall, wait: CallView.Wait?, _ redaction: Redaction) -> HTTPResponse {
+  static func repeated(
+    _ stored: StoredCall, _ repetition: IdempotencyStatus, wait: CallView.Wait?, _ redaction: Redaction
+  ) -> HTTPResponse {
     var writer = JSONWriter(capacity: 2048)
     CallView.write(stored.record, attempts: stored.attempts, wait: wait, redaction: redaction, to: &writer)
-    return json(
-      202, writer,
-      [HTTPHeader("location", "/v1/calls/\(stored.record.id)"), replayedField])
+    return json(202, writer, [HTTPHeader("location", "/v1/calls/\(stored.record.id)")] + fields(of: repetition))
   }
 
-  private static let replayedField = HTTPHeader("idempotency-replayed", "true")
+  private static func fields(of repetition: IdempotencyStatus?) -> [HTTPHeader] {
+    repetition.map { [HTTPHeader("idempotency-status", $0.rawValue)] } ?? []
+  }
 
   /// 200: a call.
   ///
   /// - Parameters:
   ///   - applied: The client's preference to wait, which was fulfilled (RFC 7240 §3).
-  ///   - isReplay: Whether the call was accepted before, under the key of a submission.
+  ///   - repetition: What the submission has done, if the call was accepted before under its key.
   ///   - request: The call's request, if the client wants it.
   static func call(
     _ stored: StoredCall, wait: CallView.Wait?, _ redaction: Redaction, applied: Duration? = nil,
-    isReplay: Bool = false, request: RequestView? = nil
+    repetition: IdempotencyStatus? = nil, request: RequestView? = nil
   ) -> HTTPResponse {
     var writer = JSONWriter(capacity: 2048)
     CallView.write(
@@ -61,7 +65,7 @@ enum Answer {
       [
         HTTPHeader("preference-applied", "wait=\(applied.wholeMicroseconds / 1_000_000)"),
         HTTPHeader("content-location", "/v1/calls/\(stored.record.id)"),
-      ] + (isReplay ? [replayedField] : []))
+      ] + fields(of: repetition))
   }
 
   /// A validator of the shown data, from every byte of it: it changes exactly when the shown data changes.

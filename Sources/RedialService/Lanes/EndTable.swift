@@ -9,6 +9,11 @@ struct EndWait: Sendable {
   var bound: Duration
   /// Returns why it may not go on: its API key was revoked. Nil while it may.
   let mayGoOn: @Sendable () -> Problem?
+
+  /// The rest of a wait that began at a time.
+  func left(at now: Timestamp, since start: Timestamp) -> EndWait {
+    EndWait(bound: max(.zero, bound - (now - start)), mayGoOn: mayGoOn)
+  }
 }
 
 /// Clients that wait for calls to end, each for a limited time.

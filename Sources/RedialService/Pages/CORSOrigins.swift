@@ -41,7 +41,7 @@ package struct CORSOrigins: Sendable, Hashable {
 
   /// Fields of an answer that a page may read, besides those that are always allowed.
   private static let exposed =
-    "Allow, Content-Location, ETag, Idempotency-Replayed, Location, Preference-Applied, RateLimit, RateLimit-Policy, "
+    "Allow, Content-Location, ETag, Idempotency-Status, Location, Preference-Applied, RateLimit, RateLimit-Policy, "
     + "Retry-After, WWW-Authenticate"
   /// Fields of requests that the API reads, except those that a page may always send.
   private static let understood =

@@ -75,11 +75,13 @@ extension BulkCommands {
 extension CallCommand.Condition {
   private static let unfinishedText = "unfinished"
   private static let endedPrefix = "endedBy-"
+  private static let unchangedPrefix = "endedAt-"
 
   /// It as a text.
   fileprivate var text: String {
     switch self {
     case .ended(let time): "\(Self.endedPrefix)\(time.microseconds)"
+    case .unchanged(let time, let attempts): "\(Self.unchangedPrefix)\(time.microseconds)-\(attempts)"
     case .unfinished: Self.unfinishedText
     }
   }
@@ -90,6 +92,10 @@ extension CallCommand.Condition {
       self = .unfinished
     } else if text.hasPrefix(Self.endedPrefix), let time = Int64(text.dropFirst(Self.endedPrefix.count)) {
       self = .ended(by: Timestamp(microseconds: time))
+    } else if text.hasPrefix(Self.unchangedPrefix) {
+      let parts = text.dropFirst(Self.unchangedPrefix.count).split(separator: "-", omittingEmptySubsequences: false)
+      guard parts.count == 2, let time = Int64(parts[0]), let attempts = Int(parts[1]) else { return nil }
+      self = .unchanged(endedAt: Timestamp(microseconds: time), attempts: attempts)
     } else {
       return nil
     }

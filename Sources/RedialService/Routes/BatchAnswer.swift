@@ -37,11 +37,13 @@ final class BatchAnswer: BatchAnswering {
   }
 
   /// Answers one item with a call.
-  func answer(_ index: Int, id: CallID, status: Int, replayed: Bool, call: (inout JSONWriter) -> Void) {
+  func answer(
+    _ index: Int, id: CallID, status: Int, repetition: IdempotencyStatus?, call: (inout JSONWriter) -> Void
+  ) {
     var writer = JSONWriter(capacity: 768)
     writer.beginObject()
     writer.field("status", status)
-    if replayed { writer.field("replayed", true) }
+    if let repetition { writer.field("idempotencyStatus", repetition.rawValue) }
     writer.key("call")
     call(&writer)
     writer.endObject()

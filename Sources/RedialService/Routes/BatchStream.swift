@@ -234,10 +234,12 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
 
   // MARK: What goes
 
-  func answer(_ index: Int, id: CallID, status: Int, replayed: Bool, call: (inout JSONWriter) -> Void) {
+  func answer(
+    _ index: Int, id: CallID, status: Int, repetition: IdempotencyStatus?, call: (inout JSONWriter) -> Void
+  ) {
     put(at: index) { writer in
       writer.field("status", status)
-      if replayed { writer.field("replayed", true) }
+      if let repetition { writer.field("idempotencyStatus", repetition.rawValue) }
       if options.isMinimal {
         writer.field("id", id.description)
       } else {

@@ -6,6 +6,7 @@ struct ForwardOptions {
   /// Members of a descriptor that are text.
   private static let texts: [Substring: StaticString] = [
     "delay": "delay", "start-at": "startAt", "target": "target", "ordering-key": "orderingKey",
+    "on-repeat": "onRepeat",
   ]
 
   private var members: [(name: StaticString, value: [UInt8])] = []

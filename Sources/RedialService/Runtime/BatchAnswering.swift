@@ -13,8 +13,10 @@ protocol BatchAnswering: AnyObject, Sendable {
   ///
   /// - Parameters:
   ///   - index: The item's position, from 0.
+  ///   - repetition: What the item has done, if its call was accepted before; nil for a new call.
   ///   - call: Writes the call as one object.
-  func answer(_ index: Int, id: CallID, status: Int, replayed: Bool, call: (inout JSONWriter) -> Void)
+  func answer(
+    _ index: Int, id: CallID, status: Int, repetition: IdempotencyStatus?, call: (inout JSONWriter) -> Void)
 
   /// Answers one item with a problem.
   func answer(_ index: Int, _ problem: Problem)

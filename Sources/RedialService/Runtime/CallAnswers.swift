@@ -71,18 +71,18 @@ struct CallAnswers: Sendable {
   ///   - namespace: The namespace that it must belong to; nil if that is known.
   ///   - applied: The client's preference, which an answer in time fulfils; nil if there was none.
   ///   - withRequest: Whether the answer contains the request.
-  ///   - isReplay: Whether the call was accepted before, under the same key.
+  ///   - repetition: What the submission has done, if the call was accepted before under its key.
   ///   - orElse: The answer if the call has not ended in time, was removed before it could be shown, or cannot be read; nil
   ///     for the call as it is.
   func showEnded(
     _ id: CallID, in namespace: Namespace?, _ responder: HTTPResponder, _ wait: EndWait,
-    applied: Duration? = nil, withRequest: Bool = false, isReplay: Bool = false,
+    applied: Duration? = nil, withRequest: Bool = false, repetition: IdempotencyStatus? = nil,
     orElse: (@Sendable () throws -> HTTPResponse?)? = nil
   ) {
     let show = { @Sendable (stored: StoredCall) throws in
       Answer.call(
         stored, wait: standings.wait(of: stored, at: clock.now), redaction, applied: applied,
-        isReplay: isReplay, request: withRequest ? try request(of: stored.record) : nil)
+        repetition: repetition, request: withRequest ? try request(of: stored.record) : nil)
     }
     let find = { @Sendable () throws -> StoredCall? in
       orElse == nil ? try stored(id, in: namespace) : try reader.call(id, in: namespace, allResponses: false)
@@ -100,7 +100,7 @@ struct CallAnswers: Sendable {
       queries.answer(responder, isOwed: isOwed) {
         if let problem = wait.mayGoOn() {
           // Who has just submitted it must know that it is accepted.
-          guard let orElse, !isReplay else { throw problem }
+          guard let orElse, repetition != .repeated else { throw problem }
           return try orElse()
         }
         if outcome == .timedOut, let orElse { return try orElse() }

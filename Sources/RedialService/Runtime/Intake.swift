@@ -1,4 +1,5 @@
 internal import HTTPServer
+internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
 internal import RedialStore
@@ -14,11 +15,15 @@ final class Intake: Sendable {
   private let queries: Queries
   private let metrics: Metrics
   private let clock: Clock
+  /// Leads to the owners of targets; nil if there can be no other instances.
+  private let owners: OwnerRequests?
 
   private var reader: any CallReader { queries.reader }
 
-  init(_ engine: EngineLane, _ waiting: ReplyTables, _ calls: CallAnswers, _ metrics: Metrics) {
-    (self.engine, self.waiting, self.calls, self.metrics) = (engine, waiting, calls, metrics)
+  init(
+    _ engine: EngineLane, _ waiting: ReplyTables, _ calls: CallAnswers, _ metrics: Metrics, _ owners: OwnerRequests?
+  ) {
+    (self.engine, self.waiting, self.calls, self.metrics, self.owners) = (engine, waiting, calls, metrics, owners)
     (queries, clock) = (calls.queries, calls.clock)
   }
 
@@ -31,27 +36,60 @@ final class Intake: Sendable {
     waiting.submissions.add(Submitter(kind: kind, since: clock.now, otherwise: otherwise))
   }
 
-  /// Answers a repeated submission with the call that was accepted first, as it is now.
+  /// Answers a repeated submission with the call that was accepted first, or runs that call again.
   func answerRepeated(_ id: CallID, _ submitter: Submitter) {
-    let replay = { @Sendable [self] () throws -> HTTPResponse? in
-      guard let stored = try reader.call(id, in: nil, allResponses: false) else {
-        do throws(Problem) {
-          try resubmit(submitter, after: id)
-        } catch {
-          metrics.count { $0.refused += 1 }
-          throw error
+    switch submitter.kind {
+    case .item(let batch, let index): add(.init(index: index, content: .repeats(id, submitter)), to: batch)
+    case .client(let responder), .untilEnd(let responder, _), .webhookTest(let responder):
+      queries.answer(responder, isOwed: true) { [self] in
+        guard let stored = try known(id, submitter) else { return nil }
+        if submitter.mayRerun, stored.record.runsAgainWhenRepeated({ stored.attempts }) {
+          rerun(stored.record, for: submitter)
+        } else {
+          show(id, .repeated, submitter)
         }
         return nil
       }
-      return Answer.replayed(stored, wait: calls.standings.wait(of: stored, at: clock.now), calls.redaction)
-    }
-    switch submitter.kind {
-    case .item(let batch, let index): add(.init(index: index, content: .repeats(id, submitter)), to: batch)
-    case .untilEnd(let responder, let wait):
-      calls.showEnded(id, in: nil, responder, wait, applied: wait.bound, isReplay: true, orElse: replay)
-    case .client(let responder), .webhookTest(let responder): queries.answer(responder, isOwed: true, replay)
     // They are answered without their calls.
     case .replay, .forwarded: break
+    }
+  }
+
+  /// The call that a submission repeats; nil if it was removed, and the submission is a new one.
+  private func known(_ id: CallID, _ submitter: Submitter) throws -> StoredCall? {
+    if let stored = try reader.call(id, in: nil, allResponses: false) { return stored }
+    do throws(Problem) {
+      try resubmit(submitter, after: id)
+    } catch {
+      metrics.count { $0.refused += 1 }
+      throw error
+    }
+    return nil
+  }
+
+  /// Answers a client's submission with the call that was accepted first, as it is now.
+  ///
+  /// - Parameter record: The call as the engine knows it, if it runs again; nil if it is to be read.
+  private func show(_ id: CallID, _ status: IdempotencyStatus, _ submitter: Submitter, else record: CallRecord? = nil) {
+    let show = { @Sendable [self] () throws -> HTTPResponse? in
+      do {
+        guard let stored = try known(id, submitter) else { return nil }
+        return Answer.repeated(stored, status, wait: calls.standings.wait(of: stored, at: clock.now), calls.redaction)
+      } catch let error as StoreError {
+        // Its client must know that it runs again.
+        guard let record else { throw error }
+        _ = queries.problem(of: error)
+        let wait = calls.standings.wait(of: record, at: clock.now)
+        return Answer.unread(record, wait: wait, calls.redaction, repetition: status)
+      }
+    }
+    switch submitter.kind {
+    case .untilEnd(let responder, let wait):
+      calls.showEnded(
+        id, in: nil, responder, wait.left(at: clock.now, since: submitter.since), applied: wait.bound,
+        repetition: status, orElse: show)
+    case .client(let responder), .webhookTest(let responder): queries.answer(responder, isOwed: true, show)
+    case .item, .replay, .forwarded: break
     }
   }
 
@@ -93,6 +131,72 @@ final class Intake: Sendable {
       retryAfter: 1)
   }
 
+  // MARK: Calls that run again
+
+  /// Runs a call again for a submission under its key, if it is still as it was found. So of any number of submissions at
+  /// once, at whichever instances, one makes a new run, and the others are answered with it.
+  private func rerun(_ call: CallRecord, for submitter: Submitter) {
+    let commands = Self.rerunning(call)
+    engine.post(
+      .command(
+        CallCommand(
+          commands.kind, call.id, in: call.spec.namespace,
+          reply: waiting.commands.add(.rerun(Rerun(call: call, submitter: submitter))),
+          attribution: commands.attribution, condition: commands.condition)))
+  }
+
+  private static func rerunning(_ call: CallRecord) -> BulkCommands {
+    BulkCommands(
+      kind: .retry,
+      condition: .unchanged(endedAt: call.progress.finishedAt ?? .epoch, attempts: call.progress.attempts),
+      attribution: Attribution(reason: "submitted again under its Idempotency-Key"), calls: [call.id])
+  }
+
+  /// Answers a submission that was to run its call again.
+  func finish(_ rerun: Rerun, _ reply: CallCommand.Reply) {
+    switch reply {
+    case .done(let record): answer(rerun, with: record ?? rerun.call, .rerun)
+    case .elsewhere(let target):
+      guard let owners else { return refuse(rerun, Refusal.ownedElsewhere(target).problem) }
+      let batch = BulkBatch(size: 1) { [self] tally in
+        if tally.done == 1 { return answer(rerun, with: nil, .rerun) }
+        if tally.skipped == 1 { return answer(rerun, with: nil, .repeated) }
+        refuse(rerun, Refusal.ownedElsewhere(target).problem)
+      }
+      owners.forward(
+        Self.rerunning(rerun.call), in: rerun.call.spec.namespace, about: [(rerun.call.id, target)], of: batch)
+    case .refused(let refusal) where refusal.problem.status >= 500: refuse(rerun, refusal.problem)
+    // Another submission has just run it again, or somebody has changed it.
+    case .refused: answer(rerun, with: nil, .repeated)
+    }
+  }
+
+  /// - Parameter record: The call, if it is known.
+  private func answer(_ rerun: Rerun, with record: CallRecord?, _ status: IdempotencyStatus) {
+    guard case .item(let batch, let index) = rerun.submitter.kind else {
+      return show(rerun.call.id, status, rerun.submitter, else: status == .rerun ? record ?? rerun.call : nil)
+    }
+    if let record { return answer(index, of: batch, with: record, status) }
+    queries.runOwed { [self] in
+      do {
+        guard let stored = try known(rerun.call.id, rerun.submitter) else { return }
+        answer(index, of: batch, with: stored.record, status)
+      } catch {
+        batch.answer(index, queries.problem(of: error))
+      }
+    }
+  }
+
+  private func refuse(_ rerun: Rerun, _ problem: Problem) {
+    switch rerun.submitter.kind {
+    case .item(let batch, let index): refuse(index, of: batch, problem)
+    case .client(let responder), .untilEnd(let responder, _), .webhookTest(let responder):
+      metrics.count { $0.refused += 1 }
+      queries.respond(responder, Answer.problem(problem))
+    case .replay, .forwarded: break
+    }
+  }
+
   // MARK: Batches
 
   private func add(_ item: ReplayQueue.Item, to batch: any BatchAnswering) {
@@ -115,10 +219,14 @@ final class Intake: Sendable {
         for (item, stored) in zip(repeated, records) {
           switch stored {
           case .success(let record):
-            batch.answer(item.index, id: item.id, status: 202, replayed: true) {
-              CallView.write(
-                record, attempts: [], wait: calls.standings.wait(of: record, at: clock.now), detail: .summary,
-                redaction: calls.redaction, to: &$0)
+            do {
+              if item.submitter.mayRerun, try record.runsAgainWhenRepeated({ try attempts(of: item.id) }) {
+                rerun(record, for: item.submitter)
+              } else {
+                answer(item.index, of: batch, with: record, .repeated)
+              }
+            } catch {
+              batch.answer(item.index, queries.problem(of: error))
             }
           case .failure(let error): batch.answer(item.index, queries.problem(of: error))
           case nil:
@@ -134,6 +242,20 @@ final class Intake: Sendable {
         for item in page { batch.answer(item.index, problem) }
       }
       readReplays(of: batch)
+    }
+  }
+
+  private func attempts(of id: CallID) throws -> [AttemptRecord] {
+    try reader.call(id, in: nil, allResponses: false)?.attempts ?? []
+  }
+
+  private func answer(
+    _ index: Int, of batch: any BatchAnswering, with record: CallRecord, _ status: IdempotencyStatus
+  ) {
+    batch.answer(index, id: record.id, status: 202, repetition: status) {
+      CallView.write(
+        record, attempts: [], wait: calls.standings.wait(of: record, at: clock.now), detail: .summary,
+        redaction: calls.redaction, to: &$0)
     }
   }
 

@@ -125,6 +125,7 @@ final class Replies: Sendable {
   private func answer(_ commander: Commander, _ reply: CallCommand.Reply) {
     switch (commander, reply) {
     case (.bulk(let batch, let call), _): batch.record(reply, of: call)
+    case (.rerun(let rerun), _): intake.finish(rerun, reply)
     case (.client(let responder, let request), .elsewhere(let target)): forward(request, toOwnerOf: target, responder)
     case (.client(let responder, _), .refused(let refusal)):
       queries.respond(responder, Answer.problem(refusal.problem))

@@ -98,11 +98,15 @@ struct Submitter: Sendable {
     }
   }
 
+  /// Whether it may run its call again. One that would be refused as a new call changes nothing.
+  var mayRerun: Bool {
+    if case .submit = otherwise { true } else { false }
+  }
+
   /// Who submits the call again at a later time: a client waits only for what is left.
   func kind(at now: Timestamp) -> Kind {
-    guard case .untilEnd(let responder, var wait) = kind else { return kind }
-    wait.bound = max(.zero, wait.bound - (now - since))
-    return .untilEnd(responder, wait)
+    guard case .untilEnd(let responder, let wait) = kind else { return kind }
+    return .untilEnd(responder, wait.left(at: now, since: since))
   }
 }
 
@@ -112,8 +116,17 @@ enum Commander: Sendable {
   case client(HTTPResponder, ForwardableRequest?)
   /// A bulk operation, for one of the calls of a batch.
   case bulk(BulkBatch, CallID)
+  /// A submission under the idempotency key of a call, which runs it again.
+  case rerun(Rerun)
   /// The service itself, for a call that only the store has in memory.
   case audit(HeldCall)
+}
+
+/// A submission that runs again the call which was accepted under its key, and has ended.
+struct Rerun: Sendable {
+  /// The call as it was found.
+  let call: CallRecord
+  let submitter: Submitter
 }
 
 /// A client that has given a command about a target.

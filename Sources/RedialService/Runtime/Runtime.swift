@@ -102,7 +102,7 @@ final class Runtime: Sendable {
     let calls = CallAnswers(
       queries: queries, standings: standings, ends: ends, endWatch: instances?.endWatch, bodies: bodies,
       redaction: redaction, clock: clock)
-    let intake = Intake(engine, waiting, calls, metrics)
+    let intake = Intake(engine, waiting, calls, metrics, instances?.owners)
     let audit = MemoryAudit(engine, waiting, metrics, log)
     let replies = Replies(waiting, intake, calls, targets, audit, instances?.owners, metrics)
     let changes = Changes(store: store, queries: queries, log: log, owners: instances?.owners)

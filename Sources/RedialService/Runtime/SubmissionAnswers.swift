@@ -54,7 +54,7 @@ struct SubmissionAnswers: Sendable {
         for item in items {
           switch item.content {
           case .accepted(let record, let wait):
-            batch.answer(item.index, id: record.id, status: 202, replayed: false) {
+            batch.answer(item.index, id: record.id, status: 202, repetition: nil) {
               CallView.write(record, attempts: [], wait: wait, redaction: redaction, withWarnings: true, to: &$0)
             }
           case .refused(let problem): batch.answer(item.index, problem)

@@ -77,6 +77,8 @@ package struct ServiceSettings: Sendable {
   package var maxPolicyVersions = 20
   /// The clients that may name a call's target.
   package var targetNaming = TargetNaming.operators
+  /// What a submission does under the idempotency key of a call that has failed or was cancelled, if the call does not say.
+  package var repetitionRule = RepetitionRule.rerun
   /// How attempts are made, without the egress policy.
   package var transport = TransportConfiguration(userAgent: "redial/\(redialVersion)")
   /// Where calls and webhooks may go; limits that follow from the service's own addresses are added when it listens.
@@ -123,6 +125,8 @@ package struct ServiceSettings: Sendable {
 
   /// The limits for a client's descriptor.
   package var descriptorLimits: CallDescriptor.Limits {
-    CallDescriptor.Limits(bodyBytes: maxBodyBytes, egress: egress.knowing(listen))
+    var limits = CallDescriptor.Limits(bodyBytes: maxBodyBytes, egress: egress.knowing(listen))
+    limits.repetitionRule = repetitionRule
+    return limits
   }
 }

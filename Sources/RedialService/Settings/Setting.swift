@@ -168,6 +168,10 @@ extension Setting {
     ),
     duration(
       "idempotencyTime", \.engine.idempotencyTime, "How long the Idempotency-Key of a submission is remembered."),
+    choice(
+      "onRepeat", \.repetitionRule,
+      "What a submission does under the Idempotency-Key of a call that has failed or was cancelled, if the call does not "
+        + "say; see docs/calls.md."),
     duration("retentionTime", \.retention.time, "How long a call is kept after its end."),
     whole(
       "retentionBytes", \.retention.bytes, 1...Int.max,

@@ -41,7 +41,7 @@ package enum SettingGroup: String, Sendable, CaseIterable {
     case .store:
       [
         "store", "storePasswordFile", "leaseDuration", "peerURL", "retentionTime", "retentionBytes", "reserveBytes",
-        "idempotencyTime",
+        "idempotencyTime", "onRepeat",
       ]
     case .calls:
       ["maxInFlight", "maxHeld", "maxHeldBytes", "maxUnfinished", "namespaceShare", "maxWaitTime", "maxBatch"]

@@ -57,6 +57,10 @@ extension Command {
       summary: "Run one at a time, in their order, with the target's other calls of this key."),
     Option(
       name: "--idempotency-key", form: "KEY", summary: "For a day, the same call under the same key is submitted once."),
+    Option(
+      name: "--on-repeat", form: "RULE",
+      summary: "What the same key does once the call has failed: rerun or answer [the service's setting onRepeat].",
+      values: .words(RepetitionRule.allCases.map(\.rawValue))),
     Option(name: "--description", form: "TEXT", summary: "What the call is for, for people."),
     Option(name: "--label", form: "NAME=VALUE", summary: "A label of the call.", repeats: true),
     Option(name: "--callback", form: "URL", summary: "URL that gets a webhook when the call ends."),
@@ -150,6 +154,7 @@ struct CallCommand {
       }
     }
     if arguments.has("--not-idempotent") { writer.field("idempotent", false) }
+    if let rule = arguments.value("--on-repeat") { writer.field("onRepeat", rule) }
     try writePolicy(&writer)
     if let delay = arguments.value("--delay") { writer.field("delay", delay) }
     if let time = arguments.value("--start-at") { writer.field("startAt", time) }

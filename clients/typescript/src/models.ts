@@ -41,6 +41,12 @@ export type Duration = string;
 /** Statuses and ranges of them. */
 export type Statuses = (string | number)[];
 
+/**
+ * What a submission has done whose call was accepted before, under the same `Idempotency-Key`. `repeated`: nothing.
+ * `rerun`: it runs the call again, which had failed or was cancelled.
+ */
+export type IdempotencyStatus = "repeated" | "rerun";
+
 /** The call to make, and how to retry it. Give at most one of `body`, `json` and `bodyBase64`. */
 export type CallDescriptor = {
   /**
@@ -85,6 +91,14 @@ export type CallDescriptor = {
    * attempt is repeated in any case.
    */
   idempotent?: boolean;
+  /**
+   * What a submission does under the `Idempotency-Key` of this call once it has failed or was cancelled. `rerun` runs
+   * the call again, with all attempts of its policy: exactly once for each time that it has ended, whoever submits at
+   * the same time. A call with `"idempotent": false` runs again only if no attempt may have been executed: each was
+   * refused with a status of 4xx other than 409, or was never sent. `answer` only answers with the call as it is. If it
+   * is left out, the setting `onRepeat` decides.
+   */
+  onRepeat?: "rerun" | "answer";
   /** What the call is for, in a line for people. It is shown with the call, and nothing depends on it. */
   description?: string;
   /**
@@ -271,8 +285,11 @@ export type BatchItem = {
    * early.
    */
   line?: number | null;
-  /** Present if it was accepted before under the same key; the call is then shown as in lists. */
-  replayed?: boolean;
+  /**
+   * Present if it was accepted before under the same key, as in `Idempotency-Status`; the call is then shown as in
+   * lists.
+   */
+  idempotencyStatus?: IdempotencyStatus;
   /** In a stream with `return=minimal`, in place of the call. */
   id?: CallID;
   call?: Call | CallSummary;

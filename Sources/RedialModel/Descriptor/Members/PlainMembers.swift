@@ -21,6 +21,29 @@ struct BoolMember: MemberForm {
   }
 }
 
+/// One of a few words.
+struct WordMember<Word: RawRepresentable & CaseIterable & Equatable>: MemberForm where Word.RawValue == String {
+  let usual: Word
+
+  init(unless usual: Word) {
+    self.usual = usual
+  }
+
+  func read(_ name: StaticString, into value: inout Word, from reader: inout DescriptorReader) throws(JSONError) {
+    guard let text = try reader.string("/\(name)") else { return }
+    guard let word = Word(rawValue: text) else {
+      let words = Word.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: " or ")
+      return reader.fault("/\(name)", "must be \(words)")
+    }
+    value = word
+  }
+
+  func write(_ name: StaticString, _ value: Word, hiding redaction: Redaction?, to writer: inout JSONWriter) {
+    // A default may be changed by a setting; what is stored never depends on one.
+    if value != usual { writer.field(name, value.rawValue) }
+  }
+}
+
 /// A whole number of a range.
 struct NumberMember: MemberForm {
   let range: ClosedRange<Int>

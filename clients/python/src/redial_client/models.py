@@ -59,6 +59,14 @@ Statuses: TypeAlias = list[str | int]
 """Statuses and ranges of them."""
 
 
+IdempotencyStatus: TypeAlias = Literal['repeated', 'rerun']
+"""
+What a submission has done whose call was accepted before, under the same `Idempotency-Key`. `repeated`: nothing.
+`rerun`: it runs the call again, which had failed or was cancelled.
+
+"""
+
+
 RedactHeader: TypeAlias = str
 
 
@@ -579,6 +587,15 @@ class CallDescriptor(TypedDict):
     attempt is repeated in any case.
 
     """
+    onRepeat: NotRequired[Literal['rerun', 'answer']]
+    """
+    What a submission does under the `Idempotency-Key` of this call once it has failed or was cancelled. `rerun` runs
+    the call again, with all attempts of its policy: exactly once for each time that it has ended, whoever submits at
+    the same time. A call with `"idempotent": false` runs again only if no attempt may have been executed: each was
+    refused with a status of 4xx other than 409, or was never sent. `answer` only answers with the call as it is. If it
+    is left out, the setting `onRepeat` decides.
+
+    """
     description: NotRequired[str]
     """What the call is for, in a line for people. It is shown with the call, and nothing depends on it."""
     labels: NotRequired[dict[str, str]]
@@ -785,8 +802,12 @@ class BatchItem(TypedDict):
     early.
 
     """
-    replayed: NotRequired[bool]
-    """Present if it was accepted before under the same key; the call is then shown as in lists."""
+    idempotencyStatus: NotRequired[IdempotencyStatus]
+    """
+    Present if it was accepted before under the same key, as in `Idempotency-Status`; the call is then shown as in
+    lists.
+
+    """
     id: NotRequired[CallID]
     """In a stream with `return=minimal`, in place of the call."""
     call: NotRequired[Call | CallSummary]
