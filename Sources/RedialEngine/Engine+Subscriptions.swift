@@ -128,9 +128,12 @@ extension Engine {
     }
     guard desk.leases.canWork else { return }
     let body = announcement.body ?? WebhookPayload.make(announcement.type, at: now) { $0.raw(announcement.data) }
-    if let only = announcement.only {
-      let accepted = insertWebhook(announcement.type, body, to: only, labels: announcement.labels)
-      if let reply = announcement.reply { afterCommit.append(.reply(.submission(reply, .accepted(accepted)))) }
+    if let only = announcement.only, let reply = announcement.reply {
+      let test = webhook(
+        announcement.type, body, to: only, labels: announcement.labels, policy: settings.webhookPolicy.once)
+      afterCommit.append(.reply(.submission(reply, .accepted(insertTest(test)))))
+    } else if let only = announcement.only {
+      insertWebhook(announcement.type, body, to: only, labels: announcement.labels)
     } else {
       for subscription in subscriptions
       where subscription.namespace == announcement.namespace && subscription.events.contains(announcement.type) {
@@ -156,23 +159,54 @@ extension Engine {
     afterCommit.append(.answer { then(true) })
   }
 
-  @discardableResult
   private mutating func insertWebhook(
     _ event: EventType, _ body: [UInt8], to subscription: WebhookSubscription, endOf call: CallID? = nil,
     labels: [CallSpec.Label] = [], orderingKey: String? = nil
+  ) {
+    var webhook = webhook(
+      event, body, to: subscription, labels: labels, orderingKey: orderingKey, policy: settings.webhookPolicy)
+    webhook.reportsEndOf = call
+    insert(webhook)
+  }
+
+  private mutating func webhook(
+    _ event: EventType, _ body: [UInt8], to subscription: WebhookSubscription, labels: [CallSpec.Label],
+    orderingKey: String? = nil, policy: RetryPolicy
   ) -> CallRecord {
     let spec = CallSpec(
       url: subscription.url, method: "POST", headers: [HeaderField("content-type", "application/json")],
-      target: subscription.target, policy: settings.webhookPolicy, captureLimit: 4096
+      target: subscription.target, policy: policy, captureLimit: 4096
     ) {
       $0.labels = [CallSpec.Label(name: Self.eventLabel, value: event.rawValue)] + labels
       $0.orderingKey = orderingKey
     }
-    var webhook = CallRecord(
+    return CallRecord(
       id: nextID(), kind: .webhook, spec: spec, body: body, createdAt: now,
       progress: CallProgress(state: .held, due: now, roundStartedAt: now))
-    webhook.reportsEndOf = call
-    return insert(webhook)
+  }
+
+  /// Sends a webhook that somebody wants to see arrive: it waits neither for the breaker, nor behind webhooks that do.
+  private mutating func insertTest(_ webhook: CallRecord) -> CallRecord {
+    guard owns(webhook.spec.target) else { return insert(webhook) }
+    let (index, origin) = (target(webhook.spec.target), webhook.spec.originHash)
+    guard roster.targets[index].breaker.state != .closed, !roster.targets[index].isPaused, !isDraining,
+      desk.trouble == nil, roster.occupancy.inFlight < settings.maxInFlight, roster.hasConnection(index, to: origin)
+    else { return insert(webhook) }
+    roster.countUnfinished(1, at: roster.targets[index].namespace)
+    hold(webhook, of: index)
+    begin(
+      webhook.id, permit: StartPermit(breaker: roster[index].bypassBreaker(at: now), origin: origin),
+      storing: webhook.content)
+    return calls[webhook.id]?.record ?? webhook
+  }
+}
+
+extension RetryPolicy {
+  /// The policy with a single attempt.
+  fileprivate var once: RetryPolicy {
+    var policy = self
+    policy.maxAttempts = 1
+    return policy
   }
 }
 

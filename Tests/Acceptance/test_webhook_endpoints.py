@@ -465,3 +465,21 @@ def test_the_schema_of_payloads_says_what_the_contract_says():
         assert SCHEMA["$defs"][name] == moved, name
     types = {t for d in SCHEMA["$defs"].values() for t in d.get("properties", {}).get("type", {}).get("enum", [])}
     assert set(schemas["WebhookEventType"]["enum"]) <= types
+
+
+def test_a_test_reaches_an_endpoint_whose_breaker_is_open(instances, receiver, flaky):
+    hook, target = receiver(), flaky()
+    _, services = instances(2)
+    endpoint = register(services[0], hook.url)
+    key = f"webhook%3A{endpoint['id']}"
+    assert services[0]("POST", f"/v1/targets/{key}/trip").status == 200
+    waits = services[0].submit(url=target.url)
+    services[0].ended(waits)
+    for service in services:
+        test = wait_until(lambda: service("POST", f"{PATH}/{endpoint['id']}/test"), "the endpoint is known")
+        assert test.status == 202, test.body
+        assert verified(hook.next(), endpoint["secret"])["type"] == "webhook.test"
+        assert service.ended(test.json["id"])["state"] == "succeeded"
+    assert len(hook.requests) == 2
+    assert services[1]("POST", f"/v1/targets/{key}/reset").status == 200
+    assert verified(hook.next(), endpoint["secret"])["type"] == "call.succeeded"

@@ -163,6 +163,31 @@ struct SubscriptionTests {
     #expect(documents == 1)
   }
 
+  @Test("a test makes one attempt at once, also while the breaker is open and other webhooks wait for it")
+  func testsPassBreakers() throws {
+    let endpoint = WebhookSubscription(id: "whe_1", url: "http://hook.example", events: Self.all)
+    var probe = EngineProbe(EngineSettings(webhookPolicy: .test))
+    probe.hear(.subscriptions([endpoint]))
+    _ = probe.control(.trip, endpoint.target)
+    probe.end(probe.submit(), status: 200)
+    let waiting = try #require(probe.webhooks.last)
+    #expect(probe.starts(of: waiting.id) == 0 && probe.wait(of: waiting.id)?.reason == .breaker)
+    for (status, state) in [(503, StoredState.failed), (200, .succeeded)] {
+      let reply = probe.token(for: SubmissionReply.self)
+      probe.hear(.announce(Announcement(.webhookTest, data: Array("{}".utf8), only: endpoint, reply: reply)))
+      probe.commit()
+      let test = try #require(probe.webhooks.last)
+      #expect(probe.starts(of: test.id) == 1)
+      probe.end(test.id, status: status)
+      probe.advance(.seconds(10))
+      #expect(probe.state(test.id) == state && probe.starts(of: test.id) == 1)
+      // What it has learned does not close a breaker that somebody holds open.
+      #expect(probe.starts(of: waiting.id) == 0)
+    }
+    _ = probe.control(.reset, endpoint.target)
+    #expect(probe.starts(of: waiting.id) == 1)
+  }
+
   @Test("the webhooks of an endpoint wait while it is disabled, and for good once it is removed")
   func disabled() throws {
     let endpoint = WebhookSubscription(id: "whe_1", url: "http://hook.example", events: Self.all)

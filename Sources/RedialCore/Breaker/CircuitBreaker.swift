@@ -79,6 +79,9 @@ public struct CircuitBreaker: Sendable, Hashable {
     }
   }
 
+  /// A permit for a call that goes whatever the breaker says. Its result counts as long as the breaker is closed.
+  package mutating func bypass(at now: Timestamp) -> Permit { permit(until: now + settings.permitLease) }
+
   private mutating func permit(until expiry: Timestamp, place: ProbePlaces.Holder? = nil) -> Permit {
     permits += 1
     return Permit(generation: generation, number: permits, expiry: expiry, place: place)

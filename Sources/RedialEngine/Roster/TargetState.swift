@@ -240,6 +240,9 @@ struct TargetState: Sendable {
     return (admission, change(since: before))
   }
 
+  /// A permit for a call that does not wait for the breaker.
+  mutating func bypassBreaker(at now: Timestamp) -> CircuitBreaker.Permit { breaker.bypass(at: now) }
+
   /// Returns a permit to the breaker, with the result of the call.
   mutating func record(
     _ result: CircuitBreaker.Result, of permit: CircuitBreaker.Permit, call: CallID, took: Duration, at now: Timestamp

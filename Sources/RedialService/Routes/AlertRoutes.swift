@@ -10,6 +10,8 @@ struct AlertRoutes: RouteGroup {
   let clock: Clock
   let changes: Changes
   let messenger: AlertMessenger
+  /// Nil if no others can share the store.
+  let instances: OtherInstances?
   let limits: CallDescriptor.Limits
   /// The maximum number of alerts of a namespace.
   let maxAlerts: Int
@@ -24,7 +26,7 @@ struct AlertRoutes: RouteGroup {
       Route(.put, Self.one, .scope(.admin), server: .leader, serve: put),
       Route(.patch, Self.one, .scope(.operate), server: .leader, serve: silence),
       Route(.delete, Self.one, .scope(.admin), server: .leader, serve: remove),
-      Route(.post, Self.one + "/test", .scope(.admin), serve: test),
+      Route(.post, Self.one + "/test", .scope(.admin), server: .owner, serve: test),
       Route(.get, "/v1/incidents", .scope(.read), serve: listIncidents),
       Route(.get, Self.incident, .scope(.read), serve: showIncident),
       Route(.patch, Self.incident, .scope(.operate), server: .leader, serve: acknowledge),
@@ -111,7 +113,11 @@ struct AlertRoutes: RouteGroup {
     try request.checkNoParameters()
     let (name, namespace) = (try exchange.alertName(), exchange.caller.namespace)
     queries.answer(exchange.responder) {
-      try messenger.test(try alert(name, of: namespace), exchange.responder)
+      let alert = try alert(name, of: namespace)
+      let receiver = try messenger.receiver(ofTest: alert)
+      if instances?.owners.forward(exchange, toOwnerOf: receiver.target) != true {
+        messenger.test(alert, receiver, exchange.responder)
+      }
       return nil
     }
   }

@@ -27,7 +27,7 @@ struct WebhookRoutes: RouteGroup {
       Route(.put, Self.one, .scope(.admin), server: .leader, serve: replace),
       Route(.delete, Self.one, .scope(.admin), server: .leader, serve: remove),
       Route(.post, Self.one + "/rotate-secret", .scope(.admin), server: .leader, serve: rotate),
-      Route(.post, Self.one + "/test", .scope(.admin), serve: test),
+      Route(.post, Self.one + "/test", .scope(.admin), server: .owner, serve: test),
       Route(.get, Self.one + "/deliveries", .scope(.read), serve: deliveries),
       Route(.get, "/v1/webhook-secret", .scope(.admin), serve: showSecret),
     ]
@@ -74,6 +74,9 @@ struct WebhookRoutes: RouteGroup {
 
   private func test(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
+    // Another instance could only store it for the one that runs the endpoint's webhooks, where it would wait for its breaker.
+    let target = try endpoint(exchange).asSubscription.target
+    if instances?.owners.forward(exchange, toOwnerOf: target) == true { return }
     try endpoints.test(String(exchange.part), in: exchange.caller.namespace, exchange.responder)
   }
 

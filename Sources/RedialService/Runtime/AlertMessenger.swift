@@ -52,12 +52,9 @@ struct AlertMessenger: Sendable {
   }
 
   /// Sends a message of which nothing happened, for a client that wants to see it arrive.
-  func test(_ alert: Alert, _ responder: HTTPResponder) throws(Problem) {
-    guard let receiver = receiver(of: alert) else {
-      throw Problem(
-        status: 409, code: "webhookEndpointNotFound", title: "The alert has no receiver",
-        detail: problem(of: alert) ?? "")
-    }
+  ///
+  /// - Parameter receiver: Of ``receiver(ofTest:)``.
+  func test(_ alert: Alert, _ receiver: WebhookSubscription, _ responder: HTTPResponder) {
     let now = clock.now
     let finding = AlertFinding(
       .callsStuck, "test", calls: 0, summary: "A test of the alert \(alert.name). Nothing has happened.",
@@ -69,6 +66,14 @@ struct AlertMessenger: Sendable {
     announcement.body = AlertMessage(.test, incident, nil, at: now).body(for: alert)
     announcement.labels = Self.labels(alert, incident)
     engine.post(.announce(announcement))
+  }
+
+  /// Who gets a test of an alert.
+  func receiver(ofTest alert: Alert) throws(Problem) -> WebhookSubscription {
+    if let receiver = receiver(of: alert) { return receiver }
+    throw Problem(
+      status: 409, code: "webhookEndpointNotFound", title: "The alert has no receiver",
+      detail: problem(of: alert) ?? "")
   }
 
   /// Who gets an alert's messages; nil if its endpoint is gone.
