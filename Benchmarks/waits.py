@@ -47,7 +47,7 @@ def round_of_retries(nginx, options):
     call["policy"]["backoff"] = {"strategy": "exponential", "initial": f"{ASKED_MS}ms", "jitter": "none"}
     with service.Redial(options.binary) as redial:
         # Otherwise the pace and the breaker would hold back a target that fails half of all requests.
-        ask(redial.port, "/v1/targets/twice", "PUT", {"pace": "fixed", "breaker": {"minimumCalls": 1_000_000}})
+        ask(redial.port, "/v1/targets/twice", "PUT", {"pace": "fixed", "breaker": {"minCalls": 1_000_000}})
         began, ids = time.monotonic(), []
 
         def submit():

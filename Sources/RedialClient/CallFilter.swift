@@ -84,7 +84,7 @@ public struct CallFilter: Sendable, Hashable {
     }
     add("state", states.isEmpty ? nil : states.map(\.rawValue).joined(separator: ","))
     add("target", target)
-    for (name, value) in labels.sorted(by: { $0.key < $1.key }) { add("label.\(name)", value) }
+    for (name, value) in labels.sorted(by: { $0.key < $1.key }) { add("label", "\(name)=\(value)") }
     add("createdAfter", try createdAfter.map { try WireTime.text($0, part: "createdAfter") })
     add("createdBefore", try createdBefore.map { try WireTime.text($0, part: "createdBefore") })
     add("olderThan", olderThan.map(DurationText.format))

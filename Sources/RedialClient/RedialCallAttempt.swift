@@ -44,8 +44,8 @@ public struct RedialCallAttempt: Sendable, Hashable {
     public var because: String?
     /// The backoff before jitter.
     public var computed: Duration?
-    /// The factor of the jitter.
-    public var jitter: Double?
+    /// The factor by which the jitter has multiplied it.
+    public var jitterFactor: Double?
     /// What limited the wait: `max`, `deadline`, `min`.
     public var clampedBy: [String]
     /// What the wait is for; nil for the backoff.
@@ -89,7 +89,7 @@ extension RedialCallAttempt: Codable {
 
 extension RedialCallAttempt.Decision: Codable {
   private enum Key: String, CodingKey {
-    case action, reason, after, until, because, computed, jitter, clampedBy, waitingOn
+    case action, reason, after, until, because, computed, jitterFactor, clampedBy, waitingOn
   }
 
   /// Reads a decision from the service's JSON.
@@ -101,7 +101,7 @@ extension RedialCallAttempt.Decision: Codable {
     until = try members.timeIfPresent(forKey: .until)
     because = try members.decodeIfPresent(String.self, forKey: .because)
     computed = try members.durationIfPresent(forKey: .computed)
-    jitter = try members.decodeIfPresent(Double.self, forKey: .jitter)
+    jitterFactor = try members.decodeIfPresent(Double.self, forKey: .jitterFactor)
     clampedBy = try members.decodeIfPresent([String].self, forKey: .clampedBy) ?? []
     waitingOn = try members.decodeIfPresent(RedialCall.WaitReason.self, forKey: .waitingOn)
   }
@@ -115,7 +115,7 @@ extension RedialCallAttempt.Decision: Codable {
     try members.encodeIfPresent(until.flatMap(WireTime.text), forKey: .until)
     try members.encodeIfPresent(because, forKey: .because)
     try members.encodeIfPresent(computed.map { DurationText.format($0) }, forKey: .computed)
-    try members.encodeIfPresent(jitter, forKey: .jitter)
+    try members.encodeIfPresent(jitterFactor, forKey: .jitterFactor)
     if !clampedBy.isEmpty { try members.encode(clampedBy, forKey: .clampedBy) }
     try members.encodeIfPresent(waitingOn, forKey: .waitingOn)
   }

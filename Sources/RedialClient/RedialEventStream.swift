@@ -78,7 +78,7 @@ public struct EventFilter: Sendable, Hashable {
     if !types.isEmpty { query.append(("type", types.map(\.rawValue).joined(separator: ","))) }
     if let target { query.append(("target", target)) }
     if let call { query.append(("call", call)) }
-    if let label { query.append(("label", "\(label.name):\(label.value)")) }
+    if let label { query.append(("label", "\(label.name)=\(label.value)")) }
     if let kind { query.append(("kind", kind.rawValue)) }
     if let attempts { query.append(("attempts", "\(attempts)")) }
     if let waitingOn { query.append(("waitingOn", waitingOn.rawValue)) }

@@ -54,7 +54,7 @@ extension OutageForecast {
     writer.key(name)
     guard let quantiles else { return writer.null() }
     writer.beginObject()
-    writer.field("median", quantiles.median)
+    writer.field("p50", quantiles.median)
     writer.field("p90", quantiles.p90)
     writer.field("p99", quantiles.p99)
     writer.field("longest", quantiles.longest)

@@ -25,7 +25,7 @@ extension Service {
   /// Lists the keys, as the API does.
   package static func listKeys(_ settings: ServiceSettings) throws(StartError) -> [UInt8] {
     try withDocuments(settings) { (store, _) throws(StoreError) in
-      Answer.list(try KeyRing.stored(in: store)) { $0.show(on: &$1) }.body
+      Answer.list(try KeyRing.stored(in: store), next: nil) { $0.show(on: &$1) }.body
     }
   }
 

@@ -23,7 +23,7 @@ def put(service, to, name="oncall", **more):
 def incidents(service, query=""):
     answer = service("GET", f"/v1/incidents{query}")
     assert answer.status == 200, answer.body
-    assert answer.json["isComplete"]
+    assert answer.json["nextCursor"] is None
     return answer.json["data"]
 
 

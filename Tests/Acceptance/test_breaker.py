@@ -93,7 +93,7 @@ def test_an_open_breaker_outlives_its_process(redial, receiver):
 
 def test_a_failure_rate_opens_the_breaker(redial, receiver):
     target = receiver(lambda request: (500 if int(request.path[1:]) % 2 else 200, {}, b""))
-    service = redial(*breaker(consecutiveFailures=0, failureRate=0.5, minimumCalls=10, openInterval="1m"))
+    service = redial(*breaker(consecutiveFailures=0, failureRate=0.5, minCalls=10, openInterval="1m"))
     for number in range(10):
         assert service.target(target.url) is None or service.target(target.url)["breaker"]["state"] == "closed"
         identity = service.submit(url=f"{target.url}/{number}", policy={"maxAttempts": 1})
@@ -150,7 +150,7 @@ def test_an_outage_is_reported_once_whatever_its_breaker_does(redial, receiver):
     down, recovered = [json.loads(hook.next().body) for _ in range(2)]
     assert (down["type"], recovered["type"]) == ("target.down", "target.recovered")
     assert down["data"]["outage"]["since"] == recovered["data"]["outage"]["since"] == shown["outage"]["since"]
-    assert recovered["data"]["outage"]["waited"] >= 1 and recovered["data"]["outage"]["duration"]
+    assert recovered["data"]["outage"]["callsWaited"] >= 1 and recovered["data"]["outage"]["duration"]
     shown = service.target(target.url)
     assert shown["outage"] is None
     assert shown["pastOutages"] == [recovered["data"]["outage"]]

@@ -65,18 +65,24 @@ def test_a_policy_is_json_or_the_name_of_a_stored_one(redial):
     assert unknown.returncode == 4 and '"hasty", which does not exist' in unknown.stderr, unknown
 
 
-def test_a_label_has_the_same_forms_in_every_command(redial, receiver):
+def test_a_label_has_the_same_form_in_every_command(redial, receiver):
     service, target = redial(), receiver()
     url = ("--server", service.url)
-    call = submitted(service, "--label", "team=a", "--label", "link:http://x/?q=1", "--label", "sum=1:2", target.url)
+    call = submitted(service, "--label", "team=a", "--label", "link=http://x/?q=1", "--label", "sum=1:2", target.url)
     assert call["labels"] == {"team": "a", "link": "http://x/?q=1", "sum": "1:2"}
     service.ended(call["id"])
-    for label in ("team=a", "team:a", "link=http://x/?q=1", "link:http://x/?q=1", "sum:1:2"):
+    for label in ("team=a", "link=http://x/?q=1", "sum=1:2"):
         assert call["id"] in run("list", "--state", "succeeded", "--label", label, *url).stdout, label
         counted = run("ops", "create", "retry", "--dry-run", "--state", "succeeded", "--label", label, "--json", *url)
         assert json.loads(counted.stdout)["matched"] == 1, label
-    assert call["id"] not in run("list", "--label", "team=b", *url).stdout
+    for other in (["team=b"], ["team=a", "sum=3"]):
+        labels = [part for label in other for part in ("--label", label)]
+        assert call["id"] not in run("list", *labels, *url).stdout
+    assert call["id"] in run("list", "--label", "team=a", "--label", "sum=1:2", *url).stdout
+    named = service("POST", "/v1/calls", {"url": target.url, "labels": {"a=b": "c"}})
+    assert named.json["errors"][0]["detail"] == "must have no = in its name: a label is written as NAME=VALUE"
     for command in (["list"], ["events"], ["call", target.url], ["replay", call["id"]], ["ops", "create", "retry"]):
-        answer = run(*command, "--label", "team", *url)
-        assert answer.returncode == 2 and '"team" is not NAME=VALUE' in answer.stderr, (command, answer)
+        for text in ("team", "team:a", "=a"):
+            answer = run(*command, "--label", text, *url)
+            assert answer.returncode == 2 and f'"{text}" is not NAME=VALUE' in answer.stderr, (command, answer)
         assert "--label NAME=VALUE" in run(command[0], "--help").stdout, command

@@ -280,7 +280,7 @@ def test_events_go_on_after_a_lost_connection_without_a_gap(redial, flaky, clien
     service, target = redial(), flaky()
     made.append(proxy := LossyProxy(service.port))
     redial = client(proxy.url)
-    redial.openEvents(type=["call.accepted", "call.succeeded"], label="team:a")
+    redial.openEvents(type=["call.accepted", "call.succeeded"], label="team=a")
     first = service.submit(url=target.url, labels={"team": "a\u2028"}) and service.submit(url=target.url, labels={"team": "a"})
     found = [redial.nextEvent(), redial.nextEvent()]
     assert [event["type"] for event in found] == ["call.accepted", "call.succeeded"]
@@ -293,7 +293,7 @@ def test_events_go_on_after_a_lost_connection_without_a_gap(redial, flaky, clien
     # Another stream can go on where this one ended.
     later = service.submit(url=target.url, labels={"team": "a"})
     service.ended(later)
-    redial.openEvents(label="team:a", lastEventId=last)
+    redial.openEvents(label="team=a", lastEventId=last)
     assert redial.nextEvent()["data"]["id"] == later
     redial.closeEvents()
 

@@ -177,11 +177,11 @@ def test_an_erasure_takes_the_query_of_the_url_and_the_labels_if_asked(redial, r
     assert run("erase", "--url", service.url, "--labels", other).returncode == 0
     erased = service.get(other)
     assert (erased["url"], erased["labels"]) == (f"{target.url}/charge", {})
-    assert [c["id"] for c in service("GET", "/v1/calls?label=customer:pilotfish").json["data"]] == [one]
+    assert [c["id"] for c in service("GET", "/v1/calls?label=customer=pilotfish").json["data"]] == [one]
     # A call that was erased before loses its labels if that is requested later, and keeps the time.
     again = service("DELETE", f"/v1/calls/{one}/content?labels=true").json
     assert again["labels"] == {} and again["contentErasedAt"] == kept["contentErasedAt"]
-    assert service("GET", "/v1/calls?label=customer:pilotfish").json["data"] == []
+    assert service("GET", "/v1/calls?label=customer=pilotfish").json["data"] == []
     # A listener that reconnects for missed events gets no more than that, once the events have heard of the erasure.
     def missed():
         stream = Stream(service, "?kind=call", after=first)

@@ -160,7 +160,7 @@ def test_in_chromium_a_page_of_an_allowed_origin_submits_and_reads_and_another_c
     status, location, replayed = page.evaluate(example)
     assert status == 202 and location.startswith("/v1/calls/call_") and replayed is None
     assert target.next().path == "/"
-    assert page.evaluate(example)[2] == "true"
+    assert page.evaluate(example)[2] == "repeated"
     ended = page.evaluate(
         """async ([url, key]) => { const answer = await fetch(url, {headers: {authorization: key}}); return (await answer.json()).url; }""",
         [service.url + location, f"Bearer {KEY}"])

@@ -202,7 +202,7 @@ def test_calls_are_found_by_what_is_known_of_them(page, redial, receiver):
     rows = page.locator("#call-table tbody tr")
     expect(rows).to_have_count(3)
     search = page.get_by_label("Add a filter")
-    for text, count in (("label:team:a", 2), ("status:400-499", 1)):
+    for text, count in (("label:team=a", 2), ("status:400-499", 1)):
         search.fill(text)
         search.press("Enter")
         expect(rows).to_have_count(count)

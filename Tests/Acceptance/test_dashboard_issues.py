@@ -88,8 +88,11 @@ def test_all_calls_of_an_issue_are_replayed_but_those_that_were_erased(page, fai
     expect(opened).to_contain_text("5 calls would be replayed, each by a new call. 1 of them would be skipped: 1 erased.")
     opened.get_by_role("button", name="Replay 5", exact=True).click()
     expect(opened).to_contain_text("Replayed: 4 of 5, 1 skipped.", timeout=60 * SECONDS)
-    made = [call for call in service("GET", "/v1/calls?state=succeeded").json["data"] if "replayOf" in call]
-    assert len({call["replayOf"] for call in made}) == len(made) == 4
+
+    def made():
+        return [call for call in service("GET", "/v1/calls?state=succeeded").json["data"] if "replayOf" in call]
+    wait_until(lambda: len(made()) >= 4, "the new calls succeed")
+    assert len({call["replayOf"] for call in made()}) == len(made()) == 4
     assert service("GET", f"/v1/issues/{issue['id']}").json["calls"] == 5
 
 

@@ -67,11 +67,11 @@ def test_calls_are_counted_and_then_cancelled_in_bulk(page, redial, receiver):
     begin = page.locator("#operation-begin")
     view.get_by_label("Action").select_option("cancel")
     assert view.get_by_label("State").input_value() == "scheduled"
-    view.get_by_label("Label").fill("team:nobody")
+    view.get_by_label("Label").fill("team=nobody")
     page.get_by_role("button", name="Count").click()
     expect(page.locator("#operation-count")).to_have_text("No call matches.")
     expect(begin).to_be_hidden()
-    view.get_by_label("Label").fill("team:a")
+    view.get_by_label("Label").fill("team=a")
     view.get_by_label("Calls per second").fill("10")
     view.get_by_label("Who").fill("ada")
     view.get_by_label("Why").fill("They are not wanted.")
@@ -80,9 +80,9 @@ def test_calls_are_counted_and_then_cancelled_in_bulk(page, redial, receiver):
     expect(page.locator("#operation-count")).to_have_text("30 calls would be cancelled: scheduled, team=a.")
     assert service("GET", "/v1/operations").json["data"] == []
     # The counted filter is the one that runs: after a change the user has to count again.
-    view.get_by_label("Label").fill("team:b")
+    view.get_by_label("Label").fill("team=b")
     expect(begin).to_be_hidden()
-    view.get_by_label("Label").fill("team:a")
+    view.get_by_label("Label").fill("team=a")
     page.get_by_role("button", name="Count").click()
     expect(begin).to_have_text("Start: 30 calls to be cancelled")
     begin.click()

@@ -102,7 +102,7 @@ def test_filters_choose_by_what_an_event_shows(redial, flaky, receiver):
     wanted = {
         "?type=call.accepted,call.succeeded": lambda e: e["type"] in ("call.accepted", "call.succeeded"),
         "?target=mine": lambda e: e["data"]["target"] == "mine",
-        "?label=team:b": lambda e: e["data"]["labels"] == {"team": "b"},
+        "?label=team=b": lambda e: e["data"]["labels"] == {"team": "b"},
         "?kind=webhook": lambda e: e["data"]["kind"] == "webhook",
         "?attempts=1": lambda e: e["data"]["attemptCount"] >= 1,
     }
@@ -228,14 +228,14 @@ def test_the_command_follows_filters_and_comes_back(redial, flaky, tmp_path):
             text=True, env=environment())
 
     followers = [follow("--json", "--count", "3"), follow("--type", "call.attempted", "--count", "1")]
-    # Labels in both forms; the value has a sign of each.
-    followers += [follow("--json", "--count", "1", "--label", label) for label in ("link=http://x/?q=1", "link:http://x/?q=1")]
+    # A value with the sign that separates it from its name; and several labels, all of which count.
+    followers += [follow("--json", "--count", "1", "--label", "link=http://x/?q=1", *more) for more in ((), ("--label", "team=a"))]
     labelled = []
     kept = follow("--follow", "--json", "--type", "call.succeeded", "--count", "9")
     try:
         def heard():
             service.ended(service.submit(url=target.url))
-            labelled.append(service.submit(url=target.url, labels={"link": "http://x/?q=1"}))
+            labelled.append(service.submit(url=target.url, labels={"link": "http://x/?q=1", "team": "a"}))
             return all(f.poll() is not None for f in followers) and select.select([kept.stdout], [], [], 0)[0]
         wait_until(heard, "they end, and the one that goes on has heard of a call")
         first, second, *selected = (f.communicate(timeout=BOUND)[0] for f in followers)

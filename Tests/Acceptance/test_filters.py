@@ -45,17 +45,17 @@ def test_conditions_are_combined(redial, receiver):
 
     eu = quote("eu:1")
     for query, condition in (
-        ("label=team:payments", lambda s, t, n: t == "payments"),
+        ("label=team=payments", lambda s, t, n: t == "payments"),
         (f"label.region={eu}", lambda s, t, n: True),
-        (f"label=region:{eu}&label.team=search", lambda s, t, n: t == "search"),
-        ("label=team:payments&state=failed", lambda s, t, n: t == "payments" and s != 200),
-        ("label=team:payments&state=failed&target=billing", lambda s, t, n: (t, n) == ("payments", "billing") and s != 200),
+        (f"label=region={eu}&label=team=search", lambda s, t, n: t == "search"),
+        ("label=team=payments&state=failed", lambda s, t, n: t == "payments" and s != 200),
+        ("label=team=payments&state=failed&target=billing", lambda s, t, n: (t, n) == ("payments", "billing") and s != 200),
         ("status=404", lambda s, t, n: s == 404),
         ("status=400-599&target=billing", lambda s, t, n: n == "billing" and s != 200),
-        ("status=500&outcome=answered&label=team:search", lambda s, t, n: s == 500 and t == "search"),
+        ("status=500&outcome=answered&label=team=search", lambda s, t, n: s == 500 and t == "search"),
         ("failureReason=attemptsExhausted", lambda s, t, n: s == 500),
         ("failureReason=notRetryable&state=failed", lambda s, t, n: s == 404),
-        ("outcome=notSent", lambda *_: False), ("label=team:nobody", lambda *_: False),
+        ("outcome=notSent", lambda *_: False), ("label=team=nobody", lambda *_: False),
         ("target=nobody&status=404", lambda *_: False)):
         assert listed(service, query) == expected(condition), query
     assert unlabelled in listed(service, "status=200")
@@ -70,7 +70,7 @@ def test_calls_are_found_by_when_they_were_accepted(redial):
         service.advance(1)
     times = [call["createdAt"] for call in calls]
     ids = [call["id"] for call in calls]
-    for label in ("", "&label=a:b", "&state=scheduled", "&outcome=answered"):
+    for label in ("", "&label=a=b", "&state=scheduled", "&outcome=answered"):
         wanted = [] if "outcome" in label else ids[2:4][::-1]
         assert listed(service, f"createdAfter={times[2]}&createdBefore={times[4]}{label}") == wanted
     assert listed(service, f"createdAfter={times[3]}") == ids[3:][::-1]
@@ -98,11 +98,11 @@ def test_calls_are_found_by_their_age_and_their_attempts(redial, receiver):
             service.start()
         for query, expected in (
             ("attempts=1", [once, twice]), ("attempts=2", [twice]), ("attempts=3", []),
-            ("attempts=1&state=scheduled", []), ("attempts=1&label=a:b", [once]), ("attempts=2&label=a:b", []),
+            ("attempts=1&state=scheduled", []), ("attempts=1&label=a=b", [once]), ("attempts=2&label=a=b", []),
             ("attempts=1&status=500", [twice]), (f"attempts=1&target={quote(target.url, safe='')}", [once, twice]),
             ("olderThan=1h", [once, twice]), ("olderThan=1h&attempts=2", [twice]), ("olderThan=2h", [])):
             assert listed(service, query, limit=1) == expected, query
-        assert waiting in listed(service, "label=a:b")
+        assert waiting in listed(service, "label=a=b")
     # An operation keeps the time, so that it goes on with the same calls.
     answer = service("POST", "/v1/operations", {
         "action": "retry", "dryRun": True, "filter": {"olderThan": "1h", "attempts": 2}}).json

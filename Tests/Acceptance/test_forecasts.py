@@ -19,7 +19,7 @@ def test_a_preview_has_the_schedule_of_the_policy(redial):
     service = redial()
     policy = {"maxAttempts": 4, "deadline": "1h", "backoff": {"initial": "1s", "multiplier": 2, "jitter": "none"}}
     plan = service("POST", "/v1/policies/preview", {"policy": policy, "attemptDuration": "100ms"}).json
-    assert [a["startsAfter"]["median"] for a in plan["attempts"]] == ["0s", "1.1s", "3.2s", "7.3s"]
+    assert [a["startsAfter"]["p50"] for a in plan["attempts"]] == ["0s", "1.1s", "3.2s", "7.3s"]
     assert [w["code"] for w in plan["warnings"]] == ["attemptsEndEarly", "noJitter"]
     assert plan["policy"]["maxAttempts"] == 4 and plan["policy"]["attemptTimeout"] == "30s"
     # Its answer contains a policy that can be submitted unchanged.

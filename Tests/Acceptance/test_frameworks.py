@@ -204,7 +204,7 @@ def test_cron(redial, receiver, tmp_path):
     # Cron runs it on two machines.
     for _ in range(2):
         checked("sh", script, env=os.environ | {"REDIAL_SERVER": service.url, "REDIAL_API_KEY": KEY})
-    (call,) = service("GET", "/v1/calls?label=job:nightly").json["data"]
+    (call,) = service("GET", "/v1/calls?label=job=nightly").json["data"]
     ended = service.ended(call["id"])
     assert (ended["state"], ended["method"], ended["attemptCount"]) == ("succeeded", "POST", 2)
     assert [request.path for request in target.requests] == ["/nightly"] * 2
@@ -212,7 +212,7 @@ def test_cron(redial, receiver, tmp_path):
     (tmp_path / "other").mkdir()
     other = redial(folder=tmp_path / "other")
     checked("sh", script, env=os.environ | {"REDIAL_SERVER": other.url})
-    assert other("GET", "/v1/calls?label=job:nightly").json["data"]
+    assert other("GET", "/v1/calls?label=job=nightly").json["data"]
 
 
 def test_express(shop, packages, tmp_path, made):

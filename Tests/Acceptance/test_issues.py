@@ -15,7 +15,7 @@ ONCE = {"maxAttempts": 1}
 def issues(service, query=""):
     answer = service("GET", f"/v1/issues{query}")
     assert answer.status == 200, answer.body
-    assert answer.json["isComplete"]
+    assert answer.json["isComplete"] and answer.json["nextCursor"] is None
     return answer.json["data"]
 
 
@@ -147,7 +147,9 @@ def test_of_many_issues_those_in_a_state_and_of_a_target_are_found(redial, recei
     for issue in issues(service)[:3]:
         mark(service, issue, state="resolved")
     answer = service("GET", "/v1/issues?limit=2&state=open").json
-    assert (len(answer["data"]), answer["isComplete"]) == (2, False)
+    assert (len(answer["data"]), answer["isComplete"], answer["nextCursor"]) == (2, True, "2")
+    following = service("GET", "/v1/issues?limit=2&state=open&cursor=2").json
+    assert following["data"] and not {one["id"] for one in answer["data"]} & {one["id"] for one in following["data"]}
     [one] = service("GET", "/v1/issues?limit=1&target=h").json["data"]
     assert (one["target"], one["calls"]) == ("h", 1)
     assert {one["target"] for one in issues(service, "?state=resolved")}.isdisjoint({one["target"] for one in issues(service, "?state=open")})

@@ -208,7 +208,7 @@ def test_the_first_key_must_be_able_to_make_others(redial):
 def test_a_quota_is_told_with_each_answer_and_kept_to(redial):
     service = redial()
     locked(service)
-    limited = bearer(make(service, "read", requestsPerMinute=3)["key"])
+    limited = bearer(make(service, "read", quota=3)["key"])
     free = bearer(make(service, "read")["key"])
     left = []
     for _ in range(3):
@@ -272,7 +272,7 @@ def test_the_command_makes_lists_revokes_and_shows_keys(redial, flaky):
     assert run("health", *url).returncode == 0
     created = run("keys", "create", *url, "--name", "ci", "--scope", "submit,read", "--quota", "100", "--json", env=env)
     key = json.loads(created.stdout)
-    assert (key["scopes"], key["requestsPerMinute"]) == (["submit", "read"], 100)
+    assert (key["scopes"], key["quota"]) == (["submit", "read"], 100)
     assert run("call", *url, "--key", key["key"], target.url).returncode == 0
     listed = run("keys", "list", *url, env=env).stdout
     assert "submit,read" in listed and "100/min" in listed and key["key"] not in listed and admin not in listed
@@ -409,7 +409,7 @@ def test_a_stream_costs_what_it_would_without_one(redial, flaky):
     service, target = redial("--max-batch", "10"), flaky()
     admin = service("POST", "/v1/keys", {"name": "a", "scopes": ["admin"]}).json
     service.credentials = {"authorization": "Bearer " + admin["key"]}
-    made = service("POST", "/v1/keys", {"name": "q", "scopes": ["submit", "read"], "requestsPerMinute": 4})
+    made = service("POST", "/v1/keys", {"name": "q", "scopes": ["submit", "read"], "quota": 4})
     assert made.status == 201, made.body
     bearer = {"authorization": "Bearer " + made.json["key"], "content-type": "application/x-ndjson"}
     lines = (json.dumps({"url": target.url, "delay": "1h"}) + "\n") * 100
@@ -422,7 +422,7 @@ def test_a_stream_costs_what_it_would_without_one(redial, flaky):
     assert service("POST", "/v1/calls/batch", lines, bearer).status == 429
     assert service.metrics()["redial_calls_accepted_total"] == 40
     # A list as lines pays for each page, and waits for quota; it does not end early.
-    made = service("POST", "/v1/keys", {"name": "r", "scopes": ["read"], "requestsPerMinute": 2})
+    made = service("POST", "/v1/keys", {"name": "r", "scopes": ["read"], "quota": 2})
     reader = {"authorization": "Bearer " + made.json["key"]}
     with socket.create_connection(("127.0.0.1", service.port), BOUND) as client:
         client.sendall((

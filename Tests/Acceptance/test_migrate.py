@@ -104,7 +104,7 @@ def shown(service, calls):
         answers[name] = service.get(identity)
         answers[name + " attempts"] = service("GET", f"/v1/calls/{identity}/attempts").json
     for path in ("/v1/policies", "/v1/policies/gently", "/v1/webhook-endpoints", "/v1/keys", "/v1/operations",
-                 "/v1/calls?label=team:payments", "/v1/calls?state=failed", "/v1/calls?label=zero:a%00b"):
+                 "/v1/calls?label=team=payments", "/v1/calls?state=failed", "/v1/calls?label=zero=a%00b"):
         answer = service("GET", path)
         assert answer.status == 200, (path, answer.body)
         answers[path] = answer.json

@@ -197,8 +197,8 @@ def test_attempts_are_told_at_length_and_content_is_erased(redial, receiver):
     assert told.count("attempt ") == 2 and "jitter × " in told and "x-trace: 7" in told and "the body" in told
     assert "the body" not in ok(service, "attempts", call)
     assert len(json.loads(ok(service, "attempts", call, "--json"))["data"]) == 2
-    assert call in ok(service, "list", "--label", "team:a", "--status", "200")
-    assert call not in ok(service, "list", "--label", "team:b")
+    assert call in ok(service, "list", "--label", "team=a", "--status", "200")
+    assert call not in ok(service, "list", "--label", "team=b")
     assert "by ada: again" in ok(service, "retry", call, "--by", "ada", "--reason", "again") or service.ended(call)
     service.ended(call)
     assert call in ok(service, "erase", call)

@@ -70,7 +70,7 @@ def test_after_an_outage_a_target_gets_what_it_can_take(redial, receiver):
             assert pace["reason"] != "noOverload" and pace["changedAt"] and pace["deliveredPerSecond"] >= 0
         waiting = service("GET", "/v1/calls?state=scheduled&limit=1").json["data"]
         reasons.update(f"call:{call['waitingOn']}" for call in waiting)
-        return view["recent"]["15m"]["successes"] == calls + 1
+        return view["recent"]["15m"]["succeeded"] == calls + 1
 
     # For the breaker the time of a probe comes, and for the pace the end of an outage that is not short.
     service.advance(10)
@@ -142,7 +142,7 @@ def test_refusals_of_a_target_that_delivers_begin_no_limit(redial, receiver):
     def done():
         service.advance(0.05)
         views.append(service.target(target.url))
-        return views[-1]["recent"]["15m"]["successes"] == CALLS
+        return views[-1]["recent"]["15m"]["succeeded"] == CALLS
 
     wait_until(done, "every call succeeds")
     assert bucket.refused > 0

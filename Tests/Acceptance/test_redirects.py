@@ -18,7 +18,7 @@ def test_redirects_are_followed_to_the_bound_that_a_call_gives(redial, receiver)
     call = service.ended(identity)
     assert (call["state"], call["response"]["body"], call["attemptCount"]) == ("succeeded", "here", 1)
     attempts = service("GET", f"/v1/calls/{identity}/attempts").json["data"]
-    assert attempts[0]["exchange"]["redirects"] == 3
+    assert attempts[0]["exchange"]["redirectCount"] == 3
     assert [r.path for r in target.requests] == ["/0", "/0", "/1", "/2", "/0", "/1", "/2", "/3"]
 
 

@@ -47,7 +47,7 @@ def test_each_listener_hears_of_every_call_once_wherever_it_runs(instances, rece
     streams = [Stream(service) for service in services]
     chosen = Stream(services[0], "?target=target3")
     hooks = Stream(services[1], "?kind=webhook")
-    labelled = Stream(services[2], "?label=team:b&type=call.succeeded")
+    labelled = Stream(services[2], "?label=team=b&type=call.succeeded")
     calls = [{**call, "labels": {"team": "b"}, "callback": {"url": hook.url}} for call in spread(target.url)]
     ids = sorted(services[number % 3].submit(**call) for number, call in enumerate(calls))
     for stream in [*streams, labelled]:

@@ -106,7 +106,7 @@ def test_the_services_role_can_do_all_that_a_service_does_and_change_no_table(ro
         call = two.ended(identity)
         assert (call["state"], len(call["attempts"])) == (("failed", 2) if number % 4 == 0 else ("succeeded", 1)), call
     assert hook.next()
-    listed = two("GET", "/v1/calls?label=team:a&limit=250")
+    listed = two("GET", "/v1/calls?label=team=a&limit=250")
     assert {c["id"] for c in listed.json["data"]} == set(calls)
     waiting = [one.submit(url=target.url, target=f"target{number}", delay="1h") for number in range(8)]
     assert two("POST", f"/v1/calls/{waiting[0]}/retry").status == 200

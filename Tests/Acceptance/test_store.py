@@ -79,7 +79,7 @@ def test_a_damaged_call_is_told_of_and_stops_nothing_else(redial, receiver):
         assert answer.json["call"] == {"id": damaged, "target": "shop", "labels": {"order": "17"}}, answer.body
         assert answer.json["detail"].startswith(f"{damaged} cannot be read: its descriptor is not readable: at byte "), answer.body
     assert service.log.read_text().count("\n") == lines, "asking for it fills the log"
-    for query in ("", "?state=failed", "?label=order:17", "?target=shop"):
+    for query in ("", "?state=failed", "?label=order=17", "?target=shop"):
         listed = {c["id"]: c for c in service("GET", f"/v1/calls{query}").json["data"]}
         assert listed[damaged]["target"] == "shop" and listed[damaged]["labels"] == {"order": "17"}, listed
         assert listed[damaged]["damage"].startswith("its descriptor is not readable: at byte "), listed

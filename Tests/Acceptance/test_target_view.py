@@ -46,7 +46,7 @@ def test_a_target_tells_what_its_calls_wait_for_and_how_they_fared(redial, flaky
     view = service("GET", path).json
     for window in ("1m", "5m", "15m"):
         recent = view["recent"][window]
-        assert recent["successes"] == 20 and recent["failures"] == 1
+        assert recent["succeeded"] == 20 and recent["failed"] == 1
         assert all(recent["latency"][q] for q in ("p50", "p95", "p99"))
         # As its attempts say, within the precision of the buckets.
         assert 0.8 * min(took) < milliseconds(recent["latency"]["p50"]) < 1.25 * max(took), (recent, took)
@@ -66,7 +66,7 @@ def test_a_target_tells_what_its_calls_wait_for_and_how_they_fared(redial, flaky
 
     def draining():
         view = service("GET", path).json
-        return view["recent"]["1m"]["successes"] >= 40 and view
+        return view["recent"]["1m"]["succeeded"] >= 40 and view
     view = wait_until(draining, "some are done")
     assert view["overrides"] == {"maxInFlight": 4} and view["pattern"] is None
     if view["waiting"]:

@@ -90,7 +90,7 @@ def test_a_patch_changes_one_setting_and_leaves_the_rest(redial, receiver):
 
 # Settings of a target that patches at the same time change, each its own.
 FIELDS = [
-    ("maxInFlight",), ("rate", "perSecond"), ("rate", "burst"), ("breaker", "probes"), ("breaker", "minimumCalls"),
+    ("maxInFlight",), ("rate", "perSecond"), ("rate", "burst"), ("breaker", "probes"), ("breaker", "minCalls"),
     ("breaker", "consecutiveFailures"), ("retryBudget", "minPerSecond")]
 
 

@@ -57,7 +57,7 @@ struct EventStreamTests {
       let requests = service.requests
       #expect(requests.map { $0.headers["last-event-id"] } == [nil, nil, "a-9", "a-9"])
       #expect(
-        requests.allSatisfy { $0.query == "type=target.opened&label=a%20b%3Ac&kind=webhook" && $0.path == "/v1/events" }
+        requests.allSatisfy { $0.query == "type=target.opened&label=a%20b%3Dc&kind=webhook" && $0.path == "/v1/events" }
       )
       #expect(requests.allSatisfy { $0.authorization == "Bearer secret" })
     }

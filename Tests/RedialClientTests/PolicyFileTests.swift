@@ -36,7 +36,7 @@ struct PolicyFileTests {
 
   static let texts = [
     "{}", #"{"maxAttempts": null}"#, #"{"maxAttempts": 7}"#, #"{"deadline": "PT5M"}"#,
-    #"{"attemptTimeout": "1h", "lastAttempt": "pullForward", "minimumAttemptTime": "2s"}"#,
+    #"{"attemptTimeout": "1h", "lastAttempt": "pullForward", "minAttemptTime": "2s"}"#,
     #"{"retryOn": {"network": false}}"#, #"{"retryOn": {"network": true, "statuses": [503, "429", "500-502"]}}"#,
     #"{"retryOn": {"network": "notSent", "statusesWithRetryAfter": []}}"#, #"{"stopOn": {"statuses": ["404"]}}"#,
     #"{"stopOn": {}}"#, #"{"retryAfter": {"mode": "ignore"}}"#,

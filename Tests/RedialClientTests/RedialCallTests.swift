@@ -14,7 +14,7 @@ struct RedialCallTests {
      "lastError":"timeout",
      "attempts":[
        {"number":1,"startedAt":"2026-12-01T09:00:00.200Z","outcome":"answered","status":503,"duration":"12.4ms",
-        "waited":{"backoff":"500ms","moon":"19.5s"},"decision":{"action":"park","until":"2026-12-01T10:00:00.000Z","because":"x","computed":"1m","jitter":1.224,
+        "waited":{"backoff":"500ms","moon":"19.5s"},"decision":{"action":"park","until":"2026-12-01T10:00:00.000Z","because":"x","computed":"1m","jitterFactor":1.224,
                     "clampedBy":["max"]}},
        {"number":2,"startedAt":"2026-12-01T09:00:00.300Z","outcome":"maybeSent","status":null,"duration":"0s",
         "error":{"code":"timeout","message":"took too long"},"decision":null}],

@@ -28,7 +28,7 @@ struct RequestTests {
       let stored = try await client.request(
         "PUT", "/v1/policies/patient", json: ["deadline": "7d"], as: Stored.self)
       #expect(stored.name == "patient")
-      let page = try await client.request("GET", "/v1/calls", query: ["label.a b": "c&d", "limit": "1"])
+      let page = try await client.request("GET", "/v1/calls", query: ["label": "a b=c&d", "limit": "1"])
       #expect(String(decoding: page, as: UTF8.self) == #"{"data":[],"nextCursor":null}"#)
       #expect(try await client.request("DELETE", "/v1/policies/patient").isEmpty)
       let problem = await #expect(throws: RedialProblem.self) {

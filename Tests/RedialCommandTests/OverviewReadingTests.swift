@@ -61,13 +61,13 @@ struct OverviewReadingTests {
       try Self.json(
         """
         {"key": "k", "state": "down", "inFlight": 1, "oldestDueAt": "2026-12-01T09:00:05.000Z",
-         "outage": {"since": "2026-12-01T09:00:00.000Z", "cause": "status 503", "closedAt": null, "waited": 9},
+         "outage": {"since": "2026-12-01T09:00:00.000Z", "cause": "status 503", "closedAt": null, "callsWaited": 9},
          "pastOutages": [{"since": "2026-11-30T09:00:00.000Z", "cause": "silence", "closedAt": "2026-11-30T09:04:00.000Z",
-          "duration": "4m", "waited": 2},
-          {"since": "2026-11-29T09:00:00.000Z", "cause": "silence", "closedAt": null, "duration": null, "waited": 2}],
+          "duration": "4m", "callsWaited": 2},
+          {"since": "2026-11-29T09:00:00.000Z", "cause": "silence", "closedAt": null, "duration": null, "callsWaited": 2}],
          "breaker": {"state": "open", "openUntil": "2026-12-01T09:01:00.000Z"}, "heldUntil": null, "pace": {"mode": "fixed"},
          "backlog": {"total": 11, "isComplete": true, "missesDeadline": null, "byReason": {"breaker": 8, "startTime": 3}},
-         "recent": {"5m": {"successes": 2, "failures": 31, "latency": null}}}
+         "recent": {"5m": {"succeeded": 2, "failures": 31, "latency": null}}}
         """), at: Self.now)
     #expect(target?.waiting == 8 && target?.total == 11 && target?.isComplete == true)
     #expect(target?.outage?.cause == "status 503" && target?.outage?.closedAt == nil && target?.isInOutage == true)

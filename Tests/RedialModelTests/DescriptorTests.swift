@@ -96,7 +96,7 @@ struct DescriptorTests {
   @Test("every backoff is read, and read again from its stored form", arguments: backoffs)
   func backoff(text: String, expected: Backoff) throws {
     let descriptor = try Self.read(
-      #"{"url": "http://x/", "policy": {"backoff": \#(text), "lastAttempt": "pullForward", "minimumAttemptTime": "2s","#
+      #"{"url": "http://x/", "policy": {"backoff": \#(text), "lastAttempt": "pullForward", "minAttemptTime": "2s","#
         + #" "retryOn": {"statusesWithRetryAfter": [413]}, "retryAfter": {"beyond": "park", "statuses": ["429", "500-599"]}}}"#
     )
     let policy = descriptor.spec.policy

@@ -47,7 +47,7 @@ struct ExchangeFiguresTests {
     #expect(
       String(decoding: writer.bytes, as: UTF8.self)
         == #"{"phase":"response","resolved":"0.012ms","connected":"0.345ms","secured":"6.789ms","firstByte":"1.234567s","#
-        + #""bytesSent":600,"bytesReceived":1099511627776,"redirects":2,"remoteAddress":"93.184.216.34:443","#
+        + #""bytesSent":600,"bytesReceived":1099511627776,"redirectCount":2,"remoteAddress":"93.184.216.34:443","#
         + #""httpVersion":"2","connectionReused":true}"#)
   }
 }

@@ -14,7 +14,7 @@ struct TargetOverridesTests {
   }
 
   private static let full = """
-    {"breaker":{"consecutiveFailures":3,"significance":0.001,"failureTime":"1s","failureRate":0.25,"window":"30s","minimumCalls":7,"openInterval":"2s",\
+    {"breaker":{"consecutiveFailures":3,"significance":0.001,"failureTime":"1s","failureRate":0.25,"window":"30s","minCalls":7,"openInterval":"2s",\
     "maxOpenInterval":"20s","probes":2},"maxInFlight":8,"rate":{"perSecond":2.5,"burst":4},\
     "retryBudget":{"share":0.1,"minPerSecond":3},"pace":"fixed","newCallShare":0.7,"slowStart":"45s","attemptTimeout":"5s",\
     "tls":{"certificate":"/c.pem","key":"/c.key","caFile":"/ca.pem",\

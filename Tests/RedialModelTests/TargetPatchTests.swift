@@ -59,7 +59,7 @@ struct TargetPatchTests {
   private static let members: [(String, [any Sendable])] = [
     ("breaker/consecutiveFailures", [3, 4]), ("breaker/significance", [0.5, 0.25]),
     ("breaker/failureTime", ["1s", "2s"]), ("breaker/failureRate", [0, 0.5]), ("breaker/window", ["30s", "40s"]),
-    ("breaker/minimumCalls", [7, 8]), ("breaker/openInterval", ["1s", "2s"]),
+    ("breaker/minCalls", [7, 8]), ("breaker/openInterval", ["1s", "2s"]),
     ("breaker/maxOpenInterval", ["10s", "20s"]), ("breaker/probes", [1, 2]), ("maxInFlight", [8, 9]),
     ("rate/perSecond", [0, 2.5]), ("rate/burst", [4, 5]), ("retryBudget/share", [0.25, 0.5]),
     ("retryBudget/minPerSecond", [0, 3]), ("pace", ["fixed", "adaptive"]), ("newCallShare", [0.25, 0.5]),

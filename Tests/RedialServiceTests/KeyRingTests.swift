@@ -21,7 +21,7 @@ struct KeyRingTests {
   func dividedQuota() throws {
     for (instances, allowed) in [(1, 4), (2, 2), (3, 2), (9, 1)] {
       let ring = KeyRing(adminKey: nil)
-      let draft = APIKeyDraft(name: "a", scopes: [.submit], requestsPerMinute: 4)
+      let draft = APIKeyDraft(name: "a", scopes: [.submit], quota: 4)
       let (key, text) = try #require(APIKey.make(draft, in: .default, at: Self.start))
       ring.set(key)
       ring.divideQuotas(among: instances)
@@ -66,7 +66,7 @@ struct KeyRingTests {
   @Test("a quota is full again after its minute")
   func quota() throws {
     let ring = KeyRing(adminKey: nil)
-    let draft = APIKeyDraft(name: "a", scopes: [.read], requestsPerMinute: 2)
+    let draft = APIKeyDraft(name: "a", scopes: [.read], quota: 2)
     let (key, text) = try #require(APIKey.make(draft, at: Self.start))
     ring.set(key)
     let judge = { ring.judge("Bearer \(text)", for: .scope(.read), at: $0) }
@@ -109,12 +109,12 @@ struct KeyRingTests {
 
   @Test("a key is read back from the store, without its text")
   func document() throws {
-    let draft = APIKeyDraft(name: "ci \"x\"", scopes: [.submit, .operate], requestsPerMinute: 7)
+    let draft = APIKeyDraft(name: "ci \"x\"", scopes: [.submit, .operate], quota: 7)
     var (key, text) = try #require(APIKey.make(draft, at: Self.start))
     key.revokedAt = Self.start + .seconds(1)
     let read = try #require(APIKey(document: key.document.content))
     #expect(read.id == key.id && read.name == key.name && read.scopes == key.scopes)
-    #expect(read.requestsPerMinute == 7 && read.revokedAt == key.revokedAt && read.matches(text))
+    #expect(read.quota == 7 && read.revokedAt == key.revokedAt && read.matches(text))
     #expect(!read.matches(text + "x"))
     #expect(!String(decoding: key.document.content, as: UTF8.self).contains(text.dropFirst(18)))
     #expect(APIKey(document: Array("{}".utf8)) == nil)

@@ -24,7 +24,8 @@ package struct WirePolicy: Encodable {
 
   /// The members; a policy that the service shows has all of them.
   enum Key: String, CodingKey, CaseIterable {
-    case maxAttempts, deadline, lastAttempt, minimumAttemptTime, attemptTimeout, backoff, retryOn, stopOn, retryAfter
+    case maxAttempts, deadline, lastAttempt, minimumAttemptTime = "minAttemptTime", attemptTimeout, backoff, retryOn,
+      stopOn, retryAfter
     case onTrip
   }
 

@@ -52,7 +52,7 @@ public enum PolicyWarning: Sendable, Hashable {
     case .contradictoryStatus: "contradictoryStatus"
     case .permanentStatusRetried: "permanentStatusRetried"
     case .noRetry: "noRetry"
-    case .minimumAttemptTimeBeyondDeadline: "minimumAttemptTimeBeyondDeadline"
+    case .minimumAttemptTimeBeyondDeadline: "minAttemptTimeBeyondDeadline"
     case .noTimeForLastAttempt: "noTimeForLastAttempt"
     case .retryAfterBeyondDeadline: "retryAfterBeyondDeadline"
     case .attemptsEndEarly: "attemptsEndEarly"

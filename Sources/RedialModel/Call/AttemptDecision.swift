@@ -73,7 +73,7 @@ public struct AttemptDecision: Sendable, Hashable {
     }
     if !because.isEmpty { writer.field("because", because) }
     if let computed { writer.field("computed", computed) }
-    if let jitter { writer.field("jitter", jitter) }
+    if let jitter { writer.field("jitterFactor", jitter) }
     if !clamps.isEmpty {
       writer.key("clampedBy")
       writer.beginArray()
@@ -154,7 +154,7 @@ public struct AttemptDecision: Sendable, Hashable {
           reason = StopReason.allCases.first { "\($0.name)" == word }
         case "because": because = try reader.string()
         case "computed": computed = DurationText.parse(try reader.string())
-        case "jitter": jitter = try reader.double()
+        case "jitterFactor": jitter = try reader.double()
         case "clampedBy":
           try reader.beginArray()
           while try reader.nextElement() {

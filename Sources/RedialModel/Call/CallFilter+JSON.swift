@@ -48,7 +48,8 @@ extension CallFilter {
     try reader.json.beginObject()
     while let name = try reader.json.nextKey() {
       let place = "\(pointer)/\(DescriptorReader.escaped(name))"
-      if let value = try reader.string(place) { set("label.\(name)", to: value, at: place, &reader, now) }
+      guard let value = try reader.string(place) else { continue }
+      if let fault = add(CallSpec.Label(name: name, value: value)) { reader.fault(place, fault) }
     }
   }
 

@@ -110,7 +110,7 @@ public struct CallFilter: Sendable, Hashable {
   /// Sets a condition from its text in a query.
   ///
   /// - Parameters:
-  ///   - name: The condition's name; a label's is `label.` and its name.
+  ///   - name: The condition's name; that of a label is `label`, and its text `NAME=VALUE`.
   ///   - now: From when durations count.
   /// - Returns: What is wrong with the text, as a clause; nil if the condition is set.
   public mutating func set(_ name: String, to text: String, at now: Timestamp) -> String? {
@@ -179,16 +179,14 @@ public struct CallFilter: Sendable, Hashable {
       }
       idempotencyKey = text
     case "label":
-      guard let colon = text.firstIndex(of: ":") else { return "must be NAME:VALUE" }
-      return add(String(text[..<colon]), String(text[text.index(after: colon)...]))
-    default:
-      guard name.hasPrefix("label.") else { return "is not a condition" }
-      return add(String(name.dropFirst("label.".count)), text)
+      guard let label = CallSpec.Label(text) else { return CallSpec.Label.fault }
+      return add(label)
+    default: return "is not a condition"
     }
     return nil
   }
 
-  /// The conditions that have a name of their own; those on labels are separate.
+  /// The conditions that may be given once; those on labels are separate.
   public static let names = [
     "kind", "state", "target", "createdAfter", "createdBefore", "olderThan", "attempts", "waitingOn",
     "nextAttemptBefore", "status", "outcome", "failureReason", "issue", "url", "idempotencyKey",
@@ -197,11 +195,12 @@ public struct CallFilter: Sendable, Hashable {
   /// Of several times by which calls must have been accepted, the earliest counts.
   private mutating func accept(before time: Timestamp) { createdBefore = min(time, createdBefore ?? time) }
 
-  private mutating func add(_ name: String, _ value: String) -> String? {
-    guard !name.isEmpty else { return "names no label" }
-    if labels.contains(where: { $0.name == name }) { return "names a label twice" }
+  /// Adds a label that calls must have. Returns what is wrong with it, as a clause.
+  mutating func add(_ label: CallSpec.Label) -> String? {
+    guard !label.name.isEmpty else { return "names no label" }
+    if labels.contains(where: { $0.name == label.name }) { return "names a label twice" }
     guard labels.count < Self.maximumLabels else { return "is one label too many; \(Self.maximumLabels) may be given" }
-    labels.append(.init(name: name, value: value))
+    labels.append(label)
     return nil
   }
 

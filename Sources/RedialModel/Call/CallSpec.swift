@@ -37,6 +37,15 @@ public final class CallSpec: Sendable {
       self.name = name
       self.value = value
     }
+
+    /// Reads `NAME=VALUE`, as queries, header fields and commands have it; nil without a name or without a sign.
+    public init?(_ text: String) {
+      guard let sign = text.firstIndex(of: "="), sign > text.startIndex else { return nil }
+      self.init(name: String(text[..<sign]), value: String(text[text.index(after: sign)...]))
+    }
+
+    /// What a text is not that ``init(_:)`` refuses.
+    public static let fault = "must be NAME=VALUE"
   }
 
   /// Creates a spec from fields that have been validated.

@@ -159,7 +159,7 @@ extension ExchangeFigures {
     time("firstByte", firstByte)
     writer.field("bytesSent", bytesSent)
     writer.field("bytesReceived", bytesReceived)
-    if redirects > 0 { writer.field("redirects", redirects) }
+    if redirects > 0 { writer.field("redirectCount", redirects) }
     if let remoteAddress {
       let text = remoteAddress.description
       writer.field("remoteAddress", text.contains(":") ? "[\(text)]:\(remotePort)" : "\(text):\(remotePort)")

@@ -11,6 +11,10 @@ public struct PageSize: Sendable, Hashable {
   public static let targets = PageSize(usual: 100, most: 250)
   /// Issues of failed calls.
   public static let issues = PageSize(usual: 100, most: 1000)
+  /// Attempts of a call.
+  public static let attempts = PageSize(usual: 1000, most: 1000)
+  /// Lists that are mostly short: policies, keys, endpoints, alerts, operations, instances.
+  public static let documents = PageSize(usual: 250, most: 1000)
   /// Incidents of alerts.
   public static let incidents = PageSize(usual: 100, most: 1000)
 }

@@ -74,7 +74,9 @@
 
   extension LabelsMember {
     var schema: MemberSchema {
-      .map(to: .text(0...Self.longest), names: .text(1...Self.longest).without("type"), most: Self.most)
+      .map(
+        to: .text(0...Self.longest), names: .text(1...Self.longest).without("type").with("pattern", .text("^[^=]*$")),
+        most: Self.most)
     }
   }
 

@@ -12,7 +12,7 @@
         case "deadline": .duration.usually(usual.deadline)
         case "lastAttempt":
           words(PolicyVocabulary.lastAttempts, PolicyVocabulary.word(of: usual.deadlineRule.lastAttempt))
-        case "minimumAttemptTime": .duration.usually(usual.deadlineRule.minimumAttemptTime)
+        case "minAttemptTime": .duration.usually(usual.deadlineRule.minimumAttemptTime)
         case "attemptTimeout": .duration.usually(usual.attemptTimeout)
         case "backoff": BackoffDraft.schema
         case "retryOn": retryOn

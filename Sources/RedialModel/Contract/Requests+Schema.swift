@@ -133,7 +133,7 @@
         switch name {
         case "name": .text(1...longestName)
         case "scopes": .list(of: .reference("APIScope"), 1...Int.max)
-        case "requestsPerMinute": .whole(quotas).orNull
+        case "quota": .whole(quotas).orNull
         case "namespace": .reference("Namespace")
         default: nil
         }

@@ -26,7 +26,7 @@
         case "consecutiveFailures": .whole(failureCounts)
         case "significance", "failureRate": .number(shares)
         case "failureTime", "window", "openInterval", "maxOpenInterval": .duration
-        case "minimumCalls": .whole(callCounts)
+        case "minCalls": .whole(callCounts)
         case "probes": .whole(probeCounts)
         default: nil
         }

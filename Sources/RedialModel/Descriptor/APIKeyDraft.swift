@@ -6,11 +6,11 @@ public struct APIKeyDraft: Sendable, Hashable {
   public var name: String
   public var scopes: Set<APIScope>
   /// Maximum requests per minute; nil for no limit.
-  public var requestsPerMinute: Int?
+  public var quota: Int?
   /// The namespace in which it acts; nil for that of the client that makes it.
   public var namespace: Namespace?
 
-  static let names = ["name", "scopes", "requestsPerMinute", "namespace"]
+  static let names = ["name", "scopes", "quota", "namespace"]
   /// The longest name, in characters.
   public static let longestName = 255
   /// The allowed quotas.
@@ -18,12 +18,12 @@ public struct APIKeyDraft: Sendable, Hashable {
 
   /// Creates a draft.
   public init(
-    name: String = "", scopes: Set<APIScope> = [], requestsPerMinute: Int? = nil, namespace: Namespace? = nil
+    name: String = "", scopes: Set<APIScope> = [], quota: Int? = nil, namespace: Namespace? = nil
   ) {
     self.namespace = namespace
     self.name = name
     self.scopes = scopes
-    self.requestsPerMinute = requestsPerMinute
+    self.quota = quota
   }
 
   /// Reads a draft.
@@ -53,7 +53,7 @@ public struct APIKeyDraft: Sendable, Hashable {
           if try reader.json.peek() == .null {
             _ = try reader.json.null()
           } else {
-            draft.requestsPerMinute = try reader.integer("/requestsPerMinute", in: quotas)
+            draft.quota = try reader.integer("/quota", in: quotas)
           }
         }
       }

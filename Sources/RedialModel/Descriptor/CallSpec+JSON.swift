@@ -90,7 +90,7 @@ extension RetryPolicy {
     if deadlineRule.lastAttempt != .endEarly {
       writer.field("lastAttempt", PolicyVocabulary.word(of: deadlineRule.lastAttempt))
     }
-    if deadlineRule.minimumAttemptTime != .zero { writer.field("minimumAttemptTime", deadlineRule.minimumAttemptTime) }
+    if deadlineRule.minimumAttemptTime != .zero { writer.field("minAttemptTime", deadlineRule.minimumAttemptTime) }
     writer.field("attemptTimeout", attemptTimeout)
     writer.key("backoff")
     backoff.write(to: &writer)

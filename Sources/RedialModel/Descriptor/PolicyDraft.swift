@@ -15,7 +15,7 @@ struct PolicyDraft {
   private(set) var isOutdated = false
 
   static let names = [
-    "maxAttempts", "deadline", "lastAttempt", "minimumAttemptTime", "attemptTimeout", "backoff", "retryOn", "stopOn",
+    "maxAttempts", "deadline", "lastAttempt", "minAttemptTime", "attemptTimeout", "backoff", "retryOn", "stopOn",
     "retryAfter", "onTrip",
   ]
   static let retryOnNames = ["network", "statuses", "statusesWithRetryAfter"]
@@ -69,8 +69,8 @@ struct PolicyDraft {
       if let value = try Self.value(in: PolicyVocabulary.lastAttempts, "/policy/lastAttempt", &reader) {
         policy.deadlineRule.lastAttempt = value
       }
-    case "minimumAttemptTime":
-      if let value = try reader.duration("/policy/minimumAttemptTime", in: .zero...Duration.seconds(3600)) {
+    case "minAttemptTime":
+      if let value = try reader.duration("/policy/minAttemptTime", in: .zero...Duration.seconds(3600)) {
         policy.deadlineRule.minimumAttemptTime = value
       }
     case "backoff":

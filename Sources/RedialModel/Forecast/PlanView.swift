@@ -45,7 +45,7 @@ public enum PlanView {
       writer.beginObject()
       writer.field("earliest", attempt.start.earliest)
       writer.field("p10", attempt.start.p10)
-      writer.field("median", attempt.start.median)
+      writer.field("p50", attempt.start.median)
       writer.field("p90", attempt.start.p90)
       writer.field("p99", attempt.start.p99)
       writer.field("latest", attempt.start.latest)

@@ -115,8 +115,8 @@ public struct RecentAttempts: Sendable, Hashable {
       let tally = tally(over: window, at: now)
       writer.key(window.rawValue)
       writer.beginObject()
-      writer.field("successes", tally.successes)
-      writer.field("failures", tally.failures)
+      writer.field("succeeded", tally.successes)
+      writer.field("failed", tally.failures)
       writer.key("latency")
       if tally.attempts == 0 {
         writer.null()

@@ -37,7 +37,7 @@ public struct TargetOutage: Sendable, Hashable {
     writer.field("closedAt", closedAt)
     writer.key("duration")
     if let duration { writer.string(duration: duration) } else { writer.null() }
-    writer.field("waited", waited)
+    writer.field("callsWaited", waited)
     writer.endObject()
   }
 }

@@ -53,7 +53,7 @@ extension TargetOverrides {
     "breaker", "maxInFlight", "rate", "retryBudget", "pace", "newCallShare", "slowStart", "attemptTimeout", "tls",
   ]
   static let breakerNames = [
-    "consecutiveFailures", "significance", "failureTime", "failureRate", "window", "minimumCalls", "openInterval",
+    "consecutiveFailures", "significance", "failureTime", "failureRate", "window", "minCalls", "openInterval",
     "maxOpenInterval", "probes",
   ]
   static let rateNames = ["perSecond", "burst"]
@@ -87,7 +87,7 @@ extension TargetOverrides {
       case "failureTime": failureTime = try reader.duration(pointer, in: .zero...Self.longest)
       case "failureRate": failureRate = try reader.number(pointer, in: Self.shares)
       case "window": window = try reader.duration(pointer, in: .milliseconds(10)...Self.longest)
-      case "minimumCalls": minimumCalls = try reader.integer(pointer, in: Self.callCounts)
+      case "minCalls": minimumCalls = try reader.integer(pointer, in: Self.callCounts)
       case "openInterval": openInterval = try reader.duration(pointer, in: Self.shortest...Self.longest)
       case "maxOpenInterval": maxOpenInterval = try reader.duration(pointer, in: Self.shortest...Self.longest)
       default: probes = try reader.integer(pointer, in: Self.probeCounts)
@@ -177,7 +177,7 @@ extension TargetOverrides {
     if let failureTime { writer.field("failureTime", failureTime) }
     if let failureRate { writer.field("failureRate", failureRate) }
     if let window { writer.field("window", window) }
-    if let minimumCalls { writer.field("minimumCalls", minimumCalls) }
+    if let minimumCalls { writer.field("minCalls", minimumCalls) }
     if let openInterval { writer.field("openInterval", openInterval) }
     if let maxOpenInterval { writer.field("maxOpenInterval", maxOpenInterval) }
     if let probes { writer.field("probes", probes) }

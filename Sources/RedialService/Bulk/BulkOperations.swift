@@ -19,15 +19,9 @@ struct BulkOperations: Sendable {
   private static let dryRunChunk = 250
 
   /// 200: all operations in memory, the newest first.
-  func list(of namespace: Namespace) -> HTTPResponse {
-    Answer.json(capacity: 4096) { writer in
-      writer.beginObject()
-      writer.key("data")
-      writer.beginArray()
-      for operation in runner.all where operation.namespace == namespace { operation.write(to: &writer) }
-      writer.endArray()
-      writer.endObject()
-    }
+  func list(_ page: ListPage, of namespace: Namespace) throws(Problem) -> HTTPResponse {
+    let own = runner.all.filter { $0.namespace == namespace }
+    return try Answer.list(own, page, by: \.id.description) { $0.write(to: &$1) }
   }
 
   /// 200: an operation.

@@ -8,7 +8,7 @@ struct EventFilter: Sendable {
   var call: CallID?
   /// The kind of calls; nil for any.
   var callKind: CallKind? = .call
-  var label: CallSpec.Label?
+  var labels: [CallSpec.Label] = []
   /// At least so many attempts of the call had begun.
   var attempts: Int?
   /// The call waited for this.
@@ -19,7 +19,7 @@ struct EventFilter: Sendable {
     if let target, target != event.target { return false }
     if let of = event.call, let callKind, of.kind != callKind { return false }
     if let call, call != event.call?.id { return false }
-    if let label, !event.labels.contains(label) { return false }
+    if !labels.allSatisfy(event.labels.contains) { return false }
     if let attempts, event.attempts < attempts { return false }
     if let waitingOn, waitingOn != event.waitingOn { return false }
     return true
@@ -49,19 +49,14 @@ extension EventFilter {
       }
       callKind = kind
     }
-    if let text = parameters.take("label") {
-      guard let colon = text.firstIndex(of: ":"), colon > text.startIndex else {
-        throw QueryParameters.problem("label", "must be NAME:VALUE")
-      }
-      label = CallSpec.Label(name: String(text[..<colon]), value: String(text[text.index(after: colon)...]))
-    }
-    // Two conditions of a list hold for a call as an event shows it.
+    // Three conditions of a list hold for a call as an event shows it.
     var shown = CallFilter()
     for name in ["attempts", "waitingOn"] {
       guard let text = parameters.take(name) else { continue }
       if let fault = shown.set(name, to: text, at: .epoch) { throw QueryParameters.problem(name, fault) }
     }
-    (attempts, waitingOn) = (shown.attempts, shown.waitingOn)
+    try parameters.takeLabels(of: &shown)
+    (attempts, waitingOn, labels) = (shown.attempts, shown.waitingOn, shown.labels)
     // The others ask for what no event says, such as a time from now.
     for name in CallFilter.names where parameters.take(name) != nil {
       throw QueryParameters.problem(

@@ -147,7 +147,7 @@ struct TargetForecast: Sendable {
     writer.field("returnsAt", load.returnsAt)
     number("arrivalsPerSecond", load.arrivals, arrivals)
     number("capacityPerSecond", load.capacity, capacity)
-    number("successShare", 1 - load.failing, success)
+    number("successRate", 1 - load.failing, success)
     number("ratePerSecond", load.settings.ratePerSecond > 0 ? load.settings.ratePerSecond : nil, rate)
     number("concurrency", Double(load.settings.maxInFlight), concurrency)
     writer.key("latency")

@@ -77,52 +77,31 @@ enum Answer {
   }
 
   /// 200: all attempts of a call, with the stored parts of their responses, with or without the bodies.
-  static func attempts(_ attempts: [AttemptRecord], of call: CallRecord, withBodies: Bool) -> HTTPResponse {
-    var writer = JSONWriter(capacity: 4096)
-    writer.beginObject()
-    writer.key("data")
-    writer.beginArray()
-    for (attempt, waited) in zip(attempts, WaitTimes.before(attempts, of: call)) {
-      CallView.write(attempt, after: waited, withResponse: true, withBody: withBodies, to: &writer)
+  static func attempts(
+    _ attempts: [AttemptRecord], _ page: ListPage, of call: CallRecord, withBodies: Bool
+  ) throws(Problem) -> HTTPResponse {
+    let all = Array(zip(attempts, WaitTimes.before(attempts, of: call)))
+    return try list(all, page, by: { "\($0.0.number)" }) { attempt, writer in
+      CallView.write(attempt.0, after: attempt.1, withResponse: true, withBody: withBodies, to: &writer)
     }
-    writer.endArray()
-    writer.endObject()
-    return json(200, writer)
   }
 
   /// 200: a page of calls, and the start of the next.
   static func calls(
     _ page: [StoredCall], next: CallID?, _ redaction: Redaction, wait: (StoredCall) -> CallView.Wait?
   ) -> HTTPResponse {
-    var writer = JSONWriter(capacity: 16 * 1024)
-    writer.beginObject()
-    writer.key("data")
-    writer.beginArray()
-    for stored in page {
+    list(page, next: next?.description) { stored, writer in
       CallView.write(
         stored.record, attempts: [], wait: wait(stored), detail: .summary, redaction: redaction, last: stored.last,
         damage: stored.damage, to: &writer)
     }
-    writer.endArray()
-    writer.field("nextCursor", next?.description)
-    writer.endObject()
-    return json(200, writer)
   }
 
   // MARK: Targets
 
   /// 200: every target that the service has in memory, by key.
   static func targets(_ targets: [TargetSnapshot], next: String?) -> HTTPResponse {
-    var writer = JSONWriter(capacity: 4096)
-    writer.beginObject()
-    writer.key("data")
-    writer.beginArray()
-    for target in targets { target.write(to: &writer) }
-    writer.endArray()
-    writer.key("nextCursor")
-    if let next { writer.string(next) } else { writer.null() }
-    writer.endObject()
-    return json(200, writer)
+    list(targets, next: next) { $0.write(to: &$1) }
   }
 
   /// 200: one target.
@@ -276,20 +255,4 @@ enum Answer {
   static let storeUnreadable = Problem(
     status: 503, code: "storageUnavailable", title: "The store cannot be read",
     detail: "The query failed; the log says why. Try again.", retryAfter: 2)
-}
-
-extension Answer {
-  /// 200: a short list, as `{data}`.
-  static func list<Element>(
-    _ elements: [Element], _ write: (Element, inout JSONWriter) -> Void
-  ) -> HTTPResponse {
-    json(capacity: 2048) { writer in
-      writer.beginObject()
-      writer.key("data")
-      writer.beginArray()
-      for element in elements { write(element, &writer) }
-      writer.endArray()
-      writer.endObject()
-    }
-  }
 }

@@ -11,6 +11,8 @@ struct QueryParameters {
   private static let times = ["createdAfter", "createdBefore", "nextAttemptBefore", "returnsAt"]
 
   private var values: [String: String] = [:]
+  /// The labels, of which there may be several: all of them count.
+  private var labels: [String] = []
 
   /// - Throws: A problem for a query that is malformed or has a parameter twice.
   init(_ query: String?) throws(Problem) {
@@ -19,7 +21,9 @@ struct QueryParameters {
       guard let name = Self.text(parts[0]), let value = parts.count > 1 ? Self.text(parts[1], of: name) : "" else {
         throw Self.problem(String(pair), "is not percent-encoded UTF-8")
       }
-      if Self.lists.contains(name), let earlier = values[name] {
+      if name == "label" {
+        labels.append(value)
+      } else if Self.lists.contains(name), let earlier = values[name] {
         values[name] = "\(earlier),\(value)"
       } else {
         guard values.updateValue(value, forKey: name) == nil else { throw Self.problem(name, "is given twice") }
@@ -51,7 +55,9 @@ struct QueryParameters {
   ///
   /// - Throws: A problem that names one that was not.
   func finish() throws(Problem) {
-    if let name = values.keys.min() { throw Self.problem(name, "is not a parameter of this operation") }
+    if let name = labels.isEmpty ? values.keys.min() : "label" {
+      throw Self.problem(name, "is not a parameter of this operation")
+    }
   }
 
   static func problem(_ name: String, _ detail: String) -> Problem {
@@ -90,16 +96,26 @@ extension QueryParameters {
     return words
   }
 
+  /// Removes the labels that select calls.
+  ///
+  /// - Throws: A problem that names the parameter.
+  mutating func takeLabels(of filter: inout CallFilter) throws(Problem) {
+    for text in labels {
+      if let fault = filter.set("label", to: text, at: .epoch) { throw Self.problem("label", fault) }
+    }
+    labels = []
+  }
+
   /// Removes the parameters that select calls.
   ///
   /// - Parameter now: From when durations count.
   /// - Throws: A problem that names the wrong parameter.
   mutating func takeConditions(of filter: inout CallFilter, at now: Timestamp) throws(Problem) {
-    for name in values.keys.sorted()
-    where CallFilter.names.contains(name) || name == "label" || name.hasPrefix("label.") {
+    for name in values.keys.sorted() where CallFilter.names.contains(name) {
       guard let text = take(name) else { continue }
       if let fault = filter.set(name, to: text, at: now) { throw Self.problem(name, fault) }
     }
+    try takeLabels(of: &filter)
     if let name = filter.contradiction {
       throw Self.problem(
         name, "selects scheduled calls, and the state is another: name scheduled, or leave the state out")

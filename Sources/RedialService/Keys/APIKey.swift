@@ -12,7 +12,7 @@ struct APIKey: Sendable, Equatable {
   /// The namespace in which it acts.
   private(set) var namespace = Namespace.default
   /// Maximum requests per minute; nil for no limit.
-  private(set) var requestsPerMinute: Int?
+  private(set) var quota: Int?
   private(set) var createdAt = Timestamp.epoch
   var revokedAt: Timestamp?
   fileprivate var digest = Digest()
@@ -42,7 +42,7 @@ struct APIKey: Sendable, Equatable {
     let text = "\(textPrefix)\(characters)_\(String(random))"
     var key = APIKey()
     (key.id, key.name, key.scopes) = (prefix + characters, draft.name, draft.scopes)
-    (key.namespace, key.requestsPerMinute) = (draft.namespace ?? namespace, draft.requestsPerMinute)
+    (key.namespace, key.quota) = (draft.namespace ?? namespace, draft.quota)
     (key.createdAt, key.digest.bytes) = (now, digest(of: text))
     return (key, text)
   }
@@ -82,8 +82,8 @@ extension APIKey {
     writer.field("namespace", namespace.name)
     writer.key("scopes")
     scopes.save(to: &writer)
-    writer.key("requestsPerMinute")
-    requestsPerMinute.save(to: &writer)
+    writer.key("quota")
+    quota.save(to: &writer)
     writer.field("createdAt", createdAt)
     writer.field("revokedAt", revokedAt)
     if let text { writer.field("key", text) }
@@ -104,7 +104,7 @@ extension APIKey: StoredRecord {
     try visitor.visit("name", &record.name)
     try visitor.visit("namespace", &record.namespace)
     try visitor.visit("scopes", &record.scopes)
-    try visitor.visit("requestsPerMinute", &record.requestsPerMinute)
+    try visitor.visit("quota", &record.quota)
     try visitor.visit("createdAt", &record.createdAt)
     try visitor.visit("revokedAt", &record.revokedAt)
     try visitor.visit("digest", &record.digest)

@@ -168,7 +168,7 @@ final class KeyRing: Sendable {
     let caller = Caller(
       admission: .key(key.id), namespace: key.namespace,
       isOperator: key.namespace.isDefault && key.scopes.contains(.admin), mayOperate: key.grants(.operate))
-    guard let whole = key.requestsPerMinute else { return .admitted([], caller) }
+    guard let whole = key.quota else { return .admitted([], caller) }
     let count = instances.load(ordering: .relaxed)
     let quota = max(1, (whole + count - 1) / count)
     let (requests, left) = keys.withLock { keys in

@@ -21,15 +21,8 @@ struct StoredPolicies: Sendable {
   }
 
   /// 200: the current version of each policy, without its text.
-  func list(of namespace: Namespace) -> HTTPResponse {
-    Answer.json(capacity: 4096) { writer in
-      writer.beginObject()
-      writer.key("data")
-      writer.beginArray()
-      for policy in policies.all(in: namespace) { policy.writeSummary(to: &writer) }
-      writer.endArray()
-      writer.endObject()
-    }
+  func list(_ page: ListPage, of namespace: Namespace) throws(Problem) -> HTTPResponse {
+    try Answer.list(policies.all(in: namespace), page, by: \.name) { $0.writeSummary(to: &$1) }
   }
 
   /// 200: a policy in its current version, or in the requested one.

@@ -36,11 +36,13 @@ struct AlertRoutes: RouteGroup {
   // MARK: Alerts
 
   private func list(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
-    try request.checkNoParameters()
+    let page = try ListPage(parameters: request.query)
     let namespace = exchange.caller.namespace
     queries.answer(exchange.responder) {
       let (alerts, now) = (try alerts(of: namespace).sorted { $0.name < $1.name }, clock.now)
-      return Answer.list(alerts) { $0.write(problem: messenger.problem(of: $0), at: now, to: &$1) }
+      return try Answer.list(alerts, page, by: \.name) {
+        $0.write(problem: messenger.problem(of: $0), at: now, to: &$1)
+      }
     }
   }
 
@@ -128,7 +130,7 @@ struct AlertRoutes: RouteGroup {
     var parameters = try QueryParameters(request.query)
     let states = try parameters.takeWords("state", of: Incident.State.self)
     let alert = parameters.take("alert").map { String($0) }
-    let limit = try parameters.takeLimit(.incidents)
+    let page = try ListPage(from: &parameters, .incidents)
     try parameters.finish()
     let namespace = exchange.caller.namespace
     queries.answer(exchange.responder) {
@@ -137,15 +139,7 @@ struct AlertRoutes: RouteGroup {
         (alert == nil || incident.alert == alert)
           && (states.isEmpty || states.contains(incident.state(marks[incident.id], at: now)))
       }.sorted { ($1.openedAt, $1.id) < ($0.openedAt, $0.id) }
-      return Answer.json(capacity: 4096) { writer in
-        writer.beginObject()
-        writer.key("data")
-        writer.beginArray()
-        for incident in found.prefix(limit) { incident.write(marks[incident.id], at: now, to: &writer) }
-        writer.endArray()
-        writer.field("isComplete", found.count <= limit)
-        writer.endObject()
-      }
+      return try Answer.list(found, page, by: \.id) { $0.write(marks[$0.id], at: now, to: &$1) }
     }
   }
 

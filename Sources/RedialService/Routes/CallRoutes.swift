@@ -67,7 +67,7 @@ struct CallRoutes: RouteGroup {
   private func attempts(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     let (id, namespace) = (try exchange.callID(), exchange.caller.namespace)
     var parameters = try QueryParameters(request.query)
-    let included = parameters.take("include")
+    let (included, page) = (parameters.take("include"), try ListPage(from: &parameters, .attempts))
     try parameters.finish()
     guard included == nil || included == "body" else { throw QueryParameters.problem("include", "must be body") }
     queries.answer(exchange.responder) {
@@ -79,7 +79,7 @@ struct CallRoutes: RouteGroup {
       guard let call = try queries.reader.records(of: [id]).first ?? nil else {
         throw Refusal.callNotFound(id).problem
       }
-      return Answer.attempts(attempts, of: try call.get(), withBodies: withBodies)
+      return try Answer.attempts(attempts, page, of: try call.get(), withBodies: withBodies)
     }
   }
 

@@ -21,9 +21,8 @@ struct ForwardOptions {
     let isFirst = seen.insert(name).inserted
     switch name {
     case "label":
-      let parts = value.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard parts.count == 2 else { return Self.problem(name, "must be NAME=VALUE") }
-      labels.append(CallSpec.Label(name: String(parts[0]), value: String(parts[1])))
+      guard let label = CallSpec.Label(value) else { return Self.problem(name, CallSpec.Label.fault) }
+      labels.append(label)
       return nil
     case _ where !isFirst: return Self.problem(name, "is given twice")
     case "policy", "callback", "capture", "redirects": return takeJSON(name, value)

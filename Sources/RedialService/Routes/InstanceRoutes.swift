@@ -15,8 +15,8 @@ struct InstanceRoutes: RouteGroup {
   /// They run the calls of all namespaces, so only operators see them.
   private func list(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try exchange.caller.requireDefaultNamespace()
-    try request.checkNoParameters()
-    let response = Answer.list(listed) { instance, writer in
+    let page = try ListPage(parameters: request.query)
+    let response = try Answer.list(listed, page, by: { "\($0.session.instance)" }) { instance, writer in
       writer.beginObject()
       writer.field("number", instance.session.instance)
       writer.key("url")

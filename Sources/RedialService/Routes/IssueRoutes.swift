@@ -55,7 +55,9 @@ struct IssueRoutes: RouteGroup {
       found.issues = issues.marked(late.issues, wanted, marks) + found.issues
       if !late.isComplete { found.isComplete = false }
       let now = clock.now
-      guard let id = wanted.id else { return Answer.issues(found, at: now) }
+      guard let id = wanted.id else {
+        return Answer.issues(found, from: wanted.first, limit: wanted.limit, at: now)
+      }
       guard let issue = found.issues.first else { throw Answer.noSuchIssue(id) }
       let affected = try issues.affected(by: issue)
       return Answer.json(capacity: 2048) { issue.write(at: now, affected: affected, to: &$0) }
@@ -117,7 +119,14 @@ extension IssueQuery {
     var parameters = try QueryParameters(query)
     states = try parameters.takeWords("state", of: CallIssue.State.self)
     target = parameters.take("target").map { TargetKey($0, in: namespace) }
-    limit = try parameters.takeLimit(.issues)
+    let page = try ListPage(from: &parameters, .issues)
+    limit = page.limit
+    if let cursor = page.cursor {
+      guard let first = Int(cursor), 0...1_000_000 ~= first else {
+        throw QueryParameters.problem("cursor", "must be the nextCursor of an earlier page")
+      }
+      self.first = first
+    }
     try parameters.finish()
   }
 }

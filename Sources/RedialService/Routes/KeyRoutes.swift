@@ -24,9 +24,10 @@ struct KeyRoutes: RouteGroup {
   }
 
   private func list(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
-    try request.checkNoParameters()
+    let page = try ListPage(parameters: request.query)
     try instances?.documents.check()
-    queries.respond(exchange.responder, Answer.list(keys.all(of: exchange.caller)) { $0.show(on: &$1) })
+    let answer = try Answer.list(keys.all(of: exchange.caller), page, by: \.id) { $0.show(on: &$1) }
+    queries.respond(exchange.responder, answer)
   }
 
   private func create(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {

@@ -20,8 +20,8 @@ struct OperationRoutes: RouteGroup {
   }
 
   private func list(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
-    try request.checkNoParameters()
-    queries.respond(exchange.responder, operations.list(of: exchange.caller.namespace))
+    let page = try ListPage(parameters: request.query)
+    try queries.respond(exchange.responder, operations.list(page, of: exchange.caller.namespace))
   }
 
   private func show(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {

@@ -20,9 +20,9 @@ struct PolicyRoutes: RouteGroup {
   }
 
   private func list(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
-    try request.checkNoParameters()
+    let page = try ListPage(parameters: request.query)
     try instances?.documents.check()
-    queries.respond(exchange.responder, policies.list(of: exchange.caller.namespace))
+    try queries.respond(exchange.responder, policies.list(page, of: exchange.caller.namespace))
   }
 
   private func show(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {

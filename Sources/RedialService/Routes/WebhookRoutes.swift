@@ -34,11 +34,12 @@ struct WebhookRoutes: RouteGroup {
   }
 
   private func list(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
-    try request.checkNoParameters()
+    let page = try ListPage(parameters: request.query)
     try instances?.documents.check()
     let (namespace, now) = (exchange.caller.namespace, clock.now)
     let endpoints = endpoints.known.all.filter { $0.namespace == namespace }
-    queries.respond(exchange.responder, Answer.list(endpoints) { $0.write(redaction, to: &$1, now: now) })
+    let answer = try Answer.list(endpoints, page, by: \.id) { $0.write(redaction, to: &$1, now: now) }
+    queries.respond(exchange.responder, answer)
   }
 
   private func create(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {

@@ -13,8 +13,10 @@ struct IssueQuery: Sendable {
   /// Those in one of these states; all of them when it is empty.
   var states: Set<CallIssue.State> = []
   var target: TargetKey?
-  /// The maximum number of issues of failed calls.
+  /// The maximum number of issues on a page.
   var limit = PageSize.issues.usual
+  /// How many issues the pages before it have. Their numbers of calls change, so an issue may be on two pages, or on none.
+  var first = 0
 
   func selects(_ issue: CallIssue, at now: Timestamp) -> Bool {
     (id == nil || issue.id == id) && (target == nil || issue.target == target) && issue.target.namespace == namespace
@@ -100,10 +102,8 @@ struct IssueAnswers: Sendable {
       let mark = marks[group.issue.description]
       let state = CallIssue.state(calls: group.count, lastAt: group.lastAt, mark, at: now)
       guard wanted.states.isEmpty || wanted.states.contains(state) else { continue }
-      guard found.issues.count < wanted.limit else {
-        found.isComplete = false
-        break
-      }
+      // One more than is shown says that there are more.
+      guard found.issues.count <= wanted.first + wanted.limit else { break }
       guard var issue = try issue(group, in: wanted.namespace, mark) else { continue }
       issue.mark = mark
       if wanted.selects(issue, at: now) { found.issues.append(issue) }
@@ -111,7 +111,7 @@ struct IssueAnswers: Sendable {
     let known = Set(groups.map(\.issue.description) + late.map(\.id.description))
     // One that was cut off has calls.
     let areAll = groups.count <= PageSize.issues.most
-    for mark in marks.values where areAll && !known.contains(mark.id) {
+    for mark in marks.values.sorted(by: { $0.id < $1.id }) where areAll && !known.contains(mark.id) {
       if let issue = CallIssue(marked: mark), wanted.selects(issue, at: now) { found.issues.append(issue) }
     }
     return found
@@ -189,16 +189,18 @@ struct IssueAnswers: Sendable {
 }
 
 extension Answer {
-  /// 200: some issues.
-  static func issues(_ found: FoundIssues, at now: Timestamp) -> HTTPResponse {
-    json(capacity: 4096) { writer in
-      writer.beginObject()
-      writer.key("data")
-      writer.beginArray()
-      for issue in found.issues { issue.write(at: now, to: &writer) }
-      writer.endArray()
-      writer.field("isComplete", found.isComplete)
-      writer.endObject()
+  /// 200: a page of issues.
+  ///
+  /// - Parameters:
+  ///   - first: How many issues the pages before it have.
+  ///   - limit: How many it has at most.
+  static func issues(
+    _ found: FoundIssues, from first: Int = 0, limit: Int = .max, at now: Timestamp
+  ) -> HTTPResponse {
+    let rest = found.issues.dropFirst(first)
+    let next = rest.count > limit ? "\(first + limit)" : nil
+    return list(rest.prefix(limit), next: next, { $0.write(at: now, to: &$1) }) {
+      $0.field("isComplete", found.isComplete)
     }
   }
 

@@ -40,7 +40,7 @@ enum CallText {
     let decision = attempt["decision"]
     var draw: [String] = []
     if let computed = decision["computed"].escapedText { draw.append("computed \(computed)") }
-    if let jitter = decision["jitter"].number { draw.append("jitter × \(jitter)") }
+    if let jitter = decision["jitterFactor"].number { draw.append("jitter × \(jitter)") }
     let bounds = decision["clampedBy"].elements.compactMap(\.escapedText)
     if !bounds.isEmpty { draw.append("limited by \(bounds.joined(separator: ", "))") }
     add("wait", draw.joined(separator: ", "))
@@ -127,7 +127,7 @@ enum CallText {
       if widest > 0 { text += RedialTool.padded(lastAnswer(call), widest + 2) }
       text += "\(call["method"].escapedText ?? "") \(call["url"].escapedText ?? "")\n"
     }
-    if let cursor = page["nextCursor"].escapedText { text += "more: --cursor \(cursor)\n" }
+    text += Arguments.more(page)
     return text
   }
 

@@ -33,14 +33,13 @@ extension Command {
         name: "--state", form: "STATE", summary: "incidents: only open, acknowledged or ended ones; or several.",
         values: .incidentState),
       Option(name: "--alert", form: "NAME", summary: "incidents: only those of this alert.", values: .alert),
-      Option(name: "--limit", form: "COUNT", summary: "incidents: how many, from 1 to 1000 [100]."),
       Option(
         name: "--until", form: "TIME",
         summary: "silence [1h], acknowledge [1d]: until then, or for a time such as 8h."),
       Option(name: "--by", form: "NAME", summary: "Your name; it is kept."),
       Option(name: "--reason", form: "TEXT", summary: "Why; it is kept."),
       asJSON,
-    ] + APIClient.options,
+    ] + page(of: "list, incidents") + APIClient.options,
     notes: """
       An alert notifies once when an incident begins, and once when it is over: a target is down or held, calls are late, will
       miss their deadlines, have failed, or are stuck. Each message is a call: redial list --kind webhook --target
@@ -65,11 +64,11 @@ struct AlertsCommand {
   func run() throws(CommandError) -> ExitCode {
     let (action, operand) = (arguments.operands[0], arguments.operands.dropFirst().first)
     switch (action, operand) {
-    case ("list", nil): arguments.show(try client.request("GET", "/v1/alerts"), Self.list)
+    case ("list", nil): arguments.showPage(try client.request("GET", "/v1/alerts" + arguments.pageQuery()), Self.list)
     case ("incidents", nil):
-      let query = arguments.query(["--state": "state", "--alert": "alert", "--limit": "limit"])
+      let query = arguments.pageQuery(["--state": "state", "--alert": "alert"])
       let none = query.isEmpty ? "No alert has had an incident." : "No incident is like that."
-      arguments.show(try client.request("GET", "/v1/incidents" + query)) { Self.incidents($0, none) }
+      arguments.showPage(try client.request("GET", "/v1/incidents" + query)) { Self.incidents($0, none) }
     case ("show", let name?): arguments.show(try client.request("GET", Self.path(name)), Self.full)
     case ("set", let name?):
       arguments.show(try client.request("PUT", Self.path(name), json: try draft()), Self.full)
@@ -202,7 +201,6 @@ struct AlertsCommand {
         Table.Cell(incident["summary"].escapedText))
     }
     return table.text(none: none)
-      + (answer["isComplete"].isTrue ? "" : "more: --limit COUNT\n")
   }
 
   private static func lasted(_ incident: JSONValue) -> String {

@@ -5,6 +5,17 @@ import RedialText
 extension Command {
   /// Options of commands that show an answer of the service.
   static let asJSON = Option(name: "--json", summary: "Show the JSON that the service answered.")
+
+  /// Options of commands that list something: which part of the list.
+  ///
+  /// - Parameter action: The action that lists, of a command with several.
+  static func page(_ size: PageSize = .documents, of action: String? = "list") -> [Option] {
+    let action = action.map { $0 + ": h" } ?? "H"
+    return [
+      Option(name: "--limit", form: "COUNT", summary: "\(action)ow many, from 1 to \(size.most) [\(size.usual)]."),
+      Option(name: "--cursor", form: "CURSOR", summary: "Where the list goes on; the end of a page shows it."),
+    ]
+  }
 }
 
 extension Arguments {
@@ -19,6 +30,22 @@ extension Arguments {
       value(option).map { "\(name)=\(PercentCoding.encode($0))" }
     }
     return given.isEmpty ? "" : "?" + given.joined(separator: "&")
+  }
+
+  /// The query for a page of a list.
+  func pageQuery(_ names: KeyValuePairs<String, String> = [:], after conditions: [CallCondition] = []) -> String {
+    let (own, page) = (query(names, after: conditions), query(["--limit": "limit", "--cursor": "cursor"]))
+    return own.isEmpty || page.isEmpty ? own + page : own + "&" + page.dropFirst()
+  }
+
+  /// Writes a page of a list, and how to get the next.
+  func showPage(_ answer: APIClient.Answer, _ text: (JSONValue) -> String) {
+    show(answer) { text($0) + Self.more($0) }
+  }
+
+  /// How to get the page after this one; nothing if there is none.
+  static func more(_ page: JSONValue) -> String {
+    page["nextCursor"].escapedText.map { "more: --cursor \($0)\n" } ?? ""
   }
 
   /// The text of an operand or option: the text itself, the content of a file after `@`, or standard input for `-`.

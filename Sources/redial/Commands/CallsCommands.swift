@@ -69,9 +69,10 @@ extension Command {
     operands: "ID", operandCount: 1...1, operandValues: [OperandValues(kind: .call)],
     options: [
       Option(name: "--body", summary: "Show the stored response bodies, too."), asJSON,
-    ] + APIClient.options
+    ] + page(.attempts, of: nil) + APIClient.options
   ) { arguments throws(CommandError) in
-    let query = arguments.has("--body") ? "?include=body" : ""
+    let page = arguments.pageQuery()
+    let query = arguments.has("--body") ? (page.isEmpty ? "?" : page + "&") + "include=body" : page
     let (client, path) = (APIClient(arguments), "/v1/calls/\(try id(arguments))")
     let answer = try client.request("GET", "\(path)/attempts\(query)")
     // Only the call itself shows whether another attempt follows the last.
@@ -79,7 +80,7 @@ extension Command {
     arguments.show(answer) { answer in
       let attempts = answer["data"].elements
       let last = attempts.last.map { CallText.everything(of: $0, lastOf: call) } ?? ""
-      return attempts.dropLast().map { CallText.everything(of: $0) }.joined() + last
+      return attempts.dropLast().map { CallText.everything(of: $0) }.joined() + last + Arguments.more(answer)
     }
     return .success
   }
@@ -88,16 +89,13 @@ extension Command {
   static let list = Command(
     name: "list", summary: "List calls, newest first.",
     options: CallCondition.all.map(\.option) + [
-      Option(name: "--label", form: "NAME=VALUE", summary: "Only those with this label."),
+      Option(name: "--label", form: "NAME=VALUE", summary: "Only those with this label.", repeats: true),
       Option(name: "--idempotency-key", form: "KEY", summary: "Only the call that was accepted under this key."),
-      Option(name: "--limit", form: "COUNT", summary: "How many, from 1 to 250 [50]."),
-      Option(name: "--cursor", form: "CURSOR", summary: "Show the next page; the end of a page shows its cursor."),
       asJSON,
-    ] + APIClient.options
+    ] + page(.calls, of: nil) + APIClient.options
   ) { arguments throws(CommandError) in
-    var query = arguments.query(
-      ["--idempotency-key": "idempotencyKey", "--limit": "limit", "--cursor": "cursor"], after: CallCondition.all)
-    if let label = try arguments.labelParameter() { query += (query.isEmpty ? "?" : "&") + label }
+    var query = arguments.pageQuery(["--idempotency-key": "idempotencyKey"], after: CallCondition.all)
+    for label in try arguments.labelParameters() { query += (query.isEmpty ? "?" : "&") + label }
     arguments.show(try APIClient(arguments).request("GET", "/v1/calls" + query), CallText.list)
     return .success
   }

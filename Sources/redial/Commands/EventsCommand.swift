@@ -12,7 +12,7 @@ extension Command {
         name: "--type", form: "TYPE,...", summary: "Only these, such as call.failed,target.opened.", values: .eventType),
       Option(name: "--target", form: "KEY", summary: "Only those of this target.", values: .target),
       Option(name: "--call", form: "ID", summary: "Only those of this call.", values: .call),
-      Option(name: "--label", form: "NAME=VALUE", summary: "Only those of calls with this label."),
+      Option(name: "--label", form: "NAME=VALUE", summary: "Only those of calls with this label.", repeats: true),
       Option(
         name: "--kind", form: "KIND", summary: "Only those of calls of this kind: call or webhook [call].",
         values: .callKind),
@@ -44,7 +44,7 @@ extension Command {
     for (option, name) in conditions {
       if let value = arguments.value(option) { query.append("\(name)=\(PercentCoding.encode(value))") }
     }
-    if let label = try arguments.labelParameter() { query.append(label) }
+    query += try arguments.labelParameters()
     let path = "/v1/events" + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
     return try EventsCommand.follow(
       APIClient(arguments), path, after: arguments.value("--after"), count: left, asJSON: arguments.has("--json"),

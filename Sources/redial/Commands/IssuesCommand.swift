@@ -16,14 +16,13 @@ extension Command {
         name: "--state", form: "STATE", summary: "list: only open, acknowledged or resolved ones; or several.",
         values: .issueState),
       Option(name: "--target", form: "KEY", summary: "list: only those of this target.", values: .target),
-      Option(name: "--limit", form: "COUNT", summary: "list: how many issues of failed calls, from 1 to 1000 [100]."),
       Option(
         name: "--until", form: "TIME",
         summary: "acknowledge: until then, or for a time such as 8h [7d]."),
       Option(name: "--by", form: "NAME", summary: "Your name; it is kept with the issue."),
       Option(name: "--reason", form: "TEXT", summary: "Why; it is kept with the issue."),
       asJSON,
-    ] + APIClient.options,
+    ] + page(.issues) + APIClient.options,
     notes: """
       Calls that failed for one reason with one error are one issue, and so are those that wait for a target for a minute or more.
       An issue is resolved when none of its calls is failed or late any more; `redial ops create retry --issue ID` runs
@@ -35,8 +34,8 @@ extension Command {
     let id = arguments.operands.count > 1 ? arguments.operands[1] : nil
     switch (action, id) {
     case ("list", nil):
-      let query = arguments.query(["--state": "state", "--target": "target", "--limit": "limit"])
-      arguments.show(try client.request("GET", "/v1/issues" + query), IssueText.list)
+      let query = arguments.pageQuery(["--state": "state", "--target": "target"])
+      arguments.showPage(try client.request("GET", "/v1/issues" + query), IssueText.list)
     case ("show", let id?):
       arguments.show(try client.request("GET", try IssueText.path(of: id)), IssueText.full)
     case ("acknowledge", let id?):
@@ -84,7 +83,7 @@ enum IssueText {
         Table.Cell(issue["error"].text))
     }
     return table.text(none: "No call has failed, and none is late.")
-      + (answer["isComplete"].isTrue ? "" : "more: --limit COUNT\n")
+      + (answer["isComplete"].isTrue ? "" : "there are more than are counted: name a target\n")
   }
 
   /// One issue, with what can be done about it.

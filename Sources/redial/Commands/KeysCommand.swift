@@ -18,7 +18,7 @@ extension Command {
       Option(
         name: "--store", form: "STORE",
         summary: "Work on the store directly: sqlite:PATH while no service runs on it, or postgresql://…"),
-    ] + APIClient.options,
+    ] + page() + APIClient.options,
     notes: """
       A key is shown once, when it is created. As soon as there is a key, every request needs one, except /healthz,
       /readyz, /openapi.yaml and the dashboard's page. A service without keys listens only on this machine.
@@ -41,7 +41,7 @@ extension Command {
     if let key = answer["key"].escapedText {
       Terminal.write(key + "\n")
     } else {
-      Terminal.write(KeysCommand.table(action == "list" ? answer["data"].elements : [answer]))
+      Terminal.write(KeysCommand.table(action == "list" ? answer["data"].elements : [answer]) + Arguments.more(answer))
     }
     return .success
   }
@@ -79,7 +79,7 @@ enum KeysCommand {
       if namespace == nil { throw CommandError(code: .usage, message: "--namespace \(Namespace.rule)") }
     }
     if arguments.has("--store") {
-      let draft = APIKeyDraft(name: name, scopes: scopes, requestsPerMinute: quota, namespace: namespace)
+      let draft = APIKeyDraft(name: name, scopes: scopes, quota: quota, namespace: namespace)
       return try inStore(arguments) { settings throws(Service.StartError) in try Service.createKey(settings, draft) }
     }
     var writer = JSONWriter()
@@ -89,7 +89,7 @@ enum KeysCommand {
     writer.beginArray()
     for scope in APIScope.allCases where scopes.contains(scope) { writer.string(scope.rawValue) }
     writer.endArray()
-    if let quota { writer.field("requestsPerMinute", quota) }
+    if let quota { writer.field("quota", quota) }
     if let namespace { writer.field("namespace", namespace.name) }
     writer.endObject()
     // The option names the new key's namespace; the request itself acts in the namespace of the caller's key.
@@ -100,7 +100,7 @@ enum KeysCommand {
     if arguments.has("--store") {
       return try inStore(arguments) { settings throws(Service.StartError) in try Service.listKeys(settings) }
     }
-    return try APIClient(arguments).request("GET", "/v1/keys").body
+    return try APIClient(arguments).request("GET", "/v1/keys" + arguments.pageQuery()).body
   }
 
   static func revoke(_ id: String, _ arguments: Arguments) throws(CommandError) -> [UInt8] {
@@ -132,7 +132,7 @@ enum KeysCommand {
       table.add(
         Table.Cell(key["id"].escapedText),
         Table.Cell(key["scopes"].elements.compactMap(\.escapedText).joined(separator: ",")),
-        Table.Cell(key["requestsPerMinute"].integer.map { "\($0)/min" }), Table.Cell(key["namespace"].escapedText),
+        Table.Cell(key["quota"].integer.map { "\($0)/min" }), Table.Cell(key["namespace"].escapedText),
         Table.Cell(key["name"].escapedText), Table.Cell(key["revokedAt"].escapedText.map { "revoked \($0)" }, .bad))
     }
     return table.text(none: "There is no key; `redial keys create --name NAME --scope SCOPE` makes one.")

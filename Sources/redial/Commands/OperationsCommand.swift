@@ -28,7 +28,7 @@ extension Command {
       Option(
         name: "--timeout", form: "DURATION", summary: "Stop watching after this time; the operation goes on [no limit]."
       ), asJSON,
-    ] + APIClient.options,
+    ] + page() + APIClient.options,
     notes: """
       create and watch show the progress on a terminal and exit when the operation ends: 0 if it completed, 1 if it was
       cancelled. purge needs --state. replay submits a new call like each that has ended, and leaves that as it is. If you stop the command or the service restarts, the operation goes on.
@@ -53,7 +53,7 @@ struct OperationsCommand {
   func run() throws(CommandError) -> ExitCode {
     let (action, rest) = (arguments.operands[0], arguments.operands.dropFirst().first)
     switch (action, rest) {
-    case ("list", nil): arguments.show(try client.request("GET", Self.path), Self.list)
+    case ("list", nil): arguments.showPage(try client.request("GET", Self.path + arguments.pageQuery()), Self.list)
     case ("show", let id?): arguments.show(try client.request("GET", try Self.path(id)), Self.line)
     case ("cancel", let id?): arguments.show(try client.request("POST", "\(try Self.path(id))/cancel"), Self.line)
     case ("watch", let id?): return try watch(id)

@@ -18,7 +18,7 @@ extension Command {
           "Change the policy only if this is its current version, so that two authors do not overwrite each other; "
           + "0: only if there is none."),
       asJSON,
-    ] + APIClient.options,
+    ] + page() + APIClient.options,
     notes: """
       JSON is the policy as in a call descriptor; @FILE reads it from a file, - from standard input. Each change makes a new
       version. A call keeps the version that it was accepted with. `redial preview --policy JSON` shows what a policy does.
@@ -41,7 +41,7 @@ struct PoliciesCommand {
   func run() throws(CommandError) -> ExitCode {
     let (action, rest) = (arguments.operands[0], Array(arguments.operands.dropFirst()))
     switch (action, rest.count) {
-    case ("list", 0): arguments.show(try client.request("GET", "/v1/policies"), Self.list)
+    case ("list", 0): arguments.showPage(try client.request("GET", "/v1/policies" + arguments.pageQuery()), Self.list)
     case ("show", 1):
       let version = arguments.query(["--version": "version"])
       arguments.show(try client.request("GET", Self.path(rest[0]) + version), Self.full)

@@ -97,7 +97,7 @@ enum TargetForecastText {
     let names = [
       ("arrivalsPerSecond", "new calls per second"), ("capacityPerSecond", "capacity per second"),
       ("ratePerSecond", "rate limit per second"), ("concurrency", "attempts in flight"), ("latency", "latency"),
-      ("successShare", "share of successes"),
+      ("successRate", "share of successes"),
     ]
     var text = "it assumes:\n"
     for (name, label) in names {

@@ -16,8 +16,6 @@ extension Command {
         name: "--set", form: "JSON",
         summary: "Changes these settings of this target and leaves the others; null removes one, null alone all."),
       Option(name: "--active", summary: "List only targets with waiting or running calls, paused or not closed."),
-      Option(name: "--limit", form: "COUNT", summary: "How many targets to list, from 1 to 250 [100]."),
-      Option(name: "--cursor", form: "CURSOR", summary: "Where the list goes on; the end of a list shows it."),
       Option(
         name: "--returns-at", form: "TIME",
         summary: "forecast: when the target returns, such as 14:00, 2026-12-01T14:00:00Z or \"in 10m\" [now]."),
@@ -28,7 +26,7 @@ extension Command {
         name: "--capacity", form: "NUMBER",
         summary: "forecast: requests per second that the target can process [as measured]."),
       asJSON,
-    ] + APIClient.options,
+    ] + page(.targets, of: nil) + APIClient.options,
     notes: """
       pause: start no attempt until resume. trip: hold the breaker open. reset: close the breaker. release: close the breaker
       and start the waiting calls now. All of these outlast a restart. forecast: when the backlog will be drained.
@@ -42,9 +40,7 @@ extension Command {
       Terminal.write(TargetForecastText.of(answer.json))
     } else if arguments.operands.isEmpty {
       Terminal.write(table(answer.json["data"].elements))
-      if let next = answer.json["nextCursor"].escapedText {
-        Terminal.write("more: --cursor \(PlainText.escaped(next))\n")
-      }
+      Terminal.write(Arguments.more(answer.json))
     } else {
       Terminal.write(table([answer.json]) + details(answer.json))
     }
@@ -54,7 +50,7 @@ extension Command {
   private static func ask(_ client: APIClient, _ arguments: Arguments) throws(CommandError) -> APIClient.Answer {
     guard let key = arguments.operands.first else {
       guard !arguments.has("--set") else { throw CommandError(code: .usage, message: "--set needs the target's key") }
-      let query = arguments.query(["--limit": "limit", "--cursor": "cursor"])
+      let query = arguments.pageQuery()
       let active = arguments.has("--active") ? (query.isEmpty ? "?" : "&") + "active=true" : ""
       return try client.request("GET", "/v1/targets" + query + active)
     }
@@ -97,8 +93,8 @@ extension Command {
     for window in ["1m", "5m", "15m"] {
       let recent = target["recent"][window]
       let latency = recent["latency"]
-      text += "last \(window): \(recent["successes"].integer ?? 0) succeeded, "
-      text += "\(recent["failures"].integer ?? 0) failed"
+      text += "last \(window): \(recent["succeeded"].integer ?? 0) succeeded, "
+      text += "\(recent["failed"].integer ?? 0) failed"
       if let p50 = latency["p50"].escapedText, let p95 = latency["p95"].escapedText,
         let p99 = latency["p99"].escapedText
       {
@@ -158,7 +154,7 @@ extension Command {
 
   /// An outage that is over, as a line.
   private static func pastOutage(_ outage: JSONValue) -> String {
-    let (since, waited) = (outage["since"].escapedText ?? "?", outage["waited"].integer ?? 0)
+    let (since, waited) = (outage["since"].escapedText ?? "?", outage["callsWaited"].integer ?? 0)
     // Of one that lapsed nobody knows how long it lasted.
     let lasted = outage["duration"].text.flatMap { DurationText.parse($0) }.map { " for \($0.roughly)" } ?? ""
     return "was down\(lasted) from \(since): \(outage["cause"].escapedText ?? "?"), "

@@ -29,11 +29,8 @@ extension Command {
         name: "--overlap", form: "DURATION",
         summary: "rotate: how long webhooks are signed with the old secret, too [1d]."),
       Option(name: "--state", form: "STATE", summary: "deliveries: only those in this state.", values: .callState),
-      Option(name: "--limit", form: "COUNT", summary: "deliveries: how many, 1 to 250 [50]."),
-      Option(
-        name: "--cursor", form: "CURSOR", summary: "deliveries: show the next page; the end of a page shows its cursor."
-      ), asJSON,
-    ] + APIClient.options,
+      asJSON,
+    ] + page(.calls, of: "deliveries") + APIClient.options,
     notes: """
       create and rotate show the secret that webhooks are signed with. It is shown only once. A delivery is a call itself:
       `redial get CALL` shows its attempts, and redeliver sends it again. To send all failed deliveries of an endpoint again:
@@ -59,7 +56,7 @@ struct WebhooksCommand {
   func run() throws(CommandError) -> ExitCode {
     let action = arguments.operands[0]
     switch (action, arguments.operands.dropFirst().first) {
-    case ("list", nil): arguments.show(try client.request("GET", Self.path), Self.list)
+    case ("list", nil): arguments.showPage(try client.request("GET", Self.path + arguments.pageQuery()), Self.list)
     case ("create", let url?):
       arguments.show(try client.request("POST", Self.path, json: draft(url)), Self.full)
     case ("show", let id?): arguments.show(try client.request("GET", Self.path(id)), Self.full)
@@ -71,7 +68,7 @@ struct WebhooksCommand {
       arguments.show(try client.request("POST", Self.path(id) + "/rotate-secret", json: writer.bytes), Self.full)
     case ("test", let id?): arguments.show(try client.request("POST", Self.path(id) + "/test"), CallText.full)
     case ("deliveries", let id?):
-      let query = arguments.query(["--state": "state", "--limit": "limit", "--cursor": "cursor"])
+      let query = arguments.pageQuery(["--state": "state"])
       arguments.show(try client.request("GET", Self.path(id) + "/deliveries" + query), CallText.list)
     case ("redeliver", let id?):
       guard let call = CallID(id) else {

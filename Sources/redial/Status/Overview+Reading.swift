@@ -34,7 +34,7 @@ extension Overview.Details {
 extension Overview.Failures {
   /// Reads `GET /v1/issues?state=open`.
   init(_ answer: JSONValue) {
-    isComplete = answer["isComplete"].isTrue
+    isComplete = answer["isComplete"].isTrue && answer["nextCursor"].text == nil
     for issue in answer["data"].elements where issue["type"].text == "failed" {
       open.append(
         Issue(

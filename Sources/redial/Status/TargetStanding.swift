@@ -78,8 +78,8 @@ struct TargetStanding: Sendable, Equatable {
     maxInFlight = target["settings"]["maxInFlight"].integer
     ratePerSecond = target["settings"]["rate"]["perSecond"].number
     let recent = target["recent"]["5m"]
-    recentFailures = recent["failures"].integer ?? 0
-    recentAttempts = recentFailures + (recent["successes"].integer ?? 0)
+    recentFailures = recent["failed"].integer ?? 0
+    recentAttempts = recentFailures + (recent["succeeded"].integer ?? 0)
     isLate = oldestDueAt.map { now - $0 >= Self.lateAfter } ?? false
     if condition == .up, isLate, limit != nil { condition = .late }
   }

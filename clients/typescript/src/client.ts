@@ -93,7 +93,7 @@ export interface EventFilter {
   target?: string;
   /** Only events of the call with this id. */
   call?: string;
-  /** Only events of calls with this label, as `NAME:VALUE`. */
+  /** Only events of calls with this label, as `NAME=VALUE`. */
   label?: string;
   kind?: CallKind;
   /** Only events of calls of which at least so many attempts had begun. */

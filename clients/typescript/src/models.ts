@@ -161,7 +161,7 @@ export type Policy = {
    */
   lastAttempt?: "endEarly" | "pullForward";
   /** How much time an attempt must have before the deadline; up to an hour. */
-  minimumAttemptTime?: Duration;
+  minAttemptTime?: Duration;
   /** How long one attempt may take; up to an hour. */
   attemptTimeout?: Duration;
   /**
@@ -481,7 +481,7 @@ export type ExchangePhase = "setup" | "resolve" | "connect" | "tls" | "request" 
 
 /**
  * The phases of an attempt's request and response. Times count from its start; phases that did not happen, such as the
- * name lookup on a kept connection, are left out. After redirects, everything except `redirects` is about the last
+ * name lookup on a kept connection, are left out. After redirects, everything except `redirectCount` is about the last
  * request.
  */
 export type Exchange = {
@@ -497,7 +497,7 @@ export type Exchange = {
   bytesSent: number;
   /** Before decompression. */
   bytesReceived: number;
-  redirects?: number;
+  redirectCount?: number;
   remoteAddress?: string;
   /** The version of HTTP. */
   httpVersion?: "1.0" | "1.1" | "2";
@@ -517,8 +517,8 @@ export type Decision = {
   because?: string;
   /** The backoff before jitter. */
   computed?: Duration;
-  /** The factor of the jitter. */
-  jitter?: number;
+  /** What the jitter has multiplied it by. */
+  jitterFactor?: number;
   /** What limited the wait. */
   clampedBy?: ("max" | "deadline" | "min")[];
 };
@@ -569,7 +569,7 @@ export type Outage = {
   /** The time between both; null until then. */
   duration: Duration | null;
   /** The most calls that were due at once, of the times at which the breaker changed. */
-  waited: number;
+  callsWaited: number;
 };
 
 /** How a call has ended, for a callback. */

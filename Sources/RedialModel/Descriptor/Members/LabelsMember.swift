@@ -27,6 +27,8 @@ struct LabelsMember: MemberForm {
         reader.fault(pointer(), "must have no control characters in its name")
       } else if !reader.limits.isAccepted, !NormalForm.isComposed(label) {
         reader.fault(pointer(), "must have a name in the normalization form NFC of Unicode")
+      } else if !reader.limits.isAccepted, label.contains("=") {
+        reader.fault(pointer(), "must have no = in its name: a label is written as NAME=VALUE")
       } else if value.contains(where: { $0.name == label }) {
         reader.fault(pointer(), "is given twice")
       }

@@ -188,7 +188,7 @@ class AsyncRedial:
 
         :param type: Only events of this type, or of these.
         :param call: Only events of the call with this id.
-        :param label: Only events of calls with this label, as ``NAME:VALUE``.
+        :param label: Only events of calls with this label, as ``NAME=VALUE``.
         :param kind: Events of calls of clients (``call``, the default) or of ``webhook`` deliveries.
         :param attempts: Only events of calls of which at least so many attempts had begun.
         :param waiting_on: Only events of calls that waited for this.

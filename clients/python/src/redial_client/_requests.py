@@ -133,7 +133,7 @@ def filters(
     for name, moment in moments.items():
         if moment is not None:
             params.append((name, moment if isinstance(moment, str) else timestamp(moment)))
-    params += [(f"label.{name}", value) for name, value in (labels or {}).items()]
+    params += [("label", f"{name}={value}") for name, value in (labels or {}).items()]
     return tuple(params)
 
 

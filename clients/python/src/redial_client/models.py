@@ -216,7 +216,7 @@ class Policy(TypedDict):
     the attempt at the last possible moment, unless the target asked for the wait.
 
     """
-    minimumAttemptTime: NotRequired[Duration]
+    minAttemptTime: NotRequired[Duration]
     """How much time an attempt must have before the deadline; up to an hour."""
     attemptTimeout: NotRequired[Duration]
     """How long one attempt may take; up to an hour."""
@@ -333,7 +333,7 @@ ExchangePhase: TypeAlias = Literal['setup', 'resolve', 'connect', 'tls', 'reques
 class Exchange(TypedDict):
     """
     The phases of an attempt's request and response. Times count from its start; phases that did not happen, such as the
-    name lookup on a kept connection, are left out. After redirects, everything except `redirects` is about the last
+    name lookup on a kept connection, are left out. After redirects, everything except `redirectCount` is about the last
     request.
 
     """
@@ -350,7 +350,7 @@ class Exchange(TypedDict):
     bytesSent: int
     bytesReceived: int
     """Before decompression."""
-    redirects: NotRequired[int]
+    redirectCount: NotRequired[int]
     remoteAddress: NotRequired[str]
     httpVersion: NotRequired[Literal['1.0', '1.1', '2']]
     """The version of HTTP."""
@@ -371,8 +371,8 @@ class Decision(TypedDict):
     because: NotRequired[str]
     computed: NotRequired[Duration]
     """The backoff before jitter."""
-    jitter: NotRequired[float]
-    """The factor of the jitter."""
+    jitterFactor: NotRequired[float]
+    """What the jitter has multiplied it by."""
     clampedBy: NotRequired[list[Literal['max', 'deadline', 'min']]]
     """What limited the wait."""
 
@@ -428,7 +428,7 @@ class Outage(TypedDict):
     """When the breaker closed; null while it is open or half-open, and if nobody calls the target any more."""
     duration: Duration | None
     """The time between both; null until then."""
-    waited: int
+    callsWaited: int
     """The most calls that were due at once, of the times at which the breaker changed."""
 
 
