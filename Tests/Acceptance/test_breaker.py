@@ -162,4 +162,4 @@ def test_an_outage_is_reported_once_whatever_its_breaker_does(redial, receiver):
     service.start()
     assert service.target(target.url)["pastOutages"] == shown["pastOutages"]
     lines = run("targets", target.url, "--server", service.url).stdout.splitlines()
-    assert [line for line in lines if line.startswith("was down for ")][0].endswith(f" from {shown['pastOutages'][0]['since']}: status 500, {shown['pastOutages'][0]['waited']} calls waited".replace(" 1 calls", " 1 call"))
+    assert [line for line in lines if line.startswith("was down for ")][0].endswith(f" from {shown['pastOutages'][0]['since']}: status 500, {shown['pastOutages'][0]['callsWaited']} calls waited".replace(" 1 calls", " 1 call"))
