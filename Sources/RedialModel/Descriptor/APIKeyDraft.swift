@@ -49,12 +49,7 @@ public struct APIKeyDraft: Sendable, Hashable {
           guard let text = try reader.string("/namespace") else { continue }
           draft.namespace = Namespace(text)
           if draft.namespace == nil { reader.fault("/namespace", Namespace.rule) }
-        default:
-          if try reader.json.peek() == .null {
-            _ = try reader.json.null()
-          } else {
-            draft.requestsPerMinute = try reader.integer("/requestsPerMinute", in: quotas)
-          }
+        default: draft.requestsPerMinute = try reader.integer("/requestsPerMinute", in: quotas)
         }
       }
       if draft.name.isEmpty, reader.faults.isEmpty { reader.fault("/name", "is required") }
