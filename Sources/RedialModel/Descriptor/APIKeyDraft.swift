@@ -49,18 +49,13 @@ public struct APIKeyDraft: Sendable, Hashable {
           guard let text = try reader.string("/namespace") else { continue }
           draft.namespace = Namespace(text)
           if draft.namespace == nil { reader.fault("/namespace", Namespace.rule) }
-        default:
-          if try reader.json.peek() == .null {
-            _ = try reader.json.null()
-          } else {
-            draft.quota = try reader.integer("/quota", in: quotas)
-          }
+        default: draft.quota = try reader.integer("/quota", in: quotas)
         }
       }
       if draft.name.isEmpty, reader.faults.isEmpty { reader.fault("/name", "is required") }
       if draft.scopes.isEmpty, reader.faults.isEmpty { reader.fault("/scopes", "names no scope") }
     }
-    try reader.refuseFaults(code: "invalidAPIKey", title: "The API key cannot be made")
+    try reader.refuseFaults(.invalidAPIKeyDraft)
     return draft
   }
 

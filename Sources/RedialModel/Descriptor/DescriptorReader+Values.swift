@@ -17,20 +17,13 @@ extension DescriptorReader {
       try body(&self)
       try json.finish()
     } catch {
-      throw Problem(
-        status: 400, code: "invalidJSON", title: "The request body is not valid JSON",
-        detail: "At byte \(error.offset): \(error.reason).",
-        errors: [.init(pointer: "", detail: "at byte \(error.offset): \(error.reason)")])
+      throw Problem.invalidJSON(error)
     }
   }
 
   /// Throws a problem that lists the faults, if there are any.
-  func refuseFaults(status: Int = 422, code: String, title: String) throws(Problem) {
-    guard let first = faults.first else { return }
-    let words = first.pointer.isEmpty ? "It \(first.detail)" : "\(first.pointer) \(first.detail)"
-    throw Problem(
-      status: status, code: code, title: title,
-      detail: faultCount == 1 ? "\(words)." : "\(words), and \(faultCount - 1) more; see errors.", errors: faults)
+  func refuseFaults(_ code: ProblemCode) throws(Problem) {
+    if let problem = Problem(code, faults: faults, of: faultCount) { throw problem }
   }
 
   /// Records a fault. The first 50 are kept; the others are only counted.
@@ -59,6 +52,8 @@ extension DescriptorReader {
   /// The next member of an object, if it is one of the allowed ones; its value is next. Nil at the object's end. An
   /// unknown or repeated member is recorded as a fault and skipped.
   ///
+  /// A member that is null counts as left out, unless null is one of its values, or removes it (``nullRemoves``).
+  ///
   /// - Parameters:
   ///   - parent: The object's pointer.
   ///   - what: The object, in words.
@@ -76,7 +71,10 @@ extension DescriptorReader {
     while let name = try json.nextName() {
       let (sighting, index) = try members.see(name, in: json)
       switch sighting {
-      case .first: return index
+      case .first:
+        if nullRemoves || members.hasNull(at: index) { return index }
+        if try !json.null() { return index }
+        continue
       case .again: fault("\(parent())/\(try json.text(of: name))", "is given twice")
       case .unknown: fault("\(parent())/\(Self.escaped(try json.text(of: name)))", "is not a member of \(what())")
       }
