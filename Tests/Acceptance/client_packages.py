@@ -18,7 +18,7 @@ CLIENTS = ROOT / "clients"
 ADAPTERS = ROOT / "Tests/Acceptance/clients"
 # In these a program can give what no type allows.
 SCRIPTED = ["python", "python-async", "typescript"]
-KINDS = [*SCRIPTED]
+KINDS = [*SCRIPTED, "swift"]
 SWIFT_DRIVER = ROOT / ".build/debug/client-driver"
 
 
