@@ -18,6 +18,8 @@ OWN = {
     "PolicyOrName": "CallPolicy", "CallKind": "RedialCall.Kind", "CallState": "RedialCall.State",
     "FailureReason": "RedialCall.FailureReason", "WaitReason": "RedialCall.WaitReason", "Outcome": "RedialCallAttempt.Outcome",
     "Duration": "Duration", "Timestamp": "Date"}
+# Of these null takes something away, and what is left out stays. Elsewhere both mean the same.
+OPEN = {"TargetPatch", "ReplayChanges"}
 # A patch has the members of what it changes, each of which can be null.
 PATCHES = {"TargetPatch": "TargetSettings"}
 # What types of people have of these.
@@ -155,7 +157,7 @@ class Models:
         for member, one in schema["properties"].items():
             kind = self.kind(one, type_name(member), owner, nested)
             own = RENAMED.get(member) or identifier(member, name, is_escaped=False)
-            is_open = is_given and kind.is_nullable and member not in required
+            is_open = owner in OPEN and kind.is_nullable and member not in required
             text = described(one, self.schemas) or f"`{member}`."
             members.append(Member(member, own, kind, member in required, is_open, text))
         coding = "Codable" if owner in self.answered else "Encodable"
@@ -298,9 +300,7 @@ def coded(members, is_read):
             kind, key = member.kind, f"forKey: .{member.name}"
             wire = kind.wire or kind.name
             mapped = f".map {{ {applied(kind.up, '$0')} }}" if kind.wire else ""
-            if member.is_open:
-                value = f"try members.nullable({wire}.self, {key}){mapped}"
-            elif member.is_required and not kind.is_nullable:
+            if member.is_required and not kind.is_nullable:
                 value = "try " + applied(kind.up, f"members.decode({wire}.self, {key})")
             else:
                 value = f"try members.decodeIfPresent({wire}.self, {key}){mapped}"

@@ -263,7 +263,8 @@ def references(value):
 
 
 def problem_codes(contract):
-    """The codes of problems with their titles, as the contract lists them. The only place that reads them."""
+    """The codes of problems with their titles. The only place that reads them: in the list of codes, if the contract has one,
+    else where it speaks of problems."""
     titles, words = {}, set()
     one_or_more = r"((?:`\w+`(?:, | or | and )?)+)"
     lists = re.compile(rf"\({one_or_more}\)|\b[Cc]odes? {one_or_more}")
@@ -279,6 +280,9 @@ def problem_codes(contract):
                 read(entry)
 
     read(contract)
+    listed = contract["components"]["schemas"].get("ProblemCode")
+    if listed:
+        return {code: titles.get(code, "") for code in sorted(listed["enum"])}
     responses = [response for _, _, operation in entries(contract) for response in operation["responses"].items()]
     responses += [(status, response) for status, response in (
         ("4", entry) for entry in contract["components"]["responses"].values()

@@ -38,10 +38,3 @@ extension KeyedEncodingContainer {
     }
   }
 }
-
-extension KeyedDecodingContainer {
-  func nullable<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> RedialNullable<Value> {
-    guard contains(key) else { return .absent }
-    return try decodeNil(forKey: key) ? .null : .value(decode(type, forKey: key))
-  }
-}

@@ -315,7 +315,7 @@ final class Driver {
       members["code"] = .string(problem.code.rawValue)
       members["detail"] = .string(problem.detail)
       members["errors"] = .array(
-        problem.errors.map { ["pointer": .string($0.pointer), "detail": .string($0.detail)] })
+        problem.errors.compactMap { try? shown($0) })
       members["retryAfter"] = problem.retryAfter.map { .integer(Int($0.components.seconds)) } ?? .null
     case let lost as RedialTransportError:
       members["kind"] = "RedialConnectionError"

@@ -48,19 +48,11 @@ extension RedialAPI {
   /// How many redirects an attempt follows.
   public struct Redirects: Sendable, Hashable, Encodable {
     /// Maximum number of redirects; the one after them is the attempt's response.
-    public var max: RedialNullable<Int>
+    public var max: Int?
 
     /// Creates one; what is left out is not sent.
-    public init(max: RedialNullable<Int> = .absent) {
+    public init(max: Int? = nil) {
       self.max = max
-    }
-
-    private enum CodingKeys: String, CodingKey { case max }
-
-    /// Writes it as the service does.
-    public func encode(to encoder: any Encoder) throws {
-      var members = encoder.container(keyedBy: CodingKeys.self)
-      try members.encodeNullable(max, forKey: .max)
     }
   }
 }
@@ -69,40 +61,38 @@ extension RedialAPI {
   /// How to retry. Members that are left out have their defaults.
   public struct Policy: Sendable, Hashable, Codable {
     /// Maximum number of attempts, including the first; null for as many as the deadline allows.
-    public var maxAttempts: RedialNullable<Int>
+    public var maxAttempts: Int?
     /// How long the call may take from its start. An attempt in flight is cut off then.
-    public var deadline: RedialNullable<Duration>
+    public var deadline: Duration?
     /// What happens to a retry that would be too late for the deadline: `endEarly` ends the call now; `pullForward`
     /// makes the attempt at the last possible moment, unless the target asked for the wait.
-    public var lastAttempt: RedialNullable<LastAttempt>
+    public var lastAttempt: LastAttempt?
     /// How much time an attempt must have before the deadline; up to an hour.
-    public var minimumAttemptTime: RedialNullable<Duration>
+    public var minimumAttemptTime: Duration?
     /// How long one attempt may take; up to an hour.
-    public var attemptTimeout: RedialNullable<Duration>
+    public var attemptTimeout: Duration?
     /// The wait between attempts: before retry i (counted from 0), `initial` times `multiplier` to the power of i,
     /// spread by the jitter. No wait is longer than `max`, and waits stay spread there.
-    public var backoff: RedialNullable<Backoff>
+    public var backoff: Backoff?
     /// What to retry. By default every network failure, 408, 425, 429 and every 5xx except 501, 505 and 511; and
     /// 409, 413 and 423 with `Retry-After`. With `"idempotent": false`: failures before the request was sent, and
     /// 408, 425, 429. Members that are left out keep their defaults.
-    public var retryOn: RedialNullable<RetryOn>
+    public var retryOn: RetryOn?
     /// Statuses that end the call, even if `retryOn` has them.
-    public var stopOn: RedialNullable<StopOn>
+    public var stopOn: StopOn?
     /// Whether to wait for the `Retry-After` of a response that is retried. It counts for the `statuses`, for the
     /// statuses in `retryOn.statusesWithRetryAfter`, and for a response with `Redial-Retry: retry`. With 429 and
     /// 503, `RateLimit` fields that report an exhausted quota count as one. The wait is the longer of the backoff
     /// and what the target asks for.
-    public var retryAfter: RedialNullable<RetryAfter>
+    public var retryAfter: RetryAfter?
     /// When the target's breaker opens: wait until it closes, or fail as `tripped`.
-    public var onTrip: RedialNullable<OnTrip>
+    public var onTrip: OnTrip?
 
     /// Creates one; what is left out is not sent.
     public init(
-      maxAttempts: RedialNullable<Int> = .absent, deadline: RedialNullable<Duration> = .absent,
-      lastAttempt: RedialNullable<LastAttempt> = .absent, minimumAttemptTime: RedialNullable<Duration> = .absent,
-      attemptTimeout: RedialNullable<Duration> = .absent, backoff: RedialNullable<Backoff> = .absent,
-      retryOn: RedialNullable<RetryOn> = .absent, stopOn: RedialNullable<StopOn> = .absent,
-      retryAfter: RedialNullable<RetryAfter> = .absent, onTrip: RedialNullable<OnTrip> = .absent
+      maxAttempts: Int? = nil, deadline: Duration? = nil, lastAttempt: LastAttempt? = nil,
+      minimumAttemptTime: Duration? = nil, attemptTimeout: Duration? = nil, backoff: Backoff? = nil,
+      retryOn: RetryOn? = nil, stopOn: StopOn? = nil, retryAfter: RetryAfter? = nil, onTrip: OnTrip? = nil
     ) {
       self.maxAttempts = maxAttempts
       self.deadline = deadline
@@ -124,31 +114,31 @@ extension RedialAPI {
     /// Reads it from the service's JSON.
     public init(from decoder: any Decoder) throws {
       let members = try decoder.container(keyedBy: CodingKeys.self)
-      maxAttempts = try members.nullable(Int.self, forKey: .maxAttempts)
-      deadline = try members.nullable(WireSpan.self, forKey: .deadline).map { $0.duration }
-      lastAttempt = try members.nullable(LastAttempt.self, forKey: .lastAttempt)
-      minimumAttemptTime = try members.nullable(WireSpan.self, forKey: .minimumAttemptTime).map { $0.duration }
-      attemptTimeout = try members.nullable(WireSpan.self, forKey: .attemptTimeout).map { $0.duration }
-      backoff = try members.nullable(Backoff.self, forKey: .backoff)
-      retryOn = try members.nullable(RetryOn.self, forKey: .retryOn)
-      stopOn = try members.nullable(StopOn.self, forKey: .stopOn)
-      retryAfter = try members.nullable(RetryAfter.self, forKey: .retryAfter)
-      onTrip = try members.nullable(OnTrip.self, forKey: .onTrip)
+      maxAttempts = try members.decodeIfPresent(Int.self, forKey: .maxAttempts)
+      deadline = try members.decodeIfPresent(WireSpan.self, forKey: .deadline).map { $0.duration }
+      lastAttempt = try members.decodeIfPresent(LastAttempt.self, forKey: .lastAttempt)
+      minimumAttemptTime = try members.decodeIfPresent(WireSpan.self, forKey: .minimumAttemptTime).map { $0.duration }
+      attemptTimeout = try members.decodeIfPresent(WireSpan.self, forKey: .attemptTimeout).map { $0.duration }
+      backoff = try members.decodeIfPresent(Backoff.self, forKey: .backoff)
+      retryOn = try members.decodeIfPresent(RetryOn.self, forKey: .retryOn)
+      stopOn = try members.decodeIfPresent(StopOn.self, forKey: .stopOn)
+      retryAfter = try members.decodeIfPresent(RetryAfter.self, forKey: .retryAfter)
+      onTrip = try members.decodeIfPresent(OnTrip.self, forKey: .onTrip)
     }
 
     /// Writes it as the service does.
     public func encode(to encoder: any Encoder) throws {
       var members = encoder.container(keyedBy: CodingKeys.self)
-      try members.encodeNullable(maxAttempts, forKey: .maxAttempts)
-      try members.encodeNullable(deadline.map { WireSpan($0) }, forKey: .deadline)
-      try members.encodeNullable(lastAttempt, forKey: .lastAttempt)
-      try members.encodeNullable(minimumAttemptTime.map { WireSpan($0) }, forKey: .minimumAttemptTime)
-      try members.encodeNullable(attemptTimeout.map { WireSpan($0) }, forKey: .attemptTimeout)
-      try members.encodeNullable(backoff, forKey: .backoff)
-      try members.encodeNullable(retryOn, forKey: .retryOn)
-      try members.encodeNullable(stopOn, forKey: .stopOn)
-      try members.encodeNullable(retryAfter, forKey: .retryAfter)
-      try members.encodeNullable(onTrip, forKey: .onTrip)
+      try members.encodeIfPresent(maxAttempts, forKey: .maxAttempts)
+      try members.encodeIfPresent(deadline.map { WireSpan($0) }, forKey: .deadline)
+      try members.encodeIfPresent(lastAttempt, forKey: .lastAttempt)
+      try members.encodeIfPresent(minimumAttemptTime.map { WireSpan($0) }, forKey: .minimumAttemptTime)
+      try members.encodeIfPresent(attemptTimeout.map { WireSpan($0) }, forKey: .attemptTimeout)
+      try members.encodeIfPresent(backoff, forKey: .backoff)
+      try members.encodeIfPresent(retryOn, forKey: .retryOn)
+      try members.encodeIfPresent(stopOn, forKey: .stopOn)
+      try members.encodeIfPresent(retryAfter, forKey: .retryAfter)
+      try members.encodeIfPresent(onTrip, forKey: .onTrip)
     }
 
     /// What happens to a retry that would be too late for the deadline: `endEarly` ends the call now; `pullForward`
@@ -173,50 +163,46 @@ extension RedialAPI {
       /// `doublingsThenLinear` b·2^i for the given doublings and then the same increase each time, `schedule` a list,
       /// `decorrelated` uniform between b and three times the wait before, `decorrelatedSmooth` growth by 2 from a
       /// median of b, spread without peaks. b is `initial`. The default is `schedule` if a schedule is given.
-      public var strategy: RedialNullable<Strategy>
+      public var strategy: Strategy?
       /// b, the first wait.
-      public var initial: RedialNullable<Duration>
+      public var initial: Duration?
       /// The longest wait; no limit for a schedule unless given. No wait is shorter than 10 ms from the 101st retry
       /// on, nor than 1 ms if `maxAttempts` sets no limit, whatever the backoff is.
-      public var max: RedialNullable<Duration>
+      public var max: Duration?
       /// With `exponential`: m, by which each wait is longer than the one before.
-      public var multiplier: RedialNullable<Double>
+      public var multiplier: Double?
       /// With `linear`; by default equal to `initial`.
-      public var increment: RedialNullable<Duration>
+      public var increment: Duration?
       /// With `polynomial`: the exponent.
-      public var exponent: RedialNullable<Double>
+      public var exponent: Double?
       /// With `polynomial`: the part of each wait that does not grow.
-      public var offset: RedialNullable<Duration>
+      public var offset: Duration?
       /// With `polynomial`: the number of the first retry in the formula.
-      public var first: RedialNullable<Int>
+      public var first: Int?
       /// With `doublingsThenLinear`: how often the wait doubles.
-      public var doublings: RedialNullable<Int>
+      public var doublings: Int?
       /// With `schedule`: the waits, in order.
-      public var schedule: RedialNullable<[Duration]>
+      public var schedule: [Duration]?
       /// What follows the last wait of a schedule.
-      public var then: RedialNullable<Then>
+      public var then: Then?
       /// With d the computed wait and r uniform in [0, 1): `none` d, `full` r·d, `equal` d/2 + r·d/2, `proportional`
       /// d·(1 − f + 2·f·r) with the `factor` f, `additive` d + r·spread, `additivePerRetry` d + r·spread·(i + 1).
-      public var jitter: RedialNullable<Jitter>
+      public var jitter: Jitter?
       /// With `proportional` jitter: f, the largest share by which a wait is shorter or longer.
-      public var factor: RedialNullable<Double>
+      public var factor: Double?
       /// With `additive` and `additivePerRetry` jitter: the longest addition.
-      public var spread: RedialNullable<Duration>
+      public var spread: Duration?
       /// How `max` limits the jittered wait. `keepingSpread`: the base is limited so that the longest jittered wait
       /// is `max`. `afterJitter`: the jittered wait is limited. `beforeJitter`: the base is limited, and jitter may
       /// exceed it.
-      public var cap: RedialNullable<Cap>
+      public var cap: Cap?
 
       /// Creates one; what is left out is not sent.
       public init(
-        strategy: RedialNullable<Strategy> = .absent, initial: RedialNullable<Duration> = .absent,
-        max: RedialNullable<Duration> = .absent, multiplier: RedialNullable<Double> = .absent,
-        increment: RedialNullable<Duration> = .absent, exponent: RedialNullable<Double> = .absent,
-        offset: RedialNullable<Duration> = .absent, first: RedialNullable<Int> = .absent,
-        doublings: RedialNullable<Int> = .absent, schedule: RedialNullable<[Duration]> = .absent,
-        then: RedialNullable<Then> = .absent, jitter: RedialNullable<Jitter> = .absent,
-        factor: RedialNullable<Double> = .absent, spread: RedialNullable<Duration> = .absent,
-        cap: RedialNullable<Cap> = .absent
+        strategy: Strategy? = nil, initial: Duration? = nil, max: Duration? = nil, multiplier: Double? = nil,
+        increment: Duration? = nil, exponent: Double? = nil, offset: Duration? = nil, first: Int? = nil,
+        doublings: Int? = nil, schedule: [Duration]? = nil, then: Then? = nil, jitter: Jitter? = nil,
+        factor: Double? = nil, spread: Duration? = nil, cap: Cap? = nil
       ) {
         self.strategy = strategy
         self.initial = initial
@@ -243,41 +229,41 @@ extension RedialAPI {
       /// Reads it from the service's JSON.
       public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
-        strategy = try members.nullable(Strategy.self, forKey: .strategy)
-        initial = try members.nullable(WireSpan.self, forKey: .initial).map { $0.duration }
-        max = try members.nullable(WireSpan.self, forKey: .max).map { $0.duration }
-        multiplier = try members.nullable(Double.self, forKey: .multiplier)
-        increment = try members.nullable(WireSpan.self, forKey: .increment).map { $0.duration }
-        exponent = try members.nullable(Double.self, forKey: .exponent)
-        offset = try members.nullable(WireSpan.self, forKey: .offset).map { $0.duration }
-        first = try members.nullable(Int.self, forKey: .first)
-        doublings = try members.nullable(Int.self, forKey: .doublings)
-        schedule = try members.nullable([WireSpan].self, forKey: .schedule).map { $0.map { $0.duration } }
-        then = try members.nullable(Then.self, forKey: .then)
-        jitter = try members.nullable(Jitter.self, forKey: .jitter)
-        factor = try members.nullable(Double.self, forKey: .factor)
-        spread = try members.nullable(WireSpan.self, forKey: .spread).map { $0.duration }
-        cap = try members.nullable(Cap.self, forKey: .cap)
+        strategy = try members.decodeIfPresent(Strategy.self, forKey: .strategy)
+        initial = try members.decodeIfPresent(WireSpan.self, forKey: .initial).map { $0.duration }
+        max = try members.decodeIfPresent(WireSpan.self, forKey: .max).map { $0.duration }
+        multiplier = try members.decodeIfPresent(Double.self, forKey: .multiplier)
+        increment = try members.decodeIfPresent(WireSpan.self, forKey: .increment).map { $0.duration }
+        exponent = try members.decodeIfPresent(Double.self, forKey: .exponent)
+        offset = try members.decodeIfPresent(WireSpan.self, forKey: .offset).map { $0.duration }
+        first = try members.decodeIfPresent(Int.self, forKey: .first)
+        doublings = try members.decodeIfPresent(Int.self, forKey: .doublings)
+        schedule = try members.decodeIfPresent([WireSpan].self, forKey: .schedule).map { $0.map { $0.duration } }
+        then = try members.decodeIfPresent(Then.self, forKey: .then)
+        jitter = try members.decodeIfPresent(Jitter.self, forKey: .jitter)
+        factor = try members.decodeIfPresent(Double.self, forKey: .factor)
+        spread = try members.decodeIfPresent(WireSpan.self, forKey: .spread).map { $0.duration }
+        cap = try members.decodeIfPresent(Cap.self, forKey: .cap)
       }
 
       /// Writes it as the service does.
       public func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: CodingKeys.self)
-        try members.encodeNullable(strategy, forKey: .strategy)
-        try members.encodeNullable(initial.map { WireSpan($0) }, forKey: .initial)
-        try members.encodeNullable(max.map { WireSpan($0) }, forKey: .max)
-        try members.encodeNullable(multiplier, forKey: .multiplier)
-        try members.encodeNullable(increment.map { WireSpan($0) }, forKey: .increment)
-        try members.encodeNullable(exponent, forKey: .exponent)
-        try members.encodeNullable(offset.map { WireSpan($0) }, forKey: .offset)
-        try members.encodeNullable(first, forKey: .first)
-        try members.encodeNullable(doublings, forKey: .doublings)
-        try members.encodeNullable(schedule.map { $0.map { WireSpan($0) } }, forKey: .schedule)
-        try members.encodeNullable(then, forKey: .then)
-        try members.encodeNullable(jitter, forKey: .jitter)
-        try members.encodeNullable(factor, forKey: .factor)
-        try members.encodeNullable(spread.map { WireSpan($0) }, forKey: .spread)
-        try members.encodeNullable(cap, forKey: .cap)
+        try members.encodeIfPresent(strategy, forKey: .strategy)
+        try members.encodeIfPresent(initial.map { WireSpan($0) }, forKey: .initial)
+        try members.encodeIfPresent(max.map { WireSpan($0) }, forKey: .max)
+        try members.encodeIfPresent(multiplier, forKey: .multiplier)
+        try members.encodeIfPresent(increment.map { WireSpan($0) }, forKey: .increment)
+        try members.encodeIfPresent(exponent, forKey: .exponent)
+        try members.encodeIfPresent(offset.map { WireSpan($0) }, forKey: .offset)
+        try members.encodeIfPresent(first, forKey: .first)
+        try members.encodeIfPresent(doublings, forKey: .doublings)
+        try members.encodeIfPresent(schedule.map { $0.map { WireSpan($0) } }, forKey: .schedule)
+        try members.encodeIfPresent(then, forKey: .then)
+        try members.encodeIfPresent(jitter, forKey: .jitter)
+        try members.encodeIfPresent(factor, forKey: .factor)
+        try members.encodeIfPresent(spread.map { WireSpan($0) }, forKey: .spread)
+        try members.encodeIfPresent(cap, forKey: .cap)
       }
 
       /// How the base grows with the retries i, counted from 0. `exponential` b·m^i, `constant` b, `linear` b +
@@ -372,63 +358,30 @@ extension RedialAPI {
     public struct RetryOn: Sendable, Hashable, Codable {
       /// Network failures: `true` or `always`, `false` or `never`, or `notSent` for those where the request certainly
       /// was not sent.
-      public var network: RedialNullable<RedialJSON>
+      public var network: RedialJSON?
       /// Statuses and ranges of them.
-      public var statuses: RedialNullable<[RedialJSON]>
+      public var statuses: [RedialJSON]?
       /// Statuses to retry only if the response has `Retry-After`.
-      public var statusesWithRetryAfter: RedialNullable<[RedialJSON]>
+      public var statusesWithRetryAfter: [RedialJSON]?
 
       /// Creates one; what is left out is not sent.
       public init(
-        network: RedialNullable<RedialJSON> = .absent, statuses: RedialNullable<[RedialJSON]> = .absent,
-        statusesWithRetryAfter: RedialNullable<[RedialJSON]> = .absent
+        network: RedialJSON? = nil, statuses: [RedialJSON]? = nil, statusesWithRetryAfter: [RedialJSON]? = nil
       ) {
         self.network = network
         self.statuses = statuses
         self.statusesWithRetryAfter = statusesWithRetryAfter
-      }
-
-      private enum CodingKeys: String, CodingKey { case network, statuses, statusesWithRetryAfter }
-
-      /// Reads it from the service's JSON.
-      public init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: CodingKeys.self)
-        network = try members.nullable(RedialJSON.self, forKey: .network)
-        statuses = try members.nullable([RedialJSON].self, forKey: .statuses)
-        statusesWithRetryAfter = try members.nullable([RedialJSON].self, forKey: .statusesWithRetryAfter)
-      }
-
-      /// Writes it as the service does.
-      public func encode(to encoder: any Encoder) throws {
-        var members = encoder.container(keyedBy: CodingKeys.self)
-        try members.encodeNullable(network, forKey: .network)
-        try members.encodeNullable(statuses, forKey: .statuses)
-        try members.encodeNullable(statusesWithRetryAfter, forKey: .statusesWithRetryAfter)
       }
     }
 
     /// Statuses that end the call, even if `retryOn` has them.
     public struct StopOn: Sendable, Hashable, Codable {
       /// Statuses and ranges of them.
-      public var statuses: RedialNullable<[RedialJSON]>
+      public var statuses: [RedialJSON]?
 
       /// Creates one; what is left out is not sent.
-      public init(statuses: RedialNullable<[RedialJSON]> = .absent) {
+      public init(statuses: [RedialJSON]? = nil) {
         self.statuses = statuses
-      }
-
-      private enum CodingKeys: String, CodingKey { case statuses }
-
-      /// Reads it from the service's JSON.
-      public init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: CodingKeys.self)
-        statuses = try members.nullable([RedialJSON].self, forKey: .statuses)
-      }
-
-      /// Writes it as the service does.
-      public func encode(to encoder: any Encoder) throws {
-        var members = encoder.container(keyedBy: CodingKeys.self)
-        try members.encodeNullable(statuses, forKey: .statuses)
       }
     }
 
@@ -438,23 +391,22 @@ extension RedialAPI {
     /// and what the target asks for.
     public struct RetryAfter: Sendable, Hashable, Codable {
       /// Whether the target's wish counts.
-      public var mode: RedialNullable<Mode>
+      public var mode: Mode?
       /// The longest wait that the target may ask for.
-      public var max: RedialNullable<Duration>
+      public var max: Duration?
       /// What happens if the target asks for more than `max`: `stop` ends the call, because an earlier attempt would
       /// ignore the target's wish; `park` waits that long, up to the deadline; `clamp` waits only `max`.
-      public var beyond: RedialNullable<Beyond>
+      public var beyond: Beyond?
       /// The wait that the target asks for is longer by up to this share of it, at random, so that calls that got the
       /// same answer do not return together.
-      public var spread: RedialNullable<Double>
+      public var spread: Double?
       /// The statuses whose `Retry-After` counts.
-      public var statuses: RedialNullable<[RedialJSON]>
+      public var statuses: [RedialJSON]?
 
       /// Creates one; what is left out is not sent.
       public init(
-        mode: RedialNullable<Mode> = .absent, max: RedialNullable<Duration> = .absent,
-        beyond: RedialNullable<Beyond> = .absent, spread: RedialNullable<Double> = .absent,
-        statuses: RedialNullable<[RedialJSON]> = .absent
+        mode: Mode? = nil, max: Duration? = nil, beyond: Beyond? = nil, spread: Double? = nil,
+        statuses: [RedialJSON]? = nil
       ) {
         self.mode = mode
         self.max = max
@@ -468,21 +420,21 @@ extension RedialAPI {
       /// Reads it from the service's JSON.
       public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
-        mode = try members.nullable(Mode.self, forKey: .mode)
-        max = try members.nullable(WireSpan.self, forKey: .max).map { $0.duration }
-        beyond = try members.nullable(Beyond.self, forKey: .beyond)
-        spread = try members.nullable(Double.self, forKey: .spread)
-        statuses = try members.nullable([RedialJSON].self, forKey: .statuses)
+        mode = try members.decodeIfPresent(Mode.self, forKey: .mode)
+        max = try members.decodeIfPresent(WireSpan.self, forKey: .max).map { $0.duration }
+        beyond = try members.decodeIfPresent(Beyond.self, forKey: .beyond)
+        spread = try members.decodeIfPresent(Double.self, forKey: .spread)
+        statuses = try members.decodeIfPresent([RedialJSON].self, forKey: .statuses)
       }
 
       /// Writes it as the service does.
       public func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: CodingKeys.self)
-        try members.encodeNullable(mode, forKey: .mode)
-        try members.encodeNullable(max.map { WireSpan($0) }, forKey: .max)
-        try members.encodeNullable(beyond, forKey: .beyond)
-        try members.encodeNullable(spread, forKey: .spread)
-        try members.encodeNullable(statuses, forKey: .statuses)
+        try members.encodeIfPresent(mode, forKey: .mode)
+        try members.encodeIfPresent(max.map { WireSpan($0) }, forKey: .max)
+        try members.encodeIfPresent(beyond, forKey: .beyond)
+        try members.encodeIfPresent(spread, forKey: .spread)
+        try members.encodeIfPresent(statuses, forKey: .statuses)
       }
 
       /// Whether the target's wish counts.
@@ -1077,40 +1029,37 @@ extension RedialAPI {
   public struct Scenario: Sendable, Hashable, Encodable {
     /// How to retry: an object, or the name of a stored policy, in its current version (`patient`) or in exactly
     /// one (`patient@3`).
-    public var policy: RedialNullable<CallPolicy>
+    public var policy: CallPolicy?
     /// Whether the requests may be repeated once they may have been executed.
-    public var idempotent: RedialNullable<Bool>
+    public var idempotent: Bool?
     /// New calls per second, on average, at random times. With the duration, at most 100,000 calls are simulated.
-    public var rate: RedialNullable<Double>
+    public var rate: Double?
     /// How long calls arrive and the simulation runs, up to a week. By default until five minutes after the outage,
     /// or twice its length.
-    public var duration: RedialNullable<Duration>
+    public var duration: Duration?
     /// The target, outside the outage.
-    public var target: RedialNullable<Target>
+    public var target: Target?
     /// When the target fails, and how.
-    public var outage: RedialNullable<Outage>
+    public var outage: Outage?
     /// Whether the target has a circuit breaker.
-    public var breaker: RedialNullable<Bool>
+    public var breaker: Bool?
     /// Maximum attempts in flight to the target.
-    public var concurrency: RedialNullable<Int>
+    public var concurrency: Int?
     /// With a fixed pace: after the breaker closes, the attempts in flight may grow to the maximum over this time;
     /// up to an hour.
-    public var slowStart: RedialNullable<Duration>
+    public var slowStart: Duration?
     /// Whether the pace follows the target's capacity; see the settings of a target.
-    public var pace: RedialNullable<Pace>
+    public var pace: Pace?
     /// The share of the attempts for new calls while a backlog waits too; see the settings of a target.
-    public var newCallShare: RedialNullable<Double>
+    public var newCallShare: Double?
     /// Seed of the random numbers.
-    public var seed: RedialNullable<Int>
+    public var seed: Int?
 
     /// Creates one; what is left out is not sent.
     public init(
-      policy: RedialNullable<CallPolicy> = .absent, idempotent: RedialNullable<Bool> = .absent,
-      rate: RedialNullable<Double> = .absent, duration: RedialNullable<Duration> = .absent,
-      target: RedialNullable<Target> = .absent, outage: RedialNullable<Outage> = .absent,
-      breaker: RedialNullable<Bool> = .absent, concurrency: RedialNullable<Int> = .absent,
-      slowStart: RedialNullable<Duration> = .absent, pace: RedialNullable<Pace> = .absent,
-      newCallShare: RedialNullable<Double> = .absent, seed: RedialNullable<Int> = .absent
+      policy: CallPolicy? = nil, idempotent: Bool? = nil, rate: Double? = nil, duration: Duration? = nil,
+      target: Target? = nil, outage: Outage? = nil, breaker: Bool? = nil, concurrency: Int? = nil,
+      slowStart: Duration? = nil, pace: Pace? = nil, newCallShare: Double? = nil, seed: Int? = nil
     ) {
       self.policy = policy
       self.idempotent = idempotent
@@ -1133,30 +1082,30 @@ extension RedialAPI {
     /// Writes it as the service does.
     public func encode(to encoder: any Encoder) throws {
       var members = encoder.container(keyedBy: CodingKeys.self)
-      try members.encodeNullable(policy, forKey: .policy)
-      try members.encodeNullable(idempotent, forKey: .idempotent)
-      try members.encodeNullable(rate, forKey: .rate)
-      try members.encodeNullable(duration.map { WireSpan($0) }, forKey: .duration)
-      try members.encodeNullable(target, forKey: .target)
-      try members.encodeNullable(outage, forKey: .outage)
-      try members.encodeNullable(breaker, forKey: .breaker)
-      try members.encodeNullable(concurrency, forKey: .concurrency)
-      try members.encodeNullable(slowStart.map { WireSpan($0) }, forKey: .slowStart)
-      try members.encodeNullable(pace, forKey: .pace)
-      try members.encodeNullable(newCallShare, forKey: .newCallShare)
-      try members.encodeNullable(seed, forKey: .seed)
+      try members.encodeIfPresent(policy, forKey: .policy)
+      try members.encodeIfPresent(idempotent, forKey: .idempotent)
+      try members.encodeIfPresent(rate, forKey: .rate)
+      try members.encodeIfPresent(duration.map { WireSpan($0) }, forKey: .duration)
+      try members.encodeIfPresent(target, forKey: .target)
+      try members.encodeIfPresent(outage, forKey: .outage)
+      try members.encodeIfPresent(breaker, forKey: .breaker)
+      try members.encodeIfPresent(concurrency, forKey: .concurrency)
+      try members.encodeIfPresent(slowStart.map { WireSpan($0) }, forKey: .slowStart)
+      try members.encodeIfPresent(pace, forKey: .pace)
+      try members.encodeIfPresent(newCallShare, forKey: .newCallShare)
+      try members.encodeIfPresent(seed, forKey: .seed)
     }
 
     /// The target, outside the outage.
     public struct Target: Sendable, Hashable, Encodable {
       /// Requests per second that the target answers. Requests that arrive faster wait in its queue for up to a
       /// second; longer waits are refused with status 503. No limit by default.
-      public var capacity: RedialNullable<Int>
+      public var capacity: Int?
       /// Mean time of an answer.
-      public var latency: RedialNullable<Duration>
+      public var latency: Duration?
 
       /// Creates one; what is left out is not sent.
-      public init(capacity: RedialNullable<Int> = .absent, latency: RedialNullable<Duration> = .absent) {
+      public init(capacity: Int? = nil, latency: Duration? = nil) {
         self.capacity = capacity
         self.latency = latency
       }
@@ -1166,29 +1115,28 @@ extension RedialAPI {
       /// Writes it as the service does.
       public func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: CodingKeys.self)
-        try members.encodeNullable(capacity, forKey: .capacity)
-        try members.encodeNullable(latency.map { WireSpan($0) }, forKey: .latency)
+        try members.encodeIfPresent(capacity, forKey: .capacity)
+        try members.encodeIfPresent(latency.map { WireSpan($0) }, forKey: .latency)
       }
     }
 
     /// When the target fails, and how.
     public struct Outage: Sendable, Hashable, Encodable {
       /// When it begins, from the start of the simulation.
-      public var from: RedialNullable<Duration>
+      public var from: Duration?
       /// When it ends, likewise.
-      public var to: RedialNullable<Duration>
+      public var to: Duration?
       /// The share of requests that fail during the outage.
-      public var errorRate: RedialNullable<Double>
+      public var errorRate: Double?
       /// How they fail. `unanswered` lasts until the attempt's timeout; a number is a status.
-      public var failure: RedialNullable<RedialJSON>
+      public var failure: RedialJSON?
       /// Mean time of an answer during the outage; by default unchanged.
-      public var latency: RedialNullable<Duration>
+      public var latency: Duration?
 
       /// Creates one; what is left out is not sent.
       public init(
-        from: RedialNullable<Duration> = .absent, to: RedialNullable<Duration> = .absent,
-        errorRate: RedialNullable<Double> = .absent, failure: RedialNullable<RedialJSON> = .absent,
-        latency: RedialNullable<Duration> = .absent
+        from: Duration? = nil, to: Duration? = nil, errorRate: Double? = nil, failure: RedialJSON? = nil,
+        latency: Duration? = nil
       ) {
         self.from = from
         self.to = to
@@ -1202,11 +1150,11 @@ extension RedialAPI {
       /// Writes it as the service does.
       public func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: CodingKeys.self)
-        try members.encodeNullable(from.map { WireSpan($0) }, forKey: .from)
-        try members.encodeNullable(to.map { WireSpan($0) }, forKey: .to)
-        try members.encodeNullable(errorRate, forKey: .errorRate)
-        try members.encodeNullable(failure, forKey: .failure)
-        try members.encodeNullable(latency.map { WireSpan($0) }, forKey: .latency)
+        try members.encodeIfPresent(from.map { WireSpan($0) }, forKey: .from)
+        try members.encodeIfPresent(to.map { WireSpan($0) }, forKey: .to)
+        try members.encodeIfPresent(errorRate, forKey: .errorRate)
+        try members.encodeIfPresent(failure, forKey: .failure)
+        try members.encodeIfPresent(latency.map { WireSpan($0) }, forKey: .latency)
       }
     }
 
@@ -1742,22 +1690,21 @@ extension RedialAPI {
     /// `retry`: retry calls that have ended.
     public var action: RedialAPI.BulkAction
     /// The calls to act on: those for which all conditions hold, as for a list.
-    public var filter: RedialNullable<CallFilter>
+    public var filter: CallFilter?
     /// Maximum calls per second; 100 by default.
-    public var ratePerSecond: RedialNullable<Int>
+    public var ratePerSecond: Int?
     /// Who.
-    public var by: RedialNullable<String>
+    public var by: String?
     /// Why.
-    public var reason: RedialNullable<String>
+    public var reason: String?
     /// Act on all calls that the action applies to, if `filter` is left out or has no condition except `kind`.
     /// Without it such a request is refused, a dry run too.
-    public var all: RedialNullable<Bool>
+    public var all: Bool?
 
     /// Creates one; what is left out is not sent.
     public init(
-      action: RedialAPI.BulkAction, filter: RedialNullable<CallFilter> = .absent,
-      ratePerSecond: RedialNullable<Int> = .absent, by: RedialNullable<String> = .absent,
-      reason: RedialNullable<String> = .absent, all: RedialNullable<Bool> = .absent
+      action: RedialAPI.BulkAction, filter: CallFilter? = nil, ratePerSecond: Int? = nil, by: String? = nil,
+      reason: String? = nil, all: Bool? = nil
     ) {
       self.action = action
       self.filter = filter
@@ -1765,19 +1712,6 @@ extension RedialAPI {
       self.by = by
       self.reason = reason
       self.all = all
-    }
-
-    private enum CodingKeys: String, CodingKey { case action, filter, ratePerSecond, by, reason, all }
-
-    /// Writes it as the service does.
-    public func encode(to encoder: any Encoder) throws {
-      var members = encoder.container(keyedBy: CodingKeys.self)
-      try members.encode(action, forKey: .action)
-      try members.encodeNullable(filter, forKey: .filter)
-      try members.encodeNullable(ratePerSecond, forKey: .ratePerSecond)
-      try members.encodeNullable(by, forKey: .by)
-      try members.encodeNullable(reason, forKey: .reason)
-      try members.encodeNullable(all, forKey: .all)
     }
   }
 }
@@ -1896,30 +1830,16 @@ extension RedialAPI {
     /// Until when it counts as acknowledged, or how long from now; 7 days if it is left out.
     public var until: RedialAPI.Moment?
     /// Who.
-    public var by: RedialNullable<String>
+    public var by: String?
     /// Why.
-    public var reason: RedialNullable<String>
+    public var reason: String?
 
     /// Creates one; what is left out is not sent.
-    public init(
-      state: RedialAPI.IssueState, until: RedialAPI.Moment? = nil, by: RedialNullable<String> = .absent,
-      reason: RedialNullable<String> = .absent
-    ) {
+    public init(state: RedialAPI.IssueState, until: RedialAPI.Moment? = nil, by: String? = nil, reason: String? = nil) {
       self.state = state
       self.until = until
       self.by = by
       self.reason = reason
-    }
-
-    private enum CodingKeys: String, CodingKey { case state, until, by, reason }
-
-    /// Writes it as the service does.
-    public func encode(to encoder: any Encoder) throws {
-      var members = encoder.container(keyedBy: CodingKeys.self)
-      try members.encode(state, forKey: .state)
-      try members.encodeIfPresent(until, forKey: .until)
-      try members.encodeNullable(by, forKey: .by)
-      try members.encodeNullable(reason, forKey: .reason)
     }
   }
 }
@@ -2180,19 +2100,18 @@ extension RedialAPI {
   /// What a client says about an alert.
   public struct AlertDraft: Sendable, Hashable, Encodable {
     /// What it watches for; all by default.
-    public var conditions: RedialNullable<[RedialAPI.AlertCondition]>
+    public var conditions: [RedialAPI.AlertCondition]?
     /// If not empty, only conditions of these targets.
-    public var targets: RedialNullable<[String]>
+    public var targets: [String]?
     /// How long a condition has to be true, up to 7 days; by default the usual time of each.
-    public var after: RedialNullable<Duration>
+    public var after: Duration?
     /// Where the messages go: exactly one of `endpoint`, `slack`, `teams` and `pagerDuty`. URLs have to be allowed
     /// by the egress policy.
-    public var to: RedialNullable<To>
+    public var to: To?
 
     /// Creates one; what is left out is not sent.
     public init(
-      conditions: RedialNullable<[RedialAPI.AlertCondition]> = .absent, targets: RedialNullable<[String]> = .absent,
-      after: RedialNullable<Duration> = .absent, to: RedialNullable<To> = .absent
+      conditions: [RedialAPI.AlertCondition]? = nil, targets: [String]? = nil, after: Duration? = nil, to: To? = nil
     ) {
       self.conditions = conditions
       self.targets = targets
@@ -2205,49 +2124,36 @@ extension RedialAPI {
     /// Writes it as the service does.
     public func encode(to encoder: any Encoder) throws {
       var members = encoder.container(keyedBy: CodingKeys.self)
-      try members.encodeNullable(conditions, forKey: .conditions)
-      try members.encodeNullable(targets, forKey: .targets)
-      try members.encodeNullable(after.map { WireSpan($0) }, forKey: .after)
-      try members.encodeNullable(to, forKey: .to)
+      try members.encodeIfPresent(conditions, forKey: .conditions)
+      try members.encodeIfPresent(targets, forKey: .targets)
+      try members.encodeIfPresent(after.map { WireSpan($0) }, forKey: .after)
+      try members.encodeIfPresent(to, forKey: .to)
     }
 
     /// Where the messages go: exactly one of `endpoint`, `slack`, `teams` and `pagerDuty`. URLs have to be allowed
     /// by the egress policy.
     public struct To: Sendable, Hashable, Encodable {
       /// The id of a webhook endpoint; it gets events of type `alert.opened` and `alert.ended`, signed.
-      public var endpoint: RedialNullable<String>
+      public var endpoint: String?
       /// The URL of an incoming webhook of Slack.
-      public var slack: RedialNullable<String>
+      public var slack: String?
       /// The URL of a workflow of Microsoft Teams that posts when a webhook request comes.
-      public var teams: RedialNullable<String>
+      public var teams: String?
       /// The integration key of a PagerDuty service (Events API v2).
-      public var pagerDuty: RedialNullable<String>
+      public var pagerDuty: String?
       /// Only for PagerDuty, where its events go; such as `https://events.eu.pagerduty.com/v2/enqueue`.
-      public var url: RedialNullable<String>
+      public var url: String?
 
       /// Creates one; what is left out is not sent.
       public init(
-        endpoint: RedialNullable<String> = .absent, slack: RedialNullable<String> = .absent,
-        teams: RedialNullable<String> = .absent, pagerDuty: RedialNullable<String> = .absent,
-        url: RedialNullable<String> = .absent
+        endpoint: String? = nil, slack: String? = nil, teams: String? = nil, pagerDuty: String? = nil,
+        url: String? = nil
       ) {
         self.endpoint = endpoint
         self.slack = slack
         self.teams = teams
         self.pagerDuty = pagerDuty
         self.url = url
-      }
-
-      private enum CodingKeys: String, CodingKey { case endpoint, slack, teams, pagerDuty, url }
-
-      /// Writes it as the service does.
-      public func encode(to encoder: any Encoder) throws {
-        var members = encoder.container(keyedBy: CodingKeys.self)
-        try members.encodeNullable(endpoint, forKey: .endpoint)
-        try members.encodeNullable(slack, forKey: .slack)
-        try members.encodeNullable(teams, forKey: .teams)
-        try members.encodeNullable(pagerDuty, forKey: .pagerDuty)
-        try members.encodeNullable(url, forKey: .url)
       }
     }
   }
@@ -2359,30 +2265,16 @@ extension RedialAPI {
     /// Until when, or how long from now; 1 hour if it is left out.
     public var until: RedialAPI.Moment?
     /// Who.
-    public var by: RedialNullable<String>
+    public var by: String?
     /// Why.
-    public var reason: RedialNullable<String>
+    public var reason: String?
 
     /// Creates one; what is left out is not sent.
-    public init(
-      silenced: Bool, until: RedialAPI.Moment? = nil, by: RedialNullable<String> = .absent,
-      reason: RedialNullable<String> = .absent
-    ) {
+    public init(silenced: Bool, until: RedialAPI.Moment? = nil, by: String? = nil, reason: String? = nil) {
       self.silenced = silenced
       self.until = until
       self.by = by
       self.reason = reason
-    }
-
-    private enum CodingKeys: String, CodingKey { case silenced, until, by, reason }
-
-    /// Writes it as the service does.
-    public func encode(to encoder: any Encoder) throws {
-      var members = encoder.container(keyedBy: CodingKeys.self)
-      try members.encode(silenced, forKey: .silenced)
-      try members.encodeIfPresent(until, forKey: .until)
-      try members.encodeNullable(by, forKey: .by)
-      try members.encodeNullable(reason, forKey: .reason)
     }
   }
 }
@@ -2395,30 +2287,16 @@ extension RedialAPI {
     /// Until when, or how long from now; 1 day if it is left out.
     public var until: RedialAPI.Moment?
     /// Who.
-    public var by: RedialNullable<String>
+    public var by: String?
     /// Why.
-    public var reason: RedialNullable<String>
+    public var reason: String?
 
     /// Creates one; what is left out is not sent.
-    public init(
-      acknowledged: Bool, until: RedialAPI.Moment? = nil, by: RedialNullable<String> = .absent,
-      reason: RedialNullable<String> = .absent
-    ) {
+    public init(acknowledged: Bool, until: RedialAPI.Moment? = nil, by: String? = nil, reason: String? = nil) {
       self.acknowledged = acknowledged
       self.until = until
       self.by = by
       self.reason = reason
-    }
-
-    private enum CodingKeys: String, CodingKey { case acknowledged, until, by, reason }
-
-    /// Writes it as the service does.
-    public func encode(to encoder: any Encoder) throws {
-      var members = encoder.container(keyedBy: CodingKeys.self)
-      try members.encode(acknowledged, forKey: .acknowledged)
-      try members.encodeIfPresent(until, forKey: .until)
-      try members.encodeNullable(by, forKey: .by)
-      try members.encodeNullable(reason, forKey: .reason)
     }
   }
 }
@@ -3315,23 +3193,23 @@ extension RedialAPI {
   /// Limits of a target. Members that are left out follow the service's settings.
   public struct TargetSettings: Sendable, Hashable, Codable {
     /// When the circuit breaker opens, and how it closes again.
-    public var breaker: RedialNullable<Breaker>
+    public var breaker: Breaker?
     /// Maximum attempts in flight.
-    public var maxInFlight: RedialNullable<Int>
+    public var maxInFlight: Int?
     /// How many attempts may start per second.
-    public var rate: RedialNullable<Rate>
+    public var rate: Rate?
     /// Retries beyond it wait.
-    public var retryBudget: RedialNullable<RetryBudget>
+    public var retryBudget: RetryBudget?
     /// How fast attempts start: `adaptive`, as fast as the target can take them within its other limits, or
     /// `fixed`, as fast as these allow.
-    public var pace: RedialNullable<Pace>
+    public var pace: Pace?
     /// The share of the attempts that new calls get while a backlog waits too; what they do not use goes to the
     /// backlog. 0: all calls start by age.
-    public var newCallShare: RedialNullable<Double>
+    public var newCallShare: Double?
     /// With a fixed pace: after the breaker closes, the attempts in flight may grow to the maximum over this time.
-    public var slowStart: RedialNullable<Duration>
+    public var slowStart: Duration?
     /// Maximum duration of an attempt, whatever the policy says.
-    public var attemptTimeout: RedialNullable<Duration>
+    public var attemptTimeout: Duration?
     /// How the target and Redial prove who they are. Files are named by absolute paths on Redial's machine, within
     /// the directory in the setting `tlsDirectory`. Any other path is refused without looking at the file; without
     /// the setting, every path is. Files are read when a connection is made; their content is neither stored nor
@@ -3341,15 +3219,13 @@ extension RedialAPI {
     /// request to these origins, whatever target the call names. The client certificate is sent by calls to this
     /// target, or, if the target is the origin itself, by every call to it; never after a redirect from another
     /// origin.
-    public var tls: RedialNullable<Tls>
+    public var tls: Tls?
 
     /// Creates one; what is left out is not sent.
     public init(
-      breaker: RedialNullable<Breaker> = .absent, maxInFlight: RedialNullable<Int> = .absent,
-      rate: RedialNullable<Rate> = .absent, retryBudget: RedialNullable<RetryBudget> = .absent,
-      pace: RedialNullable<Pace> = .absent, newCallShare: RedialNullable<Double> = .absent,
-      slowStart: RedialNullable<Duration> = .absent, attemptTimeout: RedialNullable<Duration> = .absent,
-      tls: RedialNullable<Tls> = .absent
+      breaker: Breaker? = nil, maxInFlight: Int? = nil, rate: Rate? = nil, retryBudget: RetryBudget? = nil,
+      pace: Pace? = nil, newCallShare: Double? = nil, slowStart: Duration? = nil, attemptTimeout: Duration? = nil,
+      tls: Tls? = nil
     ) {
       self.breaker = breaker
       self.maxInFlight = maxInFlight
@@ -3369,62 +3245,60 @@ extension RedialAPI {
     /// Reads it from the service's JSON.
     public init(from decoder: any Decoder) throws {
       let members = try decoder.container(keyedBy: CodingKeys.self)
-      breaker = try members.nullable(Breaker.self, forKey: .breaker)
-      maxInFlight = try members.nullable(Int.self, forKey: .maxInFlight)
-      rate = try members.nullable(Rate.self, forKey: .rate)
-      retryBudget = try members.nullable(RetryBudget.self, forKey: .retryBudget)
-      pace = try members.nullable(Pace.self, forKey: .pace)
-      newCallShare = try members.nullable(Double.self, forKey: .newCallShare)
-      slowStart = try members.nullable(WireSpan.self, forKey: .slowStart).map { $0.duration }
-      attemptTimeout = try members.nullable(WireSpan.self, forKey: .attemptTimeout).map { $0.duration }
-      tls = try members.nullable(Tls.self, forKey: .tls)
+      breaker = try members.decodeIfPresent(Breaker.self, forKey: .breaker)
+      maxInFlight = try members.decodeIfPresent(Int.self, forKey: .maxInFlight)
+      rate = try members.decodeIfPresent(Rate.self, forKey: .rate)
+      retryBudget = try members.decodeIfPresent(RetryBudget.self, forKey: .retryBudget)
+      pace = try members.decodeIfPresent(Pace.self, forKey: .pace)
+      newCallShare = try members.decodeIfPresent(Double.self, forKey: .newCallShare)
+      slowStart = try members.decodeIfPresent(WireSpan.self, forKey: .slowStart).map { $0.duration }
+      attemptTimeout = try members.decodeIfPresent(WireSpan.self, forKey: .attemptTimeout).map { $0.duration }
+      tls = try members.decodeIfPresent(Tls.self, forKey: .tls)
     }
 
     /// Writes it as the service does.
     public func encode(to encoder: any Encoder) throws {
       var members = encoder.container(keyedBy: CodingKeys.self)
-      try members.encodeNullable(breaker, forKey: .breaker)
-      try members.encodeNullable(maxInFlight, forKey: .maxInFlight)
-      try members.encodeNullable(rate, forKey: .rate)
-      try members.encodeNullable(retryBudget, forKey: .retryBudget)
-      try members.encodeNullable(pace, forKey: .pace)
-      try members.encodeNullable(newCallShare, forKey: .newCallShare)
-      try members.encodeNullable(slowStart.map { WireSpan($0) }, forKey: .slowStart)
-      try members.encodeNullable(attemptTimeout.map { WireSpan($0) }, forKey: .attemptTimeout)
-      try members.encodeNullable(tls, forKey: .tls)
+      try members.encodeIfPresent(breaker, forKey: .breaker)
+      try members.encodeIfPresent(maxInFlight, forKey: .maxInFlight)
+      try members.encodeIfPresent(rate, forKey: .rate)
+      try members.encodeIfPresent(retryBudget, forKey: .retryBudget)
+      try members.encodeIfPresent(pace, forKey: .pace)
+      try members.encodeIfPresent(newCallShare, forKey: .newCallShare)
+      try members.encodeIfPresent(slowStart.map { WireSpan($0) }, forKey: .slowStart)
+      try members.encodeIfPresent(attemptTimeout.map { WireSpan($0) }, forKey: .attemptTimeout)
+      try members.encodeIfPresent(tls, forKey: .tls)
     }
 
     /// When the circuit breaker opens, and how it closes again.
     public struct Breaker: Sendable, Hashable, Codable {
       /// Least failures in a row that open it; 0 turns this rule off. Failures of one call count once, and those of
       /// attempts that began before one that has succeeded do not count.
-      public var consecutiveFailures: RedialNullable<Int>
+      public var consecutiveFailures: Int?
       /// A run of failures opens it only if it comes by chance with this probability at most, at the share of
       /// failures that is usual for the target. 1 opens it at each run.
-      public var significance: RedialNullable<Double>
+      public var significance: Double?
       /// Least time that a run of failures lasts before it opens. Twice the usual response time is added, unless it
       /// is `0s`.
-      public var failureTime: RedialNullable<Duration>
+      public var failureTime: Duration?
       /// Failure rate in the window that opens it; 0 turns this rule off.
-      public var failureRate: RedialNullable<Double>
+      public var failureRate: Double?
       /// The window of the failure rate.
-      public var window: RedialNullable<Duration>
+      public var window: Duration?
       /// Least attempts in the window for the failure rate to count.
-      public var minimumCalls: RedialNullable<Int>
+      public var minimumCalls: Int?
       /// How long it is open the first time; each time longer until a probe succeeds.
-      public var openInterval: RedialNullable<Duration>
+      public var openInterval: Duration?
       /// The longest time for which it is open.
-      public var maxOpenInterval: RedialNullable<Duration>
+      public var maxOpenInterval: Duration?
       /// Maximum attempts in flight while it is half-open.
-      public var probes: RedialNullable<Int>
+      public var probes: Int?
 
       /// Creates one; what is left out is not sent.
       public init(
-        consecutiveFailures: RedialNullable<Int> = .absent, significance: RedialNullable<Double> = .absent,
-        failureTime: RedialNullable<Duration> = .absent, failureRate: RedialNullable<Double> = .absent,
-        window: RedialNullable<Duration> = .absent, minimumCalls: RedialNullable<Int> = .absent,
-        openInterval: RedialNullable<Duration> = .absent, maxOpenInterval: RedialNullable<Duration> = .absent,
-        probes: RedialNullable<Int> = .absent
+        consecutiveFailures: Int? = nil, significance: Double? = nil, failureTime: Duration? = nil,
+        failureRate: Double? = nil, window: Duration? = nil, minimumCalls: Int? = nil, openInterval: Duration? = nil,
+        maxOpenInterval: Duration? = nil, probes: Int? = nil
       ) {
         self.consecutiveFailures = consecutiveFailures
         self.significance = significance
@@ -3445,89 +3319,57 @@ extension RedialAPI {
       /// Reads it from the service's JSON.
       public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
-        consecutiveFailures = try members.nullable(Int.self, forKey: .consecutiveFailures)
-        significance = try members.nullable(Double.self, forKey: .significance)
-        failureTime = try members.nullable(WireSpan.self, forKey: .failureTime).map { $0.duration }
-        failureRate = try members.nullable(Double.self, forKey: .failureRate)
-        window = try members.nullable(WireSpan.self, forKey: .window).map { $0.duration }
-        minimumCalls = try members.nullable(Int.self, forKey: .minimumCalls)
-        openInterval = try members.nullable(WireSpan.self, forKey: .openInterval).map { $0.duration }
-        maxOpenInterval = try members.nullable(WireSpan.self, forKey: .maxOpenInterval).map { $0.duration }
-        probes = try members.nullable(Int.self, forKey: .probes)
+        consecutiveFailures = try members.decodeIfPresent(Int.self, forKey: .consecutiveFailures)
+        significance = try members.decodeIfPresent(Double.self, forKey: .significance)
+        failureTime = try members.decodeIfPresent(WireSpan.self, forKey: .failureTime).map { $0.duration }
+        failureRate = try members.decodeIfPresent(Double.self, forKey: .failureRate)
+        window = try members.decodeIfPresent(WireSpan.self, forKey: .window).map { $0.duration }
+        minimumCalls = try members.decodeIfPresent(Int.self, forKey: .minimumCalls)
+        openInterval = try members.decodeIfPresent(WireSpan.self, forKey: .openInterval).map { $0.duration }
+        maxOpenInterval = try members.decodeIfPresent(WireSpan.self, forKey: .maxOpenInterval).map { $0.duration }
+        probes = try members.decodeIfPresent(Int.self, forKey: .probes)
       }
 
       /// Writes it as the service does.
       public func encode(to encoder: any Encoder) throws {
         var members = encoder.container(keyedBy: CodingKeys.self)
-        try members.encodeNullable(consecutiveFailures, forKey: .consecutiveFailures)
-        try members.encodeNullable(significance, forKey: .significance)
-        try members.encodeNullable(failureTime.map { WireSpan($0) }, forKey: .failureTime)
-        try members.encodeNullable(failureRate, forKey: .failureRate)
-        try members.encodeNullable(window.map { WireSpan($0) }, forKey: .window)
-        try members.encodeNullable(minimumCalls, forKey: .minimumCalls)
-        try members.encodeNullable(openInterval.map { WireSpan($0) }, forKey: .openInterval)
-        try members.encodeNullable(maxOpenInterval.map { WireSpan($0) }, forKey: .maxOpenInterval)
-        try members.encodeNullable(probes, forKey: .probes)
+        try members.encodeIfPresent(consecutiveFailures, forKey: .consecutiveFailures)
+        try members.encodeIfPresent(significance, forKey: .significance)
+        try members.encodeIfPresent(failureTime.map { WireSpan($0) }, forKey: .failureTime)
+        try members.encodeIfPresent(failureRate, forKey: .failureRate)
+        try members.encodeIfPresent(window.map { WireSpan($0) }, forKey: .window)
+        try members.encodeIfPresent(minimumCalls, forKey: .minimumCalls)
+        try members.encodeIfPresent(openInterval.map { WireSpan($0) }, forKey: .openInterval)
+        try members.encodeIfPresent(maxOpenInterval.map { WireSpan($0) }, forKey: .maxOpenInterval)
+        try members.encodeIfPresent(probes, forKey: .probes)
       }
     }
 
     /// How many attempts may start per second.
     public struct Rate: Sendable, Hashable, Codable {
       /// Maximum attempts started per second; 0 for no limit.
-      public var perSecond: RedialNullable<Double>
+      public var perSecond: Double?
       /// Attempts that may start at once after a quiet time.
-      public var burst: RedialNullable<Int>
+      public var burst: Int?
 
       /// Creates one; what is left out is not sent.
-      public init(perSecond: RedialNullable<Double> = .absent, burst: RedialNullable<Int> = .absent) {
+      public init(perSecond: Double? = nil, burst: Int? = nil) {
         self.perSecond = perSecond
         self.burst = burst
-      }
-
-      private enum CodingKeys: String, CodingKey { case perSecond, burst }
-
-      /// Reads it from the service's JSON.
-      public init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: CodingKeys.self)
-        perSecond = try members.nullable(Double.self, forKey: .perSecond)
-        burst = try members.nullable(Int.self, forKey: .burst)
-      }
-
-      /// Writes it as the service does.
-      public func encode(to encoder: any Encoder) throws {
-        var members = encoder.container(keyedBy: CodingKeys.self)
-        try members.encodeNullable(perSecond, forKey: .perSecond)
-        try members.encodeNullable(burst, forKey: .burst)
       }
     }
 
     /// Retries beyond it wait.
     public struct RetryBudget: Sendable, Hashable, Codable {
       /// Retries as a share of the first attempts of the last 10 s.
-      public var share: RedialNullable<Double>
+      public var share: Double?
       /// Retries per second in addition to the share; 0 for no limit on retries.
-      public var minPerSecond: RedialNullable<Int>
+      public var minPerSecond: Int?
 
       /// Creates one; what is left out is not sent.
-      public init(share: RedialNullable<Double> = .absent, minPerSecond: RedialNullable<Int> = .absent) {
+      public init(share: Double? = nil, minPerSecond: Int? = nil) {
         self.share = share
         self.minPerSecond = minPerSecond
-      }
-
-      private enum CodingKeys: String, CodingKey { case share, minPerSecond }
-
-      /// Reads it from the service's JSON.
-      public init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: CodingKeys.self)
-        share = try members.nullable(Double.self, forKey: .share)
-        minPerSecond = try members.nullable(Int.self, forKey: .minPerSecond)
-      }
-
-      /// Writes it as the service does.
-      public func encode(to encoder: any Encoder) throws {
-        var members = encoder.container(keyedBy: CodingKeys.self)
-        try members.encodeNullable(share, forKey: .share)
-        try members.encodeNullable(minPerSecond, forKey: .minPerSecond)
       }
     }
 
@@ -3556,24 +3398,23 @@ extension RedialAPI {
     /// origin.
     public struct Tls: Sendable, Hashable, Codable {
       /// Redial's client certificate, in PEM, followed by those of its issuers.
-      public var certificate: RedialNullable<String>
+      public var certificate: String?
       /// The certificate's private key, in PEM, unless it is in the certificate's file.
-      public var key: RedialNullable<String>
+      public var key: String?
       /// Certificate authorities, in PEM, that are trusted for this target, and no others.
-      public var caFile: RedialNullable<String>
+      public var caFile: String?
       /// SHA-256 digests of public keys, in base 64. The target must have one of these keys.
-      public var pins: RedialNullable<[String]>
+      public var pins: [String]?
       /// Oldest allowed version of TLS.
-      public var minVersion: RedialNullable<MinVersion>
+      public var minVersion: MinVersion?
       /// The origins that all of it applies to. Required, unless the target's key is an origin as in URLs: then it
       /// applies to that one.
-      public var origins: RedialNullable<[String]>
+      public var origins: [String]?
 
       /// Creates one; what is left out is not sent.
       public init(
-        certificate: RedialNullable<String> = .absent, key: RedialNullable<String> = .absent,
-        caFile: RedialNullable<String> = .absent, pins: RedialNullable<[String]> = .absent,
-        minVersion: RedialNullable<MinVersion> = .absent, origins: RedialNullable<[String]> = .absent
+        certificate: String? = nil, key: String? = nil, caFile: String? = nil, pins: [String]? = nil,
+        minVersion: MinVersion? = nil, origins: [String]? = nil
       ) {
         self.certificate = certificate
         self.key = key
@@ -3581,30 +3422,6 @@ extension RedialAPI {
         self.pins = pins
         self.minVersion = minVersion
         self.origins = origins
-      }
-
-      private enum CodingKeys: String, CodingKey { case certificate, key, caFile, pins, minVersion, origins }
-
-      /// Reads it from the service's JSON.
-      public init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: CodingKeys.self)
-        certificate = try members.nullable(String.self, forKey: .certificate)
-        key = try members.nullable(String.self, forKey: .key)
-        caFile = try members.nullable(String.self, forKey: .caFile)
-        pins = try members.nullable([String].self, forKey: .pins)
-        minVersion = try members.nullable(MinVersion.self, forKey: .minVersion)
-        origins = try members.nullable([String].self, forKey: .origins)
-      }
-
-      /// Writes it as the service does.
-      public func encode(to encoder: any Encoder) throws {
-        var members = encoder.container(keyedBy: CodingKeys.self)
-        try members.encodeNullable(certificate, forKey: .certificate)
-        try members.encodeNullable(key, forKey: .key)
-        try members.encodeNullable(caFile, forKey: .caFile)
-        try members.encodeNullable(pins, forKey: .pins)
-        try members.encodeNullable(minVersion, forKey: .minVersion)
-        try members.encodeNullable(origins, forKey: .origins)
       }
 
       /// Oldest allowed version of TLS.
@@ -3939,37 +3756,24 @@ extension RedialAPI {
     /// as it is shown leaves the URL as it is.
     public var url: String
     /// A name for people.
-    public var description: RedialNullable<String>
+    public var description: String?
     /// The events that it gets; all by default.
-    public var events: RedialNullable<[RedialAPI.WebhookEventType]>
+    public var events: [RedialAPI.WebhookEventType]?
     /// If not empty, only events of these targets, and of calls to them.
-    public var targets: RedialNullable<[String]>
+    public var targets: [String]?
     /// Whether it gets webhooks.
-    public var enabled: RedialNullable<Bool>
+    public var enabled: Bool?
 
     /// Creates one; what is left out is not sent.
     public init(
-      url: String, description: RedialNullable<String> = .absent,
-      events: RedialNullable<[RedialAPI.WebhookEventType]> = .absent, targets: RedialNullable<[String]> = .absent,
-      enabled: RedialNullable<Bool> = .absent
+      url: String, description: String? = nil, events: [RedialAPI.WebhookEventType]? = nil, targets: [String]? = nil,
+      enabled: Bool? = nil
     ) {
       self.url = url
       self.description = description
       self.events = events
       self.targets = targets
       self.enabled = enabled
-    }
-
-    private enum CodingKeys: String, CodingKey { case url, description, events, targets, enabled }
-
-    /// Writes it as the service does.
-    public func encode(to encoder: any Encoder) throws {
-      var members = encoder.container(keyedBy: CodingKeys.self)
-      try members.encode(url, forKey: .url)
-      try members.encodeNullable(description, forKey: .description)
-      try members.encodeNullable(events, forKey: .events)
-      try members.encodeNullable(targets, forKey: .targets)
-      try members.encodeNullable(enabled, forKey: .enabled)
     }
   }
 }
@@ -4227,30 +4031,16 @@ extension RedialAPI {
     /// What it allows.
     public var scopes: [RedialAPI.APIScope]
     /// Maximum requests per minute; no limit if left out.
-    public var requestsPerMinute: RedialNullable<Int>
+    public var requestsPerMinute: Int?
     /// The namespace that a key acts in; by default that of the key that makes it.
-    public var namespace: RedialNullable<String>
+    public var namespace: String?
 
     /// Creates one; what is left out is not sent.
-    public init(
-      name: String, scopes: [RedialAPI.APIScope], requestsPerMinute: RedialNullable<Int> = .absent,
-      namespace: RedialNullable<String> = .absent
-    ) {
+    public init(name: String, scopes: [RedialAPI.APIScope], requestsPerMinute: Int? = nil, namespace: String? = nil) {
       self.name = name
       self.scopes = scopes
       self.requestsPerMinute = requestsPerMinute
       self.namespace = namespace
-    }
-
-    private enum CodingKeys: String, CodingKey { case name, scopes, requestsPerMinute, namespace }
-
-    /// Writes it as the service does.
-    public func encode(to encoder: any Encoder) throws {
-      var members = encoder.container(keyedBy: CodingKeys.self)
-      try members.encode(name, forKey: .name)
-      try members.encode(scopes, forKey: .scopes)
-      try members.encodeNullable(requestsPerMinute, forKey: .requestsPerMinute)
-      try members.encodeNullable(namespace, forKey: .namespace)
     }
   }
 }
@@ -4451,19 +4241,11 @@ extension RedialAPI {
   /// Give a webhook endpoint a new secret.
   public struct SecretRotation: Sendable, Hashable, Encodable {
     /// How long the old secret also signs, 0s to 30d.
-    public var overlap: RedialNullable<String>
+    public var overlap: String?
 
     /// Creates one; what is left out is not sent.
-    public init(overlap: RedialNullable<String> = .absent) {
+    public init(overlap: String? = nil) {
       self.overlap = overlap
-    }
-
-    private enum CodingKeys: String, CodingKey { case overlap }
-
-    /// Writes it as the service does.
-    public func encode(to encoder: any Encoder) throws {
-      var members = encoder.container(keyedBy: CodingKeys.self)
-      try members.encodeNullable(overlap, forKey: .overlap)
     }
   }
 }
@@ -4483,19 +4265,17 @@ extension RedialAPI {
   public struct PolicyPreview: Sendable, Hashable, Encodable {
     /// How to retry: an object, or the name of a stored policy, in its current version (`patient`) or in exactly
     /// one (`patient@3`).
-    public var policy: RedialNullable<CallPolicy>
+    public var policy: CallPolicy?
     /// `idempotent`.
-    public var idempotent: RedialNullable<Bool>
+    public var idempotent: Bool?
     /// Assumed duration of each attempt; up to an hour.
-    public var attemptDuration: RedialNullable<Duration>
+    public var attemptDuration: Duration?
     /// Maximum number of attempts to list.
-    public var limit: RedialNullable<Int>
+    public var limit: Int?
 
     /// Creates one; what is left out is not sent.
-    public init(
-      policy: RedialNullable<CallPolicy> = .absent, idempotent: RedialNullable<Bool> = .absent,
-      attemptDuration: RedialNullable<Duration> = .absent, limit: RedialNullable<Int> = .absent
-    ) {
+    public init(policy: CallPolicy? = nil, idempotent: Bool? = nil, attemptDuration: Duration? = nil, limit: Int? = nil)
+    {
       self.policy = policy
       self.idempotent = idempotent
       self.attemptDuration = attemptDuration
@@ -4507,10 +4287,10 @@ extension RedialAPI {
     /// Writes it as the service does.
     public func encode(to encoder: any Encoder) throws {
       var members = encoder.container(keyedBy: CodingKeys.self)
-      try members.encodeNullable(policy, forKey: .policy)
-      try members.encodeNullable(idempotent, forKey: .idempotent)
-      try members.encodeNullable(attemptDuration.map { WireSpan($0) }, forKey: .attemptDuration)
-      try members.encodeNullable(limit, forKey: .limit)
+      try members.encodeIfPresent(policy, forKey: .policy)
+      try members.encodeIfPresent(idempotent, forKey: .idempotent)
+      try members.encodeIfPresent(attemptDuration.map { WireSpan($0) }, forKey: .attemptDuration)
+      try members.encodeIfPresent(limit, forKey: .limit)
     }
   }
 }

@@ -17,6 +17,8 @@ extension RedialProblem.Code {
   public static let callDamaged = Self(rawValue: "callDamaged")
   /// The call has ended.
   public static let callEnded = Self(rawValue: "callEnded")
+  /// The code `callInMemory`.
+  public static let callInMemory = Self(rawValue: "callInMemory")
   /// The call has not ended.
   public static let callNotEnded = Self(rawValue: "callNotEnded")
   /// There is no such call.
@@ -37,6 +39,12 @@ extension RedialProblem.Code {
   public static let forecastsFull = Self(rawValue: "forecastsFull")
   /// The code `forwardNotDeliberate`.
   public static let forwardNotDeliberate = Self(rawValue: "forwardNotDeliberate")
+  /// The code `forwardedTooLate`.
+  public static let forwardedTooLate = Self(rawValue: "forwardedTooLate")
+  /// The code `hostEmpty`.
+  public static let hostEmpty = Self(rawValue: "hostEmpty")
+  /// The code `hostNotAllowed`.
+  public static let hostNotAllowed = Self(rawValue: "hostNotAllowed")
   /// The code `idempotencyKeyReused`.
   public static let idempotencyKeyReused = Self(rawValue: "idempotencyKeyReused")
   /// The incident is over.
@@ -61,6 +69,8 @@ extension RedialProblem.Code {
   public static let invalidChange = Self(rawValue: "invalidChange")
   /// The call descriptor cannot be accepted.
   public static let invalidDescriptor = Self(rawValue: "invalidDescriptor")
+  /// The code `invalidForward`.
+  public static let invalidForward = Self(rawValue: "invalidForward")
   /// The code `invalidIdempotencyKey`.
   public static let invalidIdempotencyKey = Self(rawValue: "invalidIdempotencyKey")
   /// The issue cannot be changed like that.
@@ -95,12 +105,16 @@ extension RedialProblem.Code {
   public static let leaderUnreachable = Self(rawValue: "leaderUnreachable")
   /// The code `leaseLost`.
   public static let leaseLost = Self(rawValue: "leaseLost")
+  /// The code `methodNotAllowed`.
+  public static let methodNotAllowed = Self(rawValue: "methodNotAllowed")
   /// An API key is needed.
   public static let missingAPIKey = Self(rawValue: "missingAPIKey")
   /// The code `namespaceBacklogFull`.
   public static let namespaceBacklogFull = Self(rawValue: "namespaceBacklogFull")
   /// The code `noRandomness`.
   public static let noRandomness = Self(rawValue: "noRandomness")
+  /// The code `notAPeer`.
+  public static let notAPeer = Self(rawValue: "notAPeer")
   /// The code `notFound`.
   public static let notFound = Self(rawValue: "notFound")
   /// The service is not ready.

@@ -27,6 +27,9 @@ export class CallDamaged extends RedialProblem {}
 /** `callEnded`: The call has ended. */
 export class CallEnded extends RedialProblem {}
 
+/** The problem with the code `callInMemory`. */
+export class CallInMemory extends RedialProblem {}
+
 /** `callNotEnded`: The call has not ended. */
 export class CallNotEnded extends RedialProblem {}
 
@@ -56,6 +59,15 @@ export class ForecastsFull extends RedialProblem {}
 
 /** The problem with the code `forwardNotDeliberate`. */
 export class ForwardNotDeliberate extends RedialProblem {}
+
+/** The problem with the code `forwardedTooLate`. */
+export class ForwardedTooLate extends RedialProblem {}
+
+/** The problem with the code `hostEmpty`. */
+export class HostEmpty extends RedialProblem {}
+
+/** The problem with the code `hostNotAllowed`. */
+export class HostNotAllowed extends RedialProblem {}
 
 /** The problem with the code `idempotencyKeyReused`. */
 export class IdempotencyKeyReused extends RedialProblem {}
@@ -92,6 +104,9 @@ export class InvalidChange extends RedialProblem {}
 
 /** `invalidDescriptor`: The call descriptor cannot be accepted. */
 export class InvalidDescriptor extends RedialProblem {}
+
+/** The problem with the code `invalidForward`. */
+export class InvalidForward extends RedialProblem {}
 
 /** The problem with the code `invalidIdempotencyKey`. */
 export class InvalidIdempotencyKey extends RedialProblem {}
@@ -144,6 +159,9 @@ export class LeaderUnreachable extends RedialProblem {}
 /** The problem with the code `leaseLost`. */
 export class LeaseLost extends RedialProblem {}
 
+/** The problem with the code `methodNotAllowed`. */
+export class MethodNotAllowed extends RedialProblem {}
+
 /** `missingAPIKey`: An API key is needed. */
 export class MissingAPIKey extends RedialProblem {}
 
@@ -152,6 +170,9 @@ export class NamespaceBacklogFull extends RedialProblem {}
 
 /** The problem with the code `noRandomness`. */
 export class NoRandomness extends RedialProblem {}
+
+/** The problem with the code `notAPeer`. */
+export class NotAPeer extends RedialProblem {}
 
 /** The problem with the code `notFound`. */
 export class NotFound extends RedialProblem {}
@@ -258,6 +279,7 @@ const types: Readonly<Record<string, typeof RedialProblem>> = {
   bodyTooLarge: BodyTooLarge,
   callDamaged: CallDamaged,
   callEnded: CallEnded,
+  callInMemory: CallInMemory,
   callNotEnded: CallNotEnded,
   callNotFound: CallNotFound,
   callRemoved: CallRemoved,
@@ -268,6 +290,9 @@ const types: Readonly<Record<string, typeof RedialProblem>> = {
   firstKeyMustBeAdmin: FirstKeyMustBeAdmin,
   forecastsFull: ForecastsFull,
   forwardNotDeliberate: ForwardNotDeliberate,
+  forwardedTooLate: ForwardedTooLate,
+  hostEmpty: HostEmpty,
+  hostNotAllowed: HostNotAllowed,
   idempotencyKeyReused: IdempotencyKeyReused,
   incidentEnded: IncidentEnded,
   incidentNotFound: IncidentNotFound,
@@ -280,6 +305,7 @@ const types: Readonly<Record<string, typeof RedialProblem>> = {
   invalidBatch: InvalidBatch,
   invalidChange: InvalidChange,
   invalidDescriptor: InvalidDescriptor,
+  invalidForward: InvalidForward,
   invalidIdempotencyKey: InvalidIdempotencyKey,
   invalidIssue: InvalidIssue,
   invalidJSON: InvalidJSON,
@@ -297,9 +323,11 @@ const types: Readonly<Record<string, typeof RedialProblem>> = {
   issueNotResolved: IssueNotResolved,
   leaderUnreachable: LeaderUnreachable,
   leaseLost: LeaseLost,
+  methodNotAllowed: MethodNotAllowed,
   missingAPIKey: MissingAPIKey,
   namespaceBacklogFull: NamespaceBacklogFull,
   noRandomness: NoRandomness,
+  notAPeer: NotAPeer,
   notFound: NotFound,
   notReady: NotReady,
   notReplayable: NotReplayable,

@@ -43,6 +43,10 @@ class CallEnded(RedialProblem):
     """`callEnded`: The call has ended."""
 
 
+class CallInMemory(RedialProblem):
+    """The problem with the code `callInMemory`."""
+
+
 class CallNotEnded(RedialProblem):
     """`callNotEnded`: The call has not ended."""
 
@@ -81,6 +85,18 @@ class ForecastsFull(RedialProblem):
 
 class ForwardNotDeliberate(RedialProblem):
     """The problem with the code `forwardNotDeliberate`."""
+
+
+class ForwardedTooLate(RedialProblem):
+    """The problem with the code `forwardedTooLate`."""
+
+
+class HostEmpty(RedialProblem):
+    """The problem with the code `hostEmpty`."""
+
+
+class HostNotAllowed(RedialProblem):
+    """The problem with the code `hostNotAllowed`."""
 
 
 class IdempotencyKeyReused(RedialProblem):
@@ -129,6 +145,10 @@ class InvalidChange(RedialProblem):
 
 class InvalidDescriptor(RedialProblem):
     """`invalidDescriptor`: The call descriptor cannot be accepted."""
+
+
+class InvalidForward(RedialProblem):
+    """The problem with the code `invalidForward`."""
 
 
 class InvalidIdempotencyKey(RedialProblem):
@@ -199,6 +219,10 @@ class LeaseLost(RedialProblem):
     """The problem with the code `leaseLost`."""
 
 
+class MethodNotAllowed(RedialProblem):
+    """The problem with the code `methodNotAllowed`."""
+
+
 class MissingAPIKey(RedialProblem):
     """`missingAPIKey`: An API key is needed."""
 
@@ -209,6 +233,10 @@ class NamespaceBacklogFull(RedialProblem):
 
 class NoRandomness(RedialProblem):
     """The problem with the code `noRandomness`."""
+
+
+class NotAPeer(RedialProblem):
+    """The problem with the code `notAPeer`."""
 
 
 class NotFound(RedialProblem):
@@ -348,6 +376,7 @@ TYPES: Dict[str, Type[RedialProblem]] = {
     "bodyTooLarge": BodyTooLarge,
     "callDamaged": CallDamaged,
     "callEnded": CallEnded,
+    "callInMemory": CallInMemory,
     "callNotEnded": CallNotEnded,
     "callNotFound": CallNotFound,
     "callRemoved": CallRemoved,
@@ -358,6 +387,9 @@ TYPES: Dict[str, Type[RedialProblem]] = {
     "firstKeyMustBeAdmin": FirstKeyMustBeAdmin,
     "forecastsFull": ForecastsFull,
     "forwardNotDeliberate": ForwardNotDeliberate,
+    "forwardedTooLate": ForwardedTooLate,
+    "hostEmpty": HostEmpty,
+    "hostNotAllowed": HostNotAllowed,
     "idempotencyKeyReused": IdempotencyKeyReused,
     "incidentEnded": IncidentEnded,
     "incidentNotFound": IncidentNotFound,
@@ -370,6 +402,7 @@ TYPES: Dict[str, Type[RedialProblem]] = {
     "invalidBatch": InvalidBatch,
     "invalidChange": InvalidChange,
     "invalidDescriptor": InvalidDescriptor,
+    "invalidForward": InvalidForward,
     "invalidIdempotencyKey": InvalidIdempotencyKey,
     "invalidIssue": InvalidIssue,
     "invalidJSON": InvalidJSON,
@@ -387,9 +420,11 @@ TYPES: Dict[str, Type[RedialProblem]] = {
     "issueNotResolved": IssueNotResolved,
     "leaderUnreachable": LeaderUnreachable,
     "leaseLost": LeaseLost,
+    "methodNotAllowed": MethodNotAllowed,
     "missingAPIKey": MissingAPIKey,
     "namespaceBacklogFull": NamespaceBacklogFull,
     "noRandomness": NoRandomness,
+    "notAPeer": NotAPeer,
     "notFound": NotFound,
     "notReady": NotReady,
     "notReplayable": NotReplayable,
