@@ -234,6 +234,24 @@ def test_a_call_is_replayed_and_erased(redial, flaky, client):
     assert (gone.value.status, gone.value.code) == (409, "contentErased")
 
 
+def test_what_can_be_repeated_is_sent_again_when_its_answer_is_lost(redial, flaky, client, made):
+    service, target = redial(), flaky()
+    made.append(proxy := LossyProxy(service.port))
+    redial = client(proxy.url)
+    call = redial.submit({"url": target.url})["id"]
+    proxy.lose(1)
+    again = redial.replay(call, {})
+    assert {entry["id"] for entry in redial.list()} == {call, again["id"]}
+    proxy.lose(1)
+    assert redial.configureTarget("billing", {"maxInFlight": 4})["overrides"] == {"maxInFlight": 4}
+    proxy.lose(1)
+    assert redial.previewPolicy({"policy": {"maxAttempts": 2}})["isComplete"] is True
+    proxy.lose(1)
+    with pytest.raises(ClientError) as lost:
+        redial.pauseTarget("billing")
+    assert (lost.value.kind, lost.value.mayHaveBeenAccepted, proxy.losses) == ("RedialConnectionError", True, 0)
+
+
 def test_a_submission_is_planned_first(redial, flaky, client):
     service, target = redial(), flaky()
     redial = client(service.url)
