@@ -18,10 +18,9 @@ OWN = {
     "PolicyOrName": "CallPolicy", "CallKind": "RedialCall.Kind", "CallState": "RedialCall.State",
     "FailureReason": "RedialCall.FailureReason", "WaitReason": "RedialCall.WaitReason", "Outcome": "RedialCallAttempt.Outcome",
     "Duration": "Duration", "Timestamp": "Date"}
-# Of these null takes something away, and what is left out stays. Elsewhere both mean the same.
-OPEN = {"TargetPatch", "ReplayChanges"}
-# A patch has the members of what it changes, each of which can be null.
-PATCHES = {"TargetPatch": "TargetSettings"}
+# Of these null takes something away, and what is left out stays. Elsewhere both mean the same. A patch has the members of what it
+# changes, each of which can be null, also those inside.
+CHANGES, PATCHES = {"ReplayChanges"}, {"TargetPatch": "TargetSettings"}
 # What types of people have of these.
 PARTS = {"Policy", "Request"}
 # A time, or a duration from now.
@@ -157,7 +156,7 @@ class Models:
         for member, one in schema["properties"].items():
             kind = self.kind(one, type_name(member), owner, nested)
             own = RENAMED.get(member) or identifier(member, name, is_escaped=False)
-            is_open = owner in OPEN and kind.is_nullable and member not in required
+            is_open = (owner in PATCHES or name in CHANGES) and kind.is_nullable and member not in required
             text = described(one, self.schemas) or f"`{member}`."
             members.append(Member(member, own, kind, member in required, is_open, text))
         coding = "Codable" if owner in self.answered else "Encodable"

@@ -741,45 +741,27 @@ extension RedialAPI {
       /// Where it is sent; it must be allowed by the egress policy.
       public var url: String
       /// The events that cause a webhook; all by default.
-      public var events: RedialNullable<[RedialAPI.CallEvent]>
+      public var events: [RedialAPI.CallEvent]?
 
       /// Creates one; what is left out is not sent.
-      public init(url: String, events: RedialNullable<[RedialAPI.CallEvent]> = .absent) {
+      public init(url: String, events: [RedialAPI.CallEvent]? = nil) {
         self.url = url
         self.events = events
-      }
-
-      private enum CodingKeys: String, CodingKey { case url, events }
-
-      /// Writes it as the service does.
-      public func encode(to encoder: any Encoder) throws {
-        var members = encoder.container(keyedBy: CodingKeys.self)
-        try members.encode(url, forKey: .url)
-        try members.encodeNullable(events, forKey: .events)
       }
     }
 
     /// How much of responses is kept.
     public struct Capture: Sendable, Hashable, Encodable {
       /// How much of each response's body is kept, in bytes.
-      public var maxBytes: RedialNullable<Int>
+      public var maxBytes: Int?
       /// Response header fields whose values are not kept, in addition to the setting `redactHeaders`: `REDACTED`
       /// replaces them. Fields about retries still take effect.
-      public var redactHeaders: RedialNullable<[String]>
+      public var redactHeaders: [String]?
 
       /// Creates one; what is left out is not sent.
-      public init(maxBytes: RedialNullable<Int> = .absent, redactHeaders: RedialNullable<[String]> = .absent) {
+      public init(maxBytes: Int? = nil, redactHeaders: [String]? = nil) {
         self.maxBytes = maxBytes
         self.redactHeaders = redactHeaders
-      }
-
-      private enum CodingKeys: String, CodingKey { case maxBytes, redactHeaders }
-
-      /// Writes it as the service does.
-      public func encode(to encoder: any Encoder) throws {
-        var members = encoder.container(keyedBy: CodingKeys.self)
-        try members.encodeNullable(maxBytes, forKey: .maxBytes)
-        try members.encodeNullable(redactHeaders, forKey: .redactHeaders)
       }
     }
   }
