@@ -157,6 +157,10 @@ let package = Package(
     .executableTarget(
       name: "contract-declarations", dependencies: ["RedialModel"], path: "Tests/Contract", swiftSettings: strict),
 
+    // Plays the scenarios of `Tests/Acceptance/test_clients.py` with the client.
+    .executableTarget(
+      name: "client-driver", dependencies: ["RedialClient"], path: "Tests/ClientDriver", swiftSettings: strict),
+
     // What tests of several modules share.
     .target(name: "Polling", path: "Tests/Polling", swiftSettings: strict),
     .target(name: "FuzzCorpus", path: "Tests/FuzzCorpus", swiftSettings: strict),

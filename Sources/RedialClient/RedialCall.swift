@@ -66,6 +66,10 @@ public struct RedialCall: Sendable, Hashable, Identifiable {
   public var attempts: [RedialCallAttempt]
   /// The captured part of the last attempt's response; nil when it had none. Lists leave it out.
   public var response: RedialCallResponse?
+  /// The policy that it is retried by, with all its parts. Lists leave it out.
+  public var policyInForce: RedialAPI.Policy?
+  /// Its request, as its client gave it. Only ``RedialClient/call(_:withRequest:)`` has it, if asked.
+  public var request: RedialAPI.Request?
 
   /// The priority of a call whose client names none.
   public static let defaultPriority = 5
@@ -84,7 +88,7 @@ extension RedialCall: Codable {
     case id, kind, state, failureReason, issue, waitingOn, nextAttemptAt, url, method, target, priority, orderingKey
     case redirects, replayOf, policy, description, labels, createdAt, finishedAt, deadlineAt, attemptCount, maxAttempts,
       lastStatus, lastError, contentErasedAt, warnings, retries
-    case waited, attempts, response
+    case waited, attempts, response, policyInForce, request
   }
 
   private struct Redirects: Codable {
@@ -124,6 +128,8 @@ extension RedialCall: Codable {
     waited = try members.durations(forKey: .waited)
     attempts = try members.decodeIfPresent([RedialCallAttempt].self, forKey: .attempts) ?? []
     response = try members.decodeIfPresent(RedialCallResponse.self, forKey: .response)
+    policyInForce = try members.decodeIfPresent(RedialAPI.Policy.self, forKey: .policyInForce)
+    request = try members.decodeIfPresent(RedialAPI.Request.self, forKey: .request)
   }
 
   /// Writes the call as the service does.
@@ -159,5 +165,7 @@ extension RedialCall: Codable {
     try members.encode(waited.mapValues { DurationText.format($0) }, forKey: .waited)
     try members.encode(attempts, forKey: .attempts)
     try members.encode(response, forKey: .response)
+    try members.encodeIfPresent(policyInForce, forKey: .policyInForce)
+    try members.encodeIfPresent(request, forKey: .request)
   }
 }

@@ -8,7 +8,7 @@ extension RedialClient {
   /// Statuses that say that nothing was accepted (see the service's contract), so that any read may be repeated.
   private static let refusals = [429, 503, 507]
   /// With these codes the change may have been made all the same.
-  private static let uncertain: Set = ["outcomeUnknown", "leaseLost", "leaderUnreachable"]
+  private static let uncertain: Set<RedialProblem.Code> = ["outcomeUnknown", "leaseLost", "leaderUnreachable"]
 
   /// Sends a request to the service, and retries it as far as that is safe, until it succeeds.
   ///

@@ -22,11 +22,7 @@ extension RedialClient {
   /// Submits a call, and lets the service hold its answer back for a while, until the call has ended.
   func submit(_ call: OutgoingCall, _ key: String?, waiting: Duration) async throws -> SubmittedCall {
     var request = submission(of: try call.descriptor(), to: ["v1", "calls"], key)
-    let seconds = Int(min(waiting, longestHold).inSeconds)
-    if seconds > 0 {
-      request.preference = "wait=\(seconds)"
-      request.isHeld = true
-    }
+    hold(&request, for: waiting)
     let accepted = try await exchange(request).decoded(RedialCall.self)
     return SubmittedCall(call: accepted, idempotencyKey: request.idempotencyKey)
   }
@@ -69,21 +65,29 @@ extension RedialClient {
 
   private func submission(of body: Data, to path: [String], _ key: String?) -> ServiceRequest {
     var request = ServiceRequest("POST", path, body: body)
-    request.idempotencyKey = key ?? (idempotentSubmit ? UUID().uuidString.lowercased() : nil)
-    request.isRepeatable = request.idempotencyKey != nil
+    identify(&request, by: key)
     return request
   }
 
   /// A call in its current state, with its attempts and the captured part of the last response.
-  public func call(_ id: String) async throws -> RedialCall {
-    try await look(at: id).call
+  ///
+  /// - Parameters:
+  ///   - id: The call.
+  ///   - withRequest: Whether to show its request too; that needs a key with the scope `payloads`.
+  public func call(_ id: String, withRequest: Bool = false) async throws -> RedialCall {
+    try await look(at: id, withRequest: withRequest).call
   }
 
   /// Every attempt of a call, the oldest first, with the captured part of each response.
   public func attempts(of id: String) async throws -> [RedialCallAttempt] {
-    var request = ServiceRequest("GET", ["v1", "calls", id, "attempts"])
-    request.query = [("include", "body")]
-    return try await exchange(request).decoded(Listed<RedialCallAttempt>.self).data
+    let pages = RedialPages<RedialCallAttempt>(client: self, pageSize: 250) {
+      var request = ServiceRequest("GET", ["v1", "calls", id, "attempts"])
+      request.query = [("include", "body")]
+      return request
+    }
+    var attempts: [RedialCallAttempt] = []
+    for try await attempt in pages { attempts.append(attempt) }
+    return attempts
   }
 
   /// Cancels a call. An attempt in flight is aborted; a call that was cancelled before stays so.
@@ -123,34 +127,41 @@ extension RedialClient {
   /// - Parameters:
   ///   - filter: Selects calls.
   ///   - pageSize: How many a request fetches, 1...250; for a number outside, the nearest one in that range is used.
-  public func calls(_ filter: CallFilter = CallFilter(), pageSize: Int = 50) -> RedialCallList {
-    RedialCallList(client: self, filter: filter, pageSize: pageSize)
-  }
-
-  // MARK: Targets
-
-  /// The targets in the service's memory, by key, with their breakers.
-  public func targets() async throws -> [RedialTarget] {
-    try await exchange(ServiceRequest("GET", ["v1", "targets"])).decoded(Listed<RedialTarget>.self).data
-  }
-
-  /// One target with its breaker.
-  ///
-  /// - Throws: ``RedialProblem`` with the code `targetNotFound` if there was no call to it since the service's start.
-  public func target(_ key: String) async throws -> RedialTarget {
-    try await exchange(ServiceRequest("GET", ["v1", "targets", key])).decoded(RedialTarget.self)
+  public func calls(_ filter: CallFilter = CallFilter(), pageSize: Int = 50) -> RedialPages<RedialCall> {
+    RedialPages(client: self, pageSize: pageSize) {
+      var request = ServiceRequest("GET", ["v1", "calls"])
+      request.query = try filter.query()
+      return request
+    }
   }
 
   // MARK: Inside
 
+  /// Gives a request the key by which the service recognizes a repetition: this one, or a new one.
+  func identify(_ request: inout ServiceRequest, by key: String?) {
+    request.idempotencyKey = key ?? (idempotentSubmit ? UUID().uuidString.lowercased() : nil)
+    request.isRepeatable = request.idempotencyKey != nil
+  }
+
+  /// Lets the service hold its answer back for a while, until the call has ended.
+  func hold(_ request: inout ServiceRequest, for wait: Duration) {
+    let seconds = Int(min(wait, longestHold).inSeconds)
+    guard seconds > 0 else { return }
+    request.preference = "wait=\(seconds)"
+    request.isHeld = true
+  }
+
   /// A call in its current state, or once it has ended within a time; and the time after which the service wants the
   /// next request.
-  func look(at id: String, waiting: Duration = .zero) async throws -> (call: RedialCall, retryAfter: Duration?) {
+  func look(
+    at id: String, waiting: Duration = .zero, withRequest: Bool = false
+  ) async throws -> (call: RedialCall, retryAfter: Duration?) {
     var request = ServiceRequest("GET", ["v1", "calls", id])
     if waiting > .zero {
       request.query = [("wait", DurationText.format(waiting))]
       request.isHeld = true
     }
+    if withRequest { request.query.append(("include", "request")) }
     let answer = try await exchange(request)
     return (try answer.decoded(RedialCall.self), answer.retryAfter)
   }
@@ -166,8 +177,23 @@ extension RedialClient {
 }
 
 /// A list in a single answer.
-private struct Listed<Element: Decodable & Sendable>: Decodable, Sendable {
+struct Listed<Element: Decodable & Sendable>: Decodable, Sendable {
   var data: [Element]
+}
+
+/// The body of a request, for a dry run.
+struct DryRunBody<Body: Encodable>: Encodable {
+  var body: Body
+
+  init(of body: Body) { self.body = body }
+
+  private enum Key: String, CodingKey { case dryRun }
+
+  func encode(to encoder: any Encoder) throws {
+    try body.encode(to: encoder)
+    var members = encoder.container(keyedBy: Key.self)
+    try members.encode(true, forKey: .dryRun)
+  }
 }
 
 /// The result of one call of a batch.

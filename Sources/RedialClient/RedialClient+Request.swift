@@ -1,11 +1,11 @@
 public import Foundation
 
 extension RedialClient {
-  /// Sends any other request of the API, and reads the answer.
+  /// Sends any request of the API by its path, and reads the answer.
   ///
   /// ```swift
   /// let client = RedialClient(serviceURL)
-  /// let target = try await client.request("POST", "/v1/targets/billing/pause", as: RedialTarget.self)
+  /// let target = try await client.request("POST", "/v1/targets/billing/pause", as: RedialAPI.Target.self)
   /// show(target.breaker.state)
   /// ```
   ///
@@ -26,7 +26,7 @@ extension RedialClient {
     try await answer(to: method, path, query, json).decoded(type)
   }
 
-  /// Sends any other request of the API, and returns the body of the answer: JSON, or nothing.
+  /// Sends any request of the API by its path, and returns the body of the answer: JSON, or nothing.
   ///
   /// ```swift
   /// let client = RedialClient(serviceURL)
@@ -44,9 +44,7 @@ extension RedialClient {
   private func answer(
     to method: String, _ path: String, _ query: [String: String], _ json: (any Encodable & Sendable)?
   ) async throws -> ServiceAnswer {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    let body = try json.map { try encoder.encode($0) } ?? (method == "POST" ? ServiceRequest.nothing : nil)
+    let body = try json.map { try ServiceRequest.encoded($0) } ?? (method == "POST" ? ServiceRequest.nothing : nil)
     var request = ServiceRequest(method, path: path, body: body)
     request.query = query.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     return try await exchange(request)

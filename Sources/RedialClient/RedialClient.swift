@@ -15,8 +15,8 @@ public import Foundation
 /// ```
 ///
 /// The client's own requests are retried too, by ``policy``, as far as that is safe. Queries are always retried, and so
-/// is a submission, because its key lets the service recognize a repetition (``idempotentSubmit``). Other changes
-/// (``cancel(_:)``, ``retry(_:by:reason:)``, ``request(_:_:query:json:)``) are retried only if the service certainly has
+/// is a submission or a replay, because its key lets the service recognize a repetition (``idempotentSubmit``), and what
+/// replaces a whole, such as an alert. Other changes, such as ``cancel(_:)`` and ``retry(_:by:reason:)``, are retried only if the service certainly has
 /// not accepted them: the request was never sent, or the answer was a 429, 503 or 507 whose code does not say that the
 /// result is unknown.
 ///

@@ -55,7 +55,7 @@ public struct RedialEvent: Sendable, Hashable {
     /// A call, as lists show it; a webhook also has its attempts.
     case call(RedialCall)
     /// A target by its key, with the state of its breaker and when that becomes half-open.
-    case target(key: String, state: RedialTarget.Breaker.State, openUntil: Date?)
+    case target(key: String, state: RedialAPI.Target.Breaker.State, openUntil: Date?)
     /// A webhook endpoint by its id, its URL, and why it is disabled: `byRequest`, `failing` or `gone`.
     case endpoint(id: String, url: String, disabledReason: String?)
     /// Why events were missed: `restarted`, `tooOld`, `tooSlow`, `overflow`, `storeUnavailable` or `instanceChanged`.
@@ -98,7 +98,7 @@ extension RedialEvent {
         let breaker = try target.nestedContainer(keyedBy: TargetKey.self, forKey: .breaker)
         subject = .target(
           key: try target.decode(String.self, forKey: .key),
-          state: try breaker.decode(RedialTarget.Breaker.State.self, forKey: .state),
+          state: try breaker.decode(RedialAPI.Target.Breaker.State.self, forKey: .state),
           openUntil: try breaker.timeIfPresent(forKey: .openUntil))
       } else if type.rawValue.hasPrefix("endpoint.") {
         let endpoint = try members.nestedContainer(keyedBy: EndpointKey.self, forKey: .data)

@@ -114,6 +114,19 @@ public struct RedialEventStream: AsyncSequence, Sendable {
       random = RandomSource(seed: client.seed())
     }
 
+    /// The id of the latest event, from which another stream can go on; nil before the first.
+    public var lastEventID: String? { lastID }
+
+    /// Begins to listen, so that no later event is missed; without this, ``next()`` does.
+    ///
+    /// - Throws: ``RedialProblem`` if the service refuses, ``RedialTransportError`` if it cannot be reached within the
+    ///   client's policy, and `CancellationError`.
+    public mutating func connect() async throws {
+      guard chunks == nil else { return }
+      chunks = try await client.listen(filter, after: lastID).makeAsyncIterator()
+      parser = EventParser()
+    }
+
     /// The next event.
     ///
     /// - Throws: ``RedialProblem`` if the service refuses, ``RedialTransportError`` if it cannot be reached within the
@@ -122,10 +135,7 @@ public struct RedialEventStream: AsyncSequence, Sendable {
       while true {
         if let event = pending.popFirst() { return event }
         try Task.checkCancellation()
-        if chunks == nil {
-          chunks = try await client.listen(filter, after: lastID).makeAsyncIterator()
-          parser = EventParser()
-        }
+        try await connect()
         let chunk: Data?
         do throws(HTTPCallError) {
           chunk = try await chunks?.next()

@@ -5,10 +5,12 @@ public import Foundation
 /// If something between client and service answers in its place, ``code`` is ``unknownCode`` and only the status is
 /// known.
 public struct RedialProblem: Error, Sendable, Hashable {
+  /// A URI that identifies the kind of problem.
+  public var type: String
   /// The HTTP status.
   public var status: Int
-  /// A stable word that programs can match, such as `callNotFound`.
-  public var code: String
+  /// What kind of problem it is, such as ``Code/callNotFound``.
+  public var code: Code
   /// A short summary of the kind of problem.
   public var title: String
   /// What happened this time, and what to do.
@@ -38,7 +40,7 @@ public struct RedialProblem: Error, Sendable, Hashable {
   }
 
   /// The code of an answer that is not the service's own.
-  public static let unknownCode = "unknown"
+  public static let unknownCode: Code = "unknown"
 
   /// The problem in an answer with an error status.
   init(_ answer: ServiceAnswer) {
@@ -50,6 +52,7 @@ public struct RedialProblem: Error, Sendable, Hashable {
   init(_ document: Document?, status: Int, retryAfter: Duration? = nil) {
     self.status = status
     self.retryAfter = retryAfter
+    type = document?.type ?? "about:blank"
     code = document?.code ?? Self.unknownCode
     title = document?.title ?? "The answer is not the Redial service's"
     detail = document?.detail ?? "It has the status \(status); is the base URL that of the service?"
@@ -57,7 +60,8 @@ public struct RedialProblem: Error, Sendable, Hashable {
   }
 
   struct Document: Decodable, Sendable {
-    var code: String
+    var type: String?
+    var code: Code
     var title: String
     var detail: String
     var errors: [Fault]?

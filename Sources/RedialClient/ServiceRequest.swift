@@ -12,6 +12,8 @@ struct ServiceRequest: Sendable {
   var query: [(name: String, value: String)] = []
   var body: Data?
   var idempotencyKey: String?
+  /// Other header fields; those without a value are not sent.
+  var fields: [String: String?] = [:]
   /// The client's preferences, as in `Prefer` (RFC 7240).
   var preference: String?
   /// Whether it keeps a connection while the service waits. It has its own connection then: a session opens few to one
@@ -31,6 +33,23 @@ struct ServiceRequest: Sendable {
     self.path = path.hasPrefix("/") ? path : "/" + path
     self.body = body
     isRepeatable = method == "GET" || method == "HEAD"
+  }
+
+  /// Adds the parameters that have a value.
+  mutating func add(_ parameters: [(name: String, value: String?)]) {
+    query += parameters.compactMap { parameter in parameter.value.map { (parameter.name, $0) } }
+  }
+
+  /// A parameter with several words; nil for none.
+  static func words(_ words: [some RedialWord]) -> String? {
+    words.isEmpty ? nil : words.map(\.rawValue).joined(separator: ",")
+  }
+
+  /// A value as a body: JSON. The same value gives the same bytes.
+  static func encoded(_ value: some Encodable) throws -> Data {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return try encoder.encode(value)
   }
 
   /// The body of a `POST` that needs none. One is sent all the same, because a body that was never begun proves that the
@@ -64,6 +83,7 @@ struct ServiceRequest: Sendable {
       request.setValue("Bearer \(key)", forHTTPHeaderField: "Authorization")
     }
     if let namespace = client.namespace { request.setValue(namespace, forHTTPHeaderField: "Redial-Namespace") }
+    for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
     if let preference { request.setValue(preference, forHTTPHeaderField: "Prefer") }
     if let idempotencyKey { request.setValue(Self.field(idempotencyKey), forHTTPHeaderField: "Idempotency-Key") }
     return request

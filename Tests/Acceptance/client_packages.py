@@ -1,4 +1,5 @@
-"""The clients as their users get them: Python's wheel, installed; TypeScript's package, compiled; and processes of both."""
+"""The clients as their users get them: Python's wheel, installed; TypeScript's package, compiled; a program in Swift; and processes
+of all."""
 
 import json
 import os
@@ -9,11 +10,16 @@ import sys
 import threading
 import zipfile
 
+import pytest
+
 from processes import BOUND, ROOT
 
 CLIENTS = ROOT / "clients"
 ADAPTERS = ROOT / "Tests/Acceptance/clients"
-KINDS = ["python", "python-async", "typescript"]
+# In these a program can give what no type allows.
+SCRIPTED = ["python", "python-async", "typescript"]
+KINDS = [*SCRIPTED, "swift"]
+SWIFT_DRIVER = ROOT / ".build/debug/client-driver"
 
 
 def checked(*arguments, **options):
@@ -22,6 +28,18 @@ def checked(*arguments, **options):
         [str(a) for a in arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300, **options)
     assert done.returncode == 0, done.stdout
     return done.stdout
+
+
+def fixture(kinds):
+    """A fixture that starts a client of each of these kinds: `client(url)`."""
+    @pytest.fixture(params=kinds)
+    def client(request, packages, made):
+        def start(url, **options):
+            process = ClientProcess(packages, request.param, url=url, **options)
+            made.append(process)
+            return process
+        return start
+    return client
 
 
 class Packages:
@@ -54,6 +72,8 @@ class Packages:
         """The command that starts the adapter of a client."""
         if kind == "typescript":
             return ["node", self.typescript / "adapter.mjs"]
+        if kind == "swift":
+            return [SWIFT_DRIVER]
         return [sys.executable, ADAPTERS / "adapter.py", {"python": "sync", "python-async": "async"}[kind]]
 
 
@@ -66,9 +86,13 @@ class ClientError(Exception):
 
 
 class ClientProcess:
-    """A client in one of the languages. A method here is the method of the client, with the names of TypeScript."""
+    """A client in one of the languages. A method here is the method of the client, with the names of TypeScript.
+
+    The driver in Swift knows its methods by these names, too.
+    """
 
     def __init__(self, packages, kind, **options):
+        self.kind = kind
         self.process = subprocess.Popen(
             [str(part) for part in [*packages.command(kind), json.dumps(options)]], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, text=True, env=packages.environment())

@@ -60,14 +60,7 @@ def receiver(made):
     return start
 
 
-@pytest.fixture(params=client_packages.KINDS)
-def client(request, packages, made):
-    """Starts a client in each of the languages: `client(url)`."""
-    def start(url, **options):
-        process = client_packages.ClientProcess(packages, request.param, url=url, **options)
-        made.append(process)
-        return process
-    return start
+client = client_packages.fixture(client_packages.KINDS)
 
 
 @pytest.fixture

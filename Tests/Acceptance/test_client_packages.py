@@ -1,4 +1,4 @@
-"""The packages of the clients: what is generated is current, types hold, and the examples of their pages run."""
+"""The packages of the clients: what is generated is current and complete, types hold, and the examples of their pages run."""
 
 import json
 import re
@@ -8,9 +8,13 @@ import tomllib
 import zipfile
 
 import pytest
+import yaml
 
 from client_packages import ADAPTERS, CLIENTS, checked
 from processes import BINARY, ROOT, environment
+
+sys.path.append(str(ROOT / "Scripts"))
+import operations
 
 READMES = {"python": CLIENTS / "python/README.md", "ts": CLIENTS / "typescript/README.md"}
 PAGE = ROOT / "docs/clients.md"
@@ -19,16 +23,52 @@ PAGE = ROOT / "docs/clients.md"
 def examples(language):
     """Those of its README, and then those of the page."""
     blocks = [re.findall(rf"```{language}\n(.*?)```", page.read_text(), re.S) for page in (READMES[language], PAGE)]
-    assert [len(one) for one in blocks] == [4, 1]
+    assert [len(one) for one in blocks] == [4, 2]
     return sum(blocks, [])
 
 
 def test_what_is_generated_is_current(tmp_path):
     checked(sys.executable, ROOT / "Scripts/generate", tmp_path)
     made = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*.*"))
-    assert len(made) == 8
+    assert len(made) == 16
     for path in made:
         assert (tmp_path / path).read_text() == (ROOT / path).read_text(), f"{path} is out of date: run make format"
+
+
+def contract():
+    with open(ROOT / "api/openapi.yaml") as file:
+        return operations.prepared(yaml.load(file, yaml.CSafeLoader))
+
+
+def methods(packages):
+    """The methods of each client, with the names that they have there."""
+    python = "import json, redial_client as c; print(json.dumps([dir(c.Redial), dir(c.AsyncRedial)]))"
+    sync, asynchronous = json.loads(checked(sys.executable, "-c", python, env=packages.environment()))
+    script = (
+        "import { Redial } from 'redial-client';"
+        "const own = Object.getOwnPropertyNames, one = Redial.prototype;"
+        "console.log(JSON.stringify([...own(one), ...own(Object.getPrototypeOf(one))]));")
+    typescript = json.loads(checked("node", "--input-type=module", "-e", script, cwd=packages.typescript))
+    text = "".join(file.read_text() for file in (ROOT / "Sources/RedialClient").rglob("*.swift"))
+    return {
+        "python": sync, "python-async": asynchronous, "typescript": typescript,
+        "swift": re.findall(r"^  public func (\w+)\(", text, re.M)}
+
+
+def test_each_operation_of_the_contract_has_a_method_in_each_client(packages):
+    found, asked = methods(packages), operations.operations(contract())
+    assert set(operations.ids(contract())) == {one.id for one in asked} | set(operations.LEFT_OUT)
+    for one in asked:
+        names = {kind: operations.snake(one.name) for kind in ("python", "python-async")}
+        names |= {"typescript": one.name, "swift": operations.SWIFT_NAMES.get(one.id, one.name)}
+        for kind, name in names.items():
+            assert name in found[kind], f"{kind} has no method for {one.id}: run make format"
+
+
+def test_the_page_has_each_method():
+    table = PAGE.read_text().split("## Methods")[1].split("\n## ")[0]
+    listed = [name for row in re.findall(r"^\|[^|]*\|(.*)\|$", table, re.M) for name in re.findall(r"`(\w+)`", row)]
+    assert sorted(listed) == sorted([one.name for one in operations.operations(contract())] + ["wait"])
 
 
 def test_the_packages_have_the_version_of_the_service(packages):
@@ -90,6 +130,7 @@ def test_the_examples_run(redial, flaky, receiver, packages, tmp_path, language)
     assert outputs[1] == "1 202 ID\n2 202 ID\n3 202 ID\n"
     assert outputs[3].startswith("422 invalidDescriptor /url must be absolute")
     assert outputs[4].lower() == "call.succeeded\ntrue\n"
+    assert outputs[5].lower() == "409 callended\nsucceeded false\n"
     # The third only defines how webhooks are received.
     hook = receiver()
     service.submit(url=target.url, callback={"url": hook.url})

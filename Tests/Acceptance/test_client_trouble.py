@@ -13,6 +13,7 @@ from processes import BOUND, free_port, standing_still, wait_until
 
 pytestmark = pytest.mark.part("clients")
 
+client = client_packages.fixture(client_packages.SCRIPTED)
 PAGE = {"content-type": "text/html"}
 
 
@@ -99,7 +100,7 @@ def test_an_empty_key_is_refused(receiver, client):
     assert not service.requests
 
 
-@pytest.mark.parametrize("kind", client_packages.KINDS)
+@pytest.mark.parametrize("kind", client_packages.SCRIPTED)
 def test_a_key_that_no_header_can_have_is_refused_and_not_shown(packages, kind):
     for options, what in (({"apiKey": "se\ncret"}, "the API key"), ({"namespace": "sëcret"}, "the namespace")):
         options["url"] = f"http://127.0.0.1:{free_port()}"

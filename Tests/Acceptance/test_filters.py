@@ -46,7 +46,7 @@ def test_conditions_are_combined(redial, receiver):
     eu = quote("eu:1")
     for query, condition in (
         ("label=team=payments", lambda s, t, n: t == "payments"),
-        (f"label.region={eu}", lambda s, t, n: True),
+        (f"label=region={eu}", lambda s, t, n: True),
         (f"label=region={eu}&label=team=search", lambda s, t, n: t == "search"),
         ("label=team=payments&state=failed", lambda s, t, n: t == "payments" and s != 200),
         ("label=team=payments&state=failed&target=billing", lambda s, t, n: (t, n) == ("payments", "billing") and s != 200),

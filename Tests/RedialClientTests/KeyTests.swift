@@ -16,7 +16,7 @@ struct KeyTests {
         var stranger = client
         stranger.apiKey = key
         let problem = await #expect(throws: RedialProblem.self) { try await stranger.submit(call) }
-        #expect(problem?.status == 401 && problem?.code == code, "\(key ?? "none")")
+        #expect(problem?.status == 401 && problem?.code.rawValue == code, "\(key ?? "none")")
       }
       var holder = client
       holder.apiKey = Self.key

@@ -21,7 +21,7 @@ struct RequestTests {
     try await withService { client in
       let key = "https://a.example/ü"
       let path = "/v1/targets/https%3A%2F%2Fa.example%2F%C3%BC"
-      let paused = try await client.request("POST", path + "/pause", as: RedialTarget.self)
+      let paused = try await client.request("POST", path + "/pause", as: RedialAPI.Target.self)
       #expect(paused.key == key)
       let waiting = try await client.submit(OutgoingCall(loopback(1), target: key))
       #expect(waiting.call.waitingOn == .paused)
@@ -92,7 +92,7 @@ struct RequestTests {
     } body: { url, service in
       let client = Self.client(url)
       let problem = await #expect(throws: RedialProblem.self) { try await client.retry("call_1") }
-      #expect(problem?.code == code && service.requests.count == 1)
+      #expect(problem?.code.rawValue == code && service.requests.count == 1)
       let call = try await client.call("call_1")
       #expect(call.state == .running && service.requests.count == 3)
     }

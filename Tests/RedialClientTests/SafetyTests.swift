@@ -149,7 +149,7 @@ struct SafetyTests {
     let client = Self.client(loopback(port), clock)
     for body: @Sendable () async throws -> Void in [
       { _ = try await client.submit(Self.call) }, { try await client.cancel("call_1") },
-      { _ = try await client.targets() },
+      { _ = try await client.getStatistics() },
     ] {
       let before = clock.waits.count
       let error = await #expect(throws: RedialTransportError.self) { try await body() }

@@ -161,7 +161,7 @@ struct ServiceTests {
       }
       let other = try await client.submit(OutgoingCall(loopback(1), start: .at(Date(timeIntervalSinceNow: 3600)))).id
       try await client.cancel(ids[2])
-      func listed(_ list: RedialCallList) async throws -> [String] {
+      func listed(_ list: RedialPages<RedialCall>) async throws -> [String] {
         var found: [String] = []
         for try await call in list { found.append(call.id) }
         return found
@@ -192,15 +192,17 @@ struct ServiceTests {
       let url = loopback(unusedPort())
       let policy = CallPolicy(maxAttempts: 1, onTrip: .fail)
       for _ in 0..<10 { _ = try await client.submitAndWait(OutgoingCall(url, policy: policy, target: "a/b")) }
-      let target = try await client.target("a/b")
+      let target = try await client.getTarget("a/b")
       #expect(target.key == "a/b")
       #expect(target.breaker.state == .open)
       #expect(target.breaker.consecutiveFailures == 10)
       #expect(target.breaker.openUntil != nil)
-      #expect(try await client.targets().map(\.key) == ["a/b"])
+      var keys: [String] = []
+      for try await one in client.listTargets() { keys.append(one.key) }
+      #expect(keys == ["a/b"])
       let tripped = try await client.submitAndWait(OutgoingCall(url, policy: policy, target: "a/b"))
       #expect(tripped.failureReason == .tripped)
-      let problem = await #expect(throws: RedialProblem.self) { try await client.target("none") }
+      let problem = await #expect(throws: RedialProblem.self) { try await client.getTarget("none") }
       #expect(problem?.code == "targetNotFound")
     }
   }

@@ -35,7 +35,7 @@ struct WordTests {
       .answered, .notSent, .maybeSent, .unusable, .localFault, .interrupted, .cancelled, .blocked,
     ]
     #expect(Set(outcomes.map(\.rawValue)) == Set(OutcomeClass.allCases.map { "\($0)" }))
-    let breakers: [RedialTarget.Breaker.State] = [.closed, .open, .halfOpen]
+    let breakers: [RedialAPI.Target.Breaker.State] = [.closed, .open, .halfOpen]
     #expect(Set(breakers.map(\.rawValue)) == Set(TargetSnapshot.BreakerState.allCases.map(\.rawValue)))
     let events: [RedialEvent.Kind] = [
       .callAccepted, .callAttempted, .callSucceeded, .callFailed, .callTripped, .callCancelled, .targetOpened,

@@ -3,7 +3,7 @@
 //     adapter.mjs OPTIONS
 
 import { createInterface } from "node:readline";
-import { Redial, WebhookVerifier } from "redial-client";
+import { Redial, RedialProblem, WebhookVerifier } from "redial-client";
 
 const members = ["type", "title", "status", "code", "detail", "errors", "retryAfter", "mayHaveBeenAccepted", "call"];
 const client = new Redial(JSON.parse(process.argv[2]));
@@ -31,18 +31,13 @@ async function perform(method, args, options) {
       const [secrets, body, headers] = args;
       return new WebhookVerifier(secrets)[method](body, headers, options);
     }
-    case "list": {
+    default: {
+      const result = client[method](...args, options);
+      if (!result[Symbol.asyncIterator]) return result;
       const found = [];
-      for await (const call of client.list(options)) found.push(call);
+      for await (const entry of result) found.push(entry);
       return found;
     }
-    case "batch": {
-      const found = [];
-      for await (const item of client.batch(args[0], options)) found.push(item);
-      return found;
-    }
-    default:
-      return client[method](...args, options);
   }
 }
 
@@ -51,7 +46,9 @@ for await (const line of createInterface({ input: process.stdin })) {
   try {
     answer = { result: (await perform(...JSON.parse(line))) ?? null };
   } catch (error) {
-    const shown = { kind: error.constructor.name, message: error.message };
+    // A problem has the class of its code, which is a class of problems.
+    const name = error.constructor.name;
+    const shown = { kind: error instanceof RedialProblem ? "RedialProblem" : name, class: name, message: error.message };
     for (const name of members) shown[name] = error[name] ?? null;
     answer = { error: shown };
   }

@@ -41,7 +41,7 @@ async def perform(client, streams, method, arguments, options):
         secrets, body, headers = arguments
         return getattr(redial_client.WebhookVerifier(secrets), snake(method))(body, headers, **options)
     else:
-        result = getattr(client, method)(*arguments, **options)
+        result = getattr(client, snake(method))(*arguments, **options)
         if hasattr(result, "__aiter__"):
             return [value async for value in result]
         return list(result) if inspect.isgenerator(result) else await awaited(result)
@@ -56,7 +56,10 @@ async def main(kind, given):
             answer = {"result": await perform(client, streams, *json.loads(line))}
         except Exception as error:
             members = {name: getattr(error, snake(name), None) for name in ERROR_MEMBERS}
-            answer = {"error": members | {"kind": type(error).__name__, "message": str(error)}}
+            # A problem has the class of its code, which is a class of problems.
+            is_problem = isinstance(error, redial_client.RedialProblem)
+            kind = "RedialProblem" if is_problem else type(error).__name__
+            answer = {"error": members | {"kind": kind, "class": type(error).__name__, "message": str(error)}}
         print(json.dumps(answer), flush=True)
 
 

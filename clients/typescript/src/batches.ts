@@ -1,5 +1,7 @@
-import { RedialProblem, UnexpectedAnswer } from "./errors.js";
+import { UnexpectedAnswer } from "./errors.js";
+import type { RedialProblem } from "./errors.js";
 import type { BatchItem, CallDescriptor } from "./models.js";
+import { problemOf } from "./problems.js";
 import { keyField } from "./requests.js";
 import type { Request } from "./requests.js";
 import { seconds } from "./retrying.js";
@@ -63,7 +65,7 @@ export function batchItems(status: number, text: string, count: number): { items
   }
   const last = items[items.length - 1];
   if (last && (last.line ?? null) === null) {
-    const end = new RedialProblem(last.problem ?? {}, last.status, seconds(last.headers?.["retry-after"] ?? null));
+    const end = problemOf(last.problem ?? {}, last.status, seconds(last.headers?.["retry-after"] ?? null));
     return { items: items.slice(0, -1), end };
   }
   if (items.length !== count) throw new UnexpectedAnswer(status, text.slice(0, 1000));

@@ -2,11 +2,11 @@ import { Parts, batchItems, partRequest } from "./batches.js";
 import type { Part } from "./batches.js";
 import { UnexpectedAnswer } from "./errors.js";
 import { EventStream } from "./events.js";
+import { Methods } from "./methods.js";
 import type {
-  AttemptWithResponse, BatchItem, Call, CallDescriptor, CallKind, CallPage, CallState, CallSummary, FailureReason, Outcome,
-  WaitReason,
+  AttemptWithResponse, BatchItem, Call, CallDescriptor, CallKind, CallState, CallSummary, FailureReason, Outcome, WaitReason,
 } from "./models.js";
-import { callPath, filters, givenOrNew, joined, reading, requirePrintable, shown, submission } from "./requests.js";
+import { asking, callPath, filters, givenOrNew, joined, reading, requirePrintable, shown, submission } from "./requests.js";
 import type { Request } from "./requests.js";
 import { Retrying } from "./retrying.js";
 import type { RetryLimits } from "./retrying.js";
@@ -109,13 +109,13 @@ export interface EventFilter {
  * A client of a Redial service.
  *
  * It sends its own requests again after errors of the connection and after 429, 503 and 507, as far as that is safe:
- * requests that read, cancellations, and submissions, because each has an idempotency key. `retry` is sent again only if the
- * service certainly did nothing.
+ * requests that read or replace, cancellations, and submissions and replays, because each has an idempotency key. The others,
+ * such as `retry`, are sent again only if the service certainly did nothing.
  *
- * Every method throws `RedialProblem` if the service refuses, `RedialConnectionError` if no answer came, and
- * `UnexpectedAnswer` if something else answers.
+ * Every method throws `RedialProblem` if the service refuses (see `problems` for its codes), `RedialConnectionError` if no
+ * answer came, and `UnexpectedAnswer` if something else answers.
  */
-export class Redial {
+export class Redial extends Methods {
   private readonly url: string;
   private readonly service: string;
   private readonly headers: Record<string, string> = {};
@@ -124,6 +124,7 @@ export class Redial {
   private readonly fetch: typeof fetch;
 
   constructor(options: RedialOptions = {}) {
+    super();
     const environment = (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env ?? {};
     this.url = options.url || environment["REDIAL_SERVER"] || "http://127.0.0.1:8080";
     if (!/^https?:\/\//i.test(this.url)) {
@@ -199,34 +200,28 @@ export class Redial {
   /** The attempts of a call with their responses, oldest first; with the bodies of the responses if you want. */
   async attempts(id: string, options: { withBody?: boolean; signal?: AbortSignal } = {}): Promise<AttemptWithResponse[]> {
     const params: [string, string][] = options.withBody ? [["include", "body"]] : [];
-    const request: Request = { method: "GET", path: callPath(id, "/attempts"), params, isRepeatable: true };
-    return (await this.json<{ data: AttemptWithResponse[] }>(request, options.signal)).data;
+    const request = asking("GET", callPath(id, "/attempts"), { params });
+    const attempts: AttemptWithResponse[] = [];
+    for await (const attempt of this.pages<AttemptWithResponse>(request, options.signal)) attempts.push(attempt);
+    return attempts;
   }
 
   /** Cancels a call. If it has ended already, the problem has the code `callEnded`. */
   async cancel(id: string, options: { signal?: AbortSignal } = {}): Promise<Call> {
-    return this.json({ method: "POST", path: callPath(id, "/cancel"), isRepeatable: true }, options.signal);
+    return this.json(asking("POST", callPath(id, "/cancel")), options.signal);
   }
 
   /** Runs a call now, or again if it has ended. Who wants it, and why, is recorded. */
   async retry(id: string, options: { by?: string; reason?: string; signal?: AbortSignal } = {}): Promise<Call> {
     const { by, reason, signal } = options;
-    const body = JSON.stringify({ by, reason });
-    const headers = { "Content-Type": "application/json" };
-    return this.json({ method: "POST", path: callPath(id, "/retry"), body, headers, isRepeatable: false }, signal);
+    return this.json(asking("POST", callPath(id, "/retry"), { body: { by, reason }, isRepeatable: false }), signal);
   }
 
   /** The calls that meet all conditions, newest first, fetched page by page while you iterate. */
   async *list(filter: ListFilter = {}): AsyncGenerator<CallSummary, void, undefined> {
     const { labels, pageSize, signal, ...conditions } = filter;
     const params = filters({ ...conditions, limit: pageSize ?? 250, labels });
-    let cursor: string | null = null;
-    do {
-      const more: [string, string][] = cursor ? [...params, ["cursor", cursor]] : params;
-      const page: CallPage = await this.json({ method: "GET", path: "/v1/calls", params: more, isRepeatable: true }, signal);
-      yield* page.data;
-      cursor = page.nextCursor;
-    } while (cursor !== null);
+    yield* this.pages<CallSummary>(asking("GET", "/v1/calls", { params }), signal);
   }
 
   /**
@@ -243,21 +238,16 @@ export class Redial {
   }
 
   /**
-   * Any other request of the API, such as `request("POST", "/v1/targets/billing/pause")`; its JSON, if any.
+   * Any request of the API by its path, such as `request("GET", "/v1/instances")`; the JSON of its answer, if any.
    *
    * A GET is sent again after errors, anything else only if the service certainly did nothing.
    */
   async request<Result = unknown>(
     method: string, path: string, options: { params?: Record<string, string>; json?: unknown; signal?: AbortSignal } = {},
   ): Promise<Result> {
-    const request: Request = {
-      method, path, params: Object.entries(options.params ?? {}), isRepeatable: method === "GET" || method === "HEAD",
-    };
-    if (options.json !== undefined) {
-      request.body = JSON.stringify(options.json);
-      request.headers = { "Content-Type": "application/json" };
-    }
-    return this.json(request, options.signal);
+    const params = Object.entries(options.params ?? {});
+    const isRepeatable = method === "GET" || method === "HEAD";
+    return this.json(asking(method, path, { params, body: options.json, isRepeatable }), options.signal);
   }
 
   /** The results of one part of a batch. */
@@ -278,7 +268,20 @@ export class Redial {
     }
   }
 
-  private async json<Result>(request: Request, signal?: AbortSignal, until = Infinity): Promise<Result> {
+  /** @internal */
+  protected async *pages<Entry>(request: Request, signal?: AbortSignal): AsyncGenerator<Entry, void, undefined> {
+    const params = request.params ?? [];
+    let cursor: string | null = null;
+    do {
+      const one: Request = cursor ? { ...request, params: [...params, ["cursor", cursor]] } : request;
+      const page: { data: Entry[]; nextCursor: string | null } = await this.json(one, signal);
+      yield* page.data;
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+  }
+
+  /** @internal */
+  protected async json<Result>(request: Request, signal?: AbortSignal, until = Infinity): Promise<Result> {
     const { status, text } = await this.send(request, signal, until);
     try {
       return (text ? JSON.parse(text) : undefined) as Result;

@@ -8,3 +8,5 @@ export type { EventStream } from "./events.js";
 export { WebhookVerifier } from "./webhooks.js";
 export type { WebhookHeaders } from "./webhooks.js";
 export * from "./models.js";
+/** A class for each kind of refusal, such as `problems.CallEnded`. */
+export * as problems from "./problems.js";

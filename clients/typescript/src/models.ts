@@ -1,5 +1,20 @@
 // Made by Scripts/generate from api/openapi.yaml.
 
+export type Instance = {
+  /** Its number among the instances. */
+  number: number;
+  /** Where the other instances reach it; null if they cannot, and on SQLite. */
+  url: string | null;
+  /** Its version. */
+  version: string;
+  /** The number of its shards. */
+  shards: number;
+  /** Whether it is the one that answers. */
+  self: boolean;
+  /** Whether it makes the changes of policies, API keys, webhook endpoints and bulk operations. */
+  leads: boolean;
+};
+
 /** The id of a call. Ids sort by the time of acceptance. */
 export type CallID = string;
 
@@ -112,7 +127,7 @@ export type CallDescriptor = {
     url: string;
     /** The events that cause a webhook; all by default. */
     events?: CallEvent[] | null;
-  };
+  } | null;
   /**
    * Whether an attempt follows redirects: 301, 302, 303, 307 and 308. All of them share the attempt's timeout; method
    * and body follow RFC 9110. When the origin changes, credentials are not sent on: `Authorization`, `Cookie`, fields
@@ -140,7 +155,7 @@ export type CallDescriptor = {
      * replaces them. Fields about retries still take effect.
      */
     redactHeaders?: string[] | null;
-  };
+  } | null;
 };
 
 /** How many redirects an attempt follows. */
@@ -215,7 +230,7 @@ export type Policy = {
      * it.
      */
     cap?: "keepingSpread" | "afterJitter" | "beforeJitter" | null;
-  };
+  } | null;
   /**
    * What to retry. By default every network failure, 408, 425, 429 and every 5xx except 501, 505 and 511; and 409, 413
    * and 423 with `Retry-After`. With `"idempotent": false`: failures before the request was sent, and 408, 425, 429.
@@ -230,11 +245,11 @@ export type Policy = {
     statuses?: Statuses | null;
     /** Statuses to retry only if the response has `Retry-After`. */
     statusesWithRetryAfter?: Statuses | null;
-  };
+  } | null;
   /** Statuses that end the call, even if `retryOn` has them. */
   stopOn?: {
     statuses?: Statuses | null;
-  };
+  } | null;
   /**
    * Whether to wait for the `Retry-After` of a response that is retried. It counts for the `statuses`, for the statuses
    * in `retryOn.statusesWithRetryAfter`, and for a response with `Redial-Retry: retry`. With 429 and 503, `RateLimit`
@@ -258,7 +273,7 @@ export type Policy = {
     spread?: number | null;
     /** The statuses whose `Retry-After` counts. */
     statuses?: Statuses | null;
-  };
+  } | null;
   /** When the target's breaker opens: wait until it closes, or fail as `tripped`. */
   onTrip?: "wait" | "fail" | null;
 };
@@ -275,6 +290,144 @@ export type PolicyWarnings = {
   /** A sentence for people. */
   detail: string;
 }[];
+
+/** Letters, digits, `.`, `_` and `-`; `preview` and `default` are taken. */
+export type PolicyName = string;
+
+export type StoredPolicySummary = {
+  name: PolicyName;
+  version: number;
+  createdAt: Timestamp;
+};
+
+export type StoredPolicy = {
+  name: PolicyName;
+  version: number;
+  createdAt: Timestamp;
+  /** The policy as its author gave it. */
+  policy: Policy;
+  /** Warnings about the policy, for requests that may be repeated. */
+  warnings: PolicyWarnings;
+  /** The versions that are kept, newest last. */
+  versions: {
+    version: number;
+    createdAt: Timestamp;
+  }[];
+};
+
+/** Members of a descriptor; each replaces the original's. `null` removes the original's, so that the default applies. */
+export type ReplayChanges = {
+  /**
+   * An absolute `http` or `https` URL, without user information. The egress policy must allow it. Loopback addresses are
+   * allowed only under `egress=private` while Redial itself listens on loopback or a Unix domain socket, or if
+   * `egressAllow` names them.
+   */
+  url?: string;
+  /** Any method except `CONNECT`. By default `GET`, or `POST` for a call with a body. `HEAD` and `TRACE` have no body. */
+  method?: string | null;
+  /**
+   * Header fields, with a list for repeated ones; up to 100 fields and 16 KiB. Fields of the connection or of the
+   * framing (`Connection`, `Content-Length`, `Expect`, `Keep-Alive`, `Proxy-Authorization`, `Proxy-Connection`, `TE`,
+   * `Trailer`, `Transfer-Encoding`, `Upgrade`) are refused; so are `Redial-Call-Id` and `Redial-Attempt`, which Redial
+   * sets itself.
+   */
+  headers?: Record<string, string | string[]> | null;
+  /** The request body, as text that is sent in UTF-8. */
+  body?: string | null;
+  /** The request body, as JSON. */
+  json?: unknown;
+  /** The request body, in base 64 with padding (RFC 4648). */
+  bodyBase64?: string | null;
+  policy?: PolicyOrName | null;
+  /** How long after its acceptance the call starts; up to 366 days. */
+  delay?: Duration | null;
+  /** When the call starts; at once if that time has passed. At most 366 days from now. */
+  startAt?: Timestamp | null;
+  /**
+   * Calls of one target share a breaker, limits and ordering. By default it is the URL's origin. The setting
+   * `targetNaming` says who may name another: by default keys with the scope `operate`, and everybody while there are no
+   * keys. Names that begin with `webhook:` are reserved. It must be in the Unicode normalization form NFC.
+   */
+  target?: string | null;
+  /**
+   * Whether the request may be repeated once it may have been executed. By default it may, whatever its method, because
+   * each attempt carries the same `Idempotency-Key`. `false` is for a target that must not get it twice: then only
+   * failures before the request was sent, and 408, 425 and 429, are retried. If Redial crashes during an attempt, the
+   * attempt is repeated in any case.
+   */
+  idempotent?: boolean | null;
+  /**
+   * What a submission does under the `Idempotency-Key` of this call once it has failed or was cancelled. `rerun` runs
+   * the call again, with all attempts of its policy: exactly once for each time that it has ended, whoever submits at
+   * the same time. A call with `"idempotent": false` runs again only if no attempt may have been executed: each was
+   * refused with a status of 4xx other than 409, or was never sent. `answer` only answers with the call as it is. If it
+   * is left out, the setting `onRepeat` decides.
+   */
+  onRepeat?: "rerun" | "answer" | null;
+  /** What the call is for, in a line for people. It is shown with the call, and nothing depends on it. */
+  description?: string | null;
+  /**
+   * Names and values that are shown with the call, and by which it can be found. Names must be in the Unicode
+   * normalization form NFC.
+   */
+  labels?: Record<string, string> | null;
+  /** Where to send the webhook when the call ends. */
+  callback?: {
+    /** Where it is sent; it must be allowed by the egress policy. */
+    url: string;
+    /** The events that cause a webhook; all by default. */
+    events?: CallEvent[] | null;
+  } | null;
+  /**
+   * Whether an attempt follows redirects: 301, 302, 303, 307 and 308. All of them share the attempt's timeout; method
+   * and body follow RFC 9110. When the origin changes, credentials are not sent on: `Authorization`, `Cookie`, fields
+   * with a word for a credential in their name, such as `X-Api-Key`, `X-Auth` or `X-Session-Id` (but not
+   * `Idempotency-Key`), and the fields in `capture.redactHeaders` and in the setting `redactHeaders`. The egress policy
+   * is checked for each. Without this member, a redirect is the response.
+   */
+  redirects?: Redirects | null;
+  /**
+   * Calls of one target with the same ordering key run one at a time, in the order in which they were accepted. The next
+   * one starts when the one before has ended, also if that one failed. It must be in the Unicode normalization form NFC.
+   */
+  orderingKey?: string | null;
+  /**
+   * Of the due calls of a target, the highest priority starts first. Every tenth to start is the one that has been due
+   * longest.
+   */
+  priority?: number | null;
+  /** How much of responses is kept. */
+  capture?: {
+    /** How much of each response's body is kept, in bytes. */
+    maxBytes?: number | null;
+    /**
+     * Response header fields whose values are not kept, in addition to the setting `redactHeaders`: `REDACTED`
+     * replaces them. Fields about retries still take effect.
+     */
+    redactHeaders?: string[] | null;
+  } | null;
+};
+
+/** What a call would do. */
+export type DryRun = {
+  /** When it would start if it were submitted now. */
+  startsAt: Timestamp;
+  /** The descriptor with all defaults, without its body and its start. */
+  call: Record<string, unknown>;
+  /**
+   * The verdict of the egress policy on the URL; no name is looked up. A descriptor whose URL is refused is answered
+   * with 422, as without `dryRun`.
+   */
+  egress: {
+    verdict: "allowed" | "decidedWhenDialled" | "refused";
+    /** The rule that refuses it, if one does. */
+    rule: string | null;
+    detail: string;
+  };
+  plan: Plan;
+  /** Warnings about the call. */
+  warnings: PolicyWarnings;
+};
 
 /** The result of one descriptor of a batch. */
 export type BatchItem = {
@@ -300,6 +453,149 @@ export type BatchItem = {
    */
   headers?: Record<string, string>;
 };
+
+/** When a policy makes its attempts. */
+export type Plan = {
+  /** `default`, or the stored policy with its version; null for a policy that was given as an object. */
+  policyName: string | null;
+  /** Left out in a dry run of a call, which has it in `call`. */
+  policy?: Policy;
+  /** The attempts, up to the first that would be after the deadline. */
+  attempts: ({
+    number: number;
+    /** The shortest and longest wait before it; null if only samples are known. */
+    wait: {
+      shortest: Duration;
+      longest: Duration;
+    } | null;
+    /** When it starts, counted from the start of the call. */
+    startsAfter: {
+      earliest: Duration;
+      p10: Duration;
+      p50: Duration;
+      p90: Duration;
+      p99: Duration;
+      latest: Duration;
+      /** Whether these come from a formula; otherwise from samples. */
+      isExact: boolean;
+    };
+    /** The probability that it starts before the deadline. */
+    chance: number;
+  })[];
+  /** Whether there are no attempts after those listed. */
+  isComplete: boolean;
+  /** The latest time at which the call can still run; null if there is none. */
+  latestEnd: Duration | null;
+  chanceOfAllAttempts: number;
+  warnings: PolicyWarnings;
+};
+
+/** An outage, and the calls that arrive meanwhile. */
+export type Scenario = {
+  policy?: PolicyOrName | null;
+  /** Whether the requests may be repeated once they may have been executed. */
+  idempotent?: boolean | null;
+  /** New calls per second, on average, at random times. With the duration, at most 100,000 calls are simulated. */
+  rate?: number | null;
+  /**
+   * How long calls arrive and the simulation runs, up to a week. By default until five minutes after the outage, or
+   * twice its length.
+   */
+  duration?: Duration | null;
+  /** The target, outside the outage. */
+  target?: {
+    /**
+     * Requests per second that the target answers. Requests that arrive faster wait in its queue for up to a second;
+     * longer waits are refused with status 503. No limit by default.
+     */
+    capacity?: number | null;
+    /** Mean time of an answer. */
+    latency?: Duration | null;
+  } | null;
+  /** When the target fails, and how. */
+  outage?: {
+    /** When it begins, from the start of the simulation. */
+    from?: Duration | null;
+    /** When it ends, likewise. */
+    to?: Duration | null;
+    /** The share of requests that fail during the outage. */
+    errorRate?: number | null;
+    /** How they fail. `unanswered` lasts until the attempt's timeout; a number is a status. */
+    failure?: "refused" | "unanswered" | number | null;
+    /** Mean time of an answer during the outage; by default unchanged. */
+    latency?: Duration | null;
+  } | null;
+  /** Whether the target has a circuit breaker. */
+  breaker?: boolean | null;
+  /** Maximum attempts in flight to the target. */
+  concurrency?: number | null;
+  /**
+   * With a fixed pace: after the breaker closes, the attempts in flight may grow to the maximum over this time; up to an
+   * hour.
+   */
+  slowStart?: Duration | null;
+  /** Whether the pace follows the target's capacity; see the settings of a target. */
+  pace?: "fixed" | "adaptive" | null;
+  /** The share of the attempts for new calls while a backlog waits too; see the settings of a target. */
+  newCallShare?: number | null;
+  /** Seed of the random numbers. */
+  seed?: number | null;
+};
+
+/** The result of an outage. */
+export type Forecast = {
+  /** Calls that arrived. */
+  calls: number;
+  /** Requests that the target got. */
+  attempts: number;
+  /** Attempts per call. */
+  amplification: number;
+  /** Attempts refused because the target had no capacity. */
+  overload: number;
+  succeeded: number;
+  failed: number;
+  /** The calls that failed, by reason. */
+  failedBy: Record<string, number>;
+  /** Calls that had not ended at the end of the simulation. */
+  unfinished: number;
+  peak: {
+    attemptsPerSecond: number;
+    at: Duration;
+    /** The peak as a multiple of the rate of new calls. */
+    timesTheRate: number;
+  };
+  /**
+   * How long after the outage the number of unfinished calls was back at its earlier level; null if it was not within
+   * the duration.
+   */
+  recoveredAfter: Duration | null;
+  /** How long calls that succeeded took; null if none did. */
+  latency: LatencyQuantiles;
+  /** The same of the calls that were accepted between the end of the outage and the recovery; null if there was none. */
+  latencyInRecovery: LatencyQuantiles;
+  /** Whether it ended early because of too many attempts. */
+  isCutShort: boolean;
+  seed: number;
+  /** The load over time, one number per step. */
+  series: {
+    step: Duration;
+    callsPerSecond: number[];
+    attemptsPerSecond: number[];
+    overloadPerSecond: number[];
+    succeededPerSecond: number[];
+    failedPerSecond: number[];
+    unfinished: number[];
+    breakerOpen: boolean[];
+  };
+};
+
+/** The times that half, 90 and 99 % did not exceed, and the longest; null if there are none. */
+export type LatencyQuantiles = {
+  p50: Duration;
+  p90: Duration;
+  p99: Duration;
+  longest: Duration;
+} | null;
 
 /** The members that a call always has. */
 export type CallBase = {
@@ -410,8 +706,362 @@ export type Request = {
   erasedAt: string | null;
 };
 
+export type StatisticsWindow = {
+  window: "15m" | "24h" | "7d";
+  /** When the first step begins. */
+  from: Timestamp;
+  /** The length of a step. */
+  step: Duration;
+  backlog: AverageBacklog;
+  calls: EndedCalls;
+  attempts: EndedAttempts;
+  latency: AttemptLatency;
+  steps: {
+    from: Timestamp;
+    backlog: AverageBacklog;
+    calls: EndedCalls;
+    attempts: EndedAttempts;
+    latency: AttemptLatency;
+  }[];
+};
+
+/**
+ * How many calls were due and waited for their target, on average over the time. While the service did not run, none are
+ * counted.
+ */
+export type AverageBacklog = number;
+
+/** Calls that ended. */
+export type EndedCalls = {
+  succeeded: number;
+  /** Those of `succeeded` that needed more than one attempt. */
+  retried: number;
+  failed: number;
+  cancelled: number;
+  /** The share that succeeded of those that were not cancelled; null if there are none. */
+  successRate: number | null;
+  timeToSuccess: TimeToSuccess;
+};
+
+/**
+ * How long the calls took that succeeded, since they were due for their first attempts: the time that 50, 95 and 99 % of
+ * them did not exceed, within a fifth; null if there are none.
+ */
+export type TimeToSuccess = {
+  p50: Duration;
+  p95: Duration;
+  p99: Duration;
+} | null;
+
+/** Attempts after which the call succeeded, and others. */
+export type EndedAttempts = {
+  succeeded: number;
+  failed: number;
+};
+
+/** The latency that 50, 95 and 99 % of the attempts did not exceed; null if there are none. */
+export type AttemptLatency = {
+  p50: Duration;
+  p95: Duration;
+  p99: Duration;
+} | null;
+
+/** The id of a bulk operation. Ids sort by the time of acceptance. */
+export type BulkOperationID = string;
+
+/**
+ * `retry`: retry calls that have ended. `cancel`: cancel calls that have not. `release`: run waiting calls now. `purge`:
+ * remove calls that have ended. `replay`: submit a new call like each that has ended.
+ */
+export type BulkAction = "retry" | "cancel" | "release" | "purge" | "replay";
+
+/**
+ * The calls to act on: those for which all conditions hold, as for a list. The default of `state` is `failed` for `retry`
+ * and `replay`, and `scheduled` for `cancel` and `release`; `purge` needs it.
+ */
+export type CallFilter = {
+  kind?: CallKind | null;
+  /** One state, or several. */
+  state?: CallState | CallState[] | null;
+  /** They have this target. */
+  target?: string | null;
+  /** They were accepted then or later. */
+  createdAfter?: Timestamp | null;
+  /** They were accepted earlier. */
+  createdBefore?: Timestamp | null;
+  /**
+   * Accepted at least so long before the request. The operation shows it as `createdBefore`; if both are given, the
+   * earlier of the two.
+   */
+  olderThan?: Duration | null;
+  /** At least so many attempts have begun. */
+  attempts?: number | null;
+  /** They wait for this when the operation comes to them, for actions on calls that wait: `cancel` and `release`. */
+  waitingOn?: WaitReason | null;
+  /**
+   * They wait, and their next attempt may begin before this time when the operation comes to them. A duration counts
+   * from the request; the operation shows the time.
+   */
+  nextAttemptBefore?: Timestamp | Duration | null;
+  /** A status such as 503, or a range such as `500-599`. */
+  status?: number | string | null;
+  outcome?: Outcome | null;
+  failureReason?: FailureReason | null;
+  issue?: IssueID | null;
+  /** Their URL, as it is shown, contains this text. */
+  url?: string | null;
+  /** They were accepted under this `Idempotency-Key`. */
+  idempotencyKey?: string | null;
+  /** They have all of these labels. */
+  labels?: Record<string, string> | null;
+};
+
+/** An action on all calls that a filter selects. */
+export type BulkRequest = {
+  action: BulkAction;
+  filter?: CallFilter | null;
+  /** Maximum calls per second; 100 by default. */
+  ratePerSecond?: number | null;
+  /** Who. */
+  by?: string | null;
+  /** Why. */
+  reason?: string | null;
+  /**
+   * Act on all calls that the action applies to, if `filter` is left out or has no condition except `kind`. Without it
+   * such a request is refused, a dry run too.
+   */
+  all?: boolean | null;
+};
+
+export type BulkOperation = {
+  id: BulkOperationID;
+  action: BulkAction;
+  filter: CallFilter;
+  ratePerSecond: number;
+  by?: string;
+  reason?: string;
+  /** `counting`: it counts the matching calls. `running`: it acts on them. The others are ends. */
+  state: "counting" | "running" | "completed" | "cancelled";
+  createdAt: Timestamp;
+  finishedAt: string | null;
+  /** The calls that matched when they were counted; while counting, those so far. */
+  matched: number;
+  /**
+   * Calls that it acted on. After a crash, or if an instance that led loses its lease, up to one page of calls (a tenth
+   * of `ratePerSecond`, at most 100) can be missing here although it acted on them, or be among the skipped.
+   */
+  done: number;
+  /**
+   * Calls that it could not act on, because they had changed meanwhile, or because another instance of the service runs
+   * them.
+   */
+  skipped: number;
+};
+
 /** The id of an issue. The same target, reason and error always give the same id. */
 export type IssueID = string;
+
+/**
+ * `open`: there is no statement about it. `acknowledged`: somebody knows of it. `resolved`: it has no calls any more, or
+ * somebody has said that it is done with, and no call has failed so since.
+ */
+export type IssueState = "open" | "acknowledged" | "resolved";
+
+/** What somebody states about an issue. */
+export type IssueChange = {
+  state: IssueState;
+  /** Until when it counts as acknowledged, or how long from now; 7 days if it is left out. */
+  until?: Timestamp | Duration | null;
+  /** Who. */
+  by?: string | null;
+  /** Why. */
+  reason?: string | null;
+};
+
+export type Issue = {
+  id: IssueID;
+  state: IssueState;
+  /** Whether its calls have failed, or are late. */
+  type: "failed" | "late";
+  kind: CallKind;
+  target: string;
+  /** Why its calls failed, or what they wait for. */
+  reason: FailureReason | WaitReason;
+  /**
+   * What the last attempt of its calls failed with: the status and what the answer says, or the code and the message of
+   * a failure. `{n}`, `{id}`, `{time}`, `{address}` and `{email}` stand for what differs. For late calls, what their
+   * target's outage began with. Null if no attempt ended the calls, such as when a deadline passed meanwhile.
+   */
+  error: string | null;
+  /** The calls that are failed or late now; 0 if it is resolved and shown because of `mark`. */
+  calls: number;
+  /** When the first of them failed, or since when the oldest late one is due. */
+  firstAt: Timestamp;
+  /** When the last of them failed; for late ones, the time of the answer. */
+  lastAt: Timestamp;
+  /** How many of them failed in each of the last 24 hours, the latest last; null for late ones. */
+  lastHours: number[] | null;
+  /** The last statement about it; null for none. */
+  mark: null | {
+    state: "acknowledged" | "resolved";
+    at: Timestamp;
+    by: string | null;
+    reason: string | null;
+    until: string | null;
+  };
+  /**
+   * What selects its calls, in a list and in an operation. That of late calls to a paused target also selects those
+   * whose own time has not come: they wait for the pause, too, and are not late.
+   */
+  filter: CallFilter;
+  affected?: AffectedCalls;
+};
+
+/**
+ * Whom an issue concerns: its newest calls, at most 1,000, summed by the path of their URLs and by label. Only in the
+ * answer about one issue.
+ */
+export type AffectedCalls = {
+  /** How many calls were counted. */
+  counted: number;
+  /** Whether these are all of the issue. */
+  isComplete: boolean;
+  /** The 10 paths of the most calls. `{n}` and `{id}` stand for numbers and ids. */
+  paths: {
+    path: string;
+    calls: number;
+  }[];
+  /** The 20 labels of the most calls. */
+  labels: {
+    name: string;
+    value: string;
+    calls: number;
+  }[];
+};
+
+/** Letters, digits, `.`, `_` and `-`. */
+export type AlertName = string;
+
+/**
+ * `targetDown`: a target has an outage (5 minutes). `targetFails`: no attempt at a target has succeeded in a quarter of an
+ * hour, and so few calls fail that it has no outage (5 minutes). `targetHeld`: somebody has paused or tripped a target,
+ * and calls wait (30 minutes). `callsLate`: calls have been late for a target that is neither down nor held (5 minutes).
+ * `deadlinesMissed`: calls of a backlog will miss their deadlines (5 minutes). `callsFailed`: calls have failed, all their
+ * attempts used or given up; one incident for each issue (1 minute). `callsStuck`: a check of the store finds calls that
+ * nothing moves (5 minutes; only in the namespace `default`). The times are those of `after`, unless an alert has its own.
+ */
+export type AlertCondition = "targetDown" | "targetFails" | "targetHeld" | "callsLate" | "deadlinesMissed" | "callsFailed" | "callsStuck";
+
+/** What a client says about an alert. */
+export type AlertDraft = {
+  /** What it watches for; all by default. */
+  conditions?: AlertCondition[] | null;
+  /** If not empty, only conditions of these targets. */
+  targets?: string[] | null;
+  /** How long a condition has to be true, up to 7 days; by default the usual time of each. */
+  after?: Duration | null;
+  /**
+   * Where the messages go: exactly one of `endpoint`, `slack`, `teams` and `pagerDuty`. URLs have to be allowed by the
+   * egress policy.
+   */
+  to?: {
+    /** The id of a webhook endpoint; it gets events of type `alert.opened` and `alert.ended`, signed. */
+    endpoint?: string | null;
+    /** The URL of an incoming webhook of Slack. */
+    slack?: string | null;
+    /** The URL of a workflow of Microsoft Teams that posts when a webhook request comes. */
+    teams?: string | null;
+    /** The integration key of a PagerDuty service (Events API v2). */
+    pagerDuty?: string | null;
+    /** Only for PagerDuty, where its events go; such as `https://events.eu.pagerduty.com/v2/enqueue`. */
+    url?: string | null;
+  } | null;
+};
+
+export type Alert = {
+  name: AlertName;
+  conditions: AlertCondition[];
+  targets: string[];
+  /** How long a condition has to be true; null for the usual time of each. */
+  after: Duration | null;
+  /** Where the messages go. Of a chat only the server is shown, and of PagerDuty's key nothing. */
+  to: {
+    endpoint?: string;
+    slack?: string;
+    teams?: string;
+    pagerDuty?: string;
+    url?: string;
+  };
+  createdAt: Timestamp;
+  /** Until when nobody is notified that an incident begins; null if they are. */
+  silence: null | {
+    until: Timestamp;
+    by: string | null;
+    reason: string | null;
+  };
+  /** Why its messages cannot be sent, in words; null if they can. */
+  problem: string | null;
+  /** What selects its messages in a list of calls; also others to its webhook endpoint. */
+  filter: CallFilter;
+};
+
+/** Whether messages of an alert are held back. */
+export type Silence = {
+  /** False to end it. */
+  silenced: boolean;
+  /** Until when, or how long from now; 1 hour if it is left out. */
+  until?: Timestamp | Duration | null;
+  /** Who. */
+  by?: string | null;
+  /** Why. */
+  reason?: string | null;
+};
+
+/** Whether somebody knows of an incident. */
+export type Acknowledgement = {
+  /** False to end it. */
+  acknowledged: boolean;
+  /** Until when, or how long from now; 1 day if it is left out. */
+  until?: Timestamp | Duration | null;
+  /** Who. */
+  by?: string | null;
+  /** Why. */
+  reason?: string | null;
+};
+
+/** `open`; `acknowledged`: somebody knows of it; `ended`: its condition is not true any more. */
+export type IncidentState = "open" | "acknowledged" | "ended";
+
+export type Incident = {
+  id: string;
+  alert: AlertName;
+  condition: AlertCondition;
+  state: IncidentState;
+  target: string | null;
+  /** What has happened, in words, as it was when somebody was notified last. */
+  summary: string;
+  /** The command that shows more. */
+  action: string;
+  /** How many calls it was about then. */
+  calls: number;
+  /** Since when the condition was true. */
+  since: Timestamp;
+  /** When it had been true for long enough. */
+  openedAt: Timestamp;
+  /** When it was not true any more; null as long as it is. */
+  endedAt: string | null;
+  /** How long it lasted, or has lasted so far. */
+  duration: Duration;
+  /** When somebody was notified last that it is open; null if a silence has kept that back. */
+  notifiedAt: string | null;
+  /** Who knows of it, and until when that counts; null if nobody does, or that time is over. */
+  acknowledged: null | {
+    at: Timestamp;
+    until: Timestamp;
+    by: string | null;
+    reason: string | null;
+  };
+};
 
 /**
  * How far the attempt got. `answered`: a response came. `notSent`: the request certainly was not sent. `maybeSent`: it was
@@ -572,6 +1222,346 @@ export type Outage = {
   callsWaited: number;
 };
 
+export type Target = {
+  key: string;
+  /**
+   * `down`: it failed, and its breaker is open or half-open. `degraded`: its outage is not over yet, its pace is
+   * limited, or more than a tenth of its attempts in the last five minutes failed. `up`: none of that. What operators
+   * have done is in `paused` and `tripped`.
+   */
+  state: "up" | "degraded" | "down";
+  /** Its outage; null if it has none. */
+  outage: Outage | null;
+  /**
+   * Its outages that are over, the latest first: at most 10, of the last 30 days. They outlive restarts. `closedAt` and
+   * `duration` are null if nobody called the target any more.
+   */
+  pastOutages: Outage[];
+  breaker: {
+    /** `open`: no attempt is made. `halfOpen`: probes are made. */
+    state: "closed" | "open" | "halfOpen";
+    /** When probes are let through; null unless it is open. */
+    openUntil: string | null;
+    /** Openings since it last closed. */
+    trips: number;
+    consecutiveFailures: number;
+  };
+  inFlight: number;
+  /** Due calls that wait for the target. */
+  waiting: number;
+  /**
+   * Since when the oldest of them has been due; null if there are none. If they were due before a restart, it is at
+   * least since then.
+   */
+  oldestDueAt: string | null;
+  /**
+   * Somebody has paused it, or it is the target of a webhook endpoint that is disabled or was removed; no call to it
+   * starts.
+   */
+  paused: boolean;
+  /** Somebody holds its breaker open. */
+  tripped: boolean;
+  /**
+   * The end of the pause that the target asked for with `Retry-After`, or with `RateLimit` fields that report an
+   * exhausted quota; null if there is none.
+   */
+  heldUntil: string | null;
+  /**
+   * How fast attempts to the target start: `fixed` within the limits that are set, or `adaptive`, within these limits
+   * and as fast as the target can take them. The other members are there if it is adaptive.
+   */
+  pace: {
+    /** Whether it is adapted to what the target can take. */
+    mode: "fixed" | "adaptive";
+    /**
+     * Attempts per second that may start, found from what the target refused and how fast it answered; null without a
+     * limit, because it has shown no sign of overload.
+     */
+    rate?: number | null;
+    /** Requests per second that the target processed, on average of its last requests. */
+    deliveredPerSecond?: number;
+    /**
+     * Why the rate changed last. `noOverload`: there was no sign of overload yet, or none for long. `recovered`: the
+     * target works again after an outage. `grew`: it took all that it got. `refused`: it refused requests, or did not
+     * answer them in time. `queued`: it answered the slower the more it got. `notLoad`: a lower rate did not help, so
+     * a higher one is tried, or the signs were not caused by load.
+     */
+    reason?: "noOverload" | "recovered" | "grew" | "refused" | "queued" | "notLoad";
+    /** When the rate changed last; null if it never has. */
+    changedAt?: string | null;
+  };
+  /** The settings in effect. */
+  settings: TargetSettings;
+  /** The settings that were set for this target by a PUT. */
+  overrides: TargetSettings;
+  /**
+   * The pattern of the rule (setting `targetRules`) that applies where no PUT did, before the service's settings; null
+   * if none matches.
+   */
+  pattern: string | null;
+  /** The calls that have not run yet, due or not, counted by their wait reason. */
+  backlog: {
+    total: number;
+    /** False if more wait in the store than are counted: 10,000 for their time and 10,000 for their turn. */
+    isComplete: boolean;
+    /**
+     * An estimate for the due calls of the backlog, at the rate at which they end now; null while that is unknown,
+     * such as while the breaker is open, or if none waits.
+     */
+    missesDeadline: {
+      /** How many will not be attempted before their deadlines. */
+      calls: number;
+      /** Calls of the backlog that end per second. */
+      perSecond: number;
+    } | null;
+    /**
+     * Calls in the store whose own time has not come count for that time, such as `backoff`, also while the target is
+     * paused or its breaker is open. `GET /v1/calls?waitingOn=` lists each call under the reason that it shows.
+     */
+    byReason: Record<string, number>;
+  };
+  /**
+   * The results of the attempts of the last minutes, without those that were aborted by a cancel or a stop. Old attempts
+   * are forgotten in steps of ten seconds, in the longer windows of a minute. Not kept over a restart.
+   */
+  recent: {
+    "1m": RecentAttempts;
+    "5m": RecentAttempts;
+    "15m": RecentAttempts;
+  };
+  /** The times of the calls that succeeded in the last 15 minutes. */
+  timeToSuccess: TimeToSuccess;
+  /**
+   * How long the due calls and those in flight would take if everything went on as in the last minute: the attempts
+   * needed, at the recent number per call, by concurrency over mean duration, and at most at the rate that is set, or
+   * that the pace has found. New calls are not counted. Null if unknown: its breaker is not closed, it is paused or
+   * asked for a pause, or no call to it has ended in the last minute.
+   */
+  drainEstimate: Duration | null;
+};
+
+export type RecentAttempts = {
+  /** Attempts after which their call succeeded. */
+  succeeded: number;
+  /** Attempts after which it did not. */
+  failed: number;
+  /** The latency that this percentage of attempts did not exceed, within a fifth; null without attempts. */
+  latency: AttemptLatency;
+};
+
+export type TargetForecast = {
+  target: string;
+  /** When the target was as the forecast assumes. */
+  at: string;
+  backlog: {
+    /** Calls that are due and wait. */
+    due: number;
+    /** Calls that are due later. */
+    later: number;
+    /** Whether all were counted. */
+    isComplete: boolean;
+  };
+  /** When the backlog is drained; null for never, or if an operator holds the target. */
+  drainedAt: string | null;
+  /** How long that takes from now. */
+  drainsIn: Duration | null;
+  /**
+   * Why it is never drained: more calls arrive than are delivered (`arrivals`), it takes longer than 30 days
+   * (`tooLong`), or an operator holds the target (`paused`, `tripped`).
+   */
+  obstacle: "arrivals" | "tooLong" | "paused" | "tripped" | null;
+  /** The maximum of due calls. */
+  peakBacklog: number;
+  /** Calls that fail because their deadline passes. */
+  missesDeadline: number;
+  /** Calls that fail for other reasons. */
+  failsOtherwise: number;
+  /** Attempts until then. */
+  attempts: number;
+  /** Attempts that the target refuses because it has no capacity left. */
+  refusedAttempts: number;
+  simulatedAttempts: number;
+  /** Whether there are too many attempts, and the rest was computed from the average of the last ones. */
+  isExtrapolated: boolean;
+  assumptions: {
+    returnsAt: string | null;
+    arrivalsPerSecond: AssumedNumber;
+    capacityPerSecond: AssumedNumber;
+    successRate: AssumedNumber;
+    ratePerSecond: AssumedNumber;
+    concurrency: AssumedNumber;
+    latency: {
+      value: Duration;
+      from: AssumptionSource;
+    };
+    /** The policy of new calls. */
+    policy: {
+      deadline: Duration;
+      from: AssumptionSource;
+    };
+    /** The waiting calls that were read; each stands for others like it. */
+    sample: {
+      calls: number;
+      isComplete: boolean;
+    };
+  };
+  /** The curve, in steps of equal length. */
+  points: {
+    after: Duration;
+    backlog: number;
+    attemptsPerSecond: number;
+  }[];
+  /** Forecasts that the service has made by itself for this target, since it started, and how right they were. */
+  accuracy: {
+    count: number;
+    medianError: number | null;
+    last: {
+      madeAt: string;
+      drainsIn: Duration;
+      took: Duration;
+      /** The difference as a share of the time that it took; negative if the forecast was too short. */
+      error: number;
+    }[];
+  };
+};
+
+export type AssumedNumber = {
+  value: number | null;
+  from: AssumptionSource;
+};
+
+/**
+ * `given`: a parameter. `settings`: the target's limit. `measured`: recent traffic. `newestCall`: the newest waiting call.
+ * `default`: the service's default. `unknown`: nothing is known.
+ */
+export type AssumptionSource = "given" | "settings" | "measured" | "newestCall" | "default" | "unknown";
+
+/** Limits of a target. Members that are left out follow the service's settings. */
+export type TargetSettings = {
+  /** When the circuit breaker opens, and how it closes again. */
+  breaker?: {
+    /**
+     * Least failures in a row that open it; 0 turns this rule off. Failures of one call count once, and those of
+     * attempts that began before one that has succeeded do not count.
+     */
+    consecutiveFailures?: number | null;
+    /**
+     * A run of failures opens it only if it comes by chance with this probability at most, at the share of failures
+     * that is usual for the target. 1 opens it at each run.
+     */
+    significance?: number | null;
+    /**
+     * Least time that a run of failures lasts before it opens. Twice the usual response time is added, unless it is
+     * `0s`.
+     */
+    failureTime?: Duration | null;
+    /** Failure rate in the window that opens it; 0 turns this rule off. */
+    failureRate?: number | null;
+    /** The window of the failure rate. */
+    window?: Duration | null;
+    /** Least attempts in the window for the failure rate to count. */
+    minCalls?: number | null;
+    /** How long it is open the first time; each time longer until a probe succeeds. */
+    openInterval?: Duration | null;
+    /** The longest time for which it is open. */
+    maxOpenInterval?: Duration | null;
+    /** Maximum attempts in flight while it is half-open. */
+    probes?: number | null;
+  } | null;
+  /** Maximum attempts in flight. */
+  maxInFlight?: number | null;
+  /** How many attempts may start per second. */
+  rate?: {
+    /** Maximum attempts started per second; 0 for no limit. */
+    perSecond?: number | null;
+    /** Attempts that may start at once after a quiet time. */
+    burst?: number | null;
+  } | null;
+  /** Retries beyond it wait. */
+  retryBudget?: {
+    /** Retries as a share of the first attempts of the last 10 s. */
+    share?: number | null;
+    /** Retries per second in addition to the share; 0 for no limit on retries. */
+    minPerSecond?: number | null;
+  } | null;
+  /**
+   * How fast attempts start: `adaptive`, as fast as the target can take them within its other limits, or `fixed`, as
+   * fast as these allow.
+   */
+  pace?: "fixed" | "adaptive" | null;
+  /**
+   * The share of the attempts that new calls get while a backlog waits too; what they do not use goes to the backlog. 0:
+   * all calls start by age.
+   */
+  newCallShare?: number | null;
+  /** With a fixed pace: after the breaker closes, the attempts in flight may grow to the maximum over this time. */
+  slowStart?: Duration | null;
+  /** Maximum duration of an attempt, whatever the policy says. */
+  attemptTimeout?: Duration | null;
+  /**
+   * How the target and Redial prove who they are. Files are named by absolute paths on Redial's machine, within the
+   * directory in the setting `tlsDirectory`. Any other path is refused without looking at the file; without the setting,
+   * every path is. Files are read when a connection is made; their content is neither stored nor shown.
+   *
+   * All of it applies only to the `origins`. Pins, certificate authorities and the version apply to every request to
+   * these origins, whatever target the call names. The client certificate is sent by calls to this target, or, if the
+   * target is the origin itself, by every call to it; never after a redirect from another origin.
+   */
+  tls?: {
+    /** Redial's client certificate, in PEM, followed by those of its issuers. */
+    certificate?: string | null;
+    /** The certificate's private key, in PEM, unless it is in the certificate's file. */
+    key?: string | null;
+    /** Certificate authorities, in PEM, that are trusted for this target, and no others. */
+    caFile?: string | null;
+    /** SHA-256 digests of public keys, in base 64. The target must have one of these keys. */
+    pins?: string[] | null;
+    /** Oldest allowed version of TLS. */
+    minVersion?: "1.2" | "1.3" | null;
+    /**
+     * The origins that all of it applies to. Required, unless the target's key is an origin as in URLs: then it
+     * applies to that one.
+     */
+    origins?: string[] | null;
+  } | null;
+};
+
+/** Members of `TargetSettings`, with their ranges. Null removes what was set. */
+export type TargetPatch = {
+  breaker?: {
+    consecutiveFailures?: number | null;
+    significance?: number | null;
+    failureTime?: string | null;
+    failureRate?: number | null;
+    window?: string | null;
+    minCalls?: number | null;
+    openInterval?: string | null;
+    maxOpenInterval?: string | null;
+    probes?: number | null;
+  } | null;
+  maxInFlight?: number | null;
+  rate?: {
+    perSecond?: number | null;
+    burst?: number | null;
+  } | null;
+  retryBudget?: {
+    share?: number | null;
+    minPerSecond?: number | null;
+  } | null;
+  pace?: string | null;
+  newCallShare?: number | null;
+  slowStart?: string | null;
+  attemptTimeout?: string | null;
+  tls?: {
+    certificate?: string | null;
+    key?: string | null;
+    caFile?: string | null;
+    pins?: string[] | null;
+    minVersion?: string | null;
+    origins?: string[] | null;
+  } | null;
+} | null;
+
 /** How a call has ended, for a callback. */
 export type CallEvent = "call.succeeded" | "call.failed" | "call.tripped";
 
@@ -610,6 +1600,23 @@ export type TargetEvent = {
 /** The events that an endpoint can get. */
 export type WebhookEventType = "call.succeeded" | "call.failed" | "call.tripped" | "call.cancelled" | "target.opened" | "target.halfOpened" | "target.closed" | "target.down" | "target.recovered" | "target.controlled" | "endpoint.disabled";
 
+/** What a client says about a webhook endpoint. */
+export type WebhookEndpointDraft = {
+  /**
+   * Where its webhooks are sent; absolute, http or https, and allowed by the egress policy. A `PUT` with the URL as it
+   * is shown leaves the URL as it is.
+   */
+  url: string;
+  /** A name for people. */
+  description?: string | null;
+  /** The events that it gets; all by default. */
+  events?: WebhookEventType[] | null;
+  /** If not empty, only events of these targets, and of calls to them. */
+  targets?: string[] | null;
+  /** Whether it gets webhooks. */
+  enabled?: boolean | null;
+};
+
 export type WebhookEndpoint = {
   id: string;
   /** Without the values of secret parameters (`redactParameters`). */
@@ -633,10 +1640,81 @@ export type WebhookEndpoint = {
   })[];
 };
 
+export type WebhookEndpointWithSecret = {
+  id: string;
+  /** Without the values of secret parameters (`redactParameters`). */
+  url: string;
+  description: string;
+  events: WebhookEventType[];
+  targets: string[];
+  createdAt: Timestamp;
+  enabled: boolean;
+  /** Why it gets no webhooks. */
+  disabledReason: "byRequest" | "failing" | "gone" | null;
+  disabledAt: string | null;
+  /** Since when all deliveries have failed. */
+  failingSince: string | null;
+  /** The secrets that sign its webhooks, newest first. */
+  secrets: ({
+    id: string;
+    createdAt: Timestamp;
+    /** Until when it signs; null for the newest. */
+    expiresAt: string | null;
+  })[];
+  /** The newest secret. It is not shown again. */
+  secret: string;
+};
+
 export type CallPage = {
   data: CallSummary[];
   /** The cursor of the next page; null on the last page. */
   nextCursor: CallID | null;
+};
+
+/**
+ * The actions that a key allows. `submit`: submit calls. `read`: read everything except the requests of calls. `payloads`:
+ * read those; with `submit` and `operate`, replay calls with another request. `operate`: act on calls and targets; with
+ * `submit`, replay calls. `metrics`: read the metrics, for keys of the namespace `default`. `admin`: all of these, and
+ * manage API keys and webhook endpoints.
+ */
+export type APIScope = "submit" | "read" | "payloads" | "operate" | "metrics" | "admin";
+
+/** The namespace that a key acts in; by default that of the key that makes it. */
+export type Namespace = string;
+
+/** What a client says about an API key. */
+export type APIKeyDraft = {
+  /** A name for people. */
+  name: string;
+  /** What it allows. */
+  scopes: APIScope[];
+  /** Maximum requests per minute; no limit if left out. */
+  quota?: number | null;
+  namespace?: Namespace | null;
+};
+
+export type APIKey = {
+  id: string;
+  name: string;
+  namespace: Namespace;
+  scopes: APIScope[];
+  /** Maximum requests per minute; null for no limit. */
+  quota: number | null;
+  createdAt: Timestamp;
+  revokedAt: string | null;
+};
+
+export type APIKeyWithText = {
+  id: string;
+  name: string;
+  namespace: Namespace;
+  scopes: APIScope[];
+  /** Maximum requests per minute; null for no limit. */
+  quota: number | null;
+  createdAt: Timestamp;
+  revokedAt: string | null;
+  /** The key itself. It is not shown again. */
+  key: string;
 };
 
 export type WebhookPayload = {
@@ -684,3 +1762,56 @@ export type Problem = {
  * it does not know by its status.
  */
 export type ProblemCode = "badRequest" | "methodNotAllowed" | "notFound" | "invalidJSON" | "bodyTooLarge" | "invalidParameter" | "unsupportedMediaType" | "unsupportedContentCoding" | "preconditionFailed" | "invalidAttribution" | "crossSiteRequest" | "hostNotAllowed" | "hostEmpty" | "forwardNotDeliberate" | "missingAPIKey" | "invalidAPIKey" | "insufficientScope" | "operatorsOnly" | "otherNamespace" | "invalidNamespace" | "quotaExceeded" | "apiKeyNotFound" | "invalidAPIKeyDraft" | "firstKeyMustBeAdmin" | "tooManyAPIKeys" | "noRandomness" | "invalidDescriptor" | "invalidOption" | "invalidBatch" | "invalidIdempotencyKey" | "idempotencyKeyReused" | "tooManyHops" | "callNotFound" | "callEnded" | "callNotEnded" | "callRunning" | "contentErased" | "notReplayable" | "callDamaged" | "callRemoved" | "backlogFull" | "namespaceBacklogFull" | "draining" | "notReady" | "storageFull" | "storageUnavailable" | "outcomeUnknown" | "leaseLost" | "tooManyQueries" | "targetNotFound" | "invalidTarget" | "invalidTargetSettings" | "tooManyTargets" | "policyNotFound" | "invalidPolicy" | "policyTooLarge" | "tooManyPolicies" | "invalidScenario" | "previewTooLarge" | "simulationTooLarge" | "tooManyForecasts" | "forecastsFull" | "invalidOperation" | "operationNotFound" | "operationEnded" | "tooManyOperations" | "invalidWebhookEndpoint" | "invalidRotation" | "webhookEndpointNotFound" | "webhookEndpointDisabled" | "tooManyWebhookEndpoints" | "tooManyListeners" | "issueNotFound" | "invalidIssue" | "issueNotResolved" | "alertNotFound" | "invalidAlert" | "tooManyAlerts" | "alertWithoutReceiver" | "invalidChange" | "incidentNotFound" | "incidentEnded" | "ownedElsewhere" | "leaderUnreachable" | "instanceUnreachable" | "notAPeer" | "invalidForward" | "forwardedTooLate" | "callInMemory";
+
+/** Start a bulk operation: one action on all calls that match a filter. */
+export type BulkDryRun = {
+  dryRun: true;
+  action: BulkAction;
+  filter: CallFilter;
+  /**
+   * The calls that met all conditions of `filter`, as it is shown here. At least so many if the count is not
+   * complete.
+   */
+  matched: number;
+  isComplete: boolean;
+  /** Of the newest matching calls, at most 5,000, those that would be left as they are. */
+  skipped: {
+    calls: number;
+    /** How many were looked at. */
+    checked: number;
+    /**
+     * How many for which reason: their payloads were erased, they cannot be read, they have an ordering key
+     * and would be replayed in another order, or they changed since they were counted.
+     */
+    reasons: {
+      contentErased?: number;
+      callDamaged?: number;
+      ordered?: number;
+      stateChanged?: number;
+    };
+  };
+  /** When they met them; `waitingOn` and `nextAttemptBefore` are as of this time. */
+  countedAt: Timestamp;
+};
+
+/** Give a webhook endpoint a new secret. */
+export type SecretRotation = {
+  /** How long the old secret also signs, 0s to 30d. */
+  overlap?: string | null;
+};
+
+/** Show the secret that the callbacks of calls are signed with. */
+export type WebhookSecret = {
+  namespace: Namespace;
+  secret: string;
+};
+
+/** Show when a policy makes its attempts. */
+export type PolicyPreview = {
+  policy?: PolicyOrName | null;
+  idempotent?: boolean | null;
+  /** Assumed duration of each attempt; up to an hour. */
+  attemptDuration?: Duration | null;
+  /** Maximum number of attempts to list. */
+  limit?: number | null;
+};

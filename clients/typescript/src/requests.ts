@@ -44,10 +44,37 @@ export function callPath(id: string, rest = ""): string {
   return `/v1/calls/${encodeURIComponent(id)}${rest}`;
 }
 
+/** What a request may have besides its method and its path. */
+export interface Given {
+  params?: [string, string][];
+  /** What is sent as JSON. */
+  body?: unknown;
+  key?: string;
+  /** The seconds for which the service may hold its answer back until the call has ended. */
+  wait?: number | undefined;
+  ifMatch?: string | undefined;
+  ifNoneMatch?: string | undefined;
+  isRepeatable?: boolean;
+}
+
+/** A request with what is given of its parts. */
+export function asking(method: string, path: string, given: Given = {}): Request {
+  const headers: Record<string, string> = {};
+  const request: Request = { method, path, headers, isRepeatable: given.isRepeatable ?? true, hold: given.wait ?? 0 };
+  if (given.params) request.params = given.params;
+  if (given.body !== undefined) {
+    request.body = JSON.stringify(given.body);
+    headers["Content-Type"] = "application/json";
+  }
+  if (given.key !== undefined) headers["Idempotency-Key"] = keyField(given.key);
+  if (given.wait) headers["Prefer"] = `wait=${Math.max(1, Math.round(given.wait))}`;
+  if (given.ifMatch !== undefined) headers["If-Match"] = given.ifMatch;
+  if (given.ifNoneMatch !== undefined) headers["If-None-Match"] = given.ifNoneMatch;
+  return request;
+}
+
 export function submission(call: CallDescriptor, key: string, wait: number | undefined): Request {
-  const headers: Record<string, string> = { "Content-Type": "application/json", "Idempotency-Key": keyField(key) };
-  if (wait) headers["Prefer"] = `wait=${Math.max(1, Math.round(wait))}`;
-  return { method: "POST", path: "/v1/calls", body: JSON.stringify(call), headers, isRepeatable: true, hold: wait ?? 0 };
+  return asking("POST", "/v1/calls", { body: call, key, wait });
 }
 
 export function reading(id: string, hold = 0, withRequest = false): Request {
@@ -56,7 +83,7 @@ export function reading(id: string, hold = 0, withRequest = false): Request {
   return { method: "GET", path: callPath(id), params, isRepeatable: true, hold };
 }
 
-type FilterValue = string | readonly string[] | number | Date | Readonly<Record<string, string>> | undefined;
+type FilterValue = string | readonly string[] | number | boolean | Date | Readonly<Record<string, string>> | undefined;
 
 /** The parameters of a list or of the event stream, without those that are not given. */
 export function filters(values: { [name: string]: FilterValue }): [string, string][] {

@@ -1,4 +1,5 @@
 import { RedialConnectionError, RedialError, RedialProblem, UnexpectedAnswer } from "./errors.js";
+import { problemOf } from "./problems.js";
 import type { Request } from "./requests.js";
 
 /** How often the client sends a request, and the longest `Retry-After` that it waits for, in seconds. */
@@ -91,7 +92,7 @@ export function backoff(retry: number): number {
 function refusal(status: number, headers: Headers, text: string): RedialError {
   if (headers.get("content-type")?.startsWith("application/problem+json")) {
     try {
-      return new RedialProblem(JSON.parse(text), status, seconds(headers.get("retry-after")));
+      return problemOf(JSON.parse(text), status, seconds(headers.get("retry-after")));
     } catch {
       // It is not what it says.
     }

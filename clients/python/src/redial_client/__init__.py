@@ -1,11 +1,13 @@
 """Client of Redial, retry as a service.
 
 ``Redial`` is synchronous, ``AsyncRedial`` the same for asyncio and trio. Calls, attempts and events are the JSON of
-the API as typed dictionaries; ``redial_client.models`` has their types.
+the API as typed dictionaries; ``redial_client.models`` has their types. ``redial_client.problems`` has a class for each
+kind of refusal.
 """
 
 from importlib.metadata import version
 
+from . import problems
 from ._async_client import AsyncRedial
 from ._client import Redial
 from ._async_events import AsyncEventStream
@@ -52,4 +54,5 @@ __all__ = [
     "WebhookPayload",
     "WebhookVerificationError",
     "WebhookVerifier",
+    "problems",
 ]

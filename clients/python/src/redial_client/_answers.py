@@ -7,6 +7,7 @@ from typing import Any, List, Mapping
 
 import httpx
 
+from . import problems
 from ._errors import RedialError, RedialProblem, UnexpectedAnswer
 from .models import BatchItem
 
@@ -19,7 +20,7 @@ def refusal(status: int, headers: Mapping[str, str], content: bytes) -> RedialEr
         except ValueError:
             problem = None
         if isinstance(problem, dict):
-            return RedialProblem(problem, status, seconds(headers.get("retry-after")))
+            return problems.problem(problem, status, seconds(headers.get("retry-after")))
     return UnexpectedAnswer(status, content[:1000].decode(errors="replace"))
 
 
@@ -55,4 +56,4 @@ def ended_early(item: BatchItem) -> bool:
 def early_end(item: BatchItem) -> RedialProblem:
     """The reason in such a line."""
     headers = item.get("headers", {})
-    return RedialProblem(item.get("problem", {}), item["status"], seconds(headers.get("retry-after")))
+    return problems.problem(item.get("problem", {}), item["status"], seconds(headers.get("retry-after")))

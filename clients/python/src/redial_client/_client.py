@@ -15,22 +15,23 @@ import httpx
 from . import _requests as requests
 from ._answers import batch_items, decoded, early_end, ended_early
 from ._events import EventStream
+from ._methods import Methods
 from ._errors import RedialProblem
 from ._requests import Part, Request
 from ._retrying import Retrying, RetryLimits
 from ._waiting import ENDED, Waiting
-from .models import AttemptWithResponse, BatchItem, Call, CallDescriptor, CallPage, CallSummary
+from .models import AttemptWithResponse, BatchItem, Call, CallDescriptor, CallSummary
 
 
-class Redial:
+class Redial(Methods):
     """A client of a Redial service. Keep one for the whole program: its connections are used again.
 
     It sends its own requests again after errors of the connection and after 429, 503 and 507, as far as that is safe:
-    requests that read, cancellations, and submissions, because each has an idempotency key. ``retry`` is sent again only
-    if the service certainly did nothing.
+    requests that read or replace, cancellations, and submissions and replays, because each has an idempotency key. The
+    others, such as ``retry``, are sent again only if the service certainly did nothing.
 
-    Every method raises ``RedialProblem`` if the service refuses, ``RedialConnectionError`` if no answer came, and
-    ``UnexpectedAnswer`` if something else answers.
+    Every method raises ``RedialProblem`` if the service refuses (see ``redial_client.problems`` for its codes),
+    ``RedialConnectionError`` if no answer came, and ``UnexpectedAnswer`` if something else answers.
 
     :param url: Where the service is; by default the environment's ``REDIAL_SERVER``, or http://127.0.0.1:8080.
     :param api_key: The API key; by default the environment's ``REDIAL_API_KEY``, if it is set.
@@ -142,8 +143,7 @@ class Redial:
 
     def attempts(self, call_id: str, *, with_body: bool = False) -> List[AttemptWithResponse]:
         """The attempts of a call with their responses, oldest first; with the bodies of the responses if you want."""
-        attempts: List[AttemptWithResponse] = (self._json(requests.attempts(call_id, with_body)))["data"]
-        return attempts
+        return [attempt for attempt in self._pages(requests.attempts(call_id, with_body))]
 
     def cancel(self, call_id: str) -> Call:
         """Cancels a call. If it has ended already, the problem has the code ``callEnded``."""
@@ -167,14 +167,8 @@ class Redial:
             next_attempt_before=next_attempt_before, olderThan=older_than, attempts=attempts, waitingOn=waiting_on,
             status=status, outcome=outcome, failureReason=failure_reason, issue=issue, url=url, idempotencyKey=idempotency_key,
             kind=kind, limit=page_size)
-        cursor: str | None = None
-        while True:
-            page: CallPage = self._json(requests.page(params, cursor))
-            for call in page["data"]:
-                yield call
-            cursor = page["nextCursor"]
-            if cursor is None:
-                return
+        for call in self._pages(requests.asking("GET", "/v1/calls", params)):
+            yield call
 
     def events(
         self, *, type: str | Sequence[str] | None = None, target: str | None = None, call: str | None = None,
@@ -202,7 +196,7 @@ class Redial:
     def request(
         self, method: str, path: str, *, params: Mapping[str, str] | None = None, json: Any = None
     ) -> Any:
-        """Any other request of the API, such as ``request("POST", "/v1/targets/billing/pause")``; its JSON, if any.
+        """Any request of the API by its path, such as ``request("GET", "/v1/instances")``; the JSON of its answer, if any.
 
         A GET is sent again after errors, anything else only if the service certainly did nothing.
         """
@@ -237,6 +231,20 @@ class Redial:
 
     def _json(self, request: Request, until: float = math.inf) -> Any:
         return decoded(self._send(request, until))
+
+    def _nothing(self, request: Request) -> None:
+        self._send(request)
+
+    def _pages(self, request: Request) -> Iterator[Any]:
+        """The entries of a list, page by page."""
+        cursor: str | None = None
+        while True:
+            page = self._json(requests.page(request, cursor))
+            for entry in page["data"]:
+                yield entry
+            cursor = page["nextCursor"]
+            if cursor is None:
+                return
 
     def _send(self, request: Request, until: float = math.inf) -> httpx.Response:
         """Sends a request until it is answered with a success, must not be sent again, or its time has run out."""

@@ -6,9 +6,9 @@ import json
 import math
 import re
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
-from typing import List, Mapping, Sequence, Tuple
+from typing import Dict, List, Mapping, Sequence, Tuple
 from urllib.parse import quote, urlencode, urlsplit
 
 import httpx
@@ -87,15 +87,40 @@ def encoded(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
-def submission(call: CallDescriptor, key: str | None, wait: float | None) -> Request:
-    headers = {"Content-Type": "application/json", "Idempotency-Key": key_field(given_or_new(key))}
+def asking(
+    method: str, path: str, params: Params = (), *, content: bytes | None = None, key: str | None = None,
+    wait: float | None = None, if_match: str | None = None, if_none_match: str | None = None, is_repeatable: bool = True,
+) -> Request:
+    """A request with what is given of its parts.
+
+    :param content: JSON.
+    :param wait: The seconds for which the service may hold its answer back until the call has ended.
+    """
+    headers: Dict[str, str] = {}
+    if content is not None:
+        headers["Content-Type"] = "application/json"
+    if key is not None:
+        headers["Idempotency-Key"] = key_field(key)
     if wait:
         headers["Prefer"] = f"wait={max(1, round(wait))}"
-    return Request("POST", "/v1/calls", content=encoded(call), headers=headers, hold=wait or 0)
+    if if_match is not None:
+        headers["If-Match"] = if_match
+    if if_none_match is not None:
+        headers["If-None-Match"] = if_none_match
+    return Request(method, path, params, content, headers, is_repeatable, hold=wait or 0)
+
+
+def submission(call: CallDescriptor, key: str | None, wait: float | None) -> Request:
+    return asking("POST", "/v1/calls", content=encoded(call), key=given_or_new(key), wait=wait)
+
+
+def quoted(part: str) -> str:
+    """A part of a path."""
+    return quote(part, safe="")
 
 
 def call_path(call_id: str, *rest: str) -> str:
-    return "/".join(["/v1/calls", quote(call_id, safe=""), *rest])
+    return "/".join(["/v1/calls", quoted(call_id), *rest])
 
 
 def reading(call_id: str, *, hold: float = 0, with_request: bool = False) -> Request:
@@ -114,9 +139,7 @@ def cancellation(call_id: str) -> Request:
 
 def manual_retry(call_id: str, by: str | None, reason: str | None) -> Request:
     words = {name: text for name, text in (("by", by), ("reason", reason)) if text is not None}
-    return Request(
-        "POST", call_path(call_id, "retry"), content=encoded(words), headers={"Content-Type": "application/json"},
-        is_repeatable=False)
+    return asking("POST", call_path(call_id, "retry"), content=encoded(words), is_repeatable=False)
 
 
 def filters(
@@ -125,16 +148,22 @@ def filters(
     **others: str | Sequence[str] | int | None,
 ) -> Params:
     """The parameters of a list or of the event stream, without those that are not given."""
-    params: List[Tuple[str, str]] = []
-    for name, value in others.items():
-        if value is not None:
-            params.append((name, str(value) if isinstance(value, (str, int)) else ",".join(value)))
-    moments = {"createdAfter": created_after, "createdBefore": created_before, "nextAttemptBefore": next_attempt_before}
-    for name, moment in moments.items():
-        if moment is not None:
-            params.append((name, moment if isinstance(moment, str) else timestamp(moment)))
-    params += [("label", f"{name}={value}") for name, value in (labels or {}).items()]
-    return tuple(params)
+    moments = query(createdAfter=created_after, createdBefore=created_before, nextAttemptBefore=next_attempt_before)
+    return query(**others) + moments + tuple(("label", f"{name}={value}") for name, value in (labels or {}).items())
+
+
+def query(**values: str | Sequence[str] | float | datetime | None) -> Params:
+    """The parameters of a request, without those that are not given."""
+    return tuple((name, parameter(value)) for name, value in values.items() if value is not None)
+
+
+def parameter(value: str | Sequence[str] | float | datetime) -> str:
+    """A parameter's text."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, datetime):
+        return timestamp(value)
+    return str(value) if isinstance(value, (str, int, float)) else ",".join(value)
 
 
 def timestamp(moment: datetime) -> str:
@@ -142,8 +171,9 @@ def timestamp(moment: datetime) -> str:
     return moment.astimezone(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def page(params: Params, cursor: str | None) -> Request:
-    return Request("GET", "/v1/calls", params + ((("cursor", cursor),) if cursor else ()))
+def page(list_: Request, cursor: str | None) -> Request:
+    """The request for one page of a list."""
+    return replace(list_, params=list_.params + ((("cursor", cursor),) if cursor else ()))
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,22 @@ from typing import Any, Literal, TypeAlias, TypedDict
 
 from typing_extensions import NotRequired
 
+
+class Instance(TypedDict):
+    number: int
+    """Its number among the instances."""
+    url: str | None
+    """Where the other instances reach it; null if they cannot, and on SQLite."""
+    version: str
+    """Its version."""
+    shards: int
+    """The number of its shards."""
+    self: bool
+    """Whether it is the one that answers."""
+    leads: bool
+    """Whether it makes the changes of policies, API keys, webhook endpoints and bulk operations."""
+
+
 CallID: TypeAlias = str
 """The id of a call. Ids sort by the time of acceptance."""
 
@@ -67,15 +83,12 @@ What a submission has done whose call was accepted before, under the same `Idemp
 """
 
 
-RedactHeader: TypeAlias = str
-
-
-class Capture(TypedDict):
+class CallDescriptorCapture(TypedDict):
     """How much of responses is kept."""
 
     maxBytes: NotRequired[int | None]
     """How much of each response's body is kept, in bytes."""
-    redactHeaders: NotRequired[list[RedactHeader] | None]
+    redactHeaders: NotRequired[list[str] | None]
     """
     Response header fields whose values are not kept, in addition to the setting `redactHeaders`: `REDACTED`
     replaces them. Fields about retries still take effect.
@@ -90,7 +103,7 @@ class Redirects(TypedDict):
     """Maximum number of redirects; the one after them is the attempt's response."""
 
 
-class Backoff(TypedDict):
+class PolicyBackoff(TypedDict):
     """
     The wait between attempts: before retry i (counted from 0), `initial` times `multiplier` to the power of i, spread
     by the jitter. No wait is longer than `max`, and waits stay spread there.
@@ -149,7 +162,7 @@ class Backoff(TypedDict):
     """
 
 
-class RetryOn(TypedDict):
+class PolicyRetryOn(TypedDict):
     """
     What to retry. By default every network failure, 408, 425, 429 and every 5xx except 501, 505 and 511; and 409, 413
     and 423 with `Retry-After`. With `"idempotent": false`: failures before the request was sent, and 408, 425, 429.
@@ -168,13 +181,13 @@ class RetryOn(TypedDict):
     """Statuses to retry only if the response has `Retry-After`."""
 
 
-class StopOn(TypedDict):
+class PolicyStopOn(TypedDict):
     """Statuses that end the call, even if `retryOn` has them."""
 
     statuses: NotRequired[Statuses | None]
 
 
-class RetryAfter(TypedDict):
+class PolicyRetryAfter(TypedDict):
     """
     Whether to wait for the `Retry-After` of a response that is retried. It counts for the `statuses`, for the statuses
     in `retryOn.statusesWithRetryAfter`, and for a response with `Redial-Retry: retry`. With 429 and 503, `RateLimit`
@@ -220,22 +233,22 @@ class Policy(TypedDict):
     """How much time an attempt must have before the deadline; up to an hour."""
     attemptTimeout: NotRequired[Duration | None]
     """How long one attempt may take; up to an hour."""
-    backoff: NotRequired[Backoff | None]
+    backoff: NotRequired[PolicyBackoff | None]
     """
     The wait between attempts: before retry i (counted from 0), `initial` times `multiplier` to the power of i, spread
     by the jitter. No wait is longer than `max`, and waits stay spread there.
 
     """
-    retryOn: NotRequired[RetryOn | None]
+    retryOn: NotRequired[PolicyRetryOn | None]
     """
     What to retry. By default every network failure, 408, 425, 429 and every 5xx except 501, 505 and 511; and 409, 413
     and 423 with `Retry-After`. With `"idempotent": false`: failures before the request was sent, and 408, 425, 429.
     Members that are left out keep their defaults.
 
     """
-    stopOn: NotRequired[StopOn | None]
+    stopOn: NotRequired[PolicyStopOn | None]
     """Statuses that end the call, even if `retryOn` has them."""
-    retryAfter: NotRequired[RetryAfter | None]
+    retryAfter: NotRequired[PolicyRetryAfter | None]
     """
     Whether to wait for the `Retry-After` of a response that is retried. It counts for the `statuses`, for the statuses
     in `retryOn.statusesWithRetryAfter`, and for a response with `Redial-Retry: retry`. With 429 and 503, `RateLimit`
@@ -265,6 +278,199 @@ class PolicyWarning(TypedDict):
 PolicyWarnings: TypeAlias = list[PolicyWarning]
 
 
+PolicyName: TypeAlias = str
+"""Letters, digits, `.`, `_` and `-`; `preview` and `default` are taken."""
+
+
+class StoredPolicySummary(TypedDict):
+    name: PolicyName
+    version: int
+    createdAt: Timestamp
+
+
+class StoredPolicyVersion(TypedDict):
+    version: int
+    createdAt: Timestamp
+
+
+class StoredPolicy(TypedDict):
+    name: PolicyName
+    version: int
+    createdAt: Timestamp
+    policy: Policy
+    """The policy as its author gave it."""
+    warnings: PolicyWarnings
+    """Warnings about the policy, for requests that may be repeated."""
+    versions: list[StoredPolicyVersion]
+    """The versions that are kept, newest last."""
+
+
+class ReplayChangesCapture(TypedDict):
+    """How much of responses is kept."""
+
+    maxBytes: NotRequired[int | None]
+    """How much of each response's body is kept, in bytes."""
+    redactHeaders: NotRequired[list[str] | None]
+    """
+    Response header fields whose values are not kept, in addition to the setting `redactHeaders`: `REDACTED`
+    replaces them. Fields about retries still take effect.
+
+    """
+
+
+class DryRunEgress(TypedDict):
+    """
+    The verdict of the egress policy on the URL; no name is looked up. A descriptor whose URL is refused is answered
+    with 422, as without `dryRun`.
+
+    """
+
+    verdict: Literal['allowed', 'decidedWhenDialled', 'refused']
+    rule: str | None
+    """The rule that refuses it, if one does."""
+    detail: str
+
+
+class PlanAttemptWait(TypedDict):
+    """The shortest and longest wait before it; null if only samples are known."""
+
+    shortest: Duration
+    longest: Duration
+
+
+class PlanAttemptStartsAfter(TypedDict):
+    """When it starts, counted from the start of the call."""
+
+    earliest: Duration
+    p10: Duration
+    p50: Duration
+    p90: Duration
+    p99: Duration
+    latest: Duration
+    isExact: bool
+    """Whether these come from a formula; otherwise from samples."""
+
+
+class PlanAttempt(TypedDict):
+    number: int
+    wait: PlanAttemptWait | None
+    """The shortest and longest wait before it; null if only samples are known."""
+    startsAfter: PlanAttemptStartsAfter
+    """When it starts, counted from the start of the call."""
+    chance: float
+    """The probability that it starts before the deadline."""
+
+
+class Plan(TypedDict):
+    """When a policy makes its attempts."""
+
+    policyName: str | None
+    """`default`, or the stored policy with its version; null for a policy that was given as an object."""
+    policy: NotRequired[Policy]
+    """Left out in a dry run of a call, which has it in `call`."""
+    attempts: list[PlanAttempt]
+    """The attempts, up to the first that would be after the deadline."""
+    isComplete: bool
+    """Whether there are no attempts after those listed."""
+    latestEnd: Duration | None
+    """The latest time at which the call can still run; null if there is none."""
+    chanceOfAllAttempts: float
+    warnings: PolicyWarnings
+
+
+class ScenarioTarget(TypedDict):
+    """The target, outside the outage."""
+
+    capacity: NotRequired[int | None]
+    """
+    Requests per second that the target answers. Requests that arrive faster wait in its queue for up to a second;
+    longer waits are refused with status 503. No limit by default.
+
+    """
+    latency: NotRequired[Duration | None]
+    """Mean time of an answer."""
+
+
+ScenarioOutage = TypedDict(
+    'ScenarioOutage',
+    {
+        'from': NotRequired[Duration | None],
+        'to': NotRequired[Duration | None],
+        'errorRate': NotRequired[float | None],
+        'failure': NotRequired[Literal['refused', 'unanswered'] | int | None],
+        'latency': NotRequired[Duration | None],
+    },
+)
+
+
+class Scenario(TypedDict):
+    """An outage, and the calls that arrive meanwhile."""
+
+    policy: NotRequired[PolicyOrName | None]
+    idempotent: NotRequired[bool | None]
+    """Whether the requests may be repeated once they may have been executed."""
+    rate: NotRequired[float | None]
+    """
+    New calls per second, on average, at random times. With the duration, at most 100,000 calls are simulated.
+
+    """
+    duration: NotRequired[Duration | None]
+    """
+    How long calls arrive and the simulation runs, up to a week. By default until five minutes after the outage, or
+    twice its length.
+
+    """
+    target: NotRequired[ScenarioTarget | None]
+    """The target, outside the outage."""
+    outage: NotRequired[ScenarioOutage | None]
+    """When the target fails, and how."""
+    breaker: NotRequired[bool | None]
+    """Whether the target has a circuit breaker."""
+    concurrency: NotRequired[int | None]
+    """Maximum attempts in flight to the target."""
+    slowStart: NotRequired[Duration | None]
+    """
+    With a fixed pace: after the breaker closes, the attempts in flight may grow to the maximum over this time; up to an
+    hour.
+
+    """
+    pace: NotRequired[Literal['fixed', 'adaptive'] | None]
+    """Whether the pace follows the target's capacity; see the settings of a target."""
+    newCallShare: NotRequired[float | None]
+    """The share of the attempts for new calls while a backlog waits too; see the settings of a target."""
+    seed: NotRequired[int | None]
+    """Seed of the random numbers."""
+
+
+class ForecastPeak(TypedDict):
+    attemptsPerSecond: float
+    at: Duration
+    timesTheRate: float
+    """The peak as a multiple of the rate of new calls."""
+
+
+class ForecastSeries(TypedDict):
+    """The load over time, one number per step."""
+
+    step: Duration
+    callsPerSecond: list[float]
+    attemptsPerSecond: list[float]
+    overloadPerSecond: list[float]
+    succeededPerSecond: list[float]
+    failedPerSecond: list[float]
+    unfinished: list[float]
+    breakerOpen: list[bool]
+
+
+class LatencyQuantiles(TypedDict):
+    """The times that half, 90 and 99 % did not exceed, and the longest; null if there are none."""
+
+    p50: Duration
+    p90: Duration
+    p99: Duration
+    longest: Duration
+
+
 class Request(TypedDict):
     """
     The request of a call, as the client gave it; shown with `include=request`. Values of secret header fields and URL
@@ -287,8 +493,248 @@ class Request(TypedDict):
     """When the content was erased; null if it was not."""
 
 
+AverageBacklog: TypeAlias = float
+"""
+How many calls were due and waited for their target, on average over the time. While the service did not run, none are
+counted.
+
+"""
+
+
+class TimeToSuccess(TypedDict):
+    """
+    How long the calls took that succeeded, since they were due for their first attempts: the time that 50, 95 and 99 % of
+    them did not exceed, within a fifth; null if there are none.
+
+    """
+
+    p50: Duration
+    p95: Duration
+    p99: Duration
+
+
+class EndedAttempts(TypedDict):
+    """Attempts after which the call succeeded, and others."""
+
+    succeeded: int
+    failed: int
+
+
+class AttemptLatency(TypedDict):
+    """The latency that 50, 95 and 99 % of the attempts did not exceed; null if there are none."""
+
+    p50: Duration
+    p95: Duration
+    p99: Duration
+
+
+BulkOperationID: TypeAlias = str
+"""The id of a bulk operation. Ids sort by the time of acceptance."""
+
+
+BulkAction: TypeAlias = Literal['retry', 'cancel', 'release', 'purge', 'replay']
+"""
+`retry`: retry calls that have ended. `cancel`: cancel calls that have not. `release`: run waiting calls now. `purge`:
+remove calls that have ended. `replay`: submit a new call like each that has ended.
+
+"""
+
+
 IssueID: TypeAlias = str
 """The id of an issue. The same target, reason and error always give the same id."""
+
+
+IssueState: TypeAlias = Literal['open', 'acknowledged', 'resolved']
+"""
+`open`: there is no statement about it. `acknowledged`: somebody knows of it. `resolved`: it has no calls any more, or
+somebody has said that it is done with, and no call has failed so since.
+
+"""
+
+
+class IssueChange(TypedDict):
+    """What somebody states about an issue."""
+
+    state: IssueState
+    until: NotRequired[Timestamp | Duration | None]
+    """Until when it counts as acknowledged, or how long from now; 7 days if it is left out."""
+    by: NotRequired[str | None]
+    """Who."""
+    reason: NotRequired[str | None]
+    """Why."""
+
+
+class IssueMark(TypedDict):
+    """The last statement about it; null for none."""
+
+    state: Literal['acknowledged', 'resolved']
+    at: Timestamp
+    by: str | None
+    reason: str | None
+    until: str | None
+
+
+class AffectedCallsPath(TypedDict):
+    path: str
+    calls: int
+
+
+class AffectedCallsLabel(TypedDict):
+    name: str
+    value: str
+    calls: int
+
+
+class AffectedCalls(TypedDict):
+    """
+    Whom an issue concerns: its newest calls, at most 1,000, summed by the path of their URLs and by label. Only in the
+    answer about one issue.
+
+    """
+
+    counted: int
+    """How many calls were counted."""
+    isComplete: bool
+    """Whether these are all of the issue."""
+    paths: list[AffectedCallsPath]
+    """The 10 paths of the most calls. `{n}` and `{id}` stand for numbers and ids."""
+    labels: list[AffectedCallsLabel]
+    """The 20 labels of the most calls."""
+
+
+AlertName: TypeAlias = str
+"""Letters, digits, `.`, `_` and `-`."""
+
+
+AlertCondition: TypeAlias = Literal['targetDown', 'targetFails', 'targetHeld', 'callsLate', 'deadlinesMissed', 'callsFailed', 'callsStuck']
+"""
+`targetDown`: a target has an outage (5 minutes). `targetFails`: no attempt at a target has succeeded in a quarter of an
+hour, and so few calls fail that it has no outage (5 minutes). `targetHeld`: somebody has paused or tripped a target,
+and calls wait (30 minutes). `callsLate`: calls have been late for a target that is neither down nor held (5 minutes).
+`deadlinesMissed`: calls of a backlog will miss their deadlines (5 minutes). `callsFailed`: calls have failed, all their
+attempts used or given up; one incident for each issue (1 minute). `callsStuck`: a check of the store finds calls that
+nothing moves (5 minutes; only in the namespace `default`). The times are those of `after`, unless an alert has its own.
+
+"""
+
+
+class AlertDraftTo(TypedDict):
+    """
+    Where the messages go: exactly one of `endpoint`, `slack`, `teams` and `pagerDuty`. URLs have to be allowed by the
+    egress policy.
+
+    """
+
+    endpoint: NotRequired[str | None]
+    """The id of a webhook endpoint; it gets events of type `alert.opened` and `alert.ended`, signed."""
+    slack: NotRequired[str | None]
+    """The URL of an incoming webhook of Slack."""
+    teams: NotRequired[str | None]
+    """The URL of a workflow of Microsoft Teams that posts when a webhook request comes."""
+    pagerDuty: NotRequired[str | None]
+    """The integration key of a PagerDuty service (Events API v2)."""
+    url: NotRequired[str | None]
+    """Only for PagerDuty, where its events go; such as `https://events.eu.pagerduty.com/v2/enqueue`."""
+
+
+class AlertDraft(TypedDict):
+    """What a client says about an alert."""
+
+    conditions: NotRequired[list[AlertCondition] | None]
+    """What it watches for; all by default."""
+    targets: NotRequired[list[str] | None]
+    """If not empty, only conditions of these targets."""
+    after: NotRequired[Duration | None]
+    """How long a condition has to be true, up to 7 days; by default the usual time of each."""
+    to: NotRequired[AlertDraftTo | None]
+    """
+    Where the messages go: exactly one of `endpoint`, `slack`, `teams` and `pagerDuty`. URLs have to be allowed by the
+    egress policy.
+
+    """
+
+
+class AlertTo(TypedDict):
+    """Where the messages go. Of a chat only the server is shown, and of PagerDuty's key nothing."""
+
+    endpoint: NotRequired[str]
+    slack: NotRequired[str]
+    teams: NotRequired[str]
+    pagerDuty: NotRequired[str]
+    url: NotRequired[str]
+
+
+class AlertSilence(TypedDict):
+    """Until when nobody is notified that an incident begins; null if they are."""
+
+    until: Timestamp
+    by: str | None
+    reason: str | None
+
+
+class Silence(TypedDict):
+    """Whether messages of an alert are held back."""
+
+    silenced: bool
+    """False to end it."""
+    until: NotRequired[Timestamp | Duration | None]
+    """Until when, or how long from now; 1 hour if it is left out."""
+    by: NotRequired[str | None]
+    """Who."""
+    reason: NotRequired[str | None]
+    """Why."""
+
+
+class Acknowledgement(TypedDict):
+    """Whether somebody knows of an incident."""
+
+    acknowledged: bool
+    """False to end it."""
+    until: NotRequired[Timestamp | Duration | None]
+    """Until when, or how long from now; 1 day if it is left out."""
+    by: NotRequired[str | None]
+    """Who."""
+    reason: NotRequired[str | None]
+    """Why."""
+
+
+IncidentState: TypeAlias = Literal['open', 'acknowledged', 'ended']
+"""`open`; `acknowledged`: somebody knows of it; `ended`: its condition is not true any more."""
+
+
+class IncidentAcknowledged(TypedDict):
+    """Who knows of it, and until when that counts; null if nobody does, or that time is over."""
+
+    at: Timestamp
+    until: Timestamp
+    by: str | None
+    reason: str | None
+
+
+class Incident(TypedDict):
+    id: str
+    alert: AlertName
+    condition: AlertCondition
+    state: IncidentState
+    target: str | None
+    summary: str
+    """What has happened, in words, as it was when somebody was notified last."""
+    action: str
+    """The command that shows more."""
+    calls: int
+    """How many calls it was about then."""
+    since: Timestamp
+    """Since when the condition was true."""
+    openedAt: Timestamp
+    """When it had been true for long enough."""
+    endedAt: str | None
+    """When it was not true any more; null as long as it is."""
+    duration: Duration
+    """How long it lasted, or has lasted so far."""
+    notifiedAt: str | None
+    """When somebody was notified last that it is open; null if a silence has kept that back."""
+    acknowledged: IncidentAcknowledged | None
+    """Who knows of it, and until when that counts; null if nobody does, or that time is over."""
 
 
 Outcome: TypeAlias = Literal['answered', 'notSent', 'maybeSent', 'unusable', 'localFault', 'interrupted', 'cancelled', 'blocked']
@@ -432,17 +878,318 @@ class Outage(TypedDict):
     """The most calls that were due at once, of the times at which the breaker changed."""
 
 
+class TargetBreaker(TypedDict):
+    state: Literal['closed', 'open', 'halfOpen']
+    """`open`: no attempt is made. `halfOpen`: probes are made."""
+    openUntil: str | None
+    """When probes are let through; null unless it is open."""
+    trips: int
+    """Openings since it last closed."""
+    consecutiveFailures: int
+
+
+class TargetPace(TypedDict):
+    """
+    How fast attempts to the target start: `fixed` within the limits that are set, or `adaptive`, within these limits
+    and as fast as the target can take them. The other members are there if it is adaptive.
+
+    """
+
+    mode: Literal['fixed', 'adaptive']
+    """Whether it is adapted to what the target can take."""
+    rate: NotRequired[float | None]
+    """
+    Attempts per second that may start, found from what the target refused and how fast it answered; null without a
+    limit, because it has shown no sign of overload.
+
+    """
+    deliveredPerSecond: NotRequired[float]
+    """Requests per second that the target processed, on average of its last requests."""
+    reason: NotRequired[Literal['noOverload', 'recovered', 'grew', 'refused', 'queued', 'notLoad']]
+    """
+    Why the rate changed last. `noOverload`: there was no sign of overload yet, or none for long. `recovered`: the
+    target works again after an outage. `grew`: it took all that it got. `refused`: it refused requests, or did not
+    answer them in time. `queued`: it answered the slower the more it got. `notLoad`: a lower rate did not help, so
+    a higher one is tried, or the signs were not caused by load.
+
+    """
+    changedAt: NotRequired[str | None]
+    """When the rate changed last; null if it never has."""
+
+
+class TargetBacklogMissesDeadline(TypedDict):
+    """
+    An estimate for the due calls of the backlog, at the rate at which they end now; null while that is unknown,
+    such as while the breaker is open, or if none waits.
+
+    """
+
+    calls: int
+    """How many will not be attempted before their deadlines."""
+    perSecond: float
+    """Calls of the backlog that end per second."""
+
+
+class TargetBacklog(TypedDict):
+    """The calls that have not run yet, due or not, counted by their wait reason."""
+
+    total: int
+    isComplete: bool
+    """False if more wait in the store than are counted: 10,000 for their time and 10,000 for their turn."""
+    missesDeadline: TargetBacklogMissesDeadline | None
+    """
+    An estimate for the due calls of the backlog, at the rate at which they end now; null while that is unknown,
+    such as while the breaker is open, or if none waits.
+
+    """
+    byReason: dict[WaitReason, int]
+    """
+    Calls in the store whose own time has not come count for that time, such as `backoff`, also while the target is
+    paused or its breaker is open. `GET /v1/calls?waitingOn=` lists each call under the reason that it shows.
+
+    """
+
+
+class RecentAttempts(TypedDict):
+    succeeded: int
+    """Attempts after which their call succeeded."""
+    failed: int
+    """Attempts after which it did not."""
+    latency: AttemptLatency | None
+    """The latency that this percentage of attempts did not exceed, within a fifth; null without attempts."""
+
+
+class TargetForecastBacklog(TypedDict):
+    due: int
+    """Calls that are due and wait."""
+    later: int
+    """Calls that are due later."""
+    isComplete: bool
+    """Whether all were counted."""
+
+
+class TargetForecastAssumptionsSample(TypedDict):
+    """The waiting calls that were read; each stands for others like it."""
+
+    calls: int
+    isComplete: bool
+
+
+class TargetForecastPoint(TypedDict):
+    after: Duration
+    backlog: int
+    attemptsPerSecond: float
+
+
+class TargetForecastAccuracyLast(TypedDict):
+    madeAt: str
+    drainsIn: Duration
+    took: Duration
+    error: float
+    """The difference as a share of the time that it took; negative if the forecast was too short."""
+
+
+class TargetForecastAccuracy(TypedDict):
+    """
+    Forecasts that the service has made by itself for this target, since it started, and how right they were.
+
+    """
+
+    count: int
+    medianError: float | None
+    last: list[TargetForecastAccuracyLast]
+
+
+AssumptionSource: TypeAlias = Literal['given', 'settings', 'measured', 'newestCall', 'default', 'unknown']
+"""
+`given`: a parameter. `settings`: the target's limit. `measured`: recent traffic. `newestCall`: the newest waiting call.
+`default`: the service's default. `unknown`: nothing is known.
+
+"""
+
+
+class TargetSettingsBreaker(TypedDict):
+    """When the circuit breaker opens, and how it closes again."""
+
+    consecutiveFailures: NotRequired[int | None]
+    """
+    Least failures in a row that open it; 0 turns this rule off. Failures of one call count once, and those of
+    attempts that began before one that has succeeded do not count.
+
+    """
+    significance: NotRequired[float | None]
+    """
+    A run of failures opens it only if it comes by chance with this probability at most, at the share of failures
+    that is usual for the target. 1 opens it at each run.
+
+    """
+    failureTime: NotRequired[Duration | None]
+    """
+    Least time that a run of failures lasts before it opens. Twice the usual response time is added, unless it is
+    `0s`.
+
+    """
+    failureRate: NotRequired[float | None]
+    """Failure rate in the window that opens it; 0 turns this rule off."""
+    window: NotRequired[Duration | None]
+    """The window of the failure rate."""
+    minCalls: NotRequired[int | None]
+    """Least attempts in the window for the failure rate to count."""
+    openInterval: NotRequired[Duration | None]
+    """How long it is open the first time; each time longer until a probe succeeds."""
+    maxOpenInterval: NotRequired[Duration | None]
+    """The longest time for which it is open."""
+    probes: NotRequired[int | None]
+    """Maximum attempts in flight while it is half-open."""
+
+
+class TargetSettingsRate(TypedDict):
+    """How many attempts may start per second."""
+
+    perSecond: NotRequired[float | None]
+    """Maximum attempts started per second; 0 for no limit."""
+    burst: NotRequired[int | None]
+    """Attempts that may start at once after a quiet time."""
+
+
+class TargetSettingsRetryBudget(TypedDict):
+    """Retries beyond it wait."""
+
+    share: NotRequired[float | None]
+    """Retries as a share of the first attempts of the last 10 s."""
+    minPerSecond: NotRequired[int | None]
+    """Retries per second in addition to the share; 0 for no limit on retries."""
+
+
+class TargetSettingsTls(TypedDict):
+    """
+    How the target and Redial prove who they are. Files are named by absolute paths on Redial's machine, within the
+    directory in the setting `tlsDirectory`. Any other path is refused without looking at the file; without the setting,
+    every path is. Files are read when a connection is made; their content is neither stored nor shown.
+
+    All of it applies only to the `origins`. Pins, certificate authorities and the version apply to every request to
+    these origins, whatever target the call names. The client certificate is sent by calls to this target, or, if the
+    target is the origin itself, by every call to it; never after a redirect from another origin.
+
+    """
+
+    certificate: NotRequired[str | None]
+    """Redial's client certificate, in PEM, followed by those of its issuers."""
+    key: NotRequired[str | None]
+    """The certificate's private key, in PEM, unless it is in the certificate's file."""
+    caFile: NotRequired[str | None]
+    """Certificate authorities, in PEM, that are trusted for this target, and no others."""
+    pins: NotRequired[list[str] | None]
+    """SHA-256 digests of public keys, in base 64. The target must have one of these keys."""
+    minVersion: NotRequired[Literal['1.2', '1.3'] | None]
+    """Oldest allowed version of TLS."""
+    origins: NotRequired[list[str] | None]
+    """
+    The origins that all of it applies to. Required, unless the target's key is an origin as in URLs: then it
+    applies to that one.
+
+    """
+
+
+class TargetSettings(TypedDict):
+    """Limits of a target. Members that are left out follow the service's settings."""
+
+    breaker: NotRequired[TargetSettingsBreaker | None]
+    """When the circuit breaker opens, and how it closes again."""
+    maxInFlight: NotRequired[int | None]
+    """Maximum attempts in flight."""
+    rate: NotRequired[TargetSettingsRate | None]
+    """How many attempts may start per second."""
+    retryBudget: NotRequired[TargetSettingsRetryBudget | None]
+    """Retries beyond it wait."""
+    pace: NotRequired[Literal['fixed', 'adaptive'] | None]
+    """
+    How fast attempts start: `adaptive`, as fast as the target can take them within its other limits, or `fixed`, as
+    fast as these allow.
+
+    """
+    newCallShare: NotRequired[float | None]
+    """
+    The share of the attempts that new calls get while a backlog waits too; what they do not use goes to the backlog. 0:
+    all calls start by age.
+
+    """
+    slowStart: NotRequired[Duration | None]
+    """
+    With a fixed pace: after the breaker closes, the attempts in flight may grow to the maximum over this time.
+
+    """
+    attemptTimeout: NotRequired[Duration | None]
+    """Maximum duration of an attempt, whatever the policy says."""
+    tls: NotRequired[TargetSettingsTls | None]
+    """
+    How the target and Redial prove who they are. Files are named by absolute paths on Redial's machine, within the
+    directory in the setting `tlsDirectory`. Any other path is refused without looking at the file; without the setting,
+    every path is. Files are read when a connection is made; their content is neither stored nor shown.
+
+    All of it applies only to the `origins`. Pins, certificate authorities and the version apply to every request to
+    these origins, whatever target the call names. The client certificate is sent by calls to this target, or, if the
+    target is the origin itself, by every call to it; never after a redirect from another origin.
+
+    """
+
+
+class TargetPatchBreaker(TypedDict):
+    consecutiveFailures: NotRequired[int | None]
+    significance: NotRequired[float | None]
+    failureTime: NotRequired[str | None]
+    failureRate: NotRequired[float | None]
+    window: NotRequired[str | None]
+    minCalls: NotRequired[int | None]
+    openInterval: NotRequired[str | None]
+    maxOpenInterval: NotRequired[str | None]
+    probes: NotRequired[int | None]
+
+
+class TargetPatchRate(TypedDict):
+    perSecond: NotRequired[float | None]
+    burst: NotRequired[int | None]
+
+
+class TargetPatchRetryBudget(TypedDict):
+    share: NotRequired[float | None]
+    minPerSecond: NotRequired[int | None]
+
+
+class TargetPatchTls(TypedDict):
+    certificate: NotRequired[str | None]
+    key: NotRequired[str | None]
+    caFile: NotRequired[str | None]
+    pins: NotRequired[list[str] | None]
+    minVersion: NotRequired[str | None]
+    origins: NotRequired[list[str] | None]
+
+
+class TargetPatch(TypedDict):
+    """Members of `TargetSettings`, with their ranges. Null removes what was set."""
+
+    breaker: NotRequired[TargetPatchBreaker | None]
+    maxInFlight: NotRequired[int | None]
+    rate: NotRequired[TargetPatchRate | None]
+    retryBudget: NotRequired[TargetPatchRetryBudget | None]
+    pace: NotRequired[str | None]
+    newCallShare: NotRequired[float | None]
+    slowStart: NotRequired[str | None]
+    attemptTimeout: NotRequired[str | None]
+    tls: NotRequired[TargetPatchTls | None]
+
+
 CallEvent: TypeAlias = Literal['call.succeeded', 'call.failed', 'call.tripped']
 """How a call has ended, for a callback."""
 
 
-class Data(TypedDict):
+class EventData(TypedDict):
     """The call as lists show it, the target, the endpoint, or why events were missed."""
 
     reason: Literal['restarted', 'tooOld', 'tooSlow', 'overflow', 'storeUnavailable', 'instanceChanged']
 
 
-class Breaker(TypedDict):
+class TargetEventBreaker(TypedDict):
     state: Literal['closed', 'open', 'halfOpen']
     """The state of the breaker now."""
     openUntil: str | None
@@ -455,7 +1202,7 @@ class TargetEvent(TypedDict):
     """A target whose breaker has changed, that is down or has recovered, or that an operator has changed."""
 
     key: str
-    breaker: Breaker
+    breaker: TargetEventBreaker
     outage: NotRequired[Outage]
     """The outage; only in `target.down` and `target.recovered`."""
     action: NotRequired[Literal['configure', 'pause', 'resume', 'trip', 'reset', 'release']]
@@ -468,7 +1215,26 @@ WebhookEventType: TypeAlias = Literal['call.succeeded', 'call.failed', 'call.tri
 """The events that an endpoint can get."""
 
 
-class Secret(TypedDict):
+class WebhookEndpointDraft(TypedDict):
+    """What a client says about a webhook endpoint."""
+
+    url: str
+    """
+    Where its webhooks are sent; absolute, http or https, and allowed by the egress policy. A `PUT` with the URL as it
+    is shown leaves the URL as it is.
+
+    """
+    description: NotRequired[str | None]
+    """A name for people."""
+    events: NotRequired[list[WebhookEventType] | None]
+    """The events that it gets; all by default."""
+    targets: NotRequired[list[str] | None]
+    """If not empty, only events of these targets, and of calls to them."""
+    enabled: NotRequired[bool | None]
+    """Whether it gets webhooks."""
+
+
+class WebhookEndpointSecret(TypedDict):
     id: str
     createdAt: Timestamp
     expiresAt: str | None
@@ -489,11 +1255,88 @@ class WebhookEndpoint(TypedDict):
     disabledAt: str | None
     failingSince: str | None
     """Since when all deliveries have failed."""
-    secrets: list[Secret]
+    secrets: list[WebhookEndpointSecret]
     """The secrets that sign its webhooks, newest first."""
 
 
-class Error1(TypedDict):
+class WebhookEndpointWithSecretSecret(TypedDict):
+    id: str
+    createdAt: Timestamp
+    expiresAt: str | None
+    """Until when it signs; null for the newest."""
+
+
+class WebhookEndpointWithSecret(TypedDict):
+    id: str
+    url: str
+    """Without the values of secret parameters (`redactParameters`)."""
+    description: str
+    events: list[WebhookEventType]
+    targets: list[str]
+    createdAt: Timestamp
+    enabled: bool
+    disabledReason: Literal['byRequest', 'failing', 'gone'] | None
+    """Why it gets no webhooks."""
+    disabledAt: str | None
+    failingSince: str | None
+    """Since when all deliveries have failed."""
+    secrets: list[WebhookEndpointWithSecretSecret]
+    """The secrets that sign its webhooks, newest first."""
+    secret: str
+    """The newest secret. It is not shown again."""
+
+
+APIScope: TypeAlias = Literal['submit', 'read', 'payloads', 'operate', 'metrics', 'admin']
+"""
+The actions that a key allows. `submit`: submit calls. `read`: read everything except the requests of calls. `payloads`:
+read those; with `submit` and `operate`, replay calls with another request. `operate`: act on calls and targets; with
+`submit`, replay calls. `metrics`: read the metrics, for keys of the namespace `default`. `admin`: all of these, and
+manage API keys and webhook endpoints.
+
+"""
+
+
+Namespace: TypeAlias = str
+"""The namespace that a key acts in; by default that of the key that makes it."""
+
+
+class APIKeyDraft(TypedDict):
+    """What a client says about an API key."""
+
+    name: str
+    """A name for people."""
+    scopes: list[APIScope]
+    """What it allows."""
+    quota: NotRequired[int | None]
+    """Maximum requests per minute; no limit if left out."""
+    namespace: NotRequired[Namespace | None]
+
+
+class APIKey(TypedDict):
+    id: str
+    name: str
+    namespace: Namespace
+    scopes: list[APIScope]
+    quota: int | None
+    """Maximum requests per minute; null for no limit."""
+    createdAt: Timestamp
+    revokedAt: str | None
+
+
+class APIKeyWithText(TypedDict):
+    id: str
+    name: str
+    namespace: Namespace
+    scopes: list[APIScope]
+    quota: int | None
+    """Maximum requests per minute; null for no limit."""
+    createdAt: Timestamp
+    revokedAt: str | None
+    key: str
+    """The key itself. It is not shown again."""
+
+
+class ProblemError(TypedDict):
     pointer: NotRequired[str]
     """A JSON Pointer (RFC 6901) into the request body; empty for the whole of it."""
     parameter: NotRequired[str]
@@ -504,7 +1347,7 @@ class Error1(TypedDict):
     """What is wrong there, as a clause."""
 
 
-class Call1(TypedDict):
+class ProblemCall(TypedDict):
     """The call that cannot be read; only with `callDamaged`."""
 
     id: CallID
@@ -522,7 +1365,59 @@ it does not know by its status.
 """
 
 
-class Callback(TypedDict):
+class BulkDryRunSkippedReasons(TypedDict):
+    """
+    How many for which reason: their payloads were erased, they cannot be read, they have an ordering key
+    and would be replayed in another order, or they changed since they were counted.
+
+    """
+
+    contentErased: NotRequired[int]
+    callDamaged: NotRequired[int]
+    ordered: NotRequired[int]
+    stateChanged: NotRequired[int]
+
+
+class BulkDryRunSkipped(TypedDict):
+    """Of the newest matching calls, at most 5,000, those that would be left as they are."""
+
+    calls: int
+    checked: int
+    """How many were looked at."""
+    reasons: BulkDryRunSkippedReasons
+    """
+    How many for which reason: their payloads were erased, they cannot be read, they have an ordering key
+    and would be replayed in another order, or they changed since they were counted.
+
+    """
+
+
+class SecretRotation(TypedDict):
+    """Give a webhook endpoint a new secret."""
+
+    overlap: NotRequired[str | None]
+    """How long the old secret also signs, 0s to 30d."""
+
+
+class WebhookSecret(TypedDict):
+    """Show the secret that the callbacks of calls are signed with."""
+
+    namespace: Namespace
+    secret: str
+
+
+class PolicyPreview(TypedDict):
+    """Show when a policy makes its attempts."""
+
+    policy: NotRequired[PolicyOrName | None]
+    idempotent: NotRequired[bool | None]
+    attemptDuration: NotRequired[Duration | None]
+    """Assumed duration of each attempt; up to an hour."""
+    limit: NotRequired[int | None]
+    """Maximum number of attempts to list."""
+
+
+class CallDescriptorCallback(TypedDict):
     """Where to send the webhook when the call ends."""
 
     url: str
@@ -601,7 +1496,7 @@ class CallDescriptor(TypedDict):
     normalization form NFC.
 
     """
-    callback: NotRequired[Callback | None]
+    callback: NotRequired[CallDescriptorCallback | None]
     """Where to send the webhook when the call ends."""
     redirects: NotRequired[Redirects | None]
     """
@@ -624,8 +1519,169 @@ class CallDescriptor(TypedDict):
     longest.
 
     """
-    capture: NotRequired[Capture | None]
+    capture: NotRequired[CallDescriptorCapture | None]
     """How much of responses is kept."""
+
+
+class ReplayChangesCallback(TypedDict):
+    """Where to send the webhook when the call ends."""
+
+    url: str
+    """Where it is sent; it must be allowed by the egress policy."""
+    events: NotRequired[list[CallEvent] | None]
+    """The events that cause a webhook; all by default."""
+
+
+class ReplayChanges(TypedDict):
+    """
+    Members of a descriptor; each replaces the original's. `null` removes the original's, so that the default applies.
+
+    """
+
+    url: NotRequired[str]
+    """
+    An absolute `http` or `https` URL, without user information. The egress policy must allow it. Loopback addresses are
+    allowed only under `egress=private` while Redial itself listens on loopback or a Unix domain socket, or if
+    `egressAllow` names them.
+
+    """
+    method: NotRequired[str | None]
+    """
+    Any method except `CONNECT`. By default `GET`, or `POST` for a call with a body. `HEAD` and `TRACE` have no body.
+
+    """
+    headers: NotRequired[dict[str, Any] | None]
+    """
+    Header fields, with a list for repeated ones; up to 100 fields and 16 KiB. Fields of the connection or of the
+    framing (`Connection`, `Content-Length`, `Expect`, `Keep-Alive`, `Proxy-Authorization`, `Proxy-Connection`, `TE`,
+    `Trailer`, `Transfer-Encoding`, `Upgrade`) are refused; so are `Redial-Call-Id` and `Redial-Attempt`, which Redial
+    sets itself.
+
+    """
+    body: NotRequired[str | None]
+    """The request body, as text that is sent in UTF-8."""
+    json: NotRequired[Any]
+    """The request body, as JSON."""
+    bodyBase64: NotRequired[str | None]
+    """The request body, in base 64 with padding (RFC 4648)."""
+    policy: NotRequired[PolicyOrName | None]
+    delay: NotRequired[Duration | None]
+    """How long after its acceptance the call starts; up to 366 days."""
+    startAt: NotRequired[Timestamp | None]
+    """When the call starts; at once if that time has passed. At most 366 days from now."""
+    target: NotRequired[str | None]
+    """
+    Calls of one target share a breaker, limits and ordering. By default it is the URL's origin. The setting
+    `targetNaming` says who may name another: by default keys with the scope `operate`, and everybody while there are no
+    keys. Names that begin with `webhook:` are reserved. It must be in the Unicode normalization form NFC.
+
+    """
+    idempotent: NotRequired[bool | None]
+    """
+    Whether the request may be repeated once it may have been executed. By default it may, whatever its method, because
+    each attempt carries the same `Idempotency-Key`. `false` is for a target that must not get it twice: then only
+    failures before the request was sent, and 408, 425 and 429, are retried. If Redial crashes during an attempt, the
+    attempt is repeated in any case.
+
+    """
+    onRepeat: NotRequired[Literal['rerun', 'answer'] | None]
+    """
+    What a submission does under the `Idempotency-Key` of this call once it has failed or was cancelled. `rerun` runs
+    the call again, with all attempts of its policy: exactly once for each time that it has ended, whoever submits at
+    the same time. A call with `"idempotent": false` runs again only if no attempt may have been executed: each was
+    refused with a status of 4xx other than 409, or was never sent. `answer` only answers with the call as it is. If it
+    is left out, the setting `onRepeat` decides.
+
+    """
+    description: NotRequired[str | None]
+    """What the call is for, in a line for people. It is shown with the call, and nothing depends on it."""
+    labels: NotRequired[dict[str, str]]
+    """
+    Names and values that are shown with the call, and by which it can be found. Names must be in the Unicode
+    normalization form NFC.
+
+    """
+    callback: NotRequired[ReplayChangesCallback | None]
+    """Where to send the webhook when the call ends."""
+    redirects: NotRequired[Redirects | None]
+    """
+    Whether an attempt follows redirects: 301, 302, 303, 307 and 308. All of them share the attempt's timeout; method
+    and body follow RFC 9110. When the origin changes, credentials are not sent on: `Authorization`, `Cookie`, fields
+    with a word for a credential in their name, such as `X-Api-Key`, `X-Auth` or `X-Session-Id` (but not
+    `Idempotency-Key`), and the fields in `capture.redactHeaders` and in the setting `redactHeaders`. The egress policy
+    is checked for each. Without this member, a redirect is the response.
+
+    """
+    orderingKey: NotRequired[str | None]
+    """
+    Calls of one target with the same ordering key run one at a time, in the order in which they were accepted. The next
+    one starts when the one before has ended, also if that one failed. It must be in the Unicode normalization form NFC.
+
+    """
+    priority: NotRequired[int | None]
+    """
+    Of the due calls of a target, the highest priority starts first. Every tenth to start is the one that has been due
+    longest.
+
+    """
+    capture: NotRequired[ReplayChangesCapture | None]
+    """How much of responses is kept."""
+
+
+class DryRun(TypedDict):
+    """What a call would do."""
+
+    startsAt: Timestamp
+    """When it would start if it were submitted now."""
+    call: dict[str, Any]
+    """The descriptor with all defaults, without its body and its start."""
+    egress: DryRunEgress
+    """
+    The verdict of the egress policy on the URL; no name is looked up. A descriptor whose URL is refused is answered
+    with 422, as without `dryRun`.
+
+    """
+    plan: Plan
+    warnings: PolicyWarnings
+    """Warnings about the call."""
+
+
+class Forecast(TypedDict):
+    """The result of an outage."""
+
+    calls: int
+    """Calls that arrived."""
+    attempts: int
+    """Requests that the target got."""
+    amplification: float
+    """Attempts per call."""
+    overload: int
+    """Attempts refused because the target had no capacity."""
+    succeeded: int
+    failed: int
+    failedBy: dict[FailureReason, int]
+    """The calls that failed, by reason."""
+    unfinished: int
+    """Calls that had not ended at the end of the simulation."""
+    peak: ForecastPeak
+    recoveredAfter: Duration | None
+    """
+    How long after the outage the number of unfinished calls was back at its earlier level; null if it was not within
+    the duration.
+
+    """
+    latency: LatencyQuantiles | None
+    """How long calls that succeeded took; null if none did."""
+    latencyInRecovery: LatencyQuantiles | None
+    """
+    The same of the calls that were accepted between the end of the outage and the recovery; null if there was none.
+
+    """
+    isCutShort: bool
+    """Whether it ended early because of too many attempts."""
+    seed: int
+    series: ForecastSeries
+    """The load over time, one number per step."""
 
 
 class CallBase(TypedDict):
@@ -705,7 +1761,166 @@ class CallSummary(CallBase):
     """
 
 
-class Error(TypedDict):
+class EndedCalls(TypedDict):
+    """Calls that ended."""
+
+    succeeded: int
+    retried: int
+    """Those of `succeeded` that needed more than one attempt."""
+    failed: int
+    cancelled: int
+    successRate: float | None
+    """The share that succeeded of those that were not cancelled; null if there are none."""
+    timeToSuccess: TimeToSuccess | None
+
+
+class CallFilter(TypedDict):
+    """
+    The calls to act on: those for which all conditions hold, as for a list. The default of `state` is `failed` for `retry`
+    and `replay`, and `scheduled` for `cancel` and `release`; `purge` needs it.
+
+    """
+
+    kind: NotRequired[CallKind | None]
+    state: NotRequired[CallState | list[CallState] | None]
+    """One state, or several."""
+    target: NotRequired[str | None]
+    """They have this target."""
+    createdAfter: NotRequired[Timestamp | None]
+    """They were accepted then or later."""
+    createdBefore: NotRequired[Timestamp | None]
+    """They were accepted earlier."""
+    olderThan: NotRequired[Duration | None]
+    """
+    Accepted at least so long before the request. The operation shows it as `createdBefore`; if both are given, the
+    earlier of the two.
+
+    """
+    attempts: NotRequired[int | None]
+    """At least so many attempts have begun."""
+    waitingOn: NotRequired[WaitReason | None]
+    """
+    They wait for this when the operation comes to them, for actions on calls that wait: `cancel` and `release`.
+
+    """
+    nextAttemptBefore: NotRequired[Timestamp | Duration | None]
+    """
+    They wait, and their next attempt may begin before this time when the operation comes to them. A duration counts
+    from the request; the operation shows the time.
+
+    """
+    status: NotRequired[int | str | None]
+    """A status such as 503, or a range such as `500-599`."""
+    outcome: NotRequired[Outcome | None]
+    failureReason: NotRequired[FailureReason | None]
+    issue: NotRequired[IssueID | None]
+    url: NotRequired[str | None]
+    """Their URL, as it is shown, contains this text."""
+    idempotencyKey: NotRequired[str | None]
+    """They were accepted under this `Idempotency-Key`."""
+    labels: NotRequired[dict[str, Any] | None]
+    """They have all of these labels."""
+
+
+class BulkRequest(TypedDict):
+    """An action on all calls that a filter selects."""
+
+    action: BulkAction
+    filter: NotRequired[CallFilter | None]
+    ratePerSecond: NotRequired[int | None]
+    """Maximum calls per second; 100 by default."""
+    by: NotRequired[str | None]
+    """Who."""
+    reason: NotRequired[str | None]
+    """Why."""
+    all: NotRequired[bool | None]
+    """
+    Act on all calls that the action applies to, if `filter` is left out or has no condition except `kind`. Without it
+    such a request is refused, a dry run too.
+
+    """
+
+
+class BulkOperation(TypedDict):
+    id: BulkOperationID
+    action: BulkAction
+    filter: CallFilter
+    ratePerSecond: int
+    by: NotRequired[str]
+    reason: NotRequired[str]
+    state: Literal['counting', 'running', 'completed', 'cancelled']
+    """`counting`: it counts the matching calls. `running`: it acts on them. The others are ends."""
+    createdAt: Timestamp
+    finishedAt: str | None
+    matched: int
+    """The calls that matched when they were counted; while counting, those so far."""
+    done: int
+    """
+    Calls that it acted on. After a crash, or if an instance that led loses its lease, up to one page of calls (a tenth
+    of `ratePerSecond`, at most 100) can be missing here although it acted on them, or be among the skipped.
+
+    """
+    skipped: int
+    """
+    Calls that it could not act on, because they had changed meanwhile, or because another instance of the service runs
+    them.
+
+    """
+
+
+class Issue(TypedDict):
+    id: IssueID
+    state: IssueState
+    type: Literal['failed', 'late']
+    """Whether its calls have failed, or are late."""
+    kind: CallKind
+    target: str
+    reason: FailureReason | WaitReason
+    """Why its calls failed, or what they wait for."""
+    error: str | None
+    """
+    What the last attempt of its calls failed with: the status and what the answer says, or the code and the message of
+    a failure. `{n}`, `{id}`, `{time}`, `{address}` and `{email}` stand for what differs. For late calls, what their
+    target's outage began with. Null if no attempt ended the calls, such as when a deadline passed meanwhile.
+
+    """
+    calls: int
+    """The calls that are failed or late now; 0 if it is resolved and shown because of `mark`."""
+    firstAt: Timestamp
+    """When the first of them failed, or since when the oldest late one is due."""
+    lastAt: Timestamp
+    """When the last of them failed; for late ones, the time of the answer."""
+    lastHours: list[int] | None
+    """How many of them failed in each of the last 24 hours, the latest last; null for late ones."""
+    mark: IssueMark | None
+    """The last statement about it; null for none."""
+    filter: CallFilter
+    """
+    What selects its calls, in a list and in an operation. That of late calls to a paused target also selects those
+    whose own time has not come: they wait for the pause, too, and are not late.
+
+    """
+    affected: NotRequired[AffectedCalls]
+
+
+class Alert(TypedDict):
+    name: AlertName
+    conditions: list[AlertCondition]
+    targets: list[str]
+    after: Duration | None
+    """How long a condition has to be true; null for the usual time of each."""
+    to: AlertTo
+    """Where the messages go. Of a chat only the server is shown, and of PagerDuty's key nothing."""
+    createdAt: Timestamp
+    silence: AlertSilence | None
+    """Until when nobody is notified that an incident begins; null if they are."""
+    problem: str | None
+    """Why its messages cannot be sent, in words; null if they can."""
+    filter: CallFilter
+    """What selects its messages in a list of calls; also others to its webhook endpoint."""
+
+
+class AttemptBaseError(TypedDict):
     """What went wrong, if there was no response."""
 
     code: str
@@ -720,7 +1935,7 @@ class AttemptBase(TypedDict):
     outcome: Outcome
     status: int | None
     duration: Duration
-    error: NotRequired[Error]
+    error: NotRequired[AttemptBaseError]
     """What went wrong, if there was no response."""
     decision: Decision | None
 
@@ -743,13 +1958,127 @@ class AttemptWithResponse(AttemptBase):
     response: AttemptResponse | None
 
 
+TargetRecent = TypedDict(
+    'TargetRecent',
+    {
+        '1m': RecentAttempts,
+        '5m': RecentAttempts,
+        '15m': RecentAttempts,
+    },
+)
+
+
+class Target(TypedDict):
+    key: str
+    state: Literal['up', 'degraded', 'down']
+    """
+    `down`: it failed, and its breaker is open or half-open. `degraded`: its outage is not over yet, its pace is
+    limited, or more than a tenth of its attempts in the last five minutes failed. `up`: none of that. What operators
+    have done is in `paused` and `tripped`.
+
+    """
+    outage: Outage | None
+    """Its outage; null if it has none."""
+    pastOutages: list[Outage]
+    """
+    Its outages that are over, the latest first: at most 10, of the last 30 days. They outlive restarts. `closedAt` and
+    `duration` are null if nobody called the target any more.
+
+    """
+    breaker: TargetBreaker
+    inFlight: int
+    waiting: int
+    """Due calls that wait for the target."""
+    oldestDueAt: str | None
+    """
+    Since when the oldest of them has been due; null if there are none. If they were due before a restart, it is at
+    least since then.
+
+    """
+    paused: bool
+    """
+    Somebody has paused it, or it is the target of a webhook endpoint that is disabled or was removed; no call to it
+    starts.
+
+    """
+    tripped: bool
+    """Somebody holds its breaker open."""
+    heldUntil: str | None
+    """
+    The end of the pause that the target asked for with `Retry-After`, or with `RateLimit` fields that report an
+    exhausted quota; null if there is none.
+
+    """
+    pace: TargetPace
+    """
+    How fast attempts to the target start: `fixed` within the limits that are set, or `adaptive`, within these limits
+    and as fast as the target can take them. The other members are there if it is adaptive.
+
+    """
+    settings: TargetSettings
+    """The settings in effect."""
+    overrides: TargetSettings
+    """The settings that were set for this target by a PUT."""
+    pattern: str | None
+    """
+    The pattern of the rule (setting `targetRules`) that applies where no PUT did, before the service's settings; null
+    if none matches.
+
+    """
+    backlog: TargetBacklog
+    """The calls that have not run yet, due or not, counted by their wait reason."""
+    recent: TargetRecent
+    """
+    The results of the attempts of the last minutes, without those that were aborted by a cancel or a stop. Old attempts
+    are forgotten in steps of ten seconds, in the longer windows of a minute. Not kept over a restart.
+
+    """
+    timeToSuccess: TimeToSuccess | None
+    """The times of the calls that succeeded in the last 15 minutes."""
+    drainEstimate: Duration | None
+    """
+    How long the due calls and those in flight would take if everything went on as in the last minute: the attempts
+    needed, at the recent number per call, by concurrency over mean duration, and at most at the rate that is set, or
+    that the pace has found. New calls are not counted. Null if unknown: its breaker is not closed, it is paused or
+    asked for a pause, or no call to it has ended in the last minute.
+
+    """
+
+
+TargetForecastAssumptionsLatency = TypedDict(
+    'TargetForecastAssumptionsLatency',
+    {
+        'value': Duration,
+        'from': AssumptionSource,
+    },
+)
+
+
+TargetForecastAssumptionsPolicy = TypedDict(
+    'TargetForecastAssumptionsPolicy',
+    {
+        'deadline': Duration,
+        'from': AssumptionSource,
+    },
+)
+
+
+AssumedNumber = TypedDict(
+    'AssumedNumber',
+    {
+        'value': float | None,
+        'from': AssumptionSource,
+    },
+)
+
+
 class Event(TypedDict):
     """An event of the event stream."""
 
     type: Literal['call.accepted', 'call.attempted', 'call.succeeded', 'call.failed', 'call.tripped', 'call.cancelled', 'target.opened', 'target.halfOpened', 'target.closed', 'target.down', 'target.recovered', 'target.controlled', 'endpoint.disabled', 'reset']
     """What has happened; `reset` tells that events were missed."""
     timestamp: str
-    data: CallSummary | TargetEvent | WebhookEndpoint | Data
+    data: CallSummary | TargetEvent | WebhookEndpoint | EventData
     """The call as lists show it, the target, the endpoint, or why events were missed."""
     attempt: NotRequired[Attempt]
     """The attempt that has ended; only in `call.attempted`."""
@@ -771,14 +2100,33 @@ class Problem(TypedDict):
     code: ProblemCode
     detail: str
     """What was wrong this time, on which input, and what to do."""
-    errors: NotRequired[list[Error1]]
+    errors: NotRequired[list[ProblemError]]
     """
     The wrong places in the input. Each is in the body (`pointer`), in the query (`parameter`) or in the header section
     (`header`).
 
     """
-    call: NotRequired[Call1]
+    call: NotRequired[ProblemCall]
     """The call that cannot be read; only with `callDamaged`."""
+
+
+class BulkDryRun(TypedDict):
+    """Start a bulk operation: one action on all calls that match a filter."""
+
+    dryRun: Literal[True]
+    action: BulkAction
+    filter: CallFilter
+    matched: int
+    """
+    The calls that met all conditions of `filter`, as it is shown here. At least so many if the count is not
+    complete.
+
+    """
+    isComplete: bool
+    skipped: BulkDryRunSkipped
+    """Of the newest matching calls, at most 5,000, those that would be left as they are."""
+    countedAt: Timestamp
+    """When they met them; `waitingOn` and `nextAttemptBefore` are as of this time."""
 
 
 class Call(CallBase):
@@ -799,6 +2147,85 @@ class Call(CallBase):
 
     """
     request: NotRequired[Request]
+
+
+StatisticsWindowStep = TypedDict(
+    'StatisticsWindowStep',
+    {
+        'from': Timestamp,
+        'backlog': AverageBacklog,
+        'calls': EndedCalls,
+        'attempts': EndedAttempts,
+        'latency': AttemptLatency | None,
+    },
+)
+
+
+StatisticsWindow = TypedDict(
+    'StatisticsWindow',
+    {
+        'window': Literal['15m', '24h', '7d'],
+        'from': Timestamp,
+        'step': Duration,
+        'backlog': AverageBacklog,
+        'calls': EndedCalls,
+        'attempts': EndedAttempts,
+        'latency': AttemptLatency | None,
+        'steps': list[StatisticsWindowStep],
+    },
+)
+
+
+class TargetForecastAssumptions(TypedDict):
+    returnsAt: str | None
+    arrivalsPerSecond: AssumedNumber
+    capacityPerSecond: AssumedNumber
+    successRate: AssumedNumber
+    ratePerSecond: AssumedNumber
+    concurrency: AssumedNumber
+    latency: TargetForecastAssumptionsLatency
+    policy: TargetForecastAssumptionsPolicy
+    """The policy of new calls."""
+    sample: TargetForecastAssumptionsSample
+    """The waiting calls that were read; each stands for others like it."""
+
+
+class TargetForecast(TypedDict):
+    target: str
+    at: str
+    """When the target was as the forecast assumes."""
+    backlog: TargetForecastBacklog
+    drainedAt: str | None
+    """When the backlog is drained; null for never, or if an operator holds the target."""
+    drainsIn: Duration | None
+    """How long that takes from now."""
+    obstacle: Literal['arrivals', 'tooLong', 'paused', 'tripped'] | None
+    """
+    Why it is never drained: more calls arrive than are delivered (`arrivals`), it takes longer than 30 days
+    (`tooLong`), or an operator holds the target (`paused`, `tripped`).
+
+    """
+    peakBacklog: int
+    """The maximum of due calls."""
+    missesDeadline: int
+    """Calls that fail because their deadline passes."""
+    failsOtherwise: int
+    """Calls that fail for other reasons."""
+    attempts: int
+    """Attempts until then."""
+    refusedAttempts: int
+    """Attempts that the target refuses because it has no capacity left."""
+    simulatedAttempts: int
+    isExtrapolated: bool
+    """Whether there are too many attempts, and the rest was computed from the average of the last ones."""
+    assumptions: TargetForecastAssumptions
+    points: list[TargetForecastPoint]
+    """The curve, in steps of equal length."""
+    accuracy: TargetForecastAccuracy
+    """
+    Forecasts that the service has made by itself for this target, since it started, and how right they were.
+
+    """
 
 
 class WebhookPayload(TypedDict):
