@@ -70,7 +70,7 @@ extension RedialClient {
 extension RedialProblem {
   /// Whether the service refuses the value of a parameter.
   fileprivate func refuses(_ parameter: String) -> Bool {
-    status == 400 && errors.contains { $0.pointer == parameter }
+    status == 400 && errors.contains { $0.parameter == parameter }
   }
 }
 

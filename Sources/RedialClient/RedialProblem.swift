@@ -20,10 +20,21 @@ public struct RedialProblem: Error, Sendable, Hashable {
 
   /// One wrong place in the input.
   public struct Fault: Sendable, Hashable, Codable {
-    /// A JSON Pointer (RFC 6901) into the call, or the name of a query parameter.
-    public var pointer: String
+    /// A JSON Pointer (RFC 6901) into the call, if the fault is there.
+    public var pointer: String?
+    /// The query parameter, if the fault is there.
+    public var parameter: String?
+    /// The header field, if the fault is there.
+    public var header: String?
     /// What is wrong there.
     public var detail: String
+
+    /// The place, as the beginning of a clause.
+    var place: String {
+      if let parameter { return "the parameter \(parameter)" }
+      if let header { return "the field \(header)" }
+      return pointer.flatMap { $0.isEmpty ? nil : $0 } ?? "the whole"
+    }
   }
 
   /// The code of an answer that is not the service's own.
@@ -56,7 +67,7 @@ public struct RedialProblem: Error, Sendable, Hashable {
 extension RedialProblem: CustomStringConvertible, LocalizedError, RetryOutcomeProviding {
   /// For people: status, code, what happened, and each wrong place.
   public var description: String {
-    let places = errors.map { "\($0.pointer.isEmpty ? "the whole" : $0.pointer) \($0.detail)" }
+    let places = errors.map { "\($0.place) \($0.detail)" }
     let list = places.count > 1 ? " (\(places.joined(separator: "; ")))" : ""
     return "\(status) \(code): \(title). \(detail)\(list)"
   }

@@ -1,31 +1,60 @@
 package import RedialModel
 
 extension Refusal {
+  /// What is wrong with the store or this instance, for refusals and for `/readyz` alike.
+  package var trouble: String {
+    switch self {
+    case .noRoom, .storeFull: "The disk is full."
+    case .storeMisplaced: "The store's files are not in their place: they were moved, removed or replaced."
+    case .storeUnreachable: "The connection to the store was lost."
+    case .leaseLost: "Another process has taken over this instance's lease on the store."
+    default: "The store cannot be written."
+    }
+  }
+
+  /// The trouble, what follows from it, and what to do: in `/readyz`, in `redial status` and in the log. Who is woken by this
+  /// has to know what to repair.
+  package var notice: String {
+    let effect =
+      switch self {
+      case .noRoom, .storeFull:
+        "Accepted calls are kept, and new ones are refused until there is room: remove other files, or enlarge the disk."
+      case .storeMisplaced: "New calls are refused until they are back. The log says more."
+      case .storeUnreachable: "Accepted calls are kept, and new ones are refused until it is back."
+      case .leaseLost: "Or this one was cut off from it for too long. The log says more."
+      default: "New calls are refused until it can. The log says why."
+      }
+    return "\(trouble) \(effect)"
+  }
+
   /// What the client gets.
   package var problem: Problem {
     switch self {
     case .noRoom:
-      .storageFull(
-        "The call was not accepted: the disk is full. The rest is reserved for accepted calls and for removing old ones. "
-          + "Try again later.")
+      Problem(
+        .storageFull,
+        detail:
+          "\(trouble) The call was not accepted: the rest is reserved for accepted calls and for removing old ones. "
+          + "Free space, or try again later.", retryAfter: 10)
     case .storeFull:
-      .storageFull(
-        "The call was not accepted: the disk is full. Accepted calls are kept. Free space, then try again.")
+      Problem(
+        .storageFull,
+        detail: "\(trouble) The call was not accepted. Accepted calls are kept. Free space, then try again.",
+        retryAfter: 10)
     case .storeFailed:
       Problem(
-        status: 503, code: "storageUnavailable", title: "The store cannot be written",
-        detail: "The call was not accepted: it could not be written to disk. Accepted calls are kept. Try again.",
+        .storageUnavailable,
+        detail: "\(trouble) The call was not accepted. Accepted calls are kept. Try again; the log says why it failed.",
         retryAfter: 2)
     case .storeMisplaced:
       Problem(
-        status: 503, code: "storageUnavailable", title: "The store's files are not in their place",
-        detail: "The call was not accepted: its files were removed or replaced, so that it would be lost. "
-          + "The log says more.", retryAfter: 10)
+        .storageUnavailable,
+        detail: "\(trouble) The call was not accepted, since it would be lost. Put the files back; the log says more.",
+        retryAfter: 10)
     case .storeUnreachable:
       Problem(
-        status: 503, code: "storageUnavailable", title: "The store cannot be reached",
-        detail:
-          "The request was not executed: the connection to the store was lost. Accepted calls are kept. Try again.",
+        .storageUnavailable,
+        detail: "\(trouble) The request was not executed. Accepted calls are kept. Try again.",
         retryAfter: 2)
     case .outcomeUnknown:
       .outcomeUnknown(
@@ -34,66 +63,67 @@ extension Refusal {
       )
     case .draining:
       Problem(
-        status: 503, code: "draining", title: "Redial is stopping",
-        detail: "While the service stops it accepts no new calls and changes nothing. Try again.", retryAfter: 5)
+        .draining, detail: "While the service stops it accepts no new calls and changes nothing. Try again.",
+        retryAfter: 5)
     case .leaseLost:
       Problem(
-        status: 503, code: "leaseLost", title: "This instance may not write",
-        detail: "Another process has taken over this instance's lease on the store. The requested change may "
-          + "or may not have been made; check, then try again.", retryAfter: 2)
+        .leaseLost,
+        detail: "\(trouble) The requested change may or may not have been made; check, then try again.", retryAfter: 2)
     case .ownedElsewhere(let target):
       Problem(
-        status: 503, code: "ownedElsewhere", title: "Another instance has this target",
+        .ownedElsewhere,
         detail: "The calls to \(target.bare) are run by another instance of the service, or by none for "
           + "the moment. Send the request to that instance, or try again.", retryAfter: 1)
     case .forwardedTooLate:
       Problem(
-        status: 503, code: "forwardedTooLate", title: "The call came too late, or twice",
-        detail: "The instance that has sent it waits no longer for this answer, and stores it itself.", retryAfter: 1)
+        .forwardedTooLate,
+        detail: "The call came too late, or twice: the instance that has sent it waits no longer for this answer, and "
+          + "stores it itself.", retryAfter: 1)
     case .backlogFull(let maximum):
       Problem(
-        status: 503, code: "backlogFull", title: "The backlog is full",
+        .backlogFull,
         detail: "\(maximum) calls have not ended yet, which is the maximum (maxUnfinished). Try again later.",
         retryAfter: 30)
     case .namespaceBacklogFull(let maximum):
       Problem(
-        status: 503, code: "namespaceBacklogFull", title: "The backlog of the namespace is full",
+        .namespaceBacklogFull,
         detail: "\(maximum) calls of this namespace have not ended yet, which is the maximum for one "
           + "(namespaceShare of maxUnfinished). Try again later.", retryAfter: 30)
     case .tooManyTargets(let count, let target):
-      .tooManyTargets(
-        503,
-        "\(count) targets have calls or a breaker that is not closed, and \(target.bare) would be one more. "
+      Problem(
+        .tooManyTargets,
+        detail: "\(count) targets have calls or a breaker that is not closed, and \(target.bare) would be one more. "
           + "Try again later.", retryAfter: 30)
     case .tooManyTargetsInUse(let count):
-      .tooManyTargets(409, "\(count) targets are remembered, and all of them are in use or have settings.")
+      Problem(
+        .tooManyTargets, status: 409,
+        detail: "\(count) targets are remembered, which is the maximum, and all of them are in use or have settings. "
+          + "Remove settings that are not needed, or try again later.")
     case .keyReused(let key):
       Problem(
-        status: 422, code: "idempotencyKeyReused", title: "The Idempotency-Key was used for another call",
-        detail: "Another descriptor was submitted under the key \"\(key.bare)\". A new call needs a new key.")
+        .idempotencyKeyReused,
+        detail: "Another descriptor was submitted under the key \"\(key.bare)\". A new call needs a new key; a "
+          + "repetition has the same bytes.")
     case .callNotFound(let id):
       Problem(
-        status: 404, code: "callNotFound", title: "There is no such call",
-        detail: "No call has the id \(id); it may have been removed.")
+        .callNotFound,
+        detail: "No call has the id \(id); it may have been removed. GET /v1/calls lists those that are kept."
+      )
     case .callEnded(let id, let state):
-      .conflict(
-        "callEnded", "The call has ended", "\(id) has \(state.visible.rawValue) and cannot be cancelled any more.")
+      Problem(.callEnded, detail: "\(id) has \(state.visible.rawValue) and cannot be cancelled any more.")
     case .callNotUnfinished(let id):
-      .conflict("callEnded", "The call has ended", "\(id) has ended, and this is only for calls that have not.")
+      Problem(.callEnded, detail: "\(id) has ended, and this is only for calls that have not.")
     case .callEndedAgain(let id):
-      .conflict(
-        "callEnded", "The call has ended again",
-        "\(id) was run again, or has ended later than the operation was accepted.")
+      Problem(
+        .callEnded,
+        detail: "\(id) was run again, or has ended later than the operation was accepted. A new operation takes it.")
     case .callNotEnded(let id):
-      .conflict("callNotEnded", "The call has not ended", "\(id) has not ended; wait for its end, or cancel it.")
+      Problem(.callNotEnded, detail: "\(id) has not ended; wait for its end, or cancel it.")
     case .callRunning(let id):
-      .conflict(
-        "callRunning", "The call is running", "An attempt of \(id) is in flight; wait for its end, or cancel it.")
-    case .contentErased(let id):
-      .conflict(
-        "contentErased", "The call's content was erased", "\(id) cannot be run again, because its request was erased.")
+      Problem(.callRunning, detail: "An attempt of \(id) is in flight; wait for its end, or cancel it.")
+    case .contentErased(let id): .contentErased(id)
     case .callInMemory(let id):
-      .conflict("callInMemory", "The call is in memory", "The engine has \(id) in its memory.")
+      Problem(.callInMemory, detail: "The engine has \(id) in its memory; nothing has to be done.")
     case .found(let problem): problem
     }
   }
@@ -102,22 +132,13 @@ extension Refusal {
 extension Problem {
   /// Nobody knows whether a request was done.
   package static func outcomeUnknown(_ detail: String, retryAfter: Int = 5) -> Problem {
+    Problem(.outcomeUnknown, detail: detail, retryAfter: retryAfter)
+  }
+
+  /// The request of a call is no longer known, so that it can be neither retried nor replayed.
+  package static func contentErased(_ id: CallID) -> Problem {
     Problem(
-      status: 503, code: "outcomeUnknown", title: "It is not known whether this was done", detail: detail,
-      retryAfter: retryAfter)
-  }
-
-  fileprivate static func storageFull(_ detail: String) -> Problem {
-    Problem(status: 507, code: "storageFull", title: "The store has no room", detail: detail, retryAfter: 10)
-  }
-
-  fileprivate static func tooManyTargets(_ status: Int, _ detail: String, retryAfter: Int? = nil) -> Problem {
-    Problem(
-      status: status, code: "tooManyTargets", title: "There are too many targets", detail: detail,
-      retryAfter: retryAfter)
-  }
-
-  fileprivate static func conflict(_ code: String, _ title: String, _ detail: String) -> Problem {
-    Problem(status: 409, code: code, title: title, detail: detail)
+      .contentErased,
+      detail: "\(id) cannot be sent again, because its request was erased. Submit a new call with the whole request.")
   }
 }

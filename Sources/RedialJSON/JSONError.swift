@@ -10,4 +10,9 @@ public struct JSONError: Error, Sendable, Hashable {
     self.offset = offset
     self.reason = reason
   }
+
+  /// The error as a clause that continues the name of the text.
+  ///
+  /// - Parameter expected: What the text should be.
+  public func clause(expected: String = "valid JSON") -> String { "is not \(expected): at byte \(offset), \(reason)" }
 }

@@ -102,7 +102,14 @@ def test_what_cannot_be_forwarded_is_told(redial, flaky):
         (target.url, {"redial-policy": "{"}, 422), (target.url, {"redial-label": "x"}, 422),
         (target.url, {"redial-delay": "soon"}, 422), (target.url, {"redial-delay": "1h"}, 202),
     ):
-        assert service("POST", f"/v1/forward/{url}", b"x", headers).status == status, (url, headers)
+        answer = service("POST", f"/v1/forward/{url}", b"x", headers)
+        assert answer.status == status, (url, headers)
+        if status == 422:
+            [fault] = answer.json["errors"]
+            place = fault["header"].lower() if headers else fault["pointer"]
+            assert place == next(iter(headers), "/url") and answer.json["detail"].endswith(f" {fault['detail']}."), answer.body
+    answer = service("POST", f"/v1/forward/{target.url}", b"x", {"redial-policy": '{"deadline": "x"}'}).json
+    assert answer["errors"][0]["header"] == "Redial-Policy" and "has deadline, which must be" in answer["detail"], answer
 
 
 def test_a_repeated_forward_under_a_key_makes_no_second_call(redial, flaky):

@@ -56,7 +56,13 @@ def test_call_shows_its_attempts_and_says_by_its_exit_code_how_it_ended(redial, 
     slow = run("call", *quick, "--timeout", "300ms", target.url + "/?delay=10m")
     assert slow.returncode == 5
     refused = run("call", *quick, "ftp://example.com")
-    assert refused.returncode == 4 and "/url" in refused.stderr
+    # The only fault is in the detail; several have a line each.
+    assert refused.returncode == 4 and refused.stderr.count("/url") == 1 and refused.stderr.count("\n") == 1, refused
+    faults = run("call", *quick[:2], "--policy", '{"x": 1, "y": 2}', target.url).stderr.splitlines()
+    assert "and 1 more" in faults[0] and faults[1:] == [
+        f"  /policy/{name} is not a member of policy" for name in "xy"], faults
+    placed = run("list", "--url", quick[1], "--namespace", "No!")
+    assert placed.returncode == 4 and "The field Redial-Namespace must" in placed.stderr, placed
     fast = run("call", *quick, "--no-wait", target.url)
     assert fast.returncode == 0 and re.fullmatch(r"call_\w{13}\n", fast.stdout)
 

@@ -64,7 +64,7 @@ def test_a_manual_retry_is_a_fact_with_who_and_why_that_outlives_the_process(red
     assert service("POST", path, "{", {"content-type": "application/json"}).status == 400
     for body in None, {"by": "ada"}:
         refused = service("POST", path, body, {"redial-actor": "a" * 256})
-        assert (refused.status, refused.json["errors"][0]["pointer"]) == (422, "Redial-Actor")
+        assert (refused.status, refused.json["errors"][0]["header"]) == (422, "Redial-Actor")
     assert len(service.get(identity)["retries"]) == 2, "a refused retry is none"
 
 

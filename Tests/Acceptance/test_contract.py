@@ -420,6 +420,42 @@ def test_every_operation_answers_as_documented(redial, flaky):
     assert documented == seen
 
 
+def codes_of_the_pages():
+    """The statuses of each code that docs/problems*.md explains."""
+    rows = [
+        re.match(r"\| `(\w+)` \| ([\d, ]+) \|", line)
+        for page in sorted((ROOT / "docs").glob("problems*.md")) for line in page.read_text().splitlines()]
+    return {row[1]: row[2].split(", ") for row in rows if row}
+
+
+def test_the_codes_of_problems_are_those_that_are_declared():
+    known = codes_of_the_pages()
+    assert set(known) == set(CONTRACT["components"]["schemas"]["ProblemCode"]["enum"]) and len(known) > 80
+    # One answer may be that of several statuses.
+    answers = {}
+    for operation in (entry for item in CONTRACT["paths"].values() for entry in item.values() if isinstance(entry, dict)):
+        for status, answer in operation["responses"].items():
+            answer = resolve(answer)
+            if "application/problem+json" in answer.get("content", {}):
+                answers.setdefault(answer["description"], set()).add(status)
+    # Words of the prose that are no codes: settings, members, parameters.
+    others = set(re.findall(r"^\| `(\w+)` \|", (ROOT / "docs/settings.md").read_text(), re.M)) | {
+        "admin", "call", "default", "errors", "key", "limit"}
+    said = set()
+    for text, statuses in answers.items():
+        codes = {word for word in re.findall(r"`([a-z]\w*)`", text) if word not in others}
+        assert codes and codes <= set(known), (text, codes - set(known))
+        for code in codes:
+            assert statuses & set(known[code]), (text, code)
+        assert statuses <= {status for code in codes for status in known[code]}, text
+        said |= codes
+    # These the introduction has, since every operation may answer so; and no client sees the others.
+    everywhere = {"crossSiteRequest", "hostNotAllowed", "hostEmpty", "invalidNamespace", "otherNamespace", "methodNotAllowed"}
+    instances = {"notAPeer", "invalidForward", "forwardedTooLate", "callInMemory"}
+    assert all(f"`{code}`" in CONTRACT["info"]["description"] for code in everywhere)
+    assert set(known) - said - everywhere == instances
+
+
 def test_webhooks_are_as_documented(redial, flaky, receiver):
     import json
     service, target, hook = redial(), flaky(), receiver()

@@ -25,7 +25,10 @@ def ways_in(service, url, target, headers):
     client = Client(service.port)
 
     def fault(problem):
-        return (problem["errors"][0]["pointer"], problem["errors"][0]["detail"]) if "errors" in problem else None
+        if "errors" not in problem:
+            return None
+        place = problem["errors"][0]
+        return place["pointer"] if "pointer" in place else {"Redial-Target": "/target"}[place["header"]], place["detail"]
 
     yield fault(client("POST", "/v1/calls", descriptor, headers).json)
     yield fault(client("POST", "/v1/calls?dryRun=true", descriptor, headers).json)

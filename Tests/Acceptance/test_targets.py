@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
-from processes import BOUND, Client, wait_until
+from processes import BOUND, Client, run, wait_until
 
 FAST = {"backoff": {"initial": "20ms", "max": "20ms", "jitter": "none"}}
 
@@ -86,6 +86,20 @@ def test_a_patch_changes_one_setting_and_leaves_the_rest(redial, receiver):
     assert patch(service, target.url, None).json["overrides"] == {}
     # A target without a call can be set up, as with PUT.
     assert patch(service, "new", {"maxInFlight": 2}).json["overrides"] == {"maxInFlight": 2}
+
+
+def test_an_unknown_target_is_explained(redial):
+    service = redial()
+    meant = "This may be https://api.example.com: GET /v1/targets/https%3A%2F%2Fapi.example.com."
+    for key in ("https://api.example.com/charges", "api.example.com", "https:/api.example.com"):
+        answer = service("GET", f"/v1/targets/{quote(key, safe='')}")
+        assert (answer.status, answer.json["code"]) == (404, "targetNotFound") and f'"{key}"' in answer.json["detail"]
+        assert answer.json["detail"].endswith(meant), answer.json
+    assert "GET /v1/targets lists" in service("GET", "/v1/targets/billing").json["detail"]
+    plain = service("GET", "/v1/targets/https://api.example.com")
+    assert (plain.status, plain.json["code"]) == (404, "notFound") and "/v1/targets/https%3A%2F%2F" in plain.json["detail"]
+    shown = run("targets", "api.example.com", "--url", service.url)
+    assert shown.returncode == 4 and meant in shown.stderr, shown
 
 
 # Settings of a target that patches at the same time change, each its own.

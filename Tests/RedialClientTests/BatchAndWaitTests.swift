@@ -108,7 +108,8 @@ struct BatchAndWaitTests {
           HTTPResponse(
             status: 400,
             text:
-              #"{"code":"invalidParameter","title":"t","detail":"d","errors":[{"pointer":"wait","detail":"is long"}]}"#)
+              #"{"code":"invalidParameter","title":"t","detail":"d","errors":[{"parameter":"wait","detail":"is long"}]}"#
+          )
         )
       }
       return .call(number > 4 ? .succeeded : .running)

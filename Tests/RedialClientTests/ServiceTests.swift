@@ -182,7 +182,7 @@ struct ServiceTests {
       let problem = await #expect(throws: RedialProblem.self) {
         try await listed(client.calls(CallFilter(states: [RedialCall.State(rawValue: "done")])))
       }
-      #expect(problem?.errors.map(\.pointer) == ["state"])
+      #expect(problem?.errors.map(\.parameter) == ["state"])
     }
   }
 

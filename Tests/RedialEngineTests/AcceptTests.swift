@@ -80,7 +80,7 @@ struct AcceptTests {
     var probe = EngineProbe(EngineSettings(maxUnfinished: 1))
     let first = probe.submit()
     let reply = probe.submitOnly()
-    #expect(probe.refusal(of: reply)?.code == "backlogFull")
+    #expect(probe.refusal(of: reply)?.code == .backlogFull)
     probe.end(first, status: 200)
     #expect(probe.submit().rawValue > 0)
   }
@@ -97,8 +97,8 @@ struct AcceptTests {
     let replies = [probe.command(.cancel, id), probe.command(.retry, id)]
     let pause = probe.control(.pause)
     probe.advance(.seconds(3600))
-    #expect(replies.allSatisfy { probe.refusal(of: $0)?.code == "draining" })
-    #expect(probe.refusal(of: pause)?.code == "draining")
+    #expect(replies.allSatisfy { probe.refusal(of: $0)?.code == .draining })
+    #expect(probe.refusal(of: pause)?.code == .draining)
     #expect(probe.written.count == written && probe.starts(of: id) == 0)
   }
 
@@ -108,7 +108,7 @@ struct AcceptTests {
     let id = probe.submit()
     probe.hear(.drain)
     let reply = probe.submitOnly()
-    #expect(probe.refusal(of: reply)?.code == "draining")
+    #expect(probe.refusal(of: reply)?.code == .draining)
     probe.commit()
     #expect(!probe.actions.contains { if case .drained = $0 { true } else { false } })
     probe.end(id, status: 503)

@@ -48,11 +48,11 @@ struct AuditTests {
     var probe = EngineProbe()
     let waiting = probe.submit(after: .seconds(3))
     let first = probe.command(.reclaim, waiting)
-    #expect(probe.refusal(of: first)?.code == "callInMemory")
+    #expect(probe.refusal(of: first)?.code == .callInMemory)
     let ended = probe.submit()
     probe.end(ended, status: 200)
     let second = try reclaim(&probe, ended)
-    #expect(probe.refusal(of: second)?.code == "callEnded")
+    #expect(probe.refusal(of: second)?.code == .callEnded)
     #expect(probe.starts(of: ended) == 1)
   }
 }

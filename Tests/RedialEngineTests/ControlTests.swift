@@ -209,7 +209,7 @@ struct ControlTests {
     let keys = probe.report()?.targets.map(\.key) ?? []
     #expect(keys.contains("http://a.example") && keys.contains("http://b.example"))
     let reply = probe.control(.pause, "http://c.example")
-    #expect(probe.refusal(of: reply)?.code == "tooManyTargets")
+    #expect(probe.refusal(of: reply)?.code == .tooManyTargets)
   }
 
   @Test("a control is refused while the store fails")

@@ -29,13 +29,13 @@ struct ForeignShardTests: LeaseScene {
     probe.submit(to: mine)
     probe.submit()
     probe.submit(orderingKey: "a")
-    #expect(probe.refusalOfSubmission()?.code == "backlogFull")
-    #expect(probe.refusalOfSubmission(to: mine)?.code == "backlogFull")
+    #expect(probe.refusalOfSubmission()?.code == .backlogFull)
+    #expect(probe.refusalOfSubmission(to: mine)?.code == .backlogFull)
     // Others may have put more there, or may have ended some, as the next renewal tells.
     probe.advance(.seconds(1))
     probe.grant(.none, elsewhere: [(.default, 1)])
     #expect(probe.refusalOfSubmission() == nil)
-    #expect(probe.refusalOfSubmission()?.code == "backlogFull")
+    #expect(probe.refusalOfSubmission()?.code == .backlogFull)
     probe.commit()
     // What could not be written counts no more.
     probe.advance(.seconds(1))
@@ -54,7 +54,7 @@ struct ForeignShardTests: LeaseScene {
     let other = try #require(Namespace("other"))
     probe.grant(everythingElse, elsewhere: [(.default, 4), (other, 0)])
     probe.hear(.namespaces([.default, other]))
-    #expect(probe.refusalOfSubmission()?.code == "namespaceBacklogFull")
+    #expect(probe.refusalOfSubmission()?.code == .namespaceBacklogFull)
     probe.advance(.seconds(1))
     probe.grant(.none, elsewhere: [(.default, 3), (other, 0)])
     #expect(probe.refusalOfSubmission() == nil)
@@ -77,9 +77,9 @@ struct ForeignShardTests: LeaseScene {
     let operation = CallCommand(.cancel, id, reply: reply)
     probe.hear(.command(operation))
     probe.hear(.fetched(operation, probe.record(id)))
-    #expect(probe.refusal(of: reply)?.code == "ownedElsewhere")
+    #expect(probe.refusal(of: reply)?.code == .ownedElsewhere)
     let control = probe.control(.pause)
-    #expect(probe.refusal(of: control)?.code == "ownedElsewhere")
+    #expect(probe.refusal(of: control)?.code == .ownedElsewhere)
     #expect(probe.refusal(of: control)?.status == 503 && probe.refusal(of: control)?.retryAfter == 1)
   }
 

@@ -88,7 +88,7 @@ struct ForwardingTests: LeaseScene {
     var probe = member(everythingElse)
     probe.hear(.drain)
     let reply = submit(EngineProbe.descriptor(), to: &probe)
-    #expect(probe.refusal(of: reply)?.code == "draining" && forwards(probe).isEmpty)
+    #expect(probe.refusal(of: reply)?.code == .draining && forwards(probe).isEmpty)
   }
 
   @Test("without an answer it is stored here for its owner, under the same identity, and not forwarded again")
@@ -146,14 +146,14 @@ struct ForwardingTests: LeaseScene {
   func declines() {
     var probe = member()
     let late = submit(forwarded(1, at: probe.now + (.zero - Self.patience - .milliseconds(1))), to: &probe)
-    #expect(probe.refusal(of: late)?.code == "forwardedTooLate")
+    #expect(probe.refusal(of: late)?.code == .forwardedTooLate)
     let inTime = submit(forwarded(2, at: probe.now + (.zero - Self.patience)), to: &probe)
     let again = submit(forwarded(2, at: probe.now + (.zero - Self.patience)), to: &probe)
     probe.commit()
-    #expect(accepted(probe, inTime) != nil && probe.refusal(of: again)?.code == "forwardedTooLate")
+    #expect(accepted(probe, inTime) != nil && probe.refusal(of: again)?.code == .forwardedTooLate)
     var other = member(everythingElse)
     let wrong = submit(forwarded(at: other.now), to: &other)
-    #expect(other.refusal(of: wrong)?.code == "ownedElsewhere" && forwards(other).isEmpty)
+    #expect(other.refusal(of: wrong)?.code == .ownedElsewhere && forwards(other).isEmpty)
   }
 
   @Test("what another has stored first is changed instead of inserted, and started once")
@@ -220,7 +220,7 @@ struct ForwardingTests: LeaseScene {
     probe.end(id, status: 200, thenCommit: false)
     let reply = submit(descriptor, to: &probe)
     probe.commit()
-    #expect(probe.refusal(of: reply)?.code == "forwardedTooLate")
+    #expect(probe.refusal(of: reply)?.code == .forwardedTooLate)
     #expect(!probe.written.contains { if case .insert = $0 { true } else { false } })
   }
 
@@ -229,7 +229,7 @@ struct ForwardingTests: LeaseScene {
     var probe = member()
     let reply = submit(forwarded(1, at: probe.now), to: &probe)
     probe.fail()
-    #expect(probe.refusal(of: reply)?.code == "storageUnavailable")
+    #expect(probe.refusal(of: reply)?.code == .storageUnavailable)
     probe.advance(.seconds(3))
     #expect(!probe.written.contains { if case .discard = $0 { true } else { false } })
     #expect(probe.report()?.unfinished == 0 && probe.starts.isEmpty)

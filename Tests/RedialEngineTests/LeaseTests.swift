@@ -12,11 +12,11 @@ struct LeaseTests: LeaseScene {
     var probe = asking()
     let ask = try #require(probe.leaseAsks.last)
     #expect(ask.session == nil && ask.request.takesShards && ask.request.duration == .seconds(10))
-    #expect(probe.refusalOfSubmission()?.code == "leaseLost")
+    #expect(probe.refusalOfSubmission()?.code == .leaseLost)
     let cancel = probe.command(.cancel, CallID(rawValue: 1))
-    #expect(probe.refusal(of: cancel)?.code == "leaseLost")
+    #expect(probe.refusal(of: cancel)?.code == .leaseLost)
     let pause = probe.control(.pause)
-    #expect(probe.refusal(of: pause)?.code == "leaseLost")
+    #expect(probe.refusal(of: pause)?.code == .leaseLost)
     #expect(probe.report()?.storeFailing == true, "it is not ready")
     #expect(probe.leaseAsks.count == 1, "one request at a time")
     probe.grant(.all)
@@ -139,7 +139,7 @@ struct LeaseTests: LeaseScene {
     var probe = asking()
     probe.now = probe.now + .seconds(8)
     probe.grant(.all)
-    #expect(probe.refusalOfSubmission()?.code == "leaseLost")
+    #expect(probe.refusalOfSubmission()?.code == .leaseLost)
     #expect(probe.leaseAsks.last?.session == nil, "it asks for another")
   }
 
@@ -183,10 +183,10 @@ struct LeaseTests: LeaseScene {
     probe.now = probe.now + .seconds(8)
     probe.hear()
     #expect(probe.aborts.contains(running))
-    #expect(probe.refusal(of: cancel)?.code == "leaseLost")
+    #expect(probe.refusal(of: cancel)?.code == .leaseLost)
     let written = probe.written.count
     probe.fence()
-    #expect(probe.refusal(of: waiting)?.code == "leaseLost")
+    #expect(probe.refusal(of: waiting)?.code == .leaseLost)
     #expect(probe.refusal(of: waiting)?.retryAfter == 2)
     probe.end(running, .cancelled)
     #expect(probe.written.count == written)
@@ -199,7 +199,7 @@ struct LeaseTests: LeaseScene {
     let reply = probe.submitOnly()
     probe.fence()
     #expect(probe.notices.contains(.leaseLost(reason: "the lease is over")))
-    #expect(probe.refusal(of: reply)?.code == "leaseLost")
+    #expect(probe.refusal(of: reply)?.code == .leaseLost)
     #expect(probe.starts.isEmpty)
     #expect(probe.leaseAsks.last?.session == nil)
   }
@@ -209,12 +209,12 @@ struct LeaseTests: LeaseScene {
     var probe = EngineProbe()
     let reply = probe.submitOnly()
     probe.fence()
-    #expect(probe.refusal(of: reply)?.code == "leaseLost")
+    #expect(probe.refusal(of: reply)?.code == .leaseLost)
     probe.advance(.seconds(60))
     #expect(probe.leaseAsks.isEmpty && probe.starts.isEmpty)
-    #expect(probe.refusalOfSubmission()?.code == "leaseLost")
+    #expect(probe.refusalOfSubmission()?.code == .leaseLost)
     let pause = probe.control(.pause)
-    #expect(probe.refusal(of: pause)?.code == "leaseLost")
+    #expect(probe.refusal(of: pause)?.code == .leaseLost)
     #expect(probe.report()?.storeFailing == true)
   }
 
@@ -238,7 +238,7 @@ struct LeaseTests: LeaseScene {
     probe.now = probe.now + .seconds(8)
     probe.hear()
     probe.hear(.leased(probe.grantOf(.all), old))
-    #expect(probe.refusalOfSubmission()?.code == "leaseLost")
+    #expect(probe.refusalOfSubmission()?.code == .leaseLost)
   }
 
   // MARK: Surplus

@@ -192,7 +192,7 @@ struct MemoryTests {
     var probe = EngineProbe(EngineSettings(maxTargets: 2))
     for number in 0..<4 { probe.submit(to: "http://target\(number).example") }
     let refused = probe.submitOnly(to: "http://target4.example")
-    #expect(probe.refusal(of: refused)?.code == "tooManyTargets")
+    #expect(probe.refusal(of: refused)?.code == .tooManyTargets)
     #expect(probe.refusal(of: refused)?.status == 503)
     #expect(probe.refusal(of: probe.submitOnly(to: "http://target3.example")) == nil)
     let acme = TargetKey("http://t.example", in: Namespace("acme") ?? .default)

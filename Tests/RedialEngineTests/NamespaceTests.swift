@@ -124,7 +124,7 @@ struct NamespaceTests {
     for number in 0..<5 { probe.submit(patient, to: "http://t.example", after: .seconds(1000 + number)) }
     let refused = probe.submitOnly(patient)
     let problem = try #require(probe.refusal(of: refused))
-    #expect(problem.status == 503 && problem.code == "namespaceBacklogFull" && problem.retryAfter == 30)
+    #expect(problem.status == 503 && problem.code == .namespaceBacklogFull && problem.retryAfter == 30)
     #expect(problem.detail.contains("namespaceShare"))
     let first = probe.submit(patient, to: Self.target("t", of: Self.acme))
     #expect(probe.starts(of: first) == 1)
@@ -165,12 +165,12 @@ struct NamespaceTests {
     var probe = EngineProbe(settings)
     probe.hear(.namespaces([Self.acme, Self.other]))
     for number in 0..<6 { probe.submit(patient, to: "http://t.example", after: .seconds(1000 + number)) }
-    #expect(probe.refusalOfSubmission(patient)?.code == "backlogFull")
+    #expect(probe.refusalOfSubmission(patient)?.code == .backlogFull)
     for _ in 0..<2 {
       #expect(probe.refusalOfSubmission(patient, to: Self.target("t", of: Self.acme)) == nil)
     }
     #expect(
-      probe.refusalOfSubmission(patient, to: Self.target("t", of: Self.acme))?.code == "backlogFull")
+      probe.refusalOfSubmission(patient, to: Self.target("t", of: Self.acme))?.code == .backlogFull)
   }
 
   @Test("what the store says of namespaces counts against their shares after a restart")
@@ -178,7 +178,7 @@ struct NamespaceTests {
     let state = RecoveredState(unfinished: 5, namespaces: [(.default, 1), (Self.acme, 4)])
     var probe = EngineProbe(EngineSettings(maxUnfinished: 8), recovered: state)
     let refused = probe.submitOnly(patient, to: Self.target("t", of: Self.acme))
-    #expect(probe.refusal(of: refused)?.code == "namespaceBacklogFull")
+    #expect(probe.refusal(of: refused)?.code == .namespaceBacklogFull)
     #expect(probe.refusalOfSubmission(patient) == nil)
   }
 
@@ -195,7 +195,7 @@ struct NamespaceTests {
     }
     probe.requests = []
     probe.hear(.fetched(foreign, nil))
-    #expect(probe.refusal(of: reply)?.code == "callNotFound")
+    #expect(probe.refusal(of: reply)?.code == .callNotFound)
     #expect(probe.state(running) == .running)
     let own = probe.token(for: CallCommand.Reply.self)
     probe.hear(.command(CallCommand(.cancel, running, in: Self.acme, reply: own)))
@@ -225,7 +225,7 @@ struct NamespaceTests {
     probe.hear(.namespaces([Self.acme]))
     for name in ["a", "b"] { probe.control(.pause, "http://\(name).example") }
     let third = probe.control(.pause, "http://c.example")
-    #expect(probe.refusal(of: third)?.code == "tooManyTargets")
+    #expect(probe.refusal(of: third)?.code == .tooManyTargets)
     let others = probe.control(.pause, Self.target("a", of: Self.acme))
     #expect(probe.refusal(of: others) == nil)
   }

@@ -86,7 +86,7 @@ struct OperationTests {
     let reply = probe.command(.cancel, id)
     probe.end(id, status: 200)
     #expect(probe.state(id) == .succeeded)
-    #expect(probe.refusal(of: reply)?.code == "callEnded")
+    #expect(probe.refusal(of: reply)?.code == .callEnded)
   }
 
   @Test("a running call that is to be cancelled is not tried again")
@@ -112,7 +112,7 @@ struct OperationTests {
     #expect(probe.isDone(again))
     let none = probe.command(.cancel, CallID(rawValue: 5))
     answerFetches(&probe, with: [nil])
-    #expect(probe.refusal(of: none)?.code == "callNotFound")
+    #expect(probe.refusal(of: none)?.code == .callNotFound)
   }
 
   // Found by the simulation: the second answer shows the call as it was before the first cancelled it.
@@ -163,7 +163,7 @@ struct OperationTests {
     probe.requests = []
     let reply = probe.command(kind, id)
     answerFetches(&probe, with: [held(probe, id)])
-    #expect(probe.refusal(of: reply)?.code == "callNotEnded")
+    #expect(probe.refusal(of: reply)?.code == .callNotEnded)
     probe.advance(.seconds(seconds))
     if seconds > 5 {
       #expect(probe.state(id) == .scheduled)
@@ -182,7 +182,7 @@ struct OperationTests {
     record.progress.waiting = .ordering
     let reply = probe.command(.erase, id)
     answerFetches(&probe, with: [record])
-    #expect(probe.refusal(of: reply)?.code == "callNotEnded")
+    #expect(probe.refusal(of: reply)?.code == .callNotEnded)
     #expect(probe.state(id) == .queued && probe.progress(id)?.waiting == .ordering)
     #expect(probe.written.count { if case .awaitTurn(id, _, _) = $0 { true } else { false } } == 2)
   }
@@ -199,7 +199,7 @@ struct OperationTests {
     for kind in [CallCommand.Kind.erase, .retry] {
       let reply = probe.command(kind, queued[0])
       answerFetches(&probe, with: [held(probe, queued[0])])
-      #expect(kind == .retry ? probe.isDone(reply) : probe.refusal(of: reply)?.code == "callNotEnded")
+      #expect(kind == .retry ? probe.isDone(reply) : probe.refusal(of: reply)?.code == .callNotEnded)
       #expect(counted() == 4)
     }
     _ = probe.command(.cancel, queued[1])
@@ -228,11 +228,11 @@ struct OperationTests {
     for kind in [CallCommand.Kind.cancel, .retry, .erase] {
       let reply = ask(kind, hasEnded: true)
       #expect(probe.refusal(of: reply)?.status == 409)
-      #expect(probe.refusal(of: reply)?.code == "callDamaged")
+      #expect(probe.refusal(of: reply)?.code == .callDamaged)
       #expect(probe.refusal(of: reply)?.detail.contains("\(id)") == true)
     }
     let early = ask(.purge, hasEnded: false)
-    #expect(probe.refusal(of: early)?.code == "callDamaged")
+    #expect(probe.refusal(of: early)?.code == .callDamaged)
     let removed = ask(.purge, hasEnded: true)
     #expect(probe.isDone(removed))
     #expect(probe.written.contains { if case .discard(id) = $0 { true } else { false } })
@@ -244,7 +244,7 @@ struct OperationTests {
     var probe = EngineProbe()
     let id = probe.submit()
     let reply = probe.command(.retry, id)
-    #expect(probe.refusal(of: reply)?.code == "callRunning")
+    #expect(probe.refusal(of: reply)?.code == .callRunning)
   }
 
   @Test("an ended call does not run again while the backlog is full")
@@ -255,7 +255,7 @@ struct OperationTests {
     let next = probe.submit()
     let refused = probe.command(.retry, id)
     answerFetches(&probe, with: [probe.record(id)])
-    #expect(probe.refusal(of: refused)?.code == "backlogFull")
+    #expect(probe.refusal(of: refused)?.code == .backlogFull)
     #expect(probe.state(id) == .failed)
     probe.end(next, status: 200)
     let reply = probe.command(.retry, id)
@@ -322,7 +322,7 @@ struct OperationTests {
     var probe = EngineProbe()
     let id = probe.submit()
     let tooEarly = probe.command(.erase, id)
-    #expect(probe.refusal(of: tooEarly)?.code == "callNotEnded")
+    #expect(probe.refusal(of: tooEarly)?.code == .callNotEnded)
     probe.end(id, status: 200)
     let erasure = probe.token(for: CallCommand.Reply.self)
     probe.hear(.command(CallCommand(.erase, id, reply: erasure)))
@@ -336,7 +336,7 @@ struct OperationTests {
     let retry = probe.token(for: CallCommand.Reply.self)
     probe.hear(.command(CallCommand(.retry, id, reply: retry)))
     answerFetches(&probe, with: [erased])
-    #expect(probe.refusal(of: retry)?.code == "contentErased")
+    #expect(probe.refusal(of: retry)?.code == .contentErased)
     #expect(probe.starts(of: id) == 1)
   }
 
@@ -356,7 +356,7 @@ struct OperationTests {
       #expect(probe.requests.contains { if case .fetch(let again) = $0.body { again.reply == retry } else { false } })
       #expect(probe.starts(of: id) == 1)
     } else {
-      #expect(probe.refusal(of: erasure)?.code == "callNotEnded" && probe.isDone(retry))
+      #expect(probe.refusal(of: erasure)?.code == .callNotEnded && probe.isDone(retry))
       #expect(!probe.written.contains { if case .erase = $0 { true } else { false } })
     }
   }
@@ -405,15 +405,15 @@ struct OperationTests {
     let replies = (0..<2).map { _ in probe.token(for: CallCommand.Reply.self) }
     probe.hear(replies.map { .command(CallCommand(.retry, id, reply: $0, condition: condition)) })
     answerFetches(&probe, with: [ended, ended])
-    #expect(probe.isDone(replies[0]) && probe.refusal(of: replies[1])?.code == "callNotEnded")
+    #expect(probe.isDone(replies[0]) && probe.refusal(of: replies[1])?.code == .callNotEnded)
     #expect(probe.starts(of: id) == 2 && retries(probe, id) == 1)
     // In the same microsecond the number of attempts tells the ends apart.
     if !bySubmission { probe.advance(.seconds(1)) }
     probe.end(id, status: 404)
     let late = conditional(&probe, .retry, id, condition, with: probe.record(id))
-    #expect(probe.refusal(of: late)?.code == "callEnded")
+    #expect(probe.refusal(of: late)?.code == .callEnded)
     let purge = conditional(&probe, .purge, id, condition, with: probe.record(id))
-    #expect(probe.refusal(of: purge)?.code == "callEnded")
+    #expect(probe.refusal(of: purge)?.code == .callEnded)
     #expect(probe.starts(of: id) == 2 && retries(probe, id) == 1)
     // A client may.
     let client = probe.token(for: CallCommand.Reply.self)
@@ -427,7 +427,7 @@ struct OperationTests {
     var probe = EngineProbe()
     let id = probe.submit(after: .seconds(60))
     let reply = conditional(&probe, .retry, id, .ended(by: probe.now), with: held(probe, id))
-    #expect(probe.refusal(of: reply)?.code == "callNotEnded")
+    #expect(probe.refusal(of: reply)?.code == .callNotEnded)
     #expect(probe.state(id) == .scheduled && probe.starts(of: id) == 0 && retries(probe, id) == 0)
   }
 
@@ -439,7 +439,7 @@ struct OperationTests {
     #expect(probe.isDone(first) && probe.starts(of: id) == 1)
     probe.end(id, status: 200)
     let second = conditional(&probe, .retry, id, .unfinished, with: probe.record(id))
-    #expect(probe.refusal(of: second)?.code == "callEnded")
+    #expect(probe.refusal(of: second)?.code == .callEnded)
     #expect(probe.starts(of: id) == 1)
   }
 }

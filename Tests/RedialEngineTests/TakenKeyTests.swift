@@ -95,7 +95,7 @@ struct TakenKeyTests {
     var probe = EngineProbe()
     let keyed = contending(&probe)
     fail(&probe, fingerprint: [2])
-    #expect(probe.refusal(of: keyed)?.code == "idempotencyKeyReused")
+    #expect(probe.refusal(of: keyed)?.code == .idempotencyKeyReused)
   }
 
   @Test("its repetitions here get the other's call, too")
@@ -152,8 +152,8 @@ struct TakenKeyTests {
     probe.hear()
     probe.hear(.storeInDoubt("the connection was lost"))
     let late = probe.submitOnly()
-    for reply in [lookup, submission, late] { #expect(probe.refusal(of: reply)?.code == "storageUnavailable") }
-    #expect(probe.refusal(of: cancel)?.code == "storageUnavailable")
+    for reply in [lookup, submission, late] { #expect(probe.refusal(of: reply)?.code == .storageUnavailable) }
+    #expect(probe.refusal(of: cancel)?.code == .storageUnavailable)
     #expect(probe.report()?.storeFailing == true)
     probe.hear(.storeInDoubt(nil))
     probe.commit()
@@ -171,7 +171,7 @@ struct TakenKeyTests {
     fail(&probe)
     probe.hear()
     probe.commit()
-    #expect(probe.refusal(of: cancel)?.code == "callEnded")
+    #expect(probe.refusal(of: cancel)?.code == .callEnded)
   }
 
   @Test("should the store fail when the others are written again, they are refused, and so is what waited")

@@ -347,7 +347,7 @@ struct AlertMessageTests {
       }
     }
     let found = try #require(problem)
-    let errors = found.errors.map { "\($0.pointer) \($0.detail)" }.joined(separator: "; ")
+    let errors = found.errors.map(\.clause).joined(separator: "; ")
     #expect(found.status == 422 && "\(found.detail) \(errors)".contains(words), "\(found)")
   }
 }

@@ -256,7 +256,7 @@ struct DescriptorTests {
   func fault(index: Int) {
     let (members, pointer) = Self.faults[index]
     let problem = #expect(throws: Problem.self) { try Self.read("{\(members)}") }
-    #expect(problem?.status == 422 && problem?.code == "invalidDescriptor")
+    #expect(problem?.status == 422 && problem?.code == .invalidDescriptor)
     #expect(problem?.errors.map(\.pointer) == [pointer], "\(members): \(problem?.errors ?? [])")
   }
 
@@ -298,7 +298,7 @@ struct DescriptorTests {
       let problem = #expect(throws: Problem.self) {
         try Self.read(#"{"url": "http://x/", "# + body + "}", limits: limits)
       }
-      #expect(problem?.status == 413 && problem?.code == "bodyTooLarge")
+      #expect(problem?.status == 413 && problem?.code == .bodyTooLarge)
     }
     let fields = (0..<101).map { "\"x-\($0)\": \"1\"" }.joined(separator: ",")
     let labels = (0..<33).map { "\"l\($0)\": \"1\"" }.joined(separator: ",")

@@ -68,7 +68,7 @@ struct PlainTextTests {
       (#""labels":{"a\#(escape)":"x"}"#, "/labels/a"),
     ] {
       let faults = problem(#"{"url":"http://a.example/",\#(member)}"#)
-      #expect(faults.count == 1 && faults[0].pointer.hasPrefix(pointer), "\(member): \(faults)")
+      #expect(faults.count == 1 && faults[0].place.name.hasPrefix(pointer), "\(member): \(faults)")
       #expect(faults.first?.detail.contains("control character") == true)
     }
   }

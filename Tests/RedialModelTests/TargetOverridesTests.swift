@@ -71,7 +71,7 @@ struct TargetOverridesTests {
     ])
   func faults(text: String, pointer: String) {
     let problem = #expect(throws: Problem.self) { try read(text) }
-    #expect(problem?.status == 422 && problem?.code == "invalidTargetSettings")
+    #expect(problem?.status == 422 && problem?.code == .invalidTargetSettings)
     #expect(problem?.errors.map(\.pointer) == [pointer])
   }
 

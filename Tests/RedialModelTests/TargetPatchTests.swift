@@ -126,7 +126,7 @@ struct TargetPatchTests {
     ])
   func faults(patch: String, pointer: String) {
     let problem = #expect(throws: Problem.self) { try Self.patched("{}", patch) }
-    #expect(problem?.status == 422 && problem?.code == "invalidTargetSettings")
+    #expect(problem?.status == 422 && problem?.code == .invalidTargetSettings)
     #expect(problem?.errors.map(\.pointer) == [pointer])
     #expect(#expect(throws: Problem.self) { try Self.patched("{}", "{") }?.status == 400)
   }

@@ -93,15 +93,4 @@ struct ViewTests {
     #expect(Set(shown.keys) == ["type", "timestamp", "data"] && shown["type"] as? String == "call.succeeded")
     #expect((shown["data"] as? [String: Any])?["attemptCount"] as? Int == 2)
   }
-
-  @Test("a problem has the form of RFC 9457, with its code and its faults")
-  func problem() throws {
-    let problem = Problem(
-      status: 422, code: "invalidDescriptor", title: "No", detail: "\"url\" é",
-      errors: [.init(pointer: "/url", detail: "x")])
-    let shown = try #require(try JSONSerialization.jsonObject(with: Data(problem.json)) as? [String: Any])
-    #expect(shown["type"] as? String == "urn:redial:problem:invalidDescriptor" && shown["status"] as? Int == 422)
-    #expect(shown["detail"] as? String == "\"url\" é")
-    #expect(shown["errors"] as? [[String: String]] == [["pointer": "/url", "detail": "x"]])
-  }
 }

@@ -67,7 +67,9 @@ struct ForwardedCodingTests {
       state: .queued, due: Timestamp(microseconds: 5), waiting: .breaker, attempts: 1,
       roundStartedAt: Timestamp(microseconds: 4))
     let problem = Problem(
-      status: 422, code: "c", title: "t", detail: "ü", errors: [.init(pointer: "/a", detail: "b")], retryAfter: 3)
+      .invalidBatch, status: 413, detail: "ü",
+      errors: [.init(pointer: "/a", detail: "b"), .init(parameter: "c", detail: "d"), .init(header: "E", detail: "f")],
+      retryAfter: 3)
     let items: [ForwardedReply] = [
       .accepted(progress), .replayed(CallID(rawValue: 9)), .refused(problem), .passedBack, .unknown,
     ]

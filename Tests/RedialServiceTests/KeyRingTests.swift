@@ -88,7 +88,7 @@ struct KeyRingTests {
     #expect(ring.refusal(of: nobody) == nil)
     var (key, text) = try #require(APIKey.make(APIKeyDraft(name: "a", scopes: [.read]), at: Self.start))
     ring.set(key)
-    #expect(ring.refusal(of: nobody)?.code == "missingAPIKey")
+    #expect(ring.refusal(of: nobody)?.code == .missingAPIKey)
     guard case .admitted(_, let holder) = ring.judge("Bearer \(text)", for: .scope(.read), at: Self.start) else {
       Issue.record("the key is not admitted")
       return
@@ -96,8 +96,8 @@ struct KeyRingTests {
     #expect(ring.refusal(of: holder) == nil)
     key.revokedAt = Self.start
     ring.set(key)
-    #expect(ring.refusal(of: holder)?.code == "invalidAPIKey")
-    #expect(KeyRing(adminKey: nil).refusal(of: holder)?.code == "invalidAPIKey", "a key that is not kept is no key")
+    #expect(ring.refusal(of: holder)?.code == .invalidAPIKey)
+    #expect(KeyRing(adminKey: nil).refusal(of: holder)?.code == .invalidAPIKey, "a key that is not kept is no key")
 
     let admin = KeyRing(adminKey: "0123456789abcdef")
     guard case .admitted(_, let caller) = admin.judge("Bearer 0123456789abcdef", for: .anyKey, at: Self.start) else {
@@ -128,7 +128,7 @@ struct KeyRingTests {
       let (key, text) = try #require(APIKey.make(draft, in: namespace, at: Self.start))
       ring.set(try #require(APIKey(document: key.document.content)))
       guard case .admitted(_, let caller) = ring.judge("Bearer \(text)", for: .anyKey, at: Self.start) else {
-        throw Problem(status: 500, code: "refused", title: "", detail: "")
+        throw Problem(.notReady, detail: "")
       }
       return caller
     }

@@ -13,7 +13,7 @@ struct PageGuardTests {
     isRemote: Bool = true, hosts: String = ""
   ) throws -> String? {
     let pages = PageGuard(hosts: try #require(AllowedHosts(hosts)))
-    return pages.refusal(of: evidence, to: exposure, asksForKey: asksForKey, isRemote: { isRemote })?.code
+    return pages.refusal(of: evidence, to: exposure, asksForKey: asksForKey, isRemote: { isRemote })?.code.rawValue
   }
 
   @Test(

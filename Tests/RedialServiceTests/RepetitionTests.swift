@@ -35,7 +35,7 @@ struct RepetitionTests {
   private static let key = IdempotencyKey("k", fingerprint: [1])
   private static let known = KeyRecord(
     key: key, call: CallID(rawValue: 7), createdAt: .epoch, expiresAt: .distantFuture)
-  private static let refusal = Problem(status: 422, code: "invalidDescriptor", title: "t", detail: "d")
+  private static let refusal = Problem(.invalidDescriptor, detail: "d")
 
   private static func runtime() throws -> Runtime {
     let runtime = try Runtime(
@@ -56,7 +56,7 @@ struct RepetitionTests {
     runtime.engine.post([runtime.intake.event(descriptor, of: .item(batch, index: 0))])
     #expect(batch.answered.wait(timeout: .now() + 60) == .success)
     let problem = try #require(batch.problems.first)
-    #expect((problem.status, problem.code, problem.retryAfter) == (503, "callRemoved", 1))
+    #expect((problem.status, problem.code, problem.retryAfter) == (503, .callRemoved, 1))
     #expect(problem.detail.contains("\(Self.known.call)"))
     runtime.drain(within: .seconds(60))
   }

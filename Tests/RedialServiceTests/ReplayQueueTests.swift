@@ -8,7 +8,7 @@ import Testing
 @Suite("Batch items that repeat earlier submissions")
 struct ReplayQueueTests {
   private func item(_ index: Int) -> ReplayQueue.Item {
-    let problem = Problem(status: 422, code: "invalidDescriptor", title: "", detail: "")
+    let problem = Problem(.invalidDescriptor, detail: "")
     return .init(index: index, content: .refused(problem, IdempotencyKey("k", fingerprint: [])))
   }
 

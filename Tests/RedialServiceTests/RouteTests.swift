@@ -158,8 +158,8 @@ struct RouteTests {
   func badQuery(query: String, name: String) {
     let problem = #expect(throws: Problem.self) { try CallQuery(parameters: query, at: Self.now) }
     #expect(problem?.status == 400)
-    #expect(problem?.code == "invalidParameter")
-    #expect(problem?.errors.map(\.pointer) == [name])
+    #expect(problem?.code == .invalidParameter)
+    #expect(problem?.errors.map(\.parameter) == [name])
   }
 }
 

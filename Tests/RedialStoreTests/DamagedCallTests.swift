@@ -150,7 +150,7 @@ struct DamagedCallTests {
     let reader = try SQLiteReader(path: folder.file("calls.db"), connections: 1, beside: store)
     let error = #expect(throws: StoreError.self) { try reader.call(Sample.id(3), in: .default, allResponses: false) }
     let problem = try #require(error?.callDamaged)
-    #expect(problem.status == 409 && problem.code == "callDamaged" && problem.call?.id == Sample.id(3))
+    #expect(problem.status == 409 && problem.code == .callDamaged && problem.call?.id == Sample.id(3))
     let isGone = sql.contains("requests SET spec") || sql.contains("DELETE")
     #expect(problem.call?.target == (isGone ? nil : "https://example.com"))
   }

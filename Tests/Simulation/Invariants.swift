@@ -106,7 +106,7 @@ struct Invariants {
   }
 
   func refused(_ operation: CallCommand, _ problem: Problem, in store: SimulatedStore) {
-    guard problem.code == "callEnded", stories[operation.id]?.retriesAsked == 0 else { return }
+    guard problem.code == .callEnded, stories[operation.id]?.retriesAsked == 0 else { return }
     let state = store.rows[operation.id]?.record.progress.state
     require(state?.isFinal == true, "\(operation.id) has ended, its client was told; on disk it is \(name(state))")
   }
@@ -114,7 +114,7 @@ struct Invariants {
   /// A submission was refused: its client may submit it elsewhere.
   mutating func refused(submission number: Int, _ problem: Problem, by instance: Int) {
     // An instance that lost its lease does not know the result, and says so.
-    if problem.code != "leaseLost" { refusedNow[instance, default: []].insert(number) }
+    if problem.code != .leaseLost { refusedNow[instance, default: []].insert(number) }
     guard problem.status == 503 || problem.status == 507 else { return }
     require((problem.retryAfter ?? 0) > 0, "a client was refused with \(problem.status) and not told when to come back")
   }

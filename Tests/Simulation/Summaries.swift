@@ -103,7 +103,7 @@ extension Action {
     switch self {
     case .reply(let reply):
       switch reply {
-      case _ where reply.refusal != nil: "reply \(reply.number) refused \(reply.refusal?.problem.code ?? "")"
+      case _ where reply.refusal != nil: "reply \(reply.number) refused \(reply.refusal?.problem.code.rawValue ?? "")"
       case .submission(let token, .accepted(let record)): "reply \(token.rawValue) accepted \(record.id)"
       case .submission(let token, .replayed(let id)): "reply \(token.rawValue) replayed \(id)"
       case .command(let token, _): "reply \(token.rawValue) done"

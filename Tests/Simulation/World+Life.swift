@@ -148,8 +148,8 @@ extension World {
     case (.control, .targetCommand(_, let refused)):
       guard let problem = refused.refusal?.problem else { return }
       invariants.require(
-        ["storageFull", "storageUnavailable", "tooManyTargets", "draining"].contains(problem.code)
-          || isShared && ["ownedElsewhere", "leaseLost"].contains(problem.code),
+        [.storageFull, .storageUnavailable, .tooManyTargets, .draining].contains(problem.code)
+          || isShared && [.ownedElsewhere, .leaseLost].contains(problem.code),
         "an operator was refused for \(problem.code)")
     case (.submit(let key?, _), .submission(_, .replayed(let id))):
       invariants.replayed(id, under: key, in: store)

@@ -41,7 +41,7 @@ public struct AlertDraft: Sendable, Hashable {
     if isNew, draft.destination == nil, reader.faults.isEmpty {
       reader.fault("/to", "is required; such as {\"slack\": \"https://hooks.slack.com/services/…\"}")
     }
-    try reader.refuseFaults(code: "invalidAlert", title: "The alert cannot be accepted")
+    try reader.refuseFaults(.invalidAlert)
     return draft
   }
 

@@ -43,7 +43,7 @@ public struct PauseRequest: Sendable, Hashable {
     if isOn == nil, reader.faults.isEmpty { reader.fault("/\(name)", "is required") }
     if let until = request.until, until <= now { reader.fault("/until", "must be after now") }
     if request.until != nil, isOn == false { reader.fault("/until", "is for \"\(name)\": true; leave it out") }
-    try reader.refuseFaults(code: "invalidChange", title: "This cannot be changed like that")
+    try reader.refuseFaults(.invalidChange)
     return request
   }
 }

@@ -19,7 +19,7 @@ public struct CallRemains: Sendable, Hashable {
 extension Problem {
   /// 409: a call cannot be read. This is the answer to everything that a client wants of it.
   public static func callDamaged(_ call: CallRemains, _ detail: String) -> Problem {
-    var problem = Problem(status: 409, code: "callDamaged", title: "The call is damaged", detail: detail)
+    var problem = Problem(.callDamaged, detail: detail)
     problem.call = call
     return problem
   }

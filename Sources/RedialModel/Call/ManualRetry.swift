@@ -36,7 +36,7 @@ public struct Attribution: Sendable, Hashable {
         try attribution.read(key, "/\(key)", from: &reader)
       }
     }
-    try reader.refuseFaults(code: "invalidAttribution", title: "The name or reason is not valid")
+    try reader.refuseFaults(.invalidAttribution)
     return attribution
   }
 

@@ -33,6 +33,28 @@
       return writer.bytes
     }
 
+    /// The codes of problems and what they mean, as a JSON array for `Scripts/generate`.
+    public static var problems: [UInt8] {
+      var writer = JSONWriter()
+      writer.beginArray()
+      for code in ProblemCode.allCases {
+        let declaration = code.declaration
+        writer.beginObject()
+        writer.field("code", code.rawValue)
+        writer.field("group", declaration.group.rawValue)
+        writer.key("statuses")
+        writer.beginArray()
+        for status in declaration.statuses { writer.integer(Int64(status)) }
+        writer.endArray()
+        writer.field("title", declaration.title)
+        writer.field("cause", declaration.cause)
+        writer.field("remedy", declaration.remedy)
+        writer.endObject()
+      }
+      writer.endArray()
+      return writer.bytes
+    }
+
     private static var objects: [Declaration] {
       [
         Declaration(path: "CallDescriptor", source: "CallFields", schema: CallFields.descriptorSchema),
@@ -117,6 +139,7 @@
         words("AlertCondition", "AlertCondition", AlertCondition.allCases.map(\.rawValue)),
         words("IncidentState", "Incident.State", Incident.State.allCases.map(\.rawValue)),
         words("APIScope", "APIScope", APIScope.allCases.map(\.rawValue)),
+        words("ProblemCode", "ProblemCode", ProblemCode.allCases.map(\.rawValue)),
         words("CallEvent", "EventType.ofCallbacks", EventType.ofCallbacks.map(\.rawValue)),
         words("IdempotencyStatus", "IdempotencyStatus", IdempotencyStatus.allCases.map(\.rawValue)),
         words("WebhookEventType", "EventType.subscribable", EventType.subscribable.map(\.rawValue)),

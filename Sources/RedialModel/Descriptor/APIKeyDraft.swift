@@ -60,7 +60,7 @@ public struct APIKeyDraft: Sendable, Hashable {
       if draft.name.isEmpty, reader.faults.isEmpty { reader.fault("/name", "is required") }
       if draft.scopes.isEmpty, reader.faults.isEmpty { reader.fault("/scopes", "names no scope") }
     }
-    try reader.refuseFaults(code: "invalidAPIKey", title: "The API key cannot be made")
+    try reader.refuseFaults(.invalidAPIKeyDraft)
     return draft
   }
 

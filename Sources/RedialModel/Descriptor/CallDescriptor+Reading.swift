@@ -25,7 +25,7 @@ extension CallDescriptor {
     _ call: consuming CallFields, _ submission: SubmissionFields, _ reader: inout DescriptorReader
   ) throws(Problem) -> CallDescriptor {
     let (body, limits) = (submission.body, reader.limits)
-    if call.url.isEmpty, !reader.faults.contains(where: { $0.pointer == "/url" || $0.pointer.isEmpty }) {
+    if call.url.isEmpty, !reader.faults.contains(where: { $0.pointer == "/url" || $0.pointer == "" }) {
       reader.fault("/url", "is required")
     }
     // RFC 9110 §9.3.8 forbids it for TRACE; for HEAD, libcurl has no way to send one.
@@ -39,9 +39,7 @@ extension CallDescriptor {
         "may not be given with this key (setting targetNaming): leave it out to use the URL's origin, \(origin), or use a "
           + "key that the setting allows")
     }
-    try reader.refuseFaults(
-      status: body.isTooLarge ? 413 : 422, code: body.isTooLarge ? "bodyTooLarge" : "invalidDescriptor",
-      title: "The call descriptor cannot be accepted")
+    try reader.refuseFaults(body.isTooLarge ? .bodyTooLarge : .invalidDescriptor)
     guard let origin = reader.origin.take() else {
       preconditionFailure("a descriptor without a usable URL has a fault")
     }

@@ -44,7 +44,7 @@ public struct CallReplay: Sendable {
           named.insert(name)
         }
       }
-      try reader.refuseFaults(code: "invalidDescriptor", title: "The replay cannot be accepted")
+      try reader.refuseFaults(.invalidDescriptor)
     }
     return CallReplay(changes: changes, named: named)
   }
@@ -115,26 +115,21 @@ public struct CallReplay: Sendable {
     guard !named.contains("headers"), (try? TargetURL(original.url).origin) != (try? TargetURL(new.url).origin),
       let hidden = original.headers.first(where: { redaction.hidesHeader($0.name, original.redactedHeaders) })
     else { return }
-    throw Self.refusal(
-      "/headers", "must be given, since the URL has another origin and the original's field \(hidden.name) is secret")
+    throw Problem(
+      .invalidDescriptor, at: .init(.pointer, "/headers"),
+      "must be given, since the URL has another origin and the original's field \(hidden.name) is secret")
   }
 
   /// Checks the original's body like a body in a descriptor.
   private func checkBody(_ body: [UInt8], _ method: String, _ limits: CallDescriptor.Limits) throws(Problem) {
     if body.count > limits.bodyBytes {
-      throw Self.refusal(
-        status: 413, code: "bodyTooLarge", "/body",
+      throw Problem(
+        .bodyTooLarge, at: .init(.pointer, "/body"),
         "is \(body.count) bytes long in the original; at most \(limits.bodyBytes) are accepted")
     }
     guard !body.isEmpty, method == "HEAD" || method == "TRACE" else { return }
-    throw Self.refusal("/method", "must not be \(method), since the original has a body; \"body\": null leaves it out")
-  }
-
-  private static func refusal(
-    status: Int = 422, code: String = "invalidDescriptor", _ pointer: String, _ detail: String
-  ) -> Problem {
-    Problem(
-      status: status, code: code, title: "The replay cannot be accepted", detail: "\(pointer) \(detail).",
-      errors: [.init(pointer: pointer, detail: detail)])
+    throw Problem(
+      .invalidDescriptor, at: .init(.pointer, "/method"),
+      "must not be \(method), since the original has a body; \"body\": null leaves it out")
   }
 }

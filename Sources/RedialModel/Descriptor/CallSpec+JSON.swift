@@ -28,7 +28,7 @@ extension CallSpec {
     } catch {
       throw JSONError(
         offset: 0,
-        reason: error.errors.first.map { $0.pointer.isEmpty ? $0.detail : "\($0.pointer): \($0.detail)" }
+        reason: error.errors.first.map { $0.pointer == "" ? $0.detail : $0.clause }
           ?? error.detail)
     }
   }

@@ -17,20 +17,13 @@ extension DescriptorReader {
       try body(&self)
       try json.finish()
     } catch {
-      throw Problem(
-        status: 400, code: "invalidJSON", title: "The request body is not valid JSON",
-        detail: "At byte \(error.offset): \(error.reason).",
-        errors: [.init(pointer: "", detail: "at byte \(error.offset): \(error.reason)")])
+      throw Problem.invalidJSON(error)
     }
   }
 
   /// Throws a problem that lists the faults, if there are any.
-  func refuseFaults(status: Int = 422, code: String, title: String) throws(Problem) {
-    guard let first = faults.first else { return }
-    let words = first.pointer.isEmpty ? "It \(first.detail)" : "\(first.pointer) \(first.detail)"
-    throw Problem(
-      status: status, code: code, title: title,
-      detail: faultCount == 1 ? "\(words)." : "\(words), and \(faultCount - 1) more; see errors.", errors: faults)
+  func refuseFaults(_ code: ProblemCode) throws(Problem) {
+    if let problem = Problem(code, faults: faults, of: faultCount) { throw problem }
   }
 
   /// Records a fault. The first 50 are kept; the others are only counted.

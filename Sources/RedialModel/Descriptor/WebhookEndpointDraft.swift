@@ -30,7 +30,7 @@ public struct WebhookEndpointDraft: Sendable, Hashable {
     var reader = DescriptorReader(json: JSONReader(bytes), limits: limits)
     var draft = WebhookEndpointDraft()
     try reader.readWhole { reader throws(JSONError) in try draft.readMembers(&reader) }
-    try reader.refuseFaults(code: "invalidWebhookEndpoint", title: "The webhook endpoint cannot be accepted")
+    try reader.refuseFaults(.invalidWebhookEndpoint)
     return draft
   }
 
@@ -94,7 +94,7 @@ public enum SecretRotation {
         overlap = try reader.duration("/overlap", in: .zero...longestOverlap) ?? overlap
       }
     }
-    try reader.refuseFaults(code: "invalidRotation", title: "The rotation cannot be accepted")
+    try reader.refuseFaults(.invalidRotation)
     return overlap
   }
 }

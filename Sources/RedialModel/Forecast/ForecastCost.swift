@@ -13,9 +13,9 @@ extension PlanRequest {
     let most = max(1, mostDraws / RetryPlan.sampledRuns)
     let fault = "lists too many attempts; lower it to \(most) or less"
     throw Problem(
-      status: 422, code: "previewTooLarge", title: "The preview is too large",
+      .previewTooLarge,
       detail:
-        "It would draw \(draws) waits; at most \(mostDraws) are allowed. The limit \(fault).",
+        "The preview would draw \(draws) waits; at most \(mostDraws) are allowed. The limit \(fault).",
       errors: [.init(pointer: "/limit", detail: fault)])
   }
 }
@@ -45,7 +45,7 @@ extension OutageScenario {
     let rounded = Int(min(attempts, 1e15).rounded())
     let fault = "makes too many attempts: lower rate or duration, or shorten the outage"
     throw Problem(
-      status: 422, code: "simulationTooLarge", title: "The simulation is too large",
+      .simulationTooLarge,
       detail:
         "Its \(Int(calls.rounded())) calls would make about \(rounded) attempts; at most \(mostAttempts) are "
         + "allowed. Lower the rate or the duration, shorten the outage, let the policy make fewer "

@@ -42,7 +42,7 @@ public struct PlanRequest: Sendable, Hashable {
         }
       }
     }
-    try reader.refuseFaults(code: "invalidPolicy", title: "The policy cannot be previewed")
+    try reader.refuseFaults(.invalidPolicy)
     return PlanRequest(
       policy: reader.policy.finished(mayRepeat: mayRepeat).policy,
       policyName: reader.policy === KnownPolicy.unsaid ? CallSpec.defaultPolicyName : reader.policyName,

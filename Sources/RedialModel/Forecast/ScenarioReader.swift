@@ -14,7 +14,7 @@ extension OutageScenario {
     var draft = ScenarioDraft()
     try reader.readWhole { reader throws(JSONError) in try draft.read(from: &reader) }
     let scenario = draft.finished(&reader)
-    try reader.refuseFaults(code: "invalidScenario", title: "The scenario is not valid")
+    try reader.refuseFaults(.invalidScenario)
     return scenario
   }
 }

@@ -114,13 +114,13 @@ public struct IssueMarkRequest: Sendable, Hashable {
       }
     }
     if let state { request.state = state }
-    if state == nil, !reader.faults.contains(where: { $0.pointer == "/state" || $0.pointer.isEmpty }) {
+    if state == nil, !reader.faults.contains(where: { $0.pointer == "/state" || $0.pointer == "" }) {
       reader.fault("/state", "is required")
     }
     if request.until != nil, request.state != .acknowledged {
       reader.fault("/until", "is the end of an acknowledgement; leave it out")
     }
-    try reader.refuseFaults(code: "invalidIssue", title: "The issue cannot be changed like that")
+    try reader.refuseFaults(.invalidIssue)
     return request
   }
 }

@@ -64,17 +64,17 @@ public struct BulkRequest: Sendable, Hashable {
             ? "selects scheduled calls, and the state is another; name scheduled, or leave the state out"
             : "selects calls that wait, and \(action.name) acts on calls that have ended; \(words) act on calls that wait"
         )
-      } else if isUnfiltered, !reader.faults.contains(where: { $0.pointer.hasPrefix("/filter") }) {
+      } else if isUnfiltered, !reader.faults.contains(where: { $0.place.name.hasPrefix("/filter") }) {
         let state = filter.states.map { "\($0.rawValue) " }.joined()
         reader.fault(
           "/filter",
           "has no condition, so this would \(action.name) every \(state)call; name a condition such as target, "
             + "or set \"all\": true (redial ops: --all)")
       }
-    } else if !reader.faults.contains(where: { $0.pointer == "/action" || $0.pointer.isEmpty }) {
+    } else if !reader.faults.contains(where: { $0.pointer == "/action" || $0.pointer == "" }) {
       reader.fault("/action", "is required")
     }
-    try reader.refuseFaults(code: "invalidOperation", title: "The operation cannot be accepted")
+    try reader.refuseFaults(.invalidOperation)
     guard let action else { preconditionFailure("an operation without an action has a fault") }
     return BulkRequest(
       action: action, filter: filter, ratePerSecond: rate, attribution: attribution, isDryRun: isDryRun)

@@ -56,8 +56,7 @@ public struct StoredPolicy: Sendable, Hashable {
   public static func check(_ bytes: UnsafeBufferPointer<UInt8>) throws(Problem) {
     guard bytes.count <= longestText else {
       throw Problem(
-        status: 413, code: "policyTooLarge", title: "The policy is too long",
-        detail: "It has \(bytes.count) bytes; at most \(longestText) are kept.")
+        .policyTooLarge, detail: "The policy has \(bytes.count) bytes; at most \(longestText) are kept. Shorten it.")
     }
     _ = try PolicyDraft.read(bytes, limits: CallDescriptor.Limits())
   }
@@ -123,10 +122,10 @@ extension PolicyDraft {
       }
     }
     // Elsewhere a policy is a member of another object.
-    for index in reader.faults.indices where reader.faults[index].pointer.hasPrefix("/policy") {
-      reader.faults[index].pointer.removeFirst("/policy".count)
+    for index in reader.faults.indices where reader.faults[index].place.name.hasPrefix("/policy") {
+      reader.faults[index].place.name.removeFirst("/policy".count)
     }
-    try reader.refuseFaults(code: "invalidPolicy", title: "The policy cannot be stored")
+    try reader.refuseFaults(.invalidPolicy)
     return draft
   }
 }

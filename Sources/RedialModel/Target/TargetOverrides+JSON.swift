@@ -26,7 +26,7 @@ extension TargetOverrides {
         self = TargetOverrides()
       }
     }
-    try reader.refuseFaults(code: "invalidTargetSettings", title: "The target's settings cannot be accepted")
+    try reader.refuseFaults(.invalidTargetSettings)
   }
 
   private mutating func readMembers(_ reader: inout DescriptorReader) throws(JSONError) {

@@ -128,7 +128,7 @@ extension TargetRule {
             } catch {
               throw JSONError(
                 offset: range.lowerBound,
-                reason: error.errors.first.map { "/\(place)/settings\($0.pointer) \($0.detail)" } ?? error.detail)
+                reason: error.errors.first.map { "/\(place)/settings\($0.place.name) \($0.detail)" } ?? error.detail)
             }
           default:
             throw JSONError(offset: at, reason: "/\(place)/\(key) is not a member of a rule; match and settings are")
@@ -180,7 +180,7 @@ extension TargetOverrides {
       }
       return overrides
     case .failure(let problem):
-      let fault = problem.errors.first.map { "\($0.pointer) \($0.detail)" }
+      let fault = problem.errors.first.map { $0.pointer == "" ? $0.detail : $0.clause }
       throw TargetRule.Fault(line: 1, message: fault ?? problem.detail)
     }
   }

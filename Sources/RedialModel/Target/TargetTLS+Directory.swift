@@ -25,7 +25,7 @@ extension TargetTLS {
   ///
   /// - Returns: Nil if they set nothing then; and the pointers of the members that do not apply.
   public func applicable(in directory: String?) -> (tls: TargetTLS?, leftOut: [String]) {
-    let members = faults(outside: directory).map(\.pointer)
+    let members = faults(outside: directory).map(\.place.name)
     guard !members.isEmpty else { return (self, []) }
     var tls = self
     if members.contains("/tls/certificate") || members.contains("/tls/key") {
@@ -68,10 +68,7 @@ extension TargetOverrides {
   }
 
   private static func refuse(_ faults: [Problem.Fault]) throws(Problem) {
-    guard let first = faults.first else { return }
-    throw Problem(
-      status: 422, code: "invalidTargetSettings", title: "The target's settings cannot be accepted",
-      detail: "\(first.pointer) \(first.detail).", errors: faults)
+    if let problem = Problem(.invalidTargetSettings, faults: faults) { throw problem }
   }
 }
 

@@ -94,8 +94,10 @@ struct BulkOperations: Sendable {
     guard let term = runner.leadsIn else { throw Answer.leaderSilent }
     guard runner.unfinished(in: request.filter.namespace) < limit else {
       throw Problem(
-        status: 409, code: "tooManyOperations", title: "Too many bulk operations run",
-        detail: "\(limit) run, which is the maximum. Wait for one to end, or cancel one.")
+        .tooManyOperations,
+        detail:
+          "\(limit) operations of the namespace \(request.filter.namespace) run, which is the maximum. Wait for one to "
+          + "end, or cancel one: GET /v1/operations lists them.")
     }
     let (id, forgotten) = runner.nextID(at: now, in: request.filter.namespace)
     let operation = BulkOperation(id: id, request: request, createdAt: now)
@@ -118,8 +120,8 @@ struct BulkOperations: Sendable {
     }
     guard operation.state == .cancelled else {
       throw Problem(
-        status: 409, code: "operationEnded", title: "The operation has ended",
-        detail: "\(id) is completed and cannot be cancelled any more.")
+        .operationEnded,
+        detail: "\(id) is completed and cannot be cancelled any more. GET /v1/operations/\(id) shows what it did.")
     }
     return answer(200, operation)
   }
@@ -132,7 +134,8 @@ struct BulkOperations: Sendable {
 
   private static func noSuchOperation(_ id: BulkOperationID) -> Problem {
     Problem(
-      status: 404, code: "operationNotFound", title: "There is no such operation",
-      detail: "No operation has the id \(id); the latest \(BulkRunner.maximumEnded) that ended are remembered.")
+      .operationNotFound,
+      detail: "No operation has the id \(id); the latest \(BulkRunner.maximumEnded) that ended are remembered. GET "
+        + "/v1/operations lists them.")
   }
 }

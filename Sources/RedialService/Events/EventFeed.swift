@@ -251,9 +251,7 @@ final class EventFeed: @unchecked Sendable {
   }
 
   private static func tooMany(_ detail: String) -> Problem {
-    Problem(
-      status: 503, code: "tooManyListeners", title: "Too many clients listen", detail: "\(detail) Try again later.",
-      retryAfter: 5)
+    Problem(.tooManyListeners, detail: "\(detail) Try again later.", retryAfter: 5)
   }
 
   private func add(
@@ -265,7 +263,8 @@ final class EventFeed: @unchecked Sendable {
     let namespace = caller.namespace
     guard !isClosed else { return refuse(Self.tooMany("The service stops.")) }
     guard isInstance || channels[namespace]?.clients.count ?? 0 < settings.maxListeners else {
-      return refuse(Self.tooMany("At most \(settings.maxListeners) may listen at a time."))
+      return refuse(
+        Self.tooMany("At most \(settings.maxListeners) clients of the namespace \(namespace) may listen at a time."))
     }
     lastListener += 1
     let number = lastListener

@@ -124,7 +124,7 @@ enum Answer {
   /// - Parameter reason: Why they are not accepted; nil while they are.
   static func readiness(_ reason: Refusal?, isBare: Bool) -> HTTPResponse {
     guard let reason else { return text(200, "ready\n") }
-    var response = problem(notReady(reason))
+    var response = problem(Problem(.notReady, detail: reason.notice, retryAfter: 2))
     if isBare {
       response.headers.removeAll { $0.name == "content-type" }
       response.body = []
@@ -177,14 +177,19 @@ enum Answer {
 
   /// A refusal by the server itself, as a problem.
   static func refusal(_ status: Int, _ reason: String) -> HTTPResponse {
-    let (code, title) =
+    problem(problem(ofRefusal: status, reason))
+  }
+
+  /// The problem that a refusal by the server itself is.
+  static func problem(ofRefusal status: Int, _ reason: String) -> Problem {
+    let code: ProblemCode =
       switch status {
-      case 412: ("preconditionFailed", "The conditions of the request are not met")
+      case 412: .preconditionFailed
       // The only content field that the server itself checks is the content coding.
-      case 415: ("unsupportedContentCoding", "The content coding is not supported")
-      default: ("badRequest", "The request cannot be served")
+      case 415: .unsupportedContentCoding
+      default: .badRequest
       }
-    return problem(Problem(status: status, code: code, title: title, detail: reason))
+    return Problem(code, status: status, detail: reason)
   }
 
   /// One JSON value.
@@ -195,51 +200,20 @@ enum Answer {
 
   // MARK: Problems
 
-  /// The request is no longer known.
-  static func contentErased(_ id: CallID) -> Problem {
-    Problem(
-      status: 409, code: "contentErased", title: "The call's content was erased",
-      detail: "\(id) cannot be replayed, because its request was erased.")
-  }
-
-  static func noSuchTarget(_ key: String) -> Problem {
-    Problem(
-      status: 404, code: "targetNotFound", title: "There is no such target",
-      detail: "No call to \"\(key)\" has been seen since the service started.")
-  }
-
   static let leaderSilent = Problem(
-    status: 503, code: "leaderUnreachable", title: "Another instance has to do this",
+    .leaderUnreachable,
     detail: "Changes of what belongs to no target are made by one of the instances, which did not answer. "
       + "It may have made the change. Look whether it has, or try again.", retryAfter: 1)
-
-  /// Who is woken by this has to know what to repair, so the detail says it.
-  private static func notReady(_ reason: Refusal) -> Problem {
-    let detail =
-      switch reason {
-      case .noRoom, .storeFull:
-        "The disk is full. Accepted calls are kept, and new ones are refused until there is room: "
-          + "remove other files, or enlarge the disk."
-      case .storeMisplaced:
-        "The files of the store were moved, removed or replaced. New calls are refused until they are back in their "
-          + "place. The log says more."
-      case .storeUnreachable:
-        "The connection to the store was lost. Accepted calls are kept, and new ones are refused until it is back."
-      case .leaseLost:
-        "Another process has the store, or this one was cut off from it for too long. The log says more."
-      default: "The store cannot be written; new calls are refused until it can. The log says why."
-      }
-    return Problem(
-      status: 503, code: "notReady", title: "The service is not ready", detail: detail, retryAfter: 2)
-  }
 
   /// Why a change was not made, or may not have been.
   static func notStored(_ kind: StoreError.Kind?) -> Problem {
     switch kind {
     case .full:
       Problem(
-        status: 507, code: "storageFull", title: "The disk is full",
-        detail: "The change could not be written, and was not made. Free some space and try again.", retryAfter: 5)
+        .storageFull,
+        detail:
+          "\(Refusal.storeFull.trouble) The change could not be written, and was not made. Free space, then try again.",
+        retryAfter: 5)
     case .outcomeUnknown:
       .outcomeUnknown(
         "The connection to the store broke during the change, and the store cannot be reached. The change may have "
@@ -247,12 +221,12 @@ enum Answer {
           + "nobody has its secret.")
     default:
       Problem(
-        status: 503, code: "storageUnavailable", title: "The store cannot be written",
-        detail: "The change was not made; the log says why. Try again.", retryAfter: 2)
+        .storageUnavailable,
+        detail: "\(Refusal.storeFailed.trouble) The change was not made; the log says why. Try again.", retryAfter: 2)
     }
   }
 
   static let storeUnreadable = Problem(
-    status: 503, code: "storageUnavailable", title: "The store cannot be read",
-    detail: "The query failed; the log says why. Try again.", retryAfter: 2)
+    .storageUnavailable, detail: "The store cannot be read. The query failed; the log says why. Try again.",
+    retryAfter: 2)
 }

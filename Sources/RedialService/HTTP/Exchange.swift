@@ -23,7 +23,7 @@ struct Exchange: Sendable {
   /// The issue that the path names.
   func issueID() throws(Problem) -> IssueID {
     guard let id = IssueID(String(part)) else {
-      throw Self.notFound("\"\(part)\" is not the id of an issue; ids look like issue_0123456789ab01.")
+      throw Self.notFound(NamedID.issue.refusal(of: part))
     }
     return id
   }
@@ -37,7 +37,7 @@ struct Exchange: Sendable {
   /// - Throws: A problem of status 404 if the part is not the id of a call.
   static func call(in part: Substring) throws(Problem) -> CallID {
     guard let id = CallID(part) else {
-      throw notFound("\"\(part)\" is not the id of a call; ids look like call_01ARZ3NDEKTSV.")
+      throw notFound(NamedID.call.refusal(of: part))
     }
     return id
   }
@@ -45,7 +45,7 @@ struct Exchange: Sendable {
   /// - Throws: A problem of status 404 if the part is not the id of a bulk operation.
   static func operation(in part: Substring) throws(Problem) -> BulkOperationID {
     guard let id = BulkOperationID(part) else {
-      throw notFound("\"\(part)\" is not the id of an operation; ids look like op_0CW4Z3NDEKTSV.")
+      throw notFound(NamedID.operation.refusal(of: part))
     }
     return id
   }
@@ -53,7 +53,7 @@ struct Exchange: Sendable {
   /// - Throws: A problem of status 404 if the part is empty or not percent-encoded.
   static func target(in part: Substring) throws(Problem) -> String {
     guard let key = PercentCoding.decode(part), !key.isEmpty else {
-      throw notFound("A target's key is percent-encoded, such as /v1/targets/https%3A%2F%2Fexample.com.")
+      throw notFound(encodedKey)
     }
     return key
   }
@@ -69,8 +69,12 @@ struct Exchange: Sendable {
     return name
   }
 
+  /// How the key of a target is written in a path.
+  static let encodedKey =
+    "In a path the key of a target is percent-encoded, such as /v1/targets/https%3A%2F%2Fapi.example.com."
+
   /// The problem of a path that names nothing.
   static func notFound(_ detail: String) -> Problem {
-    Problem(status: 404, code: "notFound", title: "There is nothing here", detail: detail)
+    Problem(.notFound, detail: detail)
   }
 }

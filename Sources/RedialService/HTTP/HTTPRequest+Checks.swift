@@ -16,8 +16,11 @@ extension HTTPRequest {
     let essence = header("content-type")?.prefix { $0 != ";" }.lowercased().filter { $0 != " " } ?? ""
     guard essence == "application/json" || essence.hasSuffix("+json") else {
       throw Problem(
-        status: 415, code: "unsupportedMediaType", title: "The media type is not supported",
-        detail: "Send JSON, with Content-Type: application/json (curl --json does).")
+        .unsupportedMediaType,
+        detail:
+          "\(header("content-type").map { "The body is declared as \(PlainText.escaped($0))" } ?? "The body is not declared"). "
+          + "Send JSON, with Content-Type: application/json (curl --json does).",
+        errors: [.init(header: "Content-Type", detail: "must be application/json")])
     }
   }
 
@@ -29,8 +32,8 @@ extension HTTPRequest {
     guard let field = header("idempotency-key") else { return nil }
     guard let text = IdempotencyKey.parse(field) else {
       throw Problem(
-        status: 400, code: "invalidIdempotencyKey", title: "The Idempotency-Key is not valid",
-        detail: "It must be a string of 1 to \(IdempotencyKey.longest) visible ASCII characters, quoted or not.")
+        .invalidIdempotencyKey, at: .init(.header, "Idempotency-Key"),
+        "must be a string of 1 to \(IdempotencyKey.longest) visible ASCII characters, quoted or not")
     }
     return text
   }
@@ -59,9 +62,7 @@ extension HTTPRequest {
     // effect.
     guard actor.utf8.count <= Attribution.longestName else {
       throw Problem(
-        status: 422, code: "invalidAttribution", title: "The name or reason is not valid",
-        detail: "The field Redial-Actor has more than \(Attribution.longestName) bytes.",
-        errors: [.init(pointer: "Redial-Actor", detail: "has more than \(Attribution.longestName) bytes")])
+        .invalidAttribution, at: .init(.header, "Redial-Actor"), "has more than \(Attribution.longestName) bytes")
     }
     if attribution.by == nil { attribution.by = actor }
     return attribution

@@ -61,9 +61,7 @@ struct QueryParameters {
   }
 
   static func problem(_ name: String, _ detail: String) -> Problem {
-    Problem(
-      status: 400, code: "invalidParameter", title: "A query parameter cannot be used",
-      detail: "The parameter \(name) \(detail).", errors: [.init(pointer: name, detail: detail)])
+    Problem(.invalidParameter, at: .init(.parameter, name), detail)
   }
 }
 

@@ -40,14 +40,12 @@ struct Caller: Sendable {
   func acting(in field: String, _ access: Access) throws(Problem) -> Caller {
     guard access != .open else { return self }
     guard let wanted = Namespace(field) else {
-      throw Problem(
-        status: 400, code: "invalidNamespace", title: "The namespace is not valid",
-        detail: "The field Redial-Namespace \(Namespace.rule).")
+      throw Problem(.invalidNamespace, at: .init(.header, "Redial-Namespace"), Namespace.rule)
     }
     guard wanted != namespace else { return self }
     guard keyID == nil else {
       throw Problem(
-        status: 403, code: "otherNamespace", title: "The API key is of another namespace",
+        .otherNamespace,
         detail: "A key acts in its own namespace only; this one's is \(namespace.name). "
           + "Use a key of \(wanted.name), or the adminKey.")
     }
@@ -60,7 +58,7 @@ struct Caller: Sendable {
   func requireDefaultNamespace() throws(Problem) {
     guard keyID != nil, !namespace.isDefault else { return }
     throw Problem(
-      status: 403, code: "operatorsOnly", title: "The API key does not allow this",
+      .operatorsOnly,
       detail:
         "This covers all namespaces: use the admin key, or a key of the namespace default.")
   }

@@ -56,10 +56,10 @@ enum KeyQuota {
   /// The problem if there is no room. It reveals nothing about other namespaces.
   static func problem(in namespace: Namespace) -> Problem {
     Problem(
-      status: 409, code: "tooManyAPIKeys", title: "There are too many API keys",
+      .tooManyAPIKeys,
       detail: namespace.isDefault
-        ? "At most \(most) are kept. Revoke keys that are not needed, to make room."
-        : "At most \(mostOfNamespace) of a namespace are kept, or fewer if the service has no room. Revoke keys that "
+        ? "At most \(most) API keys are kept. Revoke keys that are not needed, to make room."
+        : "At most \(mostOfNamespace) API keys of a namespace are kept, or fewer if the service has no room. Revoke keys that "
           + "are not needed, to make room.")
   }
 }

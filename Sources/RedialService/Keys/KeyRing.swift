@@ -186,7 +186,7 @@ final class KeyRing: Sendable {
     guard requests > quota else { return .admitted(fields, caller) }
     return .refused(
       Problem(
-        status: 429, code: "quotaExceeded", title: "The quota of the API key is used up",
+        .quotaExceeded,
         detail:
           "This key allows \(quota) requests per minute\(count > 1 ? " at each of \(count) instances" : ""). Try again in \(seconds) s.",
         retryAfter: seconds),
@@ -209,17 +209,19 @@ final class KeyRing: Sendable {
   }
 
   private static let invalidKey = Problem(
-    status: 401, code: "invalidAPIKey", title: "The API key is not valid",
-    detail: "There is no such key, or it was revoked.")
+    .invalidAPIKey,
+    detail: "There is no such API key as that in the field Authorization, or it was revoked. Send another one.")
   private static let missingKey = Problem(
-    status: 401, code: "missingAPIKey", title: "An API key is needed",
-    detail: "Send one: Authorization: Bearer rdl_… For `redial`, set REDIAL_API_KEY.")
+    .missingAPIKey,
+    detail:
+      "The request has no API key, and one is needed. Send one: Authorization: Bearer rdl_… For `redial`, set REDIAL_API_KEY."
+  )
 
   private static func forbidden(_ scope: APIScope) -> Verdict {
     .refused(
       Problem(
-        status: 403, code: "insufficientScope", title: "The API key does not allow this",
-        detail: "It needs a key with the scope \(scope.rawValue)."),
+        .insufficientScope,
+        detail: "The API key does not allow this. It needs a key with the scope \(scope.rawValue)."),
       [
         HTTPHeader(
           "www-authenticate", "Bearer realm=\"redial\", error=\"insufficient_scope\", scope=\"\(scope.rawValue)\"")

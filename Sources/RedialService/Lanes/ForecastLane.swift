@@ -83,12 +83,12 @@ extension ForecastLane.Refusal {
     switch self {
     case .keyIsFull:
       Problem(
-        status: 503, code: "tooManyForecasts", title: "Too many previews and simulations are waiting",
+        .tooManyForecasts,
         detail: "The maximum of previews, simulations and dry runs of this API key is waiting. "
           + "Wait for their answers first.", retryAfter: 1)
     case .isFull:
       Problem(
-        status: 503, code: "forecastsFull", title: "Too many previews and simulations are waiting",
+        .forecastsFull,
         detail: "The maximum of previews, simulations and dry runs is waiting. Try again "
           + "in a moment.", retryAfter: 2)
     }

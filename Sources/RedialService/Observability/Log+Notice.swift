@@ -91,7 +91,7 @@ extension Log {
     case .shortage(true, let bytes):
       write(
         .error, "reserveReleased",
-        [("bytes", "\(bytes)"), ("meaning", "the disk is full; new calls are refused until it has room")])
+        [("bytes", "\(bytes)"), ("meaning", Refusal.noRoom.notice)])
     case .shortage(false, let bytes): write(.info, "reserveTaken", [("bytes", "\(bytes)")])
     case .clockSetBack(let shift, let calls):
       write(

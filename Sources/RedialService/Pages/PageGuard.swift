@@ -87,7 +87,7 @@ struct PageGuard: Sendable {
   }
 
   static let crossSite = Problem(
-    status: 403, code: "crossSiteRequest", title: "The request comes from a page of another origin",
+    .crossSiteRequest,
     detail:
       "The fields Sec-Fetch-Site and Origin say that another site's web page made the request. Pages of "
       + "other origins may not use the service, unless the setting corsOrigins names their origin and there are API keys."
@@ -96,20 +96,20 @@ struct PageGuard: Sendable {
   /// - Parameter field: The field with the host.
   static func hostNotAllowed(_ field: String) -> Problem {
     Problem(
-      status: 421, code: "hostNotAllowed", title: "The service does not answer to this host name",
-      detail:
-        "Without an API key it answers only to an address, to localhost, and to the names in the setting allowedHosts. "
+      .hostNotAllowed,
+      detail: "The field \(field) has a name to which the service does not answer. "
+        + "Without an API key it answers only to an address, to localhost, and to the names in the setting allowedHosts. "
         + "Add the host name there (--allowed-hosts NAME or REDIAL_ALLOWED_HOSTS=NAME), or make an API key.",
-      errors: [.init(pointer: field, detail: "is not among allowedHosts")])
+      errors: [.init(header: field, detail: "is not among allowedHosts")])
   }
 
   static let hostEmpty = Problem(
-    status: 400, code: "hostEmpty", title: "The field Host is empty",
-    detail: "It names the host and port of the service, as in the URL that is requested. "
-      + "If clients cannot send it, set allowedHosts to *.", errors: [.init(pointer: "Host", detail: "is empty")])
+    .hostEmpty,
+    detail: "The field Host is empty. It names the host and port of the service, as in the URL that is requested. "
+      + "If clients cannot send it, set allowedHosts to *.", errors: [.init(header: "Host", detail: "is empty")])
 
   static let undeliberate = Problem(
-    status: 403, code: "forwardNotDeliberate", title: "A web page could have made this request",
+    .forwardNotDeliberate,
     detail: "Without an API key, a GET or HEAD to be forwarded needs a field that no page can send: Prefer (such as "
       + "Prefer: respond-async), Idempotency-Key, or one that begins with Redial-.")
 }

@@ -38,8 +38,9 @@ struct StoredPolicies: Sendable {
     }
     guard let version = versions.first(where: { $0.version == number }) else {
       throw Problem(
-        status: 404, code: "policyNotFound", title: "There is no such version of the policy",
-        detail: "Versions \(versions[0].version) to \(last.version) of \(name) are kept.")
+        .policyNotFound,
+        detail:
+          "The policy \(name) has no version \(number) any more; \(versions[0].version) to \(last.version) are kept.")
     }
     return answer(200, version)
   }
@@ -56,8 +57,8 @@ struct StoredPolicies: Sendable {
     if current == nil {
       guard policies.count(in: namespace) < limit else {
         throw Problem(
-          status: 409, code: "tooManyPolicies", title: "There are too many policies",
-          detail: "\(limit) policies are stored, which is the maximum. Delete one first.")
+          .tooManyPolicies,
+          detail: "The namespace \(namespace) has \(limit) policies, which is the maximum. Delete one first.")
       }
     }
     let policy = StoredPolicy(
@@ -96,9 +97,11 @@ struct StoredPolicies: Sendable {
       entityTag: current.map(Self.tag), lastModified: nil, isSafe: false, exists: current != nil)
     guard outcome == .proceed else {
       throw Problem(
-        status: 412, code: "preconditionFailed", title: "The policy does not match If-Match or If-None-Match",
-        detail: current.map { "It is at version \($0.version) now. Get it, and apply the change to that." }
-          ?? "There is no policy with this name.")
+        .preconditionFailed,
+        detail: current.map {
+          "The policy \($0.name) does not match If-Match or If-None-Match: it is at version \($0.version) now. Get it, and "
+            + "apply the change to that."
+        } ?? "There is no policy with this name, so no version of it can match If-Match. Make it without the field.")
     }
   }
 
@@ -115,7 +118,7 @@ struct StoredPolicies: Sendable {
 
   private static func noSuchPolicy(_ name: String) -> Problem {
     Problem(
-      status: 404, code: "policyNotFound", title: "There is no such policy",
+      .policyNotFound,
       detail: "No policy is called \(name); GET /v1/policies lists them.")
   }
 }

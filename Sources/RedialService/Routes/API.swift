@@ -72,12 +72,13 @@ struct API: HTTPHandler {
   private func refuse(_ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ match: Router.Match) {
     guard let (responder, _) = admit(request, responder, Demand(access: .anyKey)) else { return }
     guard case .wrongMethod(let allowed) = match else {
-      let problem = Exchange.notFound("There is nothing at this path; /openapi.yaml lists all paths.")
+      let isKey = request.path.hasPrefix("/v1/targets/http:/") || request.path.hasPrefix("/v1/targets/https:/")
+      let nothing = "There is nothing at this path; /openapi.yaml lists all paths."
+      let problem = Exchange.notFound(isKey ? "\(nothing) \(Exchange.encodedKey)" : nothing)
       return queries.respond(responder, Answer.problem(problem))
     }
     let problem = Problem(
-      status: 405, code: "methodNotAllowed", title: "The method is not allowed here",
-      detail: "This path allows \(allowed).")
+      .methodNotAllowed, detail: "This path allows \(allowed), and not \(request.method).")
     queries.respond(responder, Answer.problem(problem, [HTTPHeader("allow", allowed)]))
   }
 
@@ -93,7 +94,7 @@ struct API: HTTPHandler {
     _ request: borrowing HTTPRequest, _ responder: HTTPResponder, from peers: PeerLink
   ) -> (HTTPResponder, Caller)? {
     var problem = Problem(
-      status: 403, code: "notAPeer", title: "The request is not of an instance on this store",
+      .notAPeer,
       detail: "Fields that begin with \(PeerTrust.prefix) are for instances that share a store. Send none of them.")
     if let caller = peers.trust.caller(of: request, at: clock.now) {
       guard let refusal = caller.keyID.flatMap(keys.refusal(ofRevoked:)) else { return (responder, caller) }

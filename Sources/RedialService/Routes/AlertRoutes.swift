@@ -69,13 +69,13 @@ struct AlertRoutes: RouteGroup {
       }
       guard old != nil || known.count < maxAlerts else {
         throw Problem(
-          status: 409, code: "tooManyAlerts", title: "There are too many alerts",
-          detail: "The namespace has \(maxAlerts), which is the maximum; delete one.")
+          .tooManyAlerts,
+          detail: "The namespace \(namespace) has \(maxAlerts) alerts, which is the maximum. Delete one first.")
       }
       let alert = draft.applied(to: old, name: name, in: namespace, at: clock.now)
       if !messenger.hasReceiver(alert), let problem = messenger.problem(of: alert) {
         throw Problem(
-          status: 422, code: "invalidAlert", title: "The alert cannot be accepted", detail: problem,
+          .invalidAlert, detail: "\(problem) GET /v1/webhook-endpoints lists those that there are.",
           errors: [.init(pointer: "/to/endpoint", detail: "is not the id of a webhook endpoint")])
       }
       try store.commit([.put(alert.document)])
@@ -161,7 +161,7 @@ struct AlertRoutes: RouteGroup {
       let incident = try incident(id, of: namespace)
       guard incident.endedAt == nil else {
         throw Problem(
-          status: 409, code: "incidentEnded", title: "The incident is over",
+          .incidentEnded,
           detail: "\(id) has ended, and nobody is notified of it any more.")
       }
       guard wanted.isOn else {
@@ -191,7 +191,7 @@ struct AlertRoutes: RouteGroup {
   private func alert(_ name: String, of namespace: Namespace) throws -> Alert {
     guard let alert = try alerts(of: namespace).first(where: { $0.name == name }) else {
       throw Problem(
-        status: 404, code: "alertNotFound", title: "There is no such alert",
+        .alertNotFound,
         detail: "No alert has the name \(name); GET /v1/alerts lists them.")
     }
     return alert
@@ -208,7 +208,7 @@ struct AlertRoutes: RouteGroup {
   private func incident(_ id: String, of namespace: Namespace) throws -> Incident {
     guard let incident = try incidents(of: namespace).first(where: { $0.id == id }) else {
       throw Problem(
-        status: 404, code: "incidentNotFound", title: "There is no such incident",
+        .incidentNotFound,
         detail: "No incident has the id \(id); GET /v1/incidents lists them.")
     }
     return incident

@@ -115,7 +115,7 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
       intake.withLock { $0.isComplete = true }
       _ = takeLines(of: UnsafeBufferPointer(start: nil, count: 0))
     case .refused(let status, let reason):
-      fail(Problem(status: status, code: "badRequest", title: "The request cannot be served", detail: reason))
+      fail(Answer.problem(ofRefusal: status, reason))
     case .gone: close()
     }
   }
@@ -195,8 +195,8 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
       refuse(
         index,
         Problem(
-          status: 413, code: "bodyTooLarge", title: "The line is too long",
-          detail: "A line may have at most \(limits.bytes) bytes."))
+          .bodyTooLarge,
+          detail: "The line \(number) is too long: a line may have at most \(limits.bytes) bytes (maxBodyBytes)."))
     case .whole(let text):
       var key: IdempotencyKey?
       do throws(Problem) {
@@ -301,7 +301,7 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
     case .draining:
       fail(
         Problem(
-          status: 503, code: "draining", title: "Redial is stopping",
+          .draining,
           detail: "No more lines are read while the service stops; send the rest again.", retryAfter: 5))
     // A client that has sent everything may still read.
     case .clientEnded: break
@@ -398,14 +398,13 @@ extension BatchStream {
     let own = "\(text)/\(item)"
     guard own.utf8.count <= IdempotencyKey.longest else {
       throw Problem(
-        status: 400, code: "invalidIdempotencyKey", title: "The Idempotency-Key is not valid",
-        detail: "Followed by the number of the item, it is longer than \(IdempotencyKey.longest) characters.")
+        .invalidIdempotencyKey, at: .init(.header, "Idempotency-Key"),
+        "is too long: followed by the number of the item (/\(item)), it may have \(IdempotencyKey.longest) characters")
     }
     return IdempotencyKey(caller.idempotencyName(own), fingerprint: SHA256Digest.of(bytes))
   }
 
   /// Nothing was submitted.
   private static let emptyBatch = Problem(
-    status: 422, code: "invalidBatch", title: "The batch cannot be accepted",
-    detail: "It has no calls; at least one is needed.")
+    .invalidBatch, detail: "The batch has no calls; at least one is needed.")
 }

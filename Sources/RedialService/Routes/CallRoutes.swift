@@ -87,7 +87,7 @@ struct CallRoutes: RouteGroup {
   private func commandMany(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     guard let asked = BulkCommands(request.content), 1...BulkRunner.pageSize ~= asked.calls.count else {
       throw Problem(
-        status: 400, code: "invalidForward", title: "The command of another instance cannot be read",
+        .invalidForward,
         detail: "The instance that has sent it may be of another version. It tries again.")
     }
     let responder = exchange.responder

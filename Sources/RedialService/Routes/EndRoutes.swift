@@ -16,7 +16,7 @@ struct EndRoutes: RouteGroup {
       let watch = instances?.endWatch
     else {
       throw Problem(
-        status: 400, code: "invalidForward", title: "The message of another instance cannot be read",
+        .invalidForward,
         detail: "The instance that has sent it may be of another version. It looks into the store instead.")
     }
     calls.ends.ended(content.ended)

@@ -77,14 +77,30 @@ struct ForwardOptions {
     if !labels.isEmpty { labels.write(to: &writer) }
   }
 
+  /// A fault in the descriptor that is made of a request, at the field of that request.
+  func asSent(_ fault: Problem.Fault) -> Problem.Fault {
+    var parts = (fault.pointer ?? "").split(separator: "/", omittingEmptySubsequences: true)[...]
+    guard let member = parts.popFirst().map(String.init) else { return fault }
+    if member == "headers", let name = parts.first { return .init(header: String(name), detail: fault.detail) }
+    let name = Self.texts.first { $1.description == member }?.key ?? (member == "labels" ? "label" : Substring(member))
+    guard seen.contains(name) else { return fault }
+    let rest = parts.joined(separator: "/")
+    return .init(header: Self.field(name), detail: rest.isEmpty ? fault.detail : "has \(rest), which \(fault.detail)")
+  }
+
   /// What is wrong with a field that may occur once.
   ///
   /// - Parameter name: The whole name, in lower case.
   static func repeated(_ name: String) -> Problem { problem(name.dropFirst("redial-".count), "is given twice") }
 
+  /// A field's name as the contract has it, such as `Redial-Start-At`.
+  static func field(_ name: Substring) -> String {
+    (["Redial"]
+      + name.split(separator: "-", omittingEmptySubsequences: false).map { $0.prefix(1).uppercased() + $0.dropFirst() })
+      .joined(separator: "-")
+  }
+
   private static func problem(_ name: Substring, _ detail: String) -> Problem {
-    Problem(
-      status: 422, code: "invalidOption", title: "A Redial field cannot be used",
-      detail: "The field Redial-\(name) \(detail).", errors: [.init(pointer: "Redial-\(name)", detail: detail)])
+    Problem(.invalidOption, at: .init(.header, field(name)), detail)
   }
 }

@@ -42,7 +42,8 @@ struct ForwardRoutes: RouteGroup {
       descriptor.key = key
       submission.submit(descriptor, waiting: wait, exchange.responder)
     } catch {
-      try submission.refuse(error, unlessRepeatedUnder: key, waiting: wait, exchange.responder)
+      try submission.refuse(
+        error.restated(options.asSent), unlessRepeatedUnder: key, waiting: wait, exchange.responder)
     }
   }
 

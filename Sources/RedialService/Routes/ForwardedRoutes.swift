@@ -16,7 +16,7 @@ struct ForwardedRoutes: RouteGroup {
   private func submit(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     guard let descriptors = ForwardedCoding.descriptors(request.content, atMost: Self.most) else {
       throw Problem(
-        status: 400, code: "invalidForward", title: "The forwarded submissions cannot be read",
+        .invalidForward,
         detail: "The instance that has sent them may be of another version. It stores them itself.")
     }
     let answer = ForwardedAnswer(count: descriptors.count, to: exchange.responder)

@@ -80,8 +80,10 @@ struct IssueRoutes: RouteGroup {
     guard id.failure == nil else { return change(query, [], to: wanted, exchange) }
     if wanted.state == .resolved {
       throw Problem(
-        status: 409, code: "issueNotResolved", title: "Calls still wait",
-        detail: "Late calls are an issue until none of them waits any more. Acknowledge it, or look at their target.")
+        .issueNotResolved,
+        detail:
+          "\(id) is of late calls, which are an issue until none of them waits any more. Acknowledge it, or look at "
+          + "their target.")
     }
     let request = ForwardableRequest(.get, "/v1/issues/\(id)", json: [], of: exchange.caller)
     let then = { @Sendable (late: FoundIssues) in change(query, late.issues, to: wanted, exchange) }

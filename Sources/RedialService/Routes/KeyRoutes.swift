@@ -39,14 +39,18 @@ struct KeyRoutes: RouteGroup {
     let namespace = draft.namespace ?? caller.namespace
     guard keys.isRequired || draft.scopes.contains(.admin) && namespace.isDefault else {
       throw Problem(
-        status: 409, code: "firstKeyMustBeAdmin",
-        title: "The first API key must have the scope admin in the default namespace",
-        detail: "From the first key on, every request needs one. Without this scope nobody could make another.")
+        .firstKeyMustBeAdmin,
+        detail:
+          "This would be the first API key, and it does not have the scope admin in the namespace default. From the "
+          + "first key on, every request needs one; without this scope nobody could make another. Make one with it first."
+      )
     }
     guard namespace == caller.namespace || caller.isOperator && caller.namespace.isDefault else {
       throw Problem(
-        status: 403, code: "otherNamespace", title: "The API key is of another namespace",
-        detail: "A key of the namespace \(caller.namespace) makes keys of that namespace only.")
+        .otherNamespace,
+        detail:
+          "A key of the namespace \(caller.namespace) makes keys of that namespace only, and not of \(namespace). Use "
+          + "a key of \(namespace), or the adminKey.")
     }
     changes.makeDocuments(exchange) { (store: any DocumentStore) throws in
       // If two clients make the first key, the store's lane runs one first; the other then needs a key.
@@ -88,9 +92,7 @@ struct KeyRoutes: RouteGroup {
     let (id, caller) = (String(exchange.part), exchange.caller)
     changes.makeDocuments(exchange) { (store: any DocumentStore) throws in
       guard var key = keys[id], KeyRing.isManaged(key, by: caller) else {
-        throw Problem(
-          status: 404, code: "apiKeyNotFound", title: "There is no such API key",
-          detail: "No API key has the id \(id).")
+        throw Problem(.apiKeyNotFound, detail: "No API key has the id \(id); GET /v1/keys lists them.")
       }
       key.revokedAt = key.revokedAt ?? clock.now
       try store.commit([.put(key.document)])

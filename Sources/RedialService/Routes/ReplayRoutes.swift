@@ -60,10 +60,10 @@ struct ReplayRoutes: RouteGroup {
     }
     guard original.kind == .call else {
       throw Problem(
-        status: 409, code: "notReplayable", title: "The call cannot be replayed",
+        .notReplayable,
         detail: "\(id) is a webhook; POST /v1/calls/\(id)/retry delivers it again.")
     }
-    guard original.spec.contentErasedAt == nil else { throw Answer.contentErased(id) }
+    guard original.spec.contentErasedAt == nil else { throw Problem.contentErased(id) }
     let body = replay.keepsBody ? try calls.body(of: original, atMost: .max) : []
     return try replay.descriptor(of: original, body: body, limits: limits, submission.redaction)
   }

@@ -50,7 +50,7 @@ struct Submission: Sendable {
     let hops = field.flatMap { Int($0) }.map { max(1, $0) } ?? 1
     guard hops <= min(maxHops, CallDescriptor.Limits.mostHops) else {
       throw Problem(
-        status: 508, code: "tooManyHops", title: "The call goes round in a circle",
+        .tooManyHops,
         detail:
           "This submission comes from the attempt of a call that was itself submitted by one, \(hops) times over; "
           + "\(maxHops) are allowed. Look where the URLs of these calls lead.")

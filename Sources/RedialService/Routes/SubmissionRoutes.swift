@@ -52,8 +52,10 @@ struct SubmissionRoutes: RouteGroup {
     let items = form == .lines ? Self.lines(of: body) : try Self.elements(of: body)
     guard !items.isEmpty, items.count <= maxBatch else {
       throw Problem(
-        status: items.isEmpty ? 422 : 413, code: "invalidBatch", title: "The batch cannot be accepted",
-        detail: "It has \(items.count) calls; 1 to \(maxBatch) are accepted at once.")
+        .invalidBatch, status: items.isEmpty ? 422 : 413,
+        detail:
+          "The batch has \(items.count) calls; 1 to \(maxBatch) are accepted at once (maxBatch). More of them can be "
+          + "sent in lines, with Content-Type: application/x-ndjson.")
     }
     let caller = exchange.caller
     let (keyText, limits) = (try request.idempotencyKey(), try submission.limits(for: caller, request))
@@ -104,10 +106,7 @@ struct SubmissionRoutes: RouteGroup {
       while try reader.nextElement() { items.append(try reader.skipValue()) }
       try reader.finish()
     } catch {
-      throw Problem(
-        status: 400, code: "invalidJSON", title: "The request body is not a JSON array of call descriptors",
-        detail: "At byte \(error.offset): \(error.reason).",
-        errors: [.init(pointer: "", detail: "at byte \(error.offset): \(error.reason)")])
+      throw Problem.invalidJSON(error, expected: "a JSON array of call descriptors")
     }
     return items
   }

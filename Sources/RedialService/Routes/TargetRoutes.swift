@@ -90,8 +90,10 @@ struct TargetRoutes: RouteGroup {
     try request.checkNoParameters()
     guard key.utf8.count <= Self.longestKey, !PlainText.hasControls(key), NormalForm.isComposed(key) else {
       throw Problem(
-        status: 422, code: "invalidTarget", title: "The target's key is not valid",
-        detail: "It must have 1 to \(Self.longestKey) bytes, no control characters, and the normalization form NFC.")
+        .invalidTarget,
+        detail:
+          "The target's key \(PlainText.escaped(String(key.prefix(64)))) cannot be used. It must have 1 to \(Self.longestKey) bytes, no control characters, and the normalization form NFC."
+      )
     }
     return exchange.caller.target(key)
   }

@@ -72,8 +72,9 @@ struct AlertMessenger: Sendable {
   func receiver(ofTest alert: Alert) throws(Problem) -> WebhookSubscription {
     if let receiver = receiver(of: alert) { return receiver }
     throw Problem(
-      status: 409, code: "webhookEndpointNotFound", title: "The alert has no receiver",
-      detail: problem(of: alert) ?? "")
+      .alertWithoutReceiver,
+      detail: "\(problem(of: alert) ?? "The alert \(alert.name) has no receiver.") Change the alert: PUT "
+        + "/v1/alerts/\(alert.name) with another receiver in \"to\".")
   }
 
   /// Who gets an alert's messages; nil if its endpoint is gone.

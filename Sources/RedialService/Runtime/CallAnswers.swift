@@ -140,7 +140,7 @@ struct CallAnswers: Sendable {
       return try bodies.bytes(of: call, atMost: count)
     } catch {
       switch error {
-      case .gone: throw Answer.contentErased(call.id)
+      case .gone: throw Problem.contentErased(call.id)
       case .damaged(let clause):
         throw DamagedCall(id: call.id, reason: "its body: \(clause)").of(call.spec).error
       case .unreadable(let failure): throw failure

@@ -24,8 +24,9 @@ struct EndpointChanges: Sendable {
     changes.makeDocuments(exchange) { (store: any DocumentStore) throws in
       guard !known.isFull(namespace) else {
         throw Problem(
-          status: 409, code: "tooManyWebhookEndpoints", title: "There are too many webhook endpoints",
-          detail: "The maximum is registered (maxWebhookEndpoints); delete one, or raise it.")
+          .tooManyWebhookEndpoints,
+          detail: "The namespace \(namespace) has \(known.limit) webhook endpoints, which is the maximum "
+            + "(maxWebhookEndpoints). Delete one, or raise it.")
       }
       let (secret, id) = (try Self.newSecret(), try Self.newID())
       let endpoint = WebhookEndpoint(id, draft, in: namespace, secret: secret, at: clock.now)
@@ -83,8 +84,9 @@ struct EndpointChanges: Sendable {
     let endpoint = try Self.require(known[id, in: namespace], id)
     guard endpoint.isEnabled else {
       throw Problem(
-        status: 409, code: "webhookEndpointDisabled", title: "The webhook endpoint is disabled",
-        detail: "Enable it first: PUT it with \"enabled\": true.")
+        .webhookEndpointDisabled,
+        detail: "The webhook endpoint \(id) is disabled. Enable it first: PUT /v1/webhook-endpoints/\(id) with "
+          + "\"enabled\": true.")
     }
     var writer = JSONWriter()
     writer.beginObject()
@@ -112,8 +114,8 @@ struct EndpointChanges: Sendable {
   static func require(_ endpoint: WebhookEndpoint?, _ id: String) throws(Problem) -> WebhookEndpoint {
     guard let endpoint else {
       throw Problem(
-        status: 404, code: "webhookEndpointNotFound", title: "There is no such webhook endpoint",
-        detail: "No webhook endpoint has the id \(id).")
+        .webhookEndpointNotFound,
+        detail: "No webhook endpoint has the id \(id); GET /v1/webhook-endpoints lists them.")
     }
     return endpoint
   }
@@ -192,8 +194,8 @@ struct EndpointChanges: Sendable {
   }
 
   static let noRandomness = Problem(
-    status: 503, code: "noRandomness", title: "The system has no random bytes to give",
-    detail: "A secret cannot be made now. Try again.", retryAfter: 5)
+    .noRandomness, detail: "The system has no random bytes to give, so a secret cannot be made now. Try again.",
+    retryAfter: 5)
 }
 
 extension Answer {

@@ -126,7 +126,7 @@ final class Intake: Sendable {
 
   private static func removedMeanwhile(_ id: CallID) -> Problem {
     Problem(
-      status: 503, code: "callRemoved", title: "The repeated call was just removed",
+      .callRemoved,
       detail: "\(id), which was accepted under the same Idempotency-Key, was removed while it was read. Submit again.",
       retryAfter: 1)
   }

@@ -206,7 +206,9 @@ extension Answer {
 
   static func noSuchIssue(_ id: IssueID?) -> Problem {
     Problem(
-      status: 404, code: "issueNotFound", title: "There is no such issue",
-      detail: "No failed or late call is in \(id?.description ?? "it"), and it has no statement.")
+      .issueNotFound,
+      detail:
+        "No failed or late call is in \(id?.description ?? "it"), and it has no statement. GET /v1/issues lists those "
+        + "that there are.")
   }
 }

@@ -96,7 +96,7 @@ struct OwnerRequests: Sendable {
   }
 
   private static let peerSilent = Problem(
-    status: 503, code: "instanceUnreachable", title: "An instance did not answer",
+    .instanceUnreachable,
     detail: "Each instance knows the targets whose calls it runs, and one of them could not be asked. Try again.",
     retryAfter: 1)
 

@@ -80,8 +80,9 @@ struct Queries: Sendable {
     }
     if isOwed { return lanes.runOwed(query) }
     let tooMany = Problem(
-      status: 503, code: "tooManyQueries", title: "Too many queries are waiting",
-      detail: "The service reads as fast as it can. Try again in a moment.", retryAfter: 1)
+      .tooManyQueries,
+      detail: "Too many queries are waiting. The service reads as fast as it can. Try again in a moment.", retryAfter: 1
+    )
     // A client that has only ended its side of the connection gets this answer, as if too many waited.
     if !lanes.run(as: load, of: key, unless: departure, drop: { failure(tooMany) }, query) { failure(tooMany) }
   }

@@ -44,7 +44,7 @@ final class SharedDocuments: Sendable {
   func check() throws(Problem) {
     guard !shared.unread.isCurrent else { return }
     throw Problem(
-      status: 503, code: Answer.storeUnreadable.code, title: Answer.storeUnreadable.title,
+      .storageUnavailable,
       detail: "The database does not say whether this has changed. Try again, or ask another instance.", retryAfter: 2)
   }
 

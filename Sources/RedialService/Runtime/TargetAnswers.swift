@@ -53,13 +53,13 @@ struct TargetAnswers: Sendable {
       if let target { return then(target) }
       queries.answer(responder) { () -> HTTPResponse? in
         guard try !reader.backlog(of: key, in: key.namespace, limit: 1).counts.isEmpty else {
-          return Answer.problem(Answer.noSuchTarget(key.bare))
+          return Answer.problem(.targetNotFound(key.bare))
         }
         engine.ask {
           $0.describe(key, hasCalls: true)
         } then: { target in
           if let target { return then(target) }
-          queries.respond(responder, Answer.problem(Answer.noSuchTarget(key.bare)))
+          queries.respond(responder, Answer.problem(.targetNotFound(key.bare)))
         }
         return nil
       }

@@ -26,7 +26,7 @@ final class WebhookEndpoints: Sendable {
   /// The deliveries in flight, by call.
   private let inFlight = Mutex<[UInt64: Delivery]>([:])
   private let count = Atomic<Int>(0)
-  private let limit: Int
+  let limit: Int
   private let disableAfter: Duration
 
   /// - Parameters:

@@ -86,11 +86,7 @@ struct APIClient: Sendable {
     /// - Throws: The text of a problem; or that something else than a service answered.
     func requireSuccess(from base: String) throws(CommandError) {
       guard status >= 400 else { return try requireService(at: base) }
-      let problem = json
-      var message = problem["detail"].escapedText ?? "the service answered with status \(status)"
-      for fault in problem["errors"].elements {
-        message += "\n  \(fault["pointer"].escapedText ?? ""): \(fault["detail"].escapedText ?? "")"
-      }
+      let message = json.problemText ?? "the service answered with status \(status)"
       // A proxy answers with 502 and 504 while the service restarts.
       throw CommandError(code: .refused, message: message, isPassing: [502, 503, 504].contains(status))
     }

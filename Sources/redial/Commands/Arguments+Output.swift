@@ -61,12 +61,17 @@ extension Arguments {
   /// The same, which must be JSON.
   func json(_ text: String, of name: String) throws(CommandError) -> [UInt8] {
     let bytes = try content(text, of: name)
+    try Self.checkJSON(bytes, of: name)
+    return bytes
+  }
+
+  /// Refuses the value of an option that is not JSON.
+  static func checkJSON(_ bytes: [UInt8], of name: String) throws(CommandError) {
     do throws(JSONError) {
       _ = try JSONValue(parsing: bytes)
     } catch {
-      throw CommandError(code: .usage, message: "\(name) is not JSON: at byte \(error.offset): \(error.reason)")
+      throw CommandError(code: .usage, message: "\(name) \(error.clause())")
     }
-    return bytes
   }
 
   /// The whole number of an option; nil if it was not given.

@@ -103,7 +103,7 @@ struct BatchCommand {
       guard let line = item["line"].integer, hasAnswer.indices.contains(line - 1), !hasAnswer[line - 1] else {
         // A line of the answer that belongs to no line of the file says why the service accepted no more.
         let code: ExitCode = item["problem"]["status"].integer == nil ? .unreachable : .refused
-        ending = ending ?? CommandError(code: code, message: Self.reason(item))
+        ending = ending ?? CommandError(code: code, message: item["problem"].problemText ?? "it was refused")
         continue
       }
       hasAnswer[line - 1] = true
@@ -127,7 +127,7 @@ struct BatchCommand {
     } else {
       refused += 1
       progress.end()
-      Terminal.error("redial batch: line \(line): \(Self.reason(item))\n")
+      Terminal.error("redial batch: line \(line): \(item["problem"].problemText ?? "it was refused")\n")
     }
   }
 
@@ -157,13 +157,5 @@ struct BatchCommand {
     let answer = try client.request("POST", "/v1/calls/batch", json: body, headers: headers)
     if arguments.has("--json") { Terminal.write(json: answer.body, end: "") }
     return answer.body.split(separator: UInt8(ascii: "\n")).map { (try? JSONValue(parsing: Array($0))) ?? .null }
-  }
-
-  private static func reason(_ item: JSONValue) -> String {
-    let problem = item["problem"]
-    let faults = problem["errors"].elements.map {
-      "\($0["pointer"].escapedText ?? "") \($0["detail"].escapedText ?? "")"
-    }
-    return faults.isEmpty ? problem["detail"].escapedText ?? "it was refused" : faults.joined(separator: "; ")
   }
 }

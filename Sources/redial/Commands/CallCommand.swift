@@ -26,7 +26,7 @@ extension Command {
   ) { arguments throws(CommandError) in
     guard let id = CallID(arguments.operands[0]) else {
       throw CommandError(
-        code: .usage, message: "\"\(arguments.operands[0])\" is not the id of a call; `redial list` shows ids")
+        code: .usage, message: "\(NamedID.call.refusal(of: arguments.operands[0])) `redial list` shows them.")
     }
     return try CallCommand(arguments).run("/v1/calls/\(id)/replay", url: arguments.value("--to"))
   }

@@ -113,7 +113,7 @@ extension Command {
   private static func id(_ arguments: Arguments) throws(CommandError) -> CallID {
     guard let id = CallID(arguments.operands[0]) else {
       throw CommandError(
-        code: .usage, message: "\"\(arguments.operands[0])\" is not the id of a call; `redial list` shows ids")
+        code: .usage, message: "\(NamedID.call.refusal(of: arguments.operands[0])) `redial list` shows them.")
     }
     return id
   }

@@ -195,9 +195,7 @@ extension Command {
   ) throws(CommandError) {
     guard let text else { return }
     let bytes = Array(text.utf8)
-    guard (try? JSONValue(parsing: bytes)) != nil else {
-      throw CommandError(code: .usage, message: "\(name) is not JSON")
-    }
+    try Arguments.checkJSON(bytes, of: "\(name)")
     writer.key(name)
     writer.raw(bytes)
   }
@@ -208,8 +206,8 @@ extension Command {
     do throws(Problem) {
       return try bytes.withUnsafeBufferPointer { bytes throws(Problem) in try parse(bytes) }
     } catch {
-      let faults = error.errors.map { "\n  \($0.pointer): \($0.detail)" }.joined()
-      throw CommandError(code: .usage, message: error.title + faults)
+      let text = (try? JSONValue(parsing: error.json))?.problemText
+      throw CommandError(code: .usage, message: text ?? error.detail)
     }
   }
 

@@ -69,7 +69,7 @@ extension Command {
 enum IssueText {
   static func path(of id: String) throws(CommandError) -> String {
     guard IssueID(id) != nil else {
-      throw CommandError(code: .usage, message: "\"\(id)\" is not the id of an issue; `redial issues` shows ids")
+      throw CommandError(code: .usage, message: "\(NamedID.issue.refusal(of: id)) `redial issues` shows them.")
     }
     return "/v1/issues/\(id)"
   }

@@ -68,7 +68,7 @@ struct OperationsCommand {
 
   private static func path(_ id: String) throws(CommandError) -> String {
     guard let id = BulkOperationID(id) else {
-      throw CommandError(code: .usage, message: "\"\(id)\" is not the id of an operation; `redial ops list` shows ids")
+      throw CommandError(code: .usage, message: "\(NamedID.operation.refusal(of: id)) `redial ops list` shows them.")
     }
     return "\(path)/\(id)"
   }

@@ -73,9 +73,7 @@ extension Command {
     }
     guard let settings = arguments.value("--set") else { return try client.request("GET", path) }
     let bytes = Array(settings.utf8)
-    guard (try? JSONValue(parsing: bytes)) != nil else {
-      throw CommandError(code: .usage, message: "--set is not JSON")
-    }
+    try Arguments.checkJSON(bytes, of: "--set")
     return try client.request("PATCH", path, json: bytes)
   }
 

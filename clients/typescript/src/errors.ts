@@ -19,7 +19,7 @@ export class RedialProblem extends RedialError {
   /** What happened this time, and what to do. */
   readonly detail: string;
   /** The places in the input that are at fault. */
-  readonly errors: { pointer: string; detail: string }[];
+  readonly errors: NonNullable<Problem["errors"]>;
 
   /**
    * @param status The status of the answer.

@@ -646,19 +646,27 @@ export type WebhookPayload = {
   data: Call;
 };
 
-/** An error (RFC 9457). */
+/** An error (RFC 9457). docs/problems.md has every code with its cause and what to do. */
 export type Problem = {
   type: string;
+  /** A short summary; each code has one. */
   title: string;
   status: number;
-  /** A stable word that programs can match. */
-  code: string;
-  /** What happened this time, and what to do. */
+  code: ProblemCode;
+  /** What was wrong this time, on which input, and what to do. */
   detail: string;
-  /** The places in the input that are at fault. */
+  /**
+   * The wrong places in the input. Each is in the body (`pointer`), in the query (`parameter`) or in the header section
+   * (`header`).
+   */
   errors?: {
-    /** A JSON Pointer into the request body, or the name of a query parameter. */
-    pointer: string;
+    /** A JSON Pointer (RFC 6901) into the request body; empty for the whole of it. */
+    pointer?: string;
+    /** The name of a query parameter. */
+    parameter?: string;
+    /** The name of a header field. */
+    header?: string;
+    /** What is wrong there, as a clause. */
     detail: string;
   }[];
   /** The call that cannot be read; only with `callDamaged`. */
@@ -670,3 +678,9 @@ export type Problem = {
     labels: Record<string, string>;
   };
 };
+
+/**
+ * The kind of a problem: a stable word that programs can match. Later versions may add some: a program treats a code that
+ * it does not know by its status.
+ */
+export type ProblemCode = "badRequest" | "methodNotAllowed" | "notFound" | "invalidJSON" | "bodyTooLarge" | "invalidParameter" | "unsupportedMediaType" | "unsupportedContentCoding" | "preconditionFailed" | "invalidAttribution" | "crossSiteRequest" | "hostNotAllowed" | "hostEmpty" | "forwardNotDeliberate" | "missingAPIKey" | "invalidAPIKey" | "insufficientScope" | "operatorsOnly" | "otherNamespace" | "invalidNamespace" | "quotaExceeded" | "apiKeyNotFound" | "invalidAPIKeyDraft" | "firstKeyMustBeAdmin" | "tooManyAPIKeys" | "noRandomness" | "invalidDescriptor" | "invalidOption" | "invalidBatch" | "invalidIdempotencyKey" | "idempotencyKeyReused" | "tooManyHops" | "callNotFound" | "callEnded" | "callNotEnded" | "callRunning" | "contentErased" | "notReplayable" | "callDamaged" | "callRemoved" | "backlogFull" | "namespaceBacklogFull" | "draining" | "notReady" | "storageFull" | "storageUnavailable" | "outcomeUnknown" | "leaseLost" | "tooManyQueries" | "targetNotFound" | "invalidTarget" | "invalidTargetSettings" | "tooManyTargets" | "policyNotFound" | "invalidPolicy" | "policyTooLarge" | "tooManyPolicies" | "invalidScenario" | "previewTooLarge" | "simulationTooLarge" | "tooManyForecasts" | "forecastsFull" | "invalidOperation" | "operationNotFound" | "operationEnded" | "tooManyOperations" | "invalidWebhookEndpoint" | "invalidRotation" | "webhookEndpointNotFound" | "webhookEndpointDisabled" | "tooManyWebhookEndpoints" | "tooManyListeners" | "issueNotFound" | "invalidIssue" | "issueNotResolved" | "alertNotFound" | "invalidAlert" | "tooManyAlerts" | "alertWithoutReceiver" | "invalidChange" | "incidentNotFound" | "incidentEnded" | "ownedElsewhere" | "leaderUnreachable" | "instanceUnreachable" | "notAPeer" | "invalidForward" | "forwardedTooLate" | "callInMemory";

@@ -29,7 +29,7 @@ export class Waiting {
 
   /** The service limits waits to less (`maxWaitTime`): ask for less. */
   refused(error: unknown): void {
-    const isWait = error instanceof RedialProblem && error.errors.some((entry) => entry.pointer === "wait");
+    const isWait = error instanceof RedialProblem && error.errors.some((entry) => entry.parameter === "wait");
     if (!isWait || this.longest < 0.01) throw error;
     this.longest /= 2;
   }

@@ -7,7 +7,7 @@ internal import RedialModel
 /// has them, and bodies as they are. All instances on one store speak the same version, or refuse the request.
 enum ForwardedCoding {
   /// The first number of a request and of an answer.
-  static let version: Int64 = 2
+  static let version: Int64 = 3
 
   // MARK: Requests
 
@@ -100,12 +100,12 @@ enum ForwardedCoding {
       writer.add(Kind.refused.rawValue)
       writer.add(Int64(problem.status))
       writer.add(Int64(problem.retryAfter ?? -1))
-      writer.add(problem.code)
-      writer.add(problem.title)
+      writer.add(problem.code.rawValue)
       writer.add(problem.detail)
       writer.add(Int64(problem.errors.count))
       for fault in problem.errors {
-        writer.add(fault.pointer)
+        writer.add(fault.place.kind.rawValue)
+        writer.add(fault.place.name)
         writer.add(fault.detail)
       }
     case .passedBack: writer.add(Kind.passedBack.rawValue)
@@ -159,14 +159,16 @@ enum ForwardedCoding {
   }
 
   private static func problem(_ reader: inout ForwardedReader) -> Problem? {
-    guard let status = reader.number(), let retry = reader.number(), let code = reader.text(),
-      let title = reader.text(), let detail = reader.text(), let count = reader.number(), count >= 0
+    guard let status = reader.number().flatMap({ Int(exactly: $0) }), let retry = reader.number(),
+      let code = reader.text().flatMap(ProblemCode.init(rawValue:)), code.declaration.statuses.contains(status),
+      let detail = reader.text(), let count = reader.number(), count >= 0
     else { return nil }
-    var problem = Problem(
-      status: Int(status), code: code, title: title, detail: detail, retryAfter: retry < 0 ? nil : Int(retry))
+    var problem = Problem(code, status: status, detail: detail, retryAfter: retry < 0 ? nil : Int(retry))
     for _ in 0..<count {
-      guard let pointer = reader.text(), let what = reader.text() else { return nil }
-      problem.errors.append(Problem.Fault(pointer: pointer, detail: what))
+      guard let kind = reader.text().flatMap(Problem.Place.Kind.init(rawValue:)), let name = reader.text(),
+        let what = reader.text()
+      else { return nil }
+      problem.errors.append(Problem.Fault(Problem.Place(kind, name), detail: what))
     }
     return problem
   }

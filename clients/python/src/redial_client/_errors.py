@@ -26,7 +26,7 @@ class RedialProblem(RedialError):
         self.detail: str = problem.get("detail", "")
         """What happened this time, and what to do."""
         self.errors: Sequence[Mapping[str, str]] = problem.get("errors", [])
-        """The places in the input that are at fault, each with a `pointer` and a `detail`."""
+        """The places in the input that are at fault, each with a `detail` and a `pointer`, a `parameter` or a `header`."""
         self.retry_after = retry_after
         """The seconds after which to try again, if the answer says so."""
         super().__init__(f"{self.code} ({status}): {self.detail or self.title}")

@@ -29,7 +29,7 @@ class Waiting:
 
     def refused(self, problem: RedialProblem) -> None:
         """The service limits waits to less (`maxWaitTime`): ask for less."""
-        if self._longest < 0.01 or not any(error.get("pointer") == "wait" for error in problem.errors):
+        if self._longest < 0.01 or not any(error.get("parameter") == "wait" for error in problem.errors):
             raise problem
         self._longest /= 2
 

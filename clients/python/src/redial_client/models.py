@@ -494,9 +494,14 @@ class WebhookEndpoint(TypedDict):
 
 
 class Error1(TypedDict):
-    pointer: str
-    """A JSON Pointer into the request body, or the name of a query parameter."""
+    pointer: NotRequired[str]
+    """A JSON Pointer (RFC 6901) into the request body; empty for the whole of it."""
+    parameter: NotRequired[str]
+    """The name of a query parameter."""
+    header: NotRequired[str]
+    """The name of a header field."""
     detail: str
+    """What is wrong there, as a clause."""
 
 
 class Call1(TypedDict):
@@ -509,20 +514,12 @@ class Call1(TypedDict):
     """The labels, as far as they can be read."""
 
 
-class Problem(TypedDict):
-    """An error (RFC 9457)."""
+ProblemCode: TypeAlias = Literal['badRequest', 'methodNotAllowed', 'notFound', 'invalidJSON', 'bodyTooLarge', 'invalidParameter', 'unsupportedMediaType', 'unsupportedContentCoding', 'preconditionFailed', 'invalidAttribution', 'crossSiteRequest', 'hostNotAllowed', 'hostEmpty', 'forwardNotDeliberate', 'missingAPIKey', 'invalidAPIKey', 'insufficientScope', 'operatorsOnly', 'otherNamespace', 'invalidNamespace', 'quotaExceeded', 'apiKeyNotFound', 'invalidAPIKeyDraft', 'firstKeyMustBeAdmin', 'tooManyAPIKeys', 'noRandomness', 'invalidDescriptor', 'invalidOption', 'invalidBatch', 'invalidIdempotencyKey', 'idempotencyKeyReused', 'tooManyHops', 'callNotFound', 'callEnded', 'callNotEnded', 'callRunning', 'contentErased', 'notReplayable', 'callDamaged', 'callRemoved', 'backlogFull', 'namespaceBacklogFull', 'draining', 'notReady', 'storageFull', 'storageUnavailable', 'outcomeUnknown', 'leaseLost', 'tooManyQueries', 'targetNotFound', 'invalidTarget', 'invalidTargetSettings', 'tooManyTargets', 'policyNotFound', 'invalidPolicy', 'policyTooLarge', 'tooManyPolicies', 'invalidScenario', 'previewTooLarge', 'simulationTooLarge', 'tooManyForecasts', 'forecastsFull', 'invalidOperation', 'operationNotFound', 'operationEnded', 'tooManyOperations', 'invalidWebhookEndpoint', 'invalidRotation', 'webhookEndpointNotFound', 'webhookEndpointDisabled', 'tooManyWebhookEndpoints', 'tooManyListeners', 'issueNotFound', 'invalidIssue', 'issueNotResolved', 'alertNotFound', 'invalidAlert', 'tooManyAlerts', 'alertWithoutReceiver', 'invalidChange', 'incidentNotFound', 'incidentEnded', 'ownedElsewhere', 'leaderUnreachable', 'instanceUnreachable', 'notAPeer', 'invalidForward', 'forwardedTooLate', 'callInMemory']
+"""
+The kind of a problem: a stable word that programs can match. Later versions may add some: a program treats a code that
+it does not know by its status.
 
-    type: str
-    title: str
-    status: int
-    code: str
-    """A stable word that programs can match."""
-    detail: str
-    """What happened this time, and what to do."""
-    errors: NotRequired[list[Error1]]
-    """The places in the input that are at fault."""
-    call: NotRequired[Call1]
-    """The call that cannot be read; only with `callDamaged`."""
+"""
 
 
 class Callback(TypedDict):
@@ -762,6 +759,26 @@ class CallPage(TypedDict):
     data: list[CallSummary]
     nextCursor: CallID | None
     """The cursor of the next page; null on the last page."""
+
+
+class Problem(TypedDict):
+    """An error (RFC 9457). docs/problems.md has every code with its cause and what to do."""
+
+    type: str
+    title: str
+    """A short summary; each code has one."""
+    status: int
+    code: ProblemCode
+    detail: str
+    """What was wrong this time, on which input, and what to do."""
+    errors: NotRequired[list[Error1]]
+    """
+    The wrong places in the input. Each is in the body (`pointer`), in the query (`parameter`) or in the header section
+    (`header`).
+
+    """
+    call: NotRequired[Call1]
+    """The call that cannot be read; only with `callDamaged`."""
 
 
 class Call(CallBase):

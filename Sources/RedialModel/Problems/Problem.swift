@@ -2,13 +2,11 @@ internal import RedialJSON
 
 /// An error for a client: RFC 9457 `application/problem+json`.
 public struct Problem: Error, Sendable, Hashable {
-  /// The HTTP status.
-  public var status: Int
-  /// A stable word in camelCase that programs can match.
-  public var code: String
-  /// A short summary of the kind of problem.
-  public var title: String
-  /// What happened this time, and what to do.
+  /// What kind of problem it is.
+  public let code: ProblemCode
+  /// The HTTP status: one of those that the code declares.
+  public let status: Int
+  /// What was wrong this time, on which input, and what to do.
   public var detail: String
   /// The wrong places in the input.
   public var errors: [Fault]
@@ -17,46 +15,39 @@ public struct Problem: Error, Sendable, Hashable {
   /// The call that cannot be read, if that is the problem.
   public internal(set) var call: CallRemains?
 
-  /// One wrong place in the input.
-  public struct Fault: Sendable, Hashable {
-    /// A JSON Pointer (RFC 6901) into the request body, or the name of a query parameter.
-    public var pointer: String
-    /// What is wrong there.
-    public var detail: String
-
-    /// Creates a fault.
-    public init(pointer: String, detail: String) {
-      self.pointer = pointer
-      self.detail = detail
-    }
-  }
-
   /// Creates a problem.
+  ///
+  /// - Parameter status: One of those that the code declares; nil for the first of them.
   public init(
-    status: Int, code: String, title: String, detail: String, errors: [Fault] = [], retryAfter: Int? = nil
+    _ code: ProblemCode, status: Int? = nil, detail: String, errors: [Fault] = [], retryAfter: Int? = nil
   ) {
-    self.status = status
+    let statuses = code.declaration.statuses
     self.code = code
-    self.title = title
+    self.status = status ?? statuses[0]
     self.detail = detail
     self.errors = errors
     self.retryAfter = retryAfter
+    assert(statuses.contains(self.status), "\(code) declares no status \(self.status)")
   }
+
+  /// A short summary of the kind of problem.
+  public var title: String { code.declaration.title }
 
   public var json: [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()
-    writer.field("type", "urn:redial:problem:\(code)")
+    writer.field("type", "urn:redial:problem:\(code.rawValue)")
     writer.field("title", title)
     writer.field("status", status)
-    writer.field("code", code)
+    writer.field("code", code.rawValue)
     writer.field("detail", detail)
     if !errors.isEmpty {
       writer.key("errors")
       writer.beginArray()
       for fault in errors {
         writer.beginObject()
-        writer.field("pointer", fault.pointer)
+        writer.key(fault.place.kind.rawValue)
+        writer.string(fault.place.name)
         writer.field("detail", fault.detail)
         writer.endObject()
       }
