@@ -67,7 +67,9 @@ struct CallContractTests {
 
   /// Values of a member that are read, and others that are refused, as far as its schema says.
   private static func values(_ schema: [String: Any]) -> (right: [String], wrong: [String]) {
-    if let words = schema["enum"] as? [String] { return (words.map { "\"\($0)\"" }, ["\"no such word\""]) }
+    if let words = (schema["enum"] as? [Any])?.compactMap({ $0 as? String }) {
+      return (words.map { "\"\($0)\"" }, ["\"no such word\""])
+    }
     if let most = schema["maxLength"] as? Int, schema["pattern"] == nil {
       func text(_ length: Int) -> String { "\"\(String(repeating: "x", count: length))\"" }
       let least = schema["minLength"] as? Int ?? 0
@@ -101,6 +103,9 @@ struct CallContractTests {
         }
         for value in values.right where place != "/url" { #expect(!isRefused(value), "\(place) \(value)") }
         for value in values.wrong { #expect(isRefused(value), "\(place) \(value)") }
+        let isRequired = (schema["required"] as? [String])?.contains(name) == true
+        // Null is the same as leaving it out.
+        if !isRequired, name != "json" { #expect(!isRefused("null"), "\(place) null") }
         check(member, place) { object(name, "{\"\($0)\":\($1)}") }
       }
       #expect(

@@ -28,9 +28,9 @@ struct MemberReader<Key: CodingKey & CaseIterable> {
     .dataCorruptedError(forKey: key, in: members, debugDescription: reason)
   }
 
-  /// A member; nil if it is omitted. Null is no value.
+  /// A member; nil if it is omitted, or null, which the service takes for the same.
   func value<Value: Decodable>(_ key: Key, _ type: Value.Type = Value.self) throws -> Value? {
-    members.contains(key) ? try members.decode(Value.self, forKey: key) : nil
+    try members.decodeIfPresent(Value.self, forKey: key)
   }
 
   /// Whether a member is null.

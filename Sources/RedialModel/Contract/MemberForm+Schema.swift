@@ -140,12 +140,11 @@
         .with("not", .schema(exclusions))
     }
 
-    /// What a replay may give: null removes the original's, which always has a URL.
+    /// What a replay may give: null, which every member has that a call may leave out, removes the original's.
     static var replaySchema: MemberSchema {
       .object(
-        schemas.filter { $0.uses.contains(.given) }.map { field in
-          let member = MemberSchema.reference("CallDescriptor/properties/\(field.name)")
-          return (field.name, field.name == "url" ? member : member.orNull)
+        schemas.filter { $0.uses.contains(.given) }.map {
+          ($0.name, .reference("CallDescriptor/properties/\($0.name)"))
         }
       ).with("not", .schema(exclusions))
     }
@@ -155,12 +154,16 @@
       schemas.filter { $0.uses.contains(.shown) }.map { ($0.name == "policyName" ? "policy" : $0.name, $0.shown) }
     }
 
-    /// Two members of one group.
+    /// Two members of one group. One that is null is not given, except JSON.
     private static var exclusions: MemberSchema {
       var pairs: [MemberSchema.Value] = []
       for (index, first) in schemas.enumerated() where first.group != nil {
         for second in schemas[(index + 1)...] where second.group == first.group {
-          pairs.append(.schema(.anything.with("required", MemberSchema.names([first.name, second.name]))))
+          let names = [first.name, second.name]
+          let given = MemberSchema.anything.with("not", .schema(.anything.with("type", .text("null"))))
+          let members = MemberSchema(keywords: names.filter { $0 != "json" }.map { ($0, .schema(given)) })
+          pairs.append(
+            .schema(.anything.with("required", MemberSchema.names(names)).with("properties", .schema(members))))
         }
       }
       return .anything.with("anyOf", .list(pairs))

@@ -85,11 +85,15 @@
       anything.with("anyOf", .list(parts.map { .schema($0) }))
     }
 
-    /// An object that has no other members than these.
+    /// An object that has no other members than these. One that is not required may be null.
     static func object(_ members: [(name: String, schema: MemberSchema)], required: [String] = []) -> MemberSchema {
       anything.with("type", .text("object")).with("required", required.isEmpty ? nil : names(required))
         .with("additionalProperties", .flag(false))
-        .with("properties", .schema(MemberSchema(keywords: members.map { ($0.name, .schema($0.schema)) })))
+        .with(
+          "properties",
+          .schema(
+            MemberSchema(
+              keywords: members.map { ($0.name, .schema(required.contains($0.name) ? $0.schema : $0.schema.orNull)) })))
     }
 
     /// An object that is read by these names.
@@ -111,14 +115,31 @@
 
     // Schemas from others.
 
-    /// This or null.
+    /// This or null, which is the same as leaving a member out.
     var orNull: MemberSchema {
-      guard keywords.contains(where: { $0.name == "type" }) else {
-        return .any(of: self, .anything.with("type", .text("null")))
+      if keywords.isEmpty { return self }
+      let null = Self.anything.with("type", .text("null"))
+      for (name, value) in keywords {
+        switch (name, value) {
+        case ("type", .list): return self
+        case ("anyOf", .list(let parts)):
+          return mapped { $0.name == "anyOf" ? ($0.name, .list(parts + [.schema(null)])) : $0 }
+        // A member of another schema, which has null if it may be left out there.
+        case ("$ref", .text(let path)) where path.contains("/properties/"): return self
+        case ("type", .text):
+          return mapped { keyword in
+            switch (keyword.name, keyword.value) {
+            case ("type", let kind): ("type", .list([kind, .text("null")]))
+            case ("enum", .list(let words)): ("enum", .list(words + [.null]))
+            default: keyword
+            }
+          }
+        default: continue
+        }
       }
-      return mapped { keyword in
-        keyword.name == "type" ? (keyword.name, .list([keyword.value, .text("null")])) : keyword
-      }
+      // The default belongs to the whole.
+      let usual = keywords.first { $0.name == "default" }?.value
+      return Self.any(of: without("default"), null).with("default", usual)
     }
 
     /// The kind of value without bounds, for what was accepted under others.
@@ -137,9 +158,10 @@
     var patch: MemberSchema {
       mapped { keyword in
         switch (keyword.name, keyword.value) {
+        case ("type", .list): keyword
         case ("type", let kind): ("type", .list([kind, .text("null")]))
         // Durations, which are texts.
-        case ("$ref", _): ("type", .list([.text("string"), .text("null")]))
+        case ("anyOf", _): ("type", .list([.text("string"), .text("null")]))
         case ("items", .schema(let schema)): ("items", .schema(schema.unbounded))
         case ("properties", .schema(let members)):
           (

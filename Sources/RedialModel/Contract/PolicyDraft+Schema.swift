@@ -8,7 +8,7 @@
       let usual = RetryPolicy.service
       return .object(names) { name in
         switch name {
-        case "maxAttempts": .whole(attempts).orNull.usually(.null)
+        case "maxAttempts": .whole(attempts).usually(.null)
         case "deadline": .duration.usually(usual.deadline)
         case "lastAttempt":
           words(PolicyVocabulary.lastAttempts, PolicyVocabulary.word(of: usual.deadlineRule.lastAttempt))

@@ -5,28 +5,28 @@
   // What clients may say besides a call and a target's settings, as the contract has it.
 
   extension CallFilter {
-    static var schema: MemberSchema {
-      .object(Self.members) { name in
-        switch name {
-        case "kind": .reference("CallKind").usually(.text(CallKind.call.name))
-        case "state":
-          .either(.reference("CallState"), .list(of: .reference("CallState"), 1...Int.max))
-        case "target": .text
-        case "labels": .map(to: .text, most: maximumLabels)
-        case "createdAfter", "createdBefore": .time
-        case "olderThan": .duration
-        case "attempts": .whole(attemptCounts)
-        case "waitingOn": .reference("WaitReason")
-        case "nextAttemptBefore": .any(of: .time, .duration)
-        case "status":
-          .either(.whole(PolicyVocabulary.statuses), .text(pattern: PolicyDraft.statusPattern))
-        case "outcome": .reference("Outcome")
-        case "failureReason": .reference("FailureReason")
-        case "issue": .reference("IssueID")
-        case "url": .text(1...longestURLPart)
-        case "idempotencyKey": .text(1...IdempotencyKey.longest)
-        default: nil
-        }
+    static var schema: MemberSchema { .object(members, condition) }
+
+    private static func condition(_ name: String) -> MemberSchema? {
+      switch name {
+      case "kind": .reference("CallKind").usually(.text(CallKind.call.name))
+      case "state":
+        .either(.reference("CallState"), .list(of: .reference("CallState"), 1...Int.max))
+      case "target": .text
+      case "labels": .map(to: .text, most: maximumLabels)
+      case "createdAfter", "createdBefore": .time
+      case "olderThan": .duration
+      case "attempts": .whole(attemptCounts)
+      case "waitingOn": .reference("WaitReason")
+      case "nextAttemptBefore": .any(of: .time, .duration)
+      case "status":
+        .either(.whole(PolicyVocabulary.statuses), .text(pattern: PolicyDraft.statusPattern))
+      case "outcome": .reference("Outcome")
+      case "failureReason": .reference("FailureReason")
+      case "issue": .reference("IssueID")
+      case "url": .text(1...longestURLPart)
+      case "idempotencyKey": .text(1...IdempotencyKey.longest)
+      default: nil
       }
     }
   }
@@ -37,7 +37,7 @@
       switch name {
       case "state": .list(of: .reference("CallState"), 1...Int.max)
       case "status": .text(pattern: PolicyDraft.statusPattern)
-      default: names.contains(name) ? .reference("CallFilter/properties/\(name)") : nil
+      default: names.contains(name) ? condition(name) : nil
       }
     }
   }
@@ -133,7 +133,7 @@
         switch name {
         case "name": .text(1...longestName)
         case "scopes": .list(of: .reference("APIScope"), 1...Int.max)
-        case "quota": .whole(quotas).orNull
+        case "quota": .whole(quotas)
         case "namespace": .reference("Namespace")
         default: nil
         }

@@ -49,12 +49,7 @@ public struct APIKeyDraft: Sendable, Hashable {
           guard let text = try reader.string("/namespace") else { continue }
           draft.namespace = Namespace(text)
           if draft.namespace == nil { reader.fault("/namespace", Namespace.rule) }
-        default:
-          if try reader.json.peek() == .null {
-            _ = try reader.json.null()
-          } else {
-            draft.quota = try reader.integer("/quota", in: quotas)
-          }
+        default: draft.quota = try reader.integer("/quota", in: quotas)
         }
       }
       if draft.name.isEmpty, reader.faults.isEmpty { reader.fault("/name", "is required") }

@@ -141,11 +141,13 @@ extension DescriptorReader: CallFieldVisitor {
 /// The members of a call descriptor.
 private enum CallMembers {
   /// Those that a client may give.
-  static let ofClients = Members(names, among: CallFields.uses.map { $0.uses.contains(.given) })
+  static let ofClients = Members(names, among: CallFields.uses.map { $0.uses.contains(.given) }, withNull: withNull)
   /// Also those that only Redial writes, for a call that it has accepted.
-  static let all = Members(names)
+  static let all = Members(names, withNull: withNull)
 
   private static let names = CallFields.uses.map(\.name)
+  /// `"json": null` is the body `null`.
+  private static let withNull: Set<String> = ["json"]
 }
 
 extension CallFields {

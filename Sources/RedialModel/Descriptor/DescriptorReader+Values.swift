@@ -52,6 +52,8 @@ extension DescriptorReader {
   /// The next member of an object, if it is one of the allowed ones; its value is next. Nil at the object's end. An
   /// unknown or repeated member is recorded as a fault and skipped.
   ///
+  /// A member that is null counts as left out, unless null is one of its values, or removes it (``nullRemoves``).
+  ///
   /// - Parameters:
   ///   - parent: The object's pointer.
   ///   - what: The object, in words.
@@ -69,7 +71,10 @@ extension DescriptorReader {
     while let name = try json.nextName() {
       let (sighting, index) = try members.see(name, in: json)
       switch sighting {
-      case .first: return index
+      case .first:
+        if nullRemoves || members.hasNull(at: index) { return index }
+        if try !json.null() { return index }
+        continue
       case .again: fault("\(parent())/\(try json.text(of: name))", "is given twice")
       case .unknown: fault("\(parent())/\(Self.escaped(try json.text(of: name)))", "is not a member of \(what())")
       }

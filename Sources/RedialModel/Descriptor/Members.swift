@@ -9,6 +9,8 @@ struct Members {
   }
 
   private let names: [Name]
+  /// Bit `i` is set if null is a value of the member `names[i]`, and does not mean that it is left out.
+  private let nulls: UInt64
   /// Bit `i` is set once the member `names[i]` has occurred.
   private var seen: UInt64 = 0
   /// The index at which the search for the next name begins: most clients use the order of the documentation.
@@ -21,9 +23,12 @@ struct Members {
 
   /// An object of at most 64 members that may have these.
   ///
-  /// - Parameter allowed: For each name whether the object may have it; the others are unknown. Nil for all.
-  init(_ names: [String], among allowed: [Bool]? = nil) {
+  /// - Parameters:
+  ///   - allowed: For each name whether the object may have it; the others are unknown. Nil for all.
+  ///   - withNull: The members of which null is a value.
+  init(_ names: [String], among allowed: [Bool]? = nil, withNull: Set<String> = []) {
     precondition(names.count <= 64, "one bit for each name")
+    nulls = names.indices.reduce(into: 0) { if withNull.contains(names[$1]) { $0 |= 1 << UInt64($1) } }
     self.names = names.enumerated().map { index, name in
       // No name has this start.
       let start: UInt64 = allowed?[index] == false ? .max : ASCIIText.withBytes(of: name) { Self.start(of: $0) }
@@ -76,6 +81,9 @@ struct Members {
       return true
     }
   }
+
+  /// Whether null is a value of the member at an index.
+  func hasNull(at index: Int) -> Bool { nulls & 1 << UInt64(index) != 0 }
 
   /// The name of the member at an index.
   func name(at index: Int) -> String { names[index].text }

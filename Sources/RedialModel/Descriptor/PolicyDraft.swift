@@ -27,9 +27,9 @@ struct PolicyDraft {
   /// The maximum length of a list of statuses.
   static let mostStatuses = 100
 
-  private static let members = Members(names)
+  private static let members = Members(names, withNull: ["maxAttempts"])
   /// Builds from before the first release have stored one more, which had only one value.
-  private static let storedMembers = Members(names + ["onExhausted"])
+  private static let storedMembers = Members(names + ["onExhausted"], withNull: ["maxAttempts"])
 
   /// The policy, completed with the defaults for a request that may be repeated or not.
   func finished(mayRepeat: Bool) -> RetryPolicy {

@@ -56,41 +56,41 @@ export type CallDescriptor = {
    */
   url: string;
   /** Any method except `CONNECT`. By default `GET`, or `POST` for a call with a body. `HEAD` and `TRACE` have no body. */
-  method?: string;
+  method?: string | null;
   /**
    * Header fields, with a list for repeated ones; up to 100 fields and 16 KiB. Fields of the connection or of the
    * framing (`Connection`, `Content-Length`, `Expect`, `Keep-Alive`, `Proxy-Authorization`, `Proxy-Connection`, `TE`,
    * `Trailer`, `Transfer-Encoding`, `Upgrade`) are refused; so are `Redial-Call-Id` and `Redial-Attempt`, which Redial
    * sets itself.
    */
-  headers?: Record<string, string | string[]>;
+  headers?: Record<string, string | string[]> | null;
   /** The request body, as text that is sent in UTF-8. */
-  body?: string;
+  body?: string | null;
   /**
    * The request body, as JSON, sent byte for byte as you wrote it, with `Content-Type: application/json` unless the
    * headers say otherwise.
    */
   json?: unknown;
   /** The request body, in base 64 with padding (RFC 4648). */
-  bodyBase64?: string;
-  policy?: PolicyOrName;
+  bodyBase64?: string | null;
+  policy?: PolicyOrName | null;
   /** How long after its acceptance the call starts; up to 366 days. */
-  delay?: Duration;
+  delay?: Duration | null;
   /** When the call starts; at once if that time has passed. At most 366 days from now. */
-  startAt?: Timestamp;
+  startAt?: Timestamp | null;
   /**
    * Calls of one target share a breaker, limits and ordering. By default it is the URL's origin. The setting
    * `targetNaming` says who may name another: by default keys with the scope `operate`, and everybody while there are no
    * keys. Names that begin with `webhook:` are reserved. It must be in the Unicode normalization form NFC.
    */
-  target?: string;
+  target?: string | null;
   /**
    * Whether the request may be repeated once it may have been executed. By default it may, whatever its method, because
    * each attempt carries the same `Idempotency-Key`. `false` is for a target that must not get it twice: then only
    * failures before the request was sent, and 408, 425 and 429, are retried. If Redial crashes during an attempt, the
    * attempt is repeated in any case.
    */
-  idempotent?: boolean;
+  idempotent?: boolean | null;
   /**
    * What a submission does under the `Idempotency-Key` of this call once it has failed or was cancelled. `rerun` runs
    * the call again, with all attempts of its policy: exactly once for each time that it has ended, whoever submits at
@@ -98,20 +98,20 @@ export type CallDescriptor = {
    * refused with a status of 4xx other than 409, or was never sent. `answer` only answers with the call as it is. If it
    * is left out, the setting `onRepeat` decides.
    */
-  onRepeat?: "rerun" | "answer";
+  onRepeat?: "rerun" | "answer" | null;
   /** What the call is for, in a line for people. It is shown with the call, and nothing depends on it. */
-  description?: string;
+  description?: string | null;
   /**
    * Names and values that are shown with the call, and by which it can be found. Names must be in the Unicode
    * normalization form NFC.
    */
-  labels?: Record<string, string>;
+  labels?: Record<string, string> | null;
   /** Where to send the webhook when the call ends. */
   callback?: {
     /** Where it is sent; it must be allowed by the egress policy. */
     url: string;
     /** The events that cause a webhook; all by default. */
-    events?: CallEvent[];
+    events?: CallEvent[] | null;
   };
   /**
    * Whether an attempt follows redirects: 301, 302, 303, 307 and 308. All of them share the attempt's timeout; method
@@ -120,33 +120,33 @@ export type CallDescriptor = {
    * `Idempotency-Key`), and the fields in `capture.redactHeaders` and in the setting `redactHeaders`. The egress policy
    * is checked for each. Without this member, a redirect is the response.
    */
-  redirects?: Redirects;
+  redirects?: Redirects | null;
   /**
    * Calls of one target with the same ordering key run one at a time, in the order in which they were accepted. The next
    * one starts when the one before has ended, also if that one failed. It must be in the Unicode normalization form NFC.
    */
-  orderingKey?: string;
+  orderingKey?: string | null;
   /**
    * Of the due calls of a target, the highest priority starts first. Every tenth to start is the one that has been due
    * longest.
    */
-  priority?: number;
+  priority?: number | null;
   /** How much of responses is kept. */
   capture?: {
     /** How much of each response's body is kept, in bytes. */
-    maxBytes?: number;
+    maxBytes?: number | null;
     /**
      * Response header fields whose values are not kept, in addition to the setting `redactHeaders`: `REDACTED`
      * replaces them. Fields about retries still take effect.
      */
-    redactHeaders?: string[];
+    redactHeaders?: string[] | null;
   };
 };
 
 /** How many redirects an attempt follows. */
 export type Redirects = {
   /** Maximum number of redirects; the one after them is the attempt's response. */
-  max?: number;
+  max?: number | null;
 };
 
 /** How to retry. Members that are left out have their defaults. */
@@ -154,16 +154,16 @@ export type Policy = {
   /** Maximum number of attempts, including the first; null for as many as the deadline allows. */
   maxAttempts?: number | null;
   /** How long the call may take from its start. An attempt in flight is cut off then. */
-  deadline?: Duration;
+  deadline?: Duration | null;
   /**
    * What happens to a retry that would be too late for the deadline: `endEarly` ends the call now; `pullForward` makes
    * the attempt at the last possible moment, unless the target asked for the wait.
    */
-  lastAttempt?: "endEarly" | "pullForward";
+  lastAttempt?: "endEarly" | "pullForward" | null;
   /** How much time an attempt must have before the deadline; up to an hour. */
-  minAttemptTime?: Duration;
+  minAttemptTime?: Duration | null;
   /** How long one attempt may take; up to an hour. */
-  attemptTimeout?: Duration;
+  attemptTimeout?: Duration | null;
   /**
    * The wait between attempts: before retry i (counted from 0), `initial` times `multiplier` to the power of i, spread
    * by the jitter. No wait is longer than `max`, and waits stay spread there.
@@ -176,45 +176,45 @@ export type Policy = {
      * `decorrelated` uniform between b and three times the wait before, `decorrelatedSmooth` growth by 2 from a median
      * of b, spread without peaks. b is `initial`. The default is `schedule` if a schedule is given.
      */
-    strategy?: "exponential" | "constant" | "linear" | "polynomial" | "fibonacci" | "power" | "doublingsThenLinear" | "schedule" | "decorrelated" | "decorrelatedSmooth";
+    strategy?: "exponential" | "constant" | "linear" | "polynomial" | "fibonacci" | "power" | "doublingsThenLinear" | "schedule" | "decorrelated" | "decorrelatedSmooth" | null;
     /** b, the first wait. */
-    initial?: Duration;
+    initial?: Duration | null;
     /**
      * The longest wait; no limit for a schedule unless given. No wait is shorter than 10 ms from the 101st retry on,
      * nor than 1 ms if `maxAttempts` sets no limit, whatever the backoff is.
      */
-    max?: Duration;
+    max?: Duration | null;
     /** With `exponential`: m, by which each wait is longer than the one before. */
-    multiplier?: number;
+    multiplier?: number | null;
     /** With `linear`; by default equal to `initial`. */
-    increment?: Duration;
+    increment?: Duration | null;
     /** With `polynomial`: the exponent. */
-    exponent?: number;
+    exponent?: number | null;
     /** With `polynomial`: the part of each wait that does not grow. */
-    offset?: Duration;
+    offset?: Duration | null;
     /** With `polynomial`: the number of the first retry in the formula. */
-    first?: number;
+    first?: number | null;
     /** With `doublingsThenLinear`: how often the wait doubles. */
-    doublings?: number;
+    doublings?: number | null;
     /** With `schedule`: the waits, in order. */
-    schedule?: Duration[];
+    schedule?: Duration[] | null;
     /** What follows the last wait of a schedule. */
-    then?: "repeatLast" | "stop";
+    then?: "repeatLast" | "stop" | null;
     /**
      * With d the computed wait and r uniform in [0, 1): `none` d, `full` r·d, `equal` d/2 + r·d/2, `proportional` d·(1
      * − f + 2·f·r) with the `factor` f, `additive` d + r·spread, `additivePerRetry` d + r·spread·(i + 1).
      */
-    jitter?: "none" | "full" | "equal" | "proportional" | "additive" | "additivePerRetry";
+    jitter?: "none" | "full" | "equal" | "proportional" | "additive" | "additivePerRetry" | null;
     /** With `proportional` jitter: f, the largest share by which a wait is shorter or longer. */
-    factor?: number;
+    factor?: number | null;
     /** With `additive` and `additivePerRetry` jitter: the longest addition. */
-    spread?: Duration;
+    spread?: Duration | null;
     /**
      * How `max` limits the jittered wait. `keepingSpread`: the base is limited so that the longest jittered wait is
      * `max`. `afterJitter`: the jittered wait is limited. `beforeJitter`: the base is limited, and jitter may exceed
      * it.
      */
-    cap?: "keepingSpread" | "afterJitter" | "beforeJitter";
+    cap?: "keepingSpread" | "afterJitter" | "beforeJitter" | null;
   };
   /**
    * What to retry. By default every network failure, 408, 425, 429 and every 5xx except 501, 505 and 511; and 409, 413
@@ -226,14 +226,14 @@ export type Policy = {
      * Network failures: `true` or `always`, `false` or `never`, or `notSent` for those where the request certainly was
      * not sent.
      */
-    network?: boolean | "always" | "notSent" | "never";
-    statuses?: Statuses;
+    network?: boolean | "always" | "notSent" | "never" | null;
+    statuses?: Statuses | null;
     /** Statuses to retry only if the response has `Retry-After`. */
-    statusesWithRetryAfter?: Statuses;
+    statusesWithRetryAfter?: Statuses | null;
   };
   /** Statuses that end the call, even if `retryOn` has them. */
   stopOn?: {
-    statuses?: Statuses;
+    statuses?: Statuses | null;
   };
   /**
    * Whether to wait for the `Retry-After` of a response that is retried. It counts for the `statuses`, for the statuses
@@ -243,24 +243,24 @@ export type Policy = {
    */
   retryAfter?: {
     /** Whether the target's wish counts. */
-    mode?: "respect" | "ignore";
+    mode?: "respect" | "ignore" | null;
     /** The longest wait that the target may ask for. */
-    max?: Duration;
+    max?: Duration | null;
     /**
      * What happens if the target asks for more than `max`: `stop` ends the call, because an earlier attempt would
      * ignore the target's wish; `park` waits that long, up to the deadline; `clamp` waits only `max`.
      */
-    beyond?: "stop" | "park" | "clamp";
+    beyond?: "stop" | "park" | "clamp" | null;
     /**
      * The wait that the target asks for is longer by up to this share of it, at random, so that calls that got the
      * same answer do not return together.
      */
-    spread?: number;
+    spread?: number | null;
     /** The statuses whose `Retry-After` counts. */
-    statuses?: Statuses;
+    statuses?: Statuses | null;
   };
   /** When the target's breaker opens: wait until it closes, or fail as `tripped`. */
-  onTrip?: "wait" | "fail";
+  onTrip?: "wait" | "fail" | null;
 };
 
 /**
@@ -424,9 +424,9 @@ export type Outcome = "answered" | "notSent" | "maybeSent" | "unusable" | "local
 /** Who wants an action, and why, in their own words. */
 export type Attribution = {
   /** Who. */
-  by?: string;
+  by?: string | null;
   /** Why. */
-  reason?: string;
+  reason?: string | null;
 };
 
 export type ManualRetry = {

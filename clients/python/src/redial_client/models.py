@@ -73,9 +73,9 @@ RedactHeader: TypeAlias = str
 class Capture(TypedDict):
     """How much of responses is kept."""
 
-    maxBytes: NotRequired[int]
+    maxBytes: NotRequired[int | None]
     """How much of each response's body is kept, in bytes."""
-    redactHeaders: NotRequired[list[RedactHeader]]
+    redactHeaders: NotRequired[list[RedactHeader] | None]
     """
     Response header fields whose values are not kept, in addition to the setting `redactHeaders`: `REDACTED`
     replaces them. Fields about retries still take effect.
@@ -86,7 +86,7 @@ class Capture(TypedDict):
 class Redirects(TypedDict):
     """How many redirects an attempt follows."""
 
-    max: NotRequired[int]
+    max: NotRequired[int | None]
     """Maximum number of redirects; the one after them is the attempt's response."""
 
 
@@ -97,7 +97,7 @@ class Backoff(TypedDict):
 
     """
 
-    strategy: NotRequired[Literal['exponential', 'constant', 'linear', 'polynomial', 'fibonacci', 'power', 'doublingsThenLinear', 'schedule', 'decorrelated', 'decorrelatedSmooth']]
+    strategy: NotRequired[Literal['exponential', 'constant', 'linear', 'polynomial', 'fibonacci', 'power', 'doublingsThenLinear', 'schedule', 'decorrelated', 'decorrelatedSmooth'] | None]
     """
     How the base grows with the retries i, counted from 0. `exponential` b·m^i, `constant` b, `linear` b +
     i·increment, `polynomial` offset + b·(i + 1)^exponent, `fibonacci` b·F(i + 1), `power` b^(i + 1) in seconds,
@@ -106,41 +106,41 @@ class Backoff(TypedDict):
     of b, spread without peaks. b is `initial`. The default is `schedule` if a schedule is given.
 
     """
-    initial: NotRequired[Duration]
+    initial: NotRequired[Duration | None]
     """b, the first wait."""
-    max: NotRequired[Duration]
+    max: NotRequired[Duration | None]
     """
     The longest wait; no limit for a schedule unless given. No wait is shorter than 10 ms from the 101st retry on,
     nor than 1 ms if `maxAttempts` sets no limit, whatever the backoff is.
 
     """
-    multiplier: NotRequired[float]
+    multiplier: NotRequired[float | None]
     """With `exponential`: m, by which each wait is longer than the one before."""
-    increment: NotRequired[Duration]
+    increment: NotRequired[Duration | None]
     """With `linear`; by default equal to `initial`."""
-    exponent: NotRequired[float]
+    exponent: NotRequired[float | None]
     """With `polynomial`: the exponent."""
-    offset: NotRequired[Duration]
+    offset: NotRequired[Duration | None]
     """With `polynomial`: the part of each wait that does not grow."""
-    first: NotRequired[int]
+    first: NotRequired[int | None]
     """With `polynomial`: the number of the first retry in the formula."""
-    doublings: NotRequired[int]
+    doublings: NotRequired[int | None]
     """With `doublingsThenLinear`: how often the wait doubles."""
-    schedule: NotRequired[list[Duration]]
+    schedule: NotRequired[list[Duration] | None]
     """With `schedule`: the waits, in order."""
-    then: NotRequired[Literal['repeatLast', 'stop']]
+    then: NotRequired[Literal['repeatLast', 'stop'] | None]
     """What follows the last wait of a schedule."""
-    jitter: NotRequired[Literal['none', 'full', 'equal', 'proportional', 'additive', 'additivePerRetry']]
+    jitter: NotRequired[Literal['none', 'full', 'equal', 'proportional', 'additive', 'additivePerRetry'] | None]
     """
     With d the computed wait and r uniform in [0, 1): `none` d, `full` r·d, `equal` d/2 + r·d/2, `proportional` d·(1
     − f + 2·f·r) with the `factor` f, `additive` d + r·spread, `additivePerRetry` d + r·spread·(i + 1).
 
     """
-    factor: NotRequired[float]
+    factor: NotRequired[float | None]
     """With `proportional` jitter: f, the largest share by which a wait is shorter or longer."""
-    spread: NotRequired[Duration]
+    spread: NotRequired[Duration | None]
     """With `additive` and `additivePerRetry` jitter: the longest addition."""
-    cap: NotRequired[Literal['keepingSpread', 'afterJitter', 'beforeJitter']]
+    cap: NotRequired[Literal['keepingSpread', 'afterJitter', 'beforeJitter'] | None]
     """
     How `max` limits the jittered wait. `keepingSpread`: the base is limited so that the longest jittered wait is
     `max`. `afterJitter`: the jittered wait is limited. `beforeJitter`: the base is limited, and jitter may exceed
@@ -157,21 +157,21 @@ class RetryOn(TypedDict):
 
     """
 
-    network: NotRequired[bool | Literal['always', 'notSent', 'never']]
+    network: NotRequired[bool | Literal['always', 'notSent', 'never'] | None]
     """
     Network failures: `true` or `always`, `false` or `never`, or `notSent` for those where the request certainly was
     not sent.
 
     """
-    statuses: NotRequired[Statuses]
-    statusesWithRetryAfter: NotRequired[Statuses]
+    statuses: NotRequired[Statuses | None]
+    statusesWithRetryAfter: NotRequired[Statuses | None]
     """Statuses to retry only if the response has `Retry-After`."""
 
 
 class StopOn(TypedDict):
     """Statuses that end the call, even if `retryOn` has them."""
 
-    statuses: NotRequired[Statuses]
+    statuses: NotRequired[Statuses | None]
 
 
 class RetryAfter(TypedDict):
@@ -183,23 +183,23 @@ class RetryAfter(TypedDict):
 
     """
 
-    mode: NotRequired[Literal['respect', 'ignore']]
+    mode: NotRequired[Literal['respect', 'ignore'] | None]
     """Whether the target's wish counts."""
-    max: NotRequired[Duration]
+    max: NotRequired[Duration | None]
     """The longest wait that the target may ask for."""
-    beyond: NotRequired[Literal['stop', 'park', 'clamp']]
+    beyond: NotRequired[Literal['stop', 'park', 'clamp'] | None]
     """
     What happens if the target asks for more than `max`: `stop` ends the call, because an earlier attempt would
     ignore the target's wish; `park` waits that long, up to the deadline; `clamp` waits only `max`.
 
     """
-    spread: NotRequired[float]
+    spread: NotRequired[float | None]
     """
     The wait that the target asks for is longer by up to this share of it, at random, so that calls that got the
     same answer do not return together.
 
     """
-    statuses: NotRequired[Statuses]
+    statuses: NotRequired[Statuses | None]
     """The statuses whose `Retry-After` counts."""
 
 
@@ -208,34 +208,34 @@ class Policy(TypedDict):
 
     maxAttempts: NotRequired[int | None]
     """Maximum number of attempts, including the first; null for as many as the deadline allows."""
-    deadline: NotRequired[Duration]
+    deadline: NotRequired[Duration | None]
     """How long the call may take from its start. An attempt in flight is cut off then."""
-    lastAttempt: NotRequired[Literal['endEarly', 'pullForward']]
+    lastAttempt: NotRequired[Literal['endEarly', 'pullForward'] | None]
     """
     What happens to a retry that would be too late for the deadline: `endEarly` ends the call now; `pullForward` makes
     the attempt at the last possible moment, unless the target asked for the wait.
 
     """
-    minAttemptTime: NotRequired[Duration]
+    minAttemptTime: NotRequired[Duration | None]
     """How much time an attempt must have before the deadline; up to an hour."""
-    attemptTimeout: NotRequired[Duration]
+    attemptTimeout: NotRequired[Duration | None]
     """How long one attempt may take; up to an hour."""
-    backoff: NotRequired[Backoff]
+    backoff: NotRequired[Backoff | None]
     """
     The wait between attempts: before retry i (counted from 0), `initial` times `multiplier` to the power of i, spread
     by the jitter. No wait is longer than `max`, and waits stay spread there.
 
     """
-    retryOn: NotRequired[RetryOn]
+    retryOn: NotRequired[RetryOn | None]
     """
     What to retry. By default every network failure, 408, 425, 429 and every 5xx except 501, 505 and 511; and 409, 413
     and 423 with `Retry-After`. With `"idempotent": false`: failures before the request was sent, and 408, 425, 429.
     Members that are left out keep their defaults.
 
     """
-    stopOn: NotRequired[StopOn]
+    stopOn: NotRequired[StopOn | None]
     """Statuses that end the call, even if `retryOn` has them."""
-    retryAfter: NotRequired[RetryAfter]
+    retryAfter: NotRequired[RetryAfter | None]
     """
     Whether to wait for the `Retry-After` of a response that is retried. It counts for the `statuses`, for the statuses
     in `retryOn.statusesWithRetryAfter`, and for a response with `Redial-Retry: retry`. With 429 and 503, `RateLimit`
@@ -243,7 +243,7 @@ class Policy(TypedDict):
     for.
 
     """
-    onTrip: NotRequired[Literal['wait', 'fail']]
+    onTrip: NotRequired[Literal['wait', 'fail'] | None]
     """When the target's breaker opens: wait until it closes, or fail as `tripped`."""
 
 
@@ -304,9 +304,9 @@ policy refused the address, and no connection was made.
 class Attribution(TypedDict):
     """Who wants an action, and why, in their own words."""
 
-    by: NotRequired[str]
+    by: NotRequired[str | None]
     """Who."""
-    reason: NotRequired[str]
+    reason: NotRequired[str | None]
     """Why."""
 
 
@@ -527,7 +527,7 @@ class Callback(TypedDict):
 
     url: str
     """Where it is sent; it must be allowed by the egress policy."""
-    events: NotRequired[list[CallEvent]]
+    events: NotRequired[list[CallEvent] | None]
     """The events that cause a webhook; all by default."""
 
 
@@ -541,12 +541,12 @@ class CallDescriptor(TypedDict):
     `egressAllow` names them.
 
     """
-    method: NotRequired[str]
+    method: NotRequired[str | None]
     """
     Any method except `CONNECT`. By default `GET`, or `POST` for a call with a body. `HEAD` and `TRACE` have no body.
 
     """
-    headers: NotRequired[dict[str, str | list[str]]]
+    headers: NotRequired[dict[str, Any] | None]
     """
     Header fields, with a list for repeated ones; up to 100 fields and 16 KiB. Fields of the connection or of the
     framing (`Connection`, `Content-Length`, `Expect`, `Keep-Alive`, `Proxy-Authorization`, `Proxy-Connection`, `TE`,
@@ -554,7 +554,7 @@ class CallDescriptor(TypedDict):
     sets itself.
 
     """
-    body: NotRequired[str]
+    body: NotRequired[str | None]
     """The request body, as text that is sent in UTF-8."""
     json: NotRequired[Any]
     """
@@ -562,21 +562,21 @@ class CallDescriptor(TypedDict):
     headers say otherwise.
 
     """
-    bodyBase64: NotRequired[str]
+    bodyBase64: NotRequired[str | None]
     """The request body, in base 64 with padding (RFC 4648)."""
-    policy: NotRequired[PolicyOrName]
-    delay: NotRequired[Duration]
+    policy: NotRequired[PolicyOrName | None]
+    delay: NotRequired[Duration | None]
     """How long after its acceptance the call starts; up to 366 days."""
-    startAt: NotRequired[Timestamp]
+    startAt: NotRequired[Timestamp | None]
     """When the call starts; at once if that time has passed. At most 366 days from now."""
-    target: NotRequired[str]
+    target: NotRequired[str | None]
     """
     Calls of one target share a breaker, limits and ordering. By default it is the URL's origin. The setting
     `targetNaming` says who may name another: by default keys with the scope `operate`, and everybody while there are no
     keys. Names that begin with `webhook:` are reserved. It must be in the Unicode normalization form NFC.
 
     """
-    idempotent: NotRequired[bool]
+    idempotent: NotRequired[bool | None]
     """
     Whether the request may be repeated once it may have been executed. By default it may, whatever its method, because
     each attempt carries the same `Idempotency-Key`. `false` is for a target that must not get it twice: then only
@@ -584,7 +584,7 @@ class CallDescriptor(TypedDict):
     attempt is repeated in any case.
 
     """
-    onRepeat: NotRequired[Literal['rerun', 'answer']]
+    onRepeat: NotRequired[Literal['rerun', 'answer'] | None]
     """
     What a submission does under the `Idempotency-Key` of this call once it has failed or was cancelled. `rerun` runs
     the call again, with all attempts of its policy: exactly once for each time that it has ended, whoever submits at
@@ -593,7 +593,7 @@ class CallDescriptor(TypedDict):
     is left out, the setting `onRepeat` decides.
 
     """
-    description: NotRequired[str]
+    description: NotRequired[str | None]
     """What the call is for, in a line for people. It is shown with the call, and nothing depends on it."""
     labels: NotRequired[dict[str, str]]
     """
@@ -601,9 +601,9 @@ class CallDescriptor(TypedDict):
     normalization form NFC.
 
     """
-    callback: NotRequired[Callback]
+    callback: NotRequired[Callback | None]
     """Where to send the webhook when the call ends."""
-    redirects: NotRequired[Redirects]
+    redirects: NotRequired[Redirects | None]
     """
     Whether an attempt follows redirects: 301, 302, 303, 307 and 308. All of them share the attempt's timeout; method
     and body follow RFC 9110. When the origin changes, credentials are not sent on: `Authorization`, `Cookie`, fields
@@ -612,19 +612,19 @@ class CallDescriptor(TypedDict):
     is checked for each. Without this member, a redirect is the response.
 
     """
-    orderingKey: NotRequired[str]
+    orderingKey: NotRequired[str | None]
     """
     Calls of one target with the same ordering key run one at a time, in the order in which they were accepted. The next
     one starts when the one before has ended, also if that one failed. It must be in the Unicode normalization form NFC.
 
     """
-    priority: NotRequired[int]
+    priority: NotRequired[int | None]
     """
     Of the due calls of a target, the highest priority starts first. Every tenth to start is the one that has been due
     longest.
 
     """
-    capture: NotRequired[Capture]
+    capture: NotRequired[Capture | None]
     """How much of responses is kept."""
 
 
