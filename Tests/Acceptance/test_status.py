@@ -117,11 +117,11 @@ def test_what_a_key_may_not_see_is_left_out(redial, flaky):
     assert "Last 15 minutes: 100 % of 1 call succeeded.\n" in everything.stdout
     reader = status(service, env=key("read"))
     assert reader.returncode == 0 and "100 % of 1 call succeeded" in reader.stdout, reader
-    assert "Not shown: the store and since when it runs. It needs a key with the scope metrics." in reader.stdout, reader
+    assert "Not shown: the store and since when it runs. The API key lacks the scope metrics. Use one that has it." in reader.stdout, reader
     submitter = status(service, env=key("submit"))
     assert submitter.returncode == 0 and "%" not in submitter.stdout, submitter
     assert "What is wrong with targets is not known.\n" in submitter.stdout and "Service: answers; " in submitter.stdout
-    assert "It needs a key with the scope read." in submitter.stdout
+    assert "The API key lacks the scope read. Use one that has it." in submitter.stdout
     tenant = status(service, env=key("read,metrics", "--namespace", "tenant"))
     assert tenant.returncode == 0 and "No call has been submitted yet." in tenant.stdout, tenant
     assert "Not shown: the instances; the store and since when it runs. This covers all namespaces" in tenant.stdout, tenant

@@ -51,6 +51,7 @@ struct PolicyFileTests {
     #"{"backoff": {"strategy": "decorrelatedSmooth", "initial": "2s"}}"#,
     #"{"backoff": {"jitter": "additive", "spread": "3s"}}"#, #"{"backoff": {"jitter": "additivePerRetry"}}"#,
     #"{"backoff": {"factor": 0.1, "multiplier": 1.25}}"#,
+    #"{"deadline": null, "retryOn": null, "backoff": {"max": null}, "retryAfter": {"statuses": null}}"#,
   ]
 
   @Test("the same text means the same to both", arguments: texts)

@@ -26,10 +26,11 @@ extension CallSpec {
     do {
       return try CallDescriptor.read(bytes, limits: .unlimited).spec
     } catch {
-      throw JSONError(
-        offset: 0,
-        reason: error.errors.first.map { $0.pointer == "" ? $0.detail : $0.clause }
-          ?? error.detail)
+      let fault = error.errors.first
+      let reason = (fault?.pointer == "" ? fault?.detail : fault?.clause) ?? error.detail
+      // That it is not readable, its readers say.
+      let unsaid = error.code == .invalidJSON ? "is not valid JSON: " : ""
+      throw JSONError(offset: 0, reason: reason.hasPrefix(unsaid) ? String(reason.dropFirst(unsaid.count)) : reason)
     }
   }
 

@@ -221,7 +221,7 @@ final class KeyRing: Sendable {
     .refused(
       Problem(
         .insufficientScope,
-        detail: "The API key does not allow this. It needs a key with the scope \(scope.rawValue)."),
+        detail: "The API key lacks the scope \(scope.rawValue). Use one that has it."),
       [
         HTTPHeader(
           "www-authenticate", "Bearer realm=\"redial\", error=\"insufficient_scope\", scope=\"\(scope.rawValue)\"")
