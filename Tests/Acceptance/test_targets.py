@@ -52,7 +52,7 @@ def test_settings_take_effect_at_once_and_outlive_the_process(redial, receiver):
         ran.append(f"/{n}")
         settled(service, target, ran)
     put(service, target.url, {})
-    assert service.target(target.url)["settings"]["rate"]["perSecond"] == 0
+    assert service.target(target.url)["settings"]["rate"]["perSecond"] is None
 
 
 def patch(service, target, change, kind="application/merge-patch+json"):

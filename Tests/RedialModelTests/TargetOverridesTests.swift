@@ -49,16 +49,20 @@ struct TargetOverridesTests {
     #expect(try read("{}").applied(to: defaults) == defaults)
     #expect(try String(decoding: read("{}").json, as: UTF8.self) == "{}")
     defaults.breaker.failureRate = 0.5
-    let off = try read(#"{"breaker":{"failureRate":0},"rate":{"perSecond":0},"retryBudget":{"minPerSecond":0}}"#)
+    let off = try read(#"{"breaker":{"failureRate":0},"rate":{"perSecond":null},"retryBudget":{"minPerSecond":null}}"#)
     let settings = off.applied(to: defaults)
     #expect(settings.breaker.failureRate > 1 && settings.rateLimiter == nil && settings.retryBudget == nil)
     #expect(settings.maxInFlight == 9)
+    #expect(
+      try read(String(decoding: off.json, as: UTF8.self)) == off && off.json.contains(Array(#""perSecond":null"#.utf8)))
   }
 
   @Test(
     "each member that is unknown or out of range is named",
     arguments: [
       (#"{"maxInFlight":0}"#, "/maxInFlight"), (#"{"rate":{"perSecond":-1}}"#, "/rate/perSecond"),
+      (#"{"rate":{"perSecond":0}}"#, "/rate/perSecond"),
+      (#"{"retryBudget":{"minPerSecond":0}}"#, "/retryBudget/minPerSecond"),
       (#"{"rate":{"burst":1.5}}"#, "/rate/burst"), (#"{"rate":5}"#, "/rate"), (#"{"limit":5}"#, "/limit"),
       (#"{"breaker":{"failureRate":1.1}}"#, "/breaker/failureRate"), (#"{"breaker":{"x":1}}"#, "/breaker/x"),
       (#"{"breaker":{"probes":1001}}"#, "/breaker/probes"), (#"{"slowStart":"2d"}"#, "/slowStart"),

@@ -51,7 +51,11 @@ struct TargetPatchTests {
   private static func merged(_ patch: Any, into target: Any?) -> Any {
     guard let patch = patch as? [String: Any] else { return patch }
     var result = target as? [String: Any] ?? [:]
-    for (name, value) in patch { result[name] = value is NSNull ? nil : merged(value, into: result[name]) }
+    for (name, value) in patch {
+      // Its one exception: null for a limit is a value, no limit.
+      let removes = value is NSNull && !["perSecond", "minPerSecond"].contains(name)
+      result[name] = removes ? nil : merged(value, into: result[name])
+    }
     return result
   }
 
@@ -61,8 +65,8 @@ struct TargetPatchTests {
     ("breaker/failureTime", ["1s", "2s"]), ("breaker/failureRate", [0, 0.5]), ("breaker/window", ["30s", "40s"]),
     ("breaker/minCalls", [7, 8]), ("breaker/openInterval", ["1s", "2s"]),
     ("breaker/maxOpenInterval", ["10s", "20s"]), ("breaker/probes", [1, 2]), ("maxInFlight", [8, 9]),
-    ("rate/perSecond", [0, 2.5]), ("rate/burst", [4, 5]), ("retryBudget/share", [0.25, 0.5]),
-    ("retryBudget/minPerSecond", [0, 3]), ("pace", ["fixed", "adaptive"]), ("newCallShare", [0.25, 0.5]),
+    ("rate/perSecond", [1, 2.5]), ("rate/burst", [4, 5]), ("retryBudget/share", [0.25, 0.5]),
+    ("retryBudget/minPerSecond", [1, 3]), ("pace", ["fixed", "adaptive"]), ("newCallShare", [0.25, 0.5]),
     ("slowStart", ["5s", "6s"]), ("attemptTimeout", ["7s", "8s"]), ("tls/certificate", ["/a.pem", "/b.pem"]),
     ("tls/key", ["/a.key", "/b.key"]), ("tls/caFile", ["/a.ca", "/b.ca"]), ("tls/pins", [[pin], [String]()]),
     ("tls/minVersion", ["1.2", "1.3"]), ("tls/origins", [["https://b.example"], ["https://c.example"]]),

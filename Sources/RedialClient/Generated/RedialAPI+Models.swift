@@ -3329,7 +3329,7 @@ extension RedialAPI {
 
     /// How many attempts may start per second.
     public struct Rate: Sendable, Hashable, Codable {
-      /// Maximum attempts started per second; 0 for no limit.
+      /// Maximum attempts started per second; null for no limit.
       public var perSecond: Double?
       /// Attempts that may start at once after a quiet time.
       public var burst: Int?
@@ -3345,7 +3345,7 @@ extension RedialAPI {
     public struct RetryBudget: Sendable, Hashable, Codable {
       /// Retries as a share of the first attempts of the last 10 s.
       public var share: Double?
-      /// Retries per second in addition to the share; 0 for no limit on retries.
+      /// Retries per second in addition to the share; null for no limit on retries.
       public var minPerSecond: Int?
 
       /// Creates one; what is left out is not sent.
@@ -3556,7 +3556,7 @@ extension RedialAPI {
 
     /// How many attempts may start per second.
     public struct Rate: Sendable, Hashable, Encodable {
-      /// Maximum attempts started per second; 0 for no limit.
+      /// Maximum attempts started per second; null for no limit.
       public var perSecond: RedialNullable<Double>
       /// Attempts that may start at once after a quiet time.
       public var burst: RedialNullable<Int>
@@ -3581,7 +3581,7 @@ extension RedialAPI {
     public struct RetryBudget: Sendable, Hashable, Encodable {
       /// Retries as a share of the first attempts of the last 10 s.
       public var share: RedialNullable<Double>
-      /// Retries per second in addition to the share; 0 for no limit on retries.
+      /// Retries per second in addition to the share; null for no limit on retries.
       public var minPerSecond: RedialNullable<Int>
 
       /// Creates one; what is left out is not sent.

@@ -14,7 +14,8 @@ extension CallFilter {
   ) throws(JSONError) {
     guard try reader.expect(.object, pointer, "must be an object such as {\"state\": \"failed\"}") else { return }
     try reader.json.beginObject()
-    var members = Members(Self.members)
+    // A condition that is null by mistake would select more than was meant.
+    var members = Members(Self.members, withNull: Set(Self.members))
     while let key = try reader.nextMember(&members, of: "a filter", at: pointer) {
       if key == "labels" {
         try readLabels("\(pointer)/labels", &reader, at: now)

@@ -86,28 +86,34 @@
     }
 
     /// An object that has no other members than these. One that is not required may be null.
-    static func object(_ members: [(name: String, schema: MemberSchema)], required: [String] = []) -> MemberSchema {
+    ///
+    /// - Parameter takesNull: Whether null is the same as leaving it out.
+    static func object(
+      _ members: [(name: String, schema: MemberSchema)], required: [String] = [], takesNull: Bool = true
+    ) -> MemberSchema {
       anything.with("type", .text("object")).with("required", required.isEmpty ? nil : names(required))
         .with("additionalProperties", .flag(false))
         .with(
           "properties",
           .schema(
             MemberSchema(
-              keywords: members.map { ($0.name, .schema(required.contains($0.name) ? $0.schema : $0.schema.orNull)) })))
+              keywords: members.map { name, schema in
+                (name, .schema(takesNull && !required.contains(name) ? schema.orNull : schema))
+              })))
     }
 
     /// An object that is read by these names.
     ///
     /// - Parameter member: The schema of a member; there has to be one for each name.
     static func object(
-      _ names: [String], required: [String] = [], _ member: (String) -> MemberSchema?
+      _ names: [String], required: [String] = [], takesNull: Bool = true, _ member: (String) -> MemberSchema?
     ) -> MemberSchema {
       let members = names.map { name in
         // This stops the generation: it runs in a development program alone.
         guard let schema = member(name) else { fatalError("the member \(name) is read and has no schema") }
         return (name, schema)
       }
-      return object(members, required: required)
+      return object(members, required: required, takesNull: takesNull)
     }
 
     /// Members as names of a keyword, such as `required`.

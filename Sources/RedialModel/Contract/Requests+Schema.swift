@@ -5,7 +5,7 @@
   // What clients may say besides a call and a target's settings, as the contract has it.
 
   extension CallFilter {
-    static var schema: MemberSchema { .object(members, condition) }
+    static var schema: MemberSchema { .object(members, takesNull: false, condition) }
 
     private static func condition(_ name: String) -> MemberSchema? {
       switch name {

@@ -7,9 +7,9 @@
         case "breaker": breaker
         case "maxInFlight": .whole(inFlightBounds)
         case "rate":
-          .object(rateNames) { ["perSecond": .number(rates), "burst": .whole(bursts)][$0] }
+          .object(rateNames) { ["perSecond": .number(rates).orNull, "burst": .whole(bursts)][$0] }
         case "retryBudget":
-          .object(retryBudgetNames) { ["share": .number(shares), "minPerSecond": .whole(retryRates)][$0] }
+          .object(retryBudgetNames) { ["share": .number(shares), "minPerSecond": .whole(retryRates).orNull][$0] }
         case "pace": .words(Pace.allCases.map(\.rawValue))
         case "newCallShare":
           .number(Double(TargetSettings.newCallShares.lowerBound)...TargetSettings.newCallShares.upperBound)

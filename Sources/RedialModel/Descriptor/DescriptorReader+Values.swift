@@ -145,6 +145,15 @@ extension DescriptorReader {
     return nil
   }
 
+  /// A limit within a range; 0 for null, which is no limit, also in a patch.
+  mutating func limit(_ pointer: String, in range: ClosedRange<Double>) throws(JSONError) -> Double? {
+    if try json.null() { return 0 }
+    guard let value = try number(pointer) else { return nil }
+    if range.contains(value) { return value }
+    fault(pointer, "must be from \(range.lowerBound) to \(range.upperBound), or null for no limit")
+    return nil
+  }
+
   /// A share of new calls; see ``TargetSettings/newCallShare``.
   mutating func newCallShare(_ pointer: String) throws(JSONError) -> Double? {
     guard let value = try number(pointer) else { return nil }

@@ -65,9 +65,9 @@ extension TargetOverrides {
   static let probeCounts = 1...CircuitBreakerSettings.mostProbes
   /// The significance, the failure rate, and the share of retries.
   static let shares = 0...1
-  static let rates = 0...1_000_000
+  static let rates = 0.001...1_000_000
   static let bursts = 1...1_000_000
-  static let retryRates = 0...1_000_000
+  static let retryRates = 1...1_000_000
   private static let longest = Duration.seconds(86_400)
   private static let shortest = Duration.milliseconds(1)
 
@@ -101,12 +101,12 @@ extension TargetOverrides {
       return
     }
     try reader.json.beginObject()
-    var members = Members(Self.rateNames)
+    var members = Members(Self.rateNames, withNull: ["perSecond"])
     while let key = try reader.nextMember(&members, of: "rate", at: "/rate") {
       if key == "burst" {
         rateBurst = try reader.integer("/rate/burst", in: Self.bursts)
       } else {
-        ratePerSecond = try reader.number("/rate/perSecond", in: Self.rates).map { $0 == 0 ? 0 : max($0, 0.001) }
+        ratePerSecond = try reader.limit("/rate/perSecond", in: Self.rates)
       }
     }
   }
@@ -117,12 +117,13 @@ extension TargetOverrides {
       return
     }
     try reader.json.beginObject()
-    var members = Members(Self.retryBudgetNames)
+    var members = Members(Self.retryBudgetNames, withNull: ["minPerSecond"])
     while let key = try reader.nextMember(&members, of: "retryBudget", at: "/retryBudget") {
       if key == "share" {
         retryShare = try reader.number("/retryBudget/share", in: Self.shares)
       } else {
-        retriesPerSecond = try reader.integer("/retryBudget/minPerSecond", in: Self.retryRates)
+        retriesPerSecond =
+          try reader.json.null() ? 0 : try reader.integer("/retryBudget/minPerSecond", in: Self.retryRates)
       }
     }
   }
@@ -147,7 +148,7 @@ extension TargetOverrides {
     if ratePerSecond != nil || rateBurst != nil {
       writer.key("rate")
       writer.beginObject()
-      if let ratePerSecond { writer.field("perSecond", ratePerSecond) }
+      if let ratePerSecond { writer.field("perSecond", limit: ratePerSecond) }
       if let rateBurst { writer.field("burst", rateBurst) }
       writer.endObject()
     }
@@ -155,7 +156,7 @@ extension TargetOverrides {
       writer.key("retryBudget")
       writer.beginObject()
       if let retryShare { writer.field("share", retryShare) }
-      if let retriesPerSecond { writer.field("minPerSecond", retriesPerSecond) }
+      if let retriesPerSecond { writer.field("minPerSecond", limit: Double(retriesPerSecond)) }
       writer.endObject()
     }
     if let pace { writer.field("pace", pace.rawValue) }
@@ -182,5 +183,16 @@ extension TargetOverrides {
     if let maxOpenInterval { writer.field("maxOpenInterval", maxOpenInterval) }
     if let probes { writer.field("probes", probes) }
     writer.endObject()
+  }
+}
+
+extension JSONWriter {
+  /// Writes a limit, of which 0 is none: null.
+  fileprivate mutating func field(_ name: StaticString, limit: Double) {
+    guard limit != 0 else {
+      key(name)
+      return null()
+    }
+    if let whole = Int(exactly: limit) { field(name, whole) } else { field(name, limit) }
   }
 }

@@ -111,8 +111,10 @@ extension Command {
     var text = ""
     if let most = settings["maxInFlight"].integer { text += "in flight at most: \(most)\n" }
     if let longest = settings["attemptTimeout"].escapedText { text += "attempt timeout: \(longest)\n" }
-    if let rate = settings["rate"]["perSecond"].number {
-      text += rate > 0 ? "rate: \(settings["rate"]["perSecond"].indented()) per second\n" : "rate: no limit\n"
+    if settings["rate"]["perSecond"].number != nil {
+      text += "rate: \(settings["rate"]["perSecond"].indented()) per second\n"
+    } else if case .null = settings["rate"]["perSecond"] {
+      text += "rate: no limit\n"
     }
     return text
   }

@@ -780,40 +780,40 @@ export type BulkAction = "retry" | "cancel" | "release" | "purge" | "replay";
  * and `replay`, and `scheduled` for `cancel` and `release`; `purge` needs it.
  */
 export type CallFilter = {
-  kind?: CallKind | null;
+  kind?: CallKind;
   /** One state, or several. */
-  state?: CallState | CallState[] | null;
+  state?: CallState | CallState[];
   /** They have this target. */
-  target?: string | null;
+  target?: string;
   /** They were accepted then or later. */
-  createdAfter?: Timestamp | null;
+  createdAfter?: Timestamp;
   /** They were accepted earlier. */
-  createdBefore?: Timestamp | null;
+  createdBefore?: Timestamp;
   /**
    * Accepted at least so long before the request. The operation shows it as `createdBefore`; if both are given, the
    * earlier of the two.
    */
-  olderThan?: Duration | null;
+  olderThan?: Duration;
   /** At least so many attempts have begun. */
-  attempts?: number | null;
+  attempts?: number;
   /** They wait for this when the operation comes to them, for actions on calls that wait: `cancel` and `release`. */
-  waitingOn?: WaitReason | null;
+  waitingOn?: WaitReason;
   /**
    * They wait, and their next attempt may begin before this time when the operation comes to them. A duration counts
    * from the request; the operation shows the time.
    */
-  nextAttemptBefore?: Timestamp | Duration | null;
+  nextAttemptBefore?: Timestamp | Duration;
   /** A status such as 503, or a range such as `500-599`. */
-  status?: number | string | null;
-  outcome?: Outcome | null;
-  failureReason?: FailureReason | null;
-  issue?: IssueID | null;
+  status?: number | string;
+  outcome?: Outcome;
+  failureReason?: FailureReason;
+  issue?: IssueID;
   /** Their URL, as it is shown, contains this text. */
-  url?: string | null;
+  url?: string;
   /** They were accepted under this `Idempotency-Key`. */
-  idempotencyKey?: string | null;
+  idempotencyKey?: string;
   /** They have all of these labels. */
-  labels?: Record<string, string> | null;
+  labels?: Record<string, string>;
 };
 
 /** An action on all calls that a filter selects. */
@@ -1472,7 +1472,7 @@ export type TargetSettings = {
   maxInFlight?: number | null;
   /** How many attempts may start per second. */
   rate?: {
-    /** Maximum attempts started per second; 0 for no limit. */
+    /** Maximum attempts started per second; null for no limit. */
     perSecond?: number | null;
     /** Attempts that may start at once after a quiet time. */
     burst?: number | null;
@@ -1481,7 +1481,7 @@ export type TargetSettings = {
   retryBudget?: {
     /** Retries as a share of the first attempts of the last 10 s. */
     share?: number | null;
-    /** Retries per second in addition to the share; 0 for no limit on retries. */
+    /** Retries per second in addition to the share; null for no limit on retries. */
     minPerSecond?: number | null;
   } | null;
   /**

@@ -1047,7 +1047,7 @@ class TargetSettingsRate(TypedDict):
     """How many attempts may start per second."""
 
     perSecond: NotRequired[float | None]
-    """Maximum attempts started per second; 0 for no limit."""
+    """Maximum attempts started per second; null for no limit."""
     burst: NotRequired[int | None]
     """Attempts that may start at once after a quiet time."""
 
@@ -1058,7 +1058,7 @@ class TargetSettingsRetryBudget(TypedDict):
     share: NotRequired[float | None]
     """Retries as a share of the first attempts of the last 10 s."""
     minPerSecond: NotRequired[int | None]
-    """Retries per second in addition to the share; 0 for no limit on retries."""
+    """Retries per second in addition to the share; null for no limit on retries."""
 
 
 class TargetSettingsTls(TypedDict):
@@ -1781,44 +1781,44 @@ class CallFilter(TypedDict):
 
     """
 
-    kind: NotRequired[CallKind | None]
-    state: NotRequired[CallState | list[CallState] | None]
+    kind: NotRequired[CallKind]
+    state: NotRequired[CallState | list[CallState]]
     """One state, or several."""
-    target: NotRequired[str | None]
+    target: NotRequired[str]
     """They have this target."""
-    createdAfter: NotRequired[Timestamp | None]
+    createdAfter: NotRequired[Timestamp]
     """They were accepted then or later."""
-    createdBefore: NotRequired[Timestamp | None]
+    createdBefore: NotRequired[Timestamp]
     """They were accepted earlier."""
-    olderThan: NotRequired[Duration | None]
+    olderThan: NotRequired[Duration]
     """
     Accepted at least so long before the request. The operation shows it as `createdBefore`; if both are given, the
     earlier of the two.
 
     """
-    attempts: NotRequired[int | None]
+    attempts: NotRequired[int]
     """At least so many attempts have begun."""
-    waitingOn: NotRequired[WaitReason | None]
+    waitingOn: NotRequired[WaitReason]
     """
     They wait for this when the operation comes to them, for actions on calls that wait: `cancel` and `release`.
 
     """
-    nextAttemptBefore: NotRequired[Timestamp | Duration | None]
+    nextAttemptBefore: NotRequired[Timestamp | Duration]
     """
     They wait, and their next attempt may begin before this time when the operation comes to them. A duration counts
     from the request; the operation shows the time.
 
     """
-    status: NotRequired[int | str | None]
+    status: NotRequired[int | str]
     """A status such as 503, or a range such as `500-599`."""
-    outcome: NotRequired[Outcome | None]
-    failureReason: NotRequired[FailureReason | None]
-    issue: NotRequired[IssueID | None]
-    url: NotRequired[str | None]
+    outcome: NotRequired[Outcome]
+    failureReason: NotRequired[FailureReason]
+    issue: NotRequired[IssueID]
+    url: NotRequired[str]
     """Their URL, as it is shown, contains this text."""
-    idempotencyKey: NotRequired[str | None]
+    idempotencyKey: NotRequired[str]
     """They were accepted under this `Idempotency-Key`."""
-    labels: NotRequired[dict[str, Any] | None]
+    labels: NotRequired[dict[str, str]]
     """They have all of these labels."""
 
 
