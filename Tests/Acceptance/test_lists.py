@@ -85,3 +85,10 @@ def test_pages_of_one_element_are_the_whole_list(redial, receiver):
         if path != "/v1/targets":
             # A target that is gone does not matter: the list goes on behind its key.
             assert ask(path, "?cursor=nobody").status == 400, path
+
+
+def test_webhook_endpoints_are_listed_oldest_first(redial, receiver):
+    service, target = redial(), receiver()
+    made = [service("POST", "/v1/webhook-endpoints", {"url": f"{target.url}/{n}", "events": ["call.failed"]}).json["id"] for n in range(8)]
+    listed = [endpoint["id"] for endpoint in service("GET", "/v1/webhook-endpoints").json["data"]]
+    assert listed == made

@@ -80,7 +80,9 @@ final class WebhookEndpoints: Sendable {
     endpoints.withLock { $0.values.count { $0.namespace == namespace } >= limit }
   }
   /// All of them, the oldest first.
-  var all: [WebhookEndpoint] { endpoints.withLock { $0.values.sorted { $0.id < $1.id } } }
+  var all: [WebhookEndpoint] {
+    endpoints.withLock { $0.values.sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) } }
+  }
   /// The endpoints in the engine's form.
   var subscriptions: [WebhookSubscription] { all.compactMap(\.subscription) }
 
