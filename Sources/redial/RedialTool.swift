@@ -32,7 +32,8 @@ extension CommandError {
 /// The `redial` command: finds the sub-command and runs it.
 enum RedialTool {
   static let commands: [Command] = [
-    .serve, .call, .batch, .get, .attempts, .list, .cancel, .retry, .replay, .erase, .status, .statistics, .instances,
+    .serve, .dev, .call, .batch, .get, .attempts, .list, .cancel, .retry, .replay, .erase, .status, .statistics,
+    .instances,
     .issues, .alerts, .operations, .targets, .policies, .webhooks,
     .preview, .simulate, .events, .keys, .doctor, .backup, .export, .importing, .salvage, .migrate, .makeTables, .flaky,
     .webhookSecret, .health, .completion, .version,
