@@ -12,9 +12,9 @@ extension CallFilter: Codable {
     let members = try decoder.container(keyedBy: Key.self)
     self.init()
     if let one = try? members.decode(RedialCall.State.self, forKey: .state) {
-      states = [one]
+      state = [one]
     } else {
-      states = try members.decodeIfPresent([RedialCall.State].self, forKey: .state) ?? []
+      state = try members.decodeIfPresent([RedialCall.State].self, forKey: .state) ?? []
     }
     target = try members.decodeIfPresent(String.self, forKey: .target)
     labels = try members.decodeIfPresent([String: String].self, forKey: .labels) ?? [:]
@@ -28,7 +28,7 @@ extension CallFilter: Codable {
     outcome = try members.decodeIfPresent(RedialCallAttempt.Outcome.self, forKey: .outcome)
     failureReason = try members.decodeIfPresent(RedialCall.FailureReason.self, forKey: .failureReason)
     issue = try members.decodeIfPresent(String.self, forKey: .issue)
-    urlText = try members.decodeIfPresent(String.self, forKey: .url)
+    url = try members.decodeIfPresent(String.self, forKey: .url)
     idempotencyKey = try members.decodeIfPresent(String.self, forKey: .idempotencyKey)
     kind = try members.decodeIfPresent(RedialCall.Kind.self, forKey: .kind)
   }
@@ -36,7 +36,7 @@ extension CallFilter: Codable {
   /// Writes the conditions that are set.
   public func encode(to encoder: any Encoder) throws {
     var members = encoder.container(keyedBy: Key.self)
-    if !states.isEmpty { try members.encode(states, forKey: .state) }
+    if !state.isEmpty { try members.encode(state, forKey: .state) }
     try members.encodeIfPresent(target, forKey: .target)
     if !labels.isEmpty { try members.encode(labels, forKey: .labels) }
     try members.encodeIfPresent(createdAfter.map { WireInstant($0) }, forKey: .createdAfter)
@@ -49,7 +49,7 @@ extension CallFilter: Codable {
     try members.encodeIfPresent(outcome, forKey: .outcome)
     try members.encodeIfPresent(failureReason, forKey: .failureReason)
     try members.encodeIfPresent(issue, forKey: .issue)
-    try members.encodeIfPresent(urlText, forKey: .url)
+    try members.encodeIfPresent(url, forKey: .url)
     try members.encodeIfPresent(idempotencyKey, forKey: .idempotencyKey)
     try members.encodeIfPresent(kind, forKey: .kind)
   }

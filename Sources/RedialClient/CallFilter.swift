@@ -5,16 +5,16 @@ internal import RedialText
 ///
 /// ```swift
 /// let client = RedialClient(serviceURL)
-/// let filter = CallFilter(states: [.failed], labels: ["team": "payments"], status: 500...599)
+/// let filter = CallFilter(state: [.failed], labels: ["team": "payments"], status: 500...599)
 /// for try await call in client.calls(filter) { print(call.id, call.url) }
 /// ```
 ///
-/// The service finds states, a target, a label, an issue, times and an idempotency key by an index. It reads the row of each
+/// The service finds state, a target, a label, an issue, times and an idempotency key by an index. It reads the row of each
 /// call for `attempts`, `waitingOn` and `nextAttemptBefore`. For the other conditions, and for a label together with
 /// others, it looks up call after call, and such a list takes longer.
 public struct CallFilter: Sendable, Hashable {
-  /// Only calls in one of these states; empty for all.
-  public var states: [RedialCall.State]
+  /// Only calls in one of these state; empty for all.
+  public var state: [RedialCall.State]
   /// Only calls of this target.
   public var target: String?
   /// Only calls with all of these labels.
@@ -40,7 +40,7 @@ public struct CallFilter: Sendable, Hashable {
   /// Only failed calls of the issue with this id.
   public var issue: String?
   /// Only calls whose URL contains this text, in upper or lower case; 1 to 2048 bytes. Redacted values are not found.
-  public var urlText: String?
+  public var url: String?
   /// Only the call that was accepted under this key, while the service remembers the key.
   public var idempotencyKey: String?
   /// Calls of clients, or deliveries of webhooks; nil for calls of clients.
@@ -48,15 +48,15 @@ public struct CallFilter: Sendable, Hashable {
 
   /// Creates a filter; omitted conditions hold for every call.
   public init(
-    states: [RedialCall.State] = [], target: String? = nil, labels: [String: String] = [:], createdAfter: Date? = nil,
+    state: [RedialCall.State] = [], target: String? = nil, labels: [String: String] = [:], createdAfter: Date? = nil,
     createdBefore: Date? = nil, olderThan: Duration? = nil, attempts: Int? = nil,
     waitingOn: RedialCall.WaitReason? = nil, nextAttemptBefore: Date? = nil, status: ClosedRange<Int>? = nil,
     outcome: RedialCallAttempt.Outcome? = nil,
-    failureReason: RedialCall.FailureReason? = nil, issue: String? = nil, urlText: String? = nil,
+    failureReason: RedialCall.FailureReason? = nil, issue: String? = nil, url: String? = nil,
     idempotencyKey: String? = nil,
     kind: RedialCall.Kind? = nil
   ) {
-    self.states = states
+    self.state = state
     self.target = target
     self.labels = labels
     self.createdAfter = createdAfter
@@ -69,7 +69,7 @@ public struct CallFilter: Sendable, Hashable {
     self.outcome = outcome
     self.failureReason = failureReason
     self.issue = issue
-    self.urlText = urlText
+    self.url = url
     self.idempotencyKey = idempotencyKey
     self.kind = kind
   }
@@ -82,7 +82,7 @@ public struct CallFilter: Sendable, Hashable {
     func add(_ name: String, _ value: String?) {
       if let value { query.append((name, value)) }
     }
-    add("state", states.isEmpty ? nil : states.map(\.rawValue).joined(separator: ","))
+    add("state", state.isEmpty ? nil : state.map(\.rawValue).joined(separator: ","))
     add("target", target)
     for (name, value) in labels.sorted(by: { $0.key < $1.key }) { add("label", "\(name)=\(value)") }
     add("createdAfter", try createdAfter.map { try WireTime.text($0, part: "createdAfter") })
@@ -95,7 +95,7 @@ public struct CallFilter: Sendable, Hashable {
     add("outcome", outcome?.rawValue)
     add("failureReason", failureReason?.rawValue)
     add("issue", issue)
-    add("url", urlText)
+    add("url", url)
     add("idempotencyKey", idempotencyKey)
     add("kind", kind?.rawValue)
     return query

@@ -119,7 +119,7 @@ extension RedialClient {
   ///
   /// ```swift
   /// let client = RedialClient(serviceURL)
-  /// for try await call in client.calls(CallFilter(states: [.failed])) { print(call.id, call.url) }
+  /// for try await call in client.calls(CallFilter(state: [.failed])) { print(call.id, call.url) }
   /// ```
   ///
   /// Pages do not shift when calls arrive. Attempts and responses are left out.

@@ -9,7 +9,7 @@ extension RedialClient {
   ///
   /// ```swift
   /// func watch(_ client: RedialClient) async throws {
-  ///   for try await event in client.events(EventFilter(types: [.callFailed, .targetOpened])) {
+  ///   for try await event in client.events(EventFilter(type: [.callFailed, .targetOpened])) {
   ///     print(event.type, event.call?.url ?? "")
   ///   }
   /// }
@@ -28,7 +28,7 @@ extension RedialClient {
 /// Which events to receive: those for which all conditions hold.
 public struct EventFilter: Sendable, Hashable {
   /// Only these kinds; empty for all.
-  public var types: [RedialEvent.Kind]
+  public var type: [RedialEvent.Kind]
   /// Only this target, and calls to it.
   public var target: String?
   /// Only this call.
@@ -59,11 +59,11 @@ public struct EventFilter: Sendable, Hashable {
 
   /// Creates a filter.
   public init(
-    types: [RedialEvent.Kind] = [], target: String? = nil, call: String? = nil, label: Label? = nil,
+    type: [RedialEvent.Kind] = [], target: String? = nil, call: String? = nil, label: Label? = nil,
     lastEventID: String? = nil, kind: RedialCall.Kind? = nil, attempts: Int? = nil,
     waitingOn: RedialCall.WaitReason? = nil
   ) {
-    self.types = types
+    self.type = type
     self.target = target
     self.call = call
     self.label = label
@@ -75,7 +75,7 @@ public struct EventFilter: Sendable, Hashable {
 
   var query: [(name: String, value: String)] {
     var query: [(name: String, value: String)] = []
-    if !types.isEmpty { query.append(("type", types.map(\.rawValue).joined(separator: ","))) }
+    if !type.isEmpty { query.append(("type", type.map(\.rawValue).joined(separator: ","))) }
     if let target { query.append(("target", target)) }
     if let call { query.append(("call", call)) }
     if let label { query.append(("label", "\(label.name)=\(label.value)")) }

@@ -76,7 +76,7 @@ final class Driver {
     switch method {
     case "openEvents":
       var filter = EventFilter()
-      filter.types = options["type"]?.words(RedialEvent.Kind.self) ?? []
+      filter.type = options["type"]?.words(RedialEvent.Kind.self) ?? []
       filter.lastEventID = options["lastEventId"]?.text
       if let parts = options["label"]?.text?.split(separator: "=", maxSplits: 1), parts.count == 2 {
         filter.label = EventFilter.Label(String(parts[0]), String(parts[1]))

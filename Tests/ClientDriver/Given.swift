@@ -100,7 +100,7 @@ extension Given {
   /// The conditions of a list.
   var filter: CallFilter {
     var filter = CallFilter()
-    filter.states = self["state"]?.words(RedialCall.State.self) ?? []
+    filter.state = self["state"]?.words(RedialCall.State.self) ?? []
     filter.target = self["target"]?.text
     filter.labels = self["labels"]?.texts ?? [:]
     filter.createdAfter = self["createdAfter"]?.date

@@ -54,14 +54,14 @@ struct ContractTypesTests {
   @Test("conditions are the same in an operation as in its answer")
   func filters() throws {
     var filter = CallFilter(
-      states: [.failed], target: "billing", labels: ["team": "a"], createdAfter: Date(timeIntervalSince1970: 0),
-      olderThan: .seconds(900), attempts: 3, status: 500...599, failureReason: .tripped, urlText: "charges")
+      state: [.failed], target: "billing", labels: ["team": "a"], createdAfter: Date(timeIntervalSince1970: 0),
+      olderThan: .seconds(900), attempts: 3, status: 500...599, failureReason: .tripped, url: "charges")
     #expect(try read(CallFilter.self, text(filter)) == filter)
-    filter.states = [.failed, .cancelled]
+    filter.state = [.failed, .cancelled]
     #expect(try read(CallFilter.self, text(filter)) == filter)
     #expect(
       try read(CallFilter.self, #"{"state": "failed", "status": "503"}"#)
-        == CallFilter(states: [.failed], status: 503...503))
+        == CallFilter(state: [.failed], status: 503...503))
     #expect(try text(CallFilter()) == "{}")
   }
 

@@ -49,7 +49,7 @@ struct EventStreamTests {
     } body: { url, service in
       var client = RedialClient(url, apiKey: "secret")
       client.clock = TestClock()
-      var events = client.events(EventFilter(types: [.targetOpened], label: .init("a b", "c"), kind: .webhook))
+      var events = client.events(EventFilter(type: [.targetOpened], label: .init("a b", "c"), kind: .webhook))
         .makeAsyncIterator()
       var ids: [String] = []
       while ids.count < 3, let event = try await events.next() { ids.append(event.id) }

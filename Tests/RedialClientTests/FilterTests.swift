@@ -26,14 +26,14 @@ struct FilterTests {
         let lost = try await client.submitAndWait(
           OutgoingCall(loopback(unusedPort()), policy: CallPolicy(maxAttempts: 1)))
         let expected: [(CallFilter, [RedialCall])] = [
-          (CallFilter(states: [.succeeded]), [good]), (CallFilter(states: [.failed]), [lost, bad]),
+          (CallFilter(state: [.succeeded]), [good]), (CallFilter(state: [.failed]), [lost, bad]),
           (CallFilter(labels: ["n:o": "1"]), [bad, good]), (CallFilter(labels: ["n:o": "1", "team": "a&b=ü"]), [good]),
           (CallFilter(createdBefore: between), [good]), (CallFilter(createdAfter: between), [lost, bad]),
           (CallFilter(attempts: 1), [lost, bad, good]), (CallFilter(attempts: 2), []),
           (CallFilter(olderThan: .seconds(86_400)), []),
           (CallFilter(status: 400...499), [bad]), (CallFilter(status: 200...200), [good]),
           (CallFilter(outcome: .notSent), [lost]), (CallFilter(outcome: .answered), [bad, good]),
-          (CallFilter(failureReason: .notRetryable), [bad]), (CallFilter(urlText: "MISSING"), [bad]),
+          (CallFilter(failureReason: .notRetryable), [bad]), (CallFilter(url: "MISSING"), [bad]),
           (CallFilter(idempotencyKey: #"order, 7 "\x""#), [good]), (CallFilter(kind: .call), [lost, bad, good]),
         ]
         for (filter, calls) in expected {

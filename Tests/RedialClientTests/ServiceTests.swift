@@ -175,12 +175,12 @@ struct ServiceTests {
       for await _ in log { requests += 1 }
       #expect(requests == 3)
       #expect(try await listed(client.calls(pageSize: 0)) == [other] + ids.reversed())
-      #expect(try await listed(client.calls(CallFilter(states: [.cancelled]))) == [ids[2]])
-      #expect(try await listed(client.calls(CallFilter(states: [.running]))) == [])
-      let either = CallFilter(states: [.scheduled, .cancelled], target: name)
+      #expect(try await listed(client.calls(CallFilter(state: [.cancelled]))) == [ids[2]])
+      #expect(try await listed(client.calls(CallFilter(state: [.running]))) == [])
+      let either = CallFilter(state: [.scheduled, .cancelled], target: name)
       #expect(try await listed(client.calls(either, pageSize: 6)) == ids.reversed())
       let problem = await #expect(throws: RedialProblem.self) {
-        try await listed(client.calls(CallFilter(states: [RedialCall.State(rawValue: "done")])))
+        try await listed(client.calls(CallFilter(state: [RedialCall.State(rawValue: "done")])))
       }
       #expect(problem?.errors.map(\.parameter) == ["state"])
     }
