@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import zipfile
+from urllib.parse import quote
 
 import pytest
 
@@ -68,6 +69,22 @@ class Packages:
         clean = {name: value for name, value in os.environ.items() if not name.startswith("REDIAL_")}
         return clean | {"PYTHONPATH": str(self.python / "site")} | more
 
+    def typed(self, *programs, folder):
+        """Checks the types of the Python package and of programs that use it."""
+        env = self.environment(MYPY_CACHE_DIR=str(folder / "cache"))
+        return checked(sys.executable, "-m", "mypy", "src", *programs, cwd=CLIENTS / "python", env=env)
+
+    def compiled(self, *programs):
+        """TypeScript programs beside the package as modules that Node.js runs, after a check of their types."""
+        options = {"target": "ES2022", "module": "ES2022", "lib": ["ES2021", "DOM", "DOM.Iterable"], "types": [], "strict": True}
+        project = self.typescript / "tsconfig.json"
+        project.write_text(json.dumps({
+            "compilerOptions": options | {"moduleResolution": "node"}, "files": [program.name for program in programs]}))
+        checked("tsc", "--project", project)
+        for program in programs:
+            program.with_suffix(".js").rename(program.with_suffix(".mjs"))
+        return [program.with_suffix(".mjs") for program in programs]
+
     def command(self, kind):
         """The command that starts the adapter of a client."""
         if kind == "typescript":
@@ -75,6 +92,12 @@ class Packages:
         if kind == "swift":
             return [SWIFT_DRIVER]
         return [sys.executable, ADAPTERS / "adapter.py", {"python": "sync", "python-async": "async"}[kind]]
+
+
+def here(code, service, target):
+    """An example that uses these servers in the place of those that it names."""
+    code = code.replace("http://127.0.0.1:8080", service.url).replace("https://api.example.com", target.url)
+    return code.replace(quote("https://api.example.com", safe=""), quote(target.url, safe=""))
 
 
 class ClientError(Exception):

@@ -10,7 +10,7 @@ import zipfile
 import pytest
 import yaml
 
-from client_packages import ADAPTERS, CLIENTS, checked
+from client_packages import ADAPTERS, CLIENTS, checked, here
 from processes import BINARY, ROOT, environment
 
 sys.path.append(str(ROOT / "Scripts"))
@@ -85,18 +85,11 @@ def test_the_types_of_python_hold(packages, tmp_path):
     """In the package itself, and for a program that uses it."""
     for number, block in enumerate(examples("python")):
         (tmp_path / f"example{number}.py").write_text(block)
-    env = packages.environment(MYPY_CACHE_DIR=str(tmp_path / "cache"))
-    checked(sys.executable, "-m", "mypy", "src", *sorted(tmp_path.glob("*.py")), cwd=CLIENTS / "python", env=env)
+    packages.typed(*sorted(tmp_path.glob("*.py")), folder=tmp_path)
     wrong = tmp_path / "wrong.py"
     wrong.write_text('from redial_client import Redial\nRedial().submit({"url": "https://a.example", "polcy": {}})\n')
-    found = subprocess.run(
-        [sys.executable, "-m", "mypy", str(wrong)], cwd=CLIENTS / "python", env=env, capture_output=True, text=True)
-    assert found.returncode == 1 and 'Extra key "polcy"' in found.stdout, found.stdout + found.stderr
-
-
-def here(code, service, target):
-    """An example that uses these servers in the place of those that it names."""
-    return code.replace("http://127.0.0.1:8080", service.url).replace("https://api.example.com", target.url)
+    with pytest.raises(AssertionError, match='Extra key "polcy"'):
+        packages.typed(wrong, folder=tmp_path)
 
 
 def shown(output):
@@ -117,14 +110,7 @@ def test_the_examples_run(redial, flaky, receiver, packages, tmp_path, language)
     for file, block in zip(files, blocks):
         file.write_text(block)
     if language == "ts":
-        options = {"target": "ES2022", "module": "ES2022", "lib": ["ES2021", "DOM", "DOM.Iterable"], "types": [], "strict": True}
-        project = packages.typescript / "tsconfig.json"
-        project.write_text(json.dumps({
-            "compilerOptions": options | {"moduleResolution": "node"}, "files": [file.name for file in files]}))
-        checked("tsc", "--project", project)
-        for file in files:
-            file.with_suffix(".js").rename(file.with_suffix(".mjs"))
-        files = [file.with_suffix(".mjs") for file in files]
+        files = packages.compiled(*files)
     outputs = [shown(checked(*command, file, env=env)) for file in files]
     assert outputs[0] == "succeeded 1\n"
     assert outputs[1] == "1 202 ID\n2 202 ID\n3 202 ID\n"

@@ -467,7 +467,7 @@ def test_webhooks_are_as_documented(redial, flaky, receiver):
     validator(operation["requestBody"]["content"]["application/json"]["schema"]).validate(json.loads(request.body))
 
 
-@pytest.mark.parametrize("path", ["docs/calls.md", "api/openapi.yaml"])
+@pytest.mark.parametrize("path", ["docs/calls-in-detail.md", "api/openapi.yaml"])
 def test_the_limits_that_people_are_told_hold(path, redial):
     assert "65536" in (ROOT / path).read_text()
     service = redial()

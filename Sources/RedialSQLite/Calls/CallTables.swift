@@ -161,7 +161,7 @@ final class CallTables {
 
   /// Erases a call's payloads: from the tables, and from the file with the next checkpoint, because SQLite overwrites
   /// deleted data with zeros. Rows of payloads are always appended, so no page is split and leaves a copy of them.
-  /// But if calls in between are removed, pages may be merged, and then a copy can remain (see docs/calls.md).
+  /// But if calls in between are removed, pages may be merged, and then a copy can remain (see docs/calls-in-detail.md).
   func erase(_ id: CallID, leaving spec: CallSpec) throws(StoreError) {
     if spec.labels.isEmpty { try labels.remove(try changes.labels(of: id), of: id) }
     try changes.erase(id, leaving: spec)

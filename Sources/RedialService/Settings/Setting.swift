@@ -171,7 +171,7 @@ extension Setting {
     choice(
       "onRepeat", \.repetitionRule,
       "What a submission does under the Idempotency-Key of a call that has failed or was cancelled, if the call does not "
-        + "say; see docs/calls.md."),
+        + "say; see docs/calls-in-detail.md."),
     duration("retentionTime", \.retention.time, "How long a call is kept after its end."),
     whole(
       "retentionBytes", \.retention.bytes, 1...Int.max,
