@@ -178,7 +178,7 @@ def test_a_service_that_is_away_silent_or_something_else_gives_no_values(receive
     release = threading.Event()
     silent = receiver(lambda request: release.wait(BOUND) and None)
     try:
-        for server in (f"http://127.0.0.1:{free_port()}", silent.url, "unix:/nowhere/redial.sock", "nonsense", ""):
+        for server in (f"http://127.0.0.1:{free_port()}", silent.url, "unix:/nowhere/redial.sock", "nonsense"):
             assert values("targets", "", env={"REDIAL_SERVER": server}) == {}, server
     finally:
         release.set()

@@ -31,9 +31,12 @@ struct TargetPatchTests {
       (#"{"maxInFlight":3,"pace":"fixed"}"#, "{}", #"{"maxInFlight":3,"pace":"fixed"}"#),
       (#"{"maxInFlight":3,"pace":"fixed"}"#, #"{"maxInFlight":null,"slowStart":null}"#, #"{"pace":"fixed"}"#),
       (#"{"maxInFlight":3,"pace":"fixed"}"#, "null", "{}"),
-      ("{}", #"{"rate":{"perSecond":5}}"#, #"{"rate":{"perSecond":5.0}}"#),
-      (#"{"rate":{"perSecond":5}}"#, #"{"rate":{"burst":7}}"#, #"{"rate":{"perSecond":5.0,"burst":7}}"#),
-      (#"{"rate":{"perSecond":5,"burst":7}}"#, #"{"rate":{"perSecond":null}}"#, #"{"rate":{"burst":7}}"#),
+      ("{}", #"{"rate":{"perSecond":5}}"#, #"{"rate":{"perSecond":5}}"#),
+      (#"{"rate":{"perSecond":5}}"#, #"{"rate":{"burst":7}}"#, #"{"rate":{"perSecond":5,"burst":7}}"#),
+      (
+        #"{"rate":{"perSecond":5,"burst":7}}"#, #"{"rate":{"perSecond":null}}"#,
+        #"{"rate":{"perSecond":null,"burst":7}}"#
+      ),
       (#"{"breaker":{"probes":2},"slowStart":"1s"}"#, #"{"breaker":null}"#, #"{"slowStart":"1s"}"#),
       (
         #"{"tls":{"pins":["\#(pin)"],"minVersion":"1.2"}}"#, #"{"tls":{"pins":[],"minVersion":"1.3"}}"#,
