@@ -270,7 +270,7 @@ struct Invariants {
           before.rows[id]?.record.progress.state.isFinal == true,
           "the content of \(id) was erased, and it had not ended")
       case .retried(let id, _):
-        let reruns = after.rows[id]?.reruns ?? []
+        let reruns = Array((after.rows[id]?.reruns ?? [:]).values)
         require(Set(reruns).count == reruns.count, "\(id) was run again twice after one end: \(reruns)")
       case .key, .target, .awaitTurn, .passTurn, .put, .add, .remove, .tallied: break
       }

@@ -11,7 +11,7 @@ struct SimulatedStore {
     /// How it waited before the attempt in flight began; nil if it began with the call.
     var waited: CallProgress?
     /// Why it was run again by submissions under its key: each reason names an end of the call.
-    var reruns: [String] = []
+    var reruns: [Timestamp: String] = [:]
   }
 
   /// Why a transaction is impossible: no correct sequence of the engine requests it.
@@ -134,7 +134,8 @@ struct SimulatedStore {
       rows[id] = Row(record: record, attempts: row.attempts, reruns: row.reruns)
     case .retried(let id, let retry):
       guard rows[id] != nil else { throw Nonsense(message: "\(id) was retried, and there is no such call") }
-      if let reason = retry.attribution.reason { rows[id]?.reruns.append(reason) }
+      // A retry is told by its time, so that a transaction that has succeeded unnoticed and is repeated adds nothing.
+      if let reason = retry.attribution.reason { rows[id]?.reruns[retry.at] = reason }
     // The engine does not request these.
     case .put, .add, .remove: break
     }
