@@ -86,7 +86,9 @@ extension RedialClient {
       return request
     }
     var attempts: [RedialCallAttempt] = []
-    for try await attempt in pages { attempts.append(attempt) }
+    // Not `for await`, which needs macOS 15 in code that is isolated to nobody.
+    var iterator = pages.makeAsyncIterator()
+    while let attempt = try await iterator.next() { attempts.append(attempt) }
     return attempts
   }
 
