@@ -82,8 +82,8 @@ def test_pages_of_one_element_are_the_whole_list(redial, receiver):
             answer = ask(path, f"?limit={wrong}")
             assert (answer.status, answer.json["code"]) == (400, "invalidParameter"), (path, wrong)
         assert ask(path, f"?limit={most['schema']['maximum']}").status == 200, path
-        if path != "/v1/targets":
-            # A target that is gone does not matter: the list goes on behind its key.
+        if path not in ("/v1/targets", "/v1/policies", "/v1/alerts"):
+            # A name may be that of something that is gone: the list goes on behind it.
             assert ask(path, "?cursor=nobody").status == 400, path
 
 
@@ -92,3 +92,23 @@ def test_webhook_endpoints_are_listed_oldest_first(redial, receiver):
     made = [service("POST", "/v1/webhook-endpoints", {"url": f"{target.url}/{n}", "events": ["call.failed"]}).json["id"] for n in range(8)]
     listed = [endpoint["id"] for endpoint in service("GET", "/v1/webhook-endpoints").json["data"]]
     assert listed == made
+
+
+def test_what_is_removed_meanwhile_ends_no_list(redial, receiver):
+    service, target = redial(), receiver()
+    for n in range(6):
+        assert service("PUT", f"/v1/policies/p{n}", {"maxAttempts": 2}).status == 201
+        endpoint = service("POST", "/v1/webhook-endpoints", {"url": f"{target.url}/{n}", "events": ["call.failed"]}).json["id"]
+        alert = {"to": {"endpoint": endpoint}, "conditions": ["callsFailed"]}
+        assert service("PUT", f"/v1/alerts/a{n}", alert).status == 201
+    for path, name in (("/v1/alerts", "name"), ("/v1/policies", "name"), ("/v1/webhook-endpoints", "id")):
+        removed, query = 0, "?limit=2"
+        while query:
+            page = service("GET", path + query)
+            assert page.status == 200, page.body
+            for element in page.json["data"]:
+                assert service("DELETE", f"{path}/{element[name]}").status == 204
+                removed += 1
+            cursor = page.json["nextCursor"]
+            query = cursor and f"?limit=2&cursor={cursor}"
+        assert removed == 6 and not service("GET", path).json["data"], path

@@ -20,8 +20,8 @@ struct BulkOperations: Sendable {
 
   /// 200: all operations in memory, the newest first.
   func list(_ page: ListPage, of namespace: Namespace) throws(Problem) -> HTTPResponse {
-    let own = runner.all.filter { $0.namespace == namespace }
-    return try Answer.list(own, page, by: \.id.description) { $0.write(to: &$1) }
+    let own = runner.all.filter { $0.namespace == namespace }.sorted { ($1.createdAt, $1.id) < ($0.createdAt, $0.id) }
+    return try Answer.list(own, page, .newestFirst, by: { ListOrder.key($0.createdAt, $0.id) }) { $0.write(to: &$1) }
   }
 
   /// 200: an operation.

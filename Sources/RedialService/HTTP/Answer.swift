@@ -81,7 +81,7 @@ enum Answer {
     _ attempts: [AttemptRecord], _ page: ListPage, of call: CallRecord, withBodies: Bool
   ) throws(Problem) -> HTTPResponse {
     let all = Array(zip(attempts, WaitTimes.before(attempts, of: call)))
-    return try list(all, page, by: { "\($0.0.number)" }) { attempt, writer in
+    return try list(all, page, .byNumber, by: { "\($0.0.number)" }) { attempt, writer in
       CallView.write(attempt.0, after: attempt.1, withResponse: true, withBody: withBodies, to: &writer)
     }
   }

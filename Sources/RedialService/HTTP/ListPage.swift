@@ -25,16 +25,18 @@ struct ListPage: Sendable {
 
   /// The elements of the page, and the key of its last one if more follow.
   ///
-  /// - Throws: A problem if the last element of the page before is gone: nobody knows where the list goes on.
+  /// An element that is gone meanwhile does not matter: the list goes on behind its key.
+  ///
+  /// - Throws: A problem if the cursor is none of such a list.
   func part<Element>(
-    of elements: [Element], by key: (Element) -> String
+    of elements: [Element], _ order: ListOrder, by key: (Element) -> String
   ) throws(Problem) -> (elements: ArraySlice<Element>, next: String?) {
     var rest = elements[...]
     if let cursor {
-      guard let last = rest.firstIndex(where: { key($0) == cursor }) else {
-        throw QueryParameters.problem("cursor", "must be the nextCursor of a page that was just read: begin again")
+      guard order.isKey(cursor) else {
+        throw QueryParameters.problem("cursor", "must be the nextCursor of an earlier page")
       }
-      rest = rest[(last + 1)...]
+      rest = rest.drop { !order.precedes(cursor, key($0)) }
     }
     let shown = rest.prefix(limit)
     return (shown, shown.count < rest.count ? shown.last.map(key) : nil)
@@ -44,11 +46,14 @@ struct ListPage: Sendable {
 extension Answer {
   /// 200: a page of a list that is in memory.
   ///
-  /// - Parameter key: Tells its elements apart.
+  /// - Parameters:
+  ///   - order: That of the elements.
+  ///   - key: Tells them apart, and has their order.
   static func list<Element>(
-    _ elements: [Element], _ page: ListPage, by key: (Element) -> String, _ write: (Element, inout JSONWriter) -> Void
+    _ elements: [Element], _ page: ListPage, _ order: ListOrder, by key: (Element) -> String,
+    _ write: (Element, inout JSONWriter) -> Void
   ) throws(Problem) -> HTTPResponse {
-    let (shown, next) = try page.part(of: elements, by: key)
+    let (shown, next) = try page.part(of: elements, order, by: key)
     return list(shown, next: next, write)
   }
 

@@ -22,7 +22,7 @@ struct StoredPolicies: Sendable {
 
   /// 200: the current version of each policy, without its text.
   func list(_ page: ListPage, of namespace: Namespace) throws(Problem) -> HTTPResponse {
-    try Answer.list(policies.all(in: namespace), page, by: \.name) { $0.writeSummary(to: &$1) }
+    try Answer.list(policies.all(in: namespace), page, .byName, by: \.name) { $0.writeSummary(to: &$1) }
   }
 
   /// 200: a policy in its current version, or in the requested one.

@@ -40,7 +40,7 @@ struct AlertRoutes: RouteGroup {
     let namespace = exchange.caller.namespace
     queries.answer(exchange.responder) {
       let (alerts, now) = (try alerts(of: namespace).sorted { $0.name < $1.name }, clock.now)
-      return try Answer.list(alerts, page, by: \.name) {
+      return try Answer.list(alerts, page, .byName, by: \.name) {
         $0.write(problem: messenger.problem(of: $0), at: now, to: &$1)
       }
     }
@@ -139,7 +139,9 @@ struct AlertRoutes: RouteGroup {
         (alert == nil || incident.alert == alert)
           && (states.isEmpty || states.contains(incident.state(marks[incident.id], at: now)))
       }.sorted { ($1.openedAt, $1.id) < ($0.openedAt, $0.id) }
-      return try Answer.list(found, page, by: \.id) { $0.write(marks[$0.id], at: now, to: &$1) }
+      return try Answer.list(found, page, .newestFirst, by: { ListOrder.key($0.openedAt, $0.id) }) {
+        $0.write(marks[$0.id], at: now, to: &$1)
+      }
     }
   }
 

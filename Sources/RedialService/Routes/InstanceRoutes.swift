@@ -16,7 +16,7 @@ struct InstanceRoutes: RouteGroup {
   private func list(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try exchange.caller.requireDefaultNamespace()
     let page = try ListPage(parameters: request.query)
-    let response = try Answer.list(listed, page, by: { "\($0.session.instance)" }) { instance, writer in
+    let response = try Answer.list(listed, page, .byNumber, by: { "\($0.session.instance)" }) { instance, writer in
       writer.beginObject()
       writer.field("number", instance.session.instance)
       writer.key("url")

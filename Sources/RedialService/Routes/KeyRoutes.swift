@@ -26,7 +26,9 @@ struct KeyRoutes: RouteGroup {
   private func list(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     let page = try ListPage(parameters: request.query)
     try instances?.documents.check()
-    let answer = try Answer.list(keys.all(of: exchange.caller), page, by: \.id) { $0.show(on: &$1) }
+    let answer = try Answer.list(
+      keys.all(of: exchange.caller), page, .oldestFirst, by: { ListOrder.key($0.createdAt, $0.id) }
+    ) { $0.show(on: &$1) }
     queries.respond(exchange.responder, answer)
   }
 

@@ -38,7 +38,9 @@ struct WebhookRoutes: RouteGroup {
     try instances?.documents.check()
     let (namespace, now) = (exchange.caller.namespace, clock.now)
     let endpoints = endpoints.known.all.filter { $0.namespace == namespace }
-    let answer = try Answer.list(endpoints, page, by: \.id) { $0.write(redaction, to: &$1, now: now) }
+    let answer = try Answer.list(endpoints, page, .oldestFirst, by: { ListOrder.key($0.createdAt, $0.id) }) {
+      $0.write(redaction, to: &$1, now: now)
+    }
     queries.respond(exchange.responder, answer)
   }
 
