@@ -185,12 +185,12 @@ extension Engine {
       progress: CallProgress(state: .held, due: now, roundStartedAt: now))
   }
 
-  /// Sends a webhook that somebody wants to see arrive: it waits neither for the breaker, nor behind webhooks that do.
+  /// Sends a webhook that somebody wants to see arrive: it waits neither for the breaker, nor behind other webhooks.
   private mutating func insertTest(_ webhook: CallRecord) -> CallRecord {
     guard owns(webhook.spec.target) else { return insert(webhook) }
     let (index, origin) = (target(webhook.spec.target), webhook.spec.originHash)
-    guard roster.targets[index].breaker.state != .closed, !roster.targets[index].isPaused, !isDraining,
-      desk.trouble == nil, roster.occupancy.inFlight < settings.maxInFlight, roster.hasConnection(index, to: origin)
+    guard !roster.targets[index].isPaused, !isDraining, desk.trouble == nil,
+      roster.occupancy.inFlight < settings.maxInFlight, roster.hasConnection(index, to: origin)
     else { return insert(webhook) }
     roster.countUnfinished(1, at: roster.targets[index].namespace)
     hold(webhook, of: index)

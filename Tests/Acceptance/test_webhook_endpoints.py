@@ -476,10 +476,34 @@ def test_a_test_reaches_an_endpoint_whose_breaker_is_open(instances, receiver, f
     waits = services[0].submit(url=target.url)
     services[0].ended(waits)
     for service in services:
-        test = wait_until(lambda: service("POST", f"{PATH}/{endpoint['id']}/test"), "the endpoint is known")
+        test = service("POST", f"{PATH}/{endpoint['id']}/test")
         assert test.status == 202, test.body
         assert verified(hook.next(), endpoint["secret"])["type"] == "webhook.test"
         assert service.ended(test.json["id"])["state"] == "succeeded"
     assert len(hook.requests) == 2
     assert services[1]("POST", f"/v1/targets/{key}/reset").status == 200
     assert verified(hook.next(), endpoint["secret"])["type"] == "call.succeeded"
+
+
+def test_a_test_does_not_wait_behind_webhooks_that_hang(redial, receiver, flaky):
+    released = threading.Event()
+
+    def answer(request):
+        if json.loads(request.body)["type"] != "webhook.test":
+            released.wait(60)
+        return 200, {}, b""
+
+    hook, target, service = receiver(answer), flaky(), redial()
+    endpoint = register(service, hook.url)
+    key = f"webhook%3A{endpoint['id']}"
+    assert service("PATCH", f"/v1/targets/{key}", {"maxInFlight": 1}).status == 200
+    try:
+        for _ in range(2):
+            service.ended(service.submit(url=target.url))
+        assert verified(hook.next(), endpoint["secret"])["type"] == "call.succeeded"
+        test = service("POST", f"{PATH}/{endpoint['id']}/test")
+        assert test.status == 202, test.body
+        assert verified(hook.next(), endpoint["secret"])["type"] == "webhook.test"
+        assert service.ended(test.json["id"])["state"] == "succeeded"
+    finally:
+        released.set()

@@ -77,6 +77,18 @@ struct WebhookRoutes: RouteGroup {
 
   private func test(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
+    guard exchange.isForwarded, let documents = instances?.documents else { return try test(exchange) }
+    // The instance that was asked may know a change of the endpoint that this one has not read.
+    documents.read([.webhookEndpoint]) { [self] in
+      do throws(Problem) {
+        try test(exchange)
+      } catch {
+        queries.respond(exchange.responder, Answer.problem(error))
+      }
+    }
+  }
+
+  private func test(_ exchange: Exchange) throws(Problem) {
     // Another instance could only store it for the one that runs the endpoint's webhooks, where it would wait for its breaker.
     let target = try endpoint(exchange).asSubscription.target
     if instances?.owners.forward(exchange, toOwnerOf: target) == true { return }
