@@ -67,6 +67,16 @@ def test_call_shows_its_attempts_and_says_by_its_exit_code_how_it_ended(redial, 
     assert fast.returncode == 0 and re.fullmatch(r"call_\w{13}\n", fast.stdout)
 
 
+def test_a_page_of_attempts_does_not_end_the_call(redial, flaky):
+    service, target = redial(), flaky()
+    call = service.submit(url=target.url + "/x?fail=2", policy={"backoff": {"initial": "1ms"}})
+    service.ended(call)
+    first = run("attempts", call, "--limit", "1", "--server", service.url).stdout
+    assert "attempt 1: status 503" in first and "next in" in first and "no more" not in first, first
+    rest = run("attempts", call, "--cursor", "1", "--server", service.url).stdout
+    assert "attempt 3: status 200" in rest, rest
+
+
 def test_get_list_cancel_and_retry(redial, flaky):
     service, target = redial(), flaky()
     identity = service.submit(url=target.url, delay="1h")

@@ -79,7 +79,8 @@ extension Command {
     let call = arguments.has("--json") ? .null : try client.request("GET", path).json
     arguments.show(answer) { answer in
       let attempts = answer["data"].elements
-      let last = attempts.last.map { CallText.everything(of: $0, lastOf: call) } ?? ""
+      let end = answer["nextCursor"].text == nil ? call : .null
+      let last = attempts.last.map { CallText.everything(of: $0, lastOf: end) } ?? ""
       return attempts.dropLast().map { CallText.everything(of: $0) }.joined() + last + Arguments.more(answer)
     }
     return .success

@@ -131,8 +131,10 @@ struct OverviewReader {
     let what = "how degraded targets fail"
     for which in ["state=scheduled&attempts=1", "attempts=2"] {
       let calls = try part("/v1/calls?target=\(key)&\(which)&limit=1", what)
-      guard let call = calls?["data"].elements.first?["id"].text else { continue }
-      let attempts = try part("/v1/calls/\(call)/attempts", what)?["data"].elements ?? []
+      guard let call = calls?["data"].elements.first, let id = call["id"].text else { continue }
+      // The newest, and the one before if a new one runs.
+      let earlier = max(0, (call["attemptCount"].integer ?? 0) - 2)
+      let attempts = try part("/v1/calls/\(id)/attempts?cursor=\(earlier)", what)?["data"].elements ?? []
       guard let last = attempts.last(where: { $0["decision"]["action"].text != "succeed" }),
         let start = last["startedAt"].text.flatMap({ TimestampText.parse($0) }), now - start < Self.recent
       else { continue }
