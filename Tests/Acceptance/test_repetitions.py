@@ -3,6 +3,7 @@
 import collections
 import http.client
 import json
+import queue
 import random
 import threading
 import time
@@ -254,12 +255,37 @@ def test_who_waits_for_the_end_gets_that_of_the_new_run(services, moody):
 def test_a_cancelled_call_runs_again_when_it_is_submitted_again(services, moody):
     moody.mood = 200
     call, key = {"url": moody.url, "delay": "1h"}, {"idempotency-key": "a"}
+    before = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(time.time() + 3000))
     identity = services[0]("POST", "/v1/calls", call, key).json["id"]
     assert services[0]("POST", f"/v1/calls/{identity}/cancel").json["state"] == "cancelled"
     again = services[-1]("POST", "/v1/calls", call, key)
     assert (again.status, again.headers["idempotency-status"], again.json["id"]) == (202, "rerun", identity)
-    # Its delay is over: it was given for the first run.
+    # It still has its start time; and whoever retries it wants it at once.
+    waits = services[0].get(identity)
+    assert (waits["state"], waits["waitingOn"], waits["nextAttemptAt"] > before) == ("scheduled", "startTime", True)
+    assert services[0]("POST", f"/v1/calls/{identity}/retry").status == 200
     assert services[0].ended(identity)["state"] == "succeeded"
+
+
+def test_what_a_call_has_caused_does_not_run_it_again(redial, moody, receiver):
+    """A handler of failures that submits the failed call again, with the hops of its request, would never end."""
+    answers = queue.Queue()
+
+    def handle(request):
+        if request.headers.get("redial-hops"):
+            answers.put(service("POST", "/v1/calls", call, key | {"redial-hops": request.headers["redial-hops"]}))
+        return 200, {}, b""
+
+    handler, service = receiver(handle), redial()
+    call = {"url": moody.url, "policy": {"maxAttempts": 1}, "callback": {"url": handler.url, "events": ["call.failed"]}}
+    key = {"idempotency-key": "a"}
+    identity = service("POST", "/v1/calls", call, key).json["id"]
+    answer = answers.get(timeout=60)
+    assert (answer.status, answer.headers["idempotency-status"], answer.json["id"]) == (202, "repeated", identity)
+    # Somebody else does run it again.
+    assert service("POST", "/v1/calls", call, key).headers["idempotency-status"] == "rerun"
+    assert answers.get(timeout=60).headers["idempotency-status"] == "repeated"
+    assert service.ended(identity)["attemptCount"] == 2
 
 
 @pytest.mark.parametrize("mood, runs", [(401, True), (503, False), (409, False), (None, True)])
@@ -322,12 +348,15 @@ def test_of_many_submissions_at_once_one_runs_the_call_again(services, moody):
         # All have found it ended before the first has run it again, or find it running: it does not end meanwhile.
         held = threading.Event()
         moody.answer = lambda request: held.wait(60) and (500, {}, b"")
-        found = []
+        found, seen = [], []
 
         def submit(number):
             client = Client(services[number % len(services)].port)
             together.wait()
-            found.append(client("POST", "/v1/calls", call, key).headers["idempotency-status"])
+            answer = client("POST", "/v1/calls", call, key)
+            found.append(answer.headers["idempotency-status"])
+            # Whoever finds that another has run it again is answered with the new run, not with the end before it.
+            seen.append(answer.json["state"])
         threads = [threading.Thread(target=submit, args=(number,)) for number in range(8)]
         for thread in threads:
             thread.start()
@@ -335,6 +364,7 @@ def test_of_many_submissions_at_once_one_runs_the_call_again(services, moody):
             thread.join()
         held.set()
         assert sorted(found) == ["repeated"] * 7 + ["rerun"]
+        assert "failed" not in seen
     assert services[0].ended(identity)["attemptCount"] == 8
     assert history(services[0], identity)[1] == list(range(1, 8))
 

@@ -14,6 +14,13 @@ extension CallCommand {
     }
   }
 
+  /// When an ended call begins that the command runs again. A submission that is repeated asked for a start time, and a call that
+  /// was cancelled before it still waits for it. Whoever retries a call wants it now.
+  func start(of ended: CallRecord, at now: Timestamp) -> Timestamp {
+    guard case .unchanged = condition, ended.progress.attempts == 0 else { return now }
+    return max(now, ended.progress.roundStartedAt)
+  }
+
   /// Why the condition keeps the command from an ended call; nil if it does not.
   func refusal(ofEnded record: CallRecord) -> Refusal? {
     switch condition {

@@ -14,7 +14,9 @@ extension Engine {
     switch command.kind {
     case .cancel: cancel(call, command)
     case .retry where !command.isForEnded: retryNow(call, command)
-    case .retry, .erase, .purge: refuse(command, .callNotEnded(command.id))
+    // Another command may just have run it again: whoever is refused reads the call, and must find it so.
+    case .retry: afterCommit.append(.reply(.command(command.reply, .refused(.callNotEnded(command.id)))))
+    case .erase, .purge: refuse(command, .callNotEnded(command.id))
     case .reclaim: refuse(command, .callInMemory(command.id))
     }
   }
@@ -125,12 +127,20 @@ extension Engine {
     // A call that runs again counts as one more unfinished call.
     if let refusal = refusal(in: ended.spec.namespace) { return refuse(command, refusal) }
     var record = ended
+    let start = command.start(of: ended, at: now)
     record.progress = CallProgress(
-      state: .held, due: now, attempts: ended.progress.attempts, attemptsBefore: ended.progress.attempts,
-      roundStartedAt: now)
+      state: .held, due: start, attempts: ended.progress.attempts, attemptsBefore: ended.progress.attempts,
+      roundStartedAt: start)
     roster.countUnfinished(1, at: roster.place(of: record.spec.namespace))
     if record.spec.orderingKey != nil {
       awaitTurn(record)
+    } else if start > now {
+      record.progress.state = .scheduled
+      record.progress.waiting = .startTime
+      writes.append(.update(record.id, record.progress, nil))
+      desk.claims.stored(due: start)
+      // Answers that the store has already sent show it as ended.
+      desk.fetches.outdate(record.id)
     } else {
       writes.append(.update(record.id, record.progress, nil))
       hold(record)

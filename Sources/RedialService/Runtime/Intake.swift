@@ -43,7 +43,7 @@ final class Intake: Sendable {
     case .client(let responder), .untilEnd(let responder, _), .webhookTest(let responder):
       queries.answer(responder, isOwed: true) { [self] in
         guard let stored = try known(id, submitter) else { return nil }
-        if submitter.mayRerun, stored.record.runsAgainWhenRepeated({ stored.attempts }) {
+        if submitter.mayRerun(stored.record), stored.record.runsAgainWhenRepeated({ stored.attempts }) {
           rerun(stored.record, for: submitter)
         } else {
           show(id, .repeated, submitter)
@@ -220,7 +220,7 @@ final class Intake: Sendable {
           switch stored {
           case .success(let record):
             do {
-              if item.submitter.mayRerun, try record.runsAgainWhenRepeated({ try attempts(of: item.id) }) {
+              if item.submitter.mayRerun(record), try record.runsAgainWhenRepeated({ try attempts(of: item.id) }) {
                 rerun(record, for: item.submitter)
               } else {
                 answer(item.index, of: batch, with: record, .repeated)

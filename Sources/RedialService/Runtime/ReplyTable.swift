@@ -98,9 +98,10 @@ struct Submitter: Sendable {
     }
   }
 
-  /// Whether it may run its call again. One that would be refused as a new call changes nothing.
-  var mayRerun: Bool {
-    if case .submit = otherwise { true } else { false }
+  /// Whether it may run its call again. One that would be refused as a new call changes nothing; and one that the call itself has
+  /// caused, by its webhook, does not go on in a circle.
+  func mayRerun(_ call: CallRecord) -> Bool {
+    if case .submit(let descriptor, _) = otherwise { descriptor.spec.hops <= call.spec.hops } else { false }
   }
 
   /// Who submits the call again at a later time: a client waits only for what is left.
