@@ -64,6 +64,9 @@ extension HTTPRequest {
       throw Problem(
         .invalidAttribution, at: .init(.header, "Redial-Actor"), "has more than \(Attribution.longestName) bytes")
     }
+    guard !PlainText.hasControls(actor) else {
+      throw Problem(.invalidAttribution, at: .init(.header, "Redial-Actor"), "must have no control characters")
+    }
     if attribution.by == nil { attribution.by = actor }
     return attribution
   }
