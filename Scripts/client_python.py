@@ -6,7 +6,7 @@ import operations as form
 
 WIDTH = 120
 FIELDS = {
-    "Idempotency-Key": ("idempotency_key", "str | None", "The same key again returns the first call. By default a new one."),
+    "Idempotency-Key": ("idempotency_key", "str | None", "The same key again returns the first call, or runs it again. By default a new one."),
     "Prefer": ("wait", "float | None", "Return only when the call has ended, or after this many seconds."),
     "If-Match": ("if_match", "str | None", "Only if the resource has this `ETag`, such as `\"3\"` for version 3."),
     "If-None-Match": ("if_none_match", "str | None", "`*`: only if there is none yet."),

@@ -324,7 +324,7 @@ def coded(members, is_read):
 # Methods.
 
 FIELDS = {
-    "Idempotency-Key": ("idempotencyKey", "String", "The same key again returns the first call; nil for a new one each time."),
+    "Idempotency-Key": ("idempotencyKey", "String", "The same key again returns the first call, or runs it again; nil for a new one each time."),
     "Prefer": ("wait", "Duration", "Return only when the call has ended, or after this time, at most ``longestWait``."),
     "If-Match": ("ifMatch", "String", "Only if the resource has this `ETag`, such as `\"3\"` for version 3."),
     "If-None-Match": ("ifNoneMatch", "String", "`*`: only if there is none yet."),

@@ -6,7 +6,7 @@ import operations as form
 
 WIDTH = 124
 FIELDS = {
-    "Idempotency-Key": ("idempotencyKey", "string", "The same key again returns the first call. By default a new one."),
+    "Idempotency-Key": ("idempotencyKey", "string", "The same key again returns the first call, or runs it again. By default a new one."),
     "Prefer": ("wait", "number", "Return only when the call has ended, or after this many seconds."),
     "If-Match": ("ifMatch", "string", "Only if the resource has this `ETag`, such as `\"3\"` for version 3."),
     "If-None-Match": ("ifNoneMatch", "string", "`*`: only if there is none yet."),

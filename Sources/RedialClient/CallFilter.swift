@@ -76,7 +76,7 @@ public struct CallFilter: Sendable, Hashable {
 
   /// The parameters of a list.
   ///
-  /// - Throws: `UnsupportedByService` for a time that the service cannot read.
+  /// - Throws: `UnsupportedByService` for a time that the service cannot read, or a label with a `=` in its name.
   func query() throws -> [(name: String, value: String)] {
     var query: [(name: String, value: String)] = []
     func add(_ name: String, _ value: String?) {
@@ -84,7 +84,11 @@ public struct CallFilter: Sendable, Hashable {
     }
     add("state", state.isEmpty ? nil : state.map(\.rawValue).joined(separator: ","))
     add("target", target)
-    for (name, value) in labels.sorted(by: { $0.key < $1.key }) { add("label", "\(name)=\(value)") }
+    for (name, value) in labels.sorted(by: { $0.key < $1.key }) {
+      // The service would read another label.
+      guard !name.contains("=") else { throw UnsupportedByService("labels", "\(name) has a = in its name") }
+      add("label", "\(name)=\(value)")
+    }
     add("createdAfter", try createdAfter.map { try WireTime.text($0, part: "createdAfter") })
     add("createdBefore", try createdBefore.map { try WireTime.text($0, part: "createdBefore") })
     add("olderThan", olderThan.map(DurationText.format))

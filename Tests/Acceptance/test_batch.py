@@ -55,6 +55,9 @@ def test_the_bounds_of_a_batch(redial, flaky):
     assert service("POST", "/v1/calls/batch", [item] * 10).status == 200
     for batch, status in (([item] * 11, 413), ([], 422), ({"url": target.url}, 400)):
         assert service("POST", "/v1/calls/batch", batch).status == status
+    assert service("POST", "/v1/calls/batch", []).json["detail"] == "The batch has no calls. Send at least one."
+    other = service("POST", "/v1/calls/batch", "<a/>", {"content-type": "application/xml"})
+    assert other.status == 415 and "application/x-ndjson" in other.json["detail"], other.body
     assert service("POST", "/v1/calls/batch", "[{},", JSON).status == 400
     assert service("POST", "/v1/calls/batch", "[]", {"content-type": "text/plain"}).status == 415
     assert len(service("GET", "/v1/calls?limit=250").json["data"]) == 10
@@ -100,6 +103,7 @@ def test_what_cannot_be_forwarded_is_told(redial, flaky):
     for url, headers, status in (
         ("nonsense", {}, 422), ("ftp://x/", {}, 422), (target.url, {"redial-nonsense": "1"}, 422),
         (target.url, {"redial-policy": "{"}, 422), (target.url, {"redial-label": "x"}, 422),
+        (target.url, {"redial-idempotent": "yes"}, 422), (target.url, {"redial-priority": "high"}, 422),
         (target.url, {"redial-delay": "soon"}, 422), (target.url, {"redial-delay": "1h"}, 202),
     ):
         answer = service("POST", f"/v1/forward/{url}", b"x", headers)
@@ -108,6 +112,8 @@ def test_what_cannot_be_forwarded_is_told(redial, flaky):
             [fault] = answer.json["errors"]
             place = fault["header"].lower() if headers else fault["pointer"]
             assert place == next(iter(headers), "/url") and answer.json["detail"].endswith(f" {fault['detail']}."), answer.body
+    answer = service("POST", f"/v1/forward/{target.url}", b"x", {"redial-idempotent": "yes"}).json
+    assert answer["detail"] == "The field Redial-Idempotent must be true or false (or ?1 or ?0).", answer
     answer = service("POST", f"/v1/forward/{target.url}", b"x", {"redial-policy": '{"deadline": "x"}'}).json
     assert answer["errors"][0]["header"] == "Redial-Policy" and "has deadline, which must be" in answer["detail"], answer
 

@@ -3,7 +3,7 @@
 import datetime
 import json
 
-from processes import run
+from processes import run, wait_until
 
 LATER = (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days=30)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
@@ -47,6 +47,12 @@ def test_the_same_call_under_the_same_key_is_submitted_once(redial):
     first, second = submitted(service, *options), submitted(service, *options)
     assert first["id"] == second["id"]
     assert first["id"] in run("list", "--idempotency-key", "order-17", "--server", service.url).stdout
+    service("POST", f"/v1/calls/{first['id']}/cancel")
+    wait_until(lambda: service.get(first["id"])["state"] == "cancelled", "the call is cancelled")
+    again = run("call", "--timeout", "1s", *options, "--server", service.url)
+    assert again.stdout.startswith(f"runs again: {first['id']} was submitted before"), again
+    again = run("call", "--timeout", "1s", *options, "--server", service.url)
+    assert again.stdout.startswith(f"repeated: {first['id']} was submitted before"), again
     reused = run("call", "--no-wait", "--priority", "9", *options, "--server", service.url)
     assert reused.returncode == 4 and 'under the key "order-17"' in reused.stderr, reused
 

@@ -156,6 +156,8 @@ def test_lists_go_over_pages_and_have_conditions(redial, flaky, client):
     redial.cancel(calls[0])
     assert [call["id"] for call in redial.list(pageSize=2)] == calls[::-1]
     assert [call["id"] for call in redial.list(labels={"n:o": "1"})] == [calls[3], calls[1]]
+    with pytest.raises(ClientError, match="= in its name"):
+        redial.list(labels={"n=o": "1"})
     assert [call["id"] for call in redial.list(state="cancelled")] == calls[:1]
     assert [call["id"] for call in redial.list(state=["cancelled", "scheduled"], target=target.url)] == calls[::-1]
     assert redial.list(createdBefore="2020-01-01T00:00:00Z") == []

@@ -62,6 +62,10 @@ def test_a_manual_retry_is_a_fact_with_who_and_why_that_outlives_the_process(red
     assert service("POST", path, {"by": ""}).json["errors"][0]["pointer"] == "/by"
     assert service("POST", path, {"who": "ada"}).status == service("POST", path, {"reason": "x" * 1025}).status == 422
     assert service("POST", path, "{", {"content-type": "application/json"}).status == 400
+    for action in ("retry", "cancel"):
+        refused = service("POST", f"/v1/calls/{identity}/{action}", {"by": "a\u0007", "reason": "two\nlines"})
+        assert (refused.status, refused.json["code"]) == (422, "invalidAttribution"), refused.body
+        assert [e["pointer"] for e in refused.json["errors"]] == ["/by", "/reason"]
     for body in None, {"by": "ada"}:
         refused = service("POST", path, body, {"redial-actor": "a" * 256})
         assert (refused.status, refused.json["errors"][0]["header"]) == (422, "Redial-Actor")

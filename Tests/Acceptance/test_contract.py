@@ -241,10 +241,11 @@ def test_every_operation_answers_as_documented(redial, flaky):
     tag = service("GET", f"/v1/calls/{identity}").headers["etag"]
     ask("get", "/v1/calls/{id}", headers={"if-none-match": tag}, id=identity)
     again, content = "/v1/calls/{id}/retry", "/v1/calls/{id}/content"
-    ask("post", again, "{", json, id=identity)
-    ask("post", again, "{}", {"content-type": "text/plain"}, id=identity)
-    ask("post", again, {"by": 1}, id=identity)
-    ask("post", again, " " * 200_000, json, id=identity)
+    for method, path in (("post", again), ("post", "/v1/calls/{id}/cancel"), ("delete", content)):
+        ask(method, path, "{", json, id=identity)
+        ask(method, path, "{}", {"content-type": "text/plain"}, id=identity)
+        ask(method, path, {"by": 1}, id=identity)
+        ask(method, path, " " * 200_000, json, id=identity)
     ask("delete", content, id=ask("post", "/v1/calls", {"url": target.url, "delay": "1h"})["id"])
     ask("delete", content, query="?x=1", id=identity)
     ask("delete", content, id="call_0000000000000")

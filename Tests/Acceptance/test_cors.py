@@ -114,6 +114,7 @@ def test_no_other_origin_gains_anything(service, redial, tmp_path, receiver):
         assert names(headers["vary"]) == {"origin"}
         status, headers, body = ask(service.port, "POST", "/v1/calls", {"url": target.url}, OWN | {"origin": origin})
         assert status == 403 and b"crossSiteRequest" in body and headers["access-control-allow-origin"] is None, origin
+        assert origin.encode() in body, body
     # Requests that browsers send without asking have no Origin, from any page.
     assert ask(service.port, "GET", "/v1/calls", None, OWN | {"sec-fetch-site": "cross-site"})[0] == 403
     plain = ask(service.port, "GET", "/v1/calls", None, OWN)

@@ -125,6 +125,10 @@ def test_filters_choose_by_what_an_event_shows(redial, flaky, receiver):
                   "?attempts=0", "?waitingOn=x", "?olderThan=1h", "?nextAttemptBefore=5m", "?state=failed"):
         answer = service("GET", "/v1/events" + query)
         assert (answer.status, answer.json["code"]) == (400, "invalidParameter"), query
+    answer = service("GET", "/v1/events", headers={"last-event-id": "zzz"})
+    assert answer.status == 400 and answer.json["errors"][0]["header"] == "Last-Event-ID", answer.body
+    answer = service("GET", "/v1/calls?url=%ff")
+    assert answer.status == 400 and answer.json["errors"][0]["parameter"] == "url", answer.body
 
 
 def test_a_client_that_comes_back_hears_what_it_missed_and_nothing_twice(redial, flaky):

@@ -196,6 +196,8 @@ def test_one_key_is_not_another(redial):
     for wrong in (one[:-1], one + "x", one[:18] + other[18:], one.lower(), one[:-1] + ("A" if one[-1] != "A" else "B")):
         assert service("GET", "/v1/calls", headers=bearer(wrong)).status == 401, wrong
     assert service("GET", "/v1/calls", headers={"authorization": "bearer  " + one}).status == 200
+    other = service("GET", "/v1/calls", headers={"authorization": "Basic YTpi"})
+    assert other.status == 401 and "scheme is not Bearer" in other.json["detail"] and "YTpi" not in other.body.decode()
 
 
 def test_the_first_key_must_be_able_to_make_others(redial):

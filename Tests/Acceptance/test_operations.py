@@ -243,10 +243,14 @@ def test_what_cannot_be_meant_is_refused_and_operations_are_bounded(redial, rece
         ({"action": "retry", "filter": {"state": "running"}}, "/filter/state"),
         ({"action": "retry", "filter": {"stat": "failed"}}, "/filter/stat"),
         ({"action": "cancel", "filter": {"labels": {"a": 1}}}, "/filter/labels/a"),
+        ({"action": "cancel", "filter": {"labels": {"a=b": "c"}}}, "/filter/labels/a=b"),
+        ({"action": "cancel", "all": True, "by": "a\nb"}, "/by"),
         ({"action": "cancel", "all": True, "ratePerSecond": 0}, "/ratePerSecond"),
         ({"action": "cancel", "all": True, "by": ""}, "/by"), ({"action": "cancel", "all": 1}, "/all")):
         answer = service("POST", "/v1/operations", request)
         assert answer.status == 422 and pointer in [e["pointer"] for e in answer.json["errors"]], request
+    for member, words in (("state", "an array of strings"), ("attempts", "a number"), ("status", "a number")):
+        assert words in service("POST", "/v1/operations", {"action": "cancel", "filter": {member: None}}).json["detail"]
     submit(service, 500, url=receiver().url, delay="1h")
     both = [begin(service, action="cancel", ratePerSecond=1) for _ in range(2)]
     refused = service("POST", "/v1/operations", {"action": "cancel", "all": True})

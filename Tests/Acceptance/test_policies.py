@@ -78,9 +78,12 @@ def test_a_removed_name_goes_on_counting_so_that_no_version_means_two_things(red
 
 def test_of_two_authors_one_learns_that_the_policy_has_changed(redial):
     service = redial()
-    assert put(service, "fast", FAST, if_match='"1"').status == 412, "there is nothing to match"
+    refused = [put(service, "fast", FAST, if_match='"1"')]
+    assert refused[0].status == 412, "there is nothing to match"
     assert put(service, "fast", FAST, if_none_match="*").status == 201
-    assert put(service, "fast", PATIENT, if_none_match="*").status == 412
+    refused += [put(service, "fast", PATIENT, if_none_match="*"), put(service, "fast", PATIENT, if_match='"7"')]
+    assert [answer.status for answer in refused] == [412] * 3
+    assert [answer.json["errors"][0]["header"] for answer in refused] == ["If-Match", "If-None-Match", "If-Match"]
 
     def author(number):
         return put(service, "fast", FAST | {"maxAttempts": number}, if_match='"1"').status
@@ -103,6 +106,12 @@ def test_what_is_no_policy_is_refused_and_what_is_seldom_meant_is_said(redial):
     warned = put(service, "odd", {"backoff": {"jitter": "none"}, "attemptTimeout": "1h", "deadline": "1m"})
     assert {"noJitter", "timeoutBeyondDeadline"} <= {warning["code"] for warning in warned.json["warnings"]}
     assert put(service, "preview", {}).status == 405
+    reserved = put(service, "default", {})
+    assert reserved.status == 404 and "reserved" in reserved.json["detail"], reserved.body
+    missing = service("GET", "/v1/policies/odd?version=99")
+    assert missing.json["detail"] == "The policy odd has no version 99; only 1 is kept.", missing.body
+    refused = service("POST", "/v1/calls", {"url": "http://x/", "policy": "bad name"}).json["detail"]
+    assert "PUT" not in refused and "letters" in refused, refused
     assert put(service, "a@b", {}).status == put(service, "x" * 65, {}).status == 404
 
 

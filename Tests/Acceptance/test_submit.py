@@ -105,6 +105,7 @@ def test_media_type_coding_size_and_key_are_checked(redial):
     assert (answer.status, answer.json["errors"][0]["pointer"]) == (413, "/body")
     answer = service("POST", "/v1/calls", {"url": "http://x/", "body": "x" * 1_000_000})
     assert answer.status == 413 and answer.json["status"] == 413
+    assert answer.json["detail"].endswith("Send less, or raise maxBodyBytes."), answer.body
     assert service("POST", "/v1/calls?dry=true", good, kind).status == 400
     assert service("GET", "/v1/calls").json["data"] == []
     assert service("POST", "/v1/calls", {"url": "http://127.0.0.1:1/", "body": "x" * 1000}).status == 202

@@ -54,6 +54,7 @@ struct FilterTests {
       for (part, filter) in [
         ("createdAfter", CallFilter(createdAfter: Date(timeIntervalSince1970: .nan))),
         ("createdBefore", CallFilter(createdBefore: .distantFuture.addingTimeInterval(1e12))),
+        ("labels", CallFilter(labels: ["a=b": "c"])),
       ] {
         let error = await #expect(throws: UnsupportedByService.self) {
           try await Self.listed(RedialClient(url), filter)

@@ -147,7 +147,7 @@ struct RouteTests {
       ("state=done", "state"), ("state=failed,", "state"), ("url=", "url"), ("idempotencyKey=", "idempotencyKey"),
       ("limit=0", "limit"), ("limit=251", "limit"), ("limit=x", "limit"),
       ("cursor=abc", "cursor"), ("stat=failed", "stat"), ("limit=1&limit=2", "limit"), ("kind=x", "kind"),
-      ("a=%", "a=%"), ("limit", "limit"),
+      ("a=%", "a"), ("%=a", "%"), ("limit", "limit"),
       ("status=99", "status"), ("outcome=good", "outcome"), ("failureReason=no", "failureReason"), ("label=a", "label"),
       ("createdAfter=today", "createdAfter"), ("label.=a", "label."), ("attempts=0", "attempts"),
       ("attempts=x", "attempts"), ("olderThan=2026-12-01T09:00:00Z", "olderThan"), ("olderThan=-1m", "olderThan"),

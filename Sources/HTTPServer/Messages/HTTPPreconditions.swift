@@ -50,6 +50,13 @@ public struct HTTPPreconditions: Sendable, Equatable {
     return .proceed
   }
 
+  /// Whether there is an `If-Match` that the current representation does not match.
+  ///
+  /// - Parameter entityTag: The current `ETag` with its quotes; nil if there is no representation.
+  public func failsIfMatch(entityTag: String?) -> Bool {
+    ifMatch.map { !Self.matches($0, entityTag, entityTag != nil, isStrong: true) } ?? false
+  }
+
   /// Whether a list of entity tags, or `*`, contains the current one (RFC 9110 section 8.8.3.2).
   private static func matches(_ list: String, _ current: String?, _ exists: Bool, isStrong: Bool) -> Bool {
     if list == "*" { return exists }

@@ -27,7 +27,7 @@ extension RedialClient {
   /// - Parameters:
   ///   - callID: The call's id.
   ///   - changes: What replaces members of the call; nil for none.
-  ///   - idempotencyKey: The same key again returns the first call; nil for a new one each time.
+  ///   - idempotencyKey: The same key again returns the first call, or runs it again; nil for a new one each time.
   ///   - wait: Return only when the call has ended, or after this time, at most ``longestWait``.
   @discardableResult
   public func replay(
@@ -61,7 +61,7 @@ extension RedialClient {
   /// the URL, the attempts and their results, and the time of the erasure. The call cannot be run again. Kept
   /// events lose the same data. Webhooks about the call are calls of their own (`kind=webhook`), and keep what
   /// they say, also those still waiting, which are sent as they are. Cancel the waiting ones, and erase each
-  /// one's content.
+  /// one's content. A body is checked like that of a retry, and not kept.
   ///
   /// - Parameters:
   ///   - callID: The call's id.

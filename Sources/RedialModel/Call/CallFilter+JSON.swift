@@ -23,9 +23,19 @@ extension CallFilter {
         try readStates("\(pointer)/state", &reader, at: now)
       } else if ["status", "attempts"].contains(key), try reader.json.peek() == .number {
         set(key, to: try reader.json.integer().description, at: "\(pointer)/\(key)", &reader, now)
-      } else if let text = try reader.string("\(pointer)/\(key)") {
+      } else if try reader.expect(.string, "\(pointer)/\(key)", Self.form(of: key)) {
+        let text = try reader.json.string()
         set(key, to: text, at: "\(pointer)/\(key)", &reader, now)
       }
+    }
+  }
+
+  /// What a condition must be, as a clause.
+  private static func form(of name: String) -> String {
+    switch name {
+    case "state": "must be a string, or an array of strings"
+    case "status", "attempts": "must be a number, or a string"
+    default: "must be a string"
     }
   }
 

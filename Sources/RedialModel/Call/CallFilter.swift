@@ -198,7 +198,9 @@ public struct CallFilter: Sendable, Hashable {
   /// Adds a label that calls must have. Returns what is wrong with it, as a clause.
   mutating func add(_ label: CallSpec.Label) -> String? {
     guard !label.name.isEmpty else { return "names no label" }
-    if labels.contains(where: { $0.name == label.name }) { return "names a label twice" }
+    // No call has such a label. In a list it would be another one.
+    guard !label.name.contains("=") else { return "must have no = in its name: a label is written as NAME=VALUE" }
+    if labels.contains(where: { $0.name == label.name }) { return "names the label \(label.name) twice" }
     guard labels.count < Self.maximumLabels else { return "is one label too many; \(Self.maximumLabels) may be given" }
     labels.append(label)
     return nil

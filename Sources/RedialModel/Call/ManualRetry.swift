@@ -51,11 +51,11 @@ public struct Attribution: Sendable, Hashable {
 }
 
 extension DescriptorReader {
-  /// Text of 1 byte up to a maximum.
+  /// Text of 1 byte up to a maximum, without control characters.
   fileprivate mutating func text(_ pointer: String, longest: Int) throws(JSONError) -> String? {
     guard let text = try string(pointer) else { return nil }
-    guard (1...longest).contains(text.utf8.count) else {
-      fault(pointer, "must have 1 to \(longest) bytes")
+    guard (1...longest).contains(text.utf8.count), !PlainText.hasControls(text) else {
+      fault(pointer, "must have 1 to \(longest) bytes and no control characters")
       return nil
     }
     return text

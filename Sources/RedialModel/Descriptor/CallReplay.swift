@@ -125,7 +125,7 @@ public struct CallReplay: Sendable {
     if body.count > limits.bodyBytes {
       throw Problem(
         .bodyTooLarge, at: .init(.pointer, "/body"),
-        "is \(body.count) bytes long in the original; at most \(limits.bodyBytes) are accepted")
+        "is \(body.count) bytes long in the original; at most \(limits.bodyBytes) are accepted (maxBodyBytes)")
     }
     guard !body.isEmpty, method == "HEAD" || method == "TRACE" else { return }
     throw Problem(

@@ -107,6 +107,9 @@ public final class NamedPolicies: Sendable {
     let name = String(parts[0])
     let key = PolicyName(name, in: namespace)
     guard let versions = book.withLock({ $0.policies[key] }), let last = versions.last else {
+      guard StoredPolicy.isName(name) else {
+        return .fault("names the policy \"\(name)\", which is no name of a policy: \(StoredPolicy.nameRule)")
+      }
       return .fault("names the policy \"\(name)\", which does not exist; PUT /v1/policies/\(name) makes it")
     }
     guard parts.count == 2 else { return .found(last.known, reference: last.stored.reference) }

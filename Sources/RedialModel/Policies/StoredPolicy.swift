@@ -35,6 +35,10 @@ public struct StoredPolicy: Sendable, Hashable {
   /// The name with the version, by which a descriptor can select exactly this one.
   public var reference: String { "\(name)@\(version)" }
 
+  /// What the name of a policy is, as a clause.
+  public static let nameRule =
+    "it has 1 to \(longestName) letters, digits, dots, underscores and hyphens, and is neither \"default\" nor \"preview\""
+
   /// Whether a text can be the name of a policy: letters, digits, `.`, `_` and `-`. `preview` is a path of its own, and
   /// `default` is Redial's.
   public static func isName(_ text: String) -> Bool {

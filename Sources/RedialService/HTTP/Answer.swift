@@ -189,7 +189,9 @@ enum Answer {
       case 415: .unsupportedContentCoding
       default: .badRequest
       }
-    return Problem(code, status: status, detail: reason)
+    // The server does not know the name of its limit.
+    let detail = reason.replacing("accepts. Send less.", with: "accepts. Send less, or raise maxBodyBytes.")
+    return Problem(code, status: status, detail: detail)
   }
 
   /// One JSON value.

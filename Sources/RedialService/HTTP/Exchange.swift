@@ -61,8 +61,12 @@ struct Exchange: Sendable {
   /// - Throws: A problem of status 404 if the part cannot be the name of a policy.
   static func policy(in part: Substring) throws(Problem) -> String { try name(in: part, of: "A policy") }
 
+  /// - Throws: A problem of status 404 if the part cannot be such a name.
   private static func name(in part: Substring, of owner: String) throws(Problem) -> String {
     guard let name = PercentCoding.decode(part), StoredPolicy.isName(name), name != ".", name != ".." else {
+      if part == CallSpec.defaultPolicyName || part == "preview" {
+        throw notFound("\(owner) cannot have the name \"\(part)\", which is reserved. Choose another one.")
+      }
       throw notFound(
         "\(owner)'s name has 1 to \(StoredPolicy.longestName) letters, digits, dots, underscores and hyphens.")
     }

@@ -10,7 +10,9 @@ extension HTTPRequest {
   }
 
   /// Refuses a body that is not JSON: a browser sends a form or plain text to any address without asking, but not JSON.
-  func checkJSON() throws(Problem) {
+  ///
+  /// - Parameter other: A sentence about what else can be sent.
+  func checkJSON(orElse other: String = "") throws(Problem) {
     // The spelling of nearly every client.
     if header("content-type", is: "application/json") { return }
     let essence = header("content-type")?.prefix { $0 != ";" }.lowercased().filter { $0 != " " } ?? ""
@@ -19,8 +21,12 @@ extension HTTPRequest {
         .unsupportedMediaType,
         detail:
           "\(header("content-type").map { "The body is declared as \(PlainText.escaped($0))" } ?? "The body is not declared"). "
-          + "Send JSON, with Content-Type: application/json (curl --json does).",
-        errors: [.init(header: "Content-Type", detail: "must be application/json")])
+          + "Send JSON, with Content-Type: application/json (curl --json does).\(other)",
+        errors: [
+          .init(
+            header: "Content-Type",
+            detail: "must be application/json\(other.isEmpty ? "" : " or application/x-ndjson")")
+        ])
     }
   }
 
@@ -63,6 +69,9 @@ extension HTTPRequest {
     guard actor.utf8.count <= Attribution.longestName else {
       throw Problem(
         .invalidAttribution, at: .init(.header, "Redial-Actor"), "has more than \(Attribution.longestName) bytes")
+    }
+    guard !PlainText.hasControls(actor) else {
+      throw Problem(.invalidAttribution, at: .init(.header, "Redial-Actor"), "must have no control characters")
     }
     if attribution.by == nil { attribution.by = actor }
     return attribution

@@ -18,8 +18,11 @@ struct QueryParameters {
   init(_ query: String?) throws(Problem) {
     for pair in (query ?? "").split(separator: "&") {
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard let name = Self.text(parts[0]), let value = parts.count > 1 ? Self.text(parts[1], of: name) : "" else {
-        throw Self.problem(String(pair), "is not percent-encoded UTF-8")
+      guard let name = Self.text(parts[0]) else {
+        throw Self.problem(String(parts[0]), "is not percent-encoded UTF-8")
+      }
+      guard let value = parts.count > 1 ? Self.text(parts[1], of: name) : "" else {
+        throw Self.problem(name, "has a value that is not percent-encoded UTF-8")
       }
       if name == "label" {
         labels.append(value)

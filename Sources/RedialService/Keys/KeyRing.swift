@@ -99,7 +99,9 @@ final class KeyRing: Sendable {
   /// Checks a request by its `Authorization` field.
   func judge(_ authorization: String?, for access: Access, at now: Timestamp) -> Verdict {
     guard isRequired, access != .open else { return .admitted([], Caller()) }
-    guard let text = authorization.flatMap(Self.bearer) else { return .refused(Self.missingKey, []) }
+    guard let text = authorization.flatMap(Self.bearer) else {
+      return .refused(authorization == nil ? Self.missingKey : Self.otherScheme, [])
+    }
     if let adminDigest, APIKey.areEqual(adminDigest, APIKey.digest(of: text)) {
       return .admitted([], Caller(admission: .adminKey))
     }
@@ -115,7 +117,9 @@ final class KeyRing: Sendable {
   /// - Parameter authorization: The field of its request.
   func refusal(ofHolder authorization: String?, for scope: APIScope) -> Problem? {
     guard isRequired else { return nil }
-    guard let text = authorization.flatMap(Self.bearer) else { return Self.missingKey }
+    guard let text = authorization.flatMap(Self.bearer) else {
+      return authorization == nil ? Self.missingKey : Self.otherScheme
+    }
     if let adminDigest, APIKey.areEqual(adminDigest, APIKey.digest(of: text)) { return nil }
     guard let id = APIKey.id(in: text), let key = self[id], key.matches(text), key.revokedAt == nil else {
       return Self.invalidKey
@@ -188,7 +192,7 @@ final class KeyRing: Sendable {
       Problem(
         .quotaExceeded,
         detail:
-          "This key allows \(quota) requests per minute\(count > 1 ? " at each of \(count) instances" : ""). Try again in \(seconds) s.",
+          "This key allows \(quota) request\(quota == 1 ? "" : "s") per minute\(count > 1 ? " at each of \(count) instances" : ""). Try again in \(seconds) s.",
         retryAfter: seconds),
       fields)
   }
@@ -211,6 +215,11 @@ final class KeyRing: Sendable {
   private static let invalidKey = Problem(
     .invalidAPIKey,
     detail: "There is no such API key as that in the field Authorization, or it was revoked. Send another one.")
+  // The field is not shown: it may have a password.
+  private static let otherScheme = Problem(
+    .missingAPIKey,
+    detail: "The field Authorization has no API key: its scheme is not Bearer. Send Authorization: Bearer rdl_…",
+    errors: [.init(header: "Authorization", detail: "must have the scheme Bearer")])
   private static let missingKey = Problem(
     .missingAPIKey,
     detail:

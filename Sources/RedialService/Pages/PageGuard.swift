@@ -58,13 +58,13 @@ struct PageGuard: Sendable {
       let isLink = exposure == .document && evidence.isNavigation
       // Such a page has only the key that it sends; without keys every page would have all permissions.
       let isShared = asksForKey && evidence.isFromSharedOrigin
-      if !isShared, !Self.isOwn(evidence), !isLink || evidence.origin != nil { return Self.crossSite }
+      if !isShared, !Self.isOwn(evidence), !isLink || evidence.origin != nil { return Self.crossSite(evidence) }
     }
     guard !asksForKey else { return nil }
     func isExposed() -> Bool { evidence.forwarded != nil || isRemote() }
     // Both: a proxy that passes Host on may also pass on a page's X-Forwarded-Host.
-    if let host = evidence.forwarded?.host, !hosts.allows(host) { return Self.hostNotAllowed("X-Forwarded-Host") }
-    if !hosts.allows(evidence.authority), isExposed() { return Self.hostNotAllowed("Host") }
+    if let host = evidence.forwarded?.host, !hosts.allows(host) { return Self.hostNotAllowed("X-Forwarded-Host", host) }
+    if !hosts.allows(evidence.authority), isExposed() { return Self.hostNotAllowed("Host", evidence.authority) }
     if exposure == .acting, evidence.isReading, !evidence.hasDeliberateField, isExposed() { return Self.undeliberate }
     return nil
   }
@@ -86,18 +86,23 @@ struct PageGuard: Sendable {
     return false
   }
 
-  static let crossSite = Problem(
-    .crossSiteRequest,
-    detail:
-      "The fields Sec-Fetch-Site and Origin say that another site's web page made the request. Pages of "
-      + "other origins may not use the service, unless the setting corsOrigins names their origin and there are API keys."
-  )
+  private static func crossSite(_ evidence: Evidence) -> Problem {
+    let page =
+      evidence.origin.map { "the web page of another origin, \(PlainText.escaped($0)), made it" }
+      ?? "another site's web page made it (Sec-Fetch-Site)"
+    return Problem(
+      .crossSiteRequest,
+      detail:
+        "The browser that sent the request says that \(page). Pages of other origins may not use the service, unless "
+        + "the setting corsOrigins names their origin and there are API keys.",
+      errors: [.init(header: evidence.origin == nil ? "Sec-Fetch-Site" : "Origin", detail: "is of another origin")])
+  }
 
   /// - Parameter field: The field with the host.
-  static func hostNotAllowed(_ field: String) -> Problem {
+  static func hostNotAllowed(_ field: String, _ host: String) -> Problem {
     Problem(
       .hostNotAllowed,
-      detail: "The field \(field) has a name to which the service does not answer. "
+      detail: "The field \(field) has the name \(PlainText.escaped(host)), to which the service does not answer. "
         + "Without an API key it answers only to an address, to localhost, and to the names in the setting allowedHosts. "
         + "Add the host name there (--allowed-hosts NAME or REDIAL_ALLOWED_HOSTS=NAME), or make an API key.",
       errors: [.init(header: field, detail: "is not among allowedHosts")])

@@ -40,7 +40,9 @@ struct StoredPolicies: Sendable {
       throw Problem(
         .policyNotFound,
         detail:
-          "The policy \(name) has no version \(number) any more; \(versions[0].version) to \(last.version) are kept.")
+          "The policy \(name) has no version \(number)\(number < last.version ? " any more" : ""); "
+          + (versions[0].version == last.version
+            ? "only \(last.version) is kept." : "\(versions[0].version) to \(last.version) are kept."))
     }
     return answer(200, version)
   }
@@ -96,12 +98,14 @@ struct StoredPolicies: Sendable {
     let outcome = conditions.outcome(
       entityTag: current.map(Self.tag), lastModified: nil, isSafe: false, exists: current != nil)
     guard outcome == .proceed else {
+      let field = conditions.failsIfMatch(entityTag: current.map(Self.tag)) ? "If-Match" : "If-None-Match"
       throw Problem(
         .preconditionFailed,
         detail: current.map {
-          "The policy \($0.name) does not match If-Match or If-None-Match: it is at version \($0.version) now. Get it, and "
-            + "apply the change to that."
-        } ?? "There is no policy with this name, so no version of it can match If-Match. Make it without the field.")
+          "The policy \($0.name) does not fit \(field): it is at version \($0.version) now. Get it, and apply the change to "
+            + "that."
+        } ?? "There is no policy with this name, so no version of it can match If-Match. Make it without the field.",
+        errors: [.init(header: field, detail: current.map { "does not fit \(Self.tag($0))" } ?? "matches nothing")])
     }
   }
 

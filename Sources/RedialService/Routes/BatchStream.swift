@@ -196,7 +196,9 @@ final class BatchStream: HTTPBodyReceiver, BatchAnswering {
         index,
         Problem(
           .bodyTooLarge,
-          detail: "The line \(number) is too long: a line may have at most \(limits.bytes) bytes (maxBodyBytes)."))
+          detail:
+            "The line \(number) is too long: a line may have at most \(limits.bytes) bytes. Send less, or raise maxBodyBytes."
+        ))
     case .whole(let text):
       var key: IdempotencyKey?
       do throws(Problem) {

@@ -22,7 +22,8 @@ struct EventRoutes: RouteGroup {
     let inQuery = parameters.take("lastEventId")
     try parameters.finish()
     // A client that reconnects sends a newer position in the field than in its URL.
-    let last = try Self.position(request.header("last-event-id") ?? inQuery)
+    let (inField, place) = (request.header("last-event-id"), Problem.Place(.parameter, "lastEventId"))
+    let last = try inField == nil ? Self.position(inQuery, place) : Self.position(inField)
     if request.method == .head {
       let head = [HTTPHeader("content-type", "text/event-stream")]
       return queries.respond(responder, HTTPResponse(status: 200, headers: head, body: []))
@@ -42,9 +43,11 @@ struct EventRoutes: RouteGroup {
       refuse: { problem in queries.respond(responder, Answer.problem(problem)) })
   }
 
-  private static func position(_ text: String?) throws(Problem) -> EventID? {
+  private static func position(
+    _ text: String?, _ place: Problem.Place = .init(.header, "Last-Event-ID")
+  ) throws(Problem) -> EventID? {
     guard let text, !text.isEmpty else { return nil }
-    guard let id = EventID(text) else { throw QueryParameters.problem("lastEventId", "must be the id of an event") }
+    guard let id = EventID(text) else { throw Problem(.invalidParameter, at: place, "must be the id of an event") }
     return id
   }
 }

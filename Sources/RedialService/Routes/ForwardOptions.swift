@@ -61,7 +61,7 @@ struct ForwardOptions {
         var reader = JSONReader(bytes)
         return (try? reader.skipValue()) != nil && (try? reader.finish()) != nil
       }
-      guard isJSON else { return Self.problem(name, "is not JSON") }
+      guard isJSON else { return Self.problem(name, Self.form(of: name)) }
       writer.raw(bytes)
     }
     members.append((member, writer.bytes))
@@ -98,6 +98,17 @@ struct ForwardOptions {
     (["Redial"]
       + name.split(separator: "-", omittingEmptySubsequences: false).map { $0.prefix(1).uppercased() + $0.dropFirst() })
       .joined(separator: "-")
+  }
+
+  /// What a field must be, as a clause.
+  private static func form(of name: Substring) -> String {
+    switch name {
+    case "priority": "must be a whole number"
+    case "idempotent": "must be true or false (or ?1 or ?0)"
+    case "policy": "must be the name of a policy, or a policy as JSON"
+    case "callback": "must be a URL, or a callback as JSON"
+    default: "must be JSON"
+    }
   }
 
   private static func problem(_ name: Substring, _ detail: String) -> Problem {

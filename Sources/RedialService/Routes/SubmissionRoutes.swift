@@ -54,8 +54,10 @@ struct SubmissionRoutes: RouteGroup {
       throw Problem(
         .invalidBatch, status: items.isEmpty ? 422 : 413,
         detail:
-          "The batch has \(items.count) calls; 1 to \(maxBatch) are accepted at once (maxBatch). More of them can be "
-          + "sent in lines, with Content-Type: application/x-ndjson.")
+          items.isEmpty
+          ? "The batch has no calls. Send at least one."
+          : "The batch has \(items.count) calls; 1 to \(maxBatch) are accepted at once (maxBatch). More of them can be sent "
+            + "in lines, with Content-Type: application/x-ndjson.")
     }
     let caller = exchange.caller
     let (keyText, limits) = (try request.idempotencyKey(), try submission.limits(for: caller, request))
@@ -88,7 +90,7 @@ struct SubmissionRoutes: RouteGroup {
 
   private func batchForm(_ request: borrowing HTTPRequest) throws(Problem) -> BatchAnswer.Form {
     if JSONLines.isType(request.header("content-type")) { return .lines }
-    try request.checkJSON()
+    try request.checkJSON(orElse: " Or send a descriptor per line, with Content-Type: application/x-ndjson.")
     return .json
   }
 

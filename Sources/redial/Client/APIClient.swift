@@ -77,6 +77,8 @@ struct APIClient: Sendable {
     var body: [UInt8]
     /// Where a redirect leads.
     var location: String?
+    /// Whether the submission is a repetition: `repeated`, or `rerun`; nil for a new one.
+    var repetition: String?
     /// The time of the service, to the second.
     var date: Timestamp?
 
@@ -143,6 +145,7 @@ struct APIClient: Sendable {
       return Answer(
         status: status, body: result.response?.body ?? [],
         location: head?.first("location").map { String(decoding: $0, as: UTF8.self) },
+        repetition: head?.first("idempotency-status").map { String(decoding: $0, as: UTF8.self) },
         date: head?.first("date").flatMap { HTTPDate.parse($0, at: WallClock.now) })
     }
     let why = PlainText.escaped(result.failure?.message ?? "no answer")

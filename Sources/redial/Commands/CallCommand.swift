@@ -56,7 +56,9 @@ extension Command {
       name: "--ordering-key", form: "KEY",
       summary: "Run one at a time, in their order, with the target's other calls of this key."),
     Option(
-      name: "--idempotency-key", form: "KEY", summary: "For a day, the same call under the same key is submitted once."),
+      name: "--idempotency-key", form: "KEY",
+      summary:
+        "For a day, the same call under the same key is submitted once; it runs again if it failed or was cancelled."),
     Option(
       name: "--on-repeat", form: "RULE",
       summary: "What the same key does once the call has failed: rerun or answer [the service's setting onRepeat].",
@@ -100,8 +102,17 @@ struct CallCommand {
       if arguments.has("--json") { Terminal.write(json: accepted.body) } else { Terminal.write(id + "\n") }
       return .success
     }
-    if !arguments.has("--json") { Terminal.write("accepted as \(id)\n") }
+    if !arguments.has("--json") { Terminal.write(Self.words(accepted, id)) }
     return try follow(id, within: limit)
+  }
+
+  /// How the submission was answered, as a line.
+  private static func words(_ accepted: APIClient.Answer, _ id: String) -> String {
+    switch accepted.repetition {
+    case "repeated": "repeated: \(id) was submitted before\n"
+    case "rerun": "runs again: \(id) was submitted before\n"
+    default: "accepted as \(id)\n"
+    }
   }
 
   /// How long to wait; nil for no limit.

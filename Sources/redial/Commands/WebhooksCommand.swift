@@ -30,7 +30,7 @@ extension Command {
         summary: "rotate: how long webhooks are signed with the old secret, too [1d]."),
       Option(name: "--state", form: "STATE", summary: "deliveries: only those in this state.", values: .callState),
       asJSON,
-    ] + page(.calls, of: "deliveries") + APIClient.options,
+    ] + page(.calls, of: "list, deliveries") + APIClient.options,
     notes: """
       create and rotate show the secret that webhooks are signed with. It is shown only once. A delivery is a call itself:
       `redial get CALL` shows its attempts, and redeliver sends it again. To send all failed deliveries of an endpoint again:

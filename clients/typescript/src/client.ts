@@ -36,8 +36,8 @@ export interface RedialOptions {
 
 export interface SubmitOptions {
   /**
-   * The same key and call submitted again within a day return the first call. By default a new one, so that retries of
-   * this request submit one call.
+   * The same key and call submitted again within a day return the first call, and run it again if it has failed or was
+   * cancelled. By default a new one, so that retries of this request submit one call.
    */
   idempotencyKey?: string;
   /** Return only when the call has ended, or after this many seconds. */
@@ -46,7 +46,10 @@ export interface SubmitOptions {
 }
 
 export interface BatchOptions {
-  /** The same key and calls submitted again within a day return the first calls. At most 230 characters. */
+  /**
+   * The same key and calls submitted again within a day return the first calls, and run those again that have failed or
+   * were cancelled. At most 230 characters.
+   */
   idempotencyKey?: string;
   signal?: AbortSignal;
 }

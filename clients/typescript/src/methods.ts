@@ -36,7 +36,7 @@ export abstract class Methods {
    * another origin, give `headers` too.
    *
    * @param callId The call's id.
-   * @param options.idempotencyKey The same key again returns the first call. By default a new one.
+   * @param options.idempotencyKey The same key again returns the first call, or runs it again. By default a new one.
    * @param options.wait Return only when the call has ended, or after this many seconds.
    */
   async replay(
@@ -67,7 +67,8 @@ export abstract class Methods {
    * stored responses; with `labels=true` also the labels. What remains: scheme, host and path of the URL, the attempts and
    * their results, and the time of the erasure. The call cannot be run again. Kept events lose the same data. Webhooks
    * about the call are calls of their own (`kind=webhook`), and keep what they say, also those still waiting, which are
-   * sent as they are. Cancel the waiting ones, and erase each one's content.
+   * sent as they are. Cancel the waiting ones, and erase each one's content. A body is checked like that of a retry, and
+   * not kept.
    *
    * @param callId The call's id.
    * @param options.labels Also erase the call's labels. This works for a call that was erased before, too.

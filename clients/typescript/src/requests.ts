@@ -93,7 +93,11 @@ export function filters(values: { [name: string]: FilterValue }): [string, strin
     if (value instanceof Date) params.push([name, value.toISOString()]);
     else if (Array.isArray(value)) params.push([name, value.join(",")]);
     else if (typeof value === "object") {
-      for (const [label, text] of Object.entries(value)) params.push(["label", `${label}=${text}`]);
+      for (const [label, text] of Object.entries(value)) {
+        // The service would read another label.
+        if (label.includes("=")) throw new TypeError(`the label "${label}" has a = in its name, as no label of a call has`);
+        params.push(["label", `${label}=${text}`]);
+      }
     } else params.push([name, String(value)]);
   }
   return params;

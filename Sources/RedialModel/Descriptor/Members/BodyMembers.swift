@@ -12,7 +12,8 @@ struct GivenBody {
     self.bytes = bytes
     guard bytes.count > reader.limits.bodyBytes else { return }
     isTooLarge = true
-    reader.fault("/\(name)", "is \(bytes.count) bytes long; at most \(reader.limits.bodyBytes) are accepted")
+    reader.fault(
+      "/\(name)", "is \(bytes.count) bytes long; at most \(reader.limits.bodyBytes) are accepted (maxBodyBytes)")
   }
 }
 

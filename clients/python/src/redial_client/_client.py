@@ -89,8 +89,9 @@ class Redial(Methods):
         """Submits a call, which is on the service's disk when this returns.
 
         :param call: What to call and how to retry, such as ``{"url": …, "json": …}``.
-        :param idempotency_key: The same key and call submitted again within a day return the first call. By default a
-            new one, so that retries of this request submit one call.
+        :param idempotency_key: The same key and call submitted again within a day return the first call, and run it
+            again if it has failed or was cancelled. By default a new one, so that retries of this request submit one
+            call.
         :param wait: Return only when the call has ended, or after this many seconds.
         """
         return self._call(requests.submission(call, idempotency_key, wait))
@@ -104,8 +105,8 @@ class Redial(Methods):
         1), and ``id`` or ``problem``. A call that is refused stops nothing.
 
         :param calls: The calls; taken one by one, and sent in parts of at most 1,000 calls and 64 KiB.
-        :param idempotency_key: The same key and calls submitted again within a day return the first calls. At most 230
-            characters.
+        :param idempotency_key: The same key and calls submitted again within a day return the first calls, and run those
+            again that have failed or were cancelled. At most 230 characters.
         """
         key = requests.given_or_new(idempotency_key)
         parts = requests.Parts()

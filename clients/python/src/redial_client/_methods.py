@@ -50,7 +50,7 @@ class Methods:
         if the URL has another origin, give `headers` too.
 
         :param call_id: The call's id.
-        :param idempotency_key: The same key again returns the first call. By default a new one.
+        :param idempotency_key: The same key again returns the first call, or runs it again. By default a new one.
         :param wait: Return only when the call has ended, or after this many seconds.
         """
         result: Call = self._json(requests.asking(
@@ -76,7 +76,8 @@ class Methods:
         and the stored responses; with `labels=true` also the labels. What remains: scheme, host and path of the URL,
         the attempts and their results, and the time of the erasure. The call cannot be run again. Kept events lose the
         same data. Webhooks about the call are calls of their own (`kind=webhook`), and keep what they say, also those
-        still waiting, which are sent as they are. Cancel the waiting ones, and erase each one's content.
+        still waiting, which are sent as they are. Cancel the waiting ones, and erase each one's content. A body is
+        checked like that of a retry, and not kept.
 
         :param call_id: The call's id.
         :param labels: Also erase the call's labels. This works for a call that was erased before, too.

@@ -148,6 +148,9 @@ def filters(
     **others: str | Sequence[str] | int | None,
 ) -> Params:
     """The parameters of a list or of the event stream, without those that are not given."""
+    for name in labels or {}:
+        if "=" in name:  # The service would read another label.
+            raise ValueError(f"the label {name!r} has a = in its name, as no label of a call has")
     moments = query(createdAfter=created_after, createdBefore=created_before, nextAttemptBefore=next_attempt_before)
     return query(**others) + moments + tuple(("label", f"{name}={value}") for name, value in (labels or {}).items())
 
