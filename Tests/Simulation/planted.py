@@ -344,6 +344,6 @@ BUGS = [
         ENGINE, "if job.isChange, job.sequence <= last {", "if job.isChange, job.sequence <= last, !PLANTED {")),
     bug("what was in doubt sent again, made or not", 500, (
         ENGINE, "kind = .answer\n", "kind = PLANTED ? .again : .answer\n")),
-    bug("a commit behind a look-up that is sent again, made twice", 1000, (
+    bug("a commit behind a look-up that is sent again, made twice", 3000, (
         ENGINE, "isMade = inFlight[place].job.isChange }", "isMade = !PLANTED && inFlight[place].job.isChange }")),
 ]
