@@ -15,7 +15,7 @@ extension CallPolicy: Encodable {
     parts.deadline = deadline
     parts.attemptTimeout = attemptTimeout
     parts.lastAttempt = lastAttempt
-    parts.minimumAttemptTime = minimumAttemptTime
+    parts.minimumAttemptTime = minAttemptTime
     parts.backoff = backoff
     parts.network = network
     parts.statuses = statuses

@@ -22,7 +22,7 @@ public struct CallPolicy: Sendable, Hashable {
   /// What happens to a last attempt that could not finish before the deadline; default `DeadlineRule.LastAttempt.endEarly`.
   public var lastAttempt: DeadlineRule.LastAttempt?
   /// The minimum time before the deadline for an attempt, up to an hour; default none.
-  public var minimumAttemptTime: Duration?
+  public var minAttemptTime: Duration?
   /// How long to wait between attempts, as a whole; default 500 ms × 2 up to 10 minutes, ±50 %.
   public var backoff: Backoff?
   /// Which network failures are retried; default all, or with ``OutgoingCall/isIdempotent`` false those that prove that
@@ -48,7 +48,7 @@ public struct CallPolicy: Sendable, Hashable {
   /// Creates a policy from the named parts.
   public init(
     maxAttempts: Int? = nil, deadline: Duration? = nil, attemptTimeout: Duration? = nil,
-    lastAttempt: DeadlineRule.LastAttempt? = nil, minimumAttemptTime: Duration? = nil, backoff: Backoff? = nil,
+    lastAttempt: DeadlineRule.LastAttempt? = nil, minAttemptTime: Duration? = nil, backoff: Backoff? = nil,
     network: NetworkRetry? = nil, statuses: StatusSet? = nil, statusesWithRetryAfter: StatusSet? = nil,
     stopOn: StatusSet? = nil, retryAfter: RetryAfterRule? = nil, onTrip: TripBehavior? = nil
   ) {
@@ -56,7 +56,7 @@ public struct CallPolicy: Sendable, Hashable {
     self.deadline = deadline
     self.attemptTimeout = attemptTimeout
     self.lastAttempt = lastAttempt
-    self.minimumAttemptTime = minimumAttemptTime
+    self.minAttemptTime = minAttemptTime
     self.backoff = backoff
     self.network = network
     self.statuses = statuses
@@ -76,7 +76,7 @@ public struct CallPolicy: Sendable, Hashable {
     self.init(
       maxAttempts: policy.maxAttempts == RetryPolicy.unlimited ? nil : policy.maxAttempts, deadline: policy.deadline,
       attemptTimeout: policy.attemptTimeout, lastAttempt: policy.deadlineRule.lastAttempt,
-      minimumAttemptTime: policy.deadlineRule.minimumAttemptTime, backoff: policy.backoff,
+      minAttemptTime: policy.deadlineRule.minimumAttemptTime, backoff: policy.backoff,
       network: policy.retryOn.network, statuses: policy.retryOn.statuses,
       statusesWithRetryAfter: policy.retryOn.statusesWithRetryAfter, stopOn: policy.stopOn,
       retryAfter: policy.retryAfter, onTrip: policy.onTrip)

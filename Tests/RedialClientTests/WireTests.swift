@@ -101,7 +101,7 @@ struct WireTests {
     (#""maxAttempts": null"#, CallPolicy(maxAttempts: nil)),
     (#""attemptTimeout": "5s""#, CallPolicy(attemptTimeout: .seconds(5))),
     (#""lastAttempt": "pullForward""#, CallPolicy(lastAttempt: .pullForward)),
-    (#""minAttemptTime": "5s""#, CallPolicy(minimumAttemptTime: .seconds(5))),
+    (#""minAttemptTime": "5s""#, CallPolicy(minAttemptTime: .seconds(5))),
     (#""retryOn": {"network": false}"#, CallPolicy(network: .never)),
     (#""retryOn": {"network": "notSent"}"#, CallPolicy(network: .whenNotSent)),
     (#""retryOn": {"statuses": [503]}"#, CallPolicy(statuses: StatusSet(statuses: [503]))),
