@@ -134,7 +134,7 @@ struct SimulatedStore {
       rows[id] = Row(record: record, attempts: row.attempts, reruns: row.reruns)
     case .retried(let id, let retry):
       guard rows[id] != nil else { throw Nonsense(message: "\(id) was retried, and there is no such call") }
-      // A retry is told by its time, so that a transaction that has succeeded unnoticed and is repeated adds nothing.
+      // Its time identifies a retry, so that a transaction that has succeeded unnoticed and is repeated adds nothing.
       if let reason = retry.attribution.reason { rows[id]?.reruns[retry.at] = reason }
     // The engine does not request these.
     case .put, .add, .remove: break

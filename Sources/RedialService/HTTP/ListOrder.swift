@@ -8,7 +8,7 @@ enum ListOrder: Sendable {
   case oldestFirst
   case newestFirst
 
-  /// The key of an element that is told from those of the same moment by its id.
+  /// The key of an element: its id tells apart those of the same moment.
   static func key(_ time: Timestamp, _ id: some CustomStringConvertible) -> String { "\(time.microseconds)-\(id)" }
 
   /// Whether a text has the form of a key.
