@@ -197,7 +197,7 @@ def problems(contract, notice):
     codes = form.problem_codes(contract)
     text = PROBLEMS.format(notice=notice)
     for code, title in codes.items():
-        said = f"`{code}`: {title}." if title else f"The problem with the code `{code}`."
+        said = form.sentence(code, title)
         text += f'\n\nclass {form.capital(code)}(RedialProblem):\n    """{said}"""\n'
     text += "\n\nTYPES: Dict[str, Type[RedialProblem]] = {\n"
     text += "".join(f'    "{code}": {form.capital(code)},\n' for code in codes)

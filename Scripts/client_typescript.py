@@ -141,7 +141,7 @@ def problems(contract, notice):
     codes = form.problem_codes(contract)
     text = PROBLEMS.format(notice=notice)
     for code, title in codes.items():
-        said = f"`{code}`: {title}." if title else f"The problem with the code `{code}`."
+        said = form.sentence(code, title)
         text += f"\n/** {said} */\nexport class {form.capital(code)} extends RedialProblem {{}}\n"
     text += "\nconst types: Readonly<Record<string, typeof RedialProblem>> = {\n"
     text += "".join(f"  {code}: {form.capital(code)},\n" for code in codes)

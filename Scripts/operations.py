@@ -261,6 +261,11 @@ def references(value):
     return own + [name for key, entry in value.items() if key != "$ref" for name in references(entry)]
 
 
+def sentence(code, title):
+    """What the type of a problem says of itself."""
+    return f"`{code}`: {title}." if title else f"The problem with the code `{code}`."
+
+
 def problem_codes(contract):
     """The codes of problems with their titles. The only place that reads them: in the list of codes, if the contract has one,
     else where it speaks of problems."""
