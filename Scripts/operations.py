@@ -36,8 +36,6 @@ BODIES = {"CallDescriptor": "call", "BulkRequest": "operation"}
 
 # They change nothing, although they are no GET.
 READS = {"previewPolicy", "simulateOutage"}
-# Words that stand like codes where the contract speaks of problems.
-NO_CODES = {"retentionTime"}
 METHODS = ("get", "put", "post", "delete", "patch")
 PREFIX = "#/components/schemas/"
 
@@ -267,11 +265,8 @@ def sentence(code, title):
 
 
 def problem_codes(contract):
-    """The codes of problems with their titles. The only place that reads them: in the list of codes, if the contract has one,
-    else where it speaks of problems."""
-    titles, words = {}, set()
-    one_or_more = r"((?:`\w+`(?:, | or | and )?)+)"
-    lists = re.compile(rf"\({one_or_more}\)|\b[Cc]odes? {one_or_more}")
+    """The codes of problems, each with the title of an example in the contract; empty if it has none. The only place that reads them."""
+    titles = {}
 
     def read(value):
         if isinstance(value, list):
@@ -284,19 +279,7 @@ def problem_codes(contract):
                 read(entry)
 
     read(contract)
-    listed = contract["components"]["schemas"].get("ProblemCode")
-    if listed:
-        return {code: titles.get(code, "") for code in sorted(listed["enum"])}
-    responses = [response for _, _, operation in entries(contract) for response in operation["responses"].items()]
-    responses += [(status, response) for status, response in (
-        ("4", entry) for entry in contract["components"]["responses"].values()
-        if "application/problem+json" in entry.get("content", {}))]
-    for status, response in responses:
-        if status[0] in "45":
-            text = " ".join(response.get("description", "").split())
-            for entry in lists.findall(text):
-                words.update(re.findall(r"`(\w+)`", "".join(entry)))
-    return {code: titles.get(code, "") for code in sorted((words | set(titles)) - NO_CODES)}
+    return {code: titles.get(code, "") for code in sorted(contract["components"]["schemas"]["ProblemCode"]["enum"])}
 
 
 def snake(name):
