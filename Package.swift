@@ -103,13 +103,14 @@ let package = Package(
     module("RedialStore", ["RedialModel", "RedialText", "RedialJSON", "RedialCore", "CZlib"]),
     module(
       "RedialSQLite",
-      ["RedialStore", "RedialModel", "RedialJSON", "RedialCore", "CDocuments", "CSQLite"]),
+      ["RedialStore", "RedialModel", "RedialText", "RedialJSON", "RedialCore", "CDocuments", "CSQLite"]),
     module(
       "RedialPostgres",
       [
-        "RedialStore", "RedialLanes", "RedialModel", "RedialJSON", "RedialCore", "CDocuments", "CPostgres",
+        "RedialStore", "RedialLanes", "RedialModel", "RedialText", "RedialJSON", "RedialCore", "CDocuments",
+        "CPostgres",
       ]),
-    module("RedialTransport", ["RedialLanes", "RedialModel", "RedialCore", "CCurl", "CLinux"]),
+    module("RedialTransport", ["RedialLanes", "RedialModel", "RedialText", "RedialCore", "CCurl", "CLinux"]),
     module("HTTPServer", ["RedialLanes", "CLinux", "CZlib"]),
 
     // The service and its command.

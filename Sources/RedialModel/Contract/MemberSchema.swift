@@ -1,3 +1,5 @@
+import RedialText
+
 #if DEBUG
   internal import RedialCore
   internal import RedialJSON

@@ -1,3 +1,5 @@
+import RedialText
+
 /// One entry of an allow or deny list: hosts, and optionally only certain ports of them.
 public struct EgressRule: Sendable, Hashable {
   /// Which hosts.

@@ -1,3 +1,4 @@
+import RedialText
 public import RedialJSON
 
 /// Whom an issue concerns: its newest calls, summed by label and by the path of their URLs.

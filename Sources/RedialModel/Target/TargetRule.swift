@@ -1,3 +1,5 @@
+import RedialText
+
 internal import RedialJSON
 
 /// Settings for targets whose keys match a pattern, unless a target has its own.

@@ -1,3 +1,5 @@
+import RedialText
+
 /// Where the files in a target's settings may be.
 ///
 /// A client that may configure targets must not find out through Redial which files exist on its machine, nor whether

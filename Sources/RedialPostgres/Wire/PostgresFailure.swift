@@ -1,3 +1,5 @@
+import RedialText
+
 internal import RedialStore
 internal import RedialModel
 

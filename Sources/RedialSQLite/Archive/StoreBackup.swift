@@ -1,6 +1,7 @@
 internal import RedialStore
 internal import CSQLite
 internal import Glibc
+import RedialText
 package import RedialModel
 
 /// Copies a store that a service may be using.

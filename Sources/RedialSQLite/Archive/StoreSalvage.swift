@@ -1,4 +1,5 @@
 internal import Glibc
+import RedialText
 package import RedialCore
 package import RedialModel
 package import RedialStore

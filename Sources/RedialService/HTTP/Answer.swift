@@ -1,3 +1,5 @@
+import RedialText
+
 internal import CDocuments
 internal import HTTPServer
 internal import RedialCore
@@ -163,9 +165,10 @@ enum Answer {
 
   /// The position of the server's URL in the contract.
   private static let contractServer: Range<Int>? = {
-    let (before, url) = (Array("servers:\n  - url: ".utf8), Array("http://127.0.0.1:8080".utf8))
-    guard let found = contractText.firstRange(of: before + url) else { return nil }
-    return found.lowerBound + before.count..<found.upperBound
+    let (text, url) = (String(decoding: contractText, as: UTF8.self), "http://127.0.0.1:8080")
+    guard let found = text.firstRange(of: "servers:\n  - url: " + url) else { return nil }
+    let end = text.utf8.distance(from: text.startIndex, to: found.upperBound)
+    return end - url.utf8.count..<end
   }()
 
   static func problem(_ problem: Problem, _ more: [HTTPHeader] = []) -> HTTPResponse {

@@ -1,3 +1,5 @@
+import RedialText
+
 internal import RedialModel
 
 /// One request of an attempt: the first, or one after a redirect.

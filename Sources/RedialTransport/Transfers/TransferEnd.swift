@@ -1,3 +1,5 @@
+import RedialText
+
 internal import CCurl
 internal import Glibc
 internal import RedialCore

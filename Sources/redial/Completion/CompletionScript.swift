@@ -1,3 +1,5 @@
+import RedialText
+
 /// A shell's completion script for `redial`, generated from its commands.
 struct CompletionScript {
   enum Shell: String, CaseIterable {
