@@ -122,8 +122,8 @@ struct HandleOptions: ~Copyable {
       (CURLOPT_SSLCERT, target?.certificate), (CURLOPT_SSLKEY, target?.key),
       (CURLOPT_PINNEDPUBLICKEY, pins.isEmpty ? nil : pins),
       // Settings with issuers trust no others, so the system's folder of issuers is removed too.
-      (CURLOPT_CAINFO, issuers ?? Self.systemIssuers.file),
-      (CURLOPT_CAPATH, issuers == nil ? Self.systemIssuers.folder : nil),
+      (CURLOPT_CAINFO, issuers ?? SystemIssuers.found.file),
+      (CURLOPT_CAPATH, issuers == nil ? SystemIssuers.found.folder : nil),
     ] {
       let code = redial_curl_set_text(handle, option, text)
       guard code == CURLE_OK else { return code }
@@ -134,12 +134,4 @@ struct HandleOptions: ~Copyable {
     if code == CURLE_OK { identity = target }
     return code
   }
-
-  /// The library's default location.
-  private static let systemIssuers: (file: String?, folder: String?) = {
-    guard let handle = curl_easy_init() else { return (nil, nil) }
-    defer { curl_easy_cleanup(handle) }
-    func text(_ info: CURLINFO) -> String? { redial_curl_get_text(handle, info).map { String(cString: $0) } }
-    return (text(CURLINFO_CAINFO), text(CURLINFO_CAPATH))
-  }()
 }
