@@ -1,4 +1,5 @@
 #define _GNU_SOURCE 1
+#include <dlfcn.h>
 #include <malloc.h>
 #include "clinux.h"
 
@@ -10,7 +11,9 @@ int redial_accept_nonblocking(int listener) {
 
 size_t redial_free_heap_bytes(void) {
 #if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
-    return mallinfo2().fordblks;
+    // Not by its name: a binary that is linked for older systems runs on those that lack it.
+    struct mallinfo2 (*look)(void) = (struct mallinfo2 (*)(void))dlsym(RTLD_DEFAULT, "mallinfo2");
+    return look ? look().fordblks : 0;
 #else
     return 0;
 #endif
