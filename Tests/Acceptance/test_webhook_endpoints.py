@@ -15,6 +15,7 @@ from faults import Faults
 from processes import BOUND, HASTY, NO_BREAKER, ROOT, breaker, run, wait_until
 from test_contract import CONTRACT, check
 from test_events import Stream
+from test_replicas import LASTING
 
 SCHEMA = json.loads((ROOT / "api/webhooks.schema.json").read_text())
 FITS = jsonschema.Draft202012Validator(SCHEMA, format_checker=jsonschema.FormatChecker())
@@ -469,7 +470,7 @@ def test_the_schema_of_payloads_says_what_the_contract_says():
 
 def test_a_test_reaches_an_endpoint_whose_breaker_is_open(instances, receiver, flaky):
     hook, target = receiver(), flaky()
-    _, services = instances(2)
+    _, services = instances(2, *LASTING)
     endpoint = register(services[0], hook.url)
     key = f"webhook%3A{endpoint['id']}"
     assert services[0]("POST", f"/v1/targets/{key}/trip").status == 200
