@@ -87,7 +87,7 @@ def main(binary, folder):
             stdout=log, stderr=log, stdin=subprocess.DEVNULL)
     try:
         calls = {}
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while True:
             try:
                 ask("GET", "/v1/calls")

@@ -406,8 +406,7 @@ def test_bad_receivers_delay_neither_calls_nor_each_other(redial, flaky, receive
     service, target = redial("--max-in-flight-per-target", "2"), flaky()
     stuck, down, good = receiver(hang), receiver(lambda request: None), receiver()
     try:
-        for url in (stuck.url, down.url, good.url):
-            register(service, url)
+        key, *_ = [f"webhook:{register(service, url)['id']}" for url in (stuck.url, down.url, good.url)]
         calls = [service.submit(url=target.url) for _ in range(30)]
         for identity in calls:
             assert service.ended(identity)["state"] == "succeeded"
@@ -416,7 +415,8 @@ def test_bad_receivers_delay_neither_calls_nor_each_other(redial, flaky, receive
         # Another call and its webhook come after all that was due.
         last = service.submit(url=target.url)
         assert json.loads(good.next().body)["data"]["id"] == last
-        assert len(stuck.requests) == 2
+        # On a busy machine an attempt may time out, and another take its place.
+        assert service.target(key)["inFlight"] <= 2
     finally:
         hold.set()
 
