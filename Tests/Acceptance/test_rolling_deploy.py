@@ -58,7 +58,7 @@ def test_an_instance_that_joins_gets_its_share_and_idle_shards_first(instances, 
     answered = threading.Event()
     target = receiver(lambda request: (answered.wait(60) and 200, {}, b""))
     cluster, (first,) = instances(1, *LASTING)
-    calls = [first.submit(**call) for call in spread(target.url)]
+    calls = [first.submit(**call, policy={"attemptTimeout": "10m"}) for call in spread(target.url)]
     for _ in calls:
         target.next()
     owners = ("SELECT DISTINCT l.owner FROM redial.leases l JOIN redial.targets t ON t.shard = l.shard "
