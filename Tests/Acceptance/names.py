@@ -63,7 +63,7 @@ def silence():
 def ended(url, policy):
     status, call = rebinding.ask("POST", "/v1/calls", json.dumps({"url": url, "policy": policy}))
     assert status == 202, call
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while not call.get("finishedAt"):
         assert time.monotonic() < deadline, call
         call = rebinding.ask("GET", f"/v1/calls/{call['id']}?wait=5s")[1]
@@ -90,7 +90,7 @@ def main(binary, folder):
                  "--name-cache-time", f"{CACHE_TIME}s", "--allow-unauthenticated", "true"],
                 env=os.environ | {"REDIAL_TEST_CONSTANTS": f"happyEyeballsDelay={delay}ms"}, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
         try:
-            deadline = time.monotonic() + 20
+            deadline = time.monotonic() + 60
             while True:
                 try:
                     rebinding.ask("GET", "/v1/calls")

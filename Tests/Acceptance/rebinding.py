@@ -63,7 +63,7 @@ def ask_without_a_name(name):
     url = f"http://{name}.example:{PORT}"
     status, call = ask("POST", "/v1/calls", json.dumps({"url": url, "policy": {"maxAttempts": 1}}))
     assert status == 202, call
-    call = ask("GET", f"/v1/calls/{call['id']}?wait=20s")[1]
+    call = ask("GET", f"/v1/calls/{call['id']}?wait=50s")[1]
     targets = {t["key"]: t["breaker"]["consecutiveFailures"] for t in ask("GET", "/v1/targets")[1]["data"]}
     attempt = call["attempts"][0]
     return attempt["outcome"], attempt["error"]["code"], targets[url]
@@ -87,7 +87,7 @@ def main(binary, folder):
             stdout=log, stderr=log, stdin=subprocess.DEVNULL)
     try:
         calls = {}
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while True:
             try:
                 ask("GET", "/v1/calls")

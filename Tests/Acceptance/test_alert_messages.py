@@ -180,6 +180,9 @@ def test_instances_tell_once_whoever_runs_the_calls(instances, receiver):
     wait_until(lambda: len(chat.requests) == 2, "both are sent")
     for service in services:
         assert sorted(one["target"] for one in incidents(service, "?state=open")) == sorted(names)
+    # Like every call it would be sent again if its attempt were cut off.
+    for incident in incidents(services[1], "?state=open"):
+        wait_until(lambda: [sent["state"] for sent in deliveries(services[1], incident)] == ["succeeded"], "it is delivered")
     # One dies, and the other takes its targets over: it finds what was sent, and sends the ends alone.
     services[0].kill()
     for name in names:

@@ -69,7 +69,7 @@ def test_a_request_is_forwarded_as_it_is(redial, receiver):
         "PUT", f"/v1/forward/{target.url}/a%20b//c?x=1&y=%2F", b"\x00\xffbody", {
             "x-one": "1", "content-type": "application/octet-stream", "connection": "keep-alive, x-hop", "x-hop": "no",
             "authorization": "Bearer t", "redial-policy": '{"maxAttempts": 7}', "redial-label": "team=payments",
-            "redial-target": "billing", "prefer": "wait=10"})
+            "redial-target": "billing", "prefer": "wait=50"})
     assert answer.status == 200 and answer.json["state"] == "succeeded", answer.body
     assert answer.json["maxAttempts"] == 7 and answer.json["target"] == "billing"
     assert answer.json["labels"] == {"team": "payments"}
@@ -87,7 +87,7 @@ def test_a_request_is_forwarded_as_it_is(redial, receiver):
 def test_a_forwarded_body_keeps_its_content_coding(redial, receiver, coding, body):
     service, target = redial(), receiver()
     answer = service("POST", f"/v1/forward/{target.url}", body, {
-        "content-type": "text/plain", "content-encoding": coding, "prefer": "wait=10"})
+        "content-type": "text/plain", "content-encoding": coding, "prefer": "wait=50"})
     assert answer.status == 200 and answer.json["state"] == "succeeded", answer.body
     request = target.next()
     assert request.headers["content-encoding"] == coding and request.body == body
@@ -138,7 +138,7 @@ def test_what_a_client_shows_to_redial_goes_no_further(redial, receiver):
     path = f"/v1/forward/{target.url}"
 
     def forwarded(**headers):
-        answer = service("POST", path, b"x", {"prefer": "wait=10"} | {k.replace("_", "-"): v for k, v in headers.items()})
+        answer = service("POST", path, b"x", {"prefer": "wait=50"} | {k.replace("_", "-"): v for k, v in headers.items()})
         assert answer.status == 200 and answer.json["state"] == "succeeded", answer.body
         return target.next()
 
@@ -169,7 +169,7 @@ def test_what_a_client_shows_to_redial_goes_no_further(redial, receiver):
 def test_the_admin_key_is_not_forwarded(redial, receiver):
     key, target = "k" * 32, receiver()
     service = redial(env={"REDIAL_ADMIN_KEY": key})
-    answer = service("POST", f"/v1/forward/{target.url}", b"x", {"prefer": "wait=10", "authorization": f"Bearer {key}"})
+    answer = service("POST", f"/v1/forward/{target.url}", b"x", {"prefer": "wait=50", "authorization": f"Bearer {key}"})
     assert answer.status == 200, answer.body
     request = target.next()
     assert request.headers["authorization"] is None and key not in str(request.headers)

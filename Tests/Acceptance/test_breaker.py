@@ -137,6 +137,8 @@ def test_an_outage_is_reported_once_whatever_its_breaker_does(redial, receiver):
     assert f'redial_target_down{{target="{target.url}"}} 1' in service("GET", "/metrics").body.decode()
     listed = run("targets", "--server", service.url).stdout
     assert f"down since {shown['outage']['since']}: status 500" in listed and " wait for " in listed, listed
+    # A delivery that the kill cut off would be made again.
+    wait_until(lambda: service("GET", "/v1/calls?kind=webhook&state=succeeded").json["data"], "the outage is reported")
     # Neither does a restart make two of it.
     service.kill()
     service.start()

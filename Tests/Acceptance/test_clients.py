@@ -47,7 +47,7 @@ def test_a_call_from_its_submission_to_its_attempts(redial, flaky, client):
 
 def test_a_submission_can_wait_for_the_result(redial, flaky, client):
     service, target = redial(), flaky()
-    call = client(service.url).submit({"url": target.url + "/?fail=1", "policy": QUICK}, wait=20)
+    call = client(service.url).submit({"url": target.url + "/?fail=1", "policy": QUICK}, wait=50)
     assert call["state"] == "succeeded" and call["attempts"][1]["status"] == 200
 
 
@@ -225,7 +225,7 @@ def test_a_call_is_replayed_and_erased(redial, flaky, client):
     redial.wait(call, timeout=60)
     plan = redial.replayDryRun(call, {"labels": {"team": "b"}})
     assert plan["egress"]["verdict"] == "allowed" and [entry["id"] for entry in redial.list()] == [call]
-    again = redial.replay(call, {"labels": {"team": "b"}, "body": None}, idempotencyKey="again", wait=20)
+    again = redial.replay(call, {"labels": {"team": "b"}, "body": None}, idempotencyKey="again", wait=50)
     assert (again["state"], again["replayOf"], again["labels"]) == ("succeeded", call, {"team": "b"})
     assert redial.replay(call, {"labels": {"team": "b"}, "body": None}, idempotencyKey="again")["id"] == again["id"]
     assert redial.get(again["id"], withRequest=True)["request"]["body"] == ""

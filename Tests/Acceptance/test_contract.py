@@ -215,7 +215,7 @@ def test_every_operation_answers_as_documented(redial, flaky):
     ask("get", "/v1/targets/{key}/forecast", key="nobody")
     ask("get", "/v1/targets/{key}/forecast", key="a", query="?rate=0")
     json = {"content-type": "application/json"}
-    ask("post", "/v1/calls", {"url": target.url}, json | {"prefer": "wait=10"})
+    ask("post", "/v1/calls", {"url": target.url}, json | {"prefer": "wait=50"})
     ask("post", "/v1/calls", {"url": target.url}, query="?dryRun=true")
     ask("get", "/v1/calls/{id}", id=identity, query="?wait=1s")
     ask("post", "/v1/calls/batch", [{"url": target.url}, {}])
@@ -225,7 +225,7 @@ def test_every_operation_answers_as_documented(redial, flaky):
     ask("post", "/v1/calls/batch", "[]", {"content-type": "text/plain"})
     ask("post", "/v1/calls/batch", [{}] * 1001)
     ask("post", "/v1/forward/{url}", b"x", url=target.url)
-    ask("post", "/v1/forward/{url}", b"x", {"prefer": "wait=10"}, url=target.url)
+    ask("post", "/v1/forward/{url}", b"x", {"prefer": "wait=50"}, url=target.url)
     ask("post", "/v1/forward/{url}", b"x", {"idempotency-key": ""}, url=target.url)
     ask("post", "/v1/forward/{url}", b"x" * 200_000, url=target.url)
     ask("post", "/v1/forward/{url}", b"x", url="nonsense")
@@ -254,7 +254,7 @@ def test_every_operation_answers_as_documented(redial, flaky):
     for example in CONTRACT["paths"][anew]["post"]["requestBody"]["content"]["application/json"]["examples"].values():
         ask("post", anew, example["value"] | ({"url": target.url} if "url" in example["value"] else {}), id=identity)
     ask("post", anew, id=identity)
-    ask("post", anew, headers={"prefer": "wait=10"}, id=identity)
+    ask("post", anew, headers={"prefer": "wait=50"}, id=identity)
     ask("post", anew, query="?dryRun=true", id=identity)
     ask("post", anew, "{", json, id=identity)
     ask("post", anew, {"polcy": 1}, id=identity)

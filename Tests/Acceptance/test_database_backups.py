@@ -80,7 +80,7 @@ def test_instances_go_on_with_what_a_restored_server_has(instances, receiver, ar
     kept = submit(first, "kept", url=f"{target.url}/kept", target="kept")
     assert first.ended(kept)["state"] == "succeeded"
     waiting = submit(first, url=f"{target.url}/waiting", target="waiting", **HOUR)
-    slow = submit(first, url=f"{target.url}/slow", target="slow")
+    slow = submit(first, url=f"{target.url}/slow", target="slow", policy={"attemptTimeout": "10m"})
     wait_until(lambda: "/slow" in order, "the target has the slow call")
     # Between two commits.
     moment = archived.query("SELECT clock_timestamp()")[0][0]

@@ -41,7 +41,7 @@ def test_while_the_database_is_away_calls_are_refused_and_accepted_ones_go_on_wh
 
 def test_a_key_whose_submission_was_in_doubt_makes_one_call(instances, receiver):
     target = receiver()
-    cluster, (service,) = instances(1)
+    cluster, (service,) = instances(1, *LASTING)
     cluster.stop("immediate")
     submit = lambda: service("POST", "/v1/calls", {"url": target.url}, {"idempotency-key": "in-doubt"})
     assert submit().status == 503
@@ -56,7 +56,7 @@ def test_a_key_whose_submission_was_in_doubt_makes_one_call(instances, receiver)
 
 def test_a_submission_that_is_in_doubt_while_the_database_is_away_gets_an_answer(instances, receiver):
     target = receiver()
-    cluster, (service,) = instances(1)
+    cluster, (service,) = instances(1, *LASTING)
     # It keeps the commit open until the server stops.
     holder = subprocess.Popen(
         [f"{PROGRAMS[0]}/psql", "-X", "-q", "-h", cluster.folder, "-U", "postgres", "-d", "redial", "-c",

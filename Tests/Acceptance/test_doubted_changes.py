@@ -32,7 +32,7 @@ def test_a_change_whose_answer_is_lost_is_made_and_answered(made, instances, dat
     assert begun.status == 202, begun.body
     # The change came after the counts.
     assert counts() == 5
-    listed = service("GET", "/v1/operations").json["data"]
+    listed = wait_until(lambda: service("GET", "/v1/operations").json.get("data"), "it is listed")
     assert [operation["id"] for operation in listed] == [begun.json["id"]]
 
     way.tell("lose", "insert_document")

@@ -117,7 +117,8 @@ def test_names_are_remembered_as_long_as_is_set_and_a_dead_address_costs_a_delay
     assert moved - first >= 3, seen
     addresses = [address for address, _ in seen["moving"]]
     assert addresses == sorted(addresses) and addresses[0] == "93.184.216.34" and addresses[-1] == "93.184.216.35", seen
-    assert addresses.count("93.184.216.34") >= 2, seen
+    # Who is held up for longer than that finds the new address at once.
+    assert {address for address, when in seen["moving"] if when - first < 3} == {"93.184.216.34"}, seen
 
 
 def test_a_name_that_changes_its_address_gains_nothing(tmp_path):

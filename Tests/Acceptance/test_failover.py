@@ -156,15 +156,15 @@ def test_a_commit_that_no_synchronous_standby_has_is_not_taken_for_made(made, tm
 def test_leases_are_renewed_while_the_synchronous_standby_is_away(servers, instances, receiver):
     answered = threading.Event()
     target, pair = receiver(lambda request: (answered.wait(60) and 200, {}, b"")), servers(synchronous=True)
-    _, services = instances(2, "--lease-duration", "2s", on=pair)
-    calls = [services[0].submit(**call) for call in spread(target.url)]
+    _, services = instances(2, "--lease-duration", "4s", on=pair)
+    calls = [services[0].submit(**call, policy={"attemptTimeout": "10m"}) for call in spread(target.url)]
     for _ in calls:
         target.next()
     ends = "SELECT min(expires_at) FROM redial.beats"
     pair.standby.stop()
     begun = int(pair.query(ends, "redial")[0][0])
     # Two leases later.
-    wait_until(lambda: int(pair.query(ends, "redial")[0][0]) > begun + 4_000_000, "the leases are renewed")
+    wait_until(lambda: int(pair.query(ends, "redial")[0][0]) > begun + 8_000_000, "the leases are renewed")
     pair.standby.start()
     answered.set()
     for identity in calls:

@@ -123,7 +123,7 @@ def test_an_issue_outlives_its_newest_call_and_keeps_its_words(redial, receiver)
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_an_issue_says_whom_it_concerns(count, request, receiver):
-    service = request.getfixturevalue("redial")() if count == 1 else request.getfixturevalue("instances")(count)[1][-1]
+    service = request.getfixturevalue("redial")() if count == 1 else request.getfixturevalue("instances")(count, *LASTING)[1][-1]
     target = receiver(lambda request: (422, {}, b"card declined"))
     for number in range(5):
         fail(service, f"{target.url}/{'card' if number else f'orders/{number + 4711}'}?token=secret", 1, target="bank",

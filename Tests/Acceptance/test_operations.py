@@ -151,7 +151,7 @@ def test_failed_calls_are_replayed_once_each_whatever_is_killed(redial, receiver
     assert bodies and all(body == {"amount": 17} for body in bodies)
     assert all(service.get(call)["state"] == "failed" and service.get(call)["attemptCount"] == 1 for call in calls)
     # Another operation replays them again, and it can be stopped.
-    operation = begin(service, action="replay", filter=filter | {"createdBefore": service.get(other)["createdAt"]}, ratePerSecond=10)
+    operation = begin(service, action="replay", filter=filter | {"createdBefore": service.get(other)["createdAt"]}, ratePerSecond=2)
     wait_until(lambda: get(service, operation["id"])["done"] > 0, "it is under way")
     stopped = service("POST", f"/v1/operations/{operation['id']}/cancel").json
     assert stopped["state"] == "cancelled" and stopped["done"] < 59

@@ -314,7 +314,7 @@ def test_chromium_a_navigation_passes_on_no_cookie_of_another_program(page, redi
     # Even where one of the service's own pages would forward.
     page.goto(service.url)
     answer = page.evaluate(
-        """async path => (await fetch(path, {headers: {prefer: "wait=10"}})).status""",
+        """async path => (await fetch(path, {headers: {prefer: "wait=50"}})).status""",
         f"/v1/forward/http://127.0.0.1:{attacker.port}/hit")
     assert answer == 200 and len(attacker.hits()) == 1
     assert "cookie" not in attacker.hits()[0].headers

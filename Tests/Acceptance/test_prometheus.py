@@ -97,7 +97,7 @@ def test_only_the_busiest_targets_have_series_of_their_own(redial, flaky):
     service, target = redial("--named-targets", "2"), flaky()
     for number in range(5):
         for _ in range(number + 1):
-            service.submit(url=target.url + "/?delay=20s", target=f"t\"{number}")
+            service.submit(url=target.url + "/?delay=10m", target=f"t\"{number}", policy={"attemptTimeout": "10m"})
     def named():
         text = service("GET", "/metrics").body.decode()
         return dict(re.findall(r'redial_target_attempts_in_flight\{target="(.*)"\} (\d+)', text))

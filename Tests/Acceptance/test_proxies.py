@@ -127,7 +127,7 @@ def test_every_link_leads_to_where_the_client_of_a_trusted_proxy_can_follow(redi
         link = headers["location"]
         assert link.startswith(BASE + "/v1/"), link
         assert ask(service.port, "GET", link.removeprefix(BASE))[0] == 200
-    waited = ask(service.port, "POST", "/v1/calls", {"url": target.url}, FORWARDED | {"prefer": "wait=20"})
+    waited = ask(service.port, "POST", "/v1/calls", {"url": target.url}, FORWARDED | {"prefer": "wait=50"})
     assert waited[0] == 200 and waited[1]["content-location"].startswith(BASE + "/v1/calls/call_")
     kept = ask(service.port, "GET", "/v1/calls", None, FORWARDED)
     assert kept[1]["location"] is None

@@ -9,7 +9,7 @@ import pytest
 
 from faults import Faults
 from processes import wait_until
-from test_replicas import spread
+from test_replicas import LASTING, spread
 
 TEN_MINUTES = 600
 DELAY = 3
@@ -82,7 +82,8 @@ def test_calls_of_one_key_run_in_the_order_of_their_answers_although_a_clock_is_
 
     target = receiver(answer)
     faults = [Faults(tmp_path / f"clock{number}", "none") for number in range(2)]
-    cluster, services = instances(2, each=lambda number: {"env": faults[number].env})
+    lease = () if dies else LASTING
+    cluster, services = instances(2, *lease, each=lambda number: {"env": faults[number].env})
     try:
         services[0].submit(url=f"{target.url}/first", target="t", orderingKey="k")
         running.wait()

@@ -65,13 +65,13 @@ def test_large_bodies_waits_and_events_pass(instances, receiver, nginx):
     listener.connection.request("GET", "/v1/events")
     stream = listener.connection.getresponse()
     assert stream.status == 200
-    answer = front("POST", f"/v1/forward/{target.url}/a", b"x" * 1_000_000, {"prefer": "wait=20", "expect": "100-continue"})
+    answer = front("POST", f"/v1/forward/{target.url}/a", b"x" * 1_000_000, {"prefer": "wait=50", "expect": "100-continue"})
     assert answer.status == 200, answer.body
     assert len(target.next().headers["content-length"]) == 7
     # It arrives although the answer does not end.
     while not (line := stream.fp.readline()).startswith(b"event: call.succeeded"):
         assert line, "the stream ended"
-    answer = front("POST", "/v1/calls", {"url": target.url}, {"prefer": "wait=20"})
+    answer = front("POST", "/v1/calls", {"url": target.url}, {"prefer": "wait=50"})
     assert (answer.status, answer.json["state"]) == (200, "succeeded")
     lines = "".join(json.dumps({"url": target.url, "target": f"t{n % 9}"}) + "\n" for n in range(2000)).encode()
     answer = front("POST", "/v1/calls/batch", lines, {"content-type": "application/x-ndjson"})

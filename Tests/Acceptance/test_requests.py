@@ -163,7 +163,7 @@ def test_a_replay_has_its_changes_and_everything_else_as_it_was(redial, receiver
     assert other.next().body == b"x" * 300_000
     plan = replay(service, identity, {"labels": {"c": "d"}}, 200, query="?dryRun=true")
     assert plan["call"]["url"] == f"{target.url}/a" and plan["call"]["labels"] == {"c": "d"}
-    waited = replay(service, large, status=200, headers={"prefer": "wait=10"})
+    waited = replay(service, large, status=200, headers={"prefer": "wait=50"})
     assert waited["state"] == "succeeded"
 
 

@@ -8,7 +8,7 @@ import pytest
 from crashes import FLAGS, Target
 from processes import Client, wait_until
 from replica_crashes import History, Load, ReplicaCrashes, assert_nothing_lost
-from test_replicas import spread
+from test_replicas import LASTING, spread
 
 pytestmark = pytest.mark.part("database")
 
@@ -57,14 +57,14 @@ def test_a_rolling_deploy_refuses_nothing_and_runs_nothing_twice(made, tmp_path,
 def test_an_instance_that_joins_gets_its_share_and_idle_shards_first(instances, receiver):
     answered = threading.Event()
     target = receiver(lambda request: (answered.wait(60) and 200, {}, b""))
-    cluster, (first,) = instances(1)
-    calls = [first.submit(**call) for call in spread(target.url)]
+    cluster, (first,) = instances(1, *LASTING)
+    calls = [first.submit(**call, policy={"attemptTimeout": "10m"}) for call in spread(target.url)]
     for _ in calls:
         target.next()
     owners = ("SELECT DISTINCT l.owner FROM redial.leases l JOIN redial.targets t ON t.shard = l.shard "
               "WHERE t.key LIKE '%target%'")
     before = cluster.query(owners, "redial")
-    _, (second,) = instances(1, on=cluster)
+    _, (second,) = instances(1, *LASTING, on=cluster)
     shares = "SELECT count(*) FROM redial.leases WHERE owner IS NOT NULL GROUP BY owner"
     wait_until(lambda: cluster.query(shares, "redial") == [["32"], ["32"]], "both have even shares")
     # The shards with attempts in flight, and only these, had a reason to stay.

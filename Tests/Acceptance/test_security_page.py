@@ -39,7 +39,7 @@ def test_what_it_says_of_doors_and_files_is_so(redial, flaky):
         200, 200, 401, 401, 200]
     key = nobody("POST", "/v1/keys", {"name": "k", "scopes": ["submit"]}, admin).json["key"]
     submitter = {"authorization": f"Bearer {key}"}
-    answer = nobody("POST", "/v1/calls", {"url": target.url}, submitter | {"prefer": "wait=10"})
+    answer = nobody("POST", "/v1/calls", {"url": target.url}, submitter | {"prefer": "wait=50"})
     assert answer.status == 200 and answer.json["state"] == "succeeded", "it sees what it submits"
     assert nobody("GET", f"/v1/calls/{answer.json['id']}", headers=submitter).status == 403
     tenant = nobody("POST", "/v1/keys", {"name": "t", "scopes": ["admin"], "namespace": "acme"}, admin).json["key"]

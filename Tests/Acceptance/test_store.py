@@ -23,14 +23,15 @@ def value(service, name):
 
 def test_finished_calls_go_when_their_time_is_over_and_others_stay(redial, receiver):
     target = receiver()
-    service = redial("--retention-time", "1s", "--idempotency-time", "1s")
-    waiting = service.submit(url=target.url, delay="1h")
+    service = redial("--retention-time", "1h", "--idempotency-time", "1h", clock=True)
+    waiting = service.submit(url=target.url, delay="10h")
     done = [service.submit(url=target.url) for _ in range(20)]
     for identity in done:
         service.ended(identity)
+    service.advance(3600)
     for identity in done:
         wait_until(lambda: service("GET", f"/v1/calls/{identity}").status == 404, f"{identity} is gone")
-    assert value(service, "redial_calls_removed_total") == 20
+    wait_until(lambda: value(service, "redial_calls_removed_total") == 20, "all are counted")
     assert service.get(waiting)["state"] == "scheduled"
     assert [c["id"] for c in service("GET", "/v1/calls").json["data"]] == [waiting]
 
@@ -52,9 +53,9 @@ def test_a_damaged_call_is_told_of_and_stops_nothing_else(redial, receiver):
     target = receiver()
     service = redial()
     key = {"idempotency-key": "k1"}
-    descriptor = {"url": target.url, "delay": "8s", "labels": {"order": "17"}, "target": "shop"}
+    descriptor = {"url": target.url, "delay": "1h", "labels": {"order": "17"}, "target": "shop"}
     damaged = service("POST", "/v1/calls", descriptor, key).json["id"]
-    whole = service.submit(url=target.url, delay="8s")
+    whole = service.submit(url=target.url, delay="1h")
     service.terminate()
     with sqlite3.connect(service.store) as store:
         rows = store.execute("SELECT id FROM calls ORDER BY id").fetchall()
@@ -250,7 +251,7 @@ def test_what_is_exported_is_imported_elsewhere_and_goes_on_there(redial, receiv
     service = redial()
     done = service.submit(url=target.url, body="hello", method="POST")
     service.ended(done)
-    waiting = [service.submit(url=target.url + f"/{n}", delay="3s") for n in range(3)]
+    waiting = [service.submit(url=target.url + f"/{n}", delay="1h") for n in range(3)]
     exported = run("export", *on(service), "--state", "scheduled")
     assert exported.returncode == 0 and len(exported.stdout.splitlines()) == 3, exported
     assert [json.loads(line)["id"] for line in exported.stdout.splitlines()] == waiting
@@ -273,8 +274,9 @@ def test_what_is_exported_is_imported_elsewhere_and_goes_on_there(redial, receiv
     assert "line 2: " in answer.stderr and "line 4: " in answer.stderr and "uri" in answer.stderr, answer
     answer = run("import", *store, everything)
     assert answer.returncode == 0 and "imported 2 calls; 2 calls already existed" in answer.stdout, answer
-    other = redial(folder=folder)
+    other = redial(folder=folder, clock=True)
     assert other.get(done)["state"] == "succeeded"
+    other.advance(3600)
     for identity in waiting:
         assert other.ended(identity)["state"] == "succeeded"
     assert doctor(other)["clean"]

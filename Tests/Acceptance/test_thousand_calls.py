@@ -89,7 +89,8 @@ def test_a_thousand_calls_survive_kill_9_in_their_middle(redial, flaky, receiver
     for share in (250, 550, 800):
         wait_until(lambda: len(ids) >= share, f"{share} calls are accepted")
         cut_off.append(service.submit(url=silent.url, policy=QUICK))
-        wait_until(lambda: silent.requests and silent.requests[-1].headers["idempotency-key"] == cut_off[-1], "it is under way")
+        # An earlier one may be tried again meanwhile.
+        wait_until(lambda: any(r.headers["idempotency-key"] == cut_off[-1] for r in silent.requests), "it is under way")
         time.sleep(chance.uniform(0, 0.02))
         service.kill()
         service.start()
@@ -100,5 +101,7 @@ def test_a_thousand_calls_survive_kill_9_in_their_middle(redial, flaky, receiver
     assert len(set(ids)) == 1000
     check_all(service, target, ids)
     for identity in cut_off:
-        assert [a["outcome"] for a in service.ended(identity)["attempts"]] == ["interrupted", "answered"]
+        # The next kill may cut off its second attempt too.
+        *before, last = [attempt["outcome"] for attempt in service.ended(identity)["attempts"]]
+        assert set(before) == {"interrupted"} and last == "answered"
     assert service.terminate() == 0

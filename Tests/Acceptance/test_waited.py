@@ -7,6 +7,7 @@ import pytest
 from processes import run, wait_until
 from test_contract import validator
 from test_events import Stream
+from test_replicas import LASTING
 
 PATIENT = {"backoff": {"initial": "400ms", "multiplier": 1, "jitter": "none"}, "deadline": "12h"}
 CALL = validator({"$ref": "#/components/schemas/Call"})
@@ -26,7 +27,7 @@ def test_each_attempt_has_its_waits_by_their_causes(store, redial, instances, re
         service, delay, pause = redial(clock=True), 3600, 1800
         let_pass = service.advance
     else:
-        service, delay, pause = instances(1)[1][0], 1, 1.5
+        service, delay, pause = instances(1, *LASTING)[1][0], 1, 1.5
         let_pass = time.sleep
     target, hook = receiver(lambda request: (500 if request.headers["redial-attempt"] == "1" else 200, {}, b"")), receiver()
     events = Stream(service)

@@ -15,6 +15,7 @@ from faults import Faults
 from processes import BOUND, HASTY, NO_BREAKER, ROOT, breaker, run, wait_until
 from test_contract import CONTRACT, check
 from test_events import Stream
+from test_replicas import LASTING
 
 SCHEMA = json.loads((ROOT / "api/webhooks.schema.json").read_text())
 FITS = jsonschema.Draft202012Validator(SCHEMA, format_checker=jsonschema.FormatChecker())
@@ -405,8 +406,7 @@ def test_bad_receivers_delay_neither_calls_nor_each_other(redial, flaky, receive
     service, target = redial("--max-in-flight-per-target", "2"), flaky()
     stuck, down, good = receiver(hang), receiver(lambda request: None), receiver()
     try:
-        for url in (stuck.url, down.url, good.url):
-            register(service, url)
+        key, *_ = [f"webhook:{register(service, url)['id']}" for url in (stuck.url, down.url, good.url)]
         calls = [service.submit(url=target.url) for _ in range(30)]
         for identity in calls:
             assert service.ended(identity)["state"] == "succeeded"
@@ -415,7 +415,8 @@ def test_bad_receivers_delay_neither_calls_nor_each_other(redial, flaky, receive
         # Another call and its webhook come after all that was due.
         last = service.submit(url=target.url)
         assert json.loads(good.next().body)["data"]["id"] == last
-        assert len(stuck.requests) == 2
+        # On a busy machine an attempt may time out, and another take its place.
+        assert service.target(key)["inFlight"] <= 2
     finally:
         hold.set()
 
@@ -469,7 +470,7 @@ def test_the_schema_of_payloads_says_what_the_contract_says():
 
 def test_a_test_reaches_an_endpoint_whose_breaker_is_open(instances, receiver, flaky):
     hook, target = receiver(), flaky()
-    _, services = instances(2)
+    _, services = instances(2, *LASTING)
     endpoint = register(services[0], hook.url)
     key = f"webhook%3A{endpoint['id']}"
     assert services[0]("POST", f"/v1/targets/{key}/trip").status == 200
