@@ -1,5 +1,7 @@
 """The command as a Python package, and what Scripts/release refuses. The whole release is made and installed by the campaign."""
 
+import importlib.machinery
+import importlib.util
 import os
 import pathlib
 import re
@@ -153,3 +155,18 @@ def test_a_release_without_a_key_must_be_called_a_trial(source):
     assert "give --key FILE, which signs the release, or --trial" in refused(source, version())
     assert "not allowed with" in refused(source, version(), "--trial", "--images", ".", "--without-images")
     assert f"has no redial-{version()}-image-*.tar.gz" in refused(source, version(), "--trial", "--images", source)
+
+
+def test_the_signature_is_checked_as_the_page_says(tmp_path):
+    loader = importlib.machinery.SourceFileLoader("release", str(ROOT / "Scripts/release"))
+    release = importlib.util.module_from_spec(importlib.util.spec_from_loader("release", loader))
+    loader.exec_module(release)
+    checked("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", tmp_path / "key")
+    sums = tmp_path / "SHA256SUMS"
+    sums.write_text("0123  redial\n")
+    assert "ssh-ed25519" in release.sign(tmp_path / "key", tmp_path)
+    (tmp_path / "signers").write_text("redial " + (tmp_path / "key.pub").read_text())
+    (command,) = re.findall(r"^ssh-keygen -Y verify.*$", (ROOT / "docs/installing.md").read_text(), re.M)
+    assert "Good" in checked("bash", "-c", command, cwd=tmp_path)
+    sums.write_text("4567  redial\n")
+    assert subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True).returncode != 0
