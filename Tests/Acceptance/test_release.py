@@ -1,5 +1,6 @@
 """The command as a Python package, and what Scripts/release refuses. The whole release is made and installed by the campaign."""
 
+import gzip
 import importlib.machinery
 import importlib.util
 import os
@@ -170,3 +171,26 @@ def test_the_signature_is_checked_as_the_page_says(tmp_path):
     assert "Good" in checked("bash", "-c", command, cwd=tmp_path)
     sums.write_text("4567  redial\n")
     assert subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True).returncode != 0
+
+
+ENGINE = """#!/bin/sh
+echo "$*" >>"$0.log"
+for word; do
+  case $word in build=*) sha256sum <"${word#build=}/out/redial" >>"$0.log" ;; esac
+done
+[ "$1" != save ] || echo images
+"""
+
+
+def test_images_are_built_around_a_binary_and_saved(tmp_path):
+    """What an engine is asked for; the campaign builds the images themselves where one runs."""
+    engine, archive = tmp_path / "engine", tmp_path / "images.tar.gz"
+    engine.write_text(ENGINE)
+    engine.chmod(0o755)
+    checked(ROOT / "packaging/image", SMALL, archive, env=os.environ | {"ENGINE": str(engine)})
+    first, sum, second, again, save = (tmp_path / "engine.log").read_text().splitlines()
+    for words, target in ((first, "-t redial ."), (second, "-t redial:minimal --target minimal .")):
+        assert words.startswith("build --build-context build=") and words.endswith(target), words
+        assert f"VERSION={version()} " in words
+    assert sum == again == checked("sha256sum", "-", stdin=open(SMALL)).strip()
+    assert save == "save redial redial:minimal" and gzip.decompress(archive.read_bytes()) == b"images\n"
