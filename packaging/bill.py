@@ -6,6 +6,8 @@ import re
 import subprocess
 from datetime import datetime, timezone
 
+import elf
+
 # The licences of the Debian packages whose libraries are linked, in the names of SPDX.
 LICENSES = {
     "libc6": "LGPL-2.1-or-later",
@@ -24,8 +26,11 @@ def output(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def libraries(binary):
+def libraries(binary, architecture):
     """The Debian packages of the shared libraries that a binary names, with their versions."""
+    if architecture != output("dpkg", "--print-architecture").strip():
+        # The libraries of another machine are not here.
+        return dict.fromkeys(sorted({"libc6", *elf.packages(binary)}), "NOASSERTION")
     names = re.findall(r"NEEDED.*\[(.*)\]", output("readelf", "--dynamic", "--wide", binary))
     paths = dict(re.findall(r"^\s*(\S+) => (\S+)", output("ldd", binary), re.M))
     found = {}
@@ -58,6 +63,11 @@ def package(identity, name, version, license, supplier, url=None, **more):
     return entry
 
 
+def package_url(name, version, architecture):
+    at = "" if version == "NOASSERTION" else f"@{version.replace('+', '%2B')}"
+    return f"pkg:deb/debian/{name.replace('+', '%2B')}{at}?arch={architecture}"
+
+
 def bill(binary, version, architecture, epoch):
     """The document, as JSON in bytes."""
     with open(binary, "rb") as file:
@@ -75,12 +85,12 @@ def bill(binary, version, architecture, epoch):
     ]
     relations = [("DOCUMENT", "DESCRIBES", "redial"), ("redial", "GENERATES", "binary"),
                  ("binary", "STATIC_LINK", "swift-runtime")]
-    for name, built_with in libraries(binary).items():
+    for name, built_with in libraries(binary, architecture).items():
         identity = f"debian-{name.replace('+', 'x')}"
         packages.append(package(
             identity, name, built_with, LICENSES[name], "Organization: Debian",
-            f"pkg:deb/debian/{name.replace('+', '%2B')}@{built_with.replace('+', '%2B')}?arch={architecture}",
-            comment="Not included: the system's library is used. The version is that of the build."))
+            package_url(name, built_with, architecture),
+            comment="Not included: the system's library is used. The version is that of the build, if it is known."))
         relations.append(("binary", "DYNAMIC_LINK", identity))
     document = {
         "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT",

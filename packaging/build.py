@@ -10,26 +10,16 @@ import hashlib
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 
 import archive
 import bill
 import debian
+import elf
 import manual
+from source import ROOT, output, time_of_the_source
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 UNITS = ROOT / "packaging/systemd"
-
-
-def output(*command):
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT).stdout.strip()
-
-
-def time_of_the_source():
-    """Seconds since 1970."""
-    given = os.environ.get("SOURCE_DATE_EPOCH")
-    return int(given or output("git", "log", "-1", "--format=%ct"))
 
 
 def swift_license():
@@ -38,16 +28,16 @@ def swift_license():
     return (home / "share/swift/LICENSE.txt").read_bytes()
 
 
-def common_files(binary, spdx, epoch):
+def common_files(binary, speaker, spdx, epoch):
     """The content and mode of each file below /usr or /usr/local."""
     files = {"bin/redial": (binary.read_bytes(), 0o755)}
-    for name, page in manual.Manual(binary, epoch).pages().items():
+    for name, page in manual.Manual(speaker, epoch).pages().items():
         files[f"share/man/man1/{name}.1"] = (page.encode(), 0o644)
     places = {
         "bash": "share/bash-completion/completions/redial", "zsh": "share/zsh/site-functions/_redial",
         "fish": "share/fish/vendor_completions.d/redial.fish"}
     for shell, path in places.items():
-        files[path] = (output(binary, "completion", shell).encode() + b"\n", 0o644)
+        files[path] = (output(speaker, "completion", shell).encode() + b"\n", 0o644)
     for unit in ("redial.service", "redial.socket"):
         files[f"lib/systemd/system/{unit}"] = ((UNITS / unit).read_bytes(), 0o644)
     documents = {
@@ -65,16 +55,16 @@ def for_usr_local(files):
     return files | {path: (content.replace(b"/usr/bin/redial", b"/usr/local/bin/redial"), mode)}
 
 
-def main(binary, folder=ROOT / ".build/packages"):
-    binary, folder = pathlib.Path(binary).resolve(), pathlib.Path(folder)
-    epoch = time_of_the_source()
-    version = output(binary, "version").split()[-1]
-    architecture = output("dpkg", "--print-architecture")
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+def make(binary, folder, epoch, speaker=None):
+    """Writes the packages of a binary into the folder.
 
+    The speaker is a binary of the same version that runs on this machine, and prints the manual: one of another architecture
+    does not run here.
+    """
+    speaker = speaker or binary
+    version, architecture = output(speaker, "version").split()[-1], elf.architecture(binary)
     spdx = bill.bill(binary, version, architecture, epoch)
-    files = common_files(binary, spdx, epoch)
+    files = common_files(binary, speaker, spdx, epoch)
     name = f"redial-{version}-linux-{architecture}"
     (folder / f"{name}.spdx.json").write_bytes(spdx)
     (folder / f"{name}.tar.gz").write_bytes(archive.tarball(for_usr_local(files), name, epoch))
@@ -83,10 +73,21 @@ def main(binary, folder=ROOT / ".build/packages"):
     debian.build(
         debian.files(files, version, epoch, license, changes), binary, version, architecture, epoch, package)
 
+
+def write_checksums(folder):
+    """SHA256SUMS of all files in the folder; their paths, and its own."""
     made = sorted(folder.iterdir())
     sums = [f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in made]
     (folder / "SHA256SUMS").write_text("".join(sums))
-    for file in [*made, folder / "SHA256SUMS"]:
+    return [*made, folder / "SHA256SUMS"]
+
+
+def main(binary, folder=ROOT / ".build/packages"):
+    binary, folder = pathlib.Path(binary).resolve(), pathlib.Path(folder)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    make(binary, folder, time_of_the_source())
+    for file in write_checksums(folder):
         print(f"packages: {os.path.relpath(file, ROOT)}, {file.stat().st_size} bytes")
 
 

@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 from email.utils import formatdate
 
+import elf
 from archive import compressed
 
 SOURCES = pathlib.Path(__file__).resolve().parent / "debian"
@@ -41,8 +42,13 @@ def files(common, version, epoch, license, changes):
     }
 
 
-def dependencies(binary):
+def dependencies(binary, architecture):
     """The packages of the libraries, by dpkg's own records of which versions have the symbols that the binary uses."""
+    here = subprocess.run(["dpkg", "--print-architecture"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+    if architecture != here:
+        # dpkg has no records of another machine's libraries; the binary itself says which glibc it needs.
+        major, minor = elf.glibc(binary)
+        return ", ".join([f"libc6 (>= {major}.{minor})", *sorted(elf.packages(binary))])
     with tempfile.TemporaryDirectory() as folder:
         # It looks for the binary in the tree of a package.
         tree = pathlib.Path(folder) / "debian/redial"
@@ -64,7 +70,7 @@ def build(files, binary, version, architecture, epoch, output):
         control = (SOURCES / "control").read_text()
         size = sum((len(content) + 1023) // 1024 for content, _ in files.values())
         for name, value in {"VERSION": version, "ARCHITECTURE": architecture, "MAINTAINER": MAINTAINER,
-                            "SIZE": size, "LIBRARIES": dependencies(binary)}.items():
+                            "SIZE": size, "LIBRARIES": dependencies(binary, architecture)}.items():
             control = control.replace(f"@{name}@", str(value))
         write(root / "DEBIAN/control", control.encode(), 0o644)
         write(root / "DEBIAN/conffiles", b"/etc/redial/redial.json\n", 0o644)

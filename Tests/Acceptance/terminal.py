@@ -14,10 +14,10 @@ from processes import BINARY, BOUND, environment
 class Terminal:
     """A process of the command at a pseudo-terminal, and its whole output."""
 
-    def __init__(self, *arguments, env=None, stdout=None):
+    def __init__(self, *arguments, env=None, stdout=None, binary=BINARY):
         self.leader, follower = pty.openpty()
         self.process = subprocess.Popen(
-            [BINARY, *map(str, arguments)], stdin=follower, stdout=stdout or follower, stderr=follower,
+            [binary, *map(str, arguments)], stdin=follower, stdout=stdout or follower, stderr=follower,
             env=environment({"TERM": "xterm"} | (env or {})), close_fds=True)
         os.close(follower)
         self.text = ""

@@ -140,3 +140,24 @@ def test_a_port_in_use_that_was_asked_for_is_said(redial):
 def test_a_store_of_another_process_is_said(redial):
     answer = run("dev", "--store", f"sqlite:{redial().store}", "--listen", f"127.0.0.1:{free_port()}")
     assert answer.returncode == 3 and "in use by another process" in answer.stderr, answer
+
+
+def test_a_small_memory_is_enough(tmp_path):
+    """As in a container, where /dev/shm has 64 MiB unless somebody has asked for more."""
+    script = 'mount -t tmpfs -o size=64m tmpfs /dev/shm && exec "$0" "$@"'
+    space = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--user", "--map-root-user"])]
+    if subprocess.run([*space, "true"], capture_output=True).returncode:
+        pytest.skip("this machine makes no namespaces for mounts")
+    process = subprocess.Popen(
+        [*space, "sh", "-c", script, BINARY, "dev", "--memory", "--demo", "--listen", f"127.0.0.1:{free_port()}"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        env=environment({"HOME": str(tmp_path)}))
+    try:
+        lines = []
+        while not lines or not lines[-1].startswith("succeeded after"):
+            lines.append(process.stdout.readline())
+            assert lines[-1] and "full" not in lines[-1], lines
+        process.terminate()
+        assert process.wait(BOUND) == 0
+    finally:
+        process.kill()
+        process.wait()

@@ -7,9 +7,12 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "Acceptance"))
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent.parent / "packaging"))
+
 import engines  # noqa: E402  the folder above is needed to find what these import
+import source  # noqa: E402
 import systems  # noqa: E402
-from pages import FOLDER  # noqa: E402
+from pages import FOLDER, RELEASES  # noqa: E402
 
 
 @pytest.fixture(scope="session")
@@ -19,6 +22,14 @@ def packages():
     found = {kind: sorted(FOLDER.glob(pattern)) for kind, pattern in kinds.items()}
     assert all(len(files) == 1 for files in found.values()), f"run `make packages` first: {found}"
     return {kind: files[0] for kind, files in found.items()}
+
+
+@pytest.fixture(scope="session")
+def release():
+    """The folder that `Scripts/release` has made."""
+    folder = RELEASES / source.version()
+    assert (folder / "SHA256SUMS").exists(), "run `Scripts/release --trial` first"
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,9 @@ import re
 from processes import ROOT
 
 FOLDER = ROOT / ".build/packages"
+RELEASES = ROOT / ".build/releases"
+# The end of what `redial call` prints. If the test server is not there yet, one attempt more is made.
+DELIVERED = re.compile(r"attempt (\d+): status 200 .*\nsucceeded after \1 attempts")
 PAGE = ROOT / "docs/installing.md"
 
 

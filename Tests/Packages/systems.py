@@ -5,6 +5,8 @@ import re
 import shutil
 import subprocess
 
+# An address of each system besides those of loopback.
+ADDRESS = "10.0.0.1"
 # For the work of apt, whose mirror may be slow.
 LONG = 600
 
@@ -55,7 +57,7 @@ class System:
 
         Without the network it has a loopback device of its own, on which every port is free.
         """
-        loopback = "" if network else "ip link set lo up; "
+        loopback = "" if network else f"ip link set lo up; ip address add {ADDRESS}/32 dev lo; "
         setup = f'mount -t proc proc "$1/proc"; {loopback}exec chroot "$1" /bin/sh -euc "$2"'
         done = subprocess.run(
             ["unshare", "--mount", "--pid", "--fork", "--kill-child", *([] if network else ["--net"]),

@@ -121,6 +121,8 @@ struct DevCommand {
     } else {
       settings.store = "sqlite://\(folder)/dev.db"
     }
+    // In a container /dev/shm often has 64 MiB, as much as the default would reserve.
+    if passing != nil { settings.reserveBytes = 1 << 20 }
     return settings
   }
 

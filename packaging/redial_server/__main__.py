@@ -1,0 +1,3 @@
+from redial_server import main
+
+main()
