@@ -11,9 +11,15 @@ let strict: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
+/// The same, for modules whose work is the database's, or seldom done: in the binary that ships they are small in place of
+/// fast. A flag that the package manager refuses in a dependency, so `Scripts/binary` alone asks for it.
+let small: [SwiftSetting] = strict + (Context.environment["REDIAL_BINARY"] == nil ? [] : [.unsafeFlags(["-Osize"])])
+
 /// A Swift library target of this package.
-func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: strict)
+func module(
+  _ name: String, _ dependencies: [Target.Dependency] = [], settings: [SwiftSetting] = strict
+) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
 /// A Swift test target of this package.
@@ -74,7 +80,8 @@ let package = Package(
     module("RedialJSON"),
     module("RedialModel", ["RedialText", "RedialJSON", "RedialCore"]),
     module("RedialEngine", ["RedialModel", "RedialText", "RedialJSON", "RedialCore"]),
-    module("RedialForecast", ["RedialEngine", "RedialModel", "RedialText", "RedialJSON", "RedialCore"]),
+    module(
+      "RedialForecast", ["RedialEngine", "RedialModel", "RedialText", "RedialJSON", "RedialCore"], settings: small),
 
     // The library that applications embed.
     module("Redial", ["RedialText", "RedialCore"]),
@@ -100,16 +107,17 @@ let package = Package(
     // The shells around them, and the mailboxes between their threads.
     module("RedialLanes", ["CLinux"]),
     // What all stores have in common, and the two stores.
-    module("RedialStore", ["RedialModel", "RedialText", "RedialJSON", "RedialCore", "CZlib"]),
+    module("RedialStore", ["RedialModel", "RedialText", "RedialJSON", "RedialCore", "CZlib"], settings: small),
     module(
       "RedialSQLite",
-      ["RedialStore", "RedialModel", "RedialText", "RedialJSON", "RedialCore", "CDocuments", "CSQLite"]),
+      ["RedialStore", "RedialModel", "RedialText", "RedialJSON", "RedialCore", "CDocuments", "CSQLite"], settings: small
+    ),
     module(
       "RedialPostgres",
       [
         "RedialStore", "RedialLanes", "RedialModel", "RedialText", "RedialJSON", "RedialCore", "CDocuments",
         "CPostgres",
-      ]),
+      ], settings: small),
     module("RedialTransport", ["RedialLanes", "RedialModel", "RedialText", "RedialCore", "CCurl", "CLinux"]),
     module("HTTPServer", ["RedialLanes", "CLinux", "CZlib"]),
 
@@ -123,7 +131,7 @@ let package = Package(
         "RedialText", "RedialJSON", "RedialCore", "CCrypto", "CDocuments", "CLinux",
       ],
       exclude: ["Dashboard/dashboard.html"],
-      swiftSettings: strict),
+      swiftSettings: small),
     .executableTarget(
       name: "redial",
       dependencies: [
@@ -131,7 +139,7 @@ let package = Package(
         "RedialModel", "RedialText",
         "RedialJSON", "RedialCore",
       ],
-      swiftSettings: strict),
+      swiftSettings: small),
 
     // `make bench`.
     .target(name: "CAllocations", path: "Benchmarks/CAllocations"),

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import pathlib
 import re
 import subprocess
 from datetime import datetime, timezone
@@ -18,6 +19,17 @@ LICENSES = {
     "libssl3": "Apache-2.0",
     "libstdc++6": "GPL-3.0-or-later WITH GCC-exception-3.1",
     "zlib1g": "Zlib",
+}
+# The libraries that are linked into the binary, by the Debian package that `Scripts/static-libraries` has taken: name and licence.
+LINKED = {
+    "curl": ("libcurl", "curl"),
+    "libgcc-10-dev": ("libgcc", "GPL-3.0-or-later WITH GCC-exception-3.1"),
+    "libnghttp2-dev": ("nghttp2", "MIT"),
+    "libsqlite3-dev": ("sqlite", "blessing"),
+    "libssl-dev": ("openssl", "Apache-2.0"),
+    "libstdc++-12-dev": ("libstdc++", "GPL-3.0-or-later WITH GCC-exception-3.1"),
+    "postgresql-15": ("libpq", "PostgreSQL"),
+    "zlib1g-dev": ("zlib", "Zlib"),
 }
 RUN_TIME_LICENSE = "Apache-2.0 WITH Swift-exception"
 
@@ -41,6 +53,15 @@ def libraries(binary, architecture):
         package = owner(paths[name])
         found[package] = output("dpkg-query", "-W", "-f", "${Version}", package)
     return {package.partition(":")[0]: version for package, version in sorted(found.items())}
+
+
+def linked(binary):
+    """The Debian packages whose libraries are in the binary, with their kind and version, as `Scripts/binary` lists them."""
+    listed = pathlib.Path(f"{binary}.libraries")
+    if not listed.exists():
+        return []
+    lines = [line.split() for line in listed.read_text().splitlines()]
+    return [(kind, name, version) for _, kind, name, version in lines if name in LINKED]
 
 
 def owner(path):
@@ -81,7 +102,7 @@ def bill(binary, version, architecture, epoch):
                 f"pkg:generic/redial@{version}", primaryPackagePurpose="APPLICATION"),
         package("swift-runtime", "swift-runtime", swift, RUN_TIME_LICENSE, "Organization: Swift project",
                 f"pkg:generic/swift@{swift}",
-                comment="Linked into the binary: the standard library, concurrency, string processing and Dispatch."),
+                comment="Linked into the binary: the standard library, concurrency and Dispatch."),
     ]
     relations = [("DOCUMENT", "DESCRIBES", "redial"), ("redial", "GENERATES", "binary"),
                  ("binary", "STATIC_LINK", "swift-runtime")]
@@ -92,6 +113,13 @@ def bill(binary, version, architecture, epoch):
             package_url(name, built_with, architecture),
             comment="Not included: the system's library is used. The version is that of the build, if it is known."))
         relations.append(("binary", "DYNAMIC_LINK", identity))
+    for kind, name, built_with in linked(binary):
+        library, license = LINKED[name]
+        packages.append(package(
+            library.replace("+", "x"), library, built_with, license, "Organization: Debian",
+            package_url(name, built_with, "source" if kind == "source" else architecture),
+            comment=f"Linked into the binary, from Debian's {kind} package {name}."))
+        relations.append(("binary", "STATIC_LINK", library.replace("+", "x")))
     document = {
         "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT",
         "name": f"redial-{version}-linux-{architecture}",

@@ -43,6 +43,9 @@ def common_files(binary, speaker, spdx, epoch):
     documents = {
         "LICENSE": (ROOT / "LICENSE").read_bytes(), "LICENSE.swift": swift_license(), "redial.spdx.json": spdx,
         "redial.json": (ROOT / "packaging/redial.json").read_bytes()}
+    # Those of the libraries in it.
+    if (licenses := pathlib.Path(f"{binary}.licenses")).exists():
+        documents["LICENSE.libraries"] = licenses.read_bytes()
     for name, content in documents.items():
         files[f"share/doc/redial/{name}"] = (content, 0o644)
     return files
