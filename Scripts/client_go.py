@@ -168,15 +168,14 @@ def titled(name, text):
 def models(contract, names, notice):
     """The file of the models for these schemas."""
     text = Models(contract).text(names)
-    return shaped(f'// {notice} api/openapi.yaml. DO NOT EDIT.\n\npackage redial\n\nimport (\n"encoding/json"\n"time"\n)\n\n' + text)
+    return shaped(headed(notice, "redial", "encoding/json", "time") + text)
 
 
 def methods(contract, notice):
     """The file of the methods."""
     found, kinds = form.made(contract), Models(contract)
     text = "\n".join(method(operation, kinds) for operation in found)
-    imports = '"context"\n"time"\n'
-    return shaped(f"// {notice} api/openapi.yaml. DO NOT EDIT.\n\npackage redial\n\nimport (\n{imports})\n\n" + text)
+    return shaped(headed(notice, "redial", "context", "time") + text)
 
 
 def method(operation, kinds):
@@ -260,26 +259,27 @@ def body(operation, has_options, answer):
     if not operation.is_repeatable:
         lines.append("request.isRepeatable = false")
     return [*lines, {
-        "pages": f"return pages[{answer}](c, request, {'options.PageSize'})", "value": f"return answered[{answer}](ctx, c, request)",
+        "pages": f"return pages[{answer}](c, request, options.PageSize)",
+        "value": f"return answered[{answer}](ctx, c, request)",
         "list": f"return listed[{answer}](ctx, c, request)", "nothing": "return c.nothing(ctx, request)"}[operation.shape]]
-
-
-PROBLEMS = '''// {notice} api/openapi.yaml. DO NOT EDIT.
-
-package problems
-'''
 
 
 def problems(contract, notice):
     """The file of the problems."""
     codes = form.problem_codes(contract)
-    lines = [PROBLEMS.format(notice=notice)]
+    lines = [headed(notice, "problems")]
     for code, title in codes.items():
         said = form.sentence(code, title).removeprefix("The problem ")
         lines += [*comment(f"{public(code)} is the problem {said}"), f"type {public(code)} struct{{ Refusal }}", ""]
     lines.append("var types = map[string]func(Refusal) error{")
     lines += [f'\t"{code}": func(refusal Refusal) error {{ return &{public(code)}{{refusal}} }},' for code in codes]
     return shaped("\n".join(lines + ["}"]) + "\n")
+
+
+def headed(notice, package, *imports):
+    """The head of a file, with the words by which Go's tools know a generated one."""
+    head = f"// {notice.replace('Made', 'Code generated')} api/openapi.yaml. DO NOT EDIT.\n\npackage {package}\n\n"
+    return head + ("import (\n" + "".join(f'"{name}"\n' for name in imports) + ")\n\n" if imports else "")
 
 
 def shaped(text):

@@ -101,18 +101,19 @@ class Packages:
             program.with_suffix(".js").rename(program.with_suffix(".mjs"))
         return [program.with_suffix(".mjs") for program in programs]
 
-    def program(self, name, *files):
-        """A Go program of these texts that uses the module, by its file, after a check by `go vet`."""
+    def programs(self, name, programs):
+        """Go programs that use the module, each of the texts of its files, after a check by `go vet`."""
         folder = self.go / name
         folder.mkdir(parents=True)
-        shutil.copy(ADAPTERS / "go/go.mod", folder)
-        module = folder / "go.mod"
-        module.write_text(module.read_text().replace("../../../../clients/go", str(CLIENTS / "go")))
-        for number, text in enumerate(files):
-            (folder / f"file{number}.go").write_text(text)
-        checked("go", "vet", ".", cwd=folder, env=os.environ | GO)
-        checked("go", "build", "-o", folder / "program", ".", cwd=folder, env=os.environ | GO)
-        return folder / "program"
+        module = (ADAPTERS / "go/go.mod").read_text()
+        (folder / "go.mod").write_text(module.replace("../../../../clients/go", str(CLIENTS / "go")))
+        for number, files in enumerate(programs):
+            (folder / f"program{number}").mkdir()
+            for place, text in enumerate(files):
+                (folder / f"program{number}/file{place}.go").write_text(text)
+        for command in (["vet"], ["build", "-o", f"{folder}/built/"]):
+            checked("go", *command, "./...", cwd=folder, env=os.environ | GO)
+        return [folder / f"built/program{number}" for number in range(len(programs))]
 
     def command(self, kind):
         """The command that starts the adapter of a client."""

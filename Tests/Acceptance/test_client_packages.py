@@ -104,7 +104,8 @@ def programs(packages, language, blocks, folder):
     """The commands that run examples. The third needs the runner of the language, with a webhook."""
     if language == "go":
         runner = (ADAPTERS / "receive.go").read_text()
-        return [[packages.program(f"example{number}", block, *[runner] * (number == 2))] for number, block in enumerate(blocks)]
+        return [[one] for one in packages.programs(
+            "examples", [[block, *[runner] * (number == 2)] for number, block in enumerate(blocks)])]
     folder = folder if language == "python" else packages.typescript
     files = [folder / f"example{number}.{'py' if language == 'python' else 'ts'}" for number in range(len(blocks))]
     for file, block in zip(files, blocks):

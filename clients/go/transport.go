@@ -53,6 +53,9 @@ func (t *Transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	if t.Client == nil {
+		return nil, errors.New("the transport has no client to submit with; set Client")
+	}
 	if t.Wait > 0 {
 		call.Capture = &CallDescriptorCapture{MaxBytes: Ptr(longestCapture)}
 	}
