@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import queue
+import re
 import shutil
 import subprocess
 import sys
@@ -23,7 +24,7 @@ PACKAGED = ["python", "python-async", "typescript", "go"]
 KINDS = [*PACKAGED, "swift"]
 SWIFT_DRIVER = ROOT / ".build/debug/client-driver"
 # The module has no dependencies, so Go needs no network. What it has compiled is kept.
-GO = {"GOFLAGS": "-mod=mod", "GOPROXY": "off", "GOCACHE": str(ROOT / ".build/go-cache"), "CGO_ENABLED": "0"}
+GO = {"GOPROXY": "off", "GOCACHE": str(ROOT / ".build/go-cache"), "CGO_ENABLED": "0"}
 
 
 def checked(*arguments, **options):
@@ -102,11 +103,12 @@ class Packages:
         return [program.with_suffix(".mjs") for program in programs]
 
     def programs(self, name, programs):
-        """Go programs that use the module, each of the texts of its files, after a check by `go vet`."""
+        """Go programs that use the module as its page says, each of the texts of its files, after a check by `go vet`."""
         folder = self.go / name
         folder.mkdir(parents=True)
-        module = (ADAPTERS / "go/go.mod").read_text()
-        (folder / "go.mod").write_text(module.replace("../../../../clients/go", str(CLIENTS / "go")))
+        command = re.search(r"^\$ go (mod edit .*)$", (CLIENTS / "go/README.md").read_text(), re.M)[1]
+        for arguments in ("mod init programs", command.replace("/path/to/redial", str(ROOT))):
+            checked("go", *arguments.split(), cwd=folder, env=os.environ | GO)
         for number, files in enumerate(programs):
             (folder / f"program{number}").mkdir()
             for place, text in enumerate(files):

@@ -76,3 +76,31 @@ func TestUnionsAreRead(t *testing.T) {
 		t.Fatalf("%+v", found)
 	}
 }
+
+func TestTheDataOfAnEventIsWhatItIsAbout(t *testing.T) {
+	about := func(kind EventType, data string) *Event { return &Event{Type: kind, Data: json.RawMessage(data)} }
+	call, err := about(EventTypeCallFailed, `{"id": "call_1", "state": "failed"}`).Call()
+	if err != nil || call.ID != "call_1" || call.State != CallStateFailed {
+		t.Fatal(call, err)
+	}
+	target, err := about(EventTypeTargetControlled, `{"key": "billing", "paused": true}`).Target()
+	if err != nil || target.Key != "billing" || !*target.Paused {
+		t.Fatal(target, err)
+	}
+	endpoint, err := about(EventTypeEndpointDisabled, `{"id": "hook_1", "disabledReason": "gone"}`).WebhookEndpoint()
+	if err != nil || endpoint.DisabledReason != WebhookEndpointDisabledReasonGone {
+		t.Fatal(endpoint, err)
+	}
+	if call, err := about(EventTypeReset, `{"reason": "tooOld"}`).Call(); err == nil {
+		t.Fatal(call)
+	}
+}
+
+func TestMoments(t *testing.T) {
+	if found := At(time.Date(2026, 1, 2, 3, 4, 5, 60_000_000, time.FixedZone("", 3600))); found != "2026-01-02T02:04:05.060Z" {
+		t.Fatal(found)
+	}
+	if found := In(10 * time.Minute); found != "600s" {
+		t.Fatal(found)
+	}
+}
