@@ -31,6 +31,9 @@ func TestPublicNamesHaveComments(t *testing.T) {
 			if found.Doc == "" {
 				t.Errorf("%s has no comment", folder)
 			}
+			for _, group := range append(found.Consts, found.Vars...) {
+				check(group.Names[0], group.Doc)
+			}
 			functions := found.Funcs
 			for _, kind := range found.Types {
 				check(kind.Name, kind.Doc)
