@@ -99,5 +99,6 @@ lint:
 	  || { echo 'A lock around a bare closure: put the closure into a struct.' >&2; exit 1; }
 
 format: $(VENV)/done
+	@Scripts/packages test
 	$(VENV)/bin/python Scripts/generate
 	swift format --in-place --recursive Package.swift Sources Tests

@@ -5,12 +5,8 @@ import textwrap
 import operations as form
 
 WIDTH = 120
-FIELDS = {
-    "Idempotency-Key": ("idempotency_key", "str | None", "The same key again returns the first call, or runs it again. By default a new one."),
-    "Prefer": ("wait", "float | None", "Return only when the call has ended, or after this many seconds."),
-    "If-Match": ("if_match", "str | None", "Only if the resource has this `ETag`, such as `\"3\"` for version 3."),
-    "If-None-Match": ("if_none_match", "str | None", "`*`: only if there is none yet."),
-}
+# The types of header fields.
+KINDS = {"text": "str | None", "seconds": "float | None"}
 
 HEAD = '''"""The asynchronous methods. {notice} api/openapi.yaml."""
 
@@ -43,10 +39,7 @@ class AsyncMethods:
 def methods(contract, notice):
     """The file of the asynchronous methods."""
     found = form.made(contract)
-    models = sorted({
-        operation.answer for operation in found if operation.answer} | {
-        name for operation in found for name in body_models(operation)} | {
-        name for operation in found for parameter in operation.query for name in form.references(parameter.schema)})
+    models = sorted(form.schemas_of(found))
     listed = textwrap.fill(", ".join(models) + ",", WIDTH, initial_indent="    ", subsequent_indent="    ")
     return HEAD.format(notice=notice, models=listed) + "".join("\n" + method(contract, operation) for operation in found)
 
@@ -64,10 +57,6 @@ def filled(entries, indent):
     return "\n".join(" " * indent + line for line in [*lines, line])
 
 
-def body_models(operation):
-    return form.references(operation.body.schema) if operation.body else []
-
-
 def method(contract, operation):
     """A method's text."""
     name, given, told = form.snake(operation.name), ["self"], []
@@ -78,18 +67,15 @@ def method(contract, operation):
         kind = body_type(contract, operation)
         given.append(f"{operation.body.name}: {kind}" + ("" if operation.body.is_required else " | None = None"))
     options = []
-    for parameter in operation.query:
-        if operation.shape == "pages" and parameter.name == "limit":
-            continue
+    for parameter in operation.conditions:
         options.append(f"{form.snake(parameter.name)}: {query_type(parameter.schema)} | None = None")
         told.append((form.snake(parameter.name), parameter.description))
     if operation.shape == "pages":
         options.append("page_size: int = 250")
-        told.append(("page_size", "How many a request fetches, 1 to 250."))
-    for field, (argument, kind, description) in FIELDS.items():
-        if field in operation.fields:
-            options.append(f"{argument}: {kind} = None")
-            told.append((argument, description))
+        told.append(("page_size", form.PAGE_SIZE))
+    for _, argument, kind, description in operation.given_fields:
+        options.append(f"{form.snake(argument)}: {KINDS[kind]} = None")
+        told.append((form.snake(argument), description))
     if options:
         given += ["*", *options]
     result = {
@@ -113,14 +99,9 @@ def query_type(schema):
     if schema.get("type") == "array":
         name = form.references(schema)[0]
         return f"{name} | Sequence[{name}]"
-    if is_flag(schema):
+    if form.is_flag(schema):
         return "bool"
     return {"boolean": "bool", "integer": "int", "number": "float", "string": "str"}[schema["type"]]
-
-
-def is_flag(schema):
-    """Whether it is true or false, as words."""
-    return "true" in schema.get("enum", [])
 
 
 def comment(operation, told):
@@ -158,11 +139,9 @@ def body(operation, result):
         words.append(
             f"content=requests.encoded({value})" if operation.body.is_required
             else f"content=None if {value} is None else requests.encoded({value})")
-    for field, (argument, _, _) in FIELDS.items():
-        if field == "Idempotency-Key" and field in operation.fields:
-            words.append(f"key=requests.given_or_new({argument})")
-        elif field in operation.fields:
-            words.append(f"{argument}={argument}")
+    for field, argument, _, _ in operation.given_fields:
+        argument = form.snake(argument)
+        words.append(f"key=requests.given_or_new({argument})" if field == "Idempotency-Key" else f"{argument}={argument}")
     if not operation.is_repeatable:
         words.append("is_repeatable=False")
     indent = " " * 8

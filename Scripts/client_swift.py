@@ -1,6 +1,5 @@
 """Writes the methods, models and codes of the Swift client."""
 
-import copy
 import dataclasses
 import pathlib
 import re
@@ -8,6 +7,7 @@ import subprocess
 import textwrap
 
 import operations as form
+import structs
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WIDTH = 118
@@ -18,13 +18,13 @@ OWN = {
     "PolicyOrName": "CallPolicy", "CallKind": "RedialCall.Kind", "CallState": "RedialCall.State",
     "FailureReason": "RedialCall.FailureReason", "WaitReason": "RedialCall.WaitReason", "Outcome": "RedialCallAttempt.Outcome",
     "Duration": "Duration", "Timestamp": "Date"}
-# Of these null takes something away, and what is left out stays. Elsewhere both mean the same. A patch has the members of what it
-# changes, each of which can be null, also those inside.
-CHANGES, PATCHES = {"ReplayChanges"}, {"TargetPatch": "TargetSettings"}
 # What types of people have of these.
 PARTS = {"Policy", "Request"}
 # A time, or a duration from now.
 MOMENT, MOMENTS = "RedialAPI.Moment", {"returnsAt"}
+# The types of the other shapes, see structs.py.
+SHAPES = {
+    "moment": MOMENT, "json": "RedialJSON", "time": "Date", "text": "String", "whole": "Int", "number": "Double", "flag": "Bool"}
 # What the standard library or the language means by these names.
 RENAMED, TYPES = {"self": "isSelf"}, {"Type": "Kind", "Self": "Own"}
 KEYWORDS = {
@@ -64,7 +64,6 @@ def applied(expression, value):
     return expression.replace("@", value)
 
 
-
 def plain(name):
     if name not in WIRE:
         return Kind(name)
@@ -77,23 +76,9 @@ class Models:
 
     def __init__(self, contract):
         found = form.made(contract)
-        self.schemas = copy.deepcopy(contract["components"]["schemas"])
-        for patch, changed in PATCHES.items():
-            self.schemas[patch] = self.schemas[patch] | {"properties": loosened(self.schemas[changed])["properties"]}
-        given = {
-            name for operation in found if operation.body for name in form.references(operation.body.schema)} | {
-            name for operation in found for parameter in operation.query for name in form.references(parameter.schema)}
-        self.given = self.reachable(given)
-        self.answered = self.reachable({operation.answer for operation in found if operation.answer} | PARTS)
-
-    def reachable(self, names):
-        todo, names = [name for name in names if name not in OWN], set()
-        while todo:
-            name = todo.pop()
-            if name not in names:
-                names.add(name)
-                todo += [other for other in form.references(without_prose(self.schemas[name])) if other not in OWN]
-        return names
+        self.schemas = structs.schemas(contract)
+        self.given = structs.reachable(structs.given(found), self.schemas, OWN)
+        self.answered = structs.reachable(structs.answered(found) | PARTS, self.schemas, OWN)
 
     def text(self):
         parts = []
@@ -111,42 +96,25 @@ class Models:
             if other in OWN:
                 return plain(OWN[other])
             inner = self.schemas[other]
-            if is_object(inner) or "enum" in inner:
-                return Kind(f"RedialAPI.{other}", is_nullable="null" in kinds_of(inner))
+            if structs.is_object(inner) or "enum" in inner:
+                return Kind(f"RedialAPI.{other}", is_nullable="null" in structs.kinds_of(inner))
             return self.kind(inner, other, owner, [])
-        choices = schema.get("oneOf", schema.get("anyOf"))
-        if choices:
-            real = [choice for choice in choices if choice.get("type") != "null"]
-            if len(real) == 1:
-                return dataclasses.replace(self.kind(real[0], name, owner, nested), is_nullable=True)
-            names = {choice.get("$ref", "").rsplit("/", 1)[-1] for choice in real}
-            if names == {"Timestamp", "Duration"}:
-                return Kind(MOMENT)
-            words = [self.schemas.get(one, {}).get("enum") for one in sorted(names)]
-            if all(words):
-                nested.append(word(schema, name, list(dict.fromkeys(sum(words, [])))))
-                return Kind(name)
-            return Kind("RedialJSON")
-        if "enum" in schema:
-            nested.append(word(schema, name, [entry for entry in schema["enum"] if entry is not None]))
-            return Kind(name, is_nullable=None in schema["enum"])
-        nullable = "null" in kinds_of(schema)
-        if is_object(schema):
+        shape, inner = structs.shape(schema, self.schemas)
+        if shape == "nullable":
+            return dataclasses.replace(self.kind(inner, name, owner, nested), is_nullable=True)
+        if shape == "words":
+            nested.append(word(schema, name, inner))
+            found = Kind(name)
+        elif shape == "object":
             nested.append(self.struct(schema, name, owner))
-            return Kind(name, is_nullable=nullable)
-        kind = next((one for one in kinds_of(schema) if one != "null"), None)
-        if "const" in schema:
-            kind = "boolean"
-        if kind == "array":
-            found = self.kind(schema["items"], name.removesuffix("s"), owner, nested).list()
-        elif kind == "object":
-            values = schema.get("additionalProperties")
-            found = self.kind(values, name, owner, nested).values() if isinstance(values, dict) else Kind("RedialJSON")
-        elif kind == "string" and schema.get("format") == "date-time":
-            found = plain("Date")
+            found = Kind(name)
+        elif shape == "list":
+            found = self.kind(inner, name.removesuffix("s"), owner, nested).list()
+        elif shape == "values":
+            found = self.kind(inner, name, owner, nested).values()
         else:
-            found = Kind({"string": "String", "integer": "Int", "number": "Double", "boolean": "Bool", None: "RedialJSON"}[kind])
-        return dataclasses.replace(found, is_nullable=nullable)
+            found = plain(SHAPES[shape])
+        return dataclasses.replace(found, is_nullable=structs.is_nullable(schema))
 
     def struct(self, schema, name, owner):
         """A struct with the members of an object."""
@@ -156,12 +124,12 @@ class Models:
         for member, one in schema["properties"].items():
             kind = self.kind(one, type_name(member), owner, nested)
             own = RENAMED.get(member) or identifier(member, name, is_escaped=False)
-            is_open = (owner in PATCHES or name in CHANGES) and kind.is_nullable and member not in required
-            text = described(one, self.schemas) or f"`{member}`."
+            is_open = structs.is_open(name, owner, member, schema, kind.is_nullable)
+            text = structs.described(one, self.schemas) or f"`{member}`."
             members.append(Member(member, own, kind, member in required, is_open, text))
         coding = "Codable" if owner in self.answered else "Encodable"
         identity = ", Identifiable" if any(one.name == "id" and one.type == "String" for one in members) else ""
-        lines = comment(described(schema, self.schemas) or f"`{name}` of the contract.")
+        lines = comment(structs.described(schema, self.schemas) or f"`{name}` of the contract.")
         lines.append(f"public struct {name}: Sendable, Hashable, {coding}{identity} {{")
         for member in members:
             lines += [f"  {line}" for line in comment(member.text)]
@@ -197,49 +165,6 @@ class Member:
     def is_special(self):
         """Whether the compiler would not write it as the service does."""
         return bool(self.kind.wire) or self.is_open or self.key != self.name or self.is_required and self.kind.is_nullable
-
-
-def loosened(schema):
-    """A schema each of whose members can be null."""
-    if "properties" not in schema:
-        return schema
-    members = {}
-    for name, one in schema["properties"].items():
-        # Null takes the whole object away, and in it each member.
-        members[name] = {"anyOf": [loosened(one), {"type": "null"}]} | {
-            key: one[key] for key in ("description",) if key in one}
-    return schema | {"properties": members}
-
-
-def without_prose(schema):
-    if isinstance(schema, list):
-        return [without_prose(entry) for entry in schema]
-    if isinstance(schema, dict):
-        prose = ("example", "examples", "propertyNames", "default")
-        return {key: without_prose(entry) for key, entry in schema.items() if key not in prose}
-    return schema
-
-
-def is_object(schema):
-    return "properties" in schema
-
-
-def kinds_of(schema):
-    kinds = schema.get("type", [])
-    return kinds if isinstance(kinds, list) else [kinds]
-
-
-def described(schema, schemas):
-    """What the contract says about a schema, or about the one that it refers to."""
-    if "description" in schema:
-        return schema["description"]
-    for choice in [schema, *schema.get("oneOf", []), *schema.get("anyOf", [])]:
-        if "description" in choice:
-            return choice["description"]
-        if "$ref" in choice:
-            text = schemas[choice["$ref"].rsplit("/", 1)[1]].get("description", "")
-            return re.split(r"(?<=[.]) ", " ".join(text.split()))[0]
-    return ""
 
 
 def type_name(member):
@@ -323,12 +248,9 @@ def coded(members, is_read):
 
 # Methods.
 
-FIELDS = {
-    "Idempotency-Key": ("idempotencyKey", "String", "The same key again returns the first call, or runs it again; nil for a new one each time."),
-    "Prefer": ("wait", "Duration", "Return only when the call has ended, or after this time, at most ``longestWait``."),
-    "If-Match": ("ifMatch", "String", "Only if the resource has this `ETag`, such as `\"3\"` for version 3."),
-    "If-None-Match": ("ifNoneMatch", "String", "`*`: only if there is none yet."),
-}
+# The types of header fields, and what differs here.
+KINDS = {"text": "String", "seconds": "Duration"}
+TOLD = {"wait": "Return only when the call has ended, or after this time, at most ``longestWait``."}
 
 
 def method(operation, models):
@@ -345,21 +267,18 @@ def method(operation, models):
         given.append(f"_ {operation.body.name}: {kind.name}{'?' if optional else ''}{default}")
         told.append((operation.body.name, body_text(operation)))
     asked = []
-    for parameter in operation.query:
+    for parameter in operation.conditions:
         name = parameter.name
-        if operation.shape == "pages" and name == "limit":
-            continue
         kind, text = query_type(parameter, models)
         given.append(f"{name}: {kind}")
         told.append((name, parameter.description))
         asked.append(f'("{name}", {text})')
     if operation.shape == "pages":
         given.append("pageSize: Int = 250")
-        told.append(("pageSize", "How many a request fetches, 1 to 250."))
-    for field, (argument, kind, description) in FIELDS.items():
-        if field in operation.fields:
-            given.append(f"{argument}: {kind}? = nil")
-            told.append((argument, description))
+        told.append(("pageSize", form.PAGE_SIZE))
+    for _, argument, kind, description in operation.given_fields:
+        given.append(f"{argument}: {KINDS[kind]}? = nil")
+        told.append((argument, TOLD.get(argument, description)))
     lines = comment(operation.text)
     told = [(name, " ".join(text.split())) for name, text in told if text]
     if len(told) == 1:
@@ -407,7 +326,7 @@ def query_type(parameter, models):
     if schema.get("type") == "array":
         kind = models.kind(schema["items"], "", "", []).name
         return f"[{kind}] = []", f"ServiceRequest.words({name})"
-    if "true" in schema.get("enum", []):
+    if form.is_flag(schema):
         return "Bool? = nil", f"{name}.map {{ \"\\($0)\" }}"
     kind = models.kind(schema, "", "", []).name
     return f"{kind}? = nil", name if kind == "String" else f"{name}.map {{ \"\\($0)\" }}"
@@ -438,7 +357,7 @@ def body(operation, asked, answer):
         changes.append("hold(&request, for: wait ?? .zero)")
     for field in ("If-Match", "If-None-Match"):
         if field in operation.fields:
-            changes.append(f'request.fields["{field}"] = {FIELDS[field][0]}')
+            changes.append(f'request.fields["{field}"] = {form.FIELDS[field][0]}')
     nothing = ", body: ServiceRequest.nothing" if operation.method == "POST" and not operation.body else ""
     start = f'ServiceRequest("{operation.method}", [{path}]{nothing})'
     if operation.shape == "pages":

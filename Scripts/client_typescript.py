@@ -5,12 +5,8 @@ import textwrap
 import operations as form
 
 WIDTH = 124
-FIELDS = {
-    "Idempotency-Key": ("idempotencyKey", "string", "The same key again returns the first call, or runs it again. By default a new one."),
-    "Prefer": ("wait", "number", "Return only when the call has ended, or after this many seconds."),
-    "If-Match": ("ifMatch", "string", "Only if the resource has this `ETag`, such as `\"3\"` for version 3."),
-    "If-None-Match": ("ifNoneMatch", "string", "`*`: only if there is none yet."),
-}
+# The types of header fields.
+KINDS = {"text": "string", "seconds": "number"}
 
 HEAD = '''// {notice} api/openapi.yaml.
 
@@ -32,10 +28,7 @@ export abstract class Methods {{
 def methods(contract, notice):
     """The file of the methods."""
     found = form.made(contract)
-    models = sorted(
-        {operation.answer for operation in found if operation.answer}
-        | {name for operation in found if operation.body for name in form.references(operation.body.schema)}
-        | {name for operation in found for parameter in operation.query for name in form.references(parameter.schema)})
+    models = sorted(form.schemas_of(found))
     listed = textwrap.fill(", ".join(models) + ",", WIDTH, initial_indent="  ", subsequent_indent="  ")
     return HEAD.format(notice=notice, models=listed) + "".join("\n" + method(operation) for operation in found) + "}\n"
 
@@ -48,18 +41,15 @@ def method(operation):
         name = form.references(operation.body.schema)[0]
         given.append(f"{operation.body.name}{'' if operation.body.is_required else '?'}: {name}")
     options = []
-    for parameter in operation.query:
-        if operation.shape == "pages" and parameter.name == "limit":
-            continue
+    for parameter in operation.conditions:
         options.append(f"{parameter.name}?: {query_type(parameter.schema)}")
         told.append((f"options.{parameter.name}", parameter.description))
     if operation.shape == "pages":
         options.append("pageSize?: number")
-        told.append(("options.pageSize", "How many a request fetches, 1 to 250; by default 250."))
-    for field, (option, kind, description) in FIELDS.items():
-        if field in operation.fields:
-            options.append(f"{option}?: {kind}")
-            told.append((f"options.{option}", description))
+        told.append(("options.pageSize", form.PAGE_SIZE.replace(".", "; by default 250.")))
+    for _, option, kind, description in operation.given_fields:
+        options.append(f"{option}?: {KINDS[kind]}")
+        told.append((f"options.{option}", description))
     given.append(f"options: {{ {'; '.join([*options, 'signal?: AbortSignal'])} }} = {{}}")
     result = {"value": operation.answer, "list": f"{operation.answer}[]", "pages": operation.answer, "nothing": "void"}[operation.shape]
     result = f"AsyncGenerator<{result}, void, undefined>" if operation.shape == "pages" else f"Promise<{result}>"
@@ -74,7 +64,7 @@ def query_type(schema):
     if schema.get("type") == "array":
         name = form.references(schema)[0]
         return f"{name} | readonly {name}[]"
-    if "true" in schema.get("enum", []):
+    if form.is_flag(schema):
         return "boolean"
     return {"boolean": "boolean", "integer": "number", "number": "number", "string": "string"}[schema["type"]]
 
@@ -107,11 +97,8 @@ def body(operation):
     if operation.body:
         value = operation.body.name
         words.append(f"body: {{ ...{value}, dryRun: true }}" if operation.dry_run == "body" else f"body: {value}")
-    for field, (option, _, _) in FIELDS.items():
-        if field == "Idempotency-Key" and field in operation.fields:
-            words.append(f"key: await givenOrNew(options.{option})")
-        elif field in operation.fields:
-            words.append(f"{option}: options.{option}")
+    for field, option, _, _ in operation.given_fields:
+        words.append(f"key: await givenOrNew(options.{option})" if field == "Idempotency-Key" else f"{option}: options.{option}")
     if not operation.is_repeatable:
         words.append("isRepeatable: false")
     mark = "`" if "${" in path else '"'

@@ -34,6 +34,15 @@ INLINE = {
 # The names of bodies that are not the last words of their schemas.
 BODIES = {"CallDescriptor": "call", "BulkRequest": "operation"}
 
+# What a header field is called as an argument, the kind of its value, and what it does.
+FIELDS = {
+    "Idempotency-Key": ("idempotencyKey", "text", "The same key again returns the first call, or runs it again. By default a new one."),
+    "Prefer": ("wait", "seconds", "Return only when the call has ended, or after this many seconds."),
+    "If-Match": ("ifMatch", "text", "Only if the resource has this `ETag`, such as `\"3\"` for version 3."),
+    "If-None-Match": ("ifNoneMatch", "text", "`*`: only if there is none yet."),
+}
+PAGE_SIZE = "How many a request fetches, 1 to 250."
+
 # They change nothing, although they are no GET.
 READS = {"previewPolicy", "simulateOutage"}
 METHODS = ("get", "put", "post", "delete", "patch")
@@ -78,6 +87,16 @@ class Operation:
     def places(self):
         """The parameters in the path."""
         return tuple(part for part in self.path if isinstance(part, Parameter))
+
+    @property
+    def conditions(self):
+        """The parameters of the query that people give. The size of a page has another name."""
+        return tuple(one for one in self.query if not (self.shape == "pages" and one.name == "limit"))
+
+    @property
+    def given_fields(self):
+        """The header fields that people give, as arguments."""
+        return [(field, *told) for field, told in FIELDS.items() if field in self.fields]
 
 
 def ids(contract):
@@ -236,6 +255,11 @@ def answers_of(contract, operation):
         for one in schema.get("oneOf", schema.get("anyOf", [schema])):
             names.append(one["$ref"].rsplit("/", 1)[1])
     return {"shape": shape, "names": list(dict.fromkeys(names))}
+
+
+def is_flag(schema):
+    """Whether it is true or false, as words."""
+    return "true" in schema.get("enum", [])
 
 
 def schemas_of(found):

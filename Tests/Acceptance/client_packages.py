@@ -1,9 +1,11 @@
-"""The clients as their users get them: Python's wheel, installed; TypeScript's package, compiled; a program in Swift; and processes
-of all."""
+"""The clients as their users get them: Python's wheel, installed; TypeScript's package, compiled; programs in Go and Swift; and
+processes of all."""
 
+import fcntl
 import json
 import os
 import queue
+import re
 import shutil
 import subprocess
 import sys
@@ -17,10 +19,12 @@ from processes import BOUND, ROOT
 
 CLIENTS = ROOT / "clients"
 ADAPTERS = ROOT / "Tests/Acceptance/clients"
-# In these a program can give what no type allows.
-SCRIPTED = ["python", "python-async", "typescript"]
-KINDS = [*SCRIPTED, "swift"]
+# Those in folders of their own; Swift's is a part of the library.
+PACKAGED = ["python", "python-async", "typescript", "go"]
+KINDS = [*PACKAGED, "swift"]
 SWIFT_DRIVER = ROOT / ".build/debug/client-driver"
+# The module has no dependencies, so Go needs no network. What it has compiled is kept.
+GO = {"GOPROXY": "off", "GOCACHE": str(ROOT / ".build/go-cache"), "CGO_ENABLED": "0"}
 
 
 def checked(*arguments, **options):
@@ -43,14 +47,27 @@ def fixture(kinds):
     return client
 
 
-class Packages:
-    """Both packages, built in a folder."""
+def built_once(folder):
+    """The driver in Go, in a folder that the processes of a run of tests share: the first one builds it."""
+    driver = folder / "go-driver"
+    with open(folder / "go-driver.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not driver.exists():
+            checked("go", "build", "-o", driver, ".", cwd=ADAPTERS / "go", env=os.environ | GO)
+    return driver
 
-    def __init__(self, folder):
+
+class Packages:
+    """The packages, built in a folder, and the driver in Go, in one that others share."""
+
+    def __init__(self, folder, shared):
         self.python = folder / "python"
         self.typescript = folder / "typescript"
+        self.go = folder / "go"
+        self.shared = shared
 
     def build(self):
+        self.go_driver = built_once(self.shared)
         checked(
             sys.executable, "-m", "pip", "wheel", "-q", "--disable-pip-version-check", "--no-deps", "--no-build-isolation",
             "--wheel-dir", self.python, CLIENTS / "python")
@@ -85,10 +102,27 @@ class Packages:
             program.with_suffix(".js").rename(program.with_suffix(".mjs"))
         return [program.with_suffix(".mjs") for program in programs]
 
+    def programs(self, name, programs):
+        """Go programs that use the module as its page says, each of the texts of its files, after a check by `go vet`."""
+        folder = self.go / name
+        folder.mkdir(parents=True)
+        command = re.search(r"^\$ go (mod edit .*)$", (CLIENTS / "go/README.md").read_text(), re.M)[1]
+        for arguments in ("mod init programs", command.replace("/path/to/redial", str(ROOT))):
+            checked("go", *arguments.split(), cwd=folder, env=os.environ | GO)
+        for number, files in enumerate(programs):
+            (folder / f"program{number}").mkdir()
+            for place, text in enumerate(files):
+                (folder / f"program{number}/file{place}.go").write_text(text)
+        for command in (["vet"], ["build", "-o", f"{folder}/built/"]):
+            checked("go", *command, "./...", cwd=folder, env=os.environ | GO)
+        return [folder / f"built/program{number}" for number in range(len(programs))]
+
     def command(self, kind):
         """The command that starts the adapter of a client."""
         if kind == "typescript":
             return ["node", self.typescript / "adapter.mjs"]
+        if kind == "go":
+            return [self.go_driver]
         if kind == "swift":
             return [SWIFT_DRIVER]
         return [sys.executable, ADAPTERS / "adapter.py", {"python": "sync", "python-async": "async"}[kind]]
@@ -111,7 +145,7 @@ class ClientError(Exception):
 class ClientProcess:
     """A client in one of the languages. A method here is the method of the client, with the names of TypeScript.
 
-    The driver in Swift knows its methods by these names, too.
+    The drivers in Go and Swift know their methods by these names, too.
     """
 
     def __init__(self, packages, kind, **options):

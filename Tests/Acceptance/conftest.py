@@ -1,5 +1,7 @@
 """Fixtures: each creates processes or files that end with the test, and shows the service's log if the test fails."""
 
+import os
+
 import pytest
 
 import client_packages
@@ -105,7 +107,10 @@ def instances(made, tmp_path, database):
 @pytest.fixture(scope="session")
 def packages(tmp_path_factory):
     """The packages of the clients, built once."""
-    return client_packages.Packages(tmp_path_factory.mktemp("packages")).build()
+    base = tmp_path_factory.getbasetemp()
+    # Each worker of pytest-xdist has a folder of its own in that of the run.
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    return client_packages.Packages(tmp_path_factory.mktemp("packages"), shared).build()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,4 +1,4 @@
-"""The clients in Python and TypeScript when the service, what is before it, or their user makes trouble."""
+"""The clients in Python, TypeScript and Go when the service, what is before it, or their user makes trouble."""
 
 import itertools
 import json
@@ -13,7 +13,7 @@ from processes import BOUND, free_port, standing_still, wait_until
 
 pytestmark = pytest.mark.part("clients")
 
-client = client_packages.fixture(client_packages.SCRIPTED)
+client = client_packages.fixture(client_packages.PACKAGED)
 PAGE = {"content-type": "text/html"}
 
 
@@ -23,7 +23,7 @@ def test_a_proxy_that_lets_nobody_through_is_asked_again(receiver, client):
     answers = iter([*pages, (202, {}, b'{"id": "call_1"}'), pages[0]])
     proxy = receiver(lambda request: next(answers))
     redial = client(proxy.url)
-    assert redial.submit({"url": "https://a.example"}) == {"id": "call_1"}
+    assert redial.submit({"url": "https://a.example"})["id"] == "call_1"
     assert len({request.headers["idempotency-key"] for request in proxy.requests}) == 1
     assert proxy.requests[1].at - proxy.requests[0].at >= 1
     # What the service may have done is not sent again.
@@ -34,14 +34,14 @@ def test_a_proxy_that_lets_nobody_through_is_asked_again(receiver, client):
 
 def test_events_go_on_after_a_restart_behind_a_proxy(receiver, client):
     def event(number):
-        return f'id: {number}\ndata: {{"type":"call.failed","number":{number}}}\n\n'.encode()
+        return f'id: {number}\ndata: {{"type":"call.failed","data":{number}}}\n\n'.encode()
     down = (502, PAGE, b"<h1>Bad gateway</h1>")
     starts = (503, {"content-type": "application/problem+json"}, b'{"code": "starting", "status": 503}')
     answers = iter([(200, {}, event(1)), starts, down, down, (200, {}, event(2))])
     proxy = receiver(lambda request: next(answers))
     redial = client(proxy.url, attempts=3)
     redial.openEvents()
-    assert [redial.nextEvent()["number"], redial.nextEvent()["number"]] == [1, 2]
+    assert [redial.nextEvent()["data"], redial.nextEvent()["data"]] == [1, 2]
     assert [request.headers.get("last-event-id") for request in proxy.requests] == [None] + ["1"] * 4
     redial.closeEvents()
 
@@ -100,7 +100,7 @@ def test_an_empty_key_is_refused(receiver, client):
     assert not service.requests
 
 
-@pytest.mark.parametrize("kind", client_packages.SCRIPTED)
+@pytest.mark.parametrize("kind", client_packages.PACKAGED)
 def test_a_key_that_no_header_can_have_is_refused_and_not_shown(packages, kind):
     for options, what in (({"apiKey": "se\ncret"}, "the API key"), ({"namespace": "sëcret"}, "the namespace")):
         options["url"] = f"http://127.0.0.1:{free_port()}"

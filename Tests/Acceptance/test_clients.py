@@ -1,4 +1,4 @@
-"""The clients in Python, TypeScript and Swift do the same, with a real service: each scenario runs with each of them.
+"""The clients in Python, TypeScript, Go and Swift do the same, with a real service: each scenario runs with each of them.
 
 A scenario says where Swift differs, because it has types: docs/clients.md has the list.
 """
@@ -21,7 +21,10 @@ QUICK = {"backoff": {"initial": "10ms", "max": "20ms"}}
 
 
 def filled(value):
-    """A value without the members that are null or empty: Swift leaves out some of these."""
+    """A value without the members that are null or empty: Go and Swift leave out some of these. And Go writes a time without the
+    zeros at its end."""
+    if isinstance(value, str) and re.fullmatch(r"[\d-]+T[\d:]+\.\d+Z", value):
+        return value.rstrip("Z").rstrip("0").rstrip(".")
     if isinstance(value, list):
         return [filled(entry) for entry in value]
     if isinstance(value, dict):

@@ -15,7 +15,8 @@ from processes import BINARY, ROOT, environment
 
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 DOOR = [ROOT / name for name in (
-    "README.md", "CONTRIBUTING.md", "SECURITY.md", "Tests/README.md", "clients/python/README.md", "clients/typescript/README.md")]
+    "README.md", "CONTRIBUTING.md", "SECURITY.md", "Tests/README.md", "clients/python/README.md", "clients/typescript/README.md",
+    "clients/go/README.md")]
 LONGEST_DOOR, LONGEST_PAGE = 8192, 15 * 1024
 
 
@@ -136,7 +137,7 @@ def test_the_messages_and_the_dashboard_are_in_plain_words():
 
 
 def swift_comments(code):
-    """The comments of a Swift or C file, with their line numbers. A `//` in a string is not a comment."""
+    """The comments of a Swift, C, TypeScript or Go file, with their line numbers. A `//` in a string is not a comment."""
     found = []
     for number, line in enumerate(code.split("\n"), 1):
         for mark in re.finditer(r"(?:^|(?<= ))//+ ?", line) if "//" in line else ():
@@ -176,7 +177,7 @@ def paragraphs(comments):
 def commented_files():
     """Every source file of the repository that has comments, with the function that finds them."""
     readers = {".swift": swift_comments, ".c": swift_comments, ".h": swift_comments, ".py": python_comments}
-    readers |= {".ts": swift_comments, ".mjs": swift_comments}
+    readers |= {".ts": swift_comments, ".mjs": swift_comments, ".go": swift_comments}
     for folder in ("Sources", "Tests", "Benchmarks", "Scripts", "clients", "packaging"):
         for file in sorted((ROOT / folder).rglob("*")):
             if not file.is_file() or {".build", "Generated", "node_modules"} & set(file.parts) or file == Path(__file__):

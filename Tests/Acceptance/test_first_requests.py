@@ -15,7 +15,7 @@ PAGE = ROOT / "docs/calls.md"
 TITLES = [
     "Submit a call", "Submit and wait for the result", "Submit many calls", "Forward a request", "List what waits",
     "Retry all calls of an issue", "Cancel a call", "Pause a target", "Replay a call with changes", "Get webhooks"]
-LANGUAGES = ["sh", "python", "ts"]
+LANGUAGES = ["sh", "python", "ts", "go"]
 
 # What the test adds to a program: before its first block, after each section, and at its end. GATE is where the test waits.
 FRAMES = {
@@ -40,6 +40,65 @@ for (const body of [arrived.body, "{}"]) {
     if (!(error instanceof WebhookVerificationError)) throw error;
     console.log("refused");
   }
+}
+"""),
+    "go": ("""
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/url"
+	"time"
+
+	redial "redial-client"
+)
+
+func check(err error) {
+	var refused *redial.WebhookVerificationError
+	if errors.As(err, &refused) {
+		fmt.Println("refused")
+		panic(refused)
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+func gate(address string) []byte {
+	response, err := http.Get(address)
+	check(err)
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	check(err)
+	if response.StatusCode != 200 {
+		log.Fatal(response.Status)
+	}
+	return body
+}
+
+func main() {
+""", 'gate("GATE")\n', """
+	var arrived struct {
+		Body    string
+		Headers map[string]string
+	}
+	check(json.Unmarshal(gate("GATE"), &arrived))
+	header := http.Header{}
+	for name, value := range arrived.Headers {
+		header.Set(name, value)
+	}
+	for _, body := range []string{arrived.Body, "{}"} {
+		func() {
+			defer func() { _ = recover() }()
+			receive([]byte(body), header)
+		}()
+	}
 }
 """),
 }
@@ -214,9 +273,11 @@ def test_every_block_does_what_its_section_says(redial, receiver, packages, tmp_
     elif language == "python":
         packages.typed(file, folder=tmp_path)
         command = [sys.executable, file]
-    else:
+    elif language == "ts":
         (module,) = packages.compiled(file)
         command = ["node", module]
+    else:
+        command = packages.programs("first_requests", [[program]])
     with open(output, "w") as written:
         done = subprocess.run(command, stdout=written, stderr=subprocess.STDOUT, env=env, timeout=3 * BOUND)
     if observer.errors:

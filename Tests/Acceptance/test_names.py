@@ -26,14 +26,15 @@ def test_no_two_names_mean_one_thing_and_no_name_two():
     assert done.returncode == 0, done.stderr
     lines = dict((line.split()[0], line.split()) for line in done.stdout.splitlines())
     # The same thing in each way of writing.
-    assert lines["waitingOn"][1:] == ["waitingOn", "--waiting-on", "waiting_on", "waitingOn", "waitingOn"]
+    assert lines["waitingOn"][1:] == ["waitingOn", "--waiting-on", "waiting_on", "waitingOn", "waitingOn", "waitingOn"]
     assert lines["quota"][1:] == ["quota", "--quota"]
 
 
 @pytest.mark.parametrize("place, name, fault", [
     ("command", "--max-tries", "is not a name of the contract"), ("python", "retry_count", "is not a name of the contract"),
     ("typescript", "successes", "the word is succeeded"),
-    ("swift", "retryCount", "is not a name of the contract"), ("metrics", "tenant", "the word is namespace"),
+    ("swift", "retryCount", "is not a name of the contract"), ("go", "retryCount", "is not a name of the contract"),
+    ("metrics", "tenant", "the word is namespace"),
     ("members", "minimumCalls", "the word is min"), ("members", "quota", "one name, two things"),
 ])
 def test_a_wrong_name_is_found(place, name, fault, monkeypatch, capsys):

@@ -27,7 +27,7 @@ extension RedialClient {
   /// - Parameters:
   ///   - callID: The call's id.
   ///   - changes: What replaces members of the call; nil for none.
-  ///   - idempotencyKey: The same key again returns the first call, or runs it again; nil for a new one each time.
+  ///   - idempotencyKey: The same key again returns the first call, or runs it again. By default a new one.
   ///   - wait: Return only when the call has ended, or after this time, at most ``longestWait``.
   @discardableResult
   public func replay(

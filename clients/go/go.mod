@@ -1,0 +1,3 @@
+module redial-client
+
+go 1.19
