@@ -36,7 +36,7 @@ interface Row {
   text: string;
 }
 
-/** What became of some rows. Rows that are neither accepted nor refused are still to be submitted. */
+/** The results of some rows. Rows that are neither accepted nor refused are still to be submitted. */
 interface Outcome {
   accepted: Row[];
   refused: { row: Row; code: string; detail: string }[];
@@ -140,7 +140,7 @@ export class OutboxRelay {
     return count === this.batch ? 0 : this.poll;
   }
 
-  /** Submits some rows and writes what became of them. */
+  /** Submits some rows and writes the results. */
   private async round(signal?: AbortSignal): Promise<{ count: number; outcome: Outcome }> {
     const rows = (await this.rows(this.statements.waiting(this.batch))).map((row): Row => ({
       id: row["id"], key: String(row["idempotency_key"]), text: String(row["descriptor"]),

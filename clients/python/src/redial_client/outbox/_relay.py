@@ -126,7 +126,7 @@ class Relay:
         return 0 if count == self._batch else self._poll
 
     def _round(self) -> tuple[int, Outcome]:
-        """Submits some rows and writes what became of them. Returns how many rows were read."""
+        """Submits some rows and writes the results. Returns how many rows were read."""
         statements = self._statements
         rows = [Row(*row) for row in self._executed(statements.waiting(self._batch))]
         if not rows:

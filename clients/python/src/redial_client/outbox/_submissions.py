@@ -31,7 +31,7 @@ class Row(NamedTuple):
 
 
 class Outcome:
-    """What became of some rows. Rows that are neither accepted nor refused are still to be submitted."""
+    """The results of some rows. Rows that are neither accepted nor refused are still to be submitted."""
 
     def __init__(self) -> None:
         self.accepted: List[Row] = []
