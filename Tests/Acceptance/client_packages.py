@@ -79,7 +79,8 @@ class Packages:
         shutil.copy(CLIENTS / "typescript/package.json", package)
         checked("tsc", "--project", CLIENTS / "typescript", "--outDir", package / "dist")
         # A program finds the package in the folder of modules above it.
-        shutil.copy(ADAPTERS / "adapter.mjs", self.typescript)
+        for program in ADAPTERS.glob("*.mjs"):
+            shutil.copy(program, self.typescript)
         return self
 
     def environment(self, **more):

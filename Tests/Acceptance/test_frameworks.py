@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import re
 import sqlite3
 import subprocess
@@ -31,13 +32,24 @@ def write_files(page, folder, language="python"):
     return texts
 
 
-class Application:
-    """A server in a process of its own."""
+class Background:
+    """A process of the application."""
 
-    def __init__(self, folder, command, env, port):
-        self.log = folder / "application.log"
+    def __init__(self, folder, command, env):
+        self.log = folder / f"{pathlib.PurePath(command[-1]).name}.log"
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen([str(part) for part in command], cwd=folder, env=env, stdout=log, stderr=log)
+
+    def end(self):
+        self.process.terminate()
+        self.process.wait(BOUND)
+
+
+class Application(Background):
+    """Its server."""
+
+    def __init__(self, folder, command, env, port):
+        super().__init__(folder, command, env)
         self.port = port
         wait_until(self.answers, "the application listens")
 
@@ -50,10 +62,6 @@ class Application:
 
     def __call__(self, *request, **more):
         return Client(self.port)(*request, **more)
-
-    def end(self):
-        self.process.terminate()
-        self.process.wait(BOUND)
 
 
 def busy_once():
@@ -94,6 +102,7 @@ DATABASES = {{"default": {{
     "ENGINE": "django.db.backends.sqlite3", "NAME": "{tmp_path}/shop.sqlite3", "OPTIONS": {{"transaction_mode": "IMMEDIATE"}}}}}}
 ''')
     env = env | {"DJANGO_SETTINGS_MODULE": "settings"}
+    (tmp_path / "shop/migrations/__init__.py").touch()
 
     def manage(*command):
         return checked(sys.executable, "-m", "django", *command, cwd=tmp_path, env=env)
@@ -104,6 +113,7 @@ DATABASES = {{"default": {{
            "[Order.objects.create(amount=100, state=state) for state in ('new', 'paid', 'paid')]")
     made.append(application := Application(
         tmp_path, [sys.executable, "-m", "django", "runserver", "--noreload", f"127.0.0.1:{port}"], env, port))
+    made.append(Background(tmp_path, [sys.executable, "-m", "django", "relay_outbox"], env))
 
     def rows(query):
         with sqlite3.connect(tmp_path / "shop.sqlite3") as database:
@@ -122,15 +132,14 @@ DATABASES = {{"default": {{
     assert application("POST", "/orders/9/charge").status == 404
     assert application("POST", "/orders/2/refund").status == 202
     reaches(2, "refunded")
-    assert rows("SELECT count(*) FROM shop_outboxcall") == [(0,)]
+    assert rows("SELECT count(*) FROM redial_outbox") == [(0,)]
     # Without Redial, the request succeeds, and the outbox keeps the call.
     service.kill()
     assert application("POST", "/orders/3/refund").status == 202
-    assert rows("SELECT key FROM shop_outboxcall") == [("refund-3",)]
+    assert rows("SELECT idempotency_key FROM redial_outbox") == [("refund-3",)]
     service.start()
-    manage("send_outbox")
     reaches(3, "refunded")
-    assert rows("SELECT count(*) FROM shop_outboxcall") == [(0,)]
+    assert rows("SELECT count(*) FROM redial_outbox") == [(0,)]
     assert forged(application) == 401
     assert len(target.requests) == 4 and len(rows("SELECT id FROM shop_receivedwebhook")) == 3
 
@@ -167,11 +176,11 @@ def test_fastapi(shop, tmp_path, made):
     service.kill()
     assert application("POST", "/orders/2/charge").status == 202
     application.end()
-    assert rows("SELECT key FROM outbox_calls") == [("charge-2",)]
+    assert rows("SELECT idempotency_key FROM redial_outbox") == [("charge-2",)]
     service.start()
     made.append(Application(tmp_path, command, env, port))
     reaches(2, "paid")
-    assert rows("SELECT count(*) FROM outbox_calls") == [(0,)]
+    assert rows("SELECT count(*) FROM redial_outbox") == [(0,)]
     assert len(target.requests) == 4 and len(rows("SELECT id FROM received_webhooks")) == 2
 
 

@@ -253,6 +253,21 @@ export class Redial extends Methods {
     return this.json(asking(method, path, { params, body: options.json, isRepeatable }), options.signal);
   }
 
+  /**
+   * Submits the text of a call as it was written, once, under a key as it is in a header field.
+   *
+   * @internal
+   */
+  async submitWritten(text: string, keyField: string): Promise<void> {
+    const request: Request = {
+      method: "POST", path: "/v1/calls", body: text, isRepeatable: true,
+      headers: { "Content-Type": "application/json", "Idempotency-Key": keyField },
+    };
+    const answer = await this.json<{ id?: unknown } | null>(request, undefined, now());
+    // A proxy, or a service of another kind, may answer with a success too.
+    if (!String(answer?.id ?? "").startsWith("call_")) throw new UnexpectedAnswer(200, JSON.stringify(answer ?? null));
+  }
+
   /** The results of one part of a batch. */
   private async part(part: Part, key: string, signal?: AbortSignal): Promise<BatchItem[]> {
     const request = partRequest(part, key);

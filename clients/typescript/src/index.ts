@@ -5,6 +5,11 @@ export type { BatchOptions, EventFilter, ListFilter, RedialOptions, SubmitOption
 export { CallUnfinished, RedialConnectionError, RedialError, RedialProblem, UnexpectedAnswer, WebhookVerificationError }
   from "./errors.js";
 export type { EventStream } from "./events.js";
+export { Outbox } from "./outbox.js";
+export type { OutboxDatabase } from "./outbox.js";
+export { OutboxRelay } from "./outbox-relay.js";
+export type { RelayOptions } from "./outbox-relay.js";
+export { outboxTables } from "./outbox-tables.js";
 export { WebhookVerifier } from "./webhooks.js";
 export type { WebhookHeaders } from "./webhooks.js";
 export * from "./models.js";
