@@ -23,6 +23,8 @@ ADAPTERS = ROOT / "Tests/Acceptance/clients"
 PACKAGED = ["python", "python-async", "typescript", "go"]
 KINDS = [*PACKAGED, "swift"]
 SWIFT_DRIVER = ROOT / ".build/debug/client-driver"
+# Where Scripts/packages lays drivers of databases, of which only the tests of the outbox need some.
+GO_DRIVERS = ROOT / ".build/go-drivers/usr/share/gocode/src/github.com"
 # The module has no dependencies, so Go needs no network. What it has compiled is kept.
 GO = {"GOPROXY": "off", "GOCACHE": str(ROOT / ".build/go-cache"), "CGO_ENABLED": "0"}
 
@@ -47,18 +49,18 @@ def fixture(kinds):
     return client
 
 
-def built_once(folder):
-    """The driver in Go, in a folder that the processes of a run of tests share: the first one builds it."""
-    driver = folder / "go-driver"
-    with open(folder / "go-driver.lock", "w") as lock:
+def built_once(folder, name, **env):
+    """A program in Go, in a folder that the processes of a run of tests share: the first one builds it."""
+    program = folder / name
+    with open(folder / f"{name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not driver.exists():
-            checked("go", "build", "-o", driver, ".", cwd=ADAPTERS / "go", env=os.environ | GO)
-    return driver
+        if not program.exists():
+            checked("go", "build", "-o", program, ".", cwd=ADAPTERS / name, env=os.environ | GO | env)
+    return program
 
 
 class Packages:
-    """The packages, built in a folder, and the driver in Go, in one that others share."""
+    """The packages, built in a folder, and the programs in Go, in one that others share."""
 
     def __init__(self, folder, shared):
         self.python = folder / "python"
@@ -67,7 +69,7 @@ class Packages:
         self.shared = shared
 
     def build(self):
-        self.go_driver = built_once(self.shared)
+        self.go_driver = built_once(self.shared, "go")
         checked(
             sys.executable, "-m", "pip", "wheel", "-q", "--disable-pip-version-check", "--no-deps", "--no-build-isolation",
             "--wheel-dir", self.python, CLIENTS / "python")
@@ -82,6 +84,11 @@ class Packages:
         for program in ADAPTERS.glob("*.mjs"):
             shutil.copy(program, self.typescript)
         return self
+
+    def outbox_application(self):
+        """The application in Go that has an outbox. Its driver of SQLite is one around the library in C."""
+        assert GO_DRIVERS.exists(), "the drivers for Go are not there; Scripts/packages test lays them there"
+        return built_once(self.shared, "go-outbox", CGO_ENABLED="1")
 
     def environment(self, **more):
         clean = {name: value for name, value in os.environ.items() if not name.startswith("REDIAL_")}

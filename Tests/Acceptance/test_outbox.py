@@ -110,7 +110,7 @@ class Front:
         return sum(asked == name for asked, _ in self.asked)
 
 
-@pytest.mark.parametrize("kind, relay", [("sqlite", "sqlite3"), ("postgresql", "pg")])
+@pytest.mark.parametrize("kind, relay", [("sqlite", "sqlite3"), ("postgresql", "pg"), ("sqlite", "go-sqlite3")])
 def test_a_relay_keeps_what_is_not_accepted(kind, relay, outbox, process, receiver):
     database, front = outbox(kind), Front(receiver)
     front.answers = {
@@ -199,7 +199,7 @@ def test_one_relay_works_and_another_takes_over(outbox, process, receiver):
 
     first = process("sqlite3", database, "relay", REDIAL_SERVER=front.server.url).start()
     wait_until(holder, "the first one works")
-    second = process("django-sqlite", database, "relay", REDIAL_SERVER=front.server.url).start()
+    second = process("go-sqlite3", database, "relay", REDIAL_SERVER=front.server.url).start()
     relayed("a")
     before = holder()[0]
     wait_until(lambda: holder()[1] > time.time() + 8, "it goes on to hold")
@@ -261,6 +261,8 @@ def test_the_tables_are_the_same_everywhere(client, packages):
     script = "import { outboxTables } from 'redial-client'; console.log(JSON.stringify(outboxTables));"
     typescript = json.loads(checked("node", "--input-type=module", "-e", script, cwd=packages.typescript))
     assert typescript == {kind: list(statements) for kind, statements in client.outbox.TABLES.items()}
+    application = packages.outbox_application()
+    assert [*typescript.values()] == [json.loads(checked(application, kind, "", "", "tables")) for kind in ("go-pq", "go-mysql", "go-sqlite3")]
     found = re.findall(r"```sql\n(CREATE.*?)```", PAGE.read_text(), re.S)
     assert [[one.strip() for one in block.split(";\n") if one.strip()] for block in found] == [*typescript.values()]
 
@@ -375,7 +377,7 @@ def crash_loop(kind, kinds, relays, rounds, outbox, process, redial, receiver):
 
 
 def test_commit_and_call_do_not_part_over_a_few_kills(outbox, process, redial, receiver):
-    crash_loop("postgresql", ["psycopg", "pg"], ["psycopg", "pg"], 6, outbox, process, redial, receiver)
+    crash_loop("postgresql", ["psycopg", "pg", "go-pq"], ["psycopg", "pg", "go-pq"], 6, outbox, process, redial, receiver)
 
 
 @pytest.mark.part("crashes")
