@@ -24,7 +24,7 @@ PACKAGED = ["python", "python-async", "typescript", "go"]
 KINDS = [*PACKAGED, "swift"]
 SWIFT_DRIVER = ROOT / ".build/debug/client-driver"
 # Where Scripts/packages lays drivers of databases, of which only the tests of the outbox need some.
-GO_DRIVERS = ROOT / ".build/go-drivers/usr/share/gocode/src/github.com"
+GO_DRIVERS = ROOT / ".build/go-drivers/usr/share/gocode/src"
 # The module has no dependencies, so Go needs no network. What it has compiled is kept.
 GO = {"GOPROXY": "off", "GOCACHE": str(ROOT / ".build/go-cache"), "CGO_ENABLED": "0"}
 
@@ -87,7 +87,6 @@ class Packages:
 
     def outbox_application(self):
         """The application in Go that has an outbox. Its driver of SQLite is one around the library in C."""
-        assert GO_DRIVERS.exists(), "the drivers for Go are not there; Scripts/packages test lays them there"
         return built_once(self.shared, "go-outbox", CGO_ENABLED="1")
 
     def environment(self, **more):
@@ -110,13 +109,19 @@ class Packages:
             program.with_suffix(".js").rename(program.with_suffix(".mjs"))
         return [program.with_suffix(".mjs") for program in programs]
 
-    def programs(self, name, programs):
-        """Go programs that use the module as its page says, each of the texts of its files, after a check by `go vet`."""
+    def programs(self, name, programs, drivers=()):
+        """Go programs that use the module as its page says, each of the texts of its files, after a check by `go vet`.
+
+        They may use these drivers of databases, too.
+        """
         folder = self.go / name
         folder.mkdir(parents=True)
         command = re.search(r"^\$ go (mod edit .*)$", (CLIENTS / "go/README.md").read_text(), re.M)[1]
         for arguments in ("mod init programs", command.replace("/path/to/redial", str(ROOT))):
             checked("go", *arguments.split(), cwd=folder, env=os.environ | GO)
+        for driver in drivers:
+            edit = f"-require={driver}@v0.0.0", f"-replace={driver}={GO_DRIVERS / driver}"
+            checked("go", "mod", "edit", *edit, cwd=folder, env=os.environ | GO)
         for number, files in enumerate(programs):
             (folder / f"program{number}").mkdir()
             for place, text in enumerate(files):

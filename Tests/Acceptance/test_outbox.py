@@ -277,11 +277,11 @@ def blocks(language):
 def test_the_programs_of_the_page_run(packages, process, database, redial, receiver, tmp_path):
     service, target = redial(), receiver()
     folder = tmp_path / "programs"
-    for name, text in (blocks("python") | blocks("js")).items():
+    for name, text in (blocks("python") | blocks("js") | blocks("go")).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(here(text, service, target))
     cluster = database()
-    cluster.query("CREATE TABLE orders (id integer PRIMARY KEY, state text); INSERT INTO orders VALUES (1, 'new'), (2, 'new')", "redial")
+    cluster.query("CREATE TABLE orders (id integer PRIMARY KEY, state text); INSERT INTO orders VALUES (1, 'new'), (2, 'new'), (4, 'new')", "redial")
     env = process("pg", cluster.folder, "relay", REDIAL_SERVER=service.url).env
     env |= {"DATABASE_URL": f"postgresql+psycopg://postgres@/redial?host={cluster.folder}"}
     checked(sys.executable, "-c", "import shop; shop.make_tables(); shop.charge(1, 100)", cwd=folder, env=env)
@@ -299,6 +299,15 @@ def test_the_programs_of_the_page_run(packages, process, database, redial, recei
     done = checked("node", "--input-type=module", "-e", program, cwd=folder, env=env | {
         "DATABASE_URL": f"postgresql://postgres@localhost/redial?host={cluster.folder}"})
     assert done == "1\n"
+    # In Go, with a relay that is stopped like any server.
+    cluster.query("DROP TABLE redial_outbox, redial_outbox_relay", "redial")
+    (program,) = packages.programs("outbox", [[(folder / "shop.go").read_text()]], ["github.com/lib/pq"])
+    one = process("psycopg", cluster.folder, "relay")
+    one.command = [program]
+    one.env = env | {"DATABASE_URL": f"user=postgres dbname=redial host={cluster.folder}"}
+    one.start()
+    wait_until(lambda: len(target.requests) == 3, "the order is charged")
+    assert one.terminate() == 0, one.log.read_text()
     assert cluster.query("SELECT DISTINCT state FROM orders", "redial") == [["charging"]]
     # Django, with a relay that is stopped like any server.
     (folder / "shop/__init__.py").touch()
@@ -315,9 +324,9 @@ def test_the_programs_of_the_page_run(packages, process, database, redial, recei
     relay = process("django-sqlite", folder, "relay")
     relay.command, relay.env = [*django, "relay_outbox"], env
     relay.start()
-    wait_until(lambda: len(target.requests) == 3, "three orders are charged")
+    wait_until(lambda: len(target.requests) == 4, "four orders are charged")
     assert sorted(request.body for request in target.requests) == [
-        b'{"order":%d,"amount":%d}' % pair for pair in ((1, 100), (2, 5), (3, 7))]
+        b'{"order":%d,"amount":%d}' % pair for pair in ((1, 100), (2, 5), (3, 7), (4, 9))]
 
 
 class CrashLoop:
