@@ -31,8 +31,11 @@ def mirrors():
     return release, sorted({"deb " + line for line in found if re.fullmatch(wanted, line)})
 
 
-def bootstrap(folder):
+def bootstrap(folder, another=None):
+    """Makes a minimal system in the folder, of this machine's release or of another one."""
     release, lines = mirrors()
+    if another and another != release:
+        release, lines = another, [line.replace(release, another) for line in lines if f" {release} " in line]
     done = subprocess.run(
         ["mmdebstrap", "--quiet", "--variant=minbase", "--skip=cleanup/apt/lists", release, str(folder), *lines],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=LONG)
