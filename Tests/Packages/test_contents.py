@@ -59,6 +59,9 @@ def test_the_same_binary_gives_the_same_packages_in_another_folder(packages, unp
     binary = tmp_path / "another" / "redial"
     binary.parent.mkdir()
     shutil.copy(unpacked / "bin/redial", binary)
+    # What `Scripts/binary` has written beside the binary: the libraries in it, and their licences.
+    for file in ROOT.glob(".build/static/*/release/redial.li*"):
+        shutil.copy(file, binary.parent)
     with tarfile.open(packages["tarball"]) as archive:
         epoch = str(archive.next().mtime)
     output(ROOT / "packaging/build.py", binary, tmp_path / "packages", env={
