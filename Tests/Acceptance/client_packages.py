@@ -1,6 +1,7 @@
 """The clients as their users get them: Python's wheel, installed; TypeScript's package, compiled; a program in Swift; and processes
 of all."""
 
+import functools
 import json
 import os
 import queue
@@ -13,6 +14,7 @@ from urllib.parse import quote
 
 import pytest
 
+import needs
 from processes import BOUND, ROOT
 
 CLIENTS = ROOT / "clients"
@@ -44,11 +46,10 @@ def fixture(kinds):
 
 
 class Packages:
-    """Both packages, built in a folder."""
+    """Both packages, in a folder."""
 
     def __init__(self, folder):
-        self.python = folder / "python"
-        self.typescript = folder / "typescript"
+        self.python, self.modules = folder / "python", folder / "typescript"
 
     def build(self):
         checked(
@@ -57,13 +58,18 @@ class Packages:
         (self.wheel,) = self.python.glob("*.whl")
         with zipfile.ZipFile(self.wheel) as wheel:
             wheel.extractall(self.python / "site")
-        package = self.typescript / "node_modules/redial-client"
+        return self
+
+    @functools.cached_property
+    def typescript(self):
+        """The folder above the modules, in which a program finds the package of TypeScript. It is compiled for the first one."""
+        compiler = needs.program("tsc")
+        package = self.modules / "node_modules/redial-client"
         package.mkdir(parents=True)
         shutil.copy(CLIENTS / "typescript/package.json", package)
-        checked("tsc", "--project", CLIENTS / "typescript", "--outDir", package / "dist")
-        # A program finds the package in the folder of modules above it.
-        shutil.copy(ADAPTERS / "adapter.mjs", self.typescript)
-        return self
+        checked(compiler, "--project", CLIENTS / "typescript", "--outDir", package / "dist")
+        shutil.copy(ADAPTERS / "adapter.mjs", self.modules)
+        return self.modules
 
     def environment(self, **more):
         clean = {name: value for name, value in os.environ.items() if not name.startswith("REDIAL_")}
@@ -80,7 +86,7 @@ class Packages:
         project = self.typescript / "tsconfig.json"
         project.write_text(json.dumps({
             "compilerOptions": options | {"moduleResolution": "node"}, "files": [program.name for program in programs]}))
-        checked("tsc", "--project", project)
+        checked(needs.program("tsc"), "--project", project)
         for program in programs:
             program.with_suffix(".js").rename(program.with_suffix(".mjs"))
         return [program.with_suffix(".mjs") for program in programs]
@@ -88,7 +94,7 @@ class Packages:
     def command(self, kind):
         """The command that starts the adapter of a client."""
         if kind == "typescript":
-            return ["node", self.typescript / "adapter.mjs"]
+            return [needs.program("node"), self.typescript / "adapter.mjs"]
         if kind == "swift":
             return [SWIFT_DRIVER]
         return [sys.executable, ADAPTERS / "adapter.py", {"python": "sync", "python-async": "async"}[kind]]

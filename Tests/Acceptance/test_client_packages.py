@@ -10,6 +10,7 @@ import zipfile
 import pytest
 import yaml
 
+import needs
 from client_packages import ADAPTERS, CLIENTS, checked, here
 from processes import BINARY, ROOT, environment
 
@@ -48,7 +49,7 @@ def methods(packages):
         "import { Redial } from 'redial-client';"
         "const own = Object.getOwnPropertyNames, one = Redial.prototype;"
         "console.log(JSON.stringify([...own(one), ...own(Object.getPrototypeOf(one))]));")
-    typescript = json.loads(checked("node", "--input-type=module", "-e", script, cwd=packages.typescript))
+    typescript = json.loads(checked(needs.program("node"), "--input-type=module", "-e", script, cwd=packages.typescript))
     text = "".join(file.read_text() for file in (ROOT / "Sources/RedialClient").rglob("*.swift"))
     return {
         "python": sync, "python-async": asynchronous, "typescript": typescript,
@@ -106,7 +107,7 @@ def test_the_examples_run(redial, flaky, receiver, packages, tmp_path, language)
         command = [sys.executable]
     else:
         files = [packages.typescript / f"example{number}.ts" for number in range(len(blocks))]
-        command = ["node"]
+        command = [needs.program("node")]
     for file, block in zip(files, blocks):
         file.write_text(block)
     if language == "ts":

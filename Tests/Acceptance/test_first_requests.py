@@ -8,6 +8,7 @@ import sys
 import pytest
 from standardwebhooks import Webhook
 
+import needs
 from client_packages import here
 from processes import BOUND, ROOT, wait_until
 
@@ -216,7 +217,7 @@ def test_every_block_does_what_its_section_says(redial, receiver, packages, tmp_
         command = [sys.executable, file]
     else:
         (module,) = packages.compiled(file)
-        command = ["node", module]
+        command = [needs.program("node"), module]
     with open(output, "w") as written:
         done = subprocess.run(command, stdout=written, stderr=subprocess.STDOUT, env=env, timeout=3 * BOUND)
     if observer.errors:
