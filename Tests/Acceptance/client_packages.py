@@ -2,6 +2,7 @@
 processes of all."""
 
 import fcntl
+import functools
 import json
 import os
 import queue
@@ -15,6 +16,7 @@ from urllib.parse import quote
 
 import pytest
 
+import needs
 from processes import BOUND, ROOT
 
 CLIENTS = ROOT / "clients"
@@ -61,27 +63,35 @@ class Packages:
     """The packages, built in a folder, and the driver in Go, in one that others share."""
 
     def __init__(self, folder, shared):
-        self.python = folder / "python"
-        self.typescript = folder / "typescript"
-        self.go = folder / "go"
+        self.python, self.modules, self.go = folder / "python", folder / "typescript", folder / "go"
         self.shared = shared
 
     def build(self):
-        self.go_driver = built_once(self.shared)
         checked(
             sys.executable, "-m", "pip", "wheel", "-q", "--disable-pip-version-check", "--no-deps", "--no-build-isolation",
             "--wheel-dir", self.python, CLIENTS / "python")
         (self.wheel,) = self.python.glob("*.whl")
         with zipfile.ZipFile(self.wheel) as wheel:
             wheel.extractall(self.python / "site")
-        package = self.typescript / "node_modules/redial-client"
+        return self
+
+    @functools.cached_property
+    def go_driver(self):
+        needs.program("go")
+        return built_once(self.shared)
+
+    @functools.cached_property
+    def typescript(self):
+        """The folder above the modules, in which a program finds the package of TypeScript. It is compiled for the first one."""
+        compiler = needs.program("tsc")
+        package = self.modules / "node_modules/redial-client"
         package.mkdir(parents=True)
         shutil.copy(CLIENTS / "typescript/package.json", package)
-        checked("tsc", "--project", CLIENTS / "typescript", "--outDir", package / "dist")
+        checked(compiler, "--project", CLIENTS / "typescript", "--outDir", package / "dist")
         # A program finds the package in the folder of modules above it.
         for program in ADAPTERS.glob("*.mjs"):
-            shutil.copy(program, self.typescript)
-        return self
+            shutil.copy(program, self.modules)
+        return self.modules
 
     def environment(self, **more):
         clean = {name: value for name, value in os.environ.items() if not name.startswith("REDIAL_")}
@@ -98,13 +108,14 @@ class Packages:
         project = self.typescript / "tsconfig.json"
         project.write_text(json.dumps({
             "compilerOptions": options | {"moduleResolution": "node"}, "files": [program.name for program in programs]}))
-        checked("tsc", "--project", project)
+        checked(needs.program("tsc"), "--project", project)
         for program in programs:
             program.with_suffix(".js").rename(program.with_suffix(".mjs"))
         return [program.with_suffix(".mjs") for program in programs]
 
     def programs(self, name, programs):
         """Go programs that use the module as its page says, each of the texts of its files, after a check by `go vet`."""
+        needs.program("go")
         folder = self.go / name
         folder.mkdir(parents=True)
         command = re.search(r"^\$ go (mod edit .*)$", (CLIENTS / "go/README.md").read_text(), re.M)[1]
@@ -121,7 +132,7 @@ class Packages:
     def command(self, kind):
         """The command that starts the adapter of a client."""
         if kind == "typescript":
-            return ["node", self.typescript / "adapter.mjs"]
+            return [needs.program("node"), self.typescript / "adapter.mjs"]
         if kind == "go":
             return [self.go_driver]
         if kind == "swift":
