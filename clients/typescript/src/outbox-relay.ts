@@ -8,7 +8,7 @@ import { backoff } from "./retrying.js";
 import { now, sleep } from "./time.js";
 
 export interface RelayOptions {
-  /** How many rows are read at once; by default 100. */
+  /** How many rows are read at once, and are in memory then; by default 100. */
   batch?: number;
   /** How many submissions are in flight at once; by default 16. */
   workers?: number;
@@ -22,6 +22,7 @@ export interface RelayOptions {
 const hold = 10;
 const longestHold = 60;
 
+// A Retry-After may be longer, such as one of a proxy.
 const longestWait = 60;
 
 // Statuses of a submission that is refused for good. All others are no fault of the row: the service is away, or is not set up
@@ -125,7 +126,7 @@ export class OutboxRelay {
     } catch (error) {
       this.heldAt = null;
       this.failures += 1;
-      this.say(`the database of the outbox: ${String(error)}`);
+      this.say(`the outbox is not relayed: ${String(error)}`);
       return backoff(this.failures - 1);
     }
     if (outcome.error) {
