@@ -14,7 +14,7 @@ import pytest
 from client_packages import ADAPTERS, checked, here
 from crashes import rounds_wanted
 from outboxes import APPLICATIONS, NODE_PACKAGES, NODE_PG, RELAYS, Process, is_empty, orders, rows, shop
-from processes import NO_BREAKER, ROOT, wait_until
+from processes import NO_BREAKER, ROOT, free_port, wait_until
 
 PAGE = ROOT / "docs/outbox.md"
 KEY = "0123456789abcdef"
@@ -213,6 +213,21 @@ def test_one_relay_works_and_another_takes_over(outbox, process, receiver):
         wait_until(lambda: holder()[0] not in (before, "nobody"), "it holds")
     assert second.terminate() == 0
     assert [name for name, _ in front.asked] == ["a", "b0", front.asked[-1][0]]
+
+
+@pytest.mark.parametrize("kind, relay", [("sqlite", "sqlite3"), ("postgresql", "pg")])
+def test_a_relay_that_does_not_reach_the_service_lets_another_work(kind, relay, outbox, process, receiver):
+    database, front = outbox(kind), Front(receiver)
+    nobody = f"http://127.0.0.1:{free_port()}"
+    for name in ("a", "b"):
+        database.query("INSERT INTO redial_outbox (idempotency_key, descriptor) VALUES "
+                       f"('{name}', '{json.dumps({'url': f'http://a.example/{name}'})}')")
+    one = process(relay, database, "relay", REDIAL_SERVER=nobody).start()
+    wait_until(lambda: "rows of the outbox wait: no answer" in one.log.read_text(), "it does not reach the service")
+    log = one.log.rename(one.log.with_suffix(".first"))
+    process(relay, database, "relay", REDIAL_SERVER=front.server.url).start()
+    wait_until(lambda: is_empty(database), "the other one relays the rows")
+    assert len(front.asked) == 2 and one.process.poll() is None, log.read_text()
 
 
 def test_a_relay_that_was_killed_submits_its_rows_again_under_their_keys(outbox, process, receiver):

@@ -21,6 +21,7 @@ export interface RelayOptions {
 // Other relays know these numbers: docs/outbox.md.
 const hold = 10;
 const longestHold = 60;
+const failuresOfAHolder = 3;
 
 // A Retry-After may be longer, such as one of a proxy.
 const longestWait = 60;
@@ -133,6 +134,8 @@ export class OutboxRelay {
       // Some may have been accepted all the same; then there is no reason to be slow.
       this.failures = outcome.accepted.length > 0 ? 1 : this.failures + 1;
       this.say(`rows of the outbox wait: ${outcome.error.message}`);
+      // Another relay may reach the service, or have a key that is valid.
+      if (this.failures >= failuresOfAHolder) await this.release();
       const wait = outcome.accepted.length > 0 ? 0 : backoff(this.failures - 1);
       return Math.min(longestWait, Math.max(wait, outcome.retryAfter));
     }

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # Other relays know these numbers: docs/outbox.md.
 _HOLD = 10.0
 _LONGEST_HOLD = 60.0
+_FAILURES_OF_A_HOLDER = 3
 
 # A Retry-After may be longer, such as one of a proxy.
 _LONGEST_WAIT = 60.0
@@ -120,6 +121,9 @@ class Relay:
             # Some may have been accepted all the same; then there is no reason to be slow.
             self._failures = 1 if outcome.accepted else self._failures + 1
             self._say(f"rows of the outbox wait: {outcome.error}")
+            if self._failures >= _FAILURES_OF_A_HOLDER:
+                # Another relay may reach the service, or have a key that is valid.
+                self._release()
             wait = 0 if outcome.accepted else backoff(self._failures - 1)
             return min(_LONGEST_WAIT, max(wait, outcome.retry_after))
         self._failures = 0
