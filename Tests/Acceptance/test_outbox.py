@@ -424,6 +424,10 @@ def crash_loop(kind, kinds, relays, rounds, outbox, process, redial, receiver):
     assert not set(seen) - committed, "calls were made without a commit"
     assert not [name for name, calls in seen.items() if len(calls) > 1], "calls were made twice"
     assert not [name for name in seen if name.endswith("undone")]
+    for one in {name.rsplit("-", 1)[0] for name in seen}:
+        numbers = [int(name.rsplit("-", 1)[1]) for name in seen if name.startswith(one + "-")]
+        ordered = [number for number in numbers if number % 4 == 0]
+        assert ordered == sorted(ordered), f"calls of {one} were made in another order"
     assert len(committed) > 50 and kinds_of(committed) == set(kinds)
     assert database.query("SELECT count(*) FROM redial_outbox WHERE problem_code IS NOT NULL")[0][0] in (0, "0")
 
