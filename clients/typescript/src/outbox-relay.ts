@@ -30,7 +30,8 @@ const longestWait = 60;
 // as it should be, such as with 401.
 const final = [400, 409, 413, 422, 508];
 // These have such a status, and concern every row.
-const notOfTheRow = ["invalidNamespace", "hostEmpty"];
+// A problem without a code is not Redial's.
+const notOfTheRow = ["invalidNamespace", "hostEmpty", ""];
 
 interface Row {
   id: unknown;
@@ -181,7 +182,7 @@ export class OutboxRelay {
     try {
       field = keyField(row.key);
     } catch (error) {
-      outcome.refused.push({ row, code: "invalidIdempotencyKey", detail: (error as Error).message });
+      outcome.refused.push({ row, code: "invalidIdempotencyKey", detail: plain((error as Error).message) });
       return true;
     }
     try {
@@ -189,7 +190,7 @@ export class OutboxRelay {
     } catch (error) {
       if (!(error instanceof RedialError)) throw error;
       if (error instanceof RedialProblem && final.includes(error.status) && !notOfTheRow.includes(error.code)) {
-        outcome.refused.push({ row, code: error.code, detail: error.detail || error.title });
+        outcome.refused.push({ row, code: plain(error.code).slice(0, 255), detail: plain(error.detail || error.title) });
         outcome.failures = 0;
         return true;
       }
@@ -257,6 +258,11 @@ export class OutboxRelay {
     else if (this.trouble && !trouble) this.log("the outbox is relayed again");
     this.trouble = trouble;
   }
+}
+
+/** A text that every database can store, whatever its character set. */
+function plain(text: string): string {
+  return text.replace(/[^ -~\n]/g, "?").slice(0, 10_000);
 }
 
 /** The rows of each ordering key in their order, and each other row by itself. */
