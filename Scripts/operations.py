@@ -14,6 +14,7 @@ LEFT_OUT = {
     "getReadiness": "is for probes: text, without a key",
     "getMetrics": "is for Prometheus",
     "dashboard": "is a page",
+    "getPageList": "is for assistants that write programs",
     "getContract": "is the contract itself, from which the clients are made",
 }
 

@@ -37,6 +37,7 @@ def files(common, version, epoch, license, changes):
              f" -- {MAINTAINER}  {formatdate(epoch)}\n")
     return package | {
         "usr/share/doc/redial/copyright": (copyright.encode(), 0o644),
+        "usr/share/lintian/overrides/redial": ((SOURCES / "lintian-overrides").read_bytes(), 0o644),
         "usr/share/doc/redial/changelog.gz": (compressed(changes.encode()), 0o644),
         "usr/share/doc/redial/changelog.Debian.gz": (compressed(entry.encode()), 0o644),
     }

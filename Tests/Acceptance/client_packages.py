@@ -2,8 +2,10 @@
 processes of all."""
 
 import fcntl
+import functools
 import json
 import os
+import pathlib
 import queue
 import re
 import shutil
@@ -15,6 +17,7 @@ from urllib.parse import quote
 
 import pytest
 
+import needs
 from processes import BOUND, ROOT
 
 CLIENTS = ROOT / "clients"
@@ -23,8 +26,8 @@ ADAPTERS = ROOT / "Tests/Acceptance/clients"
 PACKAGED = ["python", "python-async", "typescript", "go"]
 KINDS = [*PACKAGED, "swift"]
 SWIFT_DRIVER = ROOT / ".build/debug/client-driver"
-# Where Scripts/packages lays drivers of databases, of which only the tests of the outbox need some.
-GO_DRIVERS = ROOT / ".build/go-drivers/usr/share/gocode/src"
+# Drivers of databases, where Scripts/packages lays them. Only the tests of the outbox need some.
+GO_DRIVERS = pathlib.Path("/usr/local/share/gocode/src")
 # The module has no dependencies, so Go needs no network. What it has compiled is kept.
 GO = {"GOPROXY": "off", "GOCACHE": str(ROOT / ".build/go-cache"), "CGO_ENABLED": "0"}
 
@@ -63,30 +66,42 @@ class Packages:
     """The packages, built in a folder, and the programs in Go, in one that others share."""
 
     def __init__(self, folder, shared):
-        self.python = folder / "python"
-        self.typescript = folder / "typescript"
-        self.go = folder / "go"
+        self.python, self.modules, self.go = folder / "python", folder / "typescript", folder / "go"
         self.shared = shared
 
     def build(self):
-        self.go_driver = built_once(self.shared, "go")
         checked(
             sys.executable, "-m", "pip", "wheel", "-q", "--disable-pip-version-check", "--no-deps", "--no-build-isolation",
             "--wheel-dir", self.python, CLIENTS / "python")
         (self.wheel,) = self.python.glob("*.whl")
         with zipfile.ZipFile(self.wheel) as wheel:
             wheel.extractall(self.python / "site")
-        package = self.typescript / "node_modules/redial-client"
-        package.mkdir(parents=True)
-        shutil.copy(CLIENTS / "typescript/package.json", package)
-        checked("tsc", "--project", CLIENTS / "typescript", "--outDir", package / "dist")
-        # A program finds the package in the folder of modules above it.
-        for program in ADAPTERS.glob("*.mjs"):
-            shutil.copy(program, self.typescript)
         return self
 
+    @functools.cached_property
+    def go_driver(self):
+        needs.program("go")
+        return built_once(self.shared, "go")
+
+    @functools.cached_property
+    def typescript(self):
+        """The folder above the modules, in which a program finds the package of TypeScript. It is compiled for the first one."""
+        compiler = needs.program("tsc")
+        package = self.modules / "node_modules/redial-client"
+        package.mkdir(parents=True)
+        shutil.copy(CLIENTS / "typescript/package.json", package)
+        checked(compiler, "--project", CLIENTS / "typescript", "--outDir", package / "dist")
+        # A program finds the package in the folder of modules above it.
+        for program in ADAPTERS.glob("*.mjs"):
+            shutil.copy(program, self.modules)
+        return self.modules
+
+    @functools.cached_property
     def outbox_application(self):
         """The application in Go that has an outbox. Its driver of SQLite is one around the library in C."""
+        needs.program("go")
+        if not GO_DRIVERS.exists():
+            needs.leave_out("golang-github-lib-pq-dev")
         return built_once(self.shared, "go-outbox", CGO_ENABLED="1")
 
     def environment(self, **more):
@@ -104,7 +119,7 @@ class Packages:
         project = self.typescript / "tsconfig.json"
         project.write_text(json.dumps({
             "compilerOptions": options | {"moduleResolution": "node"}, "files": [program.name for program in programs]}))
-        checked("tsc", "--project", project)
+        checked(needs.program("tsc"), "--project", project)
         for program in programs:
             program.with_suffix(".js").rename(program.with_suffix(".mjs"))
         return [program.with_suffix(".mjs") for program in programs]
@@ -114,6 +129,7 @@ class Packages:
 
         They may use these drivers of databases, too.
         """
+        needs.program("go")
         folder = self.go / name
         folder.mkdir(parents=True)
         command = re.search(r"^\$ go (mod edit .*)$", (CLIENTS / "go/README.md").read_text(), re.M)[1]
@@ -133,7 +149,7 @@ class Packages:
     def command(self, kind):
         """The command that starts the adapter of a client."""
         if kind == "typescript":
-            return ["node", self.typescript / "adapter.mjs"]
+            return [needs.program("node"), self.typescript / "adapter.mjs"]
         if kind == "go":
             return [self.go_driver]
         if kind == "swift":

@@ -7,6 +7,7 @@ import pytest
 import client_packages
 import databases
 import failures
+import needs
 import parts
 import processes
 
@@ -123,3 +124,7 @@ def pytest_runtest_makereport(item, call):
     if report.failed:
         failures.note_failure(item, report)
     return report
+
+
+def pytest_terminal_summary(terminalreporter):
+    needs.report(terminalreporter)

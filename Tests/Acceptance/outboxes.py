@@ -10,11 +10,12 @@ import sys
 from client_packages import ADAPTERS
 from databases import Database
 from mariadb import MariaDB
-from processes import BOUND, ROOT, wait_until
+from processes import BOUND, wait_until
 
 # Where Scripts/packages lays that of pg, and where Debian's packages for Node.js are.
-NODE_PG = ROOT / ".build/node-pg/usr/share/nodejs/pg"
-NODE_PACKAGES = f"{NODE_PG.parent}{os.pathsep}/usr/share/nodejs"
+FOLDERS_OF_NODE = ["/usr/local/share/nodejs", "/usr/share/nodejs"]
+NODE_PACKAGES = os.pathsep.join(FOLDERS_OF_NODE)
+NODE_PG = next((f"{folder}/pg" for folder in FOLDERS_OF_NODE if os.path.isdir(f"{folder}/pg")), "pg is not installed")
 
 # By database: the kinds of applications that use it, and of relays. See clients/outbox_application.* and clients/go-outbox.
 APPLICATIONS = {
@@ -114,7 +115,7 @@ class Process:
         if kind in IN_NODE:
             command = ["node", packages.typescript / "outbox_application.mjs", *program]
         elif kind in IN_GO:
-            command = [packages.outbox_application(), *program]
+            command = [packages.outbox_application, *program]
         elif what == "relay":
             command = [sys.executable, "-m", "redial_client.outbox", "outbox_application:relay"]
         else:

@@ -10,6 +10,7 @@ import zipfile
 import pytest
 import yaml
 
+import needs
 from client_packages import ADAPTERS, CLIENTS, checked, here
 from processes import BINARY, ROOT, environment
 
@@ -31,7 +32,7 @@ def examples(language):
 def test_what_is_generated_is_current(tmp_path):
     checked(sys.executable, ROOT / "Scripts/generate", tmp_path)
     made = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*.*"))
-    assert len(made) == 19
+    assert len(made) == 20
     for path in made:
         assert (tmp_path / path).read_text() == (ROOT / path).read_text(), f"{path} is out of date: run make format"
 
@@ -49,7 +50,7 @@ def methods(packages):
         "import { Redial } from 'redial-client';"
         "const own = Object.getOwnPropertyNames, one = Redial.prototype;"
         "console.log(JSON.stringify([...own(one), ...own(Object.getPrototypeOf(one))]));")
-    typescript = json.loads(checked("node", "--input-type=module", "-e", script, cwd=packages.typescript))
+    typescript = json.loads(checked(needs.program("node"), "--input-type=module", "-e", script, cwd=packages.typescript))
     text = "".join(file.read_text() for file in (ROOT / "Sources/RedialClient").rglob("*.swift"))
     go = "".join(file.read_text() for file in (CLIENTS / "go").glob("*.go"))
     return {
@@ -110,7 +111,7 @@ def programs(packages, language, blocks, folder):
     files = [folder / f"example{number}.{'py' if language == 'python' else 'ts'}" for number in range(len(blocks))]
     for file, block in zip(files, blocks):
         file.write_text(block)
-    command, runner = ([sys.executable], "receive.py") if language == "python" else (["node"], "receive.mjs")
+    command, runner = ([sys.executable], "receive.py") if language == "python" else ([needs.program("node")], "receive.mjs")
     files = packages.compiled(*files) if language == "ts" else files
     return [[*command, *([ADAPTERS / runner] if number == 2 else []), file] for number, file in enumerate(files)]
 

@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 import client_packages
+import needs
 from client_packages import ClientError, ClientProcess
 from lossy_proxy import LossyProxy
 from processes import ROOT, free_port, run, wait_until
@@ -493,7 +494,7 @@ def test_a_password_in_the_url_is_shown_nowhere(packages):
         "import { Redial } from 'redial-client';\n"
         "try { new Redial({ url: process.argv[1] }); } catch (error) { console.log(error.message); }")
     said = client_packages.checked(
-        "node", "--input-type=module", "-e", typescript, url, env=packages.environment(), cwd=packages.typescript)
+        needs.program("node"), "--input-type=module", "-e", typescript, url, env=packages.environment(), cwd=packages.typescript)
     assert "no password" in said
     assert "secret" not in shown + said and "ada" not in shown + said
 

@@ -3,28 +3,21 @@
 import os
 import pathlib
 import pty
-import shutil
 import subprocess
 import threading
 
 import pytest
 
+import needs
 from processes import BINARY, BOUND, environment, free_port, run, wait_until
 
 # The scripts run what was typed, so `redial` must be found.
 PATH = f"{pathlib.Path(BINARY).parent}:{os.environ['PATH']}"
 
-# The tests need packages with the shells; on a machine without one, its test is skipped.
-def shell(name):
-    path = shutil.which(name)
-    if not path:
-        pytest.fail(f"{name} is missing; Scripts/packages test installs it")
-    return path
-
 
 def ask(name, script, *arguments):
     answer = subprocess.run(
-        [shell(name), *arguments, "-c", script], capture_output=True, text=True, timeout=60)
+        [needs.program(name), *arguments, "-c", script], capture_output=True, text=True, timeout=60)
     assert answer.returncode == 0 and not answer.stderr, answer
     return answer.stdout.split("\n")
 
@@ -224,7 +217,7 @@ class Shell:
         leader, follower = pty.openpty()
         self.leader = leader
         self.process = subprocess.Popen(
-            [shell(name), *self.SETUP[name]], stdin=follower, stdout=follower, stderr=follower, cwd=folder,
+            [needs.program(name), *self.SETUP[name]], stdin=follower, stdout=follower, stderr=follower, cwd=folder,
             start_new_session=True, env=environment(env | {"TERM": "dumb", "PATH": PATH, "HOME": str(folder)}))
         os.close(follower)
         self.drain = threading.Thread(target=self.read)
@@ -306,7 +299,7 @@ def test_fish_completes_values(filled):
     def asked(line):
         script = f"{BINARY} completion fish | source; complete -C {line!r}"
         answer = subprocess.run(
-            [shell("fish"), "--no-config", "-c", script], capture_output=True, text=True, timeout=BOUND,
+            [needs.program("fish"), "--no-config", "-c", script], capture_output=True, text=True, timeout=BOUND,
             env=environment(filled.env | {"PATH": PATH}))
         assert answer.returncode == 0 and not answer.stderr, answer
         return {line.split("\t")[0] for line in answer.stdout.splitlines()}

@@ -3,6 +3,7 @@
 import re
 import sys
 from json import dumps
+from urllib.parse import urljoin
 
 import jsonschema
 import pytest
@@ -110,6 +111,25 @@ def test_the_document_is_valid_openapi_and_is_what_the_service_serves(redial):
     assert answer.body == PATH.read_bytes()
     assert answer.headers["content-type"] == "application/yaml"
     assert CONTRACT["info"]["version"] in (ROOT / "Sources/RedialCore/Version.swift").read_text()
+
+
+def test_the_list_of_pages_leads_to_what_is_there(redial):
+    service = redial()
+    answer = service("GET", "/llms.txt")
+    text = answer.body.decode()
+    assert text == (ROOT / "docs/llms.txt").read_text() and answer.headers["content-type"] == "text/plain; charset=utf-8"
+    # The form of llms.txt: a title, a summary in a quote, and sections of entries with a line each.
+    head, *sections = text.split("\n## ")
+    assert re.fullmatch(r"# Redial\n\n> [^\n]+\n\n[^\n#]+\n", head)
+    for section in sections:
+        assert re.fullmatch(r"[^\n]+\n\n(- (\[[^\]]+\]\([^)]+\)|`[^`]+`(, `[^`]+`)*): [^\n]+\n?)+", section), section
+    links = re.findall(r"\]\((.*?)\)", text)
+    assert "openapi.yaml" in links
+    for link in links:
+        assert service("GET", urljoin("/llms.txt", link)).status == 200, link
+    pages = re.findall(r"`([^`]+\.\w+)`", text)
+    assert {page.relative_to(ROOT).as_posix() for page in (ROOT / "docs").glob("*.md")} - {"docs/README.md"} <= set(pages)
+    assert [page for page in pages if not (ROOT / page).exists()] == []
 
 
 def test_every_example_fits_its_schema():
@@ -328,7 +348,7 @@ def test_every_operation_answers_as_documented(redial, flaky):
     ask("delete", policy, name="a")
     for method in ("get", "put", "delete"):
         ask(method, policy, name="%20" if method == "put" else "a")
-    for path in ("/", "/healthz", "/readyz", "/metrics", "/openapi.yaml"):
+    for path in ("/", "/healthz", "/readyz", "/metrics", "/openapi.yaml", "/llms.txt"):
         ask("get", path)
     for method, path in (
         ("get", "/v1/calls/{id}"), ("get", "/v1/calls/{id}/attempts"), ("post", "/v1/calls/{id}/cancel"),

@@ -8,6 +8,7 @@ import sys
 import pytest
 from standardwebhooks import Webhook
 
+import needs
 from client_packages import here
 from processes import BOUND, ROOT, wait_until
 
@@ -275,7 +276,7 @@ def test_every_block_does_what_its_section_says(redial, receiver, packages, tmp_
         command = [sys.executable, file]
     elif language == "ts":
         (module,) = packages.compiled(file)
-        command = ["node", module]
+        command = [needs.program("node"), module]
     else:
         command = packages.programs("first_requests", [[program]])
     with open(output, "w") as written:

@@ -33,12 +33,11 @@ SCOPES = {
         o for o in OPERATIONS if o[1].startswith("/v1/webhook-endpoints") and o[0] != "get"} | {
         ("get", "/v1/webhook-secret"), ("put", "/v1/alerts/{name}"), ("delete", "/v1/alerts/{name}"),
         ("post", "/v1/alerts/{name}/test")},
-    None: {("get", "/healthz"), ("get", "/"), ("get", "/openapi.yaml")},
+    None: {("get", "/healthz"), ("get", "/"), ("get", "/openapi.yaml"), ("get", "/llms.txt")},
 }
 # The dashboard is a page without data: it asks for a key, and requests everything that it shows with that key. The
-# contract is
-# the same for everybody.
-OPEN = {"/healthz", "/", "/openapi.yaml"}
+# contract and the list of pages are the same for everybody.
+OPEN = {"/healthz", "/", "/openapi.yaml", "/llms.txt"}
 SCOPES["read"] = set(OPERATIONS) - set().union(*SCOPES.values())
 
 

@@ -94,7 +94,7 @@ OWN = {  # New resources belong to the client's namespace: the tests below.
     ("get", "/v1/statistics"),
 }
 OPERATORS = {("get", "/metrics"), ("get", "/v1/instances")}
-NOBODYS = {("get", "/"), ("get", "/healthz"), ("get", "/readyz"), ("get", "/openapi.yaml")}
+NOBODYS = {("get", "/"), ("get", "/healthz"), ("get", "/readyz"), ("get", "/openapi.yaml"), ("get", "/llms.txt")}
 
 
 def test_every_route_of_the_contract_has_an_isolation_decision():

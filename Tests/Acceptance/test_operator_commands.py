@@ -28,7 +28,7 @@ COMMANDS = {
                  "deleteWebhookEndpoint", "rotateWebhookSecret", "testWebhookEndpoint", "listWebhookDeliveries"},
     "webhook-secret": {"getWebhookSecret"}, "keys": {"listKeys", "createKey", "revokeKey"}, "health": {"getHealth"},
 }
-FOR_PROGRAMS = {"configureTarget", "forward", "getReadiness", "getMetrics", "getContract", "dashboard"}
+FOR_PROGRAMS = {"configureTarget", "forward", "getReadiness", "getMetrics", "getContract", "getPageList", "dashboard"}
 
 
 def test_there_is_a_command_for_everything_that_the_api_has():

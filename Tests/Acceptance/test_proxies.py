@@ -3,7 +3,6 @@
 import http.client
 import json
 import re
-import shutil
 import socket
 import ssl
 import subprocess
@@ -13,6 +12,7 @@ import pytest
 import yaml
 from playwright.sync_api import expect
 
+import needs
 from processes import BINARY, BOUND, ROOT, Redial, environment, free_port, wait_until
 from test_contract import CONTRACT
 from test_dashboard import chromium, page  # noqa: F401 (fixtures)
@@ -40,8 +40,7 @@ class Nginx:
         (folder / "nginx.conf").write_text(
             f"daemon off; master_process off; pid {folder}/pid; error_log {folder}/nginx.log;"
             f"events {{ worker_connections 256; }} http {{ access_log off; {places}\n{configuration} }}")
-        program = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/bin:/usr/local/sbin")
-        assert program, "nginx is missing; Scripts/packages test installs it"
+        program = needs.program("nginx")
         self.port = int(re.search(r"listen (?:127\.0\.0\.1:)?(\d+);", configuration)[1])
         self.process = subprocess.Popen(
             [program, "-p", folder, "-c", folder / "nginx.conf", "-e", folder / "nginx.log"], stdin=subprocess.DEVNULL)

@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 import databases
+import needs
 from processes import BINARY, BOUND, ROOT, Client, environment, free_port, run, wait_until
 from test_targets import patch_at_once
 
@@ -331,7 +332,7 @@ def test_the_compose_file_names_what_exists_and_nginx_takes_its_configuration(tm
         text = text.replace(f"{name}:8080", "127.0.0.1:8080")
     (tmp_path / "nginx.conf").write_text(text)
     checked = subprocess.run(
-        ["nginx", "-t", "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf"), "-g", "pid nginx.pid; error_log stderr;"],
+        [needs.program("nginx"), "-t", "-p", str(tmp_path), "-c", str(tmp_path / "nginx.conf"), "-g", "pid nginx.pid; error_log stderr;"],
         capture_output=True, text=True)
     assert checked.returncode == 0, checked.stderr
 

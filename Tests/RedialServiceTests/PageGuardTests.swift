@@ -121,6 +121,7 @@ struct PageGuardTests {
   func exposures() {
     let expected: [(String, PageGuard.Exposure)] = [
       ("/healthz", .open), ("/readyz", .open), ("/", .document), ("/openapi.yaml", .document),
+      ("/llms.txt", .document),
       ("/v1/forward/http://x", .acting), ("/metrics", .own), ("/v1/webhook-secret", .own), ("/v1/calls", .own),
       ("/v1/targets/x/pause", .own), ("/v1/keys", .own), ("/v1/events", .own), ("/nothing", .own),
     ]

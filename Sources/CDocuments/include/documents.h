@@ -16,6 +16,9 @@ struct redial_document {
 // api/openapi.yaml, the contract of the API.
 struct redial_document redial_openapi(void);
 
+// docs/llms.txt, the list of pages for assistants.
+struct redial_document redial_page_list(void);
+
 // The page of the dashboard.
 struct redial_document redial_dashboard(void);
 

@@ -171,6 +171,11 @@ enum Answer {
     return end - url.utf8.count..<end
   }()
 
+  /// 200: the list of pages for assistants. Its links lead from there, so they hold below the path of a proxy, too.
+  static let pageList = HTTPResponse(
+    status: 200, headers: [HTTPHeader("content-type", "text/plain; charset=utf-8")],
+    body: Document.bytes(of: redial_page_list()))
+
   static func problem(_ problem: Problem, _ more: [HTTPHeader] = []) -> HTTPResponse {
     var headers = [HTTPHeader("content-type", "application/problem+json")] + more
     if problem.status == 401 { headers.append(KeyRing.challenge(of: problem)) }

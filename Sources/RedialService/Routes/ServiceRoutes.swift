@@ -18,8 +18,9 @@ struct ServiceRoutes: RouteGroup {
       // They cover all namespaces; the route checks the namespace of the key.
       Route(.get, "/metrics", .scope(.metrics), serve: metrics),
       Route(.get, "/v1/statistics", .scope(.read), serve: statistics),
-      // The contract is the same for everybody. The page contains no data; it requests them with a key.
+      // The contract and the list of pages are the same for everybody. The dashboard contains no data; it requests them with a key.
       Route(.get, "/openapi.yaml", .open, exposure: .document, serve: contract),
+      Route(.get, "/llms.txt", .open, exposure: .document, serve: pageList),
       Route(.get, "/", .open, exposure: .document, serve: dashboard),
     ]
   }
@@ -46,6 +47,10 @@ struct ServiceRoutes: RouteGroup {
 
   private func contract(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     queries.respond(exchange.responder, Answer.contract(below: proxies.address(of: request)?.base))
+  }
+
+  private func pageList(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    queries.respond(exchange.responder, Answer.pageList)
   }
 
   private func dashboard(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {

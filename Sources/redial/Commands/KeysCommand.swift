@@ -21,7 +21,7 @@ extension Command {
     ] + page() + APIClient.options,
     notes: """
       A key is shown once, when it is created. As soon as there is a key, every request needs one, except /healthz,
-      /readyz, /openapi.yaml and the dashboard's page. A service without keys listens only on this machine.
+      /readyz, /openapi.yaml, /llms.txt and the dashboard's page. A service without keys listens only on this machine.
       """
   ) { arguments throws(CommandError) in
     let action = arguments.operands[0]

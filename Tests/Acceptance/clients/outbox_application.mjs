@@ -48,11 +48,11 @@ const kinds = {
 };
 const { outbox, mark, connect, close, pool } = kinds[kind];
 
-async function transaction(client, order, options) {
+async function transaction(client, order, options, more = {}) {
   await client.query("BEGIN", []);
   await client.query(`INSERT INTO orders (name) VALUES (${mark})`, [order]);
   const key = await outbox.submit(client, {
-    url: `${target}/${order}`, json: { order, note: "é € 🙂 \\ \" %s ?" }, policy: { backoff: { initial: "10ms", max: "100ms" } },
+    ...more, url: `${target}/${order}`, json: { order, note: "é € 🙂 \\ \" %s ?" }, policy: { backoff: { initial: "10ms", max: "100ms" } },
   }, options);
   await client.query(order.endsWith("undone") ? "ROLLBACK" : "COMMIT", []);
   return key;
@@ -77,7 +77,8 @@ if (extent === "relay") {
     const order = `${kind}-${process.pid}-${number}${Math.random() < 0.3 ? "-undone" : ""}`;
     try {
       client ??= await connect();
-      await transaction(client, order, {});
+      // Some are to be made in their order.
+      await transaction(client, order, {}, number % 4 === 0 ? { orderingKey: `${kind}-${process.pid}` } : {});
     } catch (error) {
       console.log(String(error));
       if (client) close(client);

@@ -123,8 +123,8 @@ def kind_of(kind, place):
     }[kind]()
 
 
-def call_of(target, order):
-    return {"url": f"{target}/{order}", "json": {"order": order, "note": "é € 🙂 \\ \" %s ?"},
+def call_of(target, order, **more):
+    return more | {"url": f"{target}/{order}", "json": {"order": order, "note": "é € 🙂 \\ \" %s ?"},
             "policy": {"backoff": {"initial": "10ms", "max": "100ms"}}}
 
 
@@ -148,8 +148,10 @@ def main(kind, place, target, extent):
     for number in range(10 ** 9):
         order = f"{kind}-{os.getpid()}-{number}{random.choice(['', '', '-undone'])}"
         try:
+            # Some are to be made in their order.
+            more = {"orderingKey": f"{kind}-{os.getpid()}"} if number % 4 == 0 else {}
             with application.transaction() as transaction:
-                application.outbox.submit(application.write(transaction, order), call_of(target, order))
+                application.outbox.submit(application.write(transaction, order), call_of(target, order, **more))
                 if order.endswith("undone"):
                     raise Undo
         except Exception as error:  # The database is away.

@@ -8,7 +8,7 @@ import { backoff } from "./retrying.js";
 import { now, sleep } from "./time.js";
 
 export interface RelayOptions {
-  /** How many rows are read at once; by default 100. */
+  /** How many rows are read at once, and are in memory then; by default 100. */
   batch?: number;
   /** How many submissions are in flight at once; by default 16. */
   workers?: number;
@@ -21,14 +21,17 @@ export interface RelayOptions {
 // Other relays know these numbers: docs/outbox.md.
 const hold = 10;
 const longestHold = 60;
+const failuresOfAHolder = 3;
 
+// A Retry-After may be longer, such as one of a proxy.
 const longestWait = 60;
 
 // Statuses of a submission that is refused for good. All others are no fault of the row: the service is away, or is not set up
 // as it should be, such as with 401.
 const final = [400, 409, 413, 422, 508];
 // These have such a status, and concern every row.
-const notOfTheRow = ["invalidNamespace", "hostEmpty"];
+// A problem without a code is not Redial's.
+const notOfTheRow = ["invalidNamespace", "hostEmpty", ""];
 
 interface Row {
   id: unknown;
@@ -125,13 +128,15 @@ export class OutboxRelay {
     } catch (error) {
       this.heldAt = null;
       this.failures += 1;
-      this.say(`the database of the outbox: ${String(error)}`);
+      this.say(`the outbox is not relayed: ${String(error)}`);
       return backoff(this.failures - 1);
     }
     if (outcome.error) {
       // Some may have been accepted all the same; then there is no reason to be slow.
       this.failures = outcome.accepted.length > 0 ? 1 : this.failures + 1;
       this.say(`rows of the outbox wait: ${outcome.error.message}`);
+      // Another relay may reach the service, or have a key that is valid.
+      if (this.failures >= failuresOfAHolder) await this.release();
       const wait = outcome.accepted.length > 0 ? 0 : backoff(this.failures - 1);
       return Math.min(longestWait, Math.max(wait, outcome.retryAfter));
     }
@@ -177,7 +182,7 @@ export class OutboxRelay {
     try {
       field = keyField(row.key);
     } catch (error) {
-      outcome.refused.push({ row, code: "invalidIdempotencyKey", detail: (error as Error).message });
+      outcome.refused.push({ row, code: "invalidIdempotencyKey", detail: plain((error as Error).message) });
       return true;
     }
     try {
@@ -185,7 +190,7 @@ export class OutboxRelay {
     } catch (error) {
       if (!(error instanceof RedialError)) throw error;
       if (error instanceof RedialProblem && final.includes(error.status) && !notOfTheRow.includes(error.code)) {
-        outcome.refused.push({ row, code: error.code, detail: error.detail || error.title });
+        outcome.refused.push({ row, code: plain(error.code).slice(0, 255), detail: plain(error.detail || error.title) });
         outcome.failures = 0;
         return true;
       }
@@ -253,6 +258,11 @@ export class OutboxRelay {
     else if (this.trouble && !trouble) this.log("the outbox is relayed again");
     this.trouble = trouble;
   }
+}
+
+/** A text that every database can store, whatever its character set. */
+function plain(text: string): string {
+  return text.replace(/[^ -~\n]/g, "?").slice(0, 10_000);
 }
 
 /** The rows of each ordering key in their order, and each other row by itself. */

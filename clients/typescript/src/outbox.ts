@@ -38,6 +38,9 @@ export class Outbox {
    * @param options.idempotencyKey A key of your own, of 1 to 255 visible ASCII characters; by default a new one.
    */
   async submit(database: OutboxDatabase, call: CallDescriptor, options: { idempotencyKey?: string } = {}): Promise<string> {
+    if ("totalCount" in database) {
+      throw new TypeError("a pool has no transaction; submit with the client that has begun it");
+    }
     const key = await givenOrNew(options.idempotencyKey);
     // The service takes spaces too, but a database may cut them off at the end.
     if (!/^[!-~]{1,255}$/.test(key)) {

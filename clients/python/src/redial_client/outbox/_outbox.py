@@ -62,7 +62,7 @@ class Outbox:
 
         :param connect: Opens a connection that nothing else uses, such as ``lambda: sqlite3.connect("shop.db")``. It is
             called again after each error of the database.
-        :param batch: How many rows are read at once.
+        :param batch: How many rows are read at once, and are in memory then.
         :param workers: How many submissions are in flight at once.
         :param poll: The seconds from one look into an empty outbox to the next.
         """
@@ -76,7 +76,7 @@ def _execute(database: Any, statement: str, parameters: Tuple[str, str]) -> None
     if hasattr(database, "exec_driver_sql"):  # its connection
         database.exec_driver_sql(statement, parameters)
     elif callable(getattr(database, "cursor", None)):
-        if getattr(database, "in_atomic_block", True) is False:
+        if hasattr(database, "in_atomic_block") and database.get_autocommit():
             raise RuntimeError(
                 "outside of transaction.atomic() Django commits each statement by itself; submit within the block that "
                 "changes your data")

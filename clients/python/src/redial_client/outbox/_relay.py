@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 # Other relays know these numbers: docs/outbox.md.
 _HOLD = 10.0
 _LONGEST_HOLD = 60.0
+_FAILURES_OF_A_HOLDER = 3
 
+# A Retry-After may be longer, such as one of a proxy.
 _LONGEST_WAIT = 60.0
 
 _log = logging.getLogger("redial_client.outbox")
@@ -113,12 +115,15 @@ class Relay:
         except Exception as error:  # Errors of drivers have no common type.
             self._close()
             self._failures += 1
-            self._say(f"the database of the outbox: {type(error).__name__}: {error}")
+            self._say(f"the outbox is not relayed: {type(error).__name__}: {error}")
             return backoff(self._failures - 1)
         if outcome.error:
             # Some may have been accepted all the same; then there is no reason to be slow.
             self._failures = 1 if outcome.accepted else self._failures + 1
             self._say(f"rows of the outbox wait: {outcome.error}")
+            if self._failures >= _FAILURES_OF_A_HOLDER:
+                # Another relay may reach the service, or have a key that is valid.
+                self._release()
             wait = 0 if outcome.accepted else backoff(self._failures - 1)
             return min(_LONGEST_WAIT, max(wait, outcome.retry_after))
         self._failures = 0
@@ -183,7 +188,9 @@ class Relay:
         cursor = self._connection.cursor()
         try:
             cursor.execute(statement, tuple(parameters))
-            found = list(cursor.fetchall()) if has_rows else []
+            found = [
+                # A connection may be made so that rows are dictionaries.
+                tuple(row.values()) if isinstance(row, dict) else tuple(row) for row in (cursor.fetchall() if has_rows else [])]
         finally:
             cursor.close()
         self._connection.commit()

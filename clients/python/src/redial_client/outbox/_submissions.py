@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from concurrent.futures import Executor
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 # set up as it should be, such as with 401.
 _FINAL = {400, 409, 413, 422, 508}
 # These have such a status, and concern every row.
-_NOT_OF_THE_ROW = {"invalidNamespace", "hostEmpty"}
+# A problem without a code is not Redial's.
+_NOT_OF_THE_ROW = {"invalidNamespace", "hostEmpty", ""}
 
 
 class Row(NamedTuple):
@@ -73,7 +75,7 @@ class Submissions:
             request = requests.asking("POST", "/v1/calls", content=row.text.encode(), key=row.key)
         except ValueError as error:
             with self._lock:
-                self._outcome.refused.append((row, "invalidIdempotencyKey", str(error)))
+                self._outcome.refused.append((row, "invalidIdempotencyKey", _plain(str(error))))
             return True
         try:
             response = self._redial._send(request, until=time.monotonic())
@@ -91,7 +93,7 @@ class Submissions:
     def _failed(self, row: Row, error: RedialError) -> bool:
         with self._lock:
             if isinstance(error, RedialProblem) and error.status in _FINAL and error.code not in _NOT_OF_THE_ROW:
-                self._outcome.refused.append((row, error.code, error.detail or error.title))
+                self._outcome.refused.append((row, _plain(error.code)[:255], _plain(error.detail or error.title)))
                 self._failures = 0
                 return True
             self._failures += 1
@@ -99,6 +101,11 @@ class Submissions:
             if isinstance(error, RedialProblem):
                 self._outcome.retry_after = max(self._outcome.retry_after, error.retry_after or 0)
             return False
+
+
+def _plain(text: str) -> str:
+    """A text that every database can store, whatever its character set."""
+    return re.sub(r"[^ -~\n]", "?", text)[:10_000]
 
 
 def _chains(rows: List[Row]) -> List[List[Row]]:
