@@ -26,8 +26,8 @@ ADAPTERS = ROOT / "Tests/Acceptance/clients"
 PACKAGED = ["python", "python-async", "typescript", "go"]
 KINDS = [*PACKAGED, "swift"]
 SWIFT_DRIVER = ROOT / ".build/debug/client-driver"
-# Drivers of databases, where Scripts/packages lays them. Only the tests of the outbox need some.
-GO_DRIVERS = pathlib.Path("/usr/local/share/gocode/src")
+# Where drivers of databases are: where Scripts/packages lays them, or where Debian does. Only the tests of the outbox need some.
+FOLDERS_OF_GO = [pathlib.Path("/usr/local/share/gocode/src"), pathlib.Path("/usr/share/gocode/src")]
 # The module has no dependencies, so Go needs no network. What it has compiled is kept.
 GO = {"GOPROXY": "off", "GOCACHE": str(ROOT / ".build/go-cache"), "CGO_ENABLED": "0"}
 
@@ -52,13 +52,21 @@ def fixture(kinds):
     return client
 
 
-def built_once(folder, name, **env):
+def driver_of_go(name):
+    """The folder of a driver of a database."""
+    for folder in FOLDERS_OF_GO:
+        if (folder / name).is_dir():
+            return folder / name
+    needs.leave_out(f"golang-{name.replace('.com', '').replace('/', '-')}-dev")
+
+
+def built_once(folder, name, *flags, **env):
     """A program in Go, in a folder that the processes of a run of tests share: the first one builds it."""
     program = folder / name
     with open(folder / f"{name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not program.exists():
-            checked("go", "build", "-o", program, ".", cwd=ADAPTERS / name, env=os.environ | GO | env)
+            checked("go", "build", *flags, "-o", program, ".", cwd=ADAPTERS / name, env=os.environ | GO | env)
     return program
 
 
@@ -100,9 +108,12 @@ class Packages:
     def outbox_application(self):
         """The application in Go that has an outbox. Its driver of SQLite is one around the library in C."""
         needs.program("go")
-        if not GO_DRIVERS.exists():
-            needs.leave_out("golang-github-lib-pq-dev")
-        return built_once(self.shared, "go-outbox", CGO_ENABLED="1")
+        module = (ADAPTERS / "go-outbox/go.mod").read_text()
+        for driver in re.findall(r"^\t(github\S+) v", module, re.M):
+            module = module.replace(f"{driver} => {FOLDERS_OF_GO[0] / driver}", f"{driver} => {driver_of_go(driver)}")
+        self.go.mkdir(exist_ok=True)
+        (self.go / "outbox.mod").write_text(module)
+        return built_once(self.shared, "go-outbox", f"-modfile={self.go}/outbox.mod", CGO_ENABLED="1")
 
     def environment(self, **more):
         clean = {name: value for name, value in os.environ.items() if not name.startswith("REDIAL_")}
@@ -136,7 +147,7 @@ class Packages:
         for arguments in ("mod init programs", command.replace("/path/to/redial", str(ROOT))):
             checked("go", *arguments.split(), cwd=folder, env=os.environ | GO)
         for driver in drivers:
-            edit = f"-require={driver}@v0.0.0", f"-replace={driver}={GO_DRIVERS / driver}"
+            edit = f"-require={driver}@v0.0.0", f"-replace={driver}={driver_of_go(driver)}"
             checked("go", "mod", "edit", *edit, cwd=folder, env=os.environ | GO)
         for number, files in enumerate(programs):
             (folder / f"program{number}").mkdir()
