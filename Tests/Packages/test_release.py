@@ -43,9 +43,14 @@ def test_the_same_source_gives_the_same_wheels_and_tarball(release, tmp_path):
         with zipfile.ZipFile(file) as archive:
             binary = tmp_path / "redial"
             binary.write_bytes(archive.read("redial_server/bin/redial"))
-            bill = archive.read(f"redial_server-{NUMBER}.dist-info/sboms/redial.spdx.json")
+            about = f"redial_server-{NUMBER}.dist-info"
+            bill = archive.read(f"{about}/sboms/redial.spdx.json")
+            names = re.findall(rf"^{about}/licenses/(.*)$", "\n".join(archive.namelist()), re.M)
+            # Those of all that is linked in.
+            assert sorted(names) == ["LICENSE", "LICENSE.libraries", "LICENSE.swift"]
+            licenses = {name: archive.read(f"{about}/licenses/{name}") for name in names}
         assert bill in [spdx.read_bytes() for spdx in release.glob("*.spdx.json")]
-        assert wheel.build(binary, NUMBER, tmp_path, epoch, bill).name == file.name
+        assert wheel.make(binary, NUMBER, tmp_path, epoch, licenses, bill).name == file.name
     made = [file for file in tmp_path.iterdir() if file.name != "redial"]
     assert len(made) >= 3
     for file in made:
