@@ -4,6 +4,7 @@ The system's folders are in a folder of the test: `sudo` leads there.
 """
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -14,8 +15,9 @@ from processes import BOUND, ROOT
 
 TOOLS = "sh awk cat chmod cut dirname echo env fold grep mkdir mv rm sed sort tail tee test tr wc xargs mktemp".split()
 # What the tests can do without.
-OPTIONAL = ["nginx-light", "zsh", "fish", "postgresql-15", "pgbouncer", "nodejs", "node-typescript", "node-pg", "node-mysql",
-            "mariadb-server-core", "golang-go"]
+OPTIONAL = [
+    choice.partition("|")[0] for choice in re.search(
+        r'^  test \| left-out\)\n.*?optional="(.*?)"', (ROOT / "Scripts/packages").read_text(), re.M | re.S)[1].split()]
 PLAN = """Reading package lists...
 The following additional packages will be installed:
   nginx-common
