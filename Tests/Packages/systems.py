@@ -42,6 +42,12 @@ class System:
     def __init__(self, bare, folder):
         subprocess.run(["cp", "-a", "--reflink=auto", str(bare), str(folder)], check=True)
         self.folder = folder
+        self.mounts = []
+
+    def show(self, folder, name):
+        """Has a folder of this machine seen, and not changed, in the system from now on."""
+        self.path(name).mkdir(parents=True)
+        self.mounts += ["--bind", str(folder), str(self.path(name))]
 
     def add(self, packages):
         """Copies a folder with packages to /packages."""
@@ -50,17 +56,18 @@ class System:
     def path(self, name):
         return self.folder / name.lstrip("/")
 
-    def run(self, script, network=False, code=0):
+    def run(self, script, network=False, code=0, seconds=LONG):
         """Runs a script as root, and ends all that it has started; its output.
 
         Without the network it has a loopback device of its own, on which every port is free.
         """
         loopback = "" if network else "ip link set lo up; "
-        setup = f'mount -t proc proc "$1/proc"; {loopback}exec chroot "$1" /bin/sh -euc "$2"'
+        shown = 'root=$1 script=$2; shift 2; while [ $# != 0 ]; do mount "$1" "$2" "$3"; mount -o remount,bind,ro "$3"; shift 3; done; '
+        setup = f'mount -t proc proc "$1/proc"; {shown}{loopback}exec chroot "$root" /bin/sh -euc "$script"'
         done = subprocess.run(
             ["unshare", "--mount", "--pid", "--fork", "--kill-child", *([] if network else ["--net"]),
-             "sh", "-euc", setup, "sh", str(self.folder), script],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=LONG, env={
+             "sh", "-euc", setup, "sh", str(self.folder), script, *self.mounts],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=seconds, env={
                 "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root",
                 "DEBIAN_FRONTEND": "noninteractive"})
         assert done.returncode == code, f"exit code {done.returncode}\n{script}\n{done.stdout}"

@@ -1,0 +1,3 @@
+@main struct PlainCommand {
+  static func main() { print("retry(after: 0.5 seconds)") }
+}
