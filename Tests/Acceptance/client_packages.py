@@ -25,6 +25,8 @@ ADAPTERS = ROOT / "Tests/Acceptance/clients"
 PACKAGED = ["python", "python-async", "typescript", "go"]
 KINDS = [*PACKAGED, "swift"]
 SWIFT_DRIVER = ROOT / ".build/debug/client-driver"
+# Where Scripts/packages lays drivers of databases, of which only the tests of the outbox need some.
+GO_DRIVERS = ROOT / ".build/go-drivers/usr/share/gocode/src"
 # The module has no dependencies, so Go needs no network. What it has compiled is kept.
 GO = {"GOPROXY": "off", "GOCACHE": str(ROOT / ".build/go-cache"), "CGO_ENABLED": "0"}
 
@@ -49,18 +51,18 @@ def fixture(kinds):
     return client
 
 
-def built_once(folder):
-    """The driver in Go, in a folder that the processes of a run of tests share: the first one builds it."""
-    driver = folder / "go-driver"
-    with open(folder / "go-driver.lock", "w") as lock:
+def built_once(folder, name, **env):
+    """A program in Go, in a folder that the processes of a run of tests share: the first one builds it."""
+    program = folder / name
+    with open(folder / f"{name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not driver.exists():
-            checked("go", "build", "-o", driver, ".", cwd=ADAPTERS / "go", env=os.environ | GO)
-    return driver
+        if not program.exists():
+            checked("go", "build", "-o", program, ".", cwd=ADAPTERS / name, env=os.environ | GO | env)
+    return program
 
 
 class Packages:
-    """The packages, built in a folder, and the driver in Go, in one that others share."""
+    """The packages, built in a folder, and the programs in Go, in one that others share."""
 
     def __init__(self, folder, shared):
         self.python, self.modules, self.go = folder / "python", folder / "typescript", folder / "go"
@@ -78,7 +80,7 @@ class Packages:
     @functools.cached_property
     def go_driver(self):
         needs.program("go")
-        return built_once(self.shared)
+        return built_once(self.shared, "go")
 
     @functools.cached_property
     def typescript(self):
@@ -92,6 +94,11 @@ class Packages:
         for program in ADAPTERS.glob("*.mjs"):
             shutil.copy(program, self.modules)
         return self.modules
+
+    def outbox_application(self):
+        """The application in Go that has an outbox. Its driver of SQLite is one around the library in C."""
+        needs.program("go")
+        return built_once(self.shared, "go-outbox", CGO_ENABLED="1")
 
     def environment(self, **more):
         clean = {name: value for name, value in os.environ.items() if not name.startswith("REDIAL_")}
@@ -113,14 +120,20 @@ class Packages:
             program.with_suffix(".js").rename(program.with_suffix(".mjs"))
         return [program.with_suffix(".mjs") for program in programs]
 
-    def programs(self, name, programs):
-        """Go programs that use the module as its page says, each of the texts of its files, after a check by `go vet`."""
+    def programs(self, name, programs, drivers=()):
+        """Go programs that use the module as its page says, each of the texts of its files, after a check by `go vet`.
+
+        They may use these drivers of databases, too.
+        """
         needs.program("go")
         folder = self.go / name
         folder.mkdir(parents=True)
         command = re.search(r"^\$ go (mod edit .*)$", (CLIENTS / "go/README.md").read_text(), re.M)[1]
         for arguments in ("mod init programs", command.replace("/path/to/redial", str(ROOT))):
             checked("go", *arguments.split(), cwd=folder, env=os.environ | GO)
+        for driver in drivers:
+            edit = f"-require={driver}@v0.0.0", f"-replace={driver}={GO_DRIVERS / driver}"
+            checked("go", "mod", "edit", *edit, cwd=folder, env=os.environ | GO)
         for number, files in enumerate(programs):
             (folder / f"program{number}").mkdir()
             for place, text in enumerate(files):

@@ -17,14 +17,15 @@ from processes import BOUND, wait_until
 FOLDERS_OF_NODE = ["/usr/local/share/nodejs", "/usr/share/nodejs"]
 NODE_PACKAGES = os.pathsep.join(FOLDERS_OF_NODE)
 
-# By database: the kinds of applications that use it, and of relays. See clients/outbox_application.*.
+# By database: the kinds of applications that use it, and of relays. See clients/outbox_application.* and clients/go-outbox.
 APPLICATIONS = {
-    "sqlite": ["sqlite3", "sqlalchemy-sqlite", "django-sqlite"],
-    "postgresql": ["psycopg", "pg8000", "sqlalchemy-postgresql", "sqlalchemy-pg8000", "django-postgresql", "pg"],
-    "mysql": ["pymysql", "sqlalchemy-mysql", "django-mysql", "mysql"]}
+    "sqlite": ["sqlite3", "sqlalchemy-sqlite", "django-sqlite", "go-sqlite3"],
+    "postgresql": ["psycopg", "pg8000", "sqlalchemy-postgresql", "sqlalchemy-pg8000", "django-postgresql", "pg", "go-pq"],
+    "mysql": ["pymysql", "sqlalchemy-mysql", "django-mysql", "mysql", "go-mysql"]}
 RELAYS = {
-    "sqlite": ["sqlite3", "django-sqlite"], "postgresql": ["psycopg", "pg", "sqlalchemy-pg8000"], "mysql": ["pymysql", "mysql"]}
-IN_NODE = {"pg", "mysql"}
+    "sqlite": ["sqlite3", "django-sqlite", "go-sqlite3"], "postgresql": ["psycopg", "pg", "sqlalchemy-pg8000", "go-pq"],
+    "mysql": ["pymysql", "mysql", "go-mysql"]}
+IN_NODE, IN_GO = {"pg", "mysql"}, {"go-sqlite3", "go-pq", "go-mysql"}
 
 
 def node_package(name):
@@ -122,6 +123,8 @@ class Process:
         if kind in IN_NODE:
             node_package(kind)
             command = [needs.program("node"), packages.typescript / "outbox_application.mjs", *program]
+        elif kind in IN_GO:
+            command = [packages.outbox_application(), *program]
         elif what == "relay":
             command = [sys.executable, "-m", "redial_client.outbox", "outbox_application:relay"]
         else:

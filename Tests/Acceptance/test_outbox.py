@@ -114,7 +114,7 @@ class Front:
         return sum(asked == name for asked, _ in self.asked)
 
 
-@pytest.mark.parametrize("kind, relay", [("sqlite", "sqlite3"), ("postgresql", "pg")])
+@pytest.mark.parametrize("kind, relay", [("sqlite", "sqlite3"), ("postgresql", "pg"), ("sqlite", "go-sqlite3")])
 def test_a_relay_keeps_what_is_not_accepted(kind, relay, outbox, process, receiver):
     database, front = outbox(kind), Front(receiver)
     front.answers = {
@@ -206,7 +206,7 @@ def test_one_relay_works_and_another_takes_over(outbox, process, receiver):
 
     first = process("sqlite3", database, "relay", REDIAL_SERVER=front.server.url).start()
     wait_until(holder, "the first one works")
-    second = process("django-sqlite", database, "relay", REDIAL_SERVER=front.server.url).start()
+    second = process("go-sqlite3", database, "relay", REDIAL_SERVER=front.server.url).start()
     relayed("a")
     before = holder()[0]
     wait_until(lambda: holder()[1] > time.time() + 8, "it goes on to hold")
@@ -321,6 +321,8 @@ def test_the_tables_are_the_same_everywhere(client, packages):
     script = "import { outboxTables } from 'redial-client'; console.log(JSON.stringify(outboxTables));"
     typescript = json.loads(checked(needs.program("node"), "--input-type=module", "-e", script, cwd=packages.typescript))
     assert typescript == {kind: list(statements) for kind, statements in client.outbox.TABLES.items()}
+    application = packages.outbox_application()
+    assert [*typescript.values()] == [json.loads(checked(application, kind, "", "", "tables")) for kind in ("go-pq", "go-mysql", "go-sqlite3")]
     found = re.findall(r"```sql\n(CREATE.*?)```", PAGE.read_text(), re.S)
     assert [[one.strip() for one in block.split(";\n") if one.strip()] for block in found] == [*typescript.values()]
 
@@ -335,11 +337,11 @@ def blocks(language):
 def test_the_programs_of_the_page_run(packages, process, database, redial, receiver, tmp_path):
     service, target = redial(), receiver()
     folder = tmp_path / "programs"
-    for name, text in (blocks("python") | blocks("js")).items():
+    for name, text in (blocks("python") | blocks("js") | blocks("go")).items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(here(text, service, target))
     cluster = database()
-    cluster.query("CREATE TABLE orders (id integer PRIMARY KEY, state text); INSERT INTO orders VALUES (1, 'new'), (2, 'new')", "redial")
+    cluster.query("CREATE TABLE orders (id integer PRIMARY KEY, state text); INSERT INTO orders VALUES (1, 'new'), (2, 'new'), (4, 'new')", "redial")
     env = process("pg", cluster.folder, "relay", REDIAL_SERVER=service.url).env
     env |= {"DATABASE_URL": f"postgresql+psycopg://postgres@/redial?host={cluster.folder}"}
     checked(sys.executable, "-c", "import shop; shop.make_tables(); shop.charge(1, 100)", cwd=folder, env=env)
@@ -357,6 +359,15 @@ def test_the_programs_of_the_page_run(packages, process, database, redial, recei
     done = checked(needs.program("node"), "--input-type=module", "-e", program, cwd=folder, env=env | {
         "DATABASE_URL": f"postgresql://postgres@localhost/redial?host={cluster.folder}"})
     assert done == "1\n"
+    # In Go, with a relay that is stopped like any server.
+    cluster.query("DROP TABLE redial_outbox, redial_outbox_relay", "redial")
+    (program,) = packages.programs("outbox", [[(folder / "shop.go").read_text()]], ["github.com/lib/pq"])
+    one = process("psycopg", cluster.folder, "relay")
+    one.command = [program]
+    one.env = env | {"DATABASE_URL": f"user=postgres dbname=redial host={cluster.folder}"}
+    one.start()
+    wait_until(lambda: len(target.requests) == 3, "the order is charged")
+    assert one.terminate() == 0, one.log.read_text()
     assert cluster.query("SELECT DISTINCT state FROM orders", "redial") == [["charging"]]
     # Django, with a relay that is stopped like any server.
     (folder / "shop/__init__.py").touch()
@@ -373,9 +384,9 @@ def test_the_programs_of_the_page_run(packages, process, database, redial, recei
     relay = process("django-sqlite", folder, "relay")
     relay.command, relay.env = [*django, "relay_outbox"], env
     relay.start()
-    wait_until(lambda: len(target.requests) == 3, "three orders are charged")
+    wait_until(lambda: len(target.requests) == 4, "four orders are charged")
     assert sorted(request.body for request in target.requests) == [
-        b'{"order":%d,"amount":%d}' % pair for pair in ((1, 100), (2, 5), (3, 7))]
+        b'{"order":%d,"amount":%d}' % pair for pair in ((1, 100), (2, 5), (3, 7), (4, 9))]
 
 
 class CrashLoop:
@@ -439,7 +450,7 @@ def crash_loop(kind, kinds, relays, rounds, outbox, process, redial, receiver):
 
 
 def test_commit_and_call_do_not_part_over_a_few_kills(outbox, process, redial, receiver):
-    crash_loop("postgresql", ["psycopg", "pg"], ["psycopg", "pg"], 6, outbox, process, redial, receiver)
+    crash_loop("postgresql", ["psycopg", "pg", "go-pq"], ["psycopg", "pg", "go-pq"], 6, outbox, process, redial, receiver)
 
 
 @pytest.mark.part("crashes")

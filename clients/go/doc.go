@@ -4,7 +4,8 @@
 //	call, err := client.Submit(ctx, redial.CallDescriptor{URL: "https://api.example.com/charges"}, nil)
 //	ended, err := client.Wait(ctx, call.ID, nil)
 //
-// [Transport] submits the requests of an [http.Client] in place of sending them.
+// [Transport] submits the requests of an [http.Client] in place of sending them. [Outbox] submits within a transaction of your own
+// database.
 //
 // The types of calls and answers have the members of the contract, api/openapi.yaml. Null in an answer is nil, or the empty text.
 // What is left out of a request has its zero value: nil, or the empty text. [Ptr] makes a pointer to a number or a flag.

@@ -1,0 +1,19 @@
+module outbox-application
+
+go 1.19
+
+require (
+	github.com/go-sql-driver/mysql v0.0.0
+	github.com/lib/pq v0.0.0
+	github.com/mattn/go-sqlite3 v0.0.0
+	redial-client v0.0.0
+)
+
+replace redial-client => ../../../../clients/go
+
+// Where Scripts/packages lays them.
+replace (
+	github.com/go-sql-driver/mysql => ../../../../.build/go-drivers/usr/share/gocode/src/github.com/go-sql-driver/mysql
+	github.com/lib/pq => ../../../../.build/go-drivers/usr/share/gocode/src/github.com/lib/pq
+	github.com/mattn/go-sqlite3 => ../../../../.build/go-drivers/usr/share/gocode/src/github.com/mattn/go-sqlite3
+)
