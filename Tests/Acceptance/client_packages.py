@@ -5,6 +5,7 @@ import fcntl
 import functools
 import json
 import os
+import pathlib
 import queue
 import re
 import shutil
@@ -25,8 +26,8 @@ ADAPTERS = ROOT / "Tests/Acceptance/clients"
 PACKAGED = ["python", "python-async", "typescript", "go"]
 KINDS = [*PACKAGED, "swift"]
 SWIFT_DRIVER = ROOT / ".build/debug/client-driver"
-# Where Scripts/packages lays drivers of databases, of which only the tests of the outbox need some.
-GO_DRIVERS = ROOT / ".build/go-drivers/usr/share/gocode/src"
+# Drivers of databases, where Scripts/packages lays them. Only the tests of the outbox need some.
+GO_DRIVERS = pathlib.Path("/usr/local/share/gocode/src")
 # The module has no dependencies, so Go needs no network. What it has compiled is kept.
 GO = {"GOPROXY": "off", "GOCACHE": str(ROOT / ".build/go-cache"), "CGO_ENABLED": "0"}
 
@@ -95,9 +96,12 @@ class Packages:
             shutil.copy(program, self.modules)
         return self.modules
 
+    @functools.cached_property
     def outbox_application(self):
         """The application in Go that has an outbox. Its driver of SQLite is one around the library in C."""
         needs.program("go")
+        if not GO_DRIVERS.exists():
+            needs.leave_out("golang-github-lib-pq-dev")
         return built_once(self.shared, "go-outbox", CGO_ENABLED="1")
 
     def environment(self, **more):

@@ -124,7 +124,7 @@ class Process:
             node_package(kind)
             command = [needs.program("node"), packages.typescript / "outbox_application.mjs", *program]
         elif kind in IN_GO:
-            command = [packages.outbox_application(), *program]
+            command = [packages.outbox_application, *program]
         elif what == "relay":
             command = [sys.executable, "-m", "redial_client.outbox", "outbox_application:relay"]
         else:

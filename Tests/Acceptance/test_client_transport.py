@@ -125,7 +125,7 @@ def test_a_redirect_is_another_call_unless_the_call_follows_it(sent, receiver):
 
 
 def test_the_module_has_the_form_of_go_and_each_public_name_a_comment():
+    assert checked("gofmt", "-l", CLIENTS / "go", *ADAPTERS.glob("go*")) == ""
     for folder in (CLIENTS / "go", ADAPTERS / "go"):
-        assert checked("gofmt", "-l", folder) == ""
         checked("go", "vet", "./...", cwd=folder, env=os.environ | GO)
     checked("go", "test", "-vet=off", "./...", cwd=CLIENTS / "go", env=os.environ | GO)

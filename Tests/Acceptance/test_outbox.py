@@ -221,7 +221,7 @@ def test_one_relay_works_and_another_takes_over(outbox, process, receiver):
     assert [name for name, _ in front.asked] == ["a", "b0", front.asked[-1][0]]
 
 
-@pytest.mark.parametrize("kind, relay", [("sqlite", "sqlite3"), ("postgresql", "pg")])
+@pytest.mark.parametrize("kind, relay", [("sqlite", "sqlite3"), ("postgresql", "pg"), ("sqlite", "go-sqlite3")])
 def test_a_relay_that_does_not_reach_the_service_lets_another_work(kind, relay, outbox, process, receiver):
     database, front = outbox(kind), Front(receiver)
     nobody = f"http://127.0.0.1:{free_port()}"
@@ -321,7 +321,7 @@ def test_the_tables_are_the_same_everywhere(client, packages):
     script = "import { outboxTables } from 'redial-client'; console.log(JSON.stringify(outboxTables));"
     typescript = json.loads(checked(needs.program("node"), "--input-type=module", "-e", script, cwd=packages.typescript))
     assert typescript == {kind: list(statements) for kind, statements in client.outbox.TABLES.items()}
-    application = packages.outbox_application()
+    application = packages.outbox_application
     assert [*typescript.values()] == [json.loads(checked(application, kind, "", "", "tables")) for kind in ("go-pq", "go-mysql", "go-sqlite3")]
     found = re.findall(r"```sql\n(CREATE.*?)```", PAGE.read_text(), re.S)
     assert [[one.strip() for one in block.split(";\n") if one.strip()] for block in found] == [*typescript.values()]
@@ -385,8 +385,8 @@ def test_the_programs_of_the_page_run(packages, process, database, redial, recei
     relay.command, relay.env = [*django, "relay_outbox"], env
     relay.start()
     wait_until(lambda: len(target.requests) == 4, "four orders are charged")
-    assert sorted(request.body for request in target.requests) == [
-        b'{"order":%d,"amount":%d}' % pair for pair in ((1, 100), (2, 5), (3, 7), (4, 9))]
+    charged = sorted((json.loads(request.body) for request in target.requests), key=lambda order: order["order"])
+    assert charged == [{"order": order, "amount": amount} for order, amount in ((1, 100), (2, 5), (3, 7), (4, 9))]
 
 
 class CrashLoop:

@@ -50,7 +50,7 @@ class Machine:
         self.copy = folder / "clone"
         for made in (self.bin, self.root / "usr/sbin", self.root / "etc", self.copy / "Scripts", self.state):
             made.mkdir(parents=True)
-        text = (ROOT / "Scripts/packages").read_text().replace("/usr/local/share/nodejs", f"{self.root}/usr/local/share/nodejs")
+        text = (ROOT / "Scripts/packages").read_text().replace("/usr/local/share/", f"{self.root}/usr/local/share/")
         (self.copy / "Scripts/packages").write_text(text)
         for tool in TOOLS:
             (self.bin / tool).symlink_to(shutil.which(tool))

@@ -11,11 +11,12 @@ import (
 )
 
 // Other relays know these numbers: docs/outbox.md.
-const relayHold, longestRelayHold = 10, 60
+const relayHold, longestRelayHold, failuresOfAHolder = 10, 60, 3
 
+// A Retry-After may be longer, such as one of a proxy.
 const longestRelayWait = time.Minute
 
-// How long a statement may take. A database that is silent must not stop a relay for ever.
+// How long a statement may take. A relay waits no longer for a database that is silent.
 const longestStatement = 30 * time.Second
 
 // SQLite takes up to 999 values in a statement, if it is old.
@@ -23,7 +24,7 @@ const largestRelayBatch = 500
 
 // RelayOptions: what [Outbox.Relay] takes besides; nil for none.
 type RelayOptions struct {
-	// How many rows are read at once; by default 100, at most 500.
+	// How many rows are read at once, and are in memory then; by default 100, at most 500.
 	Batch int
 	// How many submissions are in flight at once; by default 8.
 	Workers int
@@ -143,7 +144,7 @@ func (r *Relay) turn(ctx context.Context) time.Duration {
 	case err != nil:
 		r.heldAt = time.Time{}
 		r.failures++
-		r.say("the database of the outbox: " + err.Error())
+		r.say("the outbox is not relayed: " + err.Error())
 		return backoff(r.failures - 1)
 	case done.err != nil:
 		// Some may have been accepted all the same; then there is no reason to be slow.
@@ -155,6 +156,10 @@ func (r *Relay) turn(ctx context.Context) time.Duration {
 			wait = backoff(r.failures - 1)
 		}
 		r.say("rows of the outbox wait: " + done.err.Error())
+		if r.failures >= failuresOfAHolder {
+			// Another relay may reach the service, or have a key that is valid.
+			r.release(ctx)
+		}
 		if done.retryAfter > wait {
 			wait = done.retryAfter
 		}

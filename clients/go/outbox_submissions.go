@@ -13,8 +13,8 @@ import (
 // as it should be, such as with 401.
 var finalStatuses = map[int]bool{400: true, 409: true, 413: true, 422: true, 508: true}
 
-// These have such a status, and concern every row.
-var notOfTheRow = map[string]bool{"invalidNamespace": true, "hostEmpty": true}
+// These have such a status, and concern every row. A problem without a code is not Redial's.
+var notOfTheRow = map[string]bool{"invalidNamespace": true, "hostEmpty": true, "": true}
 
 type outboxRow struct {
 	id        int64
@@ -114,10 +114,10 @@ func (s *submissions) finish(row outboxRow, err error) bool {
 	case err == nil:
 		s.accepted = append(s.accepted, row)
 	case errors.As(err, &key):
-		s.refused = append(s.refused, refusedRow{row, "invalidIdempotencyKey", err.Error()})
+		s.refused = append(s.refused, refusedRow{row, "invalidIdempotencyKey", plain(err.Error(), longestDetail)})
 		return true
 	case isProblem && finalStatuses[problem.Status] && !notOfTheRow[problem.Code]:
-		s.refused = append(s.refused, refusedRow{row, problem.Code, first(problem.Detail, problem.Title)})
+		s.refused = append(s.refused, refusedRow{row, plain(problem.Code, longestCode), plain(first(problem.Detail, problem.Title), longestDetail)})
 	default:
 		s.failures++
 		s.err = err
@@ -128,6 +128,19 @@ func (s *submissions) finish(row outboxRow, err error) bool {
 	}
 	s.failures = 0
 	return true
+}
+
+// How much of a problem is stored.
+const longestCode, longestDetail = 255, 10_000
+
+// plain is the beginning of a text, as every database can store it, whatever its character set.
+func plain(text string, length int) string {
+	return beginning(strings.Map(func(character rune) rune {
+		if character < ' ' && character != '\n' || character > '~' {
+			return '?'
+		}
+		return character
+	}, text), length)
 }
 
 // chains are the rows of each ordering key in their order, and each other row by itself.

@@ -13,7 +13,7 @@ replace redial-client => ../../../../clients/go
 
 // Where Scripts/packages lays them.
 replace (
-	github.com/go-sql-driver/mysql => ../../../../.build/go-drivers/usr/share/gocode/src/github.com/go-sql-driver/mysql
-	github.com/lib/pq => ../../../../.build/go-drivers/usr/share/gocode/src/github.com/lib/pq
-	github.com/mattn/go-sqlite3 => ../../../../.build/go-drivers/usr/share/gocode/src/github.com/mattn/go-sqlite3
+	github.com/go-sql-driver/mysql => /usr/local/share/gocode/src/github.com/go-sql-driver/mysql
+	github.com/lib/pq => /usr/local/share/gocode/src/github.com/lib/pq
+	github.com/mattn/go-sqlite3 => /usr/local/share/gocode/src/github.com/mattn/go-sqlite3
 )

@@ -63,7 +63,7 @@ func main() {
 			if name == "fourth" {
 				options = &redial.OutboxOptions{IdempotencyKey: redial.Key(order)}
 			}
-			key, err := transaction(database, outbox, order, options)
+			key, err := transaction(database, outbox, order, redial.CallDescriptor{}, options)
 			must(err)
 			fmt.Println(key)
 		}
@@ -84,7 +84,11 @@ func relay(database *sql.DB, outbox *redial.Outbox) {
 func many(database *sql.DB, outbox *redial.Outbox) {
 	for number := 0; ; number++ {
 		order := fmt.Sprintf("%s-%d-%d%s", kind, os.Getpid(), number, []string{"", "", "-undone"}[rand.Intn(3)])
-		if _, err := transaction(database, outbox, order, nil); err != nil { // The database is away.
+		call := redial.CallDescriptor{}
+		if number%4 == 0 { // Some are to be made in their order.
+			call.OrderingKey = fmt.Sprintf("%s-%d", kind, os.Getpid())
+		}
+		if _, err := transaction(database, outbox, order, call, nil); err != nil { // The database is away.
 			fmt.Println(err)
 			time.Sleep(50 * time.Millisecond)
 		}
@@ -93,18 +97,27 @@ func many(database *sql.DB, outbox *redial.Outbox) {
 }
 
 // transaction writes an order and its call: with a transaction, or with a connection that has begun one itself.
-func transaction(database *sql.DB, outbox *redial.Outbox, order string, options *redial.OutboxOptions) (string, error) {
-	ctx := context.Background()
-	isUndone := strings.HasSuffix(order, "undone")
+func transaction(
+	database *sql.DB, outbox *redial.Outbox, order string, call redial.CallDescriptor, options *redial.OutboxOptions,
+) (string, error) {
+	ctx, isUndone := context.Background(), strings.HasSuffix(order, "undone")
+	call.URL, call.JSON = target+"/"+order, map[string]string{"order": order, "note": `é € 🙂 \ " %s ?`}
+	call.Policy = redial.PolicyOf(redial.Policy{Backoff: &redial.PolicyBackoff{Initial: "10ms", Max: "100ms"}})
+	write := func(tx redial.OutboxTx) (string, error) {
+		if _, err := tx.ExecContext(ctx, kinds[kind].insert, order); err != nil {
+			return "", err
+		}
+		return outbox.Submit(ctx, tx, call, options)
+	}
 	if len(order)%2 == 0 {
-		return onConnection(ctx, database, outbox, order, isUndone, options)
+		return onConnection(ctx, database, isUndone, write)
 	}
 	tx, err := database.BeginTx(ctx, nil)
 	if err != nil {
 		return "", err
 	}
 	defer tx.Rollback()
-	key, err := write(ctx, tx, outbox, order, options)
+	key, err := write(tx)
 	if err != nil || isUndone {
 		return key, err
 	}
@@ -112,7 +125,7 @@ func transaction(database *sql.DB, outbox *redial.Outbox, order string, options 
 }
 
 func onConnection(
-	ctx context.Context, database *sql.DB, outbox *redial.Outbox, order string, isUndone bool, options *redial.OutboxOptions,
+	ctx context.Context, database *sql.DB, isUndone bool, write func(redial.OutboxTx) (string, error),
 ) (key string, err error) {
 	connection, err := database.Conn(ctx)
 	if err != nil {
@@ -123,7 +136,7 @@ func onConnection(
 		return "", err
 	}
 	end := "ROLLBACK"
-	if key, err = write(ctx, connection, outbox, order, options); err == nil && !isUndone {
+	if key, err = write(connection); err == nil && !isUndone {
 		end = "COMMIT"
 	}
 	if _, failed := connection.ExecContext(ctx, end); failed != nil {
@@ -134,16 +147,4 @@ func onConnection(
 		}
 	}
 	return key, err
-}
-
-func write(
-	ctx context.Context, tx redial.OutboxTx, outbox *redial.Outbox, order string, options *redial.OutboxOptions,
-) (string, error) {
-	if _, err := tx.ExecContext(ctx, kinds[kind].insert, order); err != nil {
-		return "", err
-	}
-	return outbox.Submit(ctx, tx, redial.CallDescriptor{
-		URL: target + "/" + order, JSON: map[string]string{"order": order, "note": `é € 🙂 \ " %s ?`},
-		Policy: redial.PolicyOf(redial.Policy{Backoff: &redial.PolicyBackoff{Initial: "10ms", Max: "100ms"}}),
-	}, options)
 }
