@@ -13,7 +13,7 @@ let strict: [SwiftSetting] = [
 
 /// The same, for modules whose work is the database's, or seldom done: in the binary that ships they are small in place of
 /// fast. A flag that the package manager refuses in a dependency, so `Scripts/binary` alone asks for it.
-let small: [SwiftSetting] = strict + (Context.environment["REDIAL_BINARY"] == nil ? [] : [.unsafeFlags(["-Osize"])])
+let small: [SwiftSetting] = strict + (Context.environment["REDIAL_SMALL"] == nil ? [] : [.unsafeFlags(["-Osize"])])
 
 /// A Swift library target of this package.
 func module(

@@ -28,6 +28,15 @@ def swift_license():
     return (home / "share/swift/LICENSE.txt").read_bytes()
 
 
+def licenses(binary):
+    """The texts of the licences of what is in the binary, by the names of their files."""
+    texts = {"LICENSE": (ROOT / "LICENSE").read_bytes(), "LICENSE.swift": swift_license()}
+    # Those of the libraries in it.
+    if (libraries := pathlib.Path(f"{binary}.licenses")).exists():
+        texts["LICENSE.libraries"] = libraries.read_bytes()
+    return texts
+
+
 def common_files(binary, speaker, spdx, epoch):
     """The content and mode of each file below /usr or /usr/local."""
     files = {"bin/redial": (binary.read_bytes(), 0o755)}
@@ -40,12 +49,8 @@ def common_files(binary, speaker, spdx, epoch):
         files[path] = (output(speaker, "completion", shell).encode() + b"\n", 0o644)
     for unit in ("redial.service", "redial.socket"):
         files[f"lib/systemd/system/{unit}"] = ((UNITS / unit).read_bytes(), 0o644)
-    documents = {
-        "LICENSE": (ROOT / "LICENSE").read_bytes(), "LICENSE.swift": swift_license(), "redial.spdx.json": spdx,
-        "redial.json": (ROOT / "packaging/redial.json").read_bytes()}
-    # Those of the libraries in it.
-    if (licenses := pathlib.Path(f"{binary}.licenses")).exists():
-        documents["LICENSE.libraries"] = licenses.read_bytes()
+    documents = licenses(binary) | {
+        "redial.spdx.json": spdx, "redial.json": (ROOT / "packaging/redial.json").read_bytes()}
     for name, content in documents.items():
         files[f"share/doc/redial/{name}"] = (content, 0o644)
     return files

@@ -3,7 +3,6 @@
 import hashlib
 import os
 import pathlib
-import re
 import subprocess
 import tempfile
 from email.utils import formatdate
@@ -43,23 +42,11 @@ def files(common, version, epoch, license, changes):
     }
 
 
-def dependencies(binary, architecture):
-    """The packages of the libraries, by dpkg's own records of which versions have the symbols that the binary uses."""
-    here = subprocess.run(["dpkg", "--print-architecture"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
-    if architecture != here:
-        # dpkg has no records of another machine's libraries; the binary itself says which glibc it needs.
-        major, minor = elf.glibc(binary)
-        return ", ".join([f"libc6 (>= {major}.{minor})", *sorted(elf.packages(binary))])
-    with tempfile.TemporaryDirectory() as folder:
-        # It looks for the binary in the tree of a package.
-        tree = pathlib.Path(folder) / "debian/redial"
-        (tree / "DEBIAN").mkdir(parents=True)
-        (tree / "redial").symlink_to(binary)
-        (tree.parent / "control").write_text("Source: redial\n\nPackage: redial\nArchitecture: any\n")
-        done = subprocess.run(
-            ["dpkg-shlibdeps", "-O", "-e", "debian/redial/redial"], cwd=folder, check=True, stdout=subprocess.PIPE,
-            text=True)
-    return re.search(r"shlibs:Depends=(.*)", done.stdout)[1]
+def dependencies(binary):
+    """What the binary needs. `dpkg-shlibdeps` would ask for the newer glibc of this machine, in which symbols have moved."""
+    if elf.libraries(binary):
+        raise SystemExit(f"{binary} needs {', '.join(elf.libraries(binary))} of the system; Scripts/binary links all that in")
+    return "libc6 (>= {}.{})".format(*elf.glibc(binary))
 
 
 def build(files, binary, version, architecture, epoch, output):
@@ -71,7 +58,7 @@ def build(files, binary, version, architecture, epoch, output):
         control = (SOURCES / "control").read_text()
         size = sum((len(content) + 1023) // 1024 for content, _ in files.values())
         for name, value in {"VERSION": version, "ARCHITECTURE": architecture, "MAINTAINER": MAINTAINER,
-                            "SIZE": size, "LIBRARIES": dependencies(binary, architecture)}.items():
+                            "SIZE": size, "LIBRARIES": dependencies(binary)}.items():
             control = control.replace(f"@{name}@", str(value))
         write(root / "DEBIAN/control", control.encode(), 0o644)
         write(root / "DEBIAN/conffiles", b"/etc/redial/redial.json\n", 0o644)

@@ -8,10 +8,6 @@ import subprocess
 
 # The names of Debian for the machines of an ELF file, as readelf prints them.
 ARCHITECTURES = {"Advanced Micro Devices X86-64": "amd64", "AArch64": "arm64"}
-# The Debian packages of the libraries that a binary of Redial may need.
-PACKAGES = {
-    "libcrypto.so.3": "libssl3", "libcurl.so.4": "libcurl4", "libgcc_s.so.1": "libgcc-s1", "libpq.so.5": "libpq5",
-    "libsqlite3.so.0": "libsqlite3-0", "libssl.so.3": "libssl3", "libstdc++.so.6": "libstdc++6", "libz.so.1": "zlib1g"}
 GLIBC = re.compile(r"ld-linux-[\w-]+\.so\.\d|lib(c|dl|m|pthread|resolv|rt|util)\.so\.\d")
 
 
@@ -34,15 +30,6 @@ def libraries(binary):
     """The names of the shared libraries that it needs, without those of glibc."""
     names = re.findall(r"NEEDED.*\[(.*)\]", readelf("--dynamic", binary))
     return sorted(name for name in names if not GLIBC.fullmatch(name))
-
-
-def packages(binary):
-    """The Debian packages of these libraries."""
-    names = libraries(binary)
-    unknown = [name for name in names if name not in PACKAGES]
-    if unknown:
-        raise SystemExit(f"{binary} needs {', '.join(unknown)}; say in packaging/elf.py which Debian package has it")
-    return {PACKAGES[name] for name in names}
 
 
 def glibc(binary):

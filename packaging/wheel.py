@@ -14,6 +14,7 @@ import sys
 import time
 import zipfile
 
+import build
 import elf
 from source import ROOT, time_of_the_source
 
@@ -26,7 +27,7 @@ Name: redial-server
 Version: {version}
 Summary: Redial, retry as a service: the command with the service and its dashboard, as one binary
 License-Expression: MIT
-License-File: LICENSE
+{files}\
 Keywords: retry,webhooks,queue,http,backoff,idempotency
 Classifier: Development Status :: 4 - Beta
 Classifier: Environment :: Console
@@ -44,21 +45,18 @@ def tag(binary):
     return f"py3-none-manylinux_{major}_{minor}_{PLATFORMS[elf.architecture(binary)]}"
 
 
-def files(binary, version, tag, bill):
+def files(binary, version, tag, licenses, bill):
     """The content of each file, by its path."""
     about = f"redial_server-{version}.dist-info"
-    packages = {name: elf.PACKAGES.get(name) for name in elf.libraries(binary)}
-    listed = f'"""The shared libraries that the binary needs, with their Debian packages."""\n\nPACKAGES = {packages!r}\n'
-    metadata = METADATA.format(version=version).encode() + (SOURCES / "README.md").read_bytes()
+    listed = "".join(f"License-File: {name}\n" for name in sorted(licenses))
+    metadata = METADATA.format(version=version, files=listed).encode() + (SOURCES / "README.md").read_bytes()
     wheel = f"Wheel-Version: 1.0\nGenerator: redial {version}\nRoot-Is-Purelib: false\nTag: {tag}\n"
     found = {f"redial_server/{file.name}": file.read_bytes() for file in SOURCES.glob("*.py")} | {
         "redial_server/bin/redial": binary.read_bytes(),
-        "redial_server/libraries.py": listed.encode(),
         f"{about}/METADATA": metadata,
         f"{about}/WHEEL": wheel.encode(),
         f"{about}/entry_points.txt": b"[console_scripts]\nredial = redial_server:main\n",
-        f"{about}/licenses/LICENSE": (ROOT / "LICENSE").read_bytes(),
-    }
+    } | {f"{about}/licenses/{name}": text for name, text in licenses.items()}
     if bill:
         found[f"{about}/sboms/redial.spdx.json"] = bill
     return found | {f"{about}/RECORD": record(found, about)}
@@ -85,11 +83,11 @@ def zipped(files, epoch):
     return output.getvalue()
 
 
-def build(binary, version, folder, epoch, bill=None):
-    """Writes the wheel into the folder; its path."""
+def make(binary, version, folder, epoch, licenses, bill=None):
+    """Writes the wheel into the folder; its path. The licences are texts by the names of their files."""
     kind = tag(binary)
     wheel = folder / f"redial_server-{version}-{kind}.whl"
-    wheel.write_bytes(zipped(files(binary, version, kind, bill), epoch))
+    wheel.write_bytes(zipped(files(binary, version, kind, licenses, bill), epoch))
     return wheel
 
 
@@ -97,6 +95,7 @@ if __name__ == "__main__":
     if len(sys.argv) not in (4, 5):
         sys.exit(__doc__)
     program, number, target, *bills = sys.argv[1:]
-    print(build(
-        pathlib.Path(program).resolve(), number, pathlib.Path(target), time_of_the_source(),
+    program = pathlib.Path(program).resolve()
+    print(make(
+        program, number, pathlib.Path(target), time_of_the_source(), build.licenses(program),
         *(pathlib.Path(bill).read_bytes() for bill in bills)))

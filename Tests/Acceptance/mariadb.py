@@ -8,16 +8,15 @@ import tempfile
 
 import pymysql
 
+import needs
 from processes import BOUND, wait_until
-
-PROGRAM = "/usr/sbin/mariadbd"
 
 
 class MariaDB:
     """A server without accounts, with an empty database `shop`. It makes its files itself, which takes a third of a second."""
 
     def __init__(self):
-        assert os.path.exists(PROGRAM), "MariaDB is not installed; Scripts/packages test does that"
+        self.program = needs.program("mariadbd")
         # The path of a socket has at most 107 bytes, which a test's own folder may exceed.
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="redialdb"))
         (self.folder / "data").mkdir()
@@ -27,7 +26,7 @@ class MariaDB:
     def start(self):
         with open(self.folder / "log", "ab") as log:
             self.process = subprocess.Popen(
-                [PROGRAM, "--no-defaults", f"--datadir={self.folder}/data", f"--socket={self.socket}", "--skip-networking",
+                [self.program, "--no-defaults", f"--datadir={self.folder}/data", f"--socket={self.socket}", "--skip-networking",
                  "--skip-grant-tables", "--innodb-buffer-pool-size=16M", "--innodb-log-file-size=8M",
                  *(["--user=root"] if os.getuid() == 0 else [])], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         wait_until(self.answers, "MariaDB answers")

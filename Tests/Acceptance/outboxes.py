@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 
+import needs
 from client_packages import ADAPTERS
 from databases import Database
 from mariadb import MariaDB
@@ -15,7 +16,6 @@ from processes import BOUND, wait_until
 # Where Scripts/packages lays that of pg, and where Debian's packages for Node.js are.
 FOLDERS_OF_NODE = ["/usr/local/share/nodejs", "/usr/share/nodejs"]
 NODE_PACKAGES = os.pathsep.join(FOLDERS_OF_NODE)
-NODE_PG = next((f"{folder}/pg" for folder in FOLDERS_OF_NODE if os.path.isdir(f"{folder}/pg")), "pg is not installed")
 
 # By database: the kinds of applications that use it, and of relays. See clients/outbox_application.* and clients/go-outbox.
 APPLICATIONS = {
@@ -26,6 +26,14 @@ RELAYS = {
     "sqlite": ["sqlite3", "django-sqlite", "go-sqlite3"], "postgresql": ["psycopg", "pg", "sqlalchemy-pg8000", "go-pq"],
     "mysql": ["pymysql", "mysql", "go-mysql"]}
 IN_NODE, IN_GO = {"pg", "mysql"}, {"go-sqlite3", "go-pq", "go-mysql"}
+
+
+def node_package(name):
+    """The folder of one; ends the test if it is missing."""
+    found = [f"{folder}/{name}" for folder in FOLDERS_OF_NODE if os.path.isdir(f"{folder}/{name}")]
+    if not found:
+        needs.leave_out(f"node-{name}")
+    return found[0]
 
 
 class SQLite:
@@ -113,7 +121,8 @@ class Process:
         self.log = folder / f"{what}-{kind}.log"
         program = [str(kind), str(place), target, what]
         if kind in IN_NODE:
-            command = ["node", packages.typescript / "outbox_application.mjs", *program]
+            node_package(kind)
+            command = [needs.program("node"), packages.typescript / "outbox_application.mjs", *program]
         elif kind in IN_GO:
             command = [packages.outbox_application, *program]
         elif what == "relay":

@@ -11,9 +11,10 @@ import time
 
 import pytest
 
+import needs
 from client_packages import ADAPTERS, checked, here
 from crashes import rounds_wanted
-from outboxes import APPLICATIONS, NODE_PACKAGES, NODE_PG, RELAYS, Process, is_empty, orders, rows, shop
+from outboxes import APPLICATIONS, NODE_PACKAGES, RELAYS, Process, is_empty, node_package, orders, rows, shop
 from processes import NO_BREAKER, ROOT, free_port, wait_until
 
 PAGE = ROOT / "docs/outbox.md"
@@ -292,7 +293,7 @@ for (const wrong of [
   try { await wrong(); console.log("nothing is wrong"); } catch (error) { console.log(error.message); }
 }
 """
-    done = checked("node", "--input-type=module", "-e", script, cwd=packages.typescript, env=packages.environment(
+    done = checked(needs.program("node"), "--input-type=module", "-e", script, cwd=packages.typescript, env=packages.environment(
         NODE_PATH=NODE_PACKAGES, HERE=str(packages.typescript) + "/"))
     assert [line.split(",")[0] for line in done.splitlines()] == [
         'the placeholders of a driver are "$1" or "?"', "a pool has no transaction; submit with the client that has begun it",
@@ -318,7 +319,7 @@ def test_the_command_relays_once_and_prints_the_tables(client, outbox, packages,
 
 def test_the_tables_are_the_same_everywhere(client, packages):
     script = "import { outboxTables } from 'redial-client'; console.log(JSON.stringify(outboxTables));"
-    typescript = json.loads(checked("node", "--input-type=module", "-e", script, cwd=packages.typescript))
+    typescript = json.loads(checked(needs.program("node"), "--input-type=module", "-e", script, cwd=packages.typescript))
     assert typescript == {kind: list(statements) for kind, statements in client.outbox.TABLES.items()}
     application = packages.outbox_application
     assert [*typescript.values()] == [json.loads(checked(application, kind, "", "", "tables")) for kind in ("go-pq", "go-mysql", "go-sqlite3")]
@@ -350,12 +351,12 @@ def test_the_programs_of_the_page_run(packages, process, database, redial, recei
     modules = folder / "node_modules"
     modules.mkdir()
     (modules / "redial-client").symlink_to(packages.typescript / "node_modules/redial-client")
-    (modules / "pg").symlink_to(NODE_PG)
+    (modules / "pg").symlink_to(node_package("pg"))
     cluster.query("DROP TABLE redial_outbox, redial_outbox_relay", "redial")
     program = (
         "import { charge, makeTables, relay } from './shop.mjs'; await makeTables(); await charge(2, 5);"
         "console.log(await relay.runOnce()); process.exit(0);")
-    done = checked("node", "--input-type=module", "-e", program, cwd=folder, env=env | {
+    done = checked(needs.program("node"), "--input-type=module", "-e", program, cwd=folder, env=env | {
         "DATABASE_URL": f"postgresql://postgres@localhost/redial?host={cluster.folder}"})
     assert done == "1\n"
     # In Go, with a relay that is stopped like any server.

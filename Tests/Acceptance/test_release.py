@@ -1,5 +1,6 @@
 """The command as a Python package, and what Scripts/release refuses. The whole release is made and installed by the campaign."""
 
+import email
 import gzip
 import importlib.machinery
 import importlib.util
@@ -19,7 +20,6 @@ from processes import BINARY, ROOT, environment, free_port
 from terminal import Terminal
 
 sys.path.append(str(ROOT / "packaging"))
-import elf
 import wheel
 
 EPOCH = 1_700_000_000
@@ -33,7 +33,7 @@ def version():
 
 def made(binary, folder):
     folder.mkdir(exist_ok=True)
-    return wheel.build(pathlib.Path(binary).resolve(), version(), folder, EPOCH)
+    return wheel.make(pathlib.Path(binary).resolve(), version(), folder, EPOCH, {"LICENSE": b"A licence.\n"})
 
 
 def installed(file, folder):
@@ -74,6 +74,10 @@ def test_the_wheel_says_what_the_binary_needs(tmp_path):
     with zipfile.ZipFile(file) as archive:
         about = f"redial_server-{version()}.dist-info"
         assert f"Tag: {tag}\n" in archive.read(f"{about}/WHEEL").decode()
+        metadata = email.message_from_bytes(archive.read(f"{about}/METADATA"))
+        assert (metadata["Name"], metadata["Version"], metadata["License-File"]) == ("redial-server", version(), "LICENSE")
+        assert metadata.get_payload().startswith("# redial-server\n")
+        assert archive.read(f"{about}/licenses/LICENSE") == b"A licence.\n"
         assert archive.getinfo("redial_server/bin/redial").external_attr >> 16 & 0o777 == 0o755
 
 
@@ -83,23 +87,6 @@ def test_the_same_binary_gives_the_same_wheel(tmp_path):
     shutil.copy(SMALL, copy)
     os.utime(copy, (0, 0))
     assert made(copy, tmp_path / "second").read_bytes() == first.read_bytes()
-
-
-def test_a_library_that_is_missing_is_named_with_its_package(tmp_path, monkeypatch):
-    (tmp_path / "library.c").write_text("int answer(void) { return 42; }\n")
-    (tmp_path / "program.c").write_text("int answer(void);\nint main(void) { return answer(); }\n")
-    library = tmp_path / "libanswer.so.7"
-    checked("gcc", "-shared", "-Wl,-soname,libanswer.so.7", "-o", library, tmp_path / "library.c")
-    checked("gcc", f"-Wl,-rpath,{tmp_path}", "-o", tmp_path / "program", tmp_path / "program.c", library)
-    with pytest.raises(SystemExit, match="needs libanswer.so.7; say in packaging/elf.py"):
-        elf.packages(tmp_path / "program")
-    monkeypatch.setitem(elf.PACKAGES, "libanswer.so.7", "libanswer7")
-    command = installed(made(tmp_path / "program", tmp_path), tmp_path / "venv")
-    assert subprocess.run([command]).returncode == 42
-    library.unlink()
-    done = subprocess.run([command], capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (
-        3, "redial: this machine lacks libanswer.so.7; install what contains it; on Debian and Ubuntu: apt-get install libanswer7\n")
 
 
 def test_the_extra_of_the_client_is_the_command_of_the_same_version():
@@ -158,10 +145,16 @@ def test_a_release_without_a_key_must_be_called_a_trial(source):
     assert f"has no redial-{version()}-image-*.tar.gz" in refused(source, version(), "--trial", "--images", source)
 
 
+def load(script):
+    """A script of the repository as a module."""
+    loader = importlib.machinery.SourceFileLoader("script", str(ROOT / script))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("script", loader))
+    loader.exec_module(module)
+    return module
+
+
 def test_the_signature_is_checked_as_the_page_says(tmp_path):
-    loader = importlib.machinery.SourceFileLoader("release", str(ROOT / "Scripts/release"))
-    release = importlib.util.module_from_spec(importlib.util.spec_from_loader("release", loader))
-    loader.exec_module(release)
+    release = load("Scripts/release")
     checked("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", tmp_path / "key")
     sums = tmp_path / "SHA256SUMS"
     sums.write_text("0123  redial\n")
@@ -194,3 +187,16 @@ def test_images_are_built_around_a_binary_and_saved(tmp_path):
         assert f"VERSION={version()} " in words
     assert sum == again == checked("sha256sum", "-", stdin=open(SMALL)).strip()
     assert save == "save redial redial:minimal" and gzip.decompress(archive.read_bytes()) == b"images\n"
+
+
+def test_a_binary_that_needs_more_than_glibc_is_refused():
+    """Such as one of `swift build`, or one for another machine than it is said to be."""
+    here, other = ("amd64", "arm64") if os.uname().machine == "x86_64" else ("arm64", "amd64")
+    release = load("Scripts/release")
+    with pytest.raises(SystemExit, match=f"--binary {here}=.*: it needs .*libcurl.so.4.* of the system; Scripts/binary"):
+        release.binaries([f"{here}={BINARY}"], here)
+    with pytest.raises(SystemExit, match=f"--binary {other}={SMALL}: the file is for {here}"):
+        release.binaries([f"{other}={SMALL}"], here)
+    with pytest.raises(SystemExit, match="with a file that exists"):
+        release.binaries([f"{here}=/nowhere"], here)
+    assert release.binaries([f"{here}={SMALL}"], here) == {here: SMALL}

@@ -62,14 +62,14 @@ def swift(machine, package, words):
     return output, time.monotonic() - begun
 
 
-def sizes(machine, *programs):
+def sizes(machine, folder, *programs):
     """The bytes of programs once they are stripped."""
-    output = machine.run("".join(f"strip -o /tmp/one /library/.build/release/{name}; stat -c %s /tmp/one; " for name in programs))
+    output = machine.run("".join(f"strip -o /tmp/one {folder}/release/{name}; stat -c %s /tmp/one; " for name in programs))
     return [int(line) for line in output.split()]
 
 
-def ran(machine, name):
-    return machine.run(f"LD_LIBRARY_PATH=/opt/swift/usr/lib/swift/linux /library/.build/release/{name} http://127.0.0.1:9/").strip()
+def ran(machine, program):
+    return machine.run(f"LD_LIBRARY_PATH=/opt/swift/usr/lib/swift/linux {program} http://127.0.0.1:9/").strip()
 
 
 def test_programs_take_the_library_by_its_url_and_grow_by_less_than_two_megabytes(machine):
@@ -81,25 +81,27 @@ def test_programs_take_the_library_by_its_url_and_grow_by_less_than_two_megabyte
     built, seconds = swift(machine, "/library", "build -c release")
     assert "warning:" not in built, built
     print(f"clean release build: {seconds:.0f} s")
-    assert ran(machine, "core").startswith("retry(after: ")
-    assert ran(machine, "fetching") == "cannot connect"
-    assert "2 attempts" in ran(machine, "retrying")
-    assert "the connection was refused" in ran(machine, "client")
-    plain, core, fetching, retrying, client = sizes(machine, "plain", "core", "fetching", "retrying", "client")
+    folder = "/library/.build"
+    assert ran(machine, f"{folder}/release/core").startswith("retry(after: ")
+    assert ran(machine, f"{folder}/release/fetching") == "cannot connect"
+    assert "2 attempts" in ran(machine, f"{folder}/release/retrying")
+    assert "the connection was refused" in ran(machine, f"{folder}/release/client")
+    plain, core, fetching, retrying, client = sizes(machine, folder, "plain", "core", "fetching", "retrying", "client")
     print(f"dynamic: RedialCore {core - plain}, Redial {retrying - fetching}, RedialClient with Redial {client - fetching} bytes more")
     assert 0 < core - plain <= MOST_ADDED and 0 < retrying - fetching <= MOST_ADDED
 
     # With the run time of Swift inside. The core needs nothing more for it; Foundation's own HTTP is then linked to libcurl.
-    static = "build -c release --static-swift-stdlib"
-    swift(machine, "/library", f"{static} --product plain")
-    swift(machine, "/library", f"{static} --product core")
-    plain, core = sizes(machine, "plain", "core")
+    folder = "/library/static-core"
+    swift(machine, "/library", f"build -c release --static-swift-stdlib --scratch-path {folder} --product plain")
+    swift(machine, "/library", f"build -c release --static-swift-stdlib --scratch-path {folder} --product core")
+    plain, core = sizes(machine, folder, "plain", "core")
     machine.run("apt-get -qq install -y --no-install-recommends libcurl4-openssl-dev libxml2-dev", network=True)
-    swift(machine, "/library", static)
-    fetching, retrying, client = sizes(machine, "fetching", "retrying", "client")
+    folder = "/library/static"
+    swift(machine, "/library", f"build -c release --static-swift-stdlib --scratch-path {folder}")
+    fetching, retrying, client = sizes(machine, folder, "fetching", "retrying", "client")
     print(f"static: RedialCore {core - plain}, Redial {retrying - fetching}, RedialClient with Redial {client - fetching} bytes more")
     assert 0 < core - plain <= MOST_ADDED and 0 < retrying - fetching <= MOST_ADDED
-    assert "2 attempts" in ran(machine, "retrying")
+    assert "2 attempts" in ran(machine, f"{folder}/release/retrying")
 
 
 def test_a_program_takes_the_observers_by_url(machine):

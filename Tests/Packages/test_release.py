@@ -2,12 +2,13 @@
 
 import re
 import subprocess
+import tarfile
 import zipfile
 
 import clients
 import wheel
 from processes import ROOT
-from source import time_of_the_source, version
+from source import version
 
 NUMBER = version()
 
@@ -36,16 +37,22 @@ def test_the_notes_are_the_newest_section_of_the_changes(release):
 
 
 def test_the_same_source_gives_the_same_wheels_and_tarball(release, tmp_path):
-    epoch = time_of_the_source()
+    with tarfile.open(next(release.glob("redial-*-linux-*.tar.gz"))) as archive:
+        epoch = archive.next().mtime
     clients.python(tmp_path, epoch)
     clients.typescript(tmp_path, NUMBER, epoch)
     for file in release.glob("redial_server-*.whl"):
         with zipfile.ZipFile(file) as archive:
             binary = tmp_path / "redial"
             binary.write_bytes(archive.read("redial_server/bin/redial"))
-            bill = archive.read(f"redial_server-{NUMBER}.dist-info/sboms/redial.spdx.json")
+            about = f"redial_server-{NUMBER}.dist-info"
+            bill = archive.read(f"{about}/sboms/redial.spdx.json")
+            names = re.findall(rf"^{about}/licenses/(.*)$", "\n".join(archive.namelist()), re.M)
+            # Those of all that is linked in.
+            assert sorted(names) == ["LICENSE", "LICENSE.libraries", "LICENSE.swift"]
+            licenses = {name: archive.read(f"{about}/licenses/{name}") for name in names}
         assert bill in [spdx.read_bytes() for spdx in release.glob("*.spdx.json")]
-        assert wheel.build(binary, NUMBER, tmp_path, epoch, bill).name == file.name
+        assert wheel.make(binary, NUMBER, tmp_path, epoch, licenses, bill).name == file.name
     made = [file for file in tmp_path.iterdir() if file.name != "redial"]
     assert len(made) >= 3
     for file in made:

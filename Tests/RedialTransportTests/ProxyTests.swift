@@ -74,7 +74,7 @@ struct ProxyTests {
     #expect(!request.lowercased().contains("proxy-authorization"))
   }
 
-  @Test("opens tunnels for TLS with the target")
+  @Test("opens tunnels for TLS with the target", .withNginx)
   func tunnel() throws {
     let servers = try SecureServers.shared.get()
     let port = try #require(Int(servers.url("good").split(separator: ":").last ?? ""))

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Testing
 
 /// An nginx with several TLS servers, with certificates made for the tests, each on a port of 127.0.0.1.
 ///
@@ -7,6 +8,12 @@ import Glibc
 final class SecureServers: @unchecked Sendable {
   /// The instance that all tests share.
   static let shared = Result { try SecureServers() }
+
+  /// Whether nginx is there. Where nothing may be left out, the tests fail without it.
+  static let canStart =
+    getenv("REDIAL_LEAVE_OUT_NOTHING") != nil
+    || "\(ProcessInfo.processInfo.environment["PATH"] ?? ""):/usr/sbin".split(separator: ":")
+      .contains { access("\($0)/nginx", X_OK) == 0 }
 
   let folder: URL
   private let nginx = Process()
@@ -141,5 +148,12 @@ final class SecureServers: @unchecked Sendable {
         connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
       }
     }
+  }
+}
+
+extension Trait where Self == ConditionTrait {
+  /// Leaves a test out if nginx is missing.
+  static var withNginx: ConditionTrait {
+    .enabled(if: SecureServers.canStart, "nginx is missing; Scripts/packages test installs it")
   }
 }

@@ -201,7 +201,7 @@ struct StreamedBodyTests {
     #expect(target.bytesOfRequests.count == 2)
   }
 
-  @Test("over HTTP/2 it arrives byte for byte, also when a piece is awaited in the middle")
+  @Test("over HTTP/2 it arrives byte for byte, also when a piece is awaited in the middle", .withNginx)
   func http2() throws {
     let servers = try SecureServers.shared.get()
     let target = ScriptedTarget.answering(Self.ok)

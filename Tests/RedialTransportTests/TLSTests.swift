@@ -4,7 +4,7 @@ import Testing
 
 @testable import RedialTransport
 
-@Suite("TLS, with nginx and certificates of our own", .onThreads)
+@Suite("TLS, with nginx and certificates of our own", .onThreads, .withNginx)
 struct TLSTests {
   private func probe(
     _ servers: SecureServers, _ adjust: (inout TransportConfiguration) -> Void = { _ in }
