@@ -317,6 +317,23 @@ def test_the_command_relays_once_and_prints_the_tables(client, outbox, packages,
     assert checked(*command, "--tables", "mysql", env=env) == "".join(f"{one};\n" for one in client.outbox.TABLES["mysql"])
 
 
+def test_a_relay_in_go_relays_once_and_when_it_is_woken(outbox, process, receiver):
+    database, front = outbox("sqlite"), Front(receiver)
+    once = process("go-sqlite3", database, "once", REDIAL_SERVER=front.server.url)
+    assert once.output() == "0 <nil>\n"
+    for name in ("a1", "b", "c"):
+        database.query("INSERT INTO redial_outbox (idempotency_key, descriptor) VALUES "
+                       f"('{name}', '{json.dumps({'url': f'http://a.example/{name}'})}')")
+    front.answers = {"b": [problem(503, "draining")]}
+    assert re.match(r"2 draining \(503\)", once.output()) and rows(database, "idempotency_key") == [("b",)]
+    front.answers = {}
+    assert once.output() == "1 <nil>\n" and is_empty(database)
+    process("go-sqlite3", database, "woken", "http://a.example", REDIAL_SERVER=front.server.url).output()
+    assert is_empty(database) and orders(database) == {"a", "b", "c"} and front.times("c") == 2
+    # It does not hold any more.
+    assert database.query("SELECT held_until FROM redial_outbox_relay") == [(0,)]
+
+
 def test_the_tables_are_the_same_everywhere(client, packages):
     script = "import { outboxTables } from 'redial-client'; console.log(JSON.stringify(outboxTables));"
     typescript = json.loads(checked(needs.program("node"), "--input-type=module", "-e", script, cwd=packages.typescript))

@@ -1,7 +1,8 @@
 // Transactions that write an order and its call, with drivers of database/sql; and a relay. See outbox_application.py.
 //
 //	outbox-application KIND PLACE TARGET some|many
-//	outbox-application KIND PLACE "" relay
+//	outbox-application KIND PLACE "" relay|once
+//	outbox-application KIND PLACE TARGET woken
 //	outbox-application KIND "" "" tables
 package main
 
@@ -56,7 +57,14 @@ func main() {
 	case "tables":
 		must(json.NewEncoder(os.Stdout).Encode(one.dialect.Tables()))
 	case "relay":
-		relay(database, outbox)
+		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+		defer stop()
+		fmt.Println("relays")
+		relay(database, outbox, 50*time.Millisecond).Run(ctx)
+	case "once":
+		fmt.Println(relay(database, outbox, time.Hour).RunOnce(context.Background()))
+	case "woken":
+		woken(database, outbox)
 	case "some":
 		for _, name := range []string{"first", "second-undone", "third-undone", "fourth"} {
 			order, options := kind+"-"+name, (*redial.OutboxOptions)(nil)
@@ -72,13 +80,30 @@ func main() {
 	}
 }
 
-func relay(database *sql.DB, outbox *redial.Outbox) {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
+func relay(database *sql.DB, outbox *redial.Outbox, poll time.Duration) *redial.Relay {
 	client, err := redial.New(redial.Options{})
 	must(err)
-	fmt.Println("relays")
-	outbox.Relay(client, database, &redial.RelayOptions{Poll: 50 * time.Millisecond}).Run(ctx)
+	return outbox.Relay(client, database, &redial.RelayOptions{Poll: poll})
+}
+
+// woken makes one transaction after the other, each when the call before it is relayed, with a relay that would not look by itself.
+func woken(database *sql.DB, outbox *redial.Outbox) {
+	ctx, stop := context.WithCancel(context.Background())
+	running, ended := relay(database, outbox, time.Hour), make(chan bool)
+	go func() {
+		running.Run(ctx)
+		close(ended)
+	}()
+	for _, name := range []string{"a", "b", "c"} {
+		_, err := transaction(database, outbox, name, redial.CallDescriptor{}, nil)
+		must(err)
+		running.Wake()
+		for count := 1; count > 0; time.Sleep(10 * time.Millisecond) {
+			must(database.QueryRow("SELECT count(*) FROM redial_outbox").Scan(&count))
+		}
+	}
+	stop()
+	<-ended
 }
 
 func many(database *sql.DB, outbox *redial.Outbox) {
