@@ -94,7 +94,13 @@ class Machine:
     def run(self, *words, **env):
         return subprocess.run(
             ["/bin/sh", self.copy / "Scripts/packages", *words], env={"PATH": str(self.bin)} | env, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=BOUND)
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=BOUND, preexec_fn=heed_signals)
+
+
+def heed_signals():
+    """A shell cannot trap what whoever has started it ignores, as nohup does."""
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def says(text):
