@@ -172,6 +172,10 @@ class Server:
                 [self.binary, *self.arguments], stdout=output, stderr=output, env=environment(self.env))
         return self.process
 
+    def says(self, text):
+        """Waits until the log has this text: it may come a moment after what a test has seen of the same event."""
+        wait_until(lambda: text in self.log.read_text(), f"the log has {text!r}")
+
     def start(self):
         offset = self.log.stat().st_size if self.log.exists() else 0
         self.spawn()

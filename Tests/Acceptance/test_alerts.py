@@ -214,7 +214,7 @@ def test_a_backlog_that_misses_its_deadlines(scene, flaky):
     assert "will miss their deadlines" in outputs["redial targets billing"], outputs
     here.walk("Do")
     here.is_over("RedialCallsFail")
-    assert "backlogMeetsDeadlines" in here.service.log.read_text()
+    here.service.says("backlogMeetsDeadlines")
 
 
 @incident("RedialDown", "the process was killed", within=2)
@@ -276,7 +276,7 @@ def test_a_full_disk(healthy, made, tmp_path):
         disk.fill()
     outputs = here.walk("Look at")
     assert "cannot be written" in str(outputs), outputs
-    assert "reserveReleased" in here.service.log.read_text()
+    here.service.says("reserveReleased")
     # "Make room: remove other files."
     disk.free()
     # On so small a disk the room that the log gives back is enough for the reserve, for a moment.
@@ -324,7 +324,7 @@ def test_a_log_that_cannot_be_moved(healthy):
     here.walk("Do")
     here.faults.off("fail-file-write")
     here.is_over()
-    assert "checkpointSucceeded" in here.service.log.read_text()
+    here.service.says("checkpointSucceeded")
 
 
 @incident("RedialAcceptsSlowly", "each sync of the disk takes 300 ms", within=15)
@@ -368,10 +368,10 @@ def test_spans_that_are_refused(healthy, receiver):
         collector.answer = lambda request: (401, {}, b"{}")
     outputs = here.walk("Look at")
     assert "tracing" in str(outputs), outputs
-    assert "spansNotExported" in here.service.log.read_text()
+    here.service.says("spansNotExported")
     collector.answer = answer
     here.is_over()
-    assert "spansExportedAgain" in here.service.log.read_text()
+    here.service.says("spansExportedAgain")
 
 
 @incident("RedialSpansDropped", "nothing listens at the collector's port", within=30)

@@ -21,7 +21,7 @@ def test_with_few_descriptors_calls_are_made_and_clients_heard(flaky, made, tmp_
     service, target = Poor(tmp_path, 120), flaky()
     made.append(service)
     service.start()
-    assert "descriptorLimit descriptors=120 maxLookups=" in service.log.read_text()
+    service.says("descriptorLimit descriptors=120 maxLookups=")
     calls = [service.submit(url=target.url + f"/{n}?delay=500ms", target=f"t{n % 7}") for n in range(200)]
     with concurrent.futures.ThreadPoolExecutor(40) as pool:
         # Not persistent: at the limit an idle connection is closed, perhaps just as its client uses it again.

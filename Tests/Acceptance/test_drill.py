@@ -200,7 +200,7 @@ def test_a_full_disk(drill, receiver, made, tmp_path):
     here.is_over(minutes=LATER)
     here.see("after", overview=[CALM], status=[CALM, "Service: ready"])
     assert here.service("POST", "/v1/calls", {"url": other.url}).status == 202
-    assert " storeFailed " in here.service.log.read_text()
+    here.service.says(" storeFailed ")
 
 
 # Its time is that of the database, and cannot run faster.

@@ -29,7 +29,7 @@ def test_a_process_whose_store_was_taken_over_writes_and_starts_nothing_more(red
     # The call belongs to the second process, and is made once.
     assert second.ended(call)["attemptCount"] == 1
     assert second.ended(second.submit(url=target.url))["state"] == "succeeded"
-    assert "leaseLost" in first.log.read_text()
+    first.says("leaseLost")
     assert first.terminate() == 0
     assert len(target.requests) == 2
     wait_until(lambda: second("GET", "/readyz").status == 200, "the second goes on")

@@ -245,11 +245,13 @@ def test_a_service_for_other_machines_wants_a_key_or_to_be_told_so(tmp_path, mad
 
     service = serve("--allow-unauthenticated", "true")
     assert service("GET", "/v1/calls").status == 200
+    service.says("warning unauthenticated")
     assert service.log.read_text().count("warning unauthenticated") == 1
     service.terminate()
     admin = "k" * 32
     service = serve(env={"REDIAL_ADMIN_KEY": admin})
     assert service("GET", "/v1/calls").status == 401
+    service.says("warning unauthenticated")
     assert service.log.read_text().count("warning unauthenticated") == 1
     assert service("GET", "/v1/calls", headers=bearer(admin)).status == 200
     assert service("GET", "/v1/calls", headers=bearer(admin + "x")).status == 401

@@ -44,7 +44,7 @@ def test_an_idle_service_finds_out_and_goes_on_when_the_files_are_back(redial, t
         (away / name).rename(tmp_path / name)
     wait_until(lambda: ready(service) == 200, "it is ready again")
     after = service.submit(**CALL)
-    assert "storeInPlace" in service.log.read_text()
+    service.says("storeInPlace")
     assert service.terminate() == 0
     service.start()
     assert {call["id"] for call in service("GET", "/v1/calls").json["data"]} == {before, after}
@@ -56,5 +56,5 @@ def test_a_file_that_was_replaced_gets_no_calls_either(redial, tmp_path):
     shutil.copy(tmp_path / "redial.db", tmp_path / "other.db")
     (tmp_path / "other.db").rename(tmp_path / "redial.db")
     assert service("POST", "/v1/calls", CALL).status == 503
-    assert "was replaced while Redial had it open" in service.log.read_text()
+    service.says("was replaced while Redial had it open")
     assert ready(service) == 503

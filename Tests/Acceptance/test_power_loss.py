@@ -81,6 +81,7 @@ def test_a_checkpoint_that_cannot_write_is_reported_until_the_whole_log_is_moved
     assert log.stat().st_size > 18 << 20, "the log was begun again, and what it had is not in the file"
     assert service("GET", "/readyz").status == 200
     assert service.metrics()["redial_store_checkpoint_failing"] == 1
+    service.says("checkpointFailed")
     assert service.log.read_text().count("checkpointFailed") == 1, "once, and not with every commit"
     # A read transaction of this moment keeps later pages in the log.
     reader = sqlite3.connect(f"file:{service.store}?mode=ro", uri=True, isolation_level=None)

@@ -36,6 +36,7 @@ def test_a_revoked_key_is_refused_also_if_the_news_of_it_could_not_be_read_at_fi
     wait_until(lambda: service("GET", "/v1/calls", None, bearer).status == 401, "the key is refused")
     assert service("GET", "/v1/keys", None, admin).status == 200
     # It says so once, not each second.
+    service.says("documentsNotRead")
     assert service.log.read_text().count("documentsNotRead") == 1
 
 
