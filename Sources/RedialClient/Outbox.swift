@@ -50,11 +50,14 @@ public struct Outbox: Sendable {
 
   /// Writes a call into the outbox, in the transaction of this connection.
   ///
-  /// The call is made if you commit, and only then. Parameters and errors are those of ``insertion(of:idempotencyKey:)``, and
-  /// the errors of the database.
+  /// The call is made if you commit, and only then.
   ///
-  /// - Parameter database: The connection that has the transaction, not a pool.
+  /// - Parameters:
+  ///   - call: The call, as for ``insertion(of:idempotencyKey:)``.
+  ///   - database: The connection that has the transaction, not a pool.
+  ///   - idempotencyKey: A key of your own, of 1 to 255 visible ASCII characters; nil for a new one.
   /// - Returns: The key of the call.
+  /// - Throws: The errors of ``insertion(of:idempotencyKey:)``, and those of the database.
   @discardableResult
   public func submit(
     _ call: OutgoingCall, to database: some OutboxDatabase, idempotencyKey: String? = nil
