@@ -182,7 +182,7 @@ let package = Package(
       "RedialClientTests",
       [
         "RedialClient", "Redial", "RedialTestSupport", "RedialText", "RedialCore", "RedialEngine", "RedialModel",
-        "RedialService", "HTTPServer",
+        "RedialService", "HTTPServer", "CSQLite",
       ]),
     tests("RedialLegacyTests", ["Polling", "RedialLegacy", "Redial", "RedialTestSupport", "RedialCore"]),
     tests("RedialTextTests", ["RedialText", "RedialCore"]),
