@@ -1,6 +1,8 @@
 import CSQLite
 import Foundation
 import RedialClient
+import RedialTestSupport
+import Testing
 
 /// A connection to an SQLite file, as a program would have one.
 actor ShopDatabase: OutboxDatabase {
@@ -67,6 +69,9 @@ actor ShopDatabase: OutboxDatabase {
 
   /// Returns when all rows are relayed.
   func waitUntilEmpty() async throws {
-    while try !query("SELECT id FROM redial_outbox").isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+    let rows = "SELECT id FROM redial_outbox"
+    // An error ends the wait, and is thrown by the look after it.
+    _ = await eventually { (try? await self.query(rows))?.isEmpty ?? true }
+    #expect(try query(rows).isEmpty, "rows are not relayed")
   }
 }
