@@ -1,9 +1,13 @@
 #ifndef REDIAL_CCRYPTO_SHIM_H
 #define REDIAL_CCRYPTO_SHIM_H
 
+#include <openssl/bio.h>
 #include <openssl/crypto.h>
+#include <openssl/ec.h>
+#include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
+#include <openssl/pem.h>
 #include <openssl/rand.h>
 
 #endif

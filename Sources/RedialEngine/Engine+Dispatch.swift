@@ -115,6 +115,8 @@ extension Engine {
     let call = calls[at: place].record
     let deadline = call.deadline
     let longest = min(call.spec.policy.attemptTimeout, roster.targets[index].settings.attemptTimeout)
+    // Webhooks have signatures of their own.
+    let settings = call.kind == .call ? roster.targets[index].settings : nil
     if let new {
       writes.append(.insert(call.with(new)))
     } else {
@@ -125,6 +127,7 @@ extension Engine {
         AttemptStart(
           call: call, number: progress.attempts, timeout: min(longest, deadline - now),
           tls: originTLS.isEmpty ? nil : CallTLS(originTLS, target: call.spec.target),
+          credential: call.spec.credential ?? settings?.credential, signing: call.spec.signing ?? settings?.signing,
           startBefore: desk.leases.startBefore.map { min($0, deadline) } ?? deadline)))
   }
 }

@@ -95,13 +95,18 @@ extension Engine {
     var progress = calls[at: place].record.progress
     let wasCutOff = attempt.outcome == .interrupted
     if wasCutOff { progress.interruptions += 1 }
+    let lackedCredential = attempt.failure?.code == AttemptFailure.credentialUnavailable
+    if lackedCredential { progress.attemptsBefore += 1 }
     let status = attempt.status ?? 0
     // A success needs no fields about its own retries.
     let response = (200...299).contains(status) ? nil : attempt.response
     let end = AttemptEnd(
       outcome: attempt.outcome, status: status, retryAfter: response?.askedWait(status: status, at: now),
       directive: response?.head.first(RetryDirective.fieldName).flatMap(RetryDirective.parse),
-      attempts: progress.chargedAttempts, startedAt: progress.roundStartedAt, waits: progress.waits,
+      // One that is not charged still makes the wait before the next one longer.
+      attempts: lackedCredential
+        ? min(progress.attempts, spec.policy.maxAttempts - 1) : progress.chargedAttempts,
+      startedAt: progress.roundStartedAt, waits: progress.waits,
       mayHaveLeft: attempt.figures?.mayHaveLeft ?? false)
     var decision = spec.policy.decide(end, at: now, using: &random)
     if wasCutOff, progress.interruptions >= settings.maxInterruptions {

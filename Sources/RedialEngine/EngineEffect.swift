@@ -105,6 +105,10 @@ package struct AttemptStart: Sendable {
   package var timeout: Duration
   /// The TLS settings; nil if no target has any.
   package var tls: CallTLS?
+  /// The stored credential of the call; if it names none, that of its target.
+  package var credential: String?
+  /// How it is signed, as the call or its target says.
+  package var signing: RequestSigning?
   /// The attempt must not start at or after this time, by the engine's clock, because its call's deadline has passed,
   /// or another instance may have the call then. It can be too late if the store took long to count it. Report it as
   /// ``EngineEvent/attemptTooLate(_:number:)``.

@@ -74,6 +74,12 @@ public enum PolicyKind: Sendable {}
 /// The name of a stored policy, with its namespace.
 public typealias PolicyName = Qualified<PolicyKind>
 
+/// Tells the names of credentials apart from others.
+public enum CredentialKind: Sendable {}
+
+/// The name of a credential, with its namespace.
+public typealias CredentialName = Qualified<CredentialKind>
+
 /// The text of a key and its namespace.
 public enum QualifiedText {
   private static let separator: Unicode.Scalar = "\u{1F}"

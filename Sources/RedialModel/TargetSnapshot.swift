@@ -110,7 +110,7 @@ public struct TargetSnapshot: Sendable, Hashable {
     writer.key("settings")
     settings.write(to: &writer)
     writer.key("overrides")
-    overrides.write(to: &writer)
+    overrides.write(hidingSecrets: true, to: &writer)
     writer.field("pattern", pattern)
     writer.key("backlog")
     backlog.write(to: &writer)

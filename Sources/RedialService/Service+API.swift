@@ -26,6 +26,9 @@ extension Service {
       TargetRoutes(
         clock: clock, commands: runtime.commands, targets: runtime.targets, forecasting: runtime.forecasting,
         instances: runtime.instances, tlsDirectory: settings.engine.tlsDirectory),
+      CredentialRoutes(
+        queries: queries, changes: runtime.changes, instances: runtime.instances, credentials: runtime.credentials,
+        limits: limits, maxCredentials: settings.maxCredentials),
       PolicyRoutes(
         queries: queries, clock: clock, changes: runtime.changes, instances: runtime.instances, policies: policies),
       ForecastRoutes(forecasting: runtime.forecasting, policies: policies.policies),

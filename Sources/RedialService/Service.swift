@@ -67,12 +67,13 @@ package final class Service: Sendable {
     do throws(TransportStartError) {
       runtime = try Runtime(
         settings: settings, store: store, reader: opened.reader, bodies: opened.bodies, secret: opened.secret,
-        endpoints: opened.endpoints, log: log, clock: opened.clock, sharing: sharing)
+        endpoints: opened.endpoints, credentials: opened.credentials, log: log, clock: opened.clock, sharing: sharing)
     } catch {
       throw StartError(message: error.message)
     }
     var limits = settings.descriptorLimits
     limits.policies = storedPolicies.policies
+    limits.credentials = opened.credentials
     // Whoever begins an operation may operate.
     var replayLimits = limits
     replayLimits.mayNameTargets = settings.targetNaming.allows(mayOperate: true)

@@ -34,7 +34,7 @@ enum RedialTool {
   static let commands: [Command] = [
     .serve, .dev, .call, .batch, .get, .attempts, .list, .cancel, .retry, .replay, .erase, .status, .statistics,
     .instances,
-    .issues, .alerts, .operations, .targets, .policies, .webhooks,
+    .issues, .alerts, .operations, .targets, .policies, .credentials, .webhooks,
     .preview, .simulate, .events, .keys, .doctor, .backup, .export, .importing, .salvage, .migrate, .makeTables, .flaky,
     .webhookSecret, .health, .completion, .version,
   ]

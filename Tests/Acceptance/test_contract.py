@@ -56,6 +56,28 @@ def check(answer, method, path):
     return value
 
 
+def ask_of_credentials(ask):
+    """Asks for credentials, of each answer that they can have."""
+    all, one = "/v1/credentials", "/v1/credentials/{name}"
+    json, text = {"content-type": "application/json"}, {"content-type": "text/plain"}
+    example = CONTRACT["paths"][one]["put"]["requestBody"]["content"]["application/json"]["example"]
+    for name in "a", "a", "b":
+        ask("put", one, example, name=name)
+    # The next one of another name is one too many.
+    ask("put", one, example, name="c")
+    for body, headers in (({}, None), ("{", json), ("{}", text), (" " * 200_000, json)):
+        ask("put", one, body, headers, name="a")
+    ask("put", one, example, name="%20")
+    ask("put", one, example, name="a", query="?x=1")
+    ask("get", all)
+    ask("get", all, query="?x=1")
+    for method in "get", "delete":
+        ask(method, one, name="d")
+        ask(method, one, name="a", query="?x=1")
+    ask("get", one, name="a")
+    ask("delete", one, name="a")
+
+
 def ask_of_alerts(ask, service, url):
     """Asks for alerts and incidents, of each answer that they can have."""
     alerts, alert, test, incidents, one = (
@@ -197,7 +219,7 @@ def test_every_answer_in_json_has_an_example():
 
 def test_every_operation_answers_as_documented(redial, flaky):
     service, target = redial("--max-body-bytes", "10000", Constants(
-        maxPolicies=2, maxOperations=1, maxAlerts=2, alertInterval="20ms"), clock=True), flaky()
+        maxPolicies=2, maxOperations=1, maxAlerts=2, maxCredentials=2, alertInterval="20ms"), clock=True), flaky()
     seen = set()
 
     def ask(method, template, body=None, headers=None, query="", **values):
@@ -409,6 +431,8 @@ def test_every_operation_answers_as_documented(redial, flaky):
     ask("post", "/v1/calls", {"url": target.url}, {"content-type": "application/json", "idempotency-key": "x"}, query="")
 
     ask_of_alerts(ask, service, target.url)
+
+    ask_of_credentials(ask)
 
     keys, key = "/v1/keys", "/v1/keys/{id}"
     example = CONTRACT["paths"][keys]["post"]["requestBody"]["content"]["application/json"]["example"]

@@ -62,7 +62,8 @@ struct AttemptLaneTests {
     return try AttemptLane(
       configuration,
       headers: AttemptHeaders(secret: try #require(WebhookSecret(WebhookTests.text)), endpoints: endpoints),
-      endpoints: endpoints, bodies: BodyReading(nil), redaction: Redaction(), clock: Clock(), tracer: nil
+      credentials: AttemptCredentials(NamedCredentials(), log: Log(format: .text, level: .error)), endpoints: endpoints,
+      bodies: BodyReading(nil), redaction: Redaction(), clock: Clock(), tracer: nil
     ) { reports.add($0) }
   }
 

@@ -41,6 +41,7 @@ struct RepetitionTests {
     let runtime = try Runtime(
       settings: ServiceSettings(), store: RecordingStore(known: known), reader: EmptyReader(),
       secret: try #require(WebhookSecret.random()), endpoints: WebhookEndpoints(limit: 1, disableAfter: .seconds(1)),
+      credentials: NamedCredentials(),
       log: Log(format: .text, level: .error))
     runtime.begin(with: RecoveredState())
     return runtime

@@ -63,7 +63,8 @@ struct RouteTests {
       guard let secret = WebhookSecret.random() else { preconditionFailure("no random bytes") }
       let runtime = try Runtime(
         settings: settings, store: RecordingStore(), reader: EmptyReader(), secret: secret,
-        endpoints: WebhookEndpoints(limit: 1, disableAfter: .seconds(1)), log: Log(format: .text, level: .error))
+        endpoints: WebhookEndpoints(limit: 1, disableAfter: .seconds(1)),
+        credentials: NamedCredentials(), log: Log(format: .text, level: .error))
       defer { runtime.abandon() }
       return Service.api(
         settings, runtime, keys, settings.descriptorLimits, StoredPolicies(limit: 1, maxVersions: 1),

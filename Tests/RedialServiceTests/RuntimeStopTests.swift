@@ -39,7 +39,8 @@ struct RuntimeStopTests {
     let secret = try #require(WebhookSecret.random())
     let runtime = try Runtime(
       settings: ServiceSettings(), store: store, reader: EmptyReader(), secret: secret,
-      endpoints: WebhookEndpoints(limit: 1, disableAfter: .seconds(1)), log: Log(format: .text, level: .error))
+      endpoints: WebhookEndpoints(limit: 1, disableAfter: .seconds(1)),
+      credentials: NamedCredentials(), log: Log(format: .text, level: .error))
     runtime.begin(with: RecoveredState())
     return runtime
   }

@@ -483,6 +483,55 @@ func (c *Client) AcknowledgeIncident(ctx context.Context, incidentID string, ack
 	return answered[Incident](ctx, c, request)
 }
 
+// ListCredentials: list the credentials, by name.
+func (c *Client) ListCredentials(options *ListCredentialsOptions) *Iterator[Credential] {
+	if options == nil {
+		options = &ListCredentialsOptions{}
+	}
+	request := asking("GET", "/v1/credentials")
+	return pages[Credential](c, request, options.PageSize)
+}
+
+// ListCredentialsOptions: what [Client.ListCredentials] takes besides; nil for none.
+type ListCredentialsOptions struct {
+	// How many a request fetches, 1 to 250; 0 stands for 250.
+	PageSize int
+}
+
+// GetCredential: show a credential without its secrets.
+//
+// The argument name: The credential's name.
+func (c *Client) GetCredential(ctx context.Context, name string) (*Credential, error) {
+	request := asking("GET", "/v1/credentials/"+quoted(name))
+	return answered[Credential](ctx, c, request)
+}
+
+// PutCredential: make or replace a credential.
+//
+// Calls use it by its name: `credential` for what proves who sends them, `sign` for what signs them. Attempts take
+// it as it is when they are made, so calls that wait use a new secret, too. Nobody can read its secrets again.
+//
+// It is sent to its `origins` alone, and no redirect to another origin carries it.
+//
+// The argument name: The credential's name.
+func (c *Client) PutCredential(ctx context.Context, name string, draft CredentialDraft) (*Credential, error) {
+	request := asking("PUT", "/v1/credentials/"+quoted(name))
+	request.give(draft)
+	return answered[Credential](ctx, c, request)
+}
+
+// DeleteCredential: remove a credential.
+//
+// Calls that name it wait with their attempts not made, and not counted, until there is one of that name again, or
+// they reach their deadlines.
+//
+// The argument name: The credential's name.
+func (c *Client) DeleteCredential(ctx context.Context, name string) error {
+	request := asking("DELETE", "/v1/credentials/"+quoted(name))
+	request.isRepeatable = false
+	return c.nothing(ctx, request)
+}
+
 // ListPolicies: list the stored policies, each in its current version.
 func (c *Client) ListPolicies(options *ListPoliciesOptions) *Iterator[StoredPolicySummary] {
 	if options == nil {

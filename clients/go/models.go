@@ -167,6 +167,11 @@ type CallDescriptor struct {
 	// executed: each was refused with a status of 4xx other than 409, or was never sent. `answer` only answers with
 	// the call as it is. If it is left out, the setting `onRepeat` decides.
 	OnRepeat CallDescriptorOnRepeat `json:"onRepeat,omitempty"`
+	// The name of a stored credential that proves to the target who sends the call (`PUT /v1/credentials/{name}`).
+	Credential string `json:"credential,omitempty"`
+	// How each attempt is signed when it is made, so that a retry on the second day has a fresh signature: the name of
+	// a credential, or an object whose secrets belong to this call alone. They are not shown.
+	Sign any `json:"sign,omitempty"`
 	// What the call is for, in a line for people. It is shown with the call, and nothing depends on it.
 	Description string `json:"description,omitempty"`
 	// Names and values that are shown with the call, and by which it can be found. Names must be in the Unicode
@@ -515,6 +520,11 @@ type ReplayChanges struct {
 	// executed: each was refused with a status of 4xx other than 409, or was never sent. `answer` only answers with
 	// the call as it is. If it is left out, the setting `onRepeat` decides.
 	OnRepeat Nullable[ReplayChangesOnRepeat] `json:"onRepeat,omitempty"`
+	// The name of a stored credential that proves to the target who sends the call (`PUT /v1/credentials/{name}`).
+	Credential Nullable[string] `json:"credential,omitempty"`
+	// How each attempt is signed when it is made, so that a retry on the second day has a fresh signature: the name of
+	// a credential, or an object whose secrets belong to this call alone. They are not shown.
+	Sign Nullable[any] `json:"sign,omitempty"`
 	// What the call is for, in a line for people. It is shown with the call, and nothing depends on it.
 	Description Nullable[string] `json:"description,omitempty"`
 	// Names and values that are shown with the call, and by which it can be found. Names must be in the Unicode
@@ -818,6 +828,8 @@ type CallBase struct {
 	ReplayOf string `json:"replayOf,omitempty"`
 	// Its priority; only if it is not 5, the default.
 	Priority *int `json:"priority,omitempty"`
+	// The name of its credential, if it has one.
+	Credential string `json:"credential,omitempty"`
 	// Its ordering key, if it has one.
 	OrderingKey string `json:"orderingKey,omitempty"`
 	// The policy that it was accepted with, `default` or a stored one such as `patient@3`; null if it was given as an
@@ -1227,6 +1239,169 @@ type AffectedCalls struct {
 	Paths []AffectedCallsPath `json:"paths"`
 	// The 20 labels of the most calls.
 	Labels []AffectedCallsLabel `json:"labels"`
+}
+
+// CredentialType: what proves who sends a request: `bearer`, `basic`, `header`, `query`, `oauth2` (client
+// credentials, RFC 6749 §4.4) and `awsSigV4`. What signs its content: `standardWebhooks`, `github`, `stripe`,
+// `slack` and `hmacSHA256`.
+type CredentialType string
+
+// The words of CredentialType.
+const (
+	CredentialTypeBearer           CredentialType = "bearer"
+	CredentialTypeBasic            CredentialType = "basic"
+	CredentialTypeHeader           CredentialType = "header"
+	CredentialTypeQuery            CredentialType = "query"
+	CredentialTypeOauth2           CredentialType = "oauth2"
+	CredentialTypeAwsSigV4         CredentialType = "awsSigV4"
+	CredentialTypeStandardWebhooks CredentialType = "standardWebhooks"
+	CredentialTypeGithub           CredentialType = "github"
+	CredentialTypeStripe           CredentialType = "stripe"
+	CredentialTypeSlack            CredentialType = "slack"
+	CredentialTypeHmacSHA256       CredentialType = "hmacSHA256"
+)
+
+// CredentialDraftClientAuthentication: `oauth2`: how the client says who it is (`client_secret_basic`,
+// `client_secret_post`, `private_key_jwt`). By default `privateKeyJWT` with a private key, and `basic` without.
+type CredentialDraftClientAuthentication string
+
+// The words of CredentialDraftClientAuthentication.
+const (
+	CredentialDraftClientAuthenticationBasic         CredentialDraftClientAuthentication = "basic"
+	CredentialDraftClientAuthenticationPost          CredentialDraftClientAuthentication = "post"
+	CredentialDraftClientAuthenticationPrivateKeyJWT CredentialDraftClientAuthentication = "privateKeyJWT"
+)
+
+// CredentialDraftAlgorithm: `oauth2`: how the assertion is signed; `RS256` by default.
+type CredentialDraftAlgorithm string
+
+// The words of CredentialDraftAlgorithm.
+const (
+	CredentialDraftAlgorithmRS256 CredentialDraftAlgorithm = "RS256"
+	CredentialDraftAlgorithmES256 CredentialDraftAlgorithm = "ES256"
+)
+
+// CredentialDraftEncoding: `hmacSHA256`: how the signature is written; `hex` by default.
+type CredentialDraftEncoding string
+
+// The words of CredentialDraftEncoding.
+const (
+	CredentialDraftEncodingHex    CredentialDraftEncoding = "hex"
+	CredentialDraftEncodingBase64 CredentialDraftEncoding = "base64"
+)
+
+// CredentialDraft: what a client says about a credential.
+type CredentialDraft struct {
+	// What it is; each other member says to which types it belongs.
+	Type CredentialType `json:"type"`
+	// `bearer`: the token.
+	Token string `json:"token,omitempty"`
+	// `basic`: the user.
+	Username string `json:"username,omitempty"`
+	// `basic`: the password.
+	Password string `json:"password,omitempty"`
+	// `header` and `hmacSHA256`: the name of the header field.
+	Header string `json:"header,omitempty"`
+	// `header` and `query`: the value.
+	Value string `json:"value,omitempty"`
+	// `query`: the name of the parameter.
+	Parameter string `json:"parameter,omitempty"`
+	// `oauth2`: the URL of the token endpoint. The egress policy has to allow it, and no redirect is followed.
+	TokenURL string `json:"tokenURL,omitempty"`
+	// `oauth2`: the id of the client.
+	ClientID string `json:"clientID,omitempty"`
+	// `oauth2`: the secret of the client, for `basic` and `post`.
+	ClientSecret string `json:"clientSecret,omitempty"`
+	// `oauth2`: how the client says who it is (`client_secret_basic`, `client_secret_post`, `private_key_jwt`). By
+	// default `privateKeyJWT` with a private key, and `basic` without.
+	ClientAuthentication CredentialDraftClientAuthentication `json:"clientAuthentication,omitempty"`
+	// `oauth2`: the private key in PEM, without a pass phrase, for `privateKeyJWT`.
+	PrivateKey string `json:"privateKey,omitempty"`
+	// `oauth2`: the `kid` of the assertion.
+	KeyID string `json:"keyID,omitempty"`
+	// `oauth2`: how the assertion is signed; `RS256` by default.
+	Algorithm CredentialDraftAlgorithm `json:"algorithm,omitempty"`
+	// `oauth2`: the scope of the token.
+	Scope string `json:"scope,omitempty"`
+	// `oauth2`: the audience, for services that want one.
+	Audience string `json:"audience,omitempty"`
+	// `oauth2`: the resource (RFC 8707).
+	Resource string `json:"resource,omitempty"`
+	// `awsSigV4`: the id of the access key.
+	AccessKeyID string `json:"accessKeyID,omitempty"`
+	// `awsSigV4`: the secret access key.
+	SecretAccessKey string `json:"secretAccessKey,omitempty"`
+	// `awsSigV4`: the session token of temporary keys.
+	SessionToken string `json:"sessionToken,omitempty"`
+	// `awsSigV4`: the region, such as `eu-central-1`.
+	Region string `json:"region,omitempty"`
+	// `awsSigV4`: the service, such as `execute-api` or `s3`.
+	Service string `json:"service,omitempty"`
+	// What signs: for `standardWebhooks` `whsec_` or `whsk_` and base 64, for others any text.
+	Secret string `json:"secret,omitempty"`
+	// The secret from before a rotation; it signs, too, until it is left out. `standardWebhooks`, `stripe` and
+	// `hmacSHA256` have room for two signatures.
+	PreviousSecret string `json:"previousSecret,omitempty"`
+	// `hmacSHA256`: what stands before the signature, such as `sha256=`.
+	Prefix string `json:"prefix,omitempty"`
+	// `hmacSHA256`: how the signature is written; `hex` by default.
+	Encoding CredentialDraftEncoding `json:"encoding,omitempty"`
+	// The origins to which it may be sent, such as `https://api.example.com`.
+	Origins []string `json:"origins"`
+	// What it is for, for people.
+	Description string `json:"description,omitempty"`
+}
+
+// CredentialAccessTokenState: a word of the contract.
+type CredentialAccessTokenState string
+
+// The words of CredentialAccessTokenState.
+const (
+	CredentialAccessTokenStateNone     CredentialAccessTokenState = "none"
+	CredentialAccessTokenStateFetching CredentialAccessTokenState = "fetching"
+	CredentialAccessTokenStateValid    CredentialAccessTokenState = "valid"
+	CredentialAccessTokenStateFailing  CredentialAccessTokenState = "failing"
+)
+
+// CredentialAccessToken: only for `oauth2`, how its access token stands at the instance that answers.
+type CredentialAccessToken struct {
+	State     CredentialAccessTokenState `json:"state"`
+	ExpiresAt *time.Time                 `json:"expiresAt,omitempty"`
+	// Why the last fetch failed.
+	Problem string `json:"problem,omitempty"`
+	// Until then no token is fetched.
+	NextFetchAt *time.Time `json:"nextFetchAt,omitempty"`
+}
+
+// Credential: as in the contract.
+type Credential struct {
+	// Letters, digits, `.`, `_` and `-`.
+	Name string `json:"name"`
+	// What proves who sends a request: `bearer`, `basic`, `header`, `query`, `oauth2` (client credentials, RFC 6749
+	// §4.4) and `awsSigV4`.
+	Type                 CredentialType `json:"type"`
+	Username             string         `json:"username,omitempty"`
+	Header               string         `json:"header,omitempty"`
+	Parameter            string         `json:"parameter,omitempty"`
+	TokenURL             string         `json:"tokenURL,omitempty"`
+	ClientID             string         `json:"clientID,omitempty"`
+	ClientAuthentication string         `json:"clientAuthentication,omitempty"`
+	KeyID                string         `json:"keyID,omitempty"`
+	Algorithm            string         `json:"algorithm,omitempty"`
+	Scope                string         `json:"scope,omitempty"`
+	Audience             string         `json:"audience,omitempty"`
+	Resource             string         `json:"resource,omitempty"`
+	AccessKeyID          string         `json:"accessKeyID,omitempty"`
+	Region               string         `json:"region,omitempty"`
+	Service              string         `json:"service,omitempty"`
+	Prefix               string         `json:"prefix,omitempty"`
+	Encoding             string         `json:"encoding,omitempty"`
+	Origins              []string       `json:"origins"`
+	Description          string         `json:"description,omitempty"`
+	CreatedAt            time.Time      `json:"createdAt"`
+	ChangedAt            time.Time      `json:"changedAt"`
+	// Only for `oauth2`, how its access token stands at the instance that answers.
+	AccessToken *CredentialAccessToken `json:"accessToken,omitempty"`
 }
 
 // AlertCondition: `targetDown`: a target has an outage (5 minutes). `targetFails`: no attempt at a target has
@@ -2040,6 +2215,10 @@ type TargetSettings struct {
 	// these origins, whatever target the call names. The client certificate is sent by calls to this target, or, if
 	// the target is the origin itself, by every call to it; never after a redirect from another origin.
 	TLS *TargetSettingsTLS `json:"tls,omitempty"`
+	// The name of the credential of calls that name none. Calls to origins that it does not list go without.
+	Credential string `json:"credential,omitempty"`
+	// How calls are signed that do not say it: the name of a credential, or an object, whose secrets are not shown.
+	Sign any `json:"sign,omitempty"`
 }
 
 // TargetPatchBreaker: when the circuit breaker opens, and how it closes again.
@@ -2154,6 +2333,10 @@ type TargetPatch struct {
 	// these origins, whatever target the call names. The client certificate is sent by calls to this target, or, if
 	// the target is the origin itself, by every call to it; never after a redirect from another origin.
 	TLS Nullable[TargetPatchTLS] `json:"tls,omitempty"`
+	// The name of the credential of calls that name none. Calls to origins that it does not list go without.
+	Credential Nullable[string] `json:"credential,omitempty"`
+	// How calls are signed that do not say it: the name of a credential, or an object, whose secrets are not shown.
+	Sign Nullable[any] `json:"sign,omitempty"`
 }
 
 // CallEvent: how a call has ended, for a callback.

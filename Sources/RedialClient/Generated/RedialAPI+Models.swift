@@ -633,6 +633,11 @@ extension RedialAPI {
     /// executed: each was refused with a status of 4xx other than 409, or was never sent. `answer` only answers
     /// with the call as it is. If it is left out, the setting `onRepeat` decides.
     public var onRepeat: RedialNullable<OnRepeat>
+    /// The name of a stored credential that proves to the target who sends the call (`PUT /v1/credentials/{name}`).
+    public var credential: RedialNullable<String>
+    /// How each attempt is signed when it is made, so that a retry on the second day has a fresh signature: the
+    /// name of a credential, or an object whose secrets belong to this call alone. They are not shown.
+    public var sign: RedialNullable<RedialJSON>
     /// What the call is for, in a line for people. It is shown with the call, and nothing depends on it.
     public var description: RedialNullable<String>
     /// Names and values that are shown with the call, and by which it can be found. Names must be in the Unicode
@@ -664,6 +669,7 @@ extension RedialAPI {
       policy: RedialNullable<CallPolicy> = .absent, delay: RedialNullable<Duration> = .absent,
       startAt: RedialNullable<Date> = .absent, target: RedialNullable<String> = .absent,
       idempotent: RedialNullable<Bool> = .absent, onRepeat: RedialNullable<OnRepeat> = .absent,
+      credential: RedialNullable<String> = .absent, sign: RedialNullable<RedialJSON> = .absent,
       description: RedialNullable<String> = .absent, labels: RedialNullable<[String: String]> = .absent,
       callback: RedialNullable<Callback> = .absent, redirects: RedialNullable<RedialAPI.Redirects> = .absent,
       orderingKey: RedialNullable<String> = .absent, priority: RedialNullable<Int> = .absent,
@@ -681,6 +687,8 @@ extension RedialAPI {
       self.target = target
       self.idempotent = idempotent
       self.onRepeat = onRepeat
+      self.credential = credential
+      self.sign = sign
       self.description = description
       self.labels = labels
       self.callback = callback
@@ -692,7 +700,7 @@ extension RedialAPI {
 
     private enum CodingKeys: String, CodingKey {
       case url, method, headers, body, json, bodyBase64, policy, delay, startAt, target, idempotent, onRepeat,
-        description, labels, callback, redirects, orderingKey, priority, capture
+        credential, sign, description, labels, callback, redirects, orderingKey, priority, capture
     }
 
     /// Writes it as the service does.
@@ -710,6 +718,8 @@ extension RedialAPI {
       try members.encodeNullable(target, forKey: .target)
       try members.encodeNullable(idempotent, forKey: .idempotent)
       try members.encodeNullable(onRepeat, forKey: .onRepeat)
+      try members.encodeNullable(credential, forKey: .credential)
+      try members.encodeNullable(sign, forKey: .sign)
       try members.encodeNullable(description, forKey: .description)
       try members.encodeNullable(labels, forKey: .labels)
       try members.encodeNullable(callback, forKey: .callback)
@@ -2048,6 +2058,352 @@ extension RedialAPI {
 }
 
 extension RedialAPI {
+  /// What proves who sends a request: `bearer`, `basic`, `header`, `query`, `oauth2` (client credentials, RFC
+  /// 6749 §4.4) and `awsSigV4`. What signs its content: `standardWebhooks`, `github`, `stripe`, `slack` and
+  /// `hmacSHA256`.
+  public struct CredentialType: RedialWord {
+    /// The word.
+    public let rawValue: String
+    /// A value with that word.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// `bearer`.
+    public static let bearer = CredentialType(rawValue: "bearer")
+    /// `basic`.
+    public static let basic = CredentialType(rawValue: "basic")
+    /// `header`.
+    public static let header = CredentialType(rawValue: "header")
+    /// `query`.
+    public static let query = CredentialType(rawValue: "query")
+    /// `oauth2`.
+    public static let oauth2 = CredentialType(rawValue: "oauth2")
+    /// `awsSigV4`.
+    public static let awsSigV4 = CredentialType(rawValue: "awsSigV4")
+    /// `standardWebhooks`.
+    public static let standardWebhooks = CredentialType(rawValue: "standardWebhooks")
+    /// `github`.
+    public static let github = CredentialType(rawValue: "github")
+    /// `stripe`.
+    public static let stripe = CredentialType(rawValue: "stripe")
+    /// `slack`.
+    public static let slack = CredentialType(rawValue: "slack")
+    /// `hmacSHA256`.
+    public static let hmacSHA256 = CredentialType(rawValue: "hmacSHA256")
+  }
+}
+
+extension RedialAPI {
+  /// What a client says about a credential.
+  public struct CredentialDraft: Sendable, Hashable, Encodable {
+    /// What it is; each other member says to which types it belongs.
+    public var type: RedialAPI.CredentialType
+    /// `bearer`: the token.
+    public var token: String?
+    /// `basic`: the user.
+    public var username: String?
+    /// `basic`: the password.
+    public var password: String?
+    /// `header` and `hmacSHA256`: the name of the header field.
+    public var header: String?
+    /// `header` and `query`: the value.
+    public var value: String?
+    /// `query`: the name of the parameter.
+    public var parameter: String?
+    /// `oauth2`: the URL of the token endpoint. The egress policy has to allow it, and no redirect is followed.
+    public var tokenURL: String?
+    /// `oauth2`: the id of the client.
+    public var clientID: String?
+    /// `oauth2`: the secret of the client, for `basic` and `post`.
+    public var clientSecret: String?
+    /// `oauth2`: how the client says who it is (`client_secret_basic`, `client_secret_post`, `private_key_jwt`). By
+    /// default `privateKeyJWT` with a private key, and `basic` without.
+    public var clientAuthentication: ClientAuthentication?
+    /// `oauth2`: the private key in PEM, without a pass phrase, for `privateKeyJWT`.
+    public var privateKey: String?
+    /// `oauth2`: the `kid` of the assertion.
+    public var keyID: String?
+    /// `oauth2`: how the assertion is signed; `RS256` by default.
+    public var algorithm: Algorithm?
+    /// `oauth2`: the scope of the token.
+    public var scope: String?
+    /// `oauth2`: the audience, for services that want one.
+    public var audience: String?
+    /// `oauth2`: the resource (RFC 8707).
+    public var resource: String?
+    /// `awsSigV4`: the id of the access key.
+    public var accessKeyID: String?
+    /// `awsSigV4`: the secret access key.
+    public var secretAccessKey: String?
+    /// `awsSigV4`: the session token of temporary keys.
+    public var sessionToken: String?
+    /// `awsSigV4`: the region, such as `eu-central-1`.
+    public var region: String?
+    /// `awsSigV4`: the service, such as `execute-api` or `s3`.
+    public var service: String?
+    /// What signs: for `standardWebhooks` `whsec_` or `whsk_` and base 64, for others any text.
+    public var secret: String?
+    /// The secret from before a rotation; it signs, too, until it is left out. `standardWebhooks`, `stripe` and
+    /// `hmacSHA256` have room for two signatures.
+    public var previousSecret: String?
+    /// `hmacSHA256`: what stands before the signature, such as `sha256=`.
+    public var prefix: String?
+    /// `hmacSHA256`: how the signature is written; `hex` by default.
+    public var encoding: Encoding?
+    /// The origins to which it may be sent, such as `https://api.example.com`.
+    public var origins: [String]
+    /// What it is for, for people.
+    public var description: String?
+
+    /// Creates one; what is left out is not sent.
+    public init(
+      type: RedialAPI.CredentialType, origins: [String], token: String? = nil, username: String? = nil,
+      password: String? = nil, header: String? = nil, value: String? = nil, parameter: String? = nil,
+      tokenURL: String? = nil, clientID: String? = nil, clientSecret: String? = nil,
+      clientAuthentication: ClientAuthentication? = nil, privateKey: String? = nil, keyID: String? = nil,
+      algorithm: Algorithm? = nil, scope: String? = nil, audience: String? = nil, resource: String? = nil,
+      accessKeyID: String? = nil, secretAccessKey: String? = nil, sessionToken: String? = nil, region: String? = nil,
+      service: String? = nil, secret: String? = nil, previousSecret: String? = nil, prefix: String? = nil,
+      encoding: Encoding? = nil, description: String? = nil
+    ) {
+      self.type = type
+      self.token = token
+      self.username = username
+      self.password = password
+      self.header = header
+      self.value = value
+      self.parameter = parameter
+      self.tokenURL = tokenURL
+      self.clientID = clientID
+      self.clientSecret = clientSecret
+      self.clientAuthentication = clientAuthentication
+      self.privateKey = privateKey
+      self.keyID = keyID
+      self.algorithm = algorithm
+      self.scope = scope
+      self.audience = audience
+      self.resource = resource
+      self.accessKeyID = accessKeyID
+      self.secretAccessKey = secretAccessKey
+      self.sessionToken = sessionToken
+      self.region = region
+      self.service = service
+      self.secret = secret
+      self.previousSecret = previousSecret
+      self.prefix = prefix
+      self.encoding = encoding
+      self.origins = origins
+      self.description = description
+    }
+
+    /// `oauth2`: how the client says who it is (`client_secret_basic`, `client_secret_post`, `private_key_jwt`). By
+    /// default `privateKeyJWT` with a private key, and `basic` without.
+    public struct ClientAuthentication: RedialWord {
+      /// The word.
+      public let rawValue: String
+      /// A value with that word.
+      public init(rawValue: String) { self.rawValue = rawValue }
+
+      /// `basic`.
+      public static let basic = ClientAuthentication(rawValue: "basic")
+      /// `post`.
+      public static let post = ClientAuthentication(rawValue: "post")
+      /// `privateKeyJWT`.
+      public static let privateKeyJWT = ClientAuthentication(rawValue: "privateKeyJWT")
+    }
+
+    /// `oauth2`: how the assertion is signed; `RS256` by default.
+    public struct Algorithm: RedialWord {
+      /// The word.
+      public let rawValue: String
+      /// A value with that word.
+      public init(rawValue: String) { self.rawValue = rawValue }
+
+      /// `RS256`.
+      public static let RS256 = Algorithm(rawValue: "RS256")
+      /// `ES256`.
+      public static let ES256 = Algorithm(rawValue: "ES256")
+    }
+
+    /// `hmacSHA256`: how the signature is written; `hex` by default.
+    public struct Encoding: RedialWord {
+      /// The word.
+      public let rawValue: String
+      /// A value with that word.
+      public init(rawValue: String) { self.rawValue = rawValue }
+
+      /// `hex`.
+      public static let hex = Encoding(rawValue: "hex")
+      /// `base64`.
+      public static let base64 = Encoding(rawValue: "base64")
+    }
+  }
+}
+
+extension RedialAPI {
+  /// `Credential` of the contract.
+  public struct Credential: Sendable, Hashable, Codable {
+    /// Letters, digits, `.`, `_` and `-`.
+    public var name: String
+    /// What proves who sends a request: `bearer`, `basic`, `header`, `query`, `oauth2` (client credentials, RFC
+    /// 6749 §4.4) and `awsSigV4`.
+    public var type: RedialAPI.CredentialType
+    /// `username`.
+    public var username: String?
+    /// `header`.
+    public var header: String?
+    /// `parameter`.
+    public var parameter: String?
+    /// `tokenURL`.
+    public var tokenURL: String?
+    /// `clientID`.
+    public var clientID: String?
+    /// `clientAuthentication`.
+    public var clientAuthentication: String?
+    /// `keyID`.
+    public var keyID: String?
+    /// `algorithm`.
+    public var algorithm: String?
+    /// `scope`.
+    public var scope: String?
+    /// `audience`.
+    public var audience: String?
+    /// `resource`.
+    public var resource: String?
+    /// `accessKeyID`.
+    public var accessKeyID: String?
+    /// `region`.
+    public var region: String?
+    /// `service`.
+    public var service: String?
+    /// `prefix`.
+    public var prefix: String?
+    /// `encoding`.
+    public var encoding: String?
+    /// `origins`.
+    public var origins: [String]
+    /// `description`.
+    public var description: String?
+    /// `createdAt`.
+    public var createdAt: Date
+    /// `changedAt`.
+    public var changedAt: Date
+    /// Only for `oauth2`, how its access token stands at the instance that answers.
+    public var accessToken: AccessToken?
+
+    private enum CodingKeys: String, CodingKey {
+      case name, type, username, header, parameter, tokenURL, clientID, clientAuthentication, keyID, algorithm, scope,
+        audience, resource, accessKeyID, region, service, prefix, encoding, origins, description, createdAt, changedAt,
+        accessToken
+    }
+
+    /// Reads it from the service's JSON.
+    public init(from decoder: any Decoder) throws {
+      let members = try decoder.container(keyedBy: CodingKeys.self)
+      name = try members.decode(String.self, forKey: .name)
+      type = try members.decode(RedialAPI.CredentialType.self, forKey: .type)
+      username = try members.decodeIfPresent(String.self, forKey: .username)
+      header = try members.decodeIfPresent(String.self, forKey: .header)
+      parameter = try members.decodeIfPresent(String.self, forKey: .parameter)
+      tokenURL = try members.decodeIfPresent(String.self, forKey: .tokenURL)
+      clientID = try members.decodeIfPresent(String.self, forKey: .clientID)
+      clientAuthentication = try members.decodeIfPresent(String.self, forKey: .clientAuthentication)
+      keyID = try members.decodeIfPresent(String.self, forKey: .keyID)
+      algorithm = try members.decodeIfPresent(String.self, forKey: .algorithm)
+      scope = try members.decodeIfPresent(String.self, forKey: .scope)
+      audience = try members.decodeIfPresent(String.self, forKey: .audience)
+      resource = try members.decodeIfPresent(String.self, forKey: .resource)
+      accessKeyID = try members.decodeIfPresent(String.self, forKey: .accessKeyID)
+      region = try members.decodeIfPresent(String.self, forKey: .region)
+      service = try members.decodeIfPresent(String.self, forKey: .service)
+      prefix = try members.decodeIfPresent(String.self, forKey: .prefix)
+      encoding = try members.decodeIfPresent(String.self, forKey: .encoding)
+      origins = try members.decode([String].self, forKey: .origins)
+      description = try members.decodeIfPresent(String.self, forKey: .description)
+      createdAt = try members.decode(WireInstant.self, forKey: .createdAt).date
+      changedAt = try members.decode(WireInstant.self, forKey: .changedAt).date
+      accessToken = try members.decodeIfPresent(AccessToken.self, forKey: .accessToken)
+    }
+
+    /// Writes it as the service does.
+    public func encode(to encoder: any Encoder) throws {
+      var members = encoder.container(keyedBy: CodingKeys.self)
+      try members.encode(name, forKey: .name)
+      try members.encode(type, forKey: .type)
+      try members.encodeIfPresent(username, forKey: .username)
+      try members.encodeIfPresent(header, forKey: .header)
+      try members.encodeIfPresent(parameter, forKey: .parameter)
+      try members.encodeIfPresent(tokenURL, forKey: .tokenURL)
+      try members.encodeIfPresent(clientID, forKey: .clientID)
+      try members.encodeIfPresent(clientAuthentication, forKey: .clientAuthentication)
+      try members.encodeIfPresent(keyID, forKey: .keyID)
+      try members.encodeIfPresent(algorithm, forKey: .algorithm)
+      try members.encodeIfPresent(scope, forKey: .scope)
+      try members.encodeIfPresent(audience, forKey: .audience)
+      try members.encodeIfPresent(resource, forKey: .resource)
+      try members.encodeIfPresent(accessKeyID, forKey: .accessKeyID)
+      try members.encodeIfPresent(region, forKey: .region)
+      try members.encodeIfPresent(service, forKey: .service)
+      try members.encodeIfPresent(prefix, forKey: .prefix)
+      try members.encodeIfPresent(encoding, forKey: .encoding)
+      try members.encode(origins, forKey: .origins)
+      try members.encode(description, forKey: .description)
+      try members.encode(WireInstant(createdAt), forKey: .createdAt)
+      try members.encode(WireInstant(changedAt), forKey: .changedAt)
+      try members.encodeIfPresent(accessToken, forKey: .accessToken)
+    }
+
+    /// Only for `oauth2`, how its access token stands at the instance that answers.
+    public struct AccessToken: Sendable, Hashable, Codable {
+      /// `state`.
+      public var state: State
+      /// `expiresAt`.
+      public var expiresAt: Date?
+      /// Why the last fetch failed.
+      public var problem: String?
+      /// Until then no token is fetched.
+      public var nextFetchAt: Date?
+
+      private enum CodingKeys: String, CodingKey { case state, expiresAt, problem, nextFetchAt }
+
+      /// Reads it from the service's JSON.
+      public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        state = try members.decode(State.self, forKey: .state)
+        expiresAt = try members.decodeIfPresent(WireInstant.self, forKey: .expiresAt).map { $0.date }
+        problem = try members.decodeIfPresent(String.self, forKey: .problem)
+        nextFetchAt = try members.decodeIfPresent(WireInstant.self, forKey: .nextFetchAt).map { $0.date }
+      }
+
+      /// Writes it as the service does.
+      public func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: CodingKeys.self)
+        try members.encode(state, forKey: .state)
+        try members.encodeIfPresent(expiresAt.map { WireInstant($0) }, forKey: .expiresAt)
+        try members.encodeIfPresent(problem, forKey: .problem)
+        try members.encodeIfPresent(nextFetchAt.map { WireInstant($0) }, forKey: .nextFetchAt)
+      }
+
+      /// A word of `state`.
+      public struct State: RedialWord {
+        /// The word.
+        public let rawValue: String
+        /// A value with that word.
+        public init(rawValue: String) { self.rawValue = rawValue }
+
+        /// `none`.
+        public static let none = State(rawValue: "none")
+        /// `fetching`.
+        public static let fetching = State(rawValue: "fetching")
+        /// `valid`.
+        public static let valid = State(rawValue: "valid")
+        /// `failing`.
+        public static let failing = State(rawValue: "failing")
+      }
+    }
+  }
+}
+
+extension RedialAPI {
   /// `targetDown`: a target has an outage (5 minutes). `targetFails`: no attempt at a target has succeeded in a
   /// quarter of an hour, and so few calls fail that it has no outage (5 minutes). `targetHeld`: somebody has
   /// paused or tripped a target, and calls wait (30 minutes). `callsLate`: calls have been late for a target that
@@ -3202,12 +3558,17 @@ extension RedialAPI {
     /// target, or, if the target is the origin itself, by every call to it; never after a redirect from another
     /// origin.
     public var tls: Tls?
+    /// The name of the credential of calls that name none. Calls to origins that it does not list go without.
+    public var credential: String?
+    /// How calls are signed that do not say it: the name of a credential, or an object, whose secrets are not
+    /// shown.
+    public var sign: RedialJSON?
 
     /// Creates one; what is left out is not sent.
     public init(
       breaker: Breaker? = nil, maxInFlight: Int? = nil, rate: Rate? = nil, retryBudget: RetryBudget? = nil,
       pace: Pace? = nil, newCallShare: Double? = nil, slowStart: Duration? = nil, attemptTimeout: Duration? = nil,
-      tls: Tls? = nil
+      tls: Tls? = nil, credential: String? = nil, sign: RedialJSON? = nil
     ) {
       self.breaker = breaker
       self.maxInFlight = maxInFlight
@@ -3218,10 +3579,12 @@ extension RedialAPI {
       self.slowStart = slowStart
       self.attemptTimeout = attemptTimeout
       self.tls = tls
+      self.credential = credential
+      self.sign = sign
     }
 
     private enum CodingKeys: String, CodingKey {
-      case breaker, maxInFlight, rate, retryBudget, pace, newCallShare, slowStart, attemptTimeout, tls
+      case breaker, maxInFlight, rate, retryBudget, pace, newCallShare, slowStart, attemptTimeout, tls, credential, sign
     }
 
     /// Reads it from the service's JSON.
@@ -3236,6 +3599,8 @@ extension RedialAPI {
       slowStart = try members.decodeIfPresent(WireSpan.self, forKey: .slowStart).map { $0.duration }
       attemptTimeout = try members.decodeIfPresent(WireSpan.self, forKey: .attemptTimeout).map { $0.duration }
       tls = try members.decodeIfPresent(Tls.self, forKey: .tls)
+      credential = try members.decodeIfPresent(String.self, forKey: .credential)
+      sign = try members.decodeIfPresent(RedialJSON.self, forKey: .sign)
     }
 
     /// Writes it as the service does.
@@ -3250,6 +3615,8 @@ extension RedialAPI {
       try members.encodeIfPresent(slowStart.map { WireSpan($0) }, forKey: .slowStart)
       try members.encodeIfPresent(attemptTimeout.map { WireSpan($0) }, forKey: .attemptTimeout)
       try members.encodeIfPresent(tls, forKey: .tls)
+      try members.encodeIfPresent(credential, forKey: .credential)
+      try members.encodeIfPresent(sign, forKey: .sign)
     }
 
     /// When the circuit breaker opens, and how it closes again.
@@ -3453,6 +3820,11 @@ extension RedialAPI {
     /// target, or, if the target is the origin itself, by every call to it; never after a redirect from another
     /// origin.
     public var tls: RedialNullable<Tls>
+    /// The name of the credential of calls that name none. Calls to origins that it does not list go without.
+    public var credential: RedialNullable<String>
+    /// How calls are signed that do not say it: the name of a credential, or an object, whose secrets are not
+    /// shown.
+    public var sign: RedialNullable<RedialJSON>
 
     /// Creates one; what is left out is not sent.
     public init(
@@ -3460,7 +3832,8 @@ extension RedialAPI {
       rate: RedialNullable<Rate> = .absent, retryBudget: RedialNullable<RetryBudget> = .absent,
       pace: RedialNullable<Pace> = .absent, newCallShare: RedialNullable<Double> = .absent,
       slowStart: RedialNullable<Duration> = .absent, attemptTimeout: RedialNullable<Duration> = .absent,
-      tls: RedialNullable<Tls> = .absent
+      tls: RedialNullable<Tls> = .absent, credential: RedialNullable<String> = .absent,
+      sign: RedialNullable<RedialJSON> = .absent
     ) {
       self.breaker = breaker
       self.maxInFlight = maxInFlight
@@ -3471,10 +3844,12 @@ extension RedialAPI {
       self.slowStart = slowStart
       self.attemptTimeout = attemptTimeout
       self.tls = tls
+      self.credential = credential
+      self.sign = sign
     }
 
     private enum CodingKeys: String, CodingKey {
-      case breaker, maxInFlight, rate, retryBudget, pace, newCallShare, slowStart, attemptTimeout, tls
+      case breaker, maxInFlight, rate, retryBudget, pace, newCallShare, slowStart, attemptTimeout, tls, credential, sign
     }
 
     /// Writes it as the service does.
@@ -3489,6 +3864,8 @@ extension RedialAPI {
       try members.encodeNullable(slowStart.map { WireSpan($0) }, forKey: .slowStart)
       try members.encodeNullable(attemptTimeout.map { WireSpan($0) }, forKey: .attemptTimeout)
       try members.encodeNullable(tls, forKey: .tls)
+      try members.encodeNullable(credential, forKey: .credential)
+      try members.encodeNullable(sign, forKey: .sign)
     }
 
     /// When the circuit breaker opens, and how it closes again.

@@ -451,6 +451,51 @@ extension RedialClient {
     return try await exchange(request).decoded(RedialAPI.Incident.self)
   }
 
+  /// List the credentials, by name.
+  ///
+  /// - Parameter pageSize: How many a request fetches, 1 to 250.
+  public func listCredentials(pageSize: Int = 250) -> RedialPages<RedialAPI.Credential> {
+    RedialPages<RedialAPI.Credential>(client: self, pageSize: pageSize) {
+      ServiceRequest("GET", ["v1", "credentials"])
+    }
+  }
+
+  /// Show a credential without its secrets.
+  ///
+  /// - Parameter name: The credential's name.
+  public func getCredential(_ name: String) async throws -> RedialAPI.Credential {
+    return try await exchange(ServiceRequest("GET", ["v1", "credentials", name])).decoded(RedialAPI.Credential.self)
+  }
+
+  /// Make or replace a credential.
+  ///
+  /// Calls use it by its name: `credential` for what proves who sends them, `sign` for what signs them. Attempts
+  /// take it as it is when they are made, so calls that wait use a new secret, too. Nobody can read its secrets
+  /// again.
+  ///
+  /// It is sent to its `origins` alone, and no redirect to another origin carries it.
+  ///
+  /// - Parameters:
+  ///   - name: The credential's name.
+  ///   - draft: The draft.
+  @discardableResult
+  public func putCredential(_ name: String, _ draft: RedialAPI.CredentialDraft) async throws -> RedialAPI.Credential {
+    var request = ServiceRequest("PUT", ["v1", "credentials", name])
+    request.body = try ServiceRequest.encoded(draft)
+    request.isRepeatable = true
+    return try await exchange(request).decoded(RedialAPI.Credential.self)
+  }
+
+  /// Remove a credential.
+  ///
+  /// Calls that name it wait with their attempts not made, and not counted, until there is one of that name
+  /// again, or they reach their deadlines.
+  ///
+  /// - Parameter name: The credential's name.
+  public func deleteCredential(_ name: String) async throws {
+    _ = try await exchange(ServiceRequest("DELETE", ["v1", "credentials", name]))
+  }
+
   /// List the stored policies, each in its current version.
   ///
   /// - Parameter pageSize: How many a request fetches, 1 to 250.

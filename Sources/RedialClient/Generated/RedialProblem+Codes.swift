@@ -29,6 +29,8 @@ extension RedialProblem.Code {
   public static let callRunning = Self(rawValue: "callRunning")
   /// The call's content was erased.
   public static let contentErased = Self(rawValue: "contentErased")
+  /// There is no such credential.
+  public static let credentialNotFound = Self(rawValue: "credentialNotFound")
   /// The code `crossSiteRequest`.
   public static let crossSiteRequest = Self(rawValue: "crossSiteRequest")
   /// The code `draining`.
@@ -67,6 +69,8 @@ extension RedialProblem.Code {
   public static let invalidBatch = Self(rawValue: "invalidBatch")
   /// This cannot be changed like that.
   public static let invalidChange = Self(rawValue: "invalidChange")
+  /// The credential cannot be accepted.
+  public static let invalidCredential = Self(rawValue: "invalidCredential")
   /// The call descriptor cannot be accepted.
   public static let invalidDescriptor = Self(rawValue: "invalidDescriptor")
   /// The code `invalidForward`.
@@ -155,6 +159,8 @@ extension RedialProblem.Code {
   public static let tooManyAPIKeys = Self(rawValue: "tooManyAPIKeys")
   /// There are too many alerts.
   public static let tooManyAlerts = Self(rawValue: "tooManyAlerts")
+  /// There are too many credentials.
+  public static let tooManyCredentials = Self(rawValue: "tooManyCredentials")
   /// The code `tooManyForecasts`.
   public static let tooManyForecasts = Self(rawValue: "tooManyForecasts")
   /// The call goes round in a circle.

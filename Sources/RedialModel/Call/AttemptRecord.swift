@@ -70,6 +70,8 @@ public struct AttemptFailure: Sendable, Hashable {
 
   /// The code of an attempt that got no response in its time.
   public static let timeout = "timeout"
+  /// The code of an attempt that was not made, because the credential of its call could not be had.
+  public static let credentialUnavailable = "credentialUnavailable"
 
   /// Creates a failure.
   public init(code: String, message: String) {

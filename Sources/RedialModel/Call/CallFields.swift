@@ -19,6 +19,10 @@ public struct CallFields: Sendable {
   public var isIdempotent = true
   /// What a submission under its idempotency key does once it has failed or was cancelled.
   public var repetitionRule = RepetitionRule.rerun
+  /// The stored credential that proves to the target who sends the call.
+  public var credential: String?
+  /// How each attempt is signed.
+  public var signing: RequestSigning?
   /// What it is for, for people.
   public var description: String?
   /// The client's labels, in the order given.
@@ -71,6 +75,8 @@ public struct CallFields: Sendable {
     try visitor.field("target", TargetMember(), &call.target, [.client, .shown])
     try visitor.field("idempotent", BoolMember(unless: true), &call.isIdempotent, .client)
     try visitor.field("onRepeat", WordMember(unless: RepetitionRule.rerun), &call.repetitionRule, .client)
+    try visitor.field("credential", NameMember(), &call.credential, [.client, .shown])
+    try visitor.field("sign", SigningMember(), &call.signing, .client)
     try visitor.field("description", TextMember(longest: 255), &call.description, [.client, .shown])
     try visitor.field("labels", LabelsMember(), &call.labels, [.client, .shown])
     try visitor.field("callback", CallbackMember(), &call.callback, .client)

@@ -72,7 +72,8 @@ public struct CallProgress: Sendable, Hashable {
   public var attempts: Int
   /// Attempts of this round that this side interrupted; the policy does not count them.
   public var interruptions: Int
-  /// Attempts begun before this round. A manual retry of an ended call begins a new round.
+  /// Attempts begun before this round; a manual retry of an ended call begins a new one. Also those of this round that had
+  /// no credential to go with: the target never saw them, so the next one is again the first.
   public var attemptsBefore: Int
   /// The waits of this round that the backoff has computed.
   public var waits: WaitHistory

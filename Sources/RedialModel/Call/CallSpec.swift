@@ -81,6 +81,7 @@ public final class CallSpec: Sendable {
     var fields = fields
     fields.url = Self.withoutQuery(url)
     fields.headers = []
+    if fields.signing?.hasSecrets == true { fields.signing = nil }
     fields.description = nil
     if !keepingLabels { fields.labels = [] }
     if let callback { fields.callback?.url = Self.withoutQuery(callback.url) }
@@ -132,6 +133,11 @@ extension CallSpec {
   @inlinable public var priority: Int { fields.priority }
   @inlinable public var orderingKey: String? { fields.orderingKey }
   @inlinable public var delay: Duration { fields.delay }
+
+  @inlinable public var credential: String? { fields.credential }
+  @inlinable public var signing: RequestSigning? { fields.signing }
+  /// Whether it has secrets that are never stored in clear text.
+  public var hasSecrets: Bool { fields.signing?.hasSecrets ?? false }
 
   /// The target's unqualified key.
   public var targetName: String { target.bare }

@@ -69,6 +69,8 @@
         Declaration(path: "CallFilter", source: "CallFilter", schema: CallFilter.schema),
         Declaration(path: "BulkRequest", source: "BulkRequest", schema: BulkRequest.schema),
         Declaration(path: "IssueChange", source: "IssueMarkRequest", schema: IssueMarkRequest.schema),
+        Declaration(path: "CredentialDraft", source: "CredentialDraft", schema: CredentialDraft.schema),
+        Declaration(path: "CredentialName", source: "StoredPolicy", schema: PolicyDraft.name),
         Declaration(path: "AlertDraft", source: "AlertDraft", schema: AlertDraft.schema),
         Declaration(path: "Silence", source: "PauseRequest", schema: PauseRequest.schema("silenced")),
         Declaration(path: "Acknowledgement", source: "PauseRequest", schema: PauseRequest.schema("acknowledged")),
@@ -136,6 +138,7 @@
         words(
           "BulkOperation/properties/state", "BulkOperation.State", BulkOperation.State.allCases.map(\.name)),
         words("IssueState", "CallIssue.State", CallIssue.State.allCases.map(\.rawValue)),
+        words("CredentialType", "CredentialType", CredentialType.allCases.map(\.rawValue)),
         words("AlertCondition", "AlertCondition", AlertCondition.allCases.map(\.rawValue)),
         words("IncidentState", "Incident.State", Incident.State.allCases.map(\.rawValue)),
         words("APIScope", "APIScope", APIScope.allCases.map(\.rawValue)),

@@ -11,6 +11,11 @@ import RedialText
     /// A value in a schema.
     indirect enum Value: Sendable {
       case null, flag(Bool), whole(Int), number(Double), text(String), list([Value]), schema(MemberSchema)
+
+      /// Whether it is a schema of several forms.
+      var isChoice: Bool {
+        if case .schema(let schema) = self { schema.keywords.contains { $0.name == "oneOf" } } else { false }
+      }
     }
 
     /// The keywords, in the order in which they are written.
@@ -168,6 +173,9 @@ import RedialText
         switch (keyword.name, keyword.value) {
         case ("type", .list): keyword
         case ("type", let kind): ("type", .list([kind, .text("null")]))
+        // A name or an object, which is replaced as a whole.
+        case ("anyOf", .list(let parts)) where parts.contains(where: \.isChoice):
+          ("type", .list([.text("string"), .text("object"), .text("null")]))
         // Durations, which are texts.
         case ("anyOf", _): ("type", .list([.text("string"), .text("null")]))
         case ("items", .schema(let schema)): ("items", .schema(schema.unbounded))

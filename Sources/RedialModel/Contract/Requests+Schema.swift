@@ -112,6 +112,36 @@
     }
   }
 
+  extension CredentialDraft {
+    static var schema: MemberSchema {
+      .object(names, required: ["type", "origins"]) { name in
+        switch name {
+        case "origins": TargetTLS.originList(1...TargetTLS.mostOrigins)
+        case "description": .text(1...longestDescription)
+        default: CredentialContent.member(name)
+        }
+      }
+    }
+  }
+
+  extension CredentialContent {
+    fileprivate static func member(_ name: String) -> MemberSchema? {
+      if name == "type" { return .reference("CredentialType") }
+      guard let part = CredentialPart(rawValue: name) else { return nil }
+      return part.words.map { .words($0) } ?? .text(1...part.longest)
+    }
+
+    static var signing: MemberSchema {
+      .object(RequestSigning.names, required: ["type", "secret"]) {
+        $0 == "type" ? .words(CredentialType.allCases.filter(\.signs).map(\.rawValue)) : member($0)
+      }
+    }
+  }
+
+  extension SigningMember {
+    var schema: MemberSchema { .either(.text(1...CallDescriptor.Limits().targetBytes), CredentialContent.signing) }
+  }
+
   extension WebhookEndpointDraft {
     static var schema: MemberSchema {
       .object(names, required: ["url"]) { name in

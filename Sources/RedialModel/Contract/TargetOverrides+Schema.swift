@@ -15,6 +15,8 @@
           .number(Double(TargetSettings.newCallShares.lowerBound)...TargetSettings.newCallShares.upperBound)
         case "slowStart", "attemptTimeout": .duration
         case "tls": TargetTLS.schema
+        case "credential": NameMember().schema
+        case "sign": SigningMember().schema
         default: nil
         }
       }
@@ -35,15 +37,17 @@
   }
 
   extension TargetTLS {
+    static func originList(_ count: ClosedRange<Int>) -> MemberSchema {
+      .list(of: .text(pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#]+/?$").with("maxLength", .whole(8192)), count)
+    }
+
     fileprivate static var schema: MemberSchema {
       .object(names) { name in
         switch name {
         case "certificate", "key", "caFile": .text(pattern: "^/").with("maxLength", .whole(longestPath))
         case "pins": .list(of: .text(pattern: "^[A-Za-z0-9+/]{43}=$"), 0...mostPins)
         case "minVersion": .words(TLSVersion.allCases.map(\.rawValue))
-        case "origins":
-          .list(
-            of: .text(pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#]+/?$").with("maxLength", .whole(8192)), 0...mostOrigins)
+        case "origins": originList(0...mostOrigins)
         default: nil
         }
       }

@@ -39,6 +39,19 @@ extension CallDescriptor {
         "may not be given with this key (setting targetNaming): leave it out to use the URL's origin, \(origin), or use a "
           + "key that the setting allows")
     }
+    if let credentials = limits.credentials {
+      let namespace = limits.namespace
+      if let name = call.credential, let origin = reader.origin,
+        let fault = credentials.fault(in: CredentialName(name, in: namespace), signs: false, origin: origin)
+      {
+        reader.fault("/credential", fault)
+      }
+      if case .named(let name) = call.signing, let origin = reader.origin,
+        let fault = credentials.fault(in: CredentialName(name, in: namespace), signs: true, origin: origin)
+      {
+        reader.fault("/sign", fault)
+      }
+    }
     try reader.refuseFaults(body.isTooLarge ? .bodyTooLarge : .invalidDescriptor)
     guard let origin = reader.origin.take() else {
       preconditionFailure("a descriptor without a usable URL has a fault")

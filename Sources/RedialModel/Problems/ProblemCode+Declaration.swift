@@ -405,6 +405,21 @@ extension ProblemCode {
         .issues, 409, title: "Calls still wait",
         cause: "Late calls are an issue until none of them waits any more.",
         remedy: "Acknowledge it, or look at the target of the calls.")
+    case .credentialNotFound:
+      ProblemDeclaration(
+        .targets, 404, title: "There is no such credential",
+        cause: "No credential has this name in the namespace.",
+        remedy: "Look it up: `redial credentials list`.")
+    case .invalidCredential:
+      ProblemDeclaration(
+        .targets, 422, title: "The credential cannot be accepted",
+        cause: "Members of the credential are unknown, missing or not valid, or do not go together.",
+        remedy: "Correct what `errors` names.")
+    case .tooManyCredentials:
+      ProblemDeclaration(
+        .targets, 409, title: "There are too many credentials",
+        cause: "The namespace has as many credentials as are kept.",
+        remedy: "Delete one that is not needed.")
     case .alertNotFound:
       ProblemDeclaration(
         .issues, 404, title: "There is no such alert",

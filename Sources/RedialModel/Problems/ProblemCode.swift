@@ -82,6 +82,10 @@ public enum ProblemCode: String, CaseIterable, Sendable, Hashable {
   case tooManyWebhookEndpoints
   case tooManyListeners
 
+  case credentialNotFound
+  case invalidCredential
+  case tooManyCredentials
+
   case issueNotFound
   case invalidIssue
   case issueNotResolved

@@ -17,6 +17,8 @@ public struct StoredDocument: Sendable, Hashable {
     case incident
     /// Statements about incidents.
     case incidentMark
+    /// What proves to targets who sends a request.
+    case credential
   }
 
   public var kind: Kind

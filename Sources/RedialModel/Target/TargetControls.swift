@@ -31,7 +31,7 @@ extension TargetControls: StoredRecord {
 /// As clients write and read them.
 extension TargetOverrides: FieldValue {
   public static var unset: TargetOverrides { TargetOverrides() }
-  public func save(to writer: inout JSONWriter) { write(to: &writer) }
+  public func save(to writer: inout JSONWriter) { write(hidingSecrets: false, to: &writer) }
 
   public static func read(_ reader: inout JSONReader) throws(JSONError) -> TargetOverrides {
     let range = try reader.skipValue()

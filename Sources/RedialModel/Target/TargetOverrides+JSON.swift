@@ -41,6 +41,8 @@ extension TargetOverrides {
       case "pace": pace = try reader.pace("/pace")
       case "newCallShare": newCallShare = try reader.newCallShare("/newCallShare")
       case "tls": tls = try TargetTLS(&reader, over: tls ?? TargetTLS())
+      case "credential": credential = try reader.name("/credential")
+      case "sign": signing = try RequestSigning(at: "/sign", from: &reader)
       case "slowStart": slowStart = try reader.duration("/slowStart", in: .zero...Self.longest)
       default:
         attemptTimeout = try reader.duration(
@@ -51,6 +53,7 @@ extension TargetOverrides {
 
   static let names = [
     "breaker", "maxInFlight", "rate", "retryBudget", "pace", "newCallShare", "slowStart", "attemptTimeout", "tls",
+    "credential", "sign",
   ]
   static let breakerNames = [
     "consecutiveFailures", "significance", "failureTime", "failureRate", "window", "minCalls", "openInterval",
@@ -131,12 +134,14 @@ extension TargetOverrides {
   /// The overrides as one JSON object, which ``read(_:)`` reads.
   public var json: [UInt8] {
     var writer = JSONWriter()
-    write(to: &writer)
+    write(hidingSecrets: false, to: &writer)
     return writer.bytes
   }
 
   /// Writes the overrides as one object.
-  public func write(to writer: inout JSONWriter) {
+  ///
+  /// - Parameter hidingSecrets: Whether people read it.
+  public func write(hidingSecrets: Bool, to writer: inout JSONWriter) {
     writer.beginObject()
     if consecutiveFailures != nil || significance != nil || failureTime != nil || failureRate != nil || window != nil
       || minimumCalls != nil || openInterval != nil
@@ -166,6 +171,11 @@ extension TargetOverrides {
     if let tls {
       writer.key("tls")
       tls.write(to: &writer)
+    }
+    if let credential { writer.field("credential", credential) }
+    if let signing {
+      writer.key("sign")
+      signing.write(hidingSecrets: hidingSecrets, to: &writer)
     }
     writer.endObject()
   }

@@ -41,6 +41,13 @@ public struct TargetOverrides: Sendable, Hashable {
 
   /// See ``TargetSettings/tls``.
   public var tls: TargetTLS?
+  /// See ``TargetSettings/credential``.
+  public var credential: String?
+  /// See ``TargetSettings/signing``.
+  public var signing: RequestSigning?
+
+  /// Whether it has secrets that are never stored in clear text.
+  public var hasSecrets: Bool { signing?.hasSecrets ?? false }
 
   /// No overrides.
   public init() {}
@@ -66,6 +73,8 @@ public struct TargetOverrides: Sendable, Hashable {
     slowStart = settings.slowStart
     attemptTimeout = settings.attemptTimeout
     tls = settings.tls
+    credential = settings.credential
+    signing = settings.signing
   }
 
   /// The settings of a target: these, and the defaults for the nil ones.
@@ -94,6 +103,8 @@ public struct TargetOverrides: Sendable, Hashable {
     set(slowStart, \.slowStart)
     set(attemptTimeout, \.attemptTimeout)
     if let tls { settings.tls = tls }
+    if let credential { settings.credential = credential }
+    if let signing { settings.signing = signing }
     return settings
   }
 }

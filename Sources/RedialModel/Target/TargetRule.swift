@@ -25,15 +25,16 @@ public struct TargetRule: Sendable, Hashable {
 
   /// The first rule that matches a target, whatever its namespace.
   ///
-  /// The certificate of a rule identifies the operator. Other tenants could make Redial use it by calling such a
-  /// target, and be taken for the operator there, so it applies only in the default namespace.
+  /// The certificate, the credential and the signature of a rule identify the operator. Other tenants could make Redial use
+  /// them by calling such a target, and be taken for the operator there, so they apply only in the default namespace.
   public static func first(of rules: [TargetRule], for key: TargetKey) -> TargetRule? {
     if rules.isEmpty { return nil }
     let bare = key.bare
     guard var rule = rules.first(where: { $0.matches(bare) }) else { return nil }
-    if rule.settings.tls != nil, !key.namespace.isDefault {
+    if !key.namespace.isDefault {
       rule.settings.tls?.certificate = nil
       rule.settings.tls?.key = nil
+      (rule.settings.credential, rule.settings.signing) = (nil, nil)
     }
     return rule
   }
@@ -158,7 +159,7 @@ extension TargetRule {
       writer.beginObject()
       writer.field("match", rule.match)
       writer.key("settings")
-      rule.settings.write(to: &writer)
+      rule.settings.write(hidingSecrets: false, to: &writer)
       writer.endObject()
     }
     writer.endArray()

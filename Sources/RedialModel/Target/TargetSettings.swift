@@ -28,6 +28,10 @@ public struct TargetSettings: Sendable, Hashable {
 
   /// Its TLS settings; nil for the general settings.
   public var tls: TargetTLS?
+  /// The stored credential of calls that name none; calls to origins that may not see it go without.
+  public var credential: String?
+  /// How calls are signed that do not say it.
+  public var signing: RequestSigning?
 
   /// The shares that new calls may have. The rest keeps the backlog from starving.
   public static let newCallShares = 0...FairShare.most
@@ -75,6 +79,6 @@ public struct TargetSettings: Sendable, Hashable {
 
   /// Writes the settings as one object, in the words of ``TargetOverrides``.
   public func write(to writer: inout JSONWriter) {
-    TargetOverrides(all: self).write(to: &writer)
+    TargetOverrides(all: self).write(hidingSecrets: true, to: &writer)
   }
 }

@@ -74,7 +74,7 @@ public struct TargetTLS: Sendable, Hashable {
       case "key": key = try Self.path("/tls/key", &reader)
       case "caFile": caFile = try Self.path("/tls/caFile", &reader)
       case "pins": try readPins(&reader)
-      case "origins": try readOrigins(&reader)
+      case "origins": origins = try reader.origins("/tls/origins")
       default:
         let text = try reader.string("/tls/minVersion")
         minVersion = text.flatMap { TLSVersion(rawValue: $0) }
@@ -111,28 +111,8 @@ public struct TargetTLS: Sendable, Hashable {
     if position > Self.mostPins { reader.fault("/tls/pins", "has more than \(Self.mostPins) digests") }
   }
 
-  private mutating func readOrigins(_ reader: inout DescriptorReader) throws(JSONError) {
-    origins = []
-    guard try reader.expect(.array, "/tls/origins", "must be an array of origins") else { return }
-    try reader.json.beginArray()
-    var position = 0
-    while position < Self.mostOrigins, try reader.json.nextElement() {
-      let pointer = "/tls/origins/\(position)"
-      position += 1
-      guard let text = try reader.element(pointer) else { continue }
-      if let origin = Self.origin(text) {
-        if !origins.contains(origin) { origins.append(origin) }
-      } else {
-        reader.fault(pointer, "must be an origin such as https://api.example.com")
-      }
-    }
-    if position == Self.mostOrigins, try reader.skipElements() > 0 {
-      reader.fault("/tls/origins", "has more than \(Self.mostOrigins) origins")
-    }
-  }
-
   /// The origin of a URL without a path; nil for any other text.
-  private static func origin(_ text: String) -> String? {
+  fileprivate static func origin(_ text: String) -> String? {
     guard let origin = try? TargetURL(text).origin else { return nil }
     let rest = text.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false).last ?? ""
     let authority = rest.hasSuffix("/") ? rest.dropLast() : rest
@@ -159,5 +139,29 @@ public struct TargetTLS: Sendable, Hashable {
       writer.endArray()
     }
     writer.endObject()
+  }
+}
+
+extension DescriptorReader {
+  /// Reads an array of distinct origins, at most ``TargetTLS/mostOrigins``.
+  mutating func origins(_ pointer: String) throws(JSONError) -> [String] {
+    var origins: [String] = []
+    guard try expect(.array, pointer, "must be an array of origins") else { return origins }
+    try json.beginArray()
+    var position = 0
+    while position < TargetTLS.mostOrigins, try json.nextElement() {
+      let place = "\(pointer)/\(position)"
+      position += 1
+      guard let text = try element(place) else { continue }
+      if let origin = TargetTLS.origin(text) {
+        if !origins.contains(origin) { origins.append(origin) }
+      } else {
+        fault(place, "must be an origin such as https://api.example.com")
+      }
+    }
+    if position == TargetTLS.mostOrigins, try skipElements() > 0 {
+      fault(pointer, "has more than \(TargetTLS.mostOrigins) origins")
+    }
+    return origins
   }
 }

@@ -31,6 +31,8 @@ struct Exchange: Sendable {
   func targetKey() throws(Problem) -> String { try Self.target(in: part) }
   /// The policy that the path names.
   func policyName() throws(Problem) -> String { try Self.policy(in: part) }
+  /// The credential that the path names: names of credentials are like those of policies.
+  func credentialName() throws(Problem) -> String { try Self.name(in: part, of: "A credential") }
   /// The alert that the path names: names of alerts are like those of policies.
   func alertName() throws(Problem) -> String { try Self.name(in: part, of: "An alert") }
 

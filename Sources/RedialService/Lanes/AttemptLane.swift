@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
@@ -12,6 +13,7 @@ internal import Synchronization
 /// is constant or locked.
 final class AttemptLane: @unchecked Sendable {
   private let headers: AttemptHeaders
+  private let credentials: AttemptCredentials
   private let endpoints: WebhookEndpoints
   private let bodies: BodyReading
   private let redaction: Redaction
@@ -19,8 +21,29 @@ final class AttemptLane: @unchecked Sendable {
   private let tracer: CallTracer?
   /// The number of the attempt in flight, by call.
   private let numbers = Mutex<[UInt64: Int]>([:])
+  /// Attempts that wait for a token, or for their bodies to be read, by call.
+  private let waiting = Mutex<[UInt64: Waiting]>([:])
+  /// Attempts in flight with a token, by call.
+  private let authorized = Mutex<[UInt64: Authorized]>([:])
+  /// Reads the bodies that are signed and only in the store: that blocks.
+  private let signing = DispatchQueue(label: "redial.signing")
   private var transport: Transport?
   private let ended: @Sendable (Ended) -> Void
+
+  /// An attempt that cannot be made yet.
+  private struct Waiting {
+    let start: AttemptStart
+    let since: Timestamp
+    /// Whether a target has refused its token before.
+    var isRepeated = false
+  }
+
+  /// An attempt that is made with a token.
+  private struct Authorized {
+    let start: AttemptStart
+    let proof: AttemptProof
+    let since: Timestamp
+  }
 
   /// Attempts that ended together.
   struct Ended: Sendable {
@@ -35,16 +58,17 @@ final class AttemptLane: @unchecked Sendable {
   ///   - ended: Called with attempts that have ended or must not be made, on the transport's thread.
   /// - Throws: If libcurl cannot be started.
   init(
-    _ configuration: TransportConfiguration, headers: AttemptHeaders, endpoints: WebhookEndpoints, bodies: BodyReading,
+    _ configuration: TransportConfiguration, headers: AttemptHeaders, credentials: AttemptCredentials,
+    endpoints: WebhookEndpoints, bodies: BodyReading,
     redaction: Redaction, clock: Clock, tracer: CallTracer?, ended: @escaping @Sendable (Ended) -> Void
   ) throws(TransportStartError) {
-    (self.headers, self.endpoints, self.bodies) = (headers, endpoints, bodies)
+    (self.headers, self.credentials, self.endpoints, self.bodies) = (headers, credentials, endpoints, bodies)
     (self.redaction, self.clock, self.tracer) = (redaction, clock, tracer)
     self.ended = ended
     // Weak: the transport's thread may still run when this object is freed. Its results are then lost; the next start
     // finds interrupted attempts.
     transport = try Transport(configuration: configuration) { [weak self] results in
-      if let self { ended(take(results)) }
+      self?.end(results)
     }
   }
 
@@ -65,31 +89,49 @@ final class AttemptLane: @unchecked Sendable {
   private func requests(for actions: ArraySlice<Action>) -> [TransportRequest] {
     // The wall clock time, because receivers of webhooks compare it with their own.
     let (now, time) = (clock.now, Clock.wallTime())
+    var made = Made()
+    made.requests.reserveCapacity(actions.count)
+    made.started.reserveCapacity(actions.count)
+    for case .start(let start) in actions {
+      if start.startBefore <= now {
+        made.refused.append(.attemptTooLate(start.call.id, number: start.number))
+      } else if let head = headers.head(of: start, at: time) {
+        if start.credential == nil, start.signing == nil {
+          made.add(request(of: start, head), of: start, isTraced: tracer != nil)
+        } else {
+          prove(Waiting(start: start, since: now), head, at: now, time, &made)
+        }
+      } else {
+        made.refused.append(.attemptEnded(start.call.id, number: start.number, .endpointGone))
+      }
+    }
+    return take(made)
+  }
+
+  /// Requests that begin, and attempts that have ended before.
+  private struct Made {
     var requests: [TransportRequest] = []
-    /// The attempt number of each request.
-    var started: [Int] = []
+    /// The attempt number of each request of a call.
+    var started: [(id: UInt64, number: Int)] = []
     /// The attempts, for tracing; empty if nothing is traced.
     var traced: [AttemptStart] = []
     var refused: [EngineEvent] = []
-    requests.reserveCapacity(actions.count)
-    started.reserveCapacity(actions.count)
-    for case .start(let start) in actions {
-      if start.startBefore <= now {
-        refused.append(.attemptTooLate(start.call.id, number: start.number))
-      } else if let head = headers.head(of: start, at: time) {
-        requests.append(request(of: start, head))
-        started.append(start.number)
-        if tracer != nil { traced.append(start) }
-      } else {
-        refused.append(.attemptEnded(start.call.id, number: start.number, .endpointGone))
-      }
+
+    mutating func add(_ request: TransportRequest, of start: AttemptStart, isTraced: Bool) {
+      requests.append(request)
+      started.append((request.id, start.number))
+      if isTraced { traced.append(start) }
     }
+  }
+
+  /// Records what begins, and reports what does not.
+  private func take(_ made: Made) -> [TransportRequest] {
     numbers.withLock { numbers in
-      for (request, number) in zip(requests, started) { numbers[request.id] = number }
+      for (id, number) in made.started { numbers[id] = number }
     }
-    tracer?.starting(traced)
-    if !refused.isEmpty { ended(Ended(results: [], events: refused)) }
-    return requests
+    tracer?.starting(made.traced)
+    if !made.refused.isEmpty { ended(Ended(results: [], events: made.refused)) }
+    return made.requests
   }
 
   private func request(of start: AttemptStart, _ head: AttemptHead) -> TransportRequest {
@@ -103,17 +145,153 @@ final class AttemptLane: @unchecked Sendable {
     return request
   }
 
+  // MARK: Credentials
+
+  /// Adds to an attempt what proves who sends it, at once if that can be.
+  private func prove(
+    _ attempt: Waiting, _ head: AttemptHead, at now: Timestamp, _ time: Timestamp, _ made: inout Made
+  ) {
+    let start = attempt.start
+    let (plan, fetch) = credentials.plan(start, at: time)
+    if let fetch { made.requests.append(fetch) }
+    switch plan {
+    case .none: made.add(request(of: start, head), of: start, isTraced: tracer != nil)
+    case .wait: waiting.withLock { $0[UInt64(start.call.id.rawValue)] = attempt }
+    case .unavailable(let message): made.refused.append(Self.unavailable(start, message))
+    case .add(let proof):
+      if proof.readsBody, bodies.source(of: start.call) != nil {
+        waiting.withLock { $0[UInt64(start.call.id.rawValue)] = attempt }
+        signing.async { [weak self] in self?.readAndStart(attempt, head, proof, at: time) }
+      } else {
+        add(proof, to: head, of: attempt, at: now, time, &made)
+      }
+    }
+  }
+
+  private func add(
+    _ proof: AttemptProof, to head: AttemptHead, of attempt: Waiting, at now: Timestamp, _ time: Timestamp,
+    _ made: inout Made
+  ) {
+    let start = attempt.start
+    var head = head
+    let body = bodies.source(of: start.call).map { RequestBytes.stored($0) } ?? .held(start.call.body)
+    do throws(AttemptProof.Fault) {
+      try proof.add(
+        to: &head, id: "msg_" + start.call.id.characters, method: start.call.spec.method, body: body, at: time)
+    } catch {
+      return made.refused.append(Self.unavailable(start, error.message))
+    }
+    var request = request(of: start, head)
+    request.secretHeaders += proof.fieldNames
+    // What it has waited is a part of its time.
+    request.timeout = start.timeout - max(.zero, now - attempt.since)
+    guard request.timeout >= .milliseconds(1) else {
+      return made.refused.append(Self.unavailable(start, "The credential was not there within the attempt's time."))
+    }
+    if proof.token != nil, !attempt.isRepeated {
+      authorized.withLock { $0[request.id] = Authorized(start: start, proof: proof, since: attempt.since) }
+    }
+    made.add(request, of: start, isTraced: tracer != nil && !attempt.isRepeated)
+  }
+
+  /// Signs an attempt whose body is only in the store, and starts it.
+  private func readAndStart(_ attempt: Waiting, _ head: AttemptHead, _ proof: AttemptProof, at time: Timestamp) {
+    var made = Made()
+    add(proof, to: head, of: attempt, at: clock.now, time, &made)
+    let ready = made
+    transport?.start { [weak self] in
+      guard let self else { return [] }
+      // It may have been aborted meanwhile.
+      let id = UInt64(attempt.start.call.id.rawValue)
+      let isWanted = waiting.withLock { $0.removeValue(forKey: id) } != nil
+      if !isWanted { _ = authorized.withLock { $0.removeValue(forKey: id) } }
+      return isWanted ? take(ready) : []
+    }
+  }
+
+  /// Starts attempts whose tokens have been fetched, or ends them.
+  private func resume(_ calls: [UInt64]) {
+    let ready = waiting.withLock { waiting in calls.compactMap { waiting.removeValue(forKey: $0) } }
+    guard !ready.isEmpty else { return }
+    transport?.start { [weak self] in
+      guard let self else { return [] }
+      let (now, time) = (clock.now, Clock.wallTime())
+      var made = Made()
+      for attempt in ready {
+        if attempt.start.startBefore <= now {
+          made.refused.append(.attemptTooLate(attempt.start.call.id, number: attempt.start.number))
+        } else if let head = headers.head(of: attempt.start, at: time) {
+          prove(attempt, head, at: now, time, &made)
+        }
+      }
+      return take(made)
+    }
+  }
+
+  /// The end of an attempt that could not be made. It is no fault of the target.
+  private static func unavailable(_ start: AttemptStart, _ message: String) -> EngineEvent {
+    .attemptEnded(
+      start.call.id, number: start.number,
+      AttemptResult(
+        outcome: .localFault, failure: AttemptFailure(code: AttemptFailure.credentialUnavailable, message: message),
+        duration: .zero))
+  }
+
+  // MARK: Ends
+
   /// Aborts a call's attempt.
   func abort(_ call: CallID) {
-    transport?.cancel([UInt64(call.rawValue)])
+    let id = UInt64(call.rawValue)
+    // On the transport's thread, after its start.
+    transport?.start { [weak self] in
+      if let self, let attempt = waiting.withLock({ $0.removeValue(forKey: id) }) {
+        ended(Ended(results: [], events: [.attemptEnded(call, number: attempt.start.number, .cancelled())]))
+      }
+      return []
+    }
+    transport?.cancel([id])
   }
 
   /// How many attempts are in flight.
-  var inFlight: Int { numbers.withLock { $0.count } }
+  var inFlight: Int { numbers.withLock { $0.count } + waiting.withLock { $0.count } }
 
   /// Aborts all attempts, and starts no more.
   func shutdown() {
+    let left = waiting.withLock { waiting in
+      defer { waiting = [:] }
+      return Array(waiting.values)
+    }
+    let events = left.map { EngineEvent.attemptEnded($0.start.call.id, number: $0.start.number, .cancelled()) }
+    if !events.isEmpty { ended(Ended(results: [], events: events)) }
     transport?.shutdown()
+  }
+
+  /// Takes the ends of requests: tokens are used, an attempt whose token was refused is made once more, and the others are
+  /// reported.
+  private func end(_ results: [Transport.Ended]) {
+    let (own, ready) = credentials.take(results, at: Clock.wallTime())
+    resume(ready)
+    let left = withoutRepeated(own)
+    if !left.isEmpty { ended(take(left)) }
+  }
+
+  private func withoutRepeated(_ results: [Transport.Ended]) -> [Transport.Ended] {
+    let known = authorized.withLock { authorized in
+      authorized.isEmpty
+        ? [:]
+        : Dictionary(
+          results.compactMap { ended in authorized.removeValue(forKey: ended.id).map { (ended.id, $0) } },
+          uniquingKeysWith: { $1 })
+    }
+    guard !known.isEmpty else { return results }
+    return results.filter { ended in
+      guard ended.result.status == 401, let attempt = known[ended.id],
+        credentials.refused(attempt.proof, of: attempt.start)
+      else { return true }
+      waiting.withLock { $0[ended.id] = Waiting(start: attempt.start, since: attempt.since, isRepeated: true) }
+      resume([ended.id])
+      return false
+    }
   }
 
   private func take(_ results: [Transport.Ended]) -> Ended {

@@ -20,14 +20,15 @@ final class OtherInstances: Sendable {
 
   /// - Throws: If libcurl cannot be started.
   init(
-    _ shared: SharedParts, _ engine: EngineLane, _ store: StoreLane, _ endpoints: WebhookEndpoints, _ queries: Queries,
-    _ followers: KeyFollowers, _ log: Log, _ clock: Clock
+    _ shared: SharedParts, _ engine: EngineLane, _ store: StoreLane, _ endpoints: WebhookEndpoints,
+    _ credentials: NamedCredentials, _ queries: Queries, _ followers: KeyFollowers, _ log: Log, _ clock: Clock
   ) throws(TransportStartError) {
     (self.shared, self.engine, self.events, self.log, self.clock) = (shared, engine, followers.events, log, clock)
     link = PeerLink(trust: shared.trust, clock: clock)
     endWatch = try EndWatch(followers.ends, queries.reader, link, clock: clock)
     leadership = Leadership(link.table, queries, log)
-    documents = SharedDocuments(shared, store, engine, endpoints, queries.reader, leadership, followers, log)
+    documents = SharedDocuments(
+      shared, store, engine, endpoints, credentials, queries.reader, leadership, followers, log)
     owners = OwnerRequests(peers: link, documents: documents, queries: queries)
   }
 

@@ -32,6 +32,7 @@ final class Runtime: Sendable {
   let endpoints: EndpointChanges
   let issues: IssueAnswers
   let messenger: AlertMessenger
+  let credentials: AttemptCredentials
   let followers: KeyFollowers
   /// Who share the store with this instance; nil if there can be no others.
   let instances: OtherInstances?
@@ -53,7 +54,8 @@ final class Runtime: Sendable {
   /// - Throws: If libcurl cannot be started.
   init(
     settings: ServiceSettings, store opened: any ServiceStore, reader: any CallReader,
-    bodies: BodyReading = BodyReading(nil), secret: WebhookSecret, endpoints known: WebhookEndpoints, log: Log,
+    bodies: BodyReading = BodyReading(nil), secret: WebhookSecret, endpoints known: WebhookEndpoints,
+    credentials named: NamedCredentials, log: Log,
     clock: Clock = Clock(), sharing: SharedParts? = nil
   ) throws(TransportStartError) {
     let redaction = settings.engine.redaction
@@ -74,7 +76,7 @@ final class Runtime: Sendable {
     let followers = KeyFollowers(engine: engine, events: events, ends: ends)
     self.followers = followers
     let instances = try sharing.map { shared throws(TransportStartError) in
-      try OtherInstances(shared, engine, store, known, queries, followers, log, clock)
+      try OtherInstances(shared, engine, store, known, named, queries, followers, log, clock)
     }
     self.instances = instances
 
@@ -124,11 +126,13 @@ final class Runtime: Sendable {
       issues, deadlines, housekeeping.watch, messenger, instances?.link.table, lease: settings.leaseDuration,
       every: settings.alertInterval, log)
 
+    let credentials = AttemptCredentials(named, log: log)
+    self.credentials = credentials
     var configuration = settings.transport
     configuration.egress = settings.egress
     attempts = try AttemptLane(
       configuration, headers: AttemptHeaders(secret: secret, endpoints: known, sampling: tracer?.sampling),
-      endpoints: known, bodies: bodies, redaction: redaction, clock: clock, tracer: tracer
+      credentials: credentials, endpoints: known, bodies: bodies, redaction: redaction, clock: clock, tracer: tracer
     ) { ended in
       metrics.ended(ended.results)
       endpoints.act(on: known.ended(ended.results, at: clock.now))

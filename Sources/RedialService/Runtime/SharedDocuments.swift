@@ -3,13 +3,14 @@ internal import RedialEngine
 internal import RedialModel
 internal import RedialStore
 
-/// What all instances on one store read, and another may have changed: API keys, webhook endpoints, policies; and the bulk
+/// What all instances on one store read, and another may have changed: API keys, webhook endpoints, credentials, policies; and the bulk
 /// operations, which the leader reads.
 final class SharedDocuments: Sendable {
   private let shared: SharedParts
   private let store: StoreLane
   private let engine: EngineLane
   private let endpoints: WebhookEndpoints
+  private let credentials: NamedCredentials
   private let reader: any CallReader
   private let leadership: Leadership
   private let followers: KeyFollowers
@@ -17,9 +18,11 @@ final class SharedDocuments: Sendable {
 
   init(
     _ shared: SharedParts, _ store: StoreLane, _ engine: EngineLane, _ endpoints: WebhookEndpoints,
-    _ reader: any CallReader, _ leadership: Leadership, _ followers: KeyFollowers, _ log: Log
+    _ credentials: NamedCredentials, _ reader: any CallReader, _ leadership: Leadership, _ followers: KeyFollowers,
+    _ log: Log
   ) {
     (self.shared, self.store, self.engine, self.endpoints) = (shared, store, engine, endpoints)
+    self.credentials = credentials
     (self.reader, self.leadership, self.followers, self.log) = (reader, leadership, followers, log)
   }
 
@@ -68,6 +71,7 @@ final class SharedDocuments: Sendable {
       try endpoints.load(from: store)
       engine.post(.subscriptions(endpoints.subscriptions))
     }
+    if kinds.contains(.credential) { try credentials.load(from: store) }
     if kinds.contains(.policy) { try shared.policies.fill(from: try reader.policies()) }
     if kinds.contains(.operation) { try leadership.readOperations() }
   }

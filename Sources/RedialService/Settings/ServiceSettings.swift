@@ -65,6 +65,7 @@ package struct ServiceSettings: Sendable {
   package var lateAfter = Duration.seconds(60)
   package var alertInterval = Duration.seconds(10)
   package var maxAlerts = 100
+  package var maxCredentials = 1000
   /// The limits of previews, simulations and dry runs.
   package var forecasts = ForecastLimits()
   /// Maximum bulk operations that run at a time.

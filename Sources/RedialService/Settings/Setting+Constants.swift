@@ -38,6 +38,7 @@ extension Setting {
       "Maximum calls examined for one page of a list, for conditions without an index; long URLs count as several."),
     duration("lateAfter", \.lateAfter, "From when on a due call that waits for its target is an issue."),
     duration("alertInterval", \.alertInterval, "How often it is looked whether what alerts watch for is true."),
+    whole("maxCredentials", \.maxCredentials, 1...100_000, "Maximum credentials of a namespace."),
     whole("maxAlerts", \.maxAlerts, 1...10_000, "Maximum alerts of a namespace."),
     whole("maxOperations", \.maxOperations, 1...1000, "Maximum bulk operations that run at a time."),
     whole(

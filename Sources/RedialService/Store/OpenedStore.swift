@@ -15,6 +15,7 @@ struct OpenedStore {
   let operations: [BulkOperation]
   let keys: KeyRing
   let endpoints: WebhookEndpoints
+  let credentials = NamedCredentials()
   let secret: WebhookSecret
   /// The service's time.
   let clock: Clock
@@ -39,6 +40,7 @@ struct OpenedStore {
       operations = try reader.operations()
       try keys.load(from: store)
       try endpoints.load(from: store)
+      try credentials.load(from: store)
     } catch {
       throw ServiceStartError(message: error.message)
     }

@@ -29,7 +29,7 @@ package struct BodyFault: Error, Sendable, Hashable {
   }
 
   /// The body ends before its size is reached.
-  static let short = BodyFault(code: "bodyDamaged", message: "The call's body is shorter than it is said to be")
+  package static let short = BodyFault(code: "bodyDamaged", message: "The call's body is shorter than it is said to be")
   /// No piece arrived in the attempt's time.
   static let late = BodyFault(code: "bodyUnreadable", message: "The call's body was not read in the attempt's time")
 }

@@ -1,7 +1,7 @@
 internal import CCurl
 internal import Glibc
 internal import RedialCore
-internal import RedialModel
+package import RedialModel
 
 /// After a request has ended.
 extension Transfer {
@@ -154,7 +154,7 @@ extension HeaderBlock {
 
 extension AttemptResult {
   /// The attempt was aborted from here.
-  static func cancelled(after duration: Duration = .zero) -> AttemptResult {
+  package static func cancelled(after duration: Duration = .zero) -> AttemptResult {
     AttemptResult(
       outcome: .cancelled, failure: AttemptFailure(code: "cancelled", message: "The attempt was aborted."),
       duration: duration)

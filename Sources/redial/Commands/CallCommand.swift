@@ -44,6 +44,12 @@ extension Command {
     Option(
       name: "--policy", form: "JSON|NAME", summary: "The policy, as in a call descriptor, or a stored one.",
       values: .policy),
+    Option(
+      name: "--credential", form: "NAME",
+      summary: "The stored credential that proves to the target who sends the call.",
+      values: .credential),
+    Option(
+      name: "--sign", form: "NAME", summary: "The stored credential that signs each attempt.", values: .credential),
     Option(name: "--delay", form: "DURATION", summary: "Wait this long before the first attempt."),
     Option(name: "--start-at", form: "TIME", summary: "When to make the first attempt, such as 2026-12-01T09:00:00Z."),
     Option(

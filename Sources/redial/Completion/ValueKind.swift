@@ -14,6 +14,7 @@ enum ValueKind: Sendable, Equatable {
   case operation
   case issue
   case alert
+  case credential
   case incident
   case namespace
   // Known by the contract.
@@ -70,7 +71,9 @@ enum ValueKind: Sendable, Equatable {
   /// The values; nil if only the service knows them.
   var words: [String]? {
     switch self {
-    case .target, .call, .policy, .apiKey, .webhook, .delivery, .operation, .issue, .alert, .incident, .namespace: nil
+    case .target, .call, .policy, .apiKey, .webhook, .delivery, .operation, .issue, .alert, .credential, .incident,
+      .namespace:
+      nil
     case .callState: CallState.allCases.map(\.rawValue)
     case .outcome: OutcomeClass.allCases.map { "\($0.name)" }
     case .waitReason: WaitReason.allCases.map { "\($0.name)" }
@@ -102,6 +105,7 @@ enum ValueKind: Sendable, Equatable {
     case .operation: "/v1/operations"
     case .issue: "/v1/issues?limit=100"
     case .alert: "/v1/alerts"
+    case .credential: "/v1/credentials"
     case .incident: "/v1/incidents?limit=100"
     default: nil
     }
@@ -133,6 +137,7 @@ enum ValueKind: Sendable, Equatable {
         CompletedValue($0["id"].text, [$0["target"], $0["error"]].compactMap(\.text).joined(separator: ": "))
       }
     case .alert: return all.compactMap { CompletedValue($0["name"].text, nil) }
+    case .credential: return all.compactMap { CompletedValue($0["name"].text, $0["type"].text) }
     case .incident: return all.compactMap { CompletedValue($0["id"].text, $0["summary"].text) }
     default: return []
     }

@@ -44,6 +44,9 @@ type CallRunning struct{ Refusal }
 // ContentErased is the problem `contentErased`: The call's content was erased.
 type ContentErased struct{ Refusal }
 
+// CredentialNotFound is the problem `credentialNotFound`: There is no such credential.
+type CredentialNotFound struct{ Refusal }
+
 // CrossSiteRequest is the problem with the code `crossSiteRequest`.
 type CrossSiteRequest struct{ Refusal }
 
@@ -101,6 +104,9 @@ type InvalidBatch struct{ Refusal }
 
 // InvalidChange is the problem `invalidChange`: This cannot be changed like that.
 type InvalidChange struct{ Refusal }
+
+// InvalidCredential is the problem `invalidCredential`: The credential cannot be accepted.
+type InvalidCredential struct{ Refusal }
 
 // InvalidDescriptor is the problem `invalidDescriptor`: The call descriptor cannot be accepted.
 type InvalidDescriptor struct{ Refusal }
@@ -234,6 +240,9 @@ type TooManyAPIKeys struct{ Refusal }
 // TooManyAlerts is the problem `tooManyAlerts`: There are too many alerts.
 type TooManyAlerts struct{ Refusal }
 
+// TooManyCredentials is the problem `tooManyCredentials`: There are too many credentials.
+type TooManyCredentials struct{ Refusal }
+
 // TooManyForecasts is the problem with the code `tooManyForecasts`.
 type TooManyForecasts struct{ Refusal }
 
@@ -285,6 +294,7 @@ var types = map[string]func(Refusal) error{
 	"callRemoved":              func(refusal Refusal) error { return &CallRemoved{refusal} },
 	"callRunning":              func(refusal Refusal) error { return &CallRunning{refusal} },
 	"contentErased":            func(refusal Refusal) error { return &ContentErased{refusal} },
+	"credentialNotFound":       func(refusal Refusal) error { return &CredentialNotFound{refusal} },
 	"crossSiteRequest":         func(refusal Refusal) error { return &CrossSiteRequest{refusal} },
 	"draining":                 func(refusal Refusal) error { return &Draining{refusal} },
 	"firstKeyMustBeAdmin":      func(refusal Refusal) error { return &FirstKeyMustBeAdmin{refusal} },
@@ -304,6 +314,7 @@ var types = map[string]func(Refusal) error{
 	"invalidAttribution":       func(refusal Refusal) error { return &InvalidAttribution{refusal} },
 	"invalidBatch":             func(refusal Refusal) error { return &InvalidBatch{refusal} },
 	"invalidChange":            func(refusal Refusal) error { return &InvalidChange{refusal} },
+	"invalidCredential":        func(refusal Refusal) error { return &InvalidCredential{refusal} },
 	"invalidDescriptor":        func(refusal Refusal) error { return &InvalidDescriptor{refusal} },
 	"invalidForward":           func(refusal Refusal) error { return &InvalidForward{refusal} },
 	"invalidIdempotencyKey":    func(refusal Refusal) error { return &InvalidIdempotencyKey{refusal} },
@@ -348,6 +359,7 @@ var types = map[string]func(Refusal) error{
 	"targetNotFound":           func(refusal Refusal) error { return &TargetNotFound{refusal} },
 	"tooManyAPIKeys":           func(refusal Refusal) error { return &TooManyAPIKeys{refusal} },
 	"tooManyAlerts":            func(refusal Refusal) error { return &TooManyAlerts{refusal} },
+	"tooManyCredentials":       func(refusal Refusal) error { return &TooManyCredentials{refusal} },
 	"tooManyForecasts":         func(refusal Refusal) error { return &TooManyForecasts{refusal} },
 	"tooManyHops":              func(refusal Refusal) error { return &TooManyHops{refusal} },
 	"tooManyListeners":         func(refusal Refusal) error { return &TooManyListeners{refusal} },

@@ -2,10 +2,10 @@
 
 import type {
   APIKey, APIKeyDraft, APIKeyWithText, Acknowledgement, Alert, AlertDraft, BulkDryRun, BulkOperation, BulkRequest, Call,
-  CallDescriptor, CallState, CallSummary, DryRun, Forecast, Incident, IncidentState, Instance, Issue, IssueChange,
-  IssueState, Plan, Policy, PolicyPreview, ReplayChanges, Scenario, SecretRotation, Silence, StatisticsWindow, StoredPolicy,
-  StoredPolicySummary, Target, TargetForecast, TargetPatch, TargetSettings, WebhookEndpoint, WebhookEndpointDraft,
-  WebhookEndpointWithSecret, WebhookSecret,
+  CallDescriptor, CallState, CallSummary, Credential, CredentialDraft, DryRun, Forecast, Incident, IncidentState, Instance,
+  Issue, IssueChange, IssueState, Plan, Policy, PolicyPreview, ReplayChanges, Scenario, SecretRotation, Silence,
+  StatisticsWindow, StoredPolicy, StoredPolicySummary, Target, TargetForecast, TargetPatch, TargetSettings, WebhookEndpoint,
+  WebhookEndpointDraft, WebhookEndpointWithSecret, WebhookSecret,
 } from "./models.js";
 import { asking, filters, givenOrNew } from "./requests.js";
 import type { Request } from "./requests.js";
@@ -462,6 +462,56 @@ export abstract class Methods {
     const request = asking("PATCH", `/v1/incidents/${encodeURIComponent(incidentId)}`, {
       body: acknowledgement, isRepeatable: false,
     });
+    return this.json(request, options.signal);
+  }
+
+  /**
+   * List the credentials, by name.
+   *
+   * @param options.pageSize How many a request fetches, 1 to 250; by default 250.
+   */
+  async *listCredentials(
+    options: { pageSize?: number; signal?: AbortSignal } = {},
+  ): AsyncGenerator<Credential, void, undefined> {
+    const request = asking("GET", "/v1/credentials", { params: filters({ limit: options.pageSize ?? 250 }) });
+    yield* this.pages<Credential>(request, options.signal);
+  }
+
+  /**
+   * Show a credential without its secrets.
+   *
+   * @param name The credential's name.
+   */
+  async getCredential(name: string, options: { signal?: AbortSignal } = {}): Promise<Credential> {
+    const request = asking("GET", `/v1/credentials/${encodeURIComponent(name)}`);
+    return this.json(request, options.signal);
+  }
+
+  /**
+   * Make or replace a credential.
+   *
+   * Calls use it by its name: `credential` for what proves who sends them, `sign` for what signs them. Attempts take it as
+   * it is when they are made, so calls that wait use a new secret, too. Nobody can read its secrets again.
+   *
+   * It is sent to its `origins` alone, and no redirect to another origin carries it.
+   *
+   * @param name The credential's name.
+   */
+  async putCredential(name: string, draft: CredentialDraft, options: { signal?: AbortSignal } = {}): Promise<Credential> {
+    const request = asking("PUT", `/v1/credentials/${encodeURIComponent(name)}`, { body: draft });
+    return this.json(request, options.signal);
+  }
+
+  /**
+   * Remove a credential.
+   *
+   * Calls that name it wait with their attempts not made, and not counted, until there is one of that name again, or they
+   * reach their deadlines.
+   *
+   * @param name The credential's name.
+   */
+  async deleteCredential(name: string, options: { signal?: AbortSignal } = {}): Promise<void> {
+    const request = asking("DELETE", `/v1/credentials/${encodeURIComponent(name)}`, { isRepeatable: false });
     return this.json(request, options.signal);
   }
 

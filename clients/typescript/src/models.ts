@@ -114,6 +114,20 @@ export type CallDescriptor = {
    * is left out, the setting `onRepeat` decides.
    */
   onRepeat?: "rerun" | "answer" | null;
+  /** The name of a stored credential that proves to the target who sends the call (`PUT /v1/credentials/{name}`). */
+  credential?: string | null;
+  /**
+   * How each attempt is signed when it is made, so that a retry on the second day has a fresh signature: the name of a
+   * credential, or an object whose secrets belong to this call alone. They are not shown.
+   */
+  sign?: string | {
+    type: "standardWebhooks" | "github" | "stripe" | "slack" | "hmacSHA256";
+    header?: string | null;
+    secret: string;
+    previousSecret?: string | null;
+    prefix?: string | null;
+    encoding?: "hex" | "base64" | null;
+  } | null;
   /** What the call is for, in a line for people. It is shown with the call, and nothing depends on it. */
   description?: string | null;
   /**
@@ -364,6 +378,20 @@ export type ReplayChanges = {
    * is left out, the setting `onRepeat` decides.
    */
   onRepeat?: "rerun" | "answer" | null;
+  /** The name of a stored credential that proves to the target who sends the call (`PUT /v1/credentials/{name}`). */
+  credential?: string | null;
+  /**
+   * How each attempt is signed when it is made, so that a retry on the second day has a fresh signature: the name of a
+   * credential, or an object whose secrets belong to this call alone. They are not shown.
+   */
+  sign?: string | {
+    type: "standardWebhooks" | "github" | "stripe" | "slack" | "hmacSHA256";
+    header?: string | null;
+    secret: string;
+    previousSecret?: string | null;
+    prefix?: string | null;
+    encoding?: "hex" | "base64" | null;
+  } | null;
   /** What the call is for, in a line for people. It is shown with the call, and nothing depends on it. */
   description?: string | null;
   /**
@@ -625,6 +653,8 @@ export type CallBase = {
   replayOf?: CallID;
   /** Its priority; only if it is not 5, the default. */
   priority?: number;
+  /** The name of its credential, if it has one. */
+  credential?: string;
   /** Its ordering key, if it has one. */
   orderingKey?: string;
   /**
@@ -937,6 +967,115 @@ export type AffectedCalls = {
     value: string;
     calls: number;
   }[];
+};
+
+/** Letters, digits, `.`, `_` and `-`. */
+export type CredentialName = string;
+
+/**
+ * What proves who sends a request: `bearer`, `basic`, `header`, `query`, `oauth2` (client credentials, RFC 6749 §4.4) and
+ * `awsSigV4`. What signs its content: `standardWebhooks`, `github`, `stripe`, `slack` and `hmacSHA256`.
+ */
+export type CredentialType = "bearer" | "basic" | "header" | "query" | "oauth2" | "awsSigV4" | "standardWebhooks" | "github" | "stripe" | "slack" | "hmacSHA256";
+
+/** What a client says about a credential. */
+export type CredentialDraft = {
+  /** What it is; each other member says to which types it belongs. */
+  type: CredentialType;
+  /** `bearer`: the token. */
+  token?: string | null;
+  /** `basic`: the user. */
+  username?: string | null;
+  /** `basic`: the password. */
+  password?: string | null;
+  /** `header` and `hmacSHA256`: the name of the header field. */
+  header?: string | null;
+  /** `header` and `query`: the value. */
+  value?: string | null;
+  /** `query`: the name of the parameter. */
+  parameter?: string | null;
+  /** `oauth2`: the URL of the token endpoint. The egress policy has to allow it, and no redirect is followed. */
+  tokenURL?: string | null;
+  /** `oauth2`: the id of the client. */
+  clientID?: string | null;
+  /** `oauth2`: the secret of the client, for `basic` and `post`. */
+  clientSecret?: string | null;
+  /**
+   * `oauth2`: how the client says who it is (`client_secret_basic`, `client_secret_post`, `private_key_jwt`). By default
+   * `privateKeyJWT` with a private key, and `basic` without.
+   */
+  clientAuthentication?: "basic" | "post" | "privateKeyJWT" | null;
+  /** `oauth2`: the private key in PEM, without a pass phrase, for `privateKeyJWT`. */
+  privateKey?: string | null;
+  /** `oauth2`: the `kid` of the assertion. */
+  keyID?: string | null;
+  /** `oauth2`: how the assertion is signed; `RS256` by default. */
+  algorithm?: "RS256" | "ES256" | null;
+  /** `oauth2`: the scope of the token. */
+  scope?: string | null;
+  /** `oauth2`: the audience, for services that want one. */
+  audience?: string | null;
+  /** `oauth2`: the resource (RFC 8707). */
+  resource?: string | null;
+  /** `awsSigV4`: the id of the access key. */
+  accessKeyID?: string | null;
+  /** `awsSigV4`: the secret access key. */
+  secretAccessKey?: string | null;
+  /** `awsSigV4`: the session token of temporary keys. */
+  sessionToken?: string | null;
+  /** `awsSigV4`: the region, such as `eu-central-1`. */
+  region?: string | null;
+  /** `awsSigV4`: the service, such as `execute-api` or `s3`. */
+  service?: string | null;
+  /** What signs: for `standardWebhooks` `whsec_` or `whsk_` and base 64, for others any text. */
+  secret?: string | null;
+  /**
+   * The secret from before a rotation; it signs, too, until it is left out. `standardWebhooks`, `stripe` and
+   * `hmacSHA256` have room for two signatures.
+   */
+  previousSecret?: string | null;
+  /** `hmacSHA256`: what stands before the signature, such as `sha256=`. */
+  prefix?: string | null;
+  /** `hmacSHA256`: how the signature is written; `hex` by default. */
+  encoding?: "hex" | "base64" | null;
+  /** The origins to which it may be sent, such as `https://api.example.com`. */
+  origins: string[];
+  /** What it is for, for people. */
+  description?: string | null;
+};
+
+export type Credential = {
+  name: CredentialName;
+  type: CredentialType;
+  username?: string;
+  header?: string;
+  parameter?: string;
+  tokenURL?: string;
+  clientID?: string;
+  clientAuthentication?: string;
+  keyID?: string;
+  algorithm?: string;
+  scope?: string;
+  audience?: string;
+  resource?: string;
+  accessKeyID?: string;
+  region?: string;
+  service?: string;
+  prefix?: string;
+  encoding?: string;
+  origins: string[];
+  description: string | null;
+  createdAt: Timestamp;
+  changedAt: Timestamp;
+  /** Only for `oauth2`, how its access token stands at the instance that answers. */
+  accessToken?: {
+    state: "none" | "fetching" | "valid" | "failing";
+    expiresAt?: Timestamp;
+    /** Why the last fetch failed. */
+    problem?: string;
+    /** Until then no token is fetched. */
+    nextFetchAt?: Timestamp;
+  };
 };
 
 /** Letters, digits, `.`, `_` and `-`. */
@@ -1524,6 +1663,17 @@ export type TargetSettings = {
      */
     origins?: string[] | null;
   } | null;
+  /** The name of the credential of calls that name none. Calls to origins that it does not list go without. */
+  credential?: string | null;
+  /** How calls are signed that do not say it: the name of a credential, or an object, whose secrets are not shown. */
+  sign?: string | {
+    type: "standardWebhooks" | "github" | "stripe" | "slack" | "hmacSHA256";
+    header?: string | null;
+    secret: string;
+    previousSecret?: string | null;
+    prefix?: string | null;
+    encoding?: "hex" | "base64" | null;
+  } | null;
 };
 
 /** Members of `TargetSettings`, with their ranges. Null removes what was set. */
@@ -1560,6 +1710,8 @@ export type TargetPatch = {
     minVersion?: string | null;
     origins?: string[] | null;
   } | null;
+  credential?: string | null;
+  sign?: string | Record<string, unknown> | null;
 } | null;
 
 /** How a call has ended, for a callback. */
@@ -1761,7 +1913,7 @@ export type Problem = {
  * The kind of a problem: a stable word that programs can match. Later versions may add some: a program treats a code that
  * it does not know by its status.
  */
-export type ProblemCode = "badRequest" | "methodNotAllowed" | "notFound" | "invalidJSON" | "bodyTooLarge" | "invalidParameter" | "unsupportedMediaType" | "unsupportedContentCoding" | "preconditionFailed" | "invalidAttribution" | "crossSiteRequest" | "hostNotAllowed" | "hostEmpty" | "forwardNotDeliberate" | "missingAPIKey" | "invalidAPIKey" | "insufficientScope" | "operatorsOnly" | "otherNamespace" | "invalidNamespace" | "quotaExceeded" | "apiKeyNotFound" | "invalidAPIKeyDraft" | "firstKeyMustBeAdmin" | "tooManyAPIKeys" | "noRandomness" | "invalidDescriptor" | "invalidOption" | "invalidBatch" | "invalidIdempotencyKey" | "idempotencyKeyReused" | "tooManyHops" | "callNotFound" | "callEnded" | "callNotEnded" | "callRunning" | "contentErased" | "notReplayable" | "callDamaged" | "callRemoved" | "backlogFull" | "namespaceBacklogFull" | "draining" | "notReady" | "storageFull" | "storageUnavailable" | "outcomeUnknown" | "leaseLost" | "tooManyQueries" | "targetNotFound" | "invalidTarget" | "invalidTargetSettings" | "tooManyTargets" | "policyNotFound" | "invalidPolicy" | "policyTooLarge" | "tooManyPolicies" | "invalidScenario" | "previewTooLarge" | "simulationTooLarge" | "tooManyForecasts" | "forecastsFull" | "invalidOperation" | "operationNotFound" | "operationEnded" | "tooManyOperations" | "invalidWebhookEndpoint" | "invalidRotation" | "webhookEndpointNotFound" | "webhookEndpointDisabled" | "tooManyWebhookEndpoints" | "tooManyListeners" | "issueNotFound" | "invalidIssue" | "issueNotResolved" | "alertNotFound" | "invalidAlert" | "tooManyAlerts" | "alertWithoutReceiver" | "invalidChange" | "incidentNotFound" | "incidentEnded" | "ownedElsewhere" | "leaderUnreachable" | "instanceUnreachable" | "notAPeer" | "invalidForward" | "forwardedTooLate" | "callInMemory";
+export type ProblemCode = "badRequest" | "methodNotAllowed" | "notFound" | "invalidJSON" | "bodyTooLarge" | "invalidParameter" | "unsupportedMediaType" | "unsupportedContentCoding" | "preconditionFailed" | "invalidAttribution" | "crossSiteRequest" | "hostNotAllowed" | "hostEmpty" | "forwardNotDeliberate" | "missingAPIKey" | "invalidAPIKey" | "insufficientScope" | "operatorsOnly" | "otherNamespace" | "invalidNamespace" | "quotaExceeded" | "apiKeyNotFound" | "invalidAPIKeyDraft" | "firstKeyMustBeAdmin" | "tooManyAPIKeys" | "noRandomness" | "invalidDescriptor" | "invalidOption" | "invalidBatch" | "invalidIdempotencyKey" | "idempotencyKeyReused" | "tooManyHops" | "callNotFound" | "callEnded" | "callNotEnded" | "callRunning" | "contentErased" | "notReplayable" | "callDamaged" | "callRemoved" | "backlogFull" | "namespaceBacklogFull" | "draining" | "notReady" | "storageFull" | "storageUnavailable" | "outcomeUnknown" | "leaseLost" | "tooManyQueries" | "targetNotFound" | "invalidTarget" | "invalidTargetSettings" | "tooManyTargets" | "policyNotFound" | "invalidPolicy" | "policyTooLarge" | "tooManyPolicies" | "invalidScenario" | "previewTooLarge" | "simulationTooLarge" | "tooManyForecasts" | "forecastsFull" | "invalidOperation" | "operationNotFound" | "operationEnded" | "tooManyOperations" | "invalidWebhookEndpoint" | "invalidRotation" | "webhookEndpointNotFound" | "webhookEndpointDisabled" | "tooManyWebhookEndpoints" | "tooManyListeners" | "credentialNotFound" | "invalidCredential" | "tooManyCredentials" | "issueNotFound" | "invalidIssue" | "issueNotResolved" | "alertNotFound" | "invalidAlert" | "tooManyAlerts" | "alertWithoutReceiver" | "invalidChange" | "incidentNotFound" | "incidentEnded" | "ownedElsewhere" | "leaderUnreachable" | "instanceUnreachable" | "notAPeer" | "invalidForward" | "forwardedTooLate" | "callInMemory";
 
 /** Start a bulk operation: one action on all calls that match a filter. */
 export type BulkDryRun = {

@@ -45,6 +45,9 @@ export class CallRunning extends RedialProblem {}
 /** `contentErased`: The call's content was erased. */
 export class ContentErased extends RedialProblem {}
 
+/** `credentialNotFound`: There is no such credential. */
+export class CredentialNotFound extends RedialProblem {}
+
 /** The problem with the code `crossSiteRequest`. */
 export class CrossSiteRequest extends RedialProblem {}
 
@@ -101,6 +104,9 @@ export class InvalidBatch extends RedialProblem {}
 
 /** `invalidChange`: This cannot be changed like that. */
 export class InvalidChange extends RedialProblem {}
+
+/** `invalidCredential`: The credential cannot be accepted. */
+export class InvalidCredential extends RedialProblem {}
 
 /** `invalidDescriptor`: The call descriptor cannot be accepted. */
 export class InvalidDescriptor extends RedialProblem {}
@@ -234,6 +240,9 @@ export class TooManyAPIKeys extends RedialProblem {}
 /** `tooManyAlerts`: There are too many alerts. */
 export class TooManyAlerts extends RedialProblem {}
 
+/** `tooManyCredentials`: There are too many credentials. */
+export class TooManyCredentials extends RedialProblem {}
+
 /** The problem with the code `tooManyForecasts`. */
 export class TooManyForecasts extends RedialProblem {}
 
@@ -285,6 +294,7 @@ const types: Readonly<Record<string, typeof RedialProblem>> = {
   callRemoved: CallRemoved,
   callRunning: CallRunning,
   contentErased: ContentErased,
+  credentialNotFound: CredentialNotFound,
   crossSiteRequest: CrossSiteRequest,
   draining: Draining,
   firstKeyMustBeAdmin: FirstKeyMustBeAdmin,
@@ -304,6 +314,7 @@ const types: Readonly<Record<string, typeof RedialProblem>> = {
   invalidAttribution: InvalidAttribution,
   invalidBatch: InvalidBatch,
   invalidChange: InvalidChange,
+  invalidCredential: InvalidCredential,
   invalidDescriptor: InvalidDescriptor,
   invalidForward: InvalidForward,
   invalidIdempotencyKey: InvalidIdempotencyKey,
@@ -348,6 +359,7 @@ const types: Readonly<Record<string, typeof RedialProblem>> = {
   targetNotFound: TargetNotFound,
   tooManyAPIKeys: TooManyAPIKeys,
   tooManyAlerts: TooManyAlerts,
+  tooManyCredentials: TooManyCredentials,
   tooManyForecasts: TooManyForecasts,
   tooManyHops: TooManyHops,
   tooManyListeners: TooManyListeners,

@@ -9,10 +9,10 @@ from . import _requests as requests
 from ._requests import Request, quoted
 from .models import (
     APIKey, APIKeyDraft, APIKeyWithText, Acknowledgement, Alert, AlertDraft, BulkDryRun, BulkOperation, BulkRequest,
-    Call, CallDescriptor, CallState, CallSummary, DryRun, Forecast, Incident, IncidentState, Instance, Issue,
-    IssueChange, IssueState, Plan, Policy, PolicyPreview, ReplayChanges, Scenario, SecretRotation, Silence,
-    StatisticsWindow, StoredPolicy, StoredPolicySummary, Target, TargetForecast, TargetPatch, TargetSettings,
-    WebhookEndpoint, WebhookEndpointDraft, WebhookEndpointWithSecret, WebhookSecret,
+    Call, CallDescriptor, CallState, CallSummary, Credential, CredentialDraft, DryRun, Forecast, Incident,
+    IncidentState, Instance, Issue, IssueChange, IssueState, Plan, Policy, PolicyPreview, ReplayChanges, Scenario,
+    SecretRotation, Silence, StatisticsWindow, StoredPolicy, StoredPolicySummary, Target, TargetForecast, TargetPatch,
+    TargetSettings, WebhookEndpoint, WebhookEndpointDraft, WebhookEndpointWithSecret, WebhookSecret,
 )
 
 
@@ -407,6 +407,45 @@ class Methods:
             "PATCH", f"/v1/incidents/{quoted(incident_id)}", content=requests.encoded(acknowledgement),
             is_repeatable=False))
         return result
+
+    def list_credentials(self, *, page_size: int = 250) -> Iterator[Credential]:
+        """List the credentials, by name.
+
+        :param page_size: How many a request fetches, 1 to 250.
+        """
+        for entry in self._pages(requests.asking("GET", "/v1/credentials", requests.query(limit=page_size))):
+            yield entry
+
+    def get_credential(self, name: str) -> Credential:
+        """Show a credential without its secrets.
+
+        :param name: The credential's name.
+        """
+        result: Credential = self._json(requests.asking("GET", f"/v1/credentials/{quoted(name)}"))
+        return result
+
+    def put_credential(self, name: str, draft: CredentialDraft) -> Credential:
+        """Make or replace a credential.
+
+        Calls use it by its name: `credential` for what proves who sends them, `sign` for what signs them. Attempts take
+        it as it is when they are made, so calls that wait use a new secret, too. Nobody can read its secrets again.
+
+        It is sent to its `origins` alone, and no redirect to another origin carries it.
+
+        :param name: The credential's name.
+        """
+        result: Credential = self._json(requests.asking("PUT", f"/v1/credentials/{quoted(name)}", content=requests.encoded(draft)))
+        return result
+
+    def delete_credential(self, name: str) -> None:
+        """Remove a credential.
+
+        Calls that name it wait with their attempts not made, and not counted, until there is one of that name again, or
+        they reach their deadlines.
+
+        :param name: The credential's name.
+        """
+        self._nothing(requests.asking("DELETE", f"/v1/credentials/{quoted(name)}", is_repeatable=False))
 
     def list_policies(self, *, page_size: int = 250) -> Iterator[StoredPolicySummary]:
         """List the stored policies, each in its current version.

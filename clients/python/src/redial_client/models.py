@@ -83,6 +83,21 @@ What a submission has done whose call was accepted before, under the same `Idemp
 """
 
 
+class CallDescriptorSign(TypedDict):
+    """
+    How each attempt is signed when it is made, so that a retry on the second day has a fresh signature: the name of a
+    credential, or an object whose secrets belong to this call alone. They are not shown.
+
+    """
+
+    type: Literal['standardWebhooks', 'github', 'stripe', 'slack', 'hmacSHA256']
+    header: NotRequired[str | None]
+    secret: str
+    previousSecret: NotRequired[str | None]
+    prefix: NotRequired[str | None]
+    encoding: NotRequired[Literal['hex', 'base64'] | None]
+
+
 class CallDescriptorCapture(TypedDict):
     """How much of responses is kept."""
 
@@ -303,6 +318,21 @@ class StoredPolicy(TypedDict):
     """Warnings about the policy, for requests that may be repeated."""
     versions: list[StoredPolicyVersion]
     """The versions that are kept, newest last."""
+
+
+class ReplayChangesSign(TypedDict):
+    """
+    How each attempt is signed when it is made, so that a retry on the second day has a fresh signature: the name of a
+    credential, or an object whose secrets belong to this call alone. They are not shown.
+
+    """
+
+    type: Literal['standardWebhooks', 'github', 'stripe', 'slack', 'hmacSHA256']
+    header: NotRequired[str | None]
+    secret: str
+    previousSecret: NotRequired[str | None]
+    prefix: NotRequired[str | None]
+    encoding: NotRequired[Literal['hex', 'base64'] | None]
 
 
 class ReplayChangesCapture(TypedDict):
@@ -600,6 +630,128 @@ class AffectedCalls(TypedDict):
     """The 10 paths of the most calls. `{n}` and `{id}` stand for numbers and ids."""
     labels: list[AffectedCallsLabel]
     """The 20 labels of the most calls."""
+
+
+CredentialName: TypeAlias = str
+"""Letters, digits, `.`, `_` and `-`."""
+
+
+CredentialType: TypeAlias = Literal['bearer', 'basic', 'header', 'query', 'oauth2', 'awsSigV4', 'standardWebhooks', 'github', 'stripe', 'slack', 'hmacSHA256']
+"""
+What proves who sends a request: `bearer`, `basic`, `header`, `query`, `oauth2` (client credentials, RFC 6749 §4.4) and
+`awsSigV4`. What signs its content: `standardWebhooks`, `github`, `stripe`, `slack` and `hmacSHA256`.
+
+"""
+
+
+class CredentialDraft(TypedDict):
+    """What a client says about a credential."""
+
+    type: CredentialType
+    """What it is; each other member says to which types it belongs."""
+    token: NotRequired[str | None]
+    """`bearer`: the token."""
+    username: NotRequired[str | None]
+    """`basic`: the user."""
+    password: NotRequired[str | None]
+    """`basic`: the password."""
+    header: NotRequired[str | None]
+    """`header` and `hmacSHA256`: the name of the header field."""
+    value: NotRequired[str | None]
+    """`header` and `query`: the value."""
+    parameter: NotRequired[str | None]
+    """`query`: the name of the parameter."""
+    tokenURL: NotRequired[str | None]
+    """
+    `oauth2`: the URL of the token endpoint. The egress policy has to allow it, and no redirect is followed.
+
+    """
+    clientID: NotRequired[str | None]
+    """`oauth2`: the id of the client."""
+    clientSecret: NotRequired[str | None]
+    """`oauth2`: the secret of the client, for `basic` and `post`."""
+    clientAuthentication: NotRequired[Literal['basic', 'post', 'privateKeyJWT'] | None]
+    """
+    `oauth2`: how the client says who it is (`client_secret_basic`, `client_secret_post`, `private_key_jwt`). By default
+    `privateKeyJWT` with a private key, and `basic` without.
+
+    """
+    privateKey: NotRequired[str | None]
+    """`oauth2`: the private key in PEM, without a pass phrase, for `privateKeyJWT`."""
+    keyID: NotRequired[str | None]
+    """`oauth2`: the `kid` of the assertion."""
+    algorithm: NotRequired[Literal['RS256', 'ES256'] | None]
+    """`oauth2`: how the assertion is signed; `RS256` by default."""
+    scope: NotRequired[str | None]
+    """`oauth2`: the scope of the token."""
+    audience: NotRequired[str | None]
+    """`oauth2`: the audience, for services that want one."""
+    resource: NotRequired[str | None]
+    """`oauth2`: the resource (RFC 8707)."""
+    accessKeyID: NotRequired[str | None]
+    """`awsSigV4`: the id of the access key."""
+    secretAccessKey: NotRequired[str | None]
+    """`awsSigV4`: the secret access key."""
+    sessionToken: NotRequired[str | None]
+    """`awsSigV4`: the session token of temporary keys."""
+    region: NotRequired[str | None]
+    """`awsSigV4`: the region, such as `eu-central-1`."""
+    service: NotRequired[str | None]
+    """`awsSigV4`: the service, such as `execute-api` or `s3`."""
+    secret: NotRequired[str | None]
+    """What signs: for `standardWebhooks` `whsec_` or `whsk_` and base 64, for others any text."""
+    previousSecret: NotRequired[str | None]
+    """
+    The secret from before a rotation; it signs, too, until it is left out. `standardWebhooks`, `stripe` and
+    `hmacSHA256` have room for two signatures.
+
+    """
+    prefix: NotRequired[str | None]
+    """`hmacSHA256`: what stands before the signature, such as `sha256=`."""
+    encoding: NotRequired[Literal['hex', 'base64'] | None]
+    """`hmacSHA256`: how the signature is written; `hex` by default."""
+    origins: list[str]
+    """The origins to which it may be sent, such as `https://api.example.com`."""
+    description: NotRequired[str | None]
+    """What it is for, for people."""
+
+
+class CredentialAccessToken(TypedDict):
+    """Only for `oauth2`, how its access token stands at the instance that answers."""
+
+    state: Literal['none', 'fetching', 'valid', 'failing']
+    expiresAt: NotRequired[Timestamp]
+    problem: NotRequired[str]
+    """Why the last fetch failed."""
+    nextFetchAt: NotRequired[Timestamp]
+    """Until then no token is fetched."""
+
+
+class Credential(TypedDict):
+    name: CredentialName
+    type: CredentialType
+    username: NotRequired[str]
+    header: NotRequired[str]
+    parameter: NotRequired[str]
+    tokenURL: NotRequired[str]
+    clientID: NotRequired[str]
+    clientAuthentication: NotRequired[str]
+    keyID: NotRequired[str]
+    algorithm: NotRequired[str]
+    scope: NotRequired[str]
+    audience: NotRequired[str]
+    resource: NotRequired[str]
+    accessKeyID: NotRequired[str]
+    region: NotRequired[str]
+    service: NotRequired[str]
+    prefix: NotRequired[str]
+    encoding: NotRequired[str]
+    origins: list[str]
+    description: str | None
+    createdAt: Timestamp
+    changedAt: Timestamp
+    accessToken: NotRequired[CredentialAccessToken]
+    """Only for `oauth2`, how its access token stands at the instance that answers."""
 
 
 AlertName: TypeAlias = str
@@ -1091,6 +1243,20 @@ class TargetSettingsTls(TypedDict):
     """
 
 
+class TargetSettingsSign(TypedDict):
+    """
+    How calls are signed that do not say it: the name of a credential, or an object, whose secrets are not shown.
+
+    """
+
+    type: Literal['standardWebhooks', 'github', 'stripe', 'slack', 'hmacSHA256']
+    header: NotRequired[str | None]
+    secret: str
+    previousSecret: NotRequired[str | None]
+    prefix: NotRequired[str | None]
+    encoding: NotRequired[Literal['hex', 'base64'] | None]
+
+
 class TargetSettings(TypedDict):
     """Limits of a target. Members that are left out follow the service's settings."""
 
@@ -1130,6 +1296,13 @@ class TargetSettings(TypedDict):
     All of it applies only to the `origins`. Pins, certificate authorities and the version apply to every request to
     these origins, whatever target the call names. The client certificate is sent by calls to this target, or, if the
     target is the origin itself, by every call to it; never after a redirect from another origin.
+
+    """
+    credential: NotRequired[str | None]
+    """The name of the credential of calls that name none. Calls to origins that it does not list go without."""
+    sign: NotRequired[str | TargetSettingsSign | None]
+    """
+    How calls are signed that do not say it: the name of a credential, or an object, whose secrets are not shown.
 
     """
 
@@ -1177,6 +1350,8 @@ class TargetPatch(TypedDict):
     slowStart: NotRequired[str | None]
     attemptTimeout: NotRequired[str | None]
     tls: NotRequired[TargetPatchTls | None]
+    credential: NotRequired[str | None]
+    sign: NotRequired[str | dict[str, Any] | None]
 
 
 CallEvent: TypeAlias = Literal['call.succeeded', 'call.failed', 'call.tripped']
@@ -1357,7 +1532,7 @@ class ProblemCall(TypedDict):
     """The labels, as far as they can be read."""
 
 
-ProblemCode: TypeAlias = Literal['badRequest', 'methodNotAllowed', 'notFound', 'invalidJSON', 'bodyTooLarge', 'invalidParameter', 'unsupportedMediaType', 'unsupportedContentCoding', 'preconditionFailed', 'invalidAttribution', 'crossSiteRequest', 'hostNotAllowed', 'hostEmpty', 'forwardNotDeliberate', 'missingAPIKey', 'invalidAPIKey', 'insufficientScope', 'operatorsOnly', 'otherNamespace', 'invalidNamespace', 'quotaExceeded', 'apiKeyNotFound', 'invalidAPIKeyDraft', 'firstKeyMustBeAdmin', 'tooManyAPIKeys', 'noRandomness', 'invalidDescriptor', 'invalidOption', 'invalidBatch', 'invalidIdempotencyKey', 'idempotencyKeyReused', 'tooManyHops', 'callNotFound', 'callEnded', 'callNotEnded', 'callRunning', 'contentErased', 'notReplayable', 'callDamaged', 'callRemoved', 'backlogFull', 'namespaceBacklogFull', 'draining', 'notReady', 'storageFull', 'storageUnavailable', 'outcomeUnknown', 'leaseLost', 'tooManyQueries', 'targetNotFound', 'invalidTarget', 'invalidTargetSettings', 'tooManyTargets', 'policyNotFound', 'invalidPolicy', 'policyTooLarge', 'tooManyPolicies', 'invalidScenario', 'previewTooLarge', 'simulationTooLarge', 'tooManyForecasts', 'forecastsFull', 'invalidOperation', 'operationNotFound', 'operationEnded', 'tooManyOperations', 'invalidWebhookEndpoint', 'invalidRotation', 'webhookEndpointNotFound', 'webhookEndpointDisabled', 'tooManyWebhookEndpoints', 'tooManyListeners', 'issueNotFound', 'invalidIssue', 'issueNotResolved', 'alertNotFound', 'invalidAlert', 'tooManyAlerts', 'alertWithoutReceiver', 'invalidChange', 'incidentNotFound', 'incidentEnded', 'ownedElsewhere', 'leaderUnreachable', 'instanceUnreachable', 'notAPeer', 'invalidForward', 'forwardedTooLate', 'callInMemory']
+ProblemCode: TypeAlias = Literal['badRequest', 'methodNotAllowed', 'notFound', 'invalidJSON', 'bodyTooLarge', 'invalidParameter', 'unsupportedMediaType', 'unsupportedContentCoding', 'preconditionFailed', 'invalidAttribution', 'crossSiteRequest', 'hostNotAllowed', 'hostEmpty', 'forwardNotDeliberate', 'missingAPIKey', 'invalidAPIKey', 'insufficientScope', 'operatorsOnly', 'otherNamespace', 'invalidNamespace', 'quotaExceeded', 'apiKeyNotFound', 'invalidAPIKeyDraft', 'firstKeyMustBeAdmin', 'tooManyAPIKeys', 'noRandomness', 'invalidDescriptor', 'invalidOption', 'invalidBatch', 'invalidIdempotencyKey', 'idempotencyKeyReused', 'tooManyHops', 'callNotFound', 'callEnded', 'callNotEnded', 'callRunning', 'contentErased', 'notReplayable', 'callDamaged', 'callRemoved', 'backlogFull', 'namespaceBacklogFull', 'draining', 'notReady', 'storageFull', 'storageUnavailable', 'outcomeUnknown', 'leaseLost', 'tooManyQueries', 'targetNotFound', 'invalidTarget', 'invalidTargetSettings', 'tooManyTargets', 'policyNotFound', 'invalidPolicy', 'policyTooLarge', 'tooManyPolicies', 'invalidScenario', 'previewTooLarge', 'simulationTooLarge', 'tooManyForecasts', 'forecastsFull', 'invalidOperation', 'operationNotFound', 'operationEnded', 'tooManyOperations', 'invalidWebhookEndpoint', 'invalidRotation', 'webhookEndpointNotFound', 'webhookEndpointDisabled', 'tooManyWebhookEndpoints', 'tooManyListeners', 'credentialNotFound', 'invalidCredential', 'tooManyCredentials', 'issueNotFound', 'invalidIssue', 'issueNotResolved', 'alertNotFound', 'invalidAlert', 'tooManyAlerts', 'alertWithoutReceiver', 'invalidChange', 'incidentNotFound', 'incidentEnded', 'ownedElsewhere', 'leaderUnreachable', 'instanceUnreachable', 'notAPeer', 'invalidForward', 'forwardedTooLate', 'callInMemory']
 """
 The kind of a problem: a stable word that programs can match. Later versions may add some: a program treats a code that
 it does not know by its status.
@@ -1488,6 +1663,17 @@ class CallDescriptor(TypedDict):
     is left out, the setting `onRepeat` decides.
 
     """
+    credential: NotRequired[str | None]
+    """
+    The name of a stored credential that proves to the target who sends the call (`PUT /v1/credentials/{name}`).
+
+    """
+    sign: NotRequired[str | CallDescriptorSign | None]
+    """
+    How each attempt is signed when it is made, so that a retry on the second day has a fresh signature: the name of a
+    credential, or an object whose secrets belong to this call alone. They are not shown.
+
+    """
     description: NotRequired[str | None]
     """What the call is for, in a line for people. It is shown with the call, and nothing depends on it."""
     labels: NotRequired[dict[str, str]]
@@ -1591,6 +1777,17 @@ class ReplayChanges(TypedDict):
     the same time. A call with `"idempotent": false` runs again only if no attempt may have been executed: each was
     refused with a status of 4xx other than 409, or was never sent. `answer` only answers with the call as it is. If it
     is left out, the setting `onRepeat` decides.
+
+    """
+    credential: NotRequired[str | None]
+    """
+    The name of a stored credential that proves to the target who sends the call (`PUT /v1/credentials/{name}`).
+
+    """
+    sign: NotRequired[str | ReplayChangesSign | None]
+    """
+    How each attempt is signed when it is made, so that a retry on the second day has a fresh signature: the name of a
+    credential, or an object whose secrets belong to this call alone. They are not shown.
 
     """
     description: NotRequired[str | None]
@@ -1714,6 +1911,8 @@ class CallBase(TypedDict):
     """The call that it repeats, perhaps with changes; left out if it repeats none."""
     priority: NotRequired[int]
     """Its priority; only if it is not 5, the default."""
+    credential: NotRequired[str]
+    """The name of its credential, if it has one."""
     orderingKey: NotRequired[str]
     """Its ordering key, if it has one."""
     policy: str | None

@@ -67,6 +67,10 @@ class ContentErased(RedialProblem):
     """`contentErased`: The call's content was erased."""
 
 
+class CredentialNotFound(RedialProblem):
+    """`credentialNotFound`: There is no such credential."""
+
+
 class CrossSiteRequest(RedialProblem):
     """The problem with the code `crossSiteRequest`."""
 
@@ -141,6 +145,10 @@ class InvalidBatch(RedialProblem):
 
 class InvalidChange(RedialProblem):
     """`invalidChange`: This cannot be changed like that."""
+
+
+class InvalidCredential(RedialProblem):
+    """`invalidCredential`: The credential cannot be accepted."""
 
 
 class InvalidDescriptor(RedialProblem):
@@ -319,6 +327,10 @@ class TooManyAlerts(RedialProblem):
     """`tooManyAlerts`: There are too many alerts."""
 
 
+class TooManyCredentials(RedialProblem):
+    """`tooManyCredentials`: There are too many credentials."""
+
+
 class TooManyForecasts(RedialProblem):
     """The problem with the code `tooManyForecasts`."""
 
@@ -382,6 +394,7 @@ TYPES: Dict[str, Type[RedialProblem]] = {
     "callRemoved": CallRemoved,
     "callRunning": CallRunning,
     "contentErased": ContentErased,
+    "credentialNotFound": CredentialNotFound,
     "crossSiteRequest": CrossSiteRequest,
     "draining": Draining,
     "firstKeyMustBeAdmin": FirstKeyMustBeAdmin,
@@ -401,6 +414,7 @@ TYPES: Dict[str, Type[RedialProblem]] = {
     "invalidAttribution": InvalidAttribution,
     "invalidBatch": InvalidBatch,
     "invalidChange": InvalidChange,
+    "invalidCredential": InvalidCredential,
     "invalidDescriptor": InvalidDescriptor,
     "invalidForward": InvalidForward,
     "invalidIdempotencyKey": InvalidIdempotencyKey,
@@ -445,6 +459,7 @@ TYPES: Dict[str, Type[RedialProblem]] = {
     "targetNotFound": TargetNotFound,
     "tooManyAPIKeys": TooManyAPIKeys,
     "tooManyAlerts": TooManyAlerts,
+    "tooManyCredentials": TooManyCredentials,
     "tooManyForecasts": TooManyForecasts,
     "tooManyHops": TooManyHops,
     "tooManyListeners": TooManyListeners,

@@ -1,0 +1,398 @@
+"""Credentials apart from calls: used by name, never shown, sent to their origins alone; and the tokens of OAuth 2."""
+
+import base64
+import hashlib
+import json
+import subprocess
+import threading
+import time
+import urllib.parse
+
+import pytest
+from botocore.auth import S3SigV4Auth, SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
+
+import processes
+
+SECRET = "s3cr3t-of-this-test"
+
+
+def put(redial, name, **credential):
+    answer = redial("PUT", f"/v1/credentials/{name}", credential)
+    assert answer.status in (200, 201), answer.body
+    assert SECRET not in answer.body.decode()
+    return answer.json
+
+
+def bearer(target, **more):
+    return {"type": "bearer", "token": SECRET, "origins": [target.url]} | more
+
+
+def test_a_call_names_what_proves_who_sends_it(redial, receiver):
+    target, service = receiver(), redial()
+    put(service, "token", **bearer(target))
+    put(service, "login", type="basic", username="ada", password=SECRET, origins=[target.url])
+    put(service, "field", type="header", header="X-Api-Key", value=SECRET, origins=[target.url])
+    put(service, "parameter", type="query", parameter="api_key", value=SECRET + "&", origins=[target.url])
+    for name, path in [("token", "/"), ("login", "/"), ("field", "/"), ("parameter", "/a?b=c#d"), ("parameter", "/")]:
+        call = service.ended(service.submit(
+            url=target.url + path, credential=name, headers={"authorization": "stale", "x-api-key": "stale"}))
+        assert (call["state"], call["credential"], call["url"]) == ("succeeded", name, target.url + path)
+        assert SECRET not in json.dumps(call)
+    sent = target.requests
+    assert [r.headers["authorization"] for r in sent[:2]] == [
+        f"Bearer {SECRET}", "Basic " + base64.b64encode(f"ada:{SECRET}".encode()).decode()]
+    assert (sent[2].headers["x-api-key"], sent[2].headers["authorization"]) == (SECRET, "stale")
+    assert [r.path for r in sent[3:]] == [f"/a?b=c&api_key={SECRET}%26", f"/?api_key={SECRET}%26"]
+    assert SECRET not in service.log.read_text()
+
+
+def test_nobody_reads_a_secret_again(redial, receiver):
+    target, service = receiver(), redial()
+    made = put(service, "token", **bearer(target, description="of the shop"))
+    assert made == service("GET", "/v1/credentials/token").json
+    assert made["description"] == "of the shop" and "token" not in made and made["origins"] == [target.url]
+    listed = service("GET", "/v1/credentials")
+    assert listed.json["data"] == [made] and SECRET not in listed.body.decode()
+    changed = put(service, "token", **bearer(target, token=SECRET + "2"))
+    assert changed["createdAt"] == made["createdAt"] and changed["changedAt"] > made["changedAt"]
+    service.kill()
+    service.start()
+    service.ended(service.submit(url=target.url, credential="token"))
+    assert target.next().headers["authorization"] == f"Bearer {SECRET}2"
+    assert service("DELETE", "/v1/credentials/token").status == 204
+    assert service("DELETE", "/v1/credentials/token").json["code"] == "credentialNotFound"
+
+
+@pytest.mark.parametrize("credential, pointer, clause", [
+    ({"type": "bearer", "token": "x"}, "/origins", "at least one origin"),
+    ({"type": "bearer", "origins": ["https://a.example"]}, "/token", "is required"),
+    ({"type": "bearer", "token": "a\nb", "origins": ["https://a.example"]}, "/token", "control characters"),
+    ({"type": "bearer", "token": "x", "password": "y", "origins": ["https://a.example"]}, "/password", "not a member"),
+    ({"type": "bearer", "token": "x", "origins": ["https://a.example/path"]}, "/origins/0", "must be an origin"),
+    ({"type": "nonsense", "token": "x", "origins": ["https://a.example"]}, "/type", "must be one of"),
+    ({"type": "basic", "username": "a:b", "password": "x", "origins": ["https://a.example"]}, "/username", "colon"),
+    ({"type": "header", "header": "Content-Length", "value": "1", "origins": ["https://a.example"]}, "/header", "set by"),
+    ({"type": "oauth2", "tokenURL": "ftp://x", "clientID": "a", "clientSecret": "b", "origins": ["https://a.example"]},
+     "/tokenURL", ""),
+    ({"type": "oauth2", "tokenURL": "http://169.254.169.254/token", "clientID": "a", "clientSecret": "b",
+      "origins": ["https://a.example"]}, "/tokenURL", "egress policy refuses"),
+    ({"type": "oauth2", "tokenURL": "https://a.example/token", "clientID": "a", "origins": ["https://a.example"]},
+     "/clientSecret", "is required"),
+    ({"type": "oauth2", "tokenURL": "https://a.example/token", "clientID": "a", "privateKey": "-----BEGIN x",
+      "origins": ["https://a.example"]}, "/privateKey", "cannot be used for RS256"),
+    ({"type": "standardWebhooks", "secret": "short", "origins": ["https://a.example"]}, "/secret", "must be whsec_"),
+    ({"type": "github", "secret": "x", "previousSecret": "y", "origins": ["https://a.example"]}, "/previousSecret",
+     "not a member"),
+])
+def test_a_credential_that_cannot_work_is_refused(redial, credential, pointer, clause):
+    answer = redial()("PUT", "/v1/credentials/wrong", credential)
+    assert (answer.status, answer.json["code"]) == (422, "invalidCredential"), answer.body
+    [fault] = answer.json["errors"]
+    assert fault["pointer"] == pointer and clause in fault["detail"]
+
+
+def test_a_credential_goes_to_its_origins_alone(redial, receiver):
+    other = receiver()
+    target = receiver(lambda request: (307, {"location": other.url + "/x"}, b"") if request.path == "/moved" else
+                      (307, {"location": "/there"}, b"") if request.path == "/near" else (200, {}, b""))
+    service = redial()
+    put(service, "token", **bearer(target))
+    put(service, "field", type="header", header="X-Odd", value=SECRET, origins=[target.url, other.url])
+    refused = service("POST", "/v1/calls", {"url": other.url, "credential": "token"})
+    assert refused.status == 422 and refused.json["errors"][0]["pointer"] == "/credential"
+    assert f"may not be sent to {other.url}" in refused.json["errors"][0]["detail"]
+    unknown = service("POST", "/v1/calls", {"url": other.url, "credential": "nobody"})
+    assert "does not exist" in unknown.json["errors"][0]["detail"]
+    # Also to an origin that may see it, a redirect does not carry it: the server has chosen that.
+    for name in "token", "field":
+        service.ended(service.submit(url=target.url + "/moved", credential=name, redirects={"max": 2}))
+        arrived = other.next().headers
+        assert arrived["authorization"] is None and arrived["x-odd"] is None
+    service.ended(service.submit(url=target.url + "/near", credential="token", redirects={"max": 2}))
+    assert target.requests[-1].headers["authorization"] == f"Bearer {SECRET}"
+
+
+def test_a_target_and_a_rule_name_one_for_their_calls(redial, receiver):
+    target, other = receiver(), receiver()
+    rules = json.dumps([{"match": "127.0.0.1", "settings": {"credential": "ruled"}}])
+    service = redial("--target-rules", rules)
+    put(service, "token", **bearer(target))
+    put(service, "ruled", **bearer(target, token=SECRET + "-ruled"))
+    service.ended(service.submit(url=target.url))
+    assert target.next().headers["authorization"] == f"Bearer {SECRET}-ruled"
+    key = urllib.parse.quote(target.url, safe="")
+    answer = service("PUT", f"/v1/targets/{key}", {"credential": "token"})
+    assert answer.status == 200 and answer.json["overrides"]["credential"] == "token", answer.body
+    service.ended(service.submit(url=target.url))
+    assert target.next().headers["authorization"] == f"Bearer {SECRET}"
+    # Calls of the rule's targets to other origins go without.
+    assert service.ended(service.submit(url=other.url))["state"] == "succeeded"
+    assert other.next().headers["authorization"] is None
+
+
+def test_a_credential_that_is_gone_costs_no_attempt(redial, receiver):
+    target, service = receiver(), redial()
+    put(service, "token", **bearer(target))
+    identity = service.submit(
+        url=target.url, credential="token", delay="1s", policy={"maxAttempts": 1, "backoff": {"initial": "10ms", "max": "50ms"}})
+    assert service("DELETE", "/v1/credentials/token").status == 204
+
+    def failed():
+        attempts = service("GET", f"/v1/calls/{identity}/attempts").json["data"]
+        return len(attempts) >= 3 and attempts
+    attempts = processes.wait_until(failed, "attempts without a credential")
+    assert {(a["outcome"], a["error"]["code"]) for a in attempts} == {("localFault", "credentialUnavailable")}
+    assert "does not exist" in attempts[0]["error"]["message"]
+    put(service, "token", **bearer(target))
+    assert service.ended(identity)["state"] == "succeeded"
+    assert len(target.requests) == 1
+
+
+def test_only_who_may_administer_changes_credentials_and_each_namespace_has_its_own(redial, receiver):
+    target, service = receiver(), redial()
+    admin = service("POST", "/v1/keys", {"name": "root", "scopes": ["admin"]}).json["key"]
+    service.credentials = {"authorization": f"Bearer {admin}"}
+
+    def key(scopes, **more):
+        made = service("POST", "/v1/keys", {"name": "k", "scopes": scopes} | more).json["key"]
+        return {"authorization": f"Bearer {made}"}
+    operator, tenant = key(["operate", "read", "submit"]), key(["admin"], namespace="team")
+    put(service, "token", **bearer(target))
+    assert service("PUT", "/v1/credentials/token", bearer(target), operator).status == 403
+    assert service("DELETE", "/v1/credentials/token", None, operator).status == 403
+    assert service("POST", "/v1/calls", {"url": target.url, "credential": "token"}, operator).status == 202
+    assert target.next().headers["authorization"] == f"Bearer {SECRET}"
+    assert service("GET", "/v1/credentials/token", None, tenant).status == 404
+    assert "does not exist" in service("POST", "/v1/calls", {"url": target.url, "credential": "token"}, tenant).body.decode()
+
+
+# MARK: AWS
+
+
+def verified(request, url, service):
+    """Whether botocore makes the same signature of a request that arrived."""
+    fields = {n.lower(): v for n, v in request.headers.items()}
+    signed = fields["authorization"].split("SignedHeaders=")[1].split(",")[0].split(";")
+    again = AWSRequest(method=request.method, url=url + request.path, data=request.body,
+                       headers={n: fields[n] for n in signed})
+    again.context["timestamp"] = fields["x-amz-date"]
+    assert fields["x-amz-content-sha256"] == hashlib.sha256(request.body).hexdigest()
+    kind = S3SigV4Auth if service == "s3" else SigV4Auth
+    auth = kind(Credentials("AKID", SECRET, "of-session"), service, "eu-central-1")
+    canonical = auth.canonical_request(again)
+    signature = auth.signature(auth.string_to_sign(again, canonical), again)
+    assert fields["authorization"].endswith("Signature=" + signature), canonical
+    return "host" in signed and "x-amz-security-token" in signed
+
+
+def test_requests_to_aws_are_signed_as_botocore_signs_them(redial, receiver):
+    target, service = receiver(lambda r: (200 if r.headers["redial-attempt"] == "2" else 503, {}, b"")), redial()
+    for name in "execute-api", "s3":
+        put(service, name, type="awsSigV4", accessKeyID="AKID", secretAccessKey=SECRET, sessionToken="of-session",
+            region="eu-central-1", service=name, origins=[target.url])
+    large = base64.b64encode(bytes(range(256)) * 800).decode()
+    calls = [{"path": "/"}, {"path": "/plain/path/"}, {"path": "/q?b=2&a=1&a=0&c"}, {"path": "/q?a=x%20y"},
+             {"path": "/a%20b/c"}, {"path": "/post", "json": {"a": [1, 2]}}, {"path": "/put", "method": "PUT", "body": ""},
+             {"path": "/large", "method": "PUT", "bodyBase64": large},
+             {"path": "/h", "headers": {"X-Amz-Meta-Note": "a  b", "Content-Type": "text/plain"}, "body": "x"}]
+    for name in "execute-api", "s3":
+        for call in calls:
+            call = dict(call)
+            service.ended(service.submit(
+                url=target.url + call.pop("path"), credential=name, policy={"backoff": {"initial": "10ms"}}, **call))
+    assert len(target.requests) == 4 * len(calls)
+    for at, request in enumerate(target.requests):
+        assert verified(request, target.url, "s3" if at >= 2 * len(calls) else "execute-api"), request.path
+
+
+# MARK: Tokens
+
+
+class TokenEndpoint:
+    """Gives tokens, and writes down the forms it gets."""
+
+    def __init__(self, receiver, answer=None, lifetime=3600):
+        self.lifetime, self.given, self.forms = lifetime, 0, []
+        self.answer = answer
+        self.receiver = receiver(self.serve)
+        self.url = self.receiver.url + "/token"
+
+    def serve(self, request):
+        self.forms.append((urllib.parse.parse_qs(request.body.decode(), strict_parsing=True), request.headers))
+        if self.answer and (answer := self.answer(request)):
+            return answer
+        self.given += 1
+        return 200, {"content-type": "application/json"}, json.dumps(
+            {"access_token": f"token-{self.given}", "token_type": "bearer", "expires_in": self.lifetime}).encode()
+
+
+def oauth(target, endpoint, **more):
+    return {"type": "oauth2", "tokenURL": endpoint.url, "clientID": "shop:1", "clientSecret": SECRET + "%",
+            "origins": [target.url]} | more
+
+
+def test_a_thousand_calls_fetch_one_token(redial, receiver):
+    target = receiver()
+    endpoint = TokenEndpoint(receiver, lambda request: time.sleep(0.5))
+    service = redial()
+    put(service, "shop", **oauth(target, endpoint, scope="write read", audience="api", resource="urn:x"))
+    assert service("GET", "/v1/credentials/shop").json["accessToken"] == {"state": "none"}
+    lines = "\n".join(json.dumps({"url": f"{target.url}/{n}", "credential": "shop"}) for n in range(1000))
+    answer = service("POST", "/v1/calls/batch", lines, {"content-type": "application/x-ndjson"})
+    assert answer.status == 200, answer.body
+    processes.wait_until(lambda: len(target.requests) >= 1000, "all calls arrive")
+    assert {r.headers["authorization"] for r in target.requests} == {"Bearer token-1"}
+    [(form, headers)] = endpoint.forms
+    assert form == {"grant_type": ["client_credentials"], "scope": ["write read"], "audience": ["api"], "resource": ["urn:x"]}
+    name, _, secret = base64.b64decode(headers["authorization"].split()[1]).decode().partition(":")
+    assert (urllib.parse.unquote(name), urllib.parse.unquote(secret)) == ("shop:1", SECRET + "%")
+    assert service("GET", "/v1/credentials/shop").json["accessToken"]["state"] == "valid"
+
+
+def test_a_client_says_who_it_is_in_the_form_or_by_an_assertion(redial, receiver, tmp_path):
+    target, endpoint, service = receiver(), TokenEndpoint(receiver), redial()
+    put(service, "posted", **oauth(target, endpoint, clientAuthentication="post"))
+    service.ended(service.submit(url=target.url, credential="posted"))
+    form, headers = endpoint.forms[-1]
+    assert (form["client_id"], form["client_secret"]) == (["shop:1"], [SECRET + "%"]) and headers["authorization"] is None
+    kinds = {"RS256": ["-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048"],
+             "ES256": ["-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"]}
+    for algorithm, options in kinds.items():
+        key, public = tmp_path / f"{algorithm}.pem", tmp_path / f"{algorithm}.pub"
+        subprocess.run(["openssl", "genpkey", *options, "-out", key], check=True, capture_output=True)
+        subprocess.run(["openssl", "pkey", "-in", key, "-pubout", "-out", public], check=True)
+        put(service, algorithm, **(oauth(target, endpoint, privateKey=key.read_text(), algorithm=algorithm, keyID="k1")))
+        service.ended(service.submit(url=target.url, credential=algorithm))
+        form, _ = endpoint.forms[-1]
+        assert form["client_assertion_type"] == ["urn:ietf:params:oauth:client-assertion-type:jwt-bearer"]
+        assert "client_secret" not in form
+        head, claims, signature = (decoded(part) for part in form["client_assertion"][0].split("."))
+        assert json.loads(head) == {"alg": algorithm, "typ": "JWT", "kid": "k1"}
+        claims = json.loads(claims)
+        assert (claims["iss"], claims["sub"], claims["aud"]) == ("shop:1", "shop:1", endpoint.url)
+        assert 0 < claims["exp"] - time.time() <= 120 and claims["jti"]
+        if algorithm == "ES256":
+            signature = der(signature)
+        (tmp_path / "signature").write_bytes(signature)
+        (tmp_path / "signed").write_text(form["client_assertion"][0].rpartition(".")[0])
+        subprocess.run(["openssl", "dgst", "-sha256", "-verify", public, "-signature", tmp_path / "signature",
+                        tmp_path / "signed"], check=True, capture_output=True)
+
+
+def decoded(part):
+    return base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))
+
+
+def der(signature):
+    """The ASN.1 of an ECDSA signature that is two numbers."""
+    def number(raw):
+        raw = raw.lstrip(b"\0") or b"\0"
+        raw = b"\0" + raw if raw[0] & 0x80 else raw
+        return b"\x02" + bytes([len(raw)]) + raw
+    both = number(signature[:32]) + number(signature[32:])
+    return b"\x30" + bytes([len(both)]) + both
+
+
+def test_a_token_is_renewed_before_it_expires(redial, receiver):
+    target, endpoint, service = receiver(), TokenEndpoint(receiver, lifetime=4), redial()
+    put(service, "shop", **oauth(target, endpoint))
+    service.ended(service.submit(url=target.url, credential="shop"))
+
+    def renewed():
+        service.ended(service.submit(url=target.url, credential="shop"))
+        return endpoint.given >= 3
+    processes.wait_until(renewed, "the token is renewed")
+    seen = [r.headers["authorization"] for r in target.requests]
+    assert seen == sorted(seen, key=lambda text: int(text.rpartition("-")[2])) and seen[0] == "Bearer token-1"
+
+
+def test_a_refused_token_is_fetched_again_once_within_the_attempt(redial, receiver):
+    refused = {"Bearer token-1"}
+    target = receiver(lambda request: (401 if request.headers["authorization"] in refused else 200, {}, b""))
+    endpoint, service = TokenEndpoint(receiver), redial()
+    put(service, "shop", **oauth(target, endpoint))
+    call = service.ended(service.submit(url=target.url, credential="shop", json={"a": 1}))
+    assert (call["state"], call["attemptCount"]) == ("succeeded", 1)
+    assert [(r.headers["authorization"], r.body) for r in target.requests] == [
+        ("Bearer token-1", b'{"a": 1}'), ("Bearer token-2", b'{"a": 1}')]
+    # A target that refuses every token is asked for no more.
+    refused |= {"Bearer token-2", "Bearer token-3"}
+    for _ in range(2):
+        call = service.ended(service.submit(url=target.url, credential="shop"))
+        assert (call["state"], call["attempts"][0]["status"]) == ("failed", 401)
+    assert endpoint.given <= 3
+
+
+@pytest.mark.parametrize("answer, clause", [
+    (lambda _: (401, {}, b'{"error": "invalid_client", "error_description": "wrong secret"}'),
+     "it answered 401 (invalid_client: wrong secret)"),
+    (lambda r: (307, {"location": f"http://{r.headers['host']}/elsewhere"}, b""), "redirects are not followed"),
+    (lambda _: (200, {}, b"<html>"), "no usable"),
+    (lambda _: (200, {}, b'{"access_token": "a\\nb"}'), "no usable"),
+    (lambda _: (200, {}, b'{"access_token": "x", "token_type": "mac"}'), 'of the type "mac"'),
+    (lambda _: None, "No token could be had"),
+])
+def test_a_token_endpoint_that_fails_is_no_fault_of_the_target(redial, receiver, answer, clause):
+    """Nothing is charged: the call has one attempt, which reaches the target once there is a token."""
+    broken = [True]
+    target = receiver()
+    endpoint = TokenEndpoint(receiver, lambda request: answer(request) if broken[0] else None)
+    if answer(type("Request", (), {"headers": {"host": "x"}})) is None:
+        # It hangs up.
+        endpoint.receiver.answer = lambda request: None if broken[0] else endpoint.serve(request)
+    service = redial()
+    put(service, "shop", **oauth(target, endpoint))
+    identity = service.submit(url=target.url, credential="shop",
+                              policy={"maxAttempts": 1, "backoff": {"initial": "10ms", "max": "200ms"}})
+
+    def failed():
+        attempts = service("GET", f"/v1/calls/{identity}/attempts").json["data"]
+        return len(attempts) >= 2 and attempts
+    attempts = processes.wait_until(failed, "attempts without a token")
+    assert all(a["outcome"] == "localFault" and clause in a["error"]["message"] for a in attempts), attempts
+    assert SECRET not in json.dumps(attempts)
+    token = service("GET", "/v1/credentials/shop").json["accessToken"]
+    assert token["state"] in ("failing", "fetching"), token
+    assert service.target(target.url)["breaker"]["state"] == "closed" and not target.requests
+    # While its breaker is open, attempts ask it for nothing.
+    assert len(endpoint.receiver.requests) < len(attempts) or len(attempts) < 4
+    broken[0] = False
+    assert service.ended(identity)["state"] == "succeeded"
+    assert len(target.requests) == 1
+    service.says("tokenNotFetched")
+    assert SECRET not in service.log.read_text()
+
+
+def test_a_token_endpoint_obeys_the_egress_policy_when_it_is_called(redial, receiver, tmp_path):
+    target, endpoint = receiver(), TokenEndpoint(receiver)
+    service = redial()
+    put(service, "shop", **oauth(target, endpoint))
+    service.kill()
+    strict = redial("--egress-deny", f"127.0.0.1:{endpoint.receiver.port}")
+    identity = strict.submit(url=target.url, credential="shop", policy={"backoff": {"initial": "10ms"}})
+
+    def failed():
+        return strict("GET", f"/v1/calls/{identity}/attempts").json["data"]
+    [attempt, *_] = processes.wait_until(failed, "an attempt")
+    assert attempt["outcome"] == "localFault" and "egress policy" in attempt["error"]["message"], attempt
+    assert not endpoint.receiver.requests and not target.requests
+
+
+def test_calls_that_wait_for_a_token_can_be_cancelled_and_outlive_a_stop(redial, receiver):
+    gate = threading.Event()
+    target, endpoint = receiver(), None
+    endpoint = TokenEndpoint(receiver, lambda request: gate.wait(30) and None)
+    service = redial()
+    put(service, "shop", **oauth(target, endpoint))
+    first, second = (service.submit(url=target.url, credential="shop") for _ in range(2))
+    processes.wait_until(lambda: endpoint.forms, "the endpoint is asked")
+    processes.wait_until(lambda: service.get(second)["state"] == "running", "it runs")
+    assert service("POST", f"/v1/calls/{second}/cancel").status == 200
+    assert service.ended(second)["state"] == "cancelled"
+    service.kill()
+    gate.set()
+    service.start()
+    assert service.ended(first)["state"] == "succeeded"
+    assert len(target.requests) == 1
