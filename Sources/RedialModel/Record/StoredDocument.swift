@@ -17,6 +17,11 @@ public struct StoredDocument: Sendable, Hashable {
     case incident
     /// Statements about incidents.
     case incidentMark
+    /// Keys that encrypt the other values, wrapped.
+    case dataKey
+
+    /// Whether documents of the kind have secrets, which are encrypted wherever a key can be had.
+    public var isSecret: Bool { self == .webhookEndpoint }
   }
 
   public var kind: Kind
