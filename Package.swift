@@ -107,7 +107,8 @@ let package = Package(
     // The shells around them, and the mailboxes between their threads.
     module("RedialLanes", ["CLinux"]),
     // What all stores have in common, and the two stores.
-    module("RedialStore", ["RedialModel", "RedialText", "RedialJSON", "RedialCore", "CZlib"], settings: small),
+    module(
+      "RedialStore", ["RedialModel", "RedialText", "RedialJSON", "RedialCore", "CCrypto", "CZlib"], settings: small),
     module(
       "RedialSQLite",
       ["RedialStore", "RedialModel", "RedialText", "RedialJSON", "RedialCore", "CDocuments", "CSQLite"], settings: small

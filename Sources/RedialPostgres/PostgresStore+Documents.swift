@@ -23,11 +23,12 @@ extension PostgresStore: DocumentStore {
     var find = PostgresStatement(ReadQueries.setting)
     find.add(text: name)
     let rows = try side.run([find])[0]
-    return rows.count == 0 ? nil : rows.text(0, 0)
+    return rows.count == 0 ? nil : try vault.opened(setting: name, rows.text(0, 0))
   }
 
   /// Stores a value of the service under a name.
   package func setSetting(_ name: String, to value: String) throws(StoreError) {
+    let value = try sealed(setting: name, value)
     var upsert = PostgresStatement(Self.upsertSetting)
     upsert.add(text: name)
     upsert.add(text: value)
@@ -38,25 +39,58 @@ extension PostgresStore: DocumentStore {
     "insert_setting", "store a setting",
     "INSERT INTO settings (name, value) VALUES ($1::text, $2::text) ON CONFLICT (name) DO NOTHING")
 
+  /// Seals the secrets that were stored before there was a key.
+  func sealSecrets() throws(StoreError) {
+    for name in Vault.secrets where vault.seals(setting: name) {
+      var find = PostgresStatement(ReadQueries.setting)
+      find.add(text: name)
+      let rows = try side.run([find])[0]
+      guard rows.count == 1, !rows.text(0, 0).hasPrefix(SealedForm.textPrefix) else { continue }
+      try setSetting(name, to: rows.text(0, 0))
+    }
+    for kind in StoredDocument.Kind.allCases where kind.isSecret && vault.seals(kind) {
+      for document in StoredDocument.all(kind, stored: try side.run([StoredDocument.findAll(kind)])[0])
+      where document.content.first != SealedForm.marker {
+        // If another instance has changed it meanwhile, that one has sealed it.
+        _ = try replaceDocument(kind, id: document.id, document.content, with: document.content)
+      }
+    }
+  }
+
+  private func sealed(setting name: String, _ value: String) throws(StoreError) -> String {
+    if vault.seals(setting: name) { try StoredDataKeys.ensure([Vault.service], side) }
+    return vault.sealed(setting: name, value)
+  }
+
+  private func sealed(_ document: StoredDocument) throws(StoreError) -> StoredDocument {
+    if vault.seals(document.kind) { try StoredDataKeys.ensure([Vault.service], side) }
+    return vault.sealed(document)
+  }
+
   /// Stores a value of the service under a name, unless there is one; the value that is stored then.
   package func keepSetting(_ name: String, orElse value: String) throws(StoreError) -> String {
     var (insert, find) = (PostgresStatement(Self.insertSetting), PostgresStatement(ReadQueries.setting))
     insert.add(text: name)
-    insert.add(text: value)
+    insert.add(text: try sealed(setting: name, value))
     find.add(text: name)
     // Not in one transaction: the value may be another's, which was written after this one began.
     _ = try side.run([insert])
     let rows = try side.run([find])[0]
-    return rows.count == 0 ? value : rows.text(0, 0)
+    return rows.count == 0 ? value : try vault.opened(setting: name, rows.text(0, 0))
   }
 
   /// All documents of a kind, by id.
   package func documents(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument] {
-    StoredDocument.all(kind, in: try side.run([StoredDocument.findAll(kind)])[0])
+    try StoredDocument.all(kind, in: try side.run([StoredDocument.findAll(kind)])[0])
   }
 
   /// The document with an id; nil if there is none.
   package func document(_ kind: StoredDocument.Kind, id: String) throws(StoreError) -> [UInt8]? {
+    guard let stored = try stored(kind, id: id) else { return nil }
+    return try vault.opened(StoredDocument(kind, id: id, stored)).content
+  }
+
+  private func stored(_ kind: StoredDocument.Kind, id: String) throws(StoreError) -> [UInt8]? {
     var find = PostgresStatement(Self.findDocument)
     find.add(text: kind.rawValue)
     find.add(text: id)
@@ -68,6 +102,11 @@ extension PostgresStore: DocumentStore {
   package func replaceDocument(
     _ kind: StoredDocument.Kind, id: String, _ old: [UInt8], with new: [UInt8]
   ) throws(StoreError) -> Bool {
+    // The sealed form of the same content differs each time.
+    guard let stored = try stored(kind, id: id), try vault.opened(StoredDocument(kind, id: id, stored)).content == old
+    else { return false }
+    let (old, content) = (stored, new)
+    let new = try sealed(StoredDocument(kind, id: id, new)).content
     var replace = PostgresStatement(Self.replaceDocument)
     replace.add(text: kind.rawValue)
     replace.add(text: id)
@@ -75,11 +114,12 @@ extension PostgresStore: DocumentStore {
     replace.add(bytes: new)
     defer { tellAll() }
     if let rows = try side.change([replace, ServiceStatements.raise([kind])]) { return rows[0].count == 1 }
-    return try document(kind, id: id) == new
+    return try document(kind, id: id) == content
   }
 
   /// Stores a new document; in doubt it is removed as soon as the database answers.
   package func addSecret(_ document: StoredDocument) throws(StoreError) {
+    let document = try sealed(document)
     try commit(
       [.add(document)],
       inDoubt: [
@@ -127,7 +167,12 @@ extension StoredDocument {
   }
 
   /// The documents of a kind in the rows of that statement.
-  static func all(_ kind: Kind, in rows: PostgresRows) -> [StoredDocument] {
+  static func all(_ kind: Kind, in rows: PostgresRows) throws(StoreError) -> [StoredDocument] {
+    try all(kind, stored: rows).map { document throws(StoreError) in try rows.vault.opened(document) }
+  }
+
+  /// The same as they are stored.
+  static func all(_ kind: Kind, stored rows: PostgresRows) -> [StoredDocument] {
     rows.map { StoredDocument(kind, id: rows.text($0, 0), rows.bytes($0, 1)) }
   }
 

@@ -15,6 +15,7 @@ package final class PostgresStore: CallStore, Sendable {
   let notices: StoreNotices
   let clock: (@Sendable () -> Timestamp)?
   let payloads: PayloadRule
+  let vault: Vault
   let isShared: Bool
   let shown: ShownByClaims
   let size = Mutex(SizeWatch())
@@ -41,6 +42,7 @@ package final class PostgresStore: CallStore, Sendable {
     self.side = side
     self.shown = shown
     self.payloads = payloads
+    vault = settings.vault
     self.clock = clock
     self.notices = notices
     isShared = sharing == .shared
@@ -53,6 +55,9 @@ package final class PostgresStore: CallStore, Sendable {
       try PostgresSchema.open(connection, schema: settings.schema)
     }
     try Self.checkUse(side)
+    let old = try vault.load(try StoredDataKeys.all(side))
+    StoredDataKeys.prepare(settings)
+    if !old.isEmpty { try StoredDataKeys.replace(old, side) }
     var standing = PostgresLane.Standing()
     if !isShared { standing = try Self.takeAll(side, at: clock?()) }
     lane = try PostgresLane(
@@ -62,6 +67,7 @@ package final class PostgresStore: CallStore, Sendable {
         taken: { keys throws(StoreError) in try Self.taken(keys, lookups) },
         stored: { calls throws(StoreError) in try Self.stored(calls, lookups) },
         didShow: { shown.remember($0) }, notices: notices, largest: payloads.streamBodiesAbove))
+    try sealSecrets()
   }
 
   /// Throws if the store is only partly filled, or is being copied into another one.

@@ -22,16 +22,21 @@ package final class SQLiteReader: CallReader {
   /// - Parameters:
   ///   - connections: How many threads are served at a time, 1 or more; others wait.
   ///   - redaction: Hides parts of URLs; a search by a part of the URL does not find them.
+  ///   - vault: Opens what is sealed, without an open store.
   ///   - store: The open store of this file. Without it, changes are seen only when they are in the tables of calls, which
   ///     takes seconds.
   package init(
     path: String, connections: Int = SQLiteReader.defaultConnections, redaction: Redaction = Redaction(),
-    beside store: SQLiteStore? = nil
+    vault: Vault = .none, beside store: SQLiteStore? = nil
   ) throws(StoreError) {
+    let vault = store?.vault ?? vault
     log = store?.log?.view
     self.connections = max(1, connections)
+    if store == nil, vault !== Vault.none {
+      vault.read { () throws(StoreError) in try StoredDataKeys.read(path) }
+    }
     pool = try ConnectionPool(connections) { () throws(StoreError) in
-      try ReadConnection(path: path, redaction: redaction)
+      try ReadConnection(path: path, redaction: redaction, vault)
     }
   }
 
@@ -209,8 +214,8 @@ private final class ReadConnection: @unchecked Sendable {
   private let pingStatement: SQLiteStatement
   private let inTransaction: Transaction
 
-  init(path: String, redaction: Redaction) throws(StoreError) {
-    let connection = try SQLiteConnection(path: path, role: .reader)
+  init(path: String, redaction: Redaction, _ vault: Vault) throws(StoreError) {
+    let connection = try SQLiteConnection(path: path, role: .reader, vault: vault)
     try Schema.openForReading(connection)
     self.connection = connection
     self.redaction = redaction

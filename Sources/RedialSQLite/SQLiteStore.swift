@@ -27,6 +27,7 @@ package final class SQLiteStore: CallStore {
   let eviction: Eviction
   let pages: PageRelease
   let service: ServiceTables
+  let vault: Vault
 
   /// Opens the store in a file. The file and its folder are created if they do not exist.
   ///
@@ -34,6 +35,7 @@ package final class SQLiteStore: CallStore {
   ///   - payloads: Which payloads are kept, and how.
   ///   - sharing: Whether this process has the store for itself.
   ///   - reserveBytes: The room to reserve on the disk, see ``isShortOfRoom``; nil to leave it unchanged.
+  ///   - vault: Seals what is stored.
   ///   - clock: The time by which leases end: all instances that share the file must have the same.
   ///   - notices: Gets what the store reports by itself.
   ///   - syncFailed: Called, on any thread, with the first fsync that failed. From then on the store refuses everything:
@@ -41,31 +43,38 @@ package final class SQLiteStore: CallStore {
   /// - Throws: `inUse` if another process, or this one, has it open; `corrupt` if the file is not a store, or is one
   ///   of a newer version (it is not changed then); `syncFailed` if the files cannot be made durable.
   package convenience init(
-    path: String, payloads: PayloadRule = PayloadRule(), sharing: StoreSharing = .alone,
+    path: String, payloads: PayloadRule = PayloadRule(), vault: Vault = .none, sharing: StoreSharing = .alone,
     reserveBytes: Int? = nil, clock: @escaping @Sendable () -> Timestamp = SQLiteStore.machineTime,
     notices: StoreNotices = StoreNotices(),
     syncFailed: @escaping @Sendable (StoreError) -> Void = { _ in }
   ) throws(StoreError) {
     try self.init(
-      path: path, payloads: payloads, sharing: sharing, reserveBytes: reserveBytes, clock: clock, notices: notices,
-      log: LogBounds(), syncFailed: syncFailed)
+      path: path, payloads: payloads, vault: vault, sharing: sharing, reserveBytes: reserveBytes, clock: clock,
+      notices: notices, log: LogBounds(), syncFailed: syncFailed)
   }
 
   /// The same with other bounds of the log, or without one.
   ///
   /// - Parameter isFilling: Whether it may be only partly filled, because a migration goes on.
   init(
-    path: String, payloads: PayloadRule = PayloadRule(), sharing: StoreSharing = .alone, reserveBytes: Int? = nil,
-    clock: @escaping @Sendable () -> Timestamp = SQLiteStore.machineTime, notices: StoreNotices = StoreNotices(),
+    path: String, payloads: PayloadRule = PayloadRule(), vault: Vault = .none, sharing: StoreSharing = .alone,
+    reserveBytes: Int? = nil, clock: @escaping @Sendable () -> Timestamp = SQLiteStore.machineTime,
+    notices: StoreNotices = StoreNotices(),
     log bounds: LogBounds?, isFilling: Bool = false, syncFailed: @escaping @Sendable (StoreError) -> Void = { _ in }
   ) throws(StoreError) {
     let isShared = sharing == .shared
     let file = try SQLiteFile(
-      path: path, isShared: isShared, reserveBytes: reserveBytes, notices: notices, syncFailed: syncFailed)
+      path: path, vault: vault, isShared: isShared, reserveBytes: reserveBytes, notices: notices,
+      syncFailed: syncFailed)
     let connection = file.connection
     self.file = file
     self.notices = notices
     self.clock = clock
+    self.vault = vault
+    let documents = try DocumentTable(on: connection)
+    // The log and all tables may have sealed values.
+    let old = try vault.load(documents.all(.dataKey))
+    vault.read { [path = file.path] () throws(StoreError) in try StoredDataKeys.read(path) }
     counts = try CallCounts(on: connection, isShared: isShared)
     targets = try TargetTable(on: connection)
     namespaces = try NamespaceTable(on: connection)
@@ -79,7 +88,7 @@ package final class SQLiteStore: CallStore {
     time = TimeTable(settings: settings, isKept: !isShared)
     eviction = try Eviction(on: connection, settings: settings)
     pages = try PageRelease(on: connection)
-    service = try ServiceTables(on: connection, settings: settings)
+    service = try ServiceTables(on: connection, settings: settings, documents)
     let isLogged = !isShared && bounds != nil
     var bounds = bounds ?? LogBounds()
     // All of it is written to the tables at once.
@@ -88,11 +97,14 @@ package final class SQLiteStore: CallStore {
     log = isLogged ? found : nil
     if isLogged { turns.fold = { [calls] id throws(StoreError) in try found.fold([id], into: calls) } }
     self.turns = turns
-    let session = try file.begin { [targets, leases, calls] () throws(StoreError) in
+    let session = try file.begin { [targets, leases, calls, service] () throws(StoreError) in
+      for key in old { try documents.put(key, isNew: false) }
+      try service.sealSecrets()
       try targets.completeShards()
       if !isLogged { try found.empty(into: calls) }
       return try leases.takeAll()
     }
+    vault.didCommit()
     leases.didJoin(session)
   }
 
@@ -144,12 +156,14 @@ package final class SQLiteStore: CallStore {
       log?.didCommit()
       targets.didCommit()
       namespaces.didCommit()
+      vault.didCommit()
       file.didCommit()
       return result
     } catch {
       log?.didRollBack()
       targets.didRollBack()
       namespaces.didRollBack()
+      vault.didRollBack()
       counts.forget()
       time.forget()
       file.didRollBack(error)

@@ -45,7 +45,17 @@ package final class Service: Sendable {
         [("descriptors", "\(descriptors.count)")] + lowered.map { ($0.setting, "\($0.to)") })
     }
     let notices = StoreNotices()
-    let opened = try OpenedStore(settings, notices) { [log] error in
+    let vault = try settings.vault { [log] path in
+      log.write(
+        .warning, "keyFileMade",
+        [
+          ("file", path),
+          (
+            "meaning", "it encrypts the secrets in the store: a backup of the store cannot be used without a copy of it"
+          ),
+        ])
+    }
+    let opened = try OpenedStore(settings, notices, vault) { [log] error in
       log.write(.error, "syncFailed", [("error", error.message), ("exitCode", "\(Self.syncFailedExitCode)")])
       // Not `exit`: its handlers would write.
       _exit(Self.syncFailedExitCode)

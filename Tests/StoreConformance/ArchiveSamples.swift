@@ -13,7 +13,9 @@ package enum ArchiveSamples {
   /// What is about no call.
   package static let items: [StoreItem] = {
     var items = texts.map { StoreItem.setting(name: "x" + $0, value: $0) }
-    items += zip(StoredDocument.Kind.allCases + StoredDocument.Kind.allCases, texts).map { kind, text in
+    // Data keys stay where they are.
+    let kinds = StoredDocument.Kind.allCases.filter { $0 != .dataKey }
+    items += zip(kinds + kinds, texts).map { kind, text in
       .document(StoredDocument(kind, id: text, Array("{\"a\":\"\(text.count)\"}".utf8)))
     }
     // Content that is no JSON, or of several lines, is kept byte by byte.

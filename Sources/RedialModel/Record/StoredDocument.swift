@@ -19,6 +19,11 @@ public struct StoredDocument: Sendable, Hashable {
     case incidentMark
     /// What proves to targets who sends a request.
     case credential
+    /// Keys that encrypt the other values, wrapped.
+    case dataKey
+
+    /// Whether documents of the kind have secrets, which are encrypted wherever a key can be had.
+    public var isSecret: Bool { self == .webhookEndpoint || self == .credential || self == .alert }
   }
 
   public var kind: Kind

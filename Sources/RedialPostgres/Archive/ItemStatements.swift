@@ -22,8 +22,14 @@ struct ItemStatements {
     let numbers = try table.numbers(
       targets: Set(targets.map(\.key)),
       namespaces: Set(counts.map(\.namespace) + targets.map { $0.key.namespace }))
-    if !settings.isEmpty { add(settings) }
-    if !documents.isEmpty { add(documents) }
+    let vault = table.side.settings.vault
+    if vault.sealsAll || settings.contains(where: { vault.seals(setting: $0.name) })
+      || documents.contains(where: { vault.seals($0.kind) })
+    {
+      try StoredDataKeys.ensure([Vault.service], table.side)
+    }
+    if !settings.isEmpty { add(settings.map { ($0.name, vault.sealed(setting: $0.name, $0.value)) }) }
+    if !documents.isEmpty { add(documents.map { vault.sealed($0) }) }
     if !targets.isEmpty {
       var statement = PostgresStatement(Self.putTargets)
       statement.add(targets.map { numbers.targets[$0.key] ?? 0 })

@@ -30,6 +30,8 @@ package final class PostgresArchiveDestination: MigrationDestination {
     var payloads = payloads
     // All responses are wanted that the other store has.
     if isFilling { payloads.keptResponses = .max }
+    try settings.vault.load(try StoredDataKeys.all(SideConnection(settings)))
+    StoredDataKeys.prepare(settings)
     works = CommitWorks(numbers: NumberTable(settings), payloads: payloads)
   }
 

@@ -40,6 +40,7 @@ package final class PostgresExport: ArchiveSource {
       throw error.error(at: settings.place)
     }
     try PostgresSchema.openForReading(connection, schema: settings.schema)
+    try StoredDataKeys.load(settings, connection)
     snapshots = Snapshots(connection, longest: Self.longest, isOne: asOfOneMoment)
     var find = PostgresStatement(ReadQueries.setting)
     find.add(text: MigrationMark.settingName)
@@ -76,10 +77,11 @@ package final class PostgresExport: ArchiveSource {
   /// What a row has; nil for what does not travel.
   private func item(_ kind: StoreItem.Kind, _ rows: PostgresRows, _ row: Int) throws(StoreError) -> StoreItem? {
     switch kind {
-    case .setting: return .travelling(rows.text(row, 0), rows.text(row, 1))
+    case .setting:
+      return .travelling(rows.text(row, 0), try rows.vault.opened(setting: rows.text(row, 0), rows.text(row, 1)))
     case .document:
       guard let kind = StoredDocument.Kind(rawValue: rows.text(row, 0)) else { throw Self.unreadable(.document) }
-      return .document(StoredDocument(kind, id: rows.text(row, 1), rows.bytes(row, 2)))
+      return .travelling(try rows.vault.opened(StoredDocument(kind, id: rows.text(row, 1), rows.bytes(row, 2))))
     case .target:
       let key: TargetKey = rows.key(row, 0)
       let record = rows.withBytes(row, 1) { bytes in

@@ -15,6 +15,8 @@ struct CommitStatements {
 
   /// Which payloads are kept, and how.
   let payloads: PayloadRule
+  /// Seals what is stored.
+  let vault: Vault
   /// All numbers that the changes need.
   let numbers: Numbers
   /// The shards of this instance, as far as it knows.
@@ -45,7 +47,7 @@ struct CommitStatements {
     all += retries(writes)
     all += erasures(writes)
     all += turns(writes)
-    for other in writes.others { all += ServiceStatements.statements(other, numbers) }
+    for other in writes.others { all += ServiceStatements.statements(other, numbers, vault) }
     let kinds = Set(writes.others.compactMap { ServiceStatements.kind(of: $0) })
     // All instances change this row: it is the last, so that they wait for each other only as long as an fsync.
     if !kinds.isEmpty { all.append(ServiceStatements.raise(kinds)) }

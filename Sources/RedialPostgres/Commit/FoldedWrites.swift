@@ -1,5 +1,6 @@
 internal import RedialCore
 internal import RedialModel
+internal import RedialStore
 
 /// The changes of one commit, folded: of each call, target and key only what is to be stored at the end.
 ///
@@ -113,6 +114,17 @@ struct FoldedWrites {
     var targets = Set(records.keys).union(awaited.map(\.target))
     for change in changes { if let call = change.inserted { targets.insert(call.spec.target) } }
     return targets
+  }
+
+  /// What needs data keys, because something of it is sealed: namespaces, or the service itself.
+  func sealed(by vault: Vault) -> Set<String> {
+    let hasDocuments = others.contains { write in
+      switch write {
+      case .put(let document), .add(let document): vault.seals(document.kind)
+      default: false
+      }
+    }
+    return hasDocuments ? [Vault.service] : []
   }
 
   /// The namespaces that the changes name.

@@ -5,10 +5,12 @@ internal import RedialStore
 /// The statements for changes of the service itself: documents and statistics.
 enum ServiceStatements {
   /// The statements of one such change; none for a change of calls or targets.
-  static func statements(_ write: StoreWrite, _ numbers: CommitStatements.Numbers) -> [PostgresStatement] {
+  static func statements(_ write: StoreWrite, _ numbers: CommitStatements.Numbers, _ vault: Vault)
+    -> [PostgresStatement]
+  {
     switch write {
-    case .put(let document): [document.statement(upsert)]
-    case .add(let document): [document.statement(insert)]
+    case .put(let document): [vault.sealed(document).statement(upsert)]
+    case .add(let document): [vault.sealed(document).statement(insert)]
     case .remove(let kind, let id): [removal(of: kind, id)]
     case .tallied(let minutes): minutes.flatMap { tallies($0, numbers.namespaces[$0.namespace] ?? 0) }
     default: []

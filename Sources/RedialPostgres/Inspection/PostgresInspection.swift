@@ -47,6 +47,7 @@ package final class PostgresInspection: StoreInspection {
       throw error.error(at: settings.place)
     }
     try PostgresSchema.openForReading(connection, schema: settings.schema)
+    try StoredDataKeys.load(settings, connection)
     snapshots = Snapshots(connection, longest: longest)
     server = ServerInspection(limits: limits)
   }

@@ -11,8 +11,11 @@ struct CommitWorks: Sendable {
   ///
   /// - Parameter shards: The shards of this instance, as far as it knows.
   func statements(_ writes: FoldedWrites, shards: ShardSet) throws(StoreError) -> CommitStatements {
-    CommitStatements(
-      payloads: payloads, numbers: try numbers.numbers(targets: writes.targets, namespaces: writes.namespaces),
+    let vault = numbers.side.settings.vault
+    try StoredDataKeys.ensure(writes.sealed(by: vault), numbers.side)
+    return CommitStatements(
+      payloads: payloads, vault: vault,
+      numbers: try numbers.numbers(targets: writes.targets, namespaces: writes.namespaces),
       shards: shards)
   }
 

@@ -26,6 +26,7 @@ package final class PostgresBodies: BodyReader {
   package init(
     _ settings: PostgresSettings, connections: Int = PostgresBodies.defaultConnections
   ) throws(StoreError) {
+    StoredDataKeys.prepare(settings)
     pool = try ConnectionPool(connections) { () throws(StoreError) in SideConnection(settings) }
   }
 

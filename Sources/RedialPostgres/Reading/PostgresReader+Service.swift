@@ -5,7 +5,7 @@ internal import RedialStore
 /// What the service itself has stored.
 extension PostgresReader {
   package func documents(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument] {
-    StoredDocument.all(kind, in: try run([StoredDocument.findAll(kind)])[0])
+    try StoredDocument.all(kind, in: try run([StoredDocument.findAll(kind)])[0])
   }
 
   /// Those of some calls that have ended.
@@ -21,6 +21,6 @@ extension PostgresReader {
     var find = PostgresStatement(ReadQueries.setting)
     find.add(text: name)
     let rows = try run([find])[0]
-    return rows.count == 0 ? nil : rows.text(0, 0)
+    return rows.count == 0 ? nil : try rows.vault.opened(setting: name, rows.text(0, 0))
   }
 }

@@ -24,6 +24,7 @@ package final class PostgresReader: CallReader {
     _ settings: PostgresSettings, connections: Int = PostgresReader.defaultConnections,
     redaction: Redaction = Redaction()
   ) throws(StoreError) {
+    StoredDataKeys.prepare(settings)
     self.settings = settings
     self.redaction = redaction
     self.connections = max(1, connections)

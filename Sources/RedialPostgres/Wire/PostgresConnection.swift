@@ -32,6 +32,7 @@ final class PostgresConnection: @unchecked Sendable {
 
   /// The database, for messages.
   let place: String
+  private let vault: Vault
   /// When its server was started (``Greeting/server``).
   private(set) var server: Int64 = 0
   /// The numbers of the types of rows; those of tables that were made since are 0.
@@ -46,6 +47,7 @@ final class PostgresConnection: @unchecked Sendable {
   /// - Parameter settings: The database, and how long to wait for it.
   init(_ settings: PostgresSettings) throws(PostgresFailure) {
     place = settings.place
+    vault = settings.vault
     let parameters: [String: String]
     do throws(StoreError) { parameters = try settings.parameters() } catch { throw Self.unconnected(error.message) }
     let (names, values) = (Array(parameters.keys), Array(parameters.values))
@@ -218,7 +220,7 @@ final class PostgresConnection: @unchecked Sendable {
       if status == PGRES_PIPELINE_ABORTED { return nil }
       return .failed(try lasting(failure(of: result, query)))
     case .result(let query):
-      if status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK { return .rows(PostgresRows(result)) }
+      if status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK { return .rows(PostgresRows(result, vault)) }
       defer { PQclear(result) }
       if status == PGRES_PIPELINE_ABORTED { return .skipped }
       return .failed(try lasting(failure(of: result, query)))

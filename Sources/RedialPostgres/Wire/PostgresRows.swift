@@ -1,5 +1,6 @@
 internal import CPostgres
 internal import RedialModel
+internal import RedialStore
 
 /// The rows that a statement has returned, in binary format.
 ///
@@ -9,10 +10,13 @@ final class PostgresRows: @unchecked Sendable {
   private let result: OpaquePointer
   /// The number of rows.
   let count: Int
+  /// What opens the values.
+  let vault: Vault
 
   /// - Parameter result: A `PGresult`, which this object frees.
-  init(_ result: OpaquePointer) {
+  init(_ result: OpaquePointer, _ vault: Vault) {
     self.result = result
+    self.vault = vault
     count = Int(PQntuples(result))
   }
 

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import RedialStore
+package import RedialStore
 package import RedialModel
 
 /// How to reach a database, and how long to wait for it.
@@ -16,6 +16,8 @@ package struct PostgresSettings: Sendable {
   package var answerTimeout = Duration.seconds(30)
   /// How long work waits for the database to be reached before it is refused.
   package var patience = Duration.seconds(1)
+  /// What seals and opens the values.
+  package var vault = Vault.none
   /// The schema with the tables.
   package var schema = "redial"
 
@@ -23,6 +25,13 @@ package struct PostgresSettings: Sendable {
   package init(_ location: String, password: String? = nil) {
     self.location = location
     self.password = password
+  }
+
+  /// The same without a vault: a vault that reads its keys by a connection is not part of that.
+  func without() -> PostgresSettings {
+    var plain = self
+    plain.vault = .none
+    return plain
   }
 
   /// Throws if the location cannot be read. The message contains nothing of it, because it may contain a password.

@@ -12,7 +12,7 @@ package final class SQLiteSource: MigrationSource {
   ///
   /// - Throws: `inUse` if a service uses it, or if it is itself only partly filled; `unavailable` if there is none, or if
   ///   it is of an older version.
-  package init(path: String) throws(StoreError) {
+  package init(path: String, vault: Vault = .none) throws(StoreError) {
     guard access(path, F_OK) == 0 else {
       throw StoreError(kind: .unavailable, message: "There is no store at \(path).")
     }
@@ -21,7 +21,7 @@ package final class SQLiteSource: MigrationSource {
     try Schema.openForReading(connection)
     // The last connection that is closed would otherwise move the log.
     connection.keepLogOnClose()
-    contents = try StoreExport(path: lock.path, state: nil)
+    contents = try StoreExport(path: lock.path, state: nil, vault: vault)
   }
 
   package var place: String { lock.path }

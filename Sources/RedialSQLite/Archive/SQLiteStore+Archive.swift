@@ -9,9 +9,9 @@ extension StoreImport {
   /// - Parameter now: The time of the wall clock: expired keys are left out.
   /// - Throws: `inUse` if a service uses the store, because the service would not see the calls.
   package convenience init(
-    path: String, payloads: PayloadRule = PayloadRule(), at now: Timestamp
+    path: String, payloads: PayloadRule = PayloadRule(), vault: Vault = .none, at now: Timestamp
   ) throws(StoreError) {
-    self.init(into: try SQLiteArchiveDestination(path: path, payloads: payloads), at: now)
+    self.init(into: try SQLiteArchiveDestination(path: path, payloads: payloads, vault: vault), at: now)
   }
 }
 
@@ -22,8 +22,8 @@ package final class SQLiteArchiveDestination: MigrationDestination {
   /// Opens a store, or creates it if there is none. The lock on the file keeps others away.
   ///
   /// - Throws: `inUse` if a service uses the store, because the service would not see the calls.
-  init(path: String, payloads: PayloadRule) throws(StoreError) {
-    store = try SQLiteStore(path: path, payloads: payloads)
+  init(path: String, payloads: PayloadRule, vault: Vault) throws(StoreError) {
+    store = try SQLiteStore(path: path, payloads: payloads, vault: vault)
     // A copy of a running service's store, and a killed service's store, have calls that only the log knows. Archived calls
     // go to the tables, and are looked for there.
     try store.fold()
@@ -32,13 +32,13 @@ package final class SQLiteArchiveDestination: MigrationDestination {
   /// Opens a store to get all of another one.
   ///
   /// - Throws: `unavailable` if it is of an older version, too: it is not changed then.
-  package init(filling path: String, payloads: PayloadRule) throws(StoreError) {
+  package init(filling path: String, payloads: PayloadRule, vault: Vault = .none) throws(StoreError) {
     try WriteAheadFile.check(path)
     if (try RegularFile.size(path) ?? 0) > 0 { try Self.checkVersion(path) }
     // All responses are wanted that the other one has.
     var payloads = payloads
     payloads.keptResponses = .max
-    store = try SQLiteStore(path: path, payloads: payloads, log: LogBounds(), isFilling: true)
+    store = try SQLiteStore(path: path, payloads: payloads, vault: vault, log: LogBounds(), isFilling: true)
   }
 
   package var place: String { store.file.path }
@@ -62,7 +62,7 @@ package final class SQLiteArchiveDestination: MigrationDestination {
   // MARK: A migration
 
   package func contents() throws(StoreError) -> any ArchiveSource {
-    try StoreExport(path: place, state: nil, mayBeMarked: true)
+    try StoreExport(path: place, state: nil, vault: store.vault, mayBeMarked: true)
   }
 
   package func mark() throws(StoreError) -> MigrationMark? {

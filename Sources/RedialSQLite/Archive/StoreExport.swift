@@ -30,17 +30,22 @@ package final class StoreExport: ArchiveSource {
 
   /// Opens a store for reading.
   ///
-  /// - Parameter state: Only calls in this state; nil for all.
+  /// - Parameters:
+  ///   - state: Only calls in this state; nil for all.
+  ///   - vault: Opens what is sealed.
   /// - Throws: `inUse` if it is only partly filled, too.
-  package convenience init(path: String, state: CallState?) throws(StoreError) {
-    try self.init(path: path, state: state, everyPage: false)
+  package convenience init(path: String, state: CallState?, vault: Vault = .none) throws(StoreError) {
+    try self.init(path: path, state: state, vault: vault, everyPage: false)
   }
 
   /// The same for a file without a write-ahead log, of which every page may be read, and for one that is being filled.
-  init(path: String, state: CallState?, everyPage: Bool = false, mayBeMarked: Bool = false) throws(StoreError) {
+  init(
+    path: String, state: CallState?, vault: Vault, everyPage: Bool = false, mayBeMarked: Bool = false
+  ) throws(StoreError) {
     try WriteAheadFile.check(path)
-    connection = try SQLiteConnection(path: path, role: .reader)
+    connection = try SQLiteConnection(path: path, role: .reader, vault: vault)
     try Schema.openForReading(connection)
+    try StoredDataKeys.load(into: vault, on: connection)
     rows = try CallRows(on: connection, bodies: true)
     attempts = try AttemptRows(on: connection)
     retries = try RetryTable(on: connection)

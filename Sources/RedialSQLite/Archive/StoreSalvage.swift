@@ -27,17 +27,20 @@ package struct StoreSalvage {
   /// - Returns: How many calls the new store has.
   /// - Throws: If a service uses the store, or if nothing can be read of it. There is no new store then.
   package static func run(
-    from source: String, to path: String, payloads: PayloadRule = PayloadRule(), at now: Timestamp,
-    report: @escaping (String) -> Void
+    from source: String, to path: String, payloads: PayloadRule = PayloadRule(), vaults: Vaults = (.none, .none),
+    at now: Timestamp, report: @escaping (String) -> Void
   ) throws(StoreError) -> Int {
-    try StoreSalvage(source: source, path: path, now: now, report: report).run(payloads)
+    try StoreSalvage(source: source, path: path, now: now, report: report).run(payloads, vaults)
   }
+
+  /// What opens the damaged store, and what seals the new one.
+  package typealias Vaults = (source: Vault, target: Vault)
 
   private init(source: String, path: String, now: Timestamp, report: @escaping (String) -> Void) {
     (self.source, self.path, self.now, self.report) = (StoreFile.realPath(source) ?? source, path, now, report)
   }
 
-  private func run(_ payloads: PayloadRule) throws(StoreError) -> Int {
+  private func run(_ payloads: PayloadRule, _ vaults: Vaults) throws(StoreError) -> Int {
     guard !StoreFile.isOwned(source) else {
       throw StoreError(
         kind: .inUse, message: "\(source) is in use by a service. Stop it first, or use `redial export` beside it.")
@@ -58,9 +61,9 @@ package struct StoreSalvage {
     let calls: Int
     do throws(StoreError) {
       try copyPages()
-      let export = try StoreExport(path: copy, state: nil, everyPage: true)
+      let export = try StoreExport(path: copy, state: nil, vault: vaults.source, everyPage: true)
       defer { export.close() }
-      calls = try fill(from: export, payloads)
+      calls = try fill(from: export, payloads, vaults.target)
     } catch {
       throw StoreError(kind: error.kind, message: error.message.replacing(copy, with: source))
     }
@@ -103,8 +106,8 @@ package struct StoreSalvage {
     }
   }
 
-  private func fill(from export: StoreExport, _ payloads: PayloadRule) throws(StoreError) -> Int {
-    let target = try StoreImport(path: partial, payloads: payloads, at: now)
+  private func fill(from export: StoreExport, _ payloads: PayloadRule, _ vault: Vault) throws(StoreError) -> Int {
+    let target = try StoreImport(path: partial, payloads: payloads, vault: vault, at: now)
     try target.add(allOf: export) { reportOmission($0) }
     try target.finish()
     return target.tally.imported

@@ -8,11 +8,13 @@ struct StoredItems {
   private let documents: SQLiteStatement
   private let targets: SQLiteStatement
   private let counts: SQLiteStatement
+  private let vault: Vault
   private let place: String
 
   /// Prepares the statements.
   init(on connection: SQLiteConnection) throws(StoreError) {
     place = connection.path
+    vault = connection.vault
     settings = try connection.prepare("read the settings", "SELECT name, value FROM settings")
     documents = try connection.prepare("read the documents", "SELECT kind, id, content FROM documents")
     targets = try connection.prepare(
@@ -57,12 +59,12 @@ struct StoredItems {
   /// What a row has; nil for what does not travel.
   private func item(_ kind: StoreItem.Kind, _ row: SQLiteStatement) throws(StoreError) -> StoreItem? {
     switch kind {
-    case .setting: return .travelling(row.text(0), row.text(1))
+    case .setting: return .travelling(row.text(0), try vault.opened(setting: row.text(0), row.text(1)))
     case .document:
       guard let kind = StoredDocument.Kind(rawValue: row.text(0)) else {
         throw Self.error("\(row.text(0)) is no kind of document.")
       }
-      return .document(StoredDocument(kind, id: row.text(1), row.bytes(2)))
+      return .travelling(try vault.opened(StoredDocument(kind, id: row.text(1), row.bytes(2))))
     case .target:
       let key: TargetKey = row.key(0)
       let record = row.withBytes(1) { bytes in

@@ -25,10 +25,11 @@ package final class SQLiteInspection: StoreInspection {
   /// Opens a store for reading.
   ///
   /// - Throws: If there is no such file, it is not a store, or it has another version.
-  package init(path: String) throws(StoreError) {
+  package init(path: String, vault: Vault = .none) throws(StoreError) {
     try WriteAheadFile.check(path)
-    connection = try SQLiteConnection(path: path, role: .reader)
+    connection = try SQLiteConnection(path: path, role: .reader, vault: vault)
     try Schema.openForReading(connection)
+    try StoredDataKeys.load(into: vault, on: connection)
     usage = try UsageQueries(on: connection)
     rows = try CallRows(on: connection, bodies: true)
     attempts = try AttemptRows(on: connection)

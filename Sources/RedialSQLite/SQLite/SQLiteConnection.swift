@@ -26,6 +26,8 @@ final class SQLiteConnection {
 
   /// The file.
   let path: String
+  /// What seals and opens the file's values.
+  let vault: Vault
   private(set) var handle: OpaquePointer?
   private var statements: [SQLiteStatement] = []
   private let log = LogLength()
@@ -35,8 +37,9 @@ final class SQLiteConnection {
   private static let withoutMemoryStatistics: Void = redial_disable_memory_statistics()
 
   /// Opens the file. Nothing is read or written yet.
-  init(path: String, role: Role) throws(StoreError) {
+  init(path: String, role: Role, vault: Vault = .none) throws(StoreError) {
     self.path = path
+    self.vault = vault
     try RegularFile.check(path)
     Self.withoutMemoryStatistics
     let access = role == .writer ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY

@@ -14,11 +14,12 @@ final class SQLiteFile {
   /// Takes the lock, makes durable what the last process left, opens the file and completes its tables.
   ///
   /// - Parameters:
+  ///   - vault: What seals and opens the file's values.
   ///   - isShared: Whether other processes may have the lock too.
   ///   - reserveBytes: The room to reserve on the disk; nil to leave it unchanged.
   ///   - syncFailed: Called, on any thread, with the first fsync that failed.
   init(
-    path: String, isShared: Bool, reserveBytes: Int?, notices: StoreNotices,
+    path: String, vault: Vault, isShared: Bool, reserveBytes: Int?, notices: StoreNotices,
     syncFailed: @escaping @Sendable (StoreError) -> Void
   ) throws(StoreError) {
     syncs = SyncWatch(onFailure: syncFailed)
@@ -26,7 +27,7 @@ final class SQLiteFile {
     let reserve = try Reserve(path: lock.path + "-reserve", bytes: reserveBytes)
     let connection = try reserve.lending { () throws(StoreError) in
       try DurableStart.prepare(path: lock.path)
-      let connection = try SQLiteConnection(path: lock.path, role: .writer)
+      let connection = try SQLiteConnection(path: lock.path, role: .writer, vault: vault)
       // A start that is refused, because something is damaged, changes no file.
       connection.keepLogOnClose()
       try Schema.open(connection)

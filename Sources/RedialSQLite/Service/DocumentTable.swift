@@ -35,10 +35,24 @@ struct DocumentTable {
   /// All documents of a kind, by id.
   func all(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument] {
     select.bind(1, text: kind.rawValue)
+    return try select.rows { row throws(StoreError) in
+      try connection.vault.opened(StoredDocument(kind, id: row.text(0), row.bytes(1)))
+    }
+  }
+
+  /// Those of a kind that are not sealed.
+  func exposed(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument] {
+    select.bind(1, text: kind.rawValue)
     return try select.rows { row throws(StoreError) in StoredDocument(kind, id: row.text(0), row.bytes(1)) }
+      .filter { $0.content.first != SealedForm.marker }
   }
 
   func one(_ kind: StoredDocument.Kind, _ id: String) throws(StoreError) -> [UInt8]? {
+    guard let stored = try stored(kind, id) else { return nil }
+    return try connection.vault.opened(StoredDocument(kind, id: id, stored)).content
+  }
+
+  private func stored(_ kind: StoredDocument.Kind, _ id: String) throws(StoreError) -> [UInt8]? {
     find.bind(1, text: kind.rawValue)
     find.bind(2, text: id)
     return try find.rows { row throws(StoreError) in row.bytes(0) }.first
@@ -46,6 +60,9 @@ struct DocumentTable {
 
   func replace(_ kind: StoredDocument.Kind, _ id: String, _ old: [UInt8], with new: [UInt8]) throws(StoreError) -> Bool
   {
+    // The sealed form of the same content differs each time.
+    guard try one(kind, id) == old, let old = try stored(kind, id) else { return false }
+    let new = try sealed(StoredDocument(kind, id: id, new)).content
     replace.bind(1, text: kind.rawValue)
     replace.bind(2, text: id)
     try old.withUnsafeBufferPointer { old throws(StoreError) in
@@ -63,12 +80,30 @@ struct DocumentTable {
   /// - Parameter isNew: Whether none may have its id.
   func put(_ document: StoredDocument, isNew: Bool) throws(StoreError) {
     let statement = isNew ? insert : upsert
+    let document = try sealed(document)
     statement.bind(1, text: document.kind.rawValue)
     statement.bind(2, text: document.id)
     try document.content.withUnsafeBufferPointer { bytes throws(StoreError) in
       statement.bind(3, bytes: bytes)
       try statement.run()
     }
+  }
+
+  private func sealed(_ document: StoredDocument) throws(StoreError) -> StoredDocument {
+    if connection.vault.seals(document.kind) { try ensureKey(of: Vault.service) }
+    return connection.vault.sealed(document)
+  }
+
+  /// Stores a data key for a namespace, or for the service, if it has none. Within a transaction.
+  func ensureKey(of namespace: String) throws(StoreError) {
+    guard let key = try connection.vault.newKey(of: namespace) else { return }
+    // Another process on the same file may have stored one.
+    if try stored(.dataKey, key.id) != nil {
+      try connection.vault.load(all(.dataKey))
+      return
+    }
+    try put(key, isNew: true)
+    try connection.vault.add(key)
   }
 
   func remove(_ kind: StoredDocument.Kind, _ id: String) throws(StoreError) {

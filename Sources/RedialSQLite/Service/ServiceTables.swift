@@ -6,13 +6,17 @@ internal import RedialModel
 final class ServiceTables {
   let statistics: StatisticsTable
   private let settings: SettingTable
+  private let vault: Vault
   let documents: DocumentTable
 
   /// Prepares the statements.
-  init(on connection: SQLiteConnection, settings: SettingTable) throws(StoreError) {
+  init(
+    on connection: SQLiteConnection, settings: SettingTable, _ documents: DocumentTable
+  ) throws(StoreError) {
     statistics = try StatisticsTable(on: connection)
     self.settings = settings
-    documents = try DocumentTable(on: connection)
+    vault = connection.vault
+    self.documents = documents
   }
 
   /// Adds the counts of a minute.
@@ -29,7 +33,18 @@ final class ServiceTables {
 
   /// Stores the value of a setting.
   func set(_ name: String, to value: String) throws(StoreError) {
+    if vault.seals(setting: name) { try documents.ensureKey(of: Vault.service) }
     try settings.set(name, to: value)
+  }
+
+  /// Seals the secrets that were stored before there was a key. Within a transaction.
+  func sealSecrets() throws(StoreError) {
+    for name in Vault.secrets where try settings.isExposed(name) {
+      if let value = try settings.value(of: name) { try set(name, to: value) }
+    }
+    for kind in StoredDocument.Kind.allCases where kind.isSecret && vault.seals(kind) {
+      for document in try documents.exposed(kind) { try documents.put(document, isNew: false) }
+    }
   }
 
   /// Removes the setting under a name.

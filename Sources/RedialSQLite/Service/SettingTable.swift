@@ -3,12 +3,14 @@ internal import RedialModel
 
 /// Named values of the service.
 struct SettingTable {
+  private let vault: Vault
   private let select: SQLiteStatement
   private let upsert: SQLiteStatement
   private let delete: SQLiteStatement
 
   /// Prepares the statements.
   init(on connection: SQLiteConnection) throws(StoreError) {
+    vault = connection.vault
     select = try connection.prepare("read a setting", "SELECT value FROM settings WHERE name = ?1")
     upsert = try connection.prepare(
       "store a setting",
@@ -19,13 +21,21 @@ struct SettingTable {
   /// The value under a name, or nil.
   func value(of name: String) throws(StoreError) -> String? {
     select.bind(1, text: name)
-    return try select.first { row throws(StoreError) in row.text(0) }
+    guard let value = try select.first({ row throws(StoreError) in row.text(0) }) else { return nil }
+    return try vault.opened(setting: name, value)
   }
 
-  /// Stores a value under a name.
+  /// Whether there is a value that should be sealed and is not.
+  func isExposed(_ name: String) throws(StoreError) -> Bool {
+    guard vault.seals(setting: name) else { return false }
+    select.bind(1, text: name)
+    return try select.first { row throws(StoreError) in !row.text(0).hasPrefix(SealedForm.textPrefix) } ?? false
+  }
+
+  /// Stores a value under a name. For a secret there must be a data key.
   func set(_ name: String, to value: String) throws(StoreError) {
     upsert.bind(1, text: name)
-    upsert.bind(2, text: value)
+    upsert.bind(2, text: vault.sealed(setting: name, value))
     try upsert.run()
   }
 

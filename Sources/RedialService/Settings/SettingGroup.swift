@@ -40,7 +40,8 @@ package enum SettingGroup: String, Sendable, CaseIterable {
       ]
     case .store:
       [
-        "store", "storePasswordFile", "leaseDuration", "peerURL", "retentionTime", "retentionBytes", "reserveBytes",
+        "store", "storePasswordFile", "encryptionKeyFile", "leaseDuration", "peerURL", "retentionTime",
+        "retentionBytes", "reserveBytes",
         "idempotencyTime", "onRepeat",
       ]
     case .calls:

@@ -24,11 +24,13 @@ struct OpenedStore {
   ///
   /// - Parameters:
   ///   - notices: Gets what the store reports by itself.
+  ///   - vault: Encrypts what is stored.
   ///   - syncFailed: Called after a failed fsync. It must end the process.
   init(
-    _ settings: ServiceSettings, _ notices: StoreNotices, syncFailed: @escaping @Sendable (StoreError) -> Void
+    _ settings: ServiceSettings, _ notices: StoreNotices, _ vault: Vault,
+    syncFailed: @escaping @Sendable (StoreError) -> Void
   ) throws(ServiceStartError) {
-    let opened = try settings.openStore(notices, syncFailed: syncFailed)
+    let opened = try settings.openStore(notices, vault, syncFailed: syncFailed)
     (store, reader, bodies, place) = (opened.store, opened.reader, BodyReading(opened.bodies), opened.place)
     shared = opened.shared
     keys = KeyRing(adminKey: settings.adminKey)

@@ -7,24 +7,26 @@ package import RedialModel
 extension ServiceSettings {
   /// Opens it to be copied into another one.
   package func openSource() throws(ServiceStartError) -> any MigrationSource {
+    let vault = try vault()
     switch try location() {
     case .sqlite(let path):
-      return try ServiceStartError.of { () throws(StoreError) in try SQLiteSource(path: path) }
+      return try ServiceStartError.of { () throws(StoreError) in try SQLiteSource(path: path, vault: vault) }
     case .postgres(let url):
-      let database = try database(url)
+      let database = try database(url, vault)
       return try ServiceStartError.of { () throws(StoreError) in try PostgresSource(database) }
     }
   }
 
   /// Opens it to get the contents of another one.
   package func openDestination() throws(ServiceStartError) -> any MigrationDestination {
+    let vault = try vault()
     switch try location() {
     case .sqlite(let path):
       return try ServiceStartError.of { () throws(StoreError) in
-        try SQLiteArchiveDestination(filling: path, payloads: payloads)
+        try SQLiteArchiveDestination(filling: path, payloads: payloads, vault: vault)
       }
     case .postgres(let url):
-      let database = try database(url)
+      let database = try database(url, vault)
       return try ServiceStartError.of { () throws(StoreError) in
         try PostgresArchiveDestination(database, payloads: payloads, isFilling: true)
       }
@@ -40,11 +42,13 @@ extension ServiceSettings {
   package func openExport(
     in state: CallState?, asOfOneMoment: Bool = false
   ) throws(ServiceStartError) -> any ArchiveSource {
+    let vault = try vault()
     switch try location() {
     case .sqlite(let path):
-      return try ServiceStartError.of { () throws(StoreError) in try StoreExport(path: path, state: state) }
+      return try ServiceStartError.of { () throws(StoreError) in try StoreExport(path: path, state: state, vault: vault)
+      }
     case .postgres(let url):
-      let database = try database(url)
+      let database = try database(url, vault)
       return try ServiceStartError.of { () throws(StoreError) in
         try PostgresExport(database, state: state, asOfOneMoment: asOfOneMoment)
       }
@@ -56,13 +60,14 @@ extension ServiceSettings {
   /// - Throws: If the store cannot be opened, or is in use.
   package func storeImport() throws(ServiceStartError) -> StoreImport {
     let now = Clock.wallTime()
+    let vault = try vault()
     switch try location() {
     case .sqlite(let path):
       return try ServiceStartError.of { () throws(StoreError) in
-        try StoreImport(path: path, payloads: payloads, at: now)
+        try StoreImport(path: path, payloads: payloads, vault: vault, at: now)
       }
     case .postgres(let url):
-      let database = try database(url)
+      let database = try database(url, vault)
       return try ServiceStartError.of { () throws(StoreError) in
         StoreImport(into: try PostgresArchiveDestination(database, payloads: payloads), at: now)
       }

@@ -22,21 +22,23 @@ extension ServiceSettings {
   ///
   /// - Parameters:
   ///   - notices: Gets what the store reports by itself.
+  ///   - vault: Encrypts what is stored.
   ///   - syncFailed: Called after a failed fsync. It must end the process.
   func openStore(
-    _ notices: StoreNotices, syncFailed: @escaping @Sendable (StoreError) -> Void
+    _ notices: StoreNotices, _ vault: Vault, syncFailed: @escaping @Sendable (StoreError) -> Void
   ) throws(ServiceStartError) -> StoreConnections {
     switch try location() {
     case .sqlite(let path):
       return try ServiceStartError.of { () throws(StoreError) in
         let store = try SQLiteStore(
-          path: path, payloads: storedPayloads, reserveBytes: reserveBytes, notices: notices, syncFailed: syncFailed)
+          path: path, payloads: storedPayloads, vault: vault, reserveBytes: reserveBytes, notices: notices,
+          syncFailed: syncFailed)
         return StoreConnections(
           store: store, reader: try SQLiteReader(path: path, redaction: engine.redaction, beside: store),
           bodies: try StoredBodies(path: path), place: Self.absolute(path))
       }
     case .postgres(let url):
-      let database = try database(url)
+      let database = try database(url, vault)
       return try ServiceStartError.of { () throws(StoreError) in
         let store = try PostgresStore(database, payloads: storedPayloads, notices: notices)
         return StoreConnections(
@@ -50,15 +52,16 @@ extension ServiceSettings {
   func withDocuments<Result>(
     _ body: (any DocumentStore) throws(StoreError) -> Result
   ) throws(ServiceStartError) -> Result {
+    let vault = try vault()
     switch try location() {
     case .sqlite(let path):
       return try ServiceStartError.of { () throws(StoreError) in
-        let store = try SQLiteStore(path: path)
+        let store = try SQLiteStore(path: path, vault: vault)
         defer { store.close() }
         return try body(store)
       }
     case .postgres(let url):
-      let database = try database(url)
+      let database = try database(url, vault)
       return try ServiceStartError.of { () throws(StoreError) in
         let store = try PostgresStore(database)
         defer { store.close() }
@@ -71,6 +74,7 @@ extension ServiceSettings {
   ///
   /// - Throws: If there is no store, or it cannot be read.
   func storedValue(_ name: String) throws(ServiceStartError) -> String? {
+    let vault = try vault()
     switch try location() {
     case .sqlite(let path):
       guard access(path, F_OK) == 0 else {
@@ -78,10 +82,10 @@ extension ServiceSettings {
           message: "There is no store at \(path); name it with --store, or ask a service with --server.")
       }
       return try ServiceStartError.of { () throws(StoreError) in
-        try SQLiteReader(path: path, connections: 1).setting(name)
+        try SQLiteReader(path: path, connections: 1, vault: vault).setting(name)
       }
     case .postgres(let url):
-      let database = try database(url)
+      let database = try database(url, vault)
       return try ServiceStartError.of { () throws(StoreError) in
         try PostgresReader(database, connections: 1).setting(name)
       }
@@ -94,14 +98,17 @@ extension ServiceSettings {
   /// - Throws: If the store cannot be read.
   package func inspectStore(quick: Bool) throws(ServiceStartError) -> StoreReport {
     let inspection: any StoreInspection
+    let vault = try vault()
     switch try location() {
     case .sqlite(let path):
       let damaged = try ServiceStartError.of { () throws(StoreError) in try SQLiteInspection.report(ofDamagedLog: path)
       }
       if let damaged { return damaged }
-      inspection = try ServiceStartError.of { () throws(StoreError) in try SQLiteInspection(path: path) }
+      inspection = try ServiceStartError.of { () throws(StoreError) in
+        try SQLiteInspection(path: path, vault: vault)
+      }
     case .postgres(let url):
-      let database = try database(url)
+      let database = try database(url, vault)
       inspection = try ServiceStartError.of { () throws(StoreError) in try PostgresInspection(database) }
     }
     defer { inspection.close() }
@@ -132,7 +139,7 @@ extension ServiceSettings {
   }
 
   /// How to reach a database.
-  func database(_ url: String) throws(ServiceStartError) -> PostgresSettings {
+  func database(_ url: String, _ vault: Vault = .none) throws(ServiceStartError) -> PostgresSettings {
     var password: String?
     if let path = storePasswordFile {
       guard let content = FileContents.read(path) else {
@@ -142,7 +149,9 @@ extension ServiceSettings {
       // Editors and `echo` end a file with a line feed, which is not part of the password.
       password = String(decoding: content.prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
     }
-    return PostgresSettings(url, password: password)
+    var settings = PostgresSettings(url, password: password)
+    settings.vault = vault
+    return settings
   }
 
   /// Whether several instances can share the store.
@@ -160,7 +169,7 @@ extension ServiceSettings {
   }
 
   /// The absolute path of an existing file.
-  private static func absolute(_ path: String) -> String {
+  static func absolute(_ path: String) -> String {
     guard let resolved = realpath(path, nil) else { return path }
     defer { free(resolved) }
     return String(cString: resolved)

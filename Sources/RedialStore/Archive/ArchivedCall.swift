@@ -66,7 +66,9 @@ enum ArchiveWords {
   static let failures = words(StopReason.allCases)
   static let outcomes = words(OutcomeClass.allCases)
   static let steps = words(StatisticsStep.allCases)
-  static let documents = Dictionary(uniqueKeysWithValues: StoredDocument.Kind.allCases.map { ($0.rawValue, $0) })
+  /// Each store has data keys of its own.
+  static let documents = Dictionary(
+    uniqueKeysWithValues: StoredDocument.Kind.allCases.filter { $0 != .dataKey }.map { ($0.rawValue, $0) })
 
   private static func words<Word>(_ all: [Word]) -> [String: Word] {
     Dictionary(uniqueKeysWithValues: all.map { ("\($0)", $0) })

@@ -65,6 +65,11 @@ package enum StoreItem: Sendable, Hashable {
     counts.numbers.isEmpty ? nil : .counts(counts)
   }
 
+  /// A document that travels; nil for a data key, because each store has its own.
+  package static func travelling(_ document: StoredDocument) -> StoreItem? {
+    document.kind == .dataKey ? nil : .document(document)
+  }
+
   /// A setting that travels; nil for one of the place.
   package static func travelling(_ name: String, _ value: String) -> StoreItem? {
     settingsOfPlace.contains(name) ? nil : .setting(name: name, value: value)

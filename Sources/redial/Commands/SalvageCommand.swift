@@ -28,9 +28,12 @@ extension Command {
     let calls: Int
     switch (source, target) {
     case (let source?, let target?):
+      let vaults = try ArchiveCommands.open { () throws(ServiceStartError) in
+        (source: try settings[0].vault(), target: try settings[1].vault())
+      }
       do throws(StoreError) {
         calls = try StoreSalvage.run(
-          from: source, to: target, payloads: settings[0].payloads, at: WallClock.now,
+          from: source, to: target, payloads: settings[0].payloads, vaults: vaults, at: WallClock.now,
           report: omissions.report)
       } catch {
         throw CommandError(error)

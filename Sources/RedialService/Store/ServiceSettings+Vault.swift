@@ -1,0 +1,23 @@
+internal import Glibc
+internal import RedialModel
+package import RedialStore
+
+/// What encrypts the values of a store.
+extension ServiceSettings {
+  /// The vault of the store that the settings name. Each opened store has its own.
+  ///
+  /// - Parameter made: Is called with the path of a key file that was made beside the store.
+  /// - Throws: If the key cannot be used.
+  package func vault(made: @escaping @Sendable (_ path: String) -> Void = { _ in }) throws(ServiceStartError) -> Vault {
+    if let path = encryptionKeyFile {
+      return Vault(try ServiceStartError.of { () throws(StoreError) in try KeyFile(path) }, sealsAll: true)
+    }
+    switch try location() {
+    case .sqlite(let path):
+      let place = Self.absolute(path)
+      return Vault(try ServiceStartError.of { () throws(StoreError) in try KeyFile(besideStore: place, made: made) })
+    // No file is beside all instances.
+    case .postgres: return .none
+    }
+  }
+}

@@ -1,0 +1,109 @@
+internal import Glibc
+package import RedialCore
+package import RedialModel
+
+/// The time of the machine's clock, for people who look at a key.
+enum WallTime {
+  static var now: Timestamp {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
+  }
+}
+
+/// The key that seals a namespace's values.
+final class DataKey: Sendable {
+  let id: UInt32
+  let namespace: String
+  /// 1 for a namespace's first key; new values are sealed by the key with the highest one.
+  let generation: Int
+  let cipher: GCMKey
+
+  init(id: UInt32, namespace: String, generation: Int, _ key: [UInt8]) {
+    (self.id, self.namespace, self.generation) = (id, namespace, generation)
+    cipher = GCMKey(key)
+  }
+}
+
+/// The data keys of a store.
+struct DataKeys {
+  private(set) var all: [UInt32: DataKey] = [:]
+  /// The key that seals the new values of a namespace.
+  private(set) var current: [String: DataKey] = [:]
+  /// The namespaces of keys that were erased.
+  private(set) var erased: [UInt32: String] = [:]
+  /// The last generation of a namespace of which a key was erased.
+  private var generations: [String: Int] = [:]
+
+  /// Whether there is or was a key with a number.
+  func knows(_ id: UInt32) -> Bool { all[id] != nil || erased[id] != nil }
+
+  /// The highest generation of a namespace's keys; 0 if it never had one.
+  func lastGeneration(of namespace: String) -> Int {
+    max(current[namespace]?.generation ?? 0, generations[namespace] ?? 0)
+  }
+
+  /// Adds a key; nil for one that was erased.
+  mutating func add(_ stored: StoredDataKey, _ key: DataKey?) {
+    guard let key else {
+      erased[UInt32(stored.key)] = stored.namespace
+      generations[stored.namespace] = max(generations[stored.namespace] ?? 0, stored.generation)
+      return
+    }
+    all[key.id] = key
+    if key.generation > current[key.namespace]?.generation ?? 0 { current[key.namespace] = key }
+  }
+
+  mutating func remove(_ stored: StoredDataKey) {
+    all[UInt32(stored.key)] = nil
+    current[stored.namespace] = all.values.filter { $0.namespace == stored.namespace }.max {
+      $0.generation < $1.generation
+    }
+  }
+}
+
+/// A data key as the store has it, a document whose id is its namespace and its generation.
+package struct StoredDataKey: StoredRecord, Hashable {
+  /// The number that sealed values name.
+  package var key = 0
+  package var namespace = ""
+  package var generation = 0
+  /// The key itself, wrapped, in base 64; empty if it was erased.
+  package var wrapped = ""
+  /// The key that wraps it, by its fingerprint, or `command`.
+  package var by = ""
+  package var createdAt = Timestamp.epoch
+  /// When it was erased; nothing that it sealed can be read any more.
+  package var erasedAt: Timestamp?
+
+  package init() {}
+
+  package static func fields<Visitor: FieldVisitor & ~Copyable>(
+    _ visitor: inout Visitor, _ record: inout StoredDataKey
+  ) throws(Visitor.Failure) {
+    try visitor.visit("key", &record.key)
+    try visitor.visit("namespace", &record.namespace)
+    try visitor.visit("generation", &record.generation)
+    try visitor.visit("wrapped", &record.wrapped)
+    try visitor.visit("by", &record.by)
+    try visitor.visit("createdAt", &record.createdAt)
+    try visitor.visit("erasedAt", &record.erasedAt)
+  }
+
+  package var isComplete: Bool {
+    UInt32(exactly: key) != nil && !namespace.isEmpty && generation > 0 && (wrapped.isEmpty == (erasedAt != nil))
+  }
+
+  /// It as a document.
+  package var document: StoredDocument { StoredDocument(.dataKey, id: "\(namespace)@\(generation)", bytes) }
+
+  /// Reads a document.
+  package init(_ document: StoredDocument) throws(StoreError) {
+    guard let record = StoredDataKey(document: document.content) else {
+      throw StoreError(
+        kind: .corrupt,
+        message: "The data key \(document.id) in the store cannot be read. Restore the store from a backup.")
+    }
+    self = record
+  }
+}

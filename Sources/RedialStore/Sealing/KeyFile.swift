@@ -1,0 +1,138 @@
+internal import Glibc
+internal import RedialJSON
+package import RedialModel
+internal import Synchronization
+
+/// The file with the key that wraps data keys: 32 bytes in base 64 on its first line. Further lines are older keys, which only
+/// unwrap.
+package final class KeyFile: KeyKeeper {
+  private struct Key: Sendable {
+    let fingerprint: String
+    let cipher: GCMKey
+  }
+
+  private let path: String
+  /// Whether it lies beside the store, and is made when it is first needed.
+  private let isBeside: Bool
+  private let keys: Mutex<[Key]>
+  /// Is called when the file was made.
+  private let made: @Sendable (_ path: String) -> Void
+
+  /// Reads the file that a setting names.
+  package init(_ path: String) throws(StoreError) {
+    (self.path, isBeside, made) = (path, false, { _ in })
+    keys = Mutex(try Self.read(path, isOptional: false))
+  }
+
+  /// The file beside a store, if there is one yet.
+  ///
+  /// - Parameter made: Is called when the file was made.
+  package init(besideStore path: String, made: @escaping @Sendable (_ path: String) -> Void) throws(StoreError) {
+    (self.path, isBeside, self.made) = (path + ".key", true, made)
+    keys = Mutex(try Self.read(path + ".key", isOptional: true))
+  }
+
+  package func wrap(_ key: [UInt8], _ name: SealedName) throws(StoreError) -> (wrapped: [UInt8], by: String) {
+    let first = try first()
+    return (
+      Sealing.seal(key, name, key: 0, first.cipher, nonce: SealingBytes.random(GCMKey.nonceBytes)), first.fingerprint
+    )
+  }
+
+  package func unwrap(_ wrapped: [UInt8], by: String, _ name: SealedName) throws(StoreError) -> [UInt8] {
+    let known = keys.withLock { $0 }
+    guard let key = known.first(where: { $0.fingerprint == by }) else {
+      let has = known.isEmpty ? "there is no such file" : "it has \(known.map(\.fingerprint).joined(separator: ", "))"
+      throw StoreError(
+        kind: .unavailable,
+        message: "The store's data keys are wrapped by the key \(by), and \(path) does not have it: \(has). "
+          + "Let encryptionKeyFile (REDIAL_ENCRYPTION_KEY_FILE) name the file with this key. Nothing was changed.")
+    }
+    guard let plain = wrapped.withUnsafeBufferPointer({ Sealing.open($0, name, key.cipher) }),
+      plain.count == GCMKey.keyBytes
+    else {
+      throw StoreError(
+        kind: .corrupt,
+        message: "A data key in the store, wrapped by \(by), is damaged (\(name)). Restore the store from a backup.")
+    }
+    return plain
+  }
+
+  package func isOld(by: String) -> Bool {
+    keys.withLock { $0.first.map { $0.fingerprint != by } ?? false }
+  }
+
+  /// The key that wraps. The file beside a store is made for it.
+  private func first() throws(StoreError) -> Key {
+    if let key = keys.withLock({ $0.first }) { return key }
+    let isNew = try Self.make(path)
+    let read = try Self.read(path, isOptional: false)
+    keys.withLock { $0 = read }
+    if isNew { made(path) }
+    return read[0]
+  }
+
+  // MARK: The file
+
+  private static func read(_ path: String, isOptional: Bool) throws(StoreError) -> [Key] {
+    func refusal(_ reason: String) -> StoreError {
+      StoreError(
+        kind: .unavailable,
+        message:
+          "The key file \(path) cannot be used: \(reason). It must have mode 0600, and 32 random bytes in base 64, "
+          + "such as `(umask 077; openssl rand -base64 32 > FILE)` makes it.")
+    }
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    if file < 0, isOptional, errno == ENOENT { return [] }
+    guard file >= 0 else { throw refusal(String(cString: strerror(errno))) }
+    defer { close(file) }
+    var status = stat()
+    guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw refusal("it is not a file") }
+    guard status.st_mode & 0o077 == 0 else {
+      throw refusal("others may read it, its mode is 0\(String(status.st_mode & 0o777, radix: 8))")
+    }
+    var bytes = [UInt8](repeating: 0, count: 16 * 1024)
+    let count = Glibc.read(file, &bytes, bytes.count)
+    guard count >= 0 else { throw refusal(String(cString: strerror(errno))) }
+    let lines = String(decoding: bytes.prefix(count), as: UTF8.self).split { $0.isNewline }
+    var keys: [Key] = []
+    for line in lines {
+      guard let key = Base64.decode(String(line)), key.count == GCMKey.keyBytes else {
+        throw refusal("line \(keys.count + 1) is not the base 64 of 32 bytes")
+      }
+      keys.append(Key(fingerprint: SealingBytes.fingerprint(key), cipher: GCMKey(key)))
+    }
+    guard !keys.isEmpty else { throw refusal("it is empty") }
+    return keys
+  }
+
+  /// Makes the file, complete or not at all, unless there is one.
+  ///
+  /// - Returns: Whether it was made.
+  private static func make(_ path: String) throws(StoreError) -> Bool {
+    let passing = "\(path).\(getpid())"
+    func failure() -> StoreError {
+      StoreError(
+        kind: .unavailable,
+        message: "The key file \(path), which secrets in the store need, could not be made: "
+          + "\(String(cString: strerror(errno))). Make the folder writable, or set encryptionKeyFile.")
+    }
+    unlink(passing)
+    let file = open(passing, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw failure() }
+    defer { unlink(passing) }
+    let text = Array((Base64.encode(SealingBytes.random(GCMKey.keyBytes)) + "\n").utf8)
+    let isWritten = write(file, text, text.count) == text.count && fsync(file) == 0
+    close(file)
+    guard isWritten else { throw failure() }
+    let isNew = link(passing, path) == 0
+    guard isNew || errno == EEXIST else { throw failure() }
+    let folder = path.contains("/") ? String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) : "."
+    let directory = open(folder.isEmpty ? "/" : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard directory >= 0 else { throw failure() }
+    defer { close(directory) }
+    // Values that it seals must not outlive it.
+    guard fsync(directory) == 0 else { throw failure() }
+    return isNew
+  }
+}

@@ -1,0 +1,251 @@
+package import RedialModel
+internal import RedialJSON
+internal import Synchronization
+
+/// The data keys of a store that is open, and what is sealed by them. It is used from any thread.
+///
+/// Without a key that a person has set up, payloads are stored as they are, and only secrets are sealed, by a key beside the store.
+package final class Vault: Sendable {
+  /// Seals nothing.
+  package static let none = Vault()
+
+  /// In place of a namespace, for what belongs to the service itself. No namespace has this name.
+  package static let service = "*"
+
+  /// Whether all payloads are sealed, and not only secrets.
+  package let sealsAll: Bool
+  private let keeper: (any KeyKeeper)?
+  private let state = Mutex(State())
+
+  private struct State {
+    var keys = DataKeys()
+    /// Keys that are not committed yet.
+    var pending: [StoredDataKey] = []
+    var nonces = Nonces()
+    var reader: (@Sendable () throws(StoreError) -> [StoredDocument])?
+  }
+
+  /// - Parameters:
+  ///   - keeper: Wraps the data keys; nil if there is no key.
+  ///   - sealsAll: Whether all payloads are sealed, and not only secrets.
+  package init(_ keeper: (any KeyKeeper)? = nil, sealsAll: Bool = false) {
+    self.keeper = keeper
+    self.sealsAll = sealsAll && keeper != nil
+  }
+
+  /// Whether secrets can be sealed.
+  package var canSeal: Bool { keeper != nil }
+
+  /// Why a secret is not stored.
+  package static func refusal(of what: String) -> StoreError {
+    StoreError(
+      kind: .unavailable,
+      message: "\(what) was not stored: this store has no key to encrypt it with. Set encryptionKeyFile "
+        + "(REDIAL_ENCRYPTION_KEY_FILE) to the same file for all instances, and start them again.")
+  }
+
+  // MARK: What is sealed
+
+  /// Whether documents of a kind are sealed.
+  package func seals(_ kind: StoredDocument.Kind) -> Bool {
+    kind != .dataKey && (sealsAll || canSeal && kind.isSecret)
+  }
+
+  /// Whether a value of the service is sealed.
+  package func seals(setting name: String) -> Bool { canSeal && Self.secrets.contains(name) }
+
+  /// The values of the service that are secrets.
+  package static let secrets: Set<String> = ["webhookSecret", "peerSecret"]
+
+  // MARK: Keys
+
+  /// Sets who reads the data keys of the store again, when a value names one that is not known.
+  package func read(by reader: @escaping @Sendable () throws(StoreError) -> [StoredDocument]) {
+    state.withLock { $0.reader = reader }
+  }
+
+  /// Takes the data keys of the store.
+  ///
+  /// - Returns: Those that another key should wrap, as they should be stored.
+  /// - Throws: If one cannot be unwrapped, because this is not the key that the store was written with.
+  @discardableResult
+  package func load(_ documents: [StoredDocument]) throws(StoreError) -> [StoredDocument] {
+    var (loaded, old): ([(StoredDataKey, DataKey?)], [StoredDocument]) = ([], [])
+    let known = state.withLock { $0.keys.all }
+    for document in documents {
+      var stored = try StoredDataKey(document)
+      guard stored.erasedAt == nil else {
+        loaded.append((stored, nil))
+        continue
+      }
+      let key: DataKey
+      if let found = known[UInt32(stored.key)] { key = found } else { key = try unwrapped(stored) }
+      if let keeper, keeper.isOld(by: stored.by) {
+        try wrap(key.cipher.bytes, in: &stored)
+        old.append(stored.document)
+      }
+      loaded.append((stored, key))
+    }
+    state.withLock { state in
+      let before = state.keys
+      state.keys = DataKeys()
+      for (stored, key) in loaded { state.keys.add(stored, key) }
+      for stored in state.pending {
+        if let key = before.all[UInt32(stored.key)] { state.keys.add(stored, key) }
+      }
+    }
+    return old
+  }
+
+  /// A new data key for a namespace, to be stored before it is used; nil if it has one.
+  ///
+  /// - Parameter isNext: Whether it gets another one.
+  package func newKey(
+    of namespace: String, isNext: Bool = false
+  ) throws(StoreError) -> StoredDocument? {
+    guard isNext || state.withLock({ $0.keys.current[namespace] == nil }) else { return nil }
+    guard keeper != nil else { throw Self.refusal(of: "A secret") }
+    var stored = StoredDataKey()
+    repeat {
+      stored.key = Int(SealingBytes.random(4).reduce(0 as UInt32) { $0 << 8 | UInt32($1) })
+    } while state.withLock { $0.keys.knows(UInt32(stored.key)) }
+    stored.namespace = namespace
+    stored.generation = 1 + state.withLock { $0.keys.lastGeneration(of: namespace) }
+    stored.createdAt = WallTime.now
+    try wrap(SealingBytes.random(GCMKey.keyBytes), in: &stored)
+    return stored.document
+  }
+
+  /// Takes a new data key that is part of a transaction, until ``didCommit()`` or ``didRollBack()``.
+  package func add(_ document: StoredDocument) throws(StoreError) {
+    let stored = try StoredDataKey(document)
+    let key = try unwrapped(stored)
+    state.withLock { state in
+      state.keys.add(stored, key)
+      state.pending.append(stored)
+    }
+  }
+
+  /// The transaction's keys are committed.
+  package func didCommit() {
+    guard canSeal else { return }
+    state.withLock { $0.pending = [] }
+  }
+
+  /// The transaction's keys are not in the store.
+  package func didRollBack() {
+    guard canSeal else { return }
+    state.withLock { state in
+      for stored in state.pending { state.keys.remove(stored) }
+      state.pending = []
+    }
+  }
+
+  private func wrap(_ key: [UInt8], in stored: inout StoredDataKey) throws(StoreError) {
+    guard let keeper else { throw Self.refusal(of: "A data key") }
+    let (wrapped, by) = try keeper.wrap(key, .dataKey(UInt32(stored.key), namespace: stored.namespace))
+    (stored.wrapped, stored.by) = (Base64.encode(wrapped), by)
+  }
+
+  private func unwrapped(_ stored: StoredDataKey) throws(StoreError) -> DataKey {
+    guard let keeper else {
+      throw StoreError(
+        kind: .unavailable,
+        message: "Values of the store are encrypted, and their keys are wrapped by the key \(stored.by). Let "
+          + "encryptionKeyFile (REDIAL_ENCRYPTION_KEY_FILE) name the file with this key. Nothing was changed.")
+    }
+    let id = UInt32(stored.key)
+    let key = try keeper.unwrap(
+      Base64.decode(stored.wrapped) ?? [], by: stored.by, .dataKey(id, namespace: stored.namespace))
+    return DataKey(id: id, namespace: stored.namespace, generation: stored.generation, key)
+  }
+
+  // MARK: Values
+
+  /// Seals a value by the key of a namespace, which must have one.
+  package func seal(_ plain: [UInt8], _ name: SealedName, in namespace: String) -> [UInt8] {
+    let chunks = SealedForm.chunks(of: plain.count)
+    let (key, nonce) = state.withLock { state in (state.keys.current[namespace], state.nonces.take(chunks)) }
+    guard let key else { preconditionFailure("there is no data key of \(namespace)") }
+    return Sealing.seal(plain, name, key: key.id, key.cipher, nonce: nonce)
+  }
+
+  /// Opens a value.
+  package func open(_ sealed: UnsafeBufferPointer<UInt8>, _ name: SealedName) throws(SealDamage) -> [UInt8] {
+    let key = try key(of: sealed)
+    guard let plain = Sealing.open(sealed, name, key.cipher) else { throw .changed }
+    return plain
+  }
+
+  /// A value that may be sealed, where a plain one is JSON or nothing.
+  package func opened(_ bytes: [UInt8], _ name: SealedName) throws(SealDamage) -> [UInt8] {
+    guard bytes.first == SealedForm.marker else { return bytes }
+    return try bytes.withUnsafeBufferPointer { bytes throws(SealDamage) in try open(bytes, name) }
+  }
+
+  /// The same of a column of text.
+  package func opened(_ text: String, _ name: SealedName) throws(SealDamage) -> String {
+    guard text.hasPrefix(SealedForm.textPrefix) else { return text }
+    guard let sealed = Base64.decode(String(text.dropFirst(SealedForm.textPrefix.count))) else { throw .changed }
+    return String(decoding: try opened(sealed, name), as: UTF8.self)
+  }
+
+  /// The sealed form of a text.
+  package func seal(_ text: String, _ name: SealedName, in namespace: String) -> String {
+    SealedForm.textPrefix + Base64.encode(seal(Array(text.utf8), name, in: namespace))
+  }
+
+  private func key(of sealed: UnsafeBufferPointer<UInt8>) throws(SealDamage) -> DataKey {
+    guard let id = SealedForm.key(of: sealed) else { throw .changed }
+    if let key = state.withLock({ $0.keys.all[id] }) { return key }
+    try readAgain(id)
+    let (key, erased) = state.withLock { ($0.keys.all[id], $0.keys.erased[id]) }
+    if let key { return key }
+    throw erased.map { .erased(namespace: $0) } ?? .noKey(id)
+  }
+
+  /// Another process may have made the key.
+  private func readAgain(_ id: UInt32) throws(SealDamage) {
+    let (reader, isErased) = state.withLock { ($0.reader, $0.keys.erased[id] != nil) }
+    guard let reader, !isErased else { return }
+    do throws(StoreError) {
+      try load(try reader())
+    } catch {
+      throw .unreadable(error)
+    }
+  }
+}
+
+extension Vault {
+  /// A document as it was before it was stored.
+  package func opened(_ document: StoredDocument) throws(StoreError) -> StoredDocument {
+    guard document.content.first == SealedForm.marker else { return document }
+    do throws(SealDamage) {
+      let content = try opened(document.content, .document(document.kind, id: document.id))
+      return StoredDocument(document.kind, id: document.id, content)
+    } catch {
+      throw error.error("the \(document.kind.rawValue) \(document.id) in the store")
+    }
+  }
+
+  /// A document as it is to be stored, if its kind is sealed. There must be a key for it.
+  package func sealed(_ document: StoredDocument) -> StoredDocument {
+    guard seals(document.kind), document.content.first != SealedForm.marker else { return document }
+    let name = SealedName.document(document.kind, id: document.id)
+    return StoredDocument(document.kind, id: document.id, seal(document.content, name, in: Self.service))
+  }
+
+  /// A value of the service as it was before it was stored.
+  package func opened(setting name: String, _ value: String) throws(StoreError) -> String {
+    do throws(SealDamage) {
+      return try opened(value, .setting(name))
+    } catch {
+      throw error.error("the setting \(name) in the store")
+    }
+  }
+
+  /// A value of the service as it is to be stored.
+  package func sealed(setting name: String, _ value: String) -> String {
+    seals(setting: name) ? seal(value, .setting(name), in: Self.service) : value
+  }
+}
