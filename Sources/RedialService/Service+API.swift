@@ -25,7 +25,8 @@ extension Service {
         longestWait: settings.maxWaitTime, maxScan: settings.maxScan),
       TargetRoutes(
         clock: clock, commands: runtime.commands, targets: runtime.targets, forecasting: runtime.forecasting,
-        instances: runtime.instances, tlsDirectory: settings.engine.tlsDirectory),
+        instances: runtime.instances, tlsDirectory: settings.engine.tlsDirectory,
+        canEncrypt: limits.mayHaveSecrets),
       CredentialRoutes(
         queries: queries, changes: runtime.changes, instances: runtime.instances, credentials: runtime.credentials,
         limits: limits, maxCredentials: settings.maxCredentials),

@@ -84,6 +84,7 @@ package final class Service: Sendable {
     var limits = settings.descriptorLimits
     limits.policies = storedPolicies.policies
     limits.credentials = opened.credentials
+    limits.mayHaveSecrets = vault.canSeal
     // Whoever begins an operation may operate.
     var replayLimits = limits
     replayLimits.mayNameTargets = settings.targetNaming.allows(mayOperate: true)

@@ -396,3 +396,46 @@ def test_calls_that_wait_for_a_token_can_be_cancelled_and_outlive_a_stop(redial,
     service.start()
     assert service.ended(first)["state"] == "succeeded"
     assert len(target.requests) == 1
+
+
+# MARK: Several instances
+
+
+def key_file(folder):
+    """A file with a key that encrypts."""
+    path = folder / "key"
+    path.write_text(base64.b64encode(b"k" * 32).decode() + "\n")
+    path.chmod(0o600)
+    return str(path)
+
+
+def test_instances_share_credentials_and_one_token(instances, receiver, tmp_path):
+    target = receiver(lambda request: (401 if request.headers["authorization"] == "Bearer token-1" else 200, {}, b""))
+    endpoint = TokenEndpoint(receiver, lambda request: time.sleep(0.3))
+    cluster, services = instances(2, "--encryption-key-file", key_file(tmp_path))
+    put(services[0], "shop", **oauth(target, endpoint))
+
+    def known():
+        return all(s("GET", "/v1/credentials/shop").status == 200 for s in services)
+    processes.wait_until(known, "both know the credential")
+    # Targets of both instances.
+    calls = [service.submit(url=target.url, credential="shop", target=f"t{n}") for n in range(40) for service in services]
+    for identity in calls:
+        assert services[0].ended(identity)["state"] == "succeeded"
+    # The first token is refused, and one of them fetches another for both.
+    assert endpoint.given == 2, endpoint.given
+    assert {r.headers["authorization"] for r in target.requests} == {"Bearer token-1", "Bearer token-2"}
+    stored = cluster.query("SELECT kind, encode(content, 'escape') FROM redial.documents", "redial")
+    assert "credential" in {kind for kind, _ in stored} and SECRET not in str(stored) and "token-2" not in str(stored)
+
+
+def test_without_a_key_no_database_gets_a_secret(instances, receiver):
+    target = receiver()
+    _, (service,) = instances(1)
+    answer = service("PUT", "/v1/credentials/token", bearer(target))
+    assert (answer.status, answer.json["code"]) == (409, "noEncryptionKey") and "encryptionKeyFile" in answer.json["detail"]
+    sign = {"type": "github", "secret": SECRET}
+    for method, path, body in [("POST", "/v1/calls", {"url": target.url, "sign": sign}), ("PUT", "/v1/targets/a", {"sign": sign}),
+                               ("PATCH", "/v1/targets/a", {"sign": sign})]:
+        answer = service(method, path, body)
+        assert answer.status == 422 and "encryptionKeyFile" in answer.json["errors"][0]["detail"], answer.body

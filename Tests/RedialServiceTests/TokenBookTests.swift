@@ -106,6 +106,7 @@ struct TokenBookTests {
     _ = book.need(shop, by: 1, at: now)
     _ = book.fetched(shop.key, of: shop.changedAt, token("one", for: .seconds(1000), at: now), at: now)
     #expect(book.refused("one", of: shop))
+    #expect(book.refused("one", of: shop))
     #expect(book.need(shop, by: 1, at: now) == Need(.wait, true))
     // Another call had it too: it waits for the same fetch.
     #expect(book.refused("one", of: shop))

@@ -115,6 +115,8 @@ extension RedialProblem.Code {
   public static let missingAPIKey = Self(rawValue: "missingAPIKey")
   /// The code `namespaceBacklogFull`.
   public static let namespaceBacklogFull = Self(rawValue: "namespaceBacklogFull")
+  /// The code `noEncryptionKey`.
+  public static let noEncryptionKey = Self(rawValue: "noEncryptionKey")
   /// The code `noRandomness`.
   public static let noRandomness = Self(rawValue: "noRandomness")
   /// The code `notAPeer`.

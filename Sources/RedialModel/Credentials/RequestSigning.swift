@@ -12,6 +12,10 @@ public enum RequestSigning: Sendable, Hashable {
     if case .given = self { true } else { false }
   }
 
+  /// Why secrets are refused by a service that cannot encrypt them.
+  public static let keyFault =
+    "cannot be stored, because there is no key to encrypt secrets with; the operator sets encryptionKeyFile"
+
   /// The members of an object that says it.
   static let names: [String] = {
     let parts = Set(CredentialType.allCases.filter(\.signs).flatMap(\.parts))

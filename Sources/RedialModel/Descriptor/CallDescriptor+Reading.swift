@@ -39,6 +39,7 @@ extension CallDescriptor {
         "may not be given with this key (setting targetNaming): leave it out to use the URL's origin, \(origin), or use a "
           + "key that the setting allows")
     }
+    if !limits.mayHaveSecrets, call.signing?.hasSecrets == true { reader.fault("/sign", RequestSigning.keyFault) }
     if let credentials = limits.credentials {
       let namespace = limits.namespace
       if let name = call.credential, let origin = reader.origin,

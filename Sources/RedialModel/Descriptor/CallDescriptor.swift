@@ -62,6 +62,8 @@ public struct CallDescriptor: Sendable {
     public var egress: EgressPolicy?
     /// The policies that a client may name; nil for none.
     public var policies: NamedPolicies?
+    /// Whether secrets can be stored, which needs a key to encrypt them with.
+    public var mayHaveSecrets = true
     /// The credentials that a client may name; nil if nobody knows them here.
     public var credentials: NamedCredentials?
     /// The namespace in which the client acts.

@@ -420,6 +420,12 @@ extension ProblemCode {
         .targets, 409, title: "There are too many credentials",
         cause: "The namespace has as many credentials as are kept.",
         remedy: "Delete one that is not needed.")
+    case .noEncryptionKey:
+      ProblemDeclaration(
+        .targets, 409, title: "There is no key to encrypt secrets with",
+        cause:
+          "Secrets are never stored in clear text, and several instances on PostgreSQL have no file beside the store.",
+        remedy: "Set `encryptionKeyFile` to the same file for all instances, and start them again.")
     case .alertNotFound:
       ProblemDeclaration(
         .issues, 404, title: "There is no such alert",

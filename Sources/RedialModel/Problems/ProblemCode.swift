@@ -85,6 +85,7 @@ public enum ProblemCode: String, CaseIterable, Sendable, Hashable {
   case credentialNotFound
   case invalidCredential
   case tooManyCredentials
+  case noEncryptionKey
 
   case issueNotFound
   case invalidIssue

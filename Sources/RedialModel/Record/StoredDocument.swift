@@ -19,11 +19,18 @@ public struct StoredDocument: Sendable, Hashable {
     case incidentMark
     /// What proves to targets who sends a request.
     case credential
+    /// Access tokens that instances share.
+    case accessToken
     /// Keys that encrypt the other values, wrapped.
     case dataKey
 
     /// Whether documents of the kind have secrets, which are encrypted wherever a key can be had.
-    public var isSecret: Bool { self == .webhookEndpoint || self == .credential || self == .alert }
+    public var isSecret: Bool {
+      switch self {
+      case .webhookEndpoint, .credential, .accessToken, .alert: true
+      case .apiKey, .policy, .operation, .issue, .incident, .incidentMark, .dataKey: false
+      }
+    }
   }
 
   public var kind: Kind

@@ -52,6 +52,14 @@ public struct TargetOverrides: Sendable, Hashable {
   /// No overrides.
   public init() {}
 
+  /// Refuses secrets, where there is no key to encrypt them with.
+  public func checkSecrets(canEncrypt: Bool) throws(Problem) {
+    guard hasSecrets, !canEncrypt else { return }
+    throw Problem(
+      .invalidTargetSettings, detail: "/sign \(RequestSigning.keyFault).",
+      errors: [.init(pointer: "/sign", detail: RequestSigning.keyFault)])
+  }
+
   /// Overrides everything with these settings.
   init(all settings: TargetSettings) {
     consecutiveFailures = settings.breaker.consecutiveFailures

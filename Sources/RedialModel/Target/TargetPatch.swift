@@ -19,6 +19,11 @@ public struct TargetPatch: Sendable, Hashable {
     try sets.checkFiles(in: directory)
   }
 
+  /// Refuses secrets, where there is no key to encrypt them with.
+  public func checkSecrets(canEncrypt: Bool) throws(Problem) {
+    try sets.checkSecrets(canEncrypt: canEncrypt)
+  }
+
   /// The overrides with this change.
   ///
   /// - Parameter key: The key of the target with the overrides.

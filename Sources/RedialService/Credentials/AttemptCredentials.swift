@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
@@ -8,24 +9,22 @@ internal import Synchronization
 final class AttemptCredentials: Sendable {
   let known: NamedCredentials
   private let state = Mutex(State())
+  private let shared: SharedTokens?
   private let log: Log
 
   private struct State: Sendable {
     var tokens = TokenBook()
     /// The fetches that are on their way, by the ids of their requests.
-    var fetches: [UInt64: Fetch] = [:]
+    var fetches: [UInt64: Credential] = [:]
     var lastFetch = AttemptCredentials.firstFetch
-  }
-
-  private struct Fetch: Sendable {
-    let credential: Credential
   }
 
   /// Ids from here on belong to fetches: those of calls are positive as signed numbers.
   private static let firstFetch: UInt64 = 1 << 63
 
-  init(_ known: NamedCredentials, log: Log) {
-    (self.known, self.log) = (known, log)
+  /// - Parameter shared: Where instances on one store leave tokens; nil if there can be no others.
+  init(_ known: NamedCredentials, shared: SharedTokens? = nil, log: Log) {
+    (self.known, self.shared, self.log) = (known, shared, log)
   }
 
   /// What an attempt does about its credentials.
@@ -39,8 +38,8 @@ final class AttemptCredentials: Sendable {
     case unavailable(String)
   }
 
-  /// What an attempt does, and the fetch of a token that has to begin.
-  func plan(_ start: AttemptStart, at now: Timestamp) -> (plan: Plan, fetch: TransportRequest?) {
+  /// What an attempt does, and the credential whose token has to be fetched.
+  func plan(_ start: AttemptStart, at now: Timestamp) -> (plan: Plan, fetch: Credential?) {
     guard start.credential != nil || start.signing != nil else { return (.none, nil) }
     var proof = AttemptProof()
     do throws(TokenFault) {
@@ -77,21 +76,11 @@ final class AttemptCredentials: Sendable {
 
   private func withToken(
     of credential: Credential, _ proof: AttemptProof, for start: AttemptStart, at now: Timestamp
-  ) -> (Plan, TransportRequest?) {
+  ) -> (Plan, Credential?) {
     state.withLock { state in
       let call = UInt64(start.call.id.rawValue)
       let (answer, mustFetch) = state.tokens.need(credential, by: call, at: now)
-      var fetch: TransportRequest?
-      if mustFetch {
-        state.lastFetch += 1
-        do throws(TokenFault) {
-          fetch = try TokenRequest.request(credential.content, id: state.lastFetch, at: now)
-          state.fetches[state.lastFetch] = Fetch(credential: credential)
-        } catch {
-          _ = state.tokens.fetched(credential.key, of: credential.changedAt, .failure(error), at: now)
-          return (.unavailable(error.message), nil)
-        }
-      }
+      let fetch = mustFetch ? credential : nil
       switch answer {
       case .use(let token):
         var proof = proof
@@ -100,6 +89,51 @@ final class AttemptCredentials: Sendable {
       case .wait: return (.wait, fetch)
       case .unavailable(let message): return (.unavailable(message), nil)
       }
+    }
+  }
+
+  // MARK: Fetching tokens
+
+  /// What is done about the fetch of a token.
+  enum FetchStep {
+    case send(TransportRequest)
+    /// Nothing is sent. These calls ask again.
+    case ask([UInt64])
+  }
+
+  /// Begins the fetch of a token; with other instances, one of them fetches it for all.
+  ///
+  /// - Parameter then: Gets what is done, on some thread.
+  func fetch(_ credential: Credential, then: @escaping @Sendable (FetchStep) -> Void) {
+    guard let shared else { return then(send(credential)) }
+    let refused = state.withLock { $0.tokens.refusedToken(of: credential) }
+    shared.decide(credential, inPlaceOf: refused) { [self] decision in
+      switch decision {
+      case .fetch: then(send(credential))
+      case .use(let token): then(.ask(fetched(credential, .success(token), at: Clock.wallTime())))
+      case .wait:
+        DispatchQueue.global().asyncAfter(deadline: .now() + Self.pollInterval) { [self] in
+          fetch(credential, then: then)
+        }
+      }
+    }
+  }
+
+  /// How often an instance looks whether another one has fetched a token.
+  private static let pollInterval = DispatchTimeInterval.milliseconds(100)
+
+  private func send(_ credential: Credential) -> FetchStep {
+    let now = Clock.wallTime()
+    let id = state.withLock { state in
+      state.lastFetch += 1
+      state.fetches[state.lastFetch] = credential
+      return state.lastFetch
+    }
+    do throws(TokenFault) {
+      return .send(try TokenRequest.request(credential.content, id: id, at: now))
+    } catch {
+      state.withLock { $0.fetches[id] = nil }
+      return .ask(fetched(credential, .failure(error), at: now))
     }
   }
 
@@ -114,16 +148,21 @@ final class AttemptCredentials: Sendable {
         others.append(ended)
         continue
       }
-      ready += state.withLock { state in
-        guard let credential = state.fetches.removeValue(forKey: ended.id)?.credential else { return [] }
-        let token = TokenRequest.token(in: ended.result, from: credential.content[.tokenURL], at: now)
-        if case .failure(let fault) = token {
-          log.write(.warning, "tokenNotFetched", [("credential", credential.key.text), ("error", fault.message)])
-        }
-        return state.tokens.fetched(credential.key, of: credential.changedAt, token, at: now)
-      }
+      guard let credential = state.withLock({ $0.fetches.removeValue(forKey: ended.id) }) else { continue }
+      let token = TokenRequest.token(in: ended.result, from: credential.content[.tokenURL], at: now)
+      shared?.keep(try? token.get(), of: credential)
+      ready += fetched(credential, token, at: now)
     }
     return (others, ready)
+  }
+
+  private func fetched(
+    _ credential: Credential, _ token: Result<TokenBook.Token, TokenFault>, at now: Timestamp
+  ) -> [UInt64] {
+    if case .failure(let fault) = token {
+      log.write(.warning, "tokenNotFetched", [("credential", credential.key.text), ("error", fault.message)])
+    }
+    return state.withLock { $0.tokens.fetched(credential.key, of: credential.changedAt, token, at: now) }
   }
 
   /// A target has answered 401 to a proof.

@@ -18,6 +18,11 @@ struct TokenBook {
     /// The time that a token has if its endpoint does not say.
     static let usualLifetime = Duration.seconds(300)
 
+    /// A token that another instance was given.
+    init(text: String, expiresAt: Timestamp, renewAt: Timestamp) {
+      (self.text, self.expiresAt, self.renewAt) = (text, expiresAt, renewAt)
+    }
+
     /// A token that was given now.
     ///
     /// - Parameter lifetime: From `expires_in` (RFC 6749 §5.1); nil if it was left out.
@@ -119,12 +124,17 @@ struct TokenBook {
   mutating func refused(_ token: String, of credential: Credential) -> Bool {
     var entry = entry(of: credential)
     defer { entries[credential.key] = entry }
-    // Another one is there already.
-    guard let current = entry.token, current.text == token else { return entry.token != nil || entry.isFetching }
+    // Another one is there already, or about to be.
+    guard let current = entry.token, current.text == token else {
+      return entry.token != nil || entry.isFetching || entry.refused == token
+    }
     guard !current.followsRefusal else { return false }
     (entry.token, entry.refused) = (nil, token)
     return true
   }
+
+  /// The token of a credential in whose place another one is needed, because a target has refused it.
+  func refusedToken(of credential: Credential) -> String? { entries[credential.key]?.refused }
 
   /// How the token of a credential stands.
   func standing(of credential: Credential, at now: Timestamp) -> Standing {

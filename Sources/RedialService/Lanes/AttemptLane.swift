@@ -153,7 +153,6 @@ final class AttemptLane: @unchecked Sendable {
   ) {
     let start = attempt.start
     let (plan, fetch) = credentials.plan(start, at: time)
-    if let fetch { made.requests.append(fetch) }
     switch plan {
     case .none: made.add(request(of: start, head), of: start, isTraced: tracer != nil)
     case .wait: waiting.withLock { $0[UInt64(start.call.id.rawValue)] = attempt }
@@ -164,6 +163,17 @@ final class AttemptLane: @unchecked Sendable {
         signing.async { [weak self] in self?.readAndStart(attempt, head, proof, at: time) }
       } else {
         add(proof, to: head, of: attempt, at: now, time, &made)
+      }
+    }
+    // Only now: the token may be there at once, and what waits for it must be known.
+    if let fetch { begin(fetch) }
+  }
+
+  private func begin(_ fetch: Credential) {
+    credentials.fetch(fetch) { [weak self] step in
+      switch step {
+      case .send(let request): self?.transport?.start([request])
+      case .ask(let calls): self?.resume(calls)
       }
     }
   }

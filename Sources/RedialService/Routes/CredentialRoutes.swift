@@ -47,6 +47,12 @@ struct CredentialRoutes: RouteGroup {
     let (name, namespace) = (try exchange.credentialName(), exchange.caller.namespace)
     let draft = try CredentialDraft.read(request.content, limits: limits)
     try Self.checkKey(of: draft.content)
+    guard limits.mayHaveSecrets else {
+      throw Problem(
+        .noEncryptionKey,
+        detail: "The credential \(name) was not stored: there is no key to encrypt it with. Set encryptionKeyFile "
+          + "(REDIAL_ENCRYPTION_KEY_FILE) to the same file for all instances, and start them again.")
+    }
     let known = credentials.known
     changes.makeDocuments(exchange) { store in
       let old = known[CredentialName(name, in: namespace)]
@@ -70,7 +76,9 @@ struct CredentialRoutes: RouteGroup {
     let known = credentials.known
     changes.makeDocuments(exchange) { store in
       let credential = try Self.require(known[name], name)
-      try store.commit([.remove(.credential, id: credential.documentID)])
+      try store.commit([
+        .remove(.credential, id: credential.documentID), .remove(.accessToken, id: credential.documentID),
+      ])
       known.remove(name)
       return HTTPResponse(status: 204, headers: [], body: [])
     }

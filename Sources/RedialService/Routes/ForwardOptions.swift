@@ -6,7 +6,7 @@ struct ForwardOptions {
   /// Members of a descriptor that are text.
   private static let texts: [Substring: StaticString] = [
     "delay": "delay", "start-at": "startAt", "target": "target", "ordering-key": "orderingKey",
-    "on-repeat": "onRepeat",
+    "on-repeat": "onRepeat", "credential": "credential",
   ]
 
   private var members: [(name: StaticString, value: [UInt8])] = []
@@ -25,7 +25,7 @@ struct ForwardOptions {
       labels.append(label)
       return nil
     case _ where !isFirst: return Self.problem(name, "is given twice")
-    case "policy", "callback", "capture", "redirects": return takeJSON(name, value)
+    case "policy", "callback", "capture", "redirects", "sign": return takeJSON(name, value)
     case "priority", "idempotent": return takeJSON(name, value == "?1" ? "true" : value == "?0" ? "false" : value)
     default:
       guard let member = Self.texts[name] else { return Self.problem(name, "is not an option") }
@@ -43,11 +43,12 @@ struct ForwardOptions {
       case "callback": "callback"
       case "capture": "capture"
       case "redirects": "redirects"
+      case "sign": "sign"
       case "priority": "priority"
       default: "idempotent"
       }
-    // A callback may be only its URL, and a policy only its name.
-    let isText = value.first != "{" && (name == "callback" || name == "policy")
+    // A callback may be only its URL, and a policy or what signs only its name.
+    let isText = value.first != "{" && (name == "callback" || name == "policy" || name == "sign")
     var writer = JSONWriter()
     if isText, name == "callback" {
       writer.beginObject()

@@ -12,6 +12,8 @@ struct TargetRoutes: RouteGroup {
   let instances: OtherInstances?
   /// The directory of the files that a target's TLS settings may name; nil if they may name none.
   let tlsDirectory: String?
+  /// Whether there is a key to encrypt secrets with.
+  let canEncrypt: Bool
 
   /// The longest key of a target in bytes: a URL with the longest possible host name, and some more.
   private static let longestKey = 512
@@ -57,6 +59,7 @@ struct TargetRoutes: RouteGroup {
     let overrides = try TargetOverrides.read(request.content)
     try overrides.checkOrigins(of: target)
     try overrides.checkFiles(in: filesDirectory(exchange))
+    try overrides.checkSecrets(canEncrypt: canEncrypt)
     perform(.configure(overrides), on: target, exchange)
   }
 
@@ -65,6 +68,7 @@ struct TargetRoutes: RouteGroup {
     try request.checkJSON()
     let patch = try TargetPatch(request.content)
     try patch.checkFiles(in: filesDirectory(exchange))
+    try patch.checkSecrets(canEncrypt: canEncrypt)
     perform(.patch(patch), on: target, exchange)
   }
 

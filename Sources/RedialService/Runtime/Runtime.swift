@@ -126,7 +126,8 @@ final class Runtime: Sendable {
       issues, deadlines, housekeeping.watch, messenger, instances?.link.table, lease: settings.leaseDuration,
       every: settings.alertInterval, log)
 
-    let credentials = AttemptCredentials(named, log: log)
+    let credentials = AttemptCredentials(
+      named, shared: sharing.map { _ in SharedTokens(store: store, log: log) }, log: log)
     self.credentials = credentials
     var configuration = settings.transport
     configuration.egress = settings.egress

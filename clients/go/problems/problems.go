@@ -174,6 +174,9 @@ type MissingAPIKey struct{ Refusal }
 // NamespaceBacklogFull is the problem with the code `namespaceBacklogFull`.
 type NamespaceBacklogFull struct{ Refusal }
 
+// NoEncryptionKey is the problem with the code `noEncryptionKey`.
+type NoEncryptionKey struct{ Refusal }
+
 // NoRandomness is the problem with the code `noRandomness`.
 type NoRandomness struct{ Refusal }
 
@@ -337,6 +340,7 @@ var types = map[string]func(Refusal) error{
 	"methodNotAllowed":         func(refusal Refusal) error { return &MethodNotAllowed{refusal} },
 	"missingAPIKey":            func(refusal Refusal) error { return &MissingAPIKey{refusal} },
 	"namespaceBacklogFull":     func(refusal Refusal) error { return &NamespaceBacklogFull{refusal} },
+	"noEncryptionKey":          func(refusal Refusal) error { return &NoEncryptionKey{refusal} },
 	"noRandomness":             func(refusal Refusal) error { return &NoRandomness{refusal} },
 	"notAPeer":                 func(refusal Refusal) error { return &NotAPeer{refusal} },
 	"notFound":                 func(refusal Refusal) error { return &NotFound{refusal} },

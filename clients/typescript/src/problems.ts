@@ -174,6 +174,9 @@ export class MissingAPIKey extends RedialProblem {}
 /** The problem with the code `namespaceBacklogFull`. */
 export class NamespaceBacklogFull extends RedialProblem {}
 
+/** The problem with the code `noEncryptionKey`. */
+export class NoEncryptionKey extends RedialProblem {}
+
 /** The problem with the code `noRandomness`. */
 export class NoRandomness extends RedialProblem {}
 
@@ -337,6 +340,7 @@ const types: Readonly<Record<string, typeof RedialProblem>> = {
   methodNotAllowed: MethodNotAllowed,
   missingAPIKey: MissingAPIKey,
   namespaceBacklogFull: NamespaceBacklogFull,
+  noEncryptionKey: NoEncryptionKey,
   noRandomness: NoRandomness,
   notAPeer: NotAPeer,
   notFound: NotFound,

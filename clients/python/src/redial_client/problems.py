@@ -239,6 +239,10 @@ class NamespaceBacklogFull(RedialProblem):
     """The problem with the code `namespaceBacklogFull`."""
 
 
+class NoEncryptionKey(RedialProblem):
+    """The problem with the code `noEncryptionKey`."""
+
+
 class NoRandomness(RedialProblem):
     """The problem with the code `noRandomness`."""
 
@@ -437,6 +441,7 @@ TYPES: Dict[str, Type[RedialProblem]] = {
     "methodNotAllowed": MethodNotAllowed,
     "missingAPIKey": MissingAPIKey,
     "namespaceBacklogFull": NamespaceBacklogFull,
+    "noEncryptionKey": NoEncryptionKey,
     "noRandomness": NoRandomness,
     "notAPeer": NotAPeer,
     "notFound": NotFound,
