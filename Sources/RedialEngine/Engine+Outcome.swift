@@ -153,6 +153,7 @@ extension Engine {
     calls[at: place].record.progress = progress
     Self.remember(attempt, in: &calls[at: place].record)
     calls.enter(.waiting, at: place)
+    attempt.namespace = calls[at: place].record.spec.namespace
     writes.append(.update(id, progress, attempt))
     if soon {
       calls.wait(id, until: due)
@@ -187,6 +188,7 @@ extension Engine {
     record.progress.waiting = nil
     // Only webhooks need these.
     if record.spec.callback != nil, let attempt { record.history.append(attempt) }
+    attempt?.namespace = record.spec.namespace
     writes.append(.update(id, record.progress, attempt))
     roster.countUnfinished(-1, at: roster.targets[call.target].namespace)
     roster.countEnd(of: record, isClients: record.kind == .call, of: call.target, at: now)

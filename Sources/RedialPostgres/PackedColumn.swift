@@ -11,14 +11,14 @@ enum PackedColumn {
   static let largest = 1600
 
   /// The packed attempt with which a stored call ends; nil if it has to be a row.
-  static func packed(_ change: FoldedWrites.Change, _ payloads: PayloadRule) -> [UInt8]? {
+  static func packed(_ change: FoldedWrites.Change, _ payloads: PayloadRule, _ vault: Vault) -> [UInt8]? {
     guard change.inserted == nil, change.progress?.state.isFinal == true, change.attempts.count == 1,
       let attempt = change.attempts.first, attempt.number == 1, payloads.keptResponses > 0
     else { return nil }
     let response = attempt.response
     // A larger one may become small, but then it is rare, and not worth being compressed twice.
     guard (response?.body.count ?? 0) + (response?.head.bytes.count ?? 0) <= largest else { return nil }
-    let stored = StoredAttempt(attempt, compressMinBytes: payloads.compressMinBytes)
+    let stored = StoredAttempt(attempt, of: change.id, compressMinBytes: payloads.compressMinBytes, vault)
     guard let packed = PackedAttempts.packed([stored]), packed.count <= largest else { return nil }
     return packed
   }
@@ -35,7 +35,7 @@ enum PackedColumn {
     do throws(AttemptDamage) {
       return try PackedAttempts.attempts(in: rows.bytes(row, column))
     } catch {
-      throw DamagedCall(id: CallID(rawValue: rows.integer(row, 0)), reason: error.reason)
+      throw error.of(CallID(rawValue: rows.integer(row, 0)))
     }
   }
 
@@ -46,12 +46,13 @@ enum PackedColumn {
     _ rows: PostgresRows, _ row: Int, _ column: Int, withResponses: Bool
   ) throws(DamagedCall) -> [AttemptRecord] {
     var records: [AttemptRecord] = []
+    let id = CallID(rawValue: rows.integer(row, 0))
     for var attempt in try stored(rows, row, column) {
       if !withResponses { attempt.response = nil }
       do throws(AttemptDamage) {
-        records.append(try attempt.record())
+        records.append(try attempt.record(of: id, rows.vault))
       } catch {
-        throw DamagedCall(id: CallID(rawValue: rows.integer(row, 0)), reason: error.reason)
+        throw error.of(id)
       }
     }
     return records

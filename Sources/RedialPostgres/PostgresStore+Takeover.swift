@@ -32,6 +32,7 @@ extension PostgresStore {
     _ damaged: [DamagedCall], _ session: LeaseSession, at now: Timestamp
   ) throws(StoreError) {
     var statement = PostgresStatement(ClaimQueries.setAside)
+    if let cause = damaged.lazy.compactMap(\.cause).first { throw cause }
     statement.add(damaged.map(\.id.rawValue))
     statement.add(session.id)
     statement.add(now.microseconds)

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import RedialModel
 internal import RedialStore
 
@@ -8,12 +9,20 @@ enum StoredDataKeys {
     "INSERT INTO documents (kind, id, content) VALUES ($1::text, $2::text, $3::bytea) ON CONFLICT (kind, id) DO NOTHING"
   )
 
+  /// How many seconds the database may be away meanwhile.
+  private static let patience = 5
+
   /// Lets a vault open the database's values, on a connection of its own when a value names a key that is not known.
   static func prepare(_ settings: PostgresSettings) {
     if settings.vault === Vault.none { return }
     settings.vault.read { [plain = settings.without()] () throws(StoreError) in
       let side = SideConnection(plain)
       defer { side.close() }
+      // Whoever asks has just read a value. Without its key it would have to leave the value where it is.
+      for _ in 0..<patience {
+        if let keys = try? all(side) { return keys }
+        sleep(1)
+      }
       return try all(side)
     }
   }

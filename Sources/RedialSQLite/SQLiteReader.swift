@@ -16,6 +16,7 @@ package final class SQLiteReader: CallReader {
   private let pool: ConnectionPool<ReadConnection>
   /// Changes that are not in the tables yet; nil if none are read.
   private let log: LogView?
+  private let vault: Vault
 
   /// Opens connections to an open store.
   ///
@@ -30,6 +31,7 @@ package final class SQLiteReader: CallReader {
     vault: Vault = .none, beside store: SQLiteStore? = nil
   ) throws(StoreError) {
     let vault = store?.vault ?? vault
+    self.vault = vault
     log = store?.log?.view
     self.connections = max(1, connections)
     if store == nil, vault !== Vault.none {
@@ -52,6 +54,7 @@ package final class SQLiteReader: CallReader {
     while true {
       let (logged, folds) = log?.call(id) ?? (nil, 0)
       if let record = logged?.record {
+        if let damage = logged?.new?.damage { throw damage.of(id).error }
         guard namespace == nil || namespace == record.spec.namespace else { return nil }
         return StoredCall(record: record, attempts: try attempts(of: record, logged, after: [], responses))
       }
@@ -71,9 +74,9 @@ package final class SQLiteReader: CallReader {
     of call: CallRecord, _ logged: LoggedCalls.Call?, after stored: [AttemptRecord], _ responses: AttemptRows.Responses
   ) throws(StoreError) -> [AttemptRecord] {
     do throws(AttemptDamage) {
-      return try logged?.attempts(after: stored, responses) ?? stored
+      return try logged?.attempts(of: call.id, after: stored, responses, vault) ?? stored
     } catch {
-      throw DamagedCall(id: call.id, reason: error.reason).of(call.spec).error
+      throw error.of(call.id).of(call.spec).error
     }
   }
 

@@ -89,6 +89,7 @@ extension SQLiteStore {
     switch try calls.read(id, namespace: try namespaces.find(address.namespace) ?? -1) {
     case nil: return .success(nil)
     case .damaged(let call):
+      if let cause = call.cause { throw cause }
       var error = call.error
       error.damaged = .init(id: id, hasEnded: try end(call, &damaged))
       return .failure(error)
@@ -165,6 +166,7 @@ extension SQLiteStore {
       switch try self.calls.read(id) {
       case nil: throw DamagedCall(id: id, reason: "an index names it and the table lacks it").error
       case .damaged(let call):
+        if let cause = call.cause { throw cause }
         try self.calls.setAside(id, at: time)
         try turns.pass(id)
         damaged.append(call)

@@ -44,7 +44,8 @@ extension SQLiteStore {
       if CallLog.takes(progress.state), log.hasRoom, attempt.map(calls.batching.canWait) != false {
         let known = log.call(id)
         let stored = known == nil ? try calls.kindInMemory(id) : nil
-        let logged = attempt.flatMap { LoggedAttempt(calls.stored($0)) }
+        var logged: LoggedAttempt?
+        if let attempt { logged = LoggedAttempt(try calls.stored(attempt, of: id)) }
         if known != nil || stored != nil, (logged == nil) == (attempt == nil), try isNew(attempt, of: id, known) {
           log.update(id, known, stored: stored, progress, logged)
           return true
@@ -98,7 +99,7 @@ extension SQLiteStore {
       case .insert: break
       case .update(let id, let progress, let attempt?) where calls.batching.canWait(attempt):
         try calls.update(id, progress)
-        attempts.append((id, calls.stored(attempt)))
+        attempts.append((id, try calls.stored(attempt, of: id)))
       default: try apply(write)
       }
     }
@@ -111,7 +112,7 @@ extension SQLiteStore {
     if leases.isShared, try !leases.owns(call.spec.target), try calls.contains(call.id) { return nil }
     return NewCall(
       call: call, targetID: try targets.intern(call.spec.target),
-      namespace: try namespaces.intern(call.spec.namespace), request: calls.request(of: call))
+      namespace: try namespaces.intern(call.spec.namespace), request: try calls.request(of: call))
   }
 
   /// Makes a change, within a transaction.

@@ -76,9 +76,9 @@ package final class SQLiteStore: CallStore {
     let old = try vault.load(documents.all(.dataKey))
     vault.read { [path = file.path] () throws(StoreError) in try StoredDataKeys.read(path) }
     counts = try CallCounts(on: connection, isShared: isShared)
-    targets = try TargetTable(on: connection)
+    targets = try TargetTable(on: connection, documents)
     namespaces = try NamespaceTable(on: connection)
-    calls = try CallTables(on: connection, payloads: payloads, counts: counts)
+    calls = try CallTables(on: connection, payloads: payloads, counts: counts, documents)
     var turns = try TurnTable(on: connection)
     search = try ClaimSearch(on: connection, isShared: isShared)
     leases = try StoreLease(on: connection, isShared: isShared)

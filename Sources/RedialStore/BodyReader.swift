@@ -2,6 +2,9 @@ package import RedialModel
 
 /// Reads request bodies from a store in pieces, from any thread: the memory for a body does not depend on its size.
 package protocol BodyReader: Sendable {
+  /// What opens sealed bodies.
+  var vault: Vault { get }
+
   /// How a body is stored.
   func form(of id: CallID) throws(StoredBodyError) -> StoredBodyForm
 
@@ -24,9 +27,12 @@ package struct StoredBodyForm: Sendable, Hashable {
   package var storedSize: Int
   /// Its size in bytes if it is compressed in the store; nil if it is not.
   package var inflatedSize: Int?
+  /// Whether it is sealed, in chunks.
+  package var isSealed: Bool
 
   /// Creates a form.
-  package init(storedSize: Int, inflatedSize: Int?) {
+  package init(storedSize: Int, inflatedSize: Int?, isSealed: Bool = false) {
+    self.isSealed = isSealed
     self.storedSize = storedSize
     self.inflatedSize = inflatedSize
   }

@@ -10,9 +10,13 @@ package struct DamagedCall: Error {
   /// What can be read.
   package let remains: CallRemains
 
+  /// The store's error, if it is not known whether the call is damaged: nothing must be done because of it.
+  package let cause: StoreError?
+
   /// Creates a report.
-  package init(id: CallID, reason: String, remains: CallRemains? = nil) {
+  package init(id: CallID, reason: String, remains: CallRemains? = nil, cause: StoreError? = nil) {
     self.id = id
+    self.cause = cause
     self.reason = reason
     self.remains = remains ?? CallRemains(id: id)
   }
@@ -20,11 +24,12 @@ package struct DamagedCall: Error {
   /// The same of a call whose spec is intact.
   package func of(_ spec: CallSpec) -> DamagedCall {
     DamagedCall(
-      id: id, reason: reason, remains: CallRemains(id: id, target: spec.targetName, labels: spec.labels))
+      id: id, reason: reason, remains: CallRemains(id: id, target: spec.targetName, labels: spec.labels), cause: cause)
   }
 
   /// The message for the client that requests this call.
   package var error: StoreError {
+    if let cause { return cause }
     var error = StoreError(
       kind: .corrupt,
       message: "\(id) cannot be read: \(reason). Keep a copy of the store before anything else; other calls go on.",

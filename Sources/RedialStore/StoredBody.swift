@@ -13,6 +13,8 @@ package final class StoredBody: @unchecked Sendable {
   private var position = 0
   /// How the body is stored; nil until some of it was read.
   private var form: Form?
+  /// How a sealed one is read; nil for another.
+  private var sealed: SealedReading?
 
   private enum Form {
     case plain
@@ -39,6 +41,7 @@ package final class StoredBody: @unchecked Sendable {
   package func rewind() {
     position = 0
     form = nil
+    sealed = nil
   }
 
   /// The next bytes of the body, in order; none at its end. Blocks while they are read.
@@ -60,17 +63,59 @@ package final class StoredBody: @unchecked Sendable {
       defer { form = .compressed(compressed) }
       return try inflate(wanted, of: &compressed)
     case .plain, nil:
-      return try bodies.bytes(of: id, position..<(position + wanted))
+      return try stored(position..<(position + wanted))
     }
   }
 
   private func begin() throws(StoredBodyError) -> Form {
-    let found = try bodies.form(of: id)
+    var found = try bodies.form(of: id)
+    if found.isSealed {
+      guard let plain = SealedForm.plainSize(of: found.storedSize) else {
+        throw .damaged("it has \(found.storedSize) encrypted bytes, which no body has")
+      }
+      sealed = SealedReading(size: found.storedSize)
+      found.storedSize = plain
+    }
     guard found.inflatedSize ?? found.storedSize == size else {
       throw .damaged("it has \(found.inflatedSize ?? found.storedSize) bytes where its call says \(size)")
     }
     guard found.inflatedSize != nil else { return .plain }
     return .compressed(Compressed(storedSize: found.storedSize, stream: try InflatingStream()))
+  }
+
+  /// Some bytes of the body as it is stored, before it was sealed.
+  private func stored(_ range: Range<Int>) throws(StoredBodyError) -> [UInt8] {
+    guard sealed != nil else { return try bodies.bytes(of: id, range) }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(range.count)
+    while bytes.count < range.count {
+      let next = range.lowerBound + bytes.count
+      let chunk = try chunk(next / SealedForm.chunkBytes)
+      let first = next % SealedForm.chunkBytes
+      let end = min(chunk.count, first + range.count - bytes.count)
+      guard first < end else { throw .damaged("it ends before its last byte") }
+      bytes += chunk[first..<end]
+    }
+    return bytes
+  }
+
+  private func chunk(_ number: Int) throws(StoredBodyError) -> [UInt8] {
+    guard var reading = sealed else { return [] }
+    if reading.number != number {
+      let range = SealedForm.range(ofChunk: number, in: reading.size)
+      if reading.head.isEmpty { reading.head = try bodies.bytes(of: id, 0..<SealedForm.headBytes) }
+      let bytes = try bodies.bytes(of: id, range)
+      do throws(SealDamage) {
+        reading.plain = try bodies.vault.open(
+          chunk: bytes, number, isLast: range.upperBound == reading.size, of: reading.head, .call(id, .body))
+      } catch {
+        if case .unreadable(let failure) = error { throw .unreadable(failure) }
+        throw .damaged(error.reason("it"))
+      }
+      reading.number = number
+      sealed = reading
+    }
+    return reading.plain
   }
 
   private func inflate(
@@ -84,11 +129,20 @@ package final class StoredBody: @unchecked Sendable {
       if compressed.stream.needsMore {
         let end = min(compressed.position + Self.compressedPiece, compressed.storedSize)
         guard compressed.position < end else { throw .damaged("it ends before its last byte") }
-        compressed.stream.feed(try bodies.bytes(of: id, compressed.position..<end))
+        compressed.stream.feed(try stored(compressed.position..<end))
         compressed.position = end
       }
       try compressed.stream.inflate(into: &piece, upTo: wanted)
     }
     return piece
   }
+}
+
+/// How a sealed body is read: the chunk that was opened last.
+private struct SealedReading {
+  /// The size of the sealed form.
+  let size: Int
+  var head: [UInt8] = []
+  var number: Int?
+  var plain: [UInt8] = []
 }

@@ -59,10 +59,10 @@ struct PackedColumnTests {
       }
       try store.commit(calls.map { .update($0.id, $0.progress, Sample.attempt(number)) })
       for (call, attempt) in zip(calls, first) {
-        var old = StoredAttempt(attempt, compressMinBytes: .max)
+        var old = StoredAttempt(attempt, of: call.id, compressMinBytes: .max, .none)
         if number > 2 { old.forgetBody() }
         let found = try #require(try reader.call(call.id, allResponses: true)).attempts
-        let expected = try old.record()
+        let expected = try old.record(of: call.id, .none)
         #expect(found.first == expected && found.count == number)
       }
     }

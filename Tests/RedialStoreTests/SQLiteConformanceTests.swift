@@ -7,21 +7,28 @@ import Testing
 struct SQLiteConformanceTests {
   let folder = TemporaryFolder()
 
-  var conformance: StoreConformance {
+  var conformance: StoreConformance { conformance { .none } }
+
+  private func conformance(_ vault: @escaping () -> Vault) -> StoreConformance {
     let path = folder.file("calls.db")
     return StoreConformance(
-      openStore: { try SQLiteStore(path: path) },
+      openStore: { try SQLiteStore(path: path, vault: vault()) },
       openReader: { try SQLiteReader(path: path, connections: 2, beside: $0 as? SQLiteStore) })
   }
 
   @Test("each rule", arguments: StoreConformance.cases)
   func conforms(_ rule: ConformanceCase<StoreConformance>) throws { try rule.run(conformance) }
 
+  @Test("each rule, when all payloads are sealed", arguments: StoreConformance.cases)
+  func conformsSealed(_ rule: ConformanceCase<StoreConformance>) throws { try rule.run(conformance(TestKey.vault)) }
+
   @Test("a document is changed as it is in the store")
   func documents() throws {
-    let store = try SQLiteStore(path: folder.file("documents.db"))
-    defer { store.close() }
-    try StoreConformance.documents(store, besides: store)
+    for vault in [Vault.none, TestKey.vault()] {
+      let store = try SQLiteStore(path: folder.file("documents-\(vault.sealsAll).db"), vault: vault)
+      defer { store.close() }
+      try StoreConformance.documents(store, besides: store)
+    }
   }
 
   @Test("in a store that is too large the calls that ended first are removed early, but not at once")

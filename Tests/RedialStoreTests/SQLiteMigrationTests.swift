@@ -10,13 +10,23 @@ import Testing
 struct SQLiteMigrationTests {
   let folder = TemporaryFolder()
 
-  var conformance: MigrationConformance {
+  var conformance: MigrationConformance { conformance { .none } }
+
+  private func conformance(_ vault: @escaping () -> Vault) -> MigrationConformance {
     let (from, to) = (folder.file("from.db"), folder.file("to.db"))
+    func filling(_ path: String) throws(StoreError) -> any MigrationDestination {
+      try SQLiteArchiveDestination(filling: path, payloads: PayloadRule(), vault: vault())
+    }
     return MigrationConformance(
-      openSource: { () throws(StoreError) in try SQLiteSource(path: from) },
-      openFilling: { () throws(StoreError) in try SQLiteArchiveDestination(filling: from, payloads: PayloadRule()) },
-      openDestination: { () throws(StoreError) in try SQLiteArchiveDestination(filling: to, payloads: PayloadRule()) },
-      openResult: { () throws(StoreError) in try SQLiteSource(path: to) })
+      openSource: { () throws(StoreError) in try SQLiteSource(path: from, vault: vault()) },
+      openFilling: { () throws(StoreError) in try filling(from) },
+      openDestination: { () throws(StoreError) in try filling(to) },
+      openResult: { () throws(StoreError) in try SQLiteSource(path: to, vault: vault()) })
+  }
+
+  @Test("each rule, when all payloads are sealed", arguments: MigrationConformance.cases)
+  func conformsSealed(_ rule: ConformanceCase<MigrationConformance>) throws {
+    try rule.run(conformance(TestKey.vault))
   }
 
   @Test("each rule", arguments: MigrationConformance.cases)

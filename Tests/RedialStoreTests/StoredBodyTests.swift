@@ -15,10 +15,12 @@ struct StoredBodyTests {
   }()
   private static let text = Array(String(repeating: #"{"amount": 100, "currency": "EUR"}, "#, count: 9000).utf8)
 
-  private func store(_ bodies: [[UInt8]], streamAbove: Int = 1000) throws -> SQLiteStore {
+  private func store(
+    _ bodies: [[UInt8]], streamAbove: Int = 1000, vault: Vault = .none
+  ) throws -> SQLiteStore {
     var rule = PayloadRule()
     rule.streamBodiesAbove = streamAbove
-    let store = try SQLiteStore(path: folder.file("calls.db"), payloads: rule)
+    let store = try SQLiteStore(path: folder.file("calls.db"), payloads: rule, vault: vault)
     try store.commit(
       bodies.enumerated().map { .insert(Sample.call($0.offset, .scheduled, due: Sample.start, body: $0.element)) })
     return store
@@ -34,12 +36,13 @@ struct StoredBodyTests {
     }
   }
 
-  @Test("they are read back unchanged, compressed or not, in pieces of any size, and again after a rewind")
-  func roundTrip() throws {
+  @Test("they are read back unchanged, compressed or not, in pieces of any size, and again after a rewind", arguments: [false, true])
+  func roundTrip(isSealed: Bool) throws {
     let bodies = [Self.noise, Self.text, Self.noise + Self.text, Array(Self.text.prefix(4097))]
-    let store = try store(bodies)
+    let vault = isSealed ? TestKey.vault() : .none
+    let store = try store(bodies, vault: vault)
     defer { store.close() }
-    let stored = try StoredBodies(path: folder.file("calls.db"), connections: 1)
+    let stored = try StoredBodies(path: folder.file("calls.db"), connections: 1, vault: vault)
     let compressed: Int64? = try store.file.connection.value(
       "check", "SELECT count(*) FROM requests WHERE body_size IS NOT NULL"
     ) { $0.integer(0) }

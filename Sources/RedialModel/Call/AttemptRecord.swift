@@ -10,6 +10,8 @@ public struct AttemptRecord: Sendable, Hashable {
   public var result: AttemptResult
   /// What was decided about the call; nil if that is unknown.
   public var decision: AttemptDecision?
+  /// The namespace of the call, by whose key a store encrypts the answer. One that is read has the default one.
+  public var namespace = Namespace.default
 
   /// Creates a record of a result.
   public init(number: Int, startedAt: Timestamp, _ result: AttemptResult, decision: AttemptDecision? = nil) {

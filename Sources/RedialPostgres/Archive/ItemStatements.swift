@@ -23,17 +23,17 @@ struct ItemStatements {
       targets: Set(targets.map(\.key)),
       namespaces: Set(counts.map(\.namespace) + targets.map { $0.key.namespace }))
     let vault = table.side.settings.vault
-    if vault.sealsAll || settings.contains(where: { vault.seals(setting: $0.name) })
-      || documents.contains(where: { vault.seals($0.kind) })
-    {
-      try StoredDataKeys.ensure([Vault.service], table.side)
+    var sealed = Set(targets.filter { vault.seals($0.record) }.map(\.key.namespace.name))
+    if settings.contains(where: { vault.seals(setting: $0.name) }) || documents.contains(where: { vault.seals($0.kind) }) {
+      sealed.insert(Vault.service)
     }
+    try StoredDataKeys.ensure(sealed, table.side)
     if !settings.isEmpty { add(settings.map { ($0.name, vault.sealed(setting: $0.name, $0.value)) }) }
     if !documents.isEmpty { add(documents.map { vault.sealed($0) }) }
     if !targets.isEmpty {
       var statement = PostgresStatement(Self.putTargets)
       statement.add(targets.map { numbers.targets[$0.key] ?? 0 })
-      statement.add(byteStrings: targets.map(\.record.bytes))
+      statement.add(byteStrings: try targets.map { key, record throws(StoreError) in try vault.sealed(record, of: key) })
       statements.append(statement)
     }
     if !counts.isEmpty {

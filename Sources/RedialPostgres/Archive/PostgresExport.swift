@@ -85,7 +85,7 @@ package final class PostgresExport: ArchiveSource {
     case .target:
       let key: TargetKey = rows.key(row, 0)
       let record = rows.withBytes(row, 1) { bytes in
-        Result { () throws(StoreError) in try TargetRecord(bytes, of: key, in: place) }
+        Result { () throws(StoreError) in try TargetRecord(bytes, of: key, in: place, rows.vault) }
       }
       return .travelling(key, try record.get())
     case .counts: return try Self.counts(rows, row)

@@ -146,7 +146,7 @@ enum CommitQueries {
   static let forgetBodies = PostgresQuery(
     "forget_bodies", "forget response bodies",
     """
-    UPDATE attempts a SET response_body = NULL, response_body_size = NULL, truncated = 1
+    UPDATE attempts a SET response_body = NULL, response_body_size = NULL, truncated = a.truncated | 1
     FROM unnest($1::int8[], $2::int8[]) AS u (call_id, number)
     WHERE \(Lookup.row("a.call_id", "u.call_id")) AND a.number = u.number AND length(a.response_body) > 0
     """)

@@ -35,15 +35,18 @@ struct CommitStatements {
   private static let sweep: Int64 = 8
 
   /// The statements, in order, without the fence.
-  func statements(_ writes: FoldedWrites) -> [PostgresStatement] {
+  ///
+  /// - Throws: If there is a secret that cannot be sealed.
+  func statements(_ writes: FoldedWrites) throws(StoreError) -> [PostgresStatement] {
+    for change in writes.changes { if let call = change.inserted { try vault.check(call.spec) } }
     var all: [PostgresStatement] = []
     if !writes.discarded.isEmpty { all += discards(writes.discarded) }
     all += inserts(writes)
-    let changes = writes.changes.map { (change: $0, past: PackedColumn.packed($0, payloads)) }
+    let changes = writes.changes.map { (change: $0, past: PackedColumn.packed($0, payloads, vault)) }
     all += updates(changes)
     all += attempts(changes.filter { $0.past == nil }.map(\.change))
     all += keys(writes)
-    all += targets(writes)
+    all += try targets(writes)
     all += retries(writes)
     all += erasures(writes)
     all += turns(writes)
@@ -121,14 +124,11 @@ struct CommitStatements {
     var (ids, specs, bodies, sizes): ([Int64], [[UInt8]?], [[UInt8]?], [Int64?]) = ([], [], [], [])
     for change in new {
       guard let call = change.inserted else { continue }
-      guard case .held(let body) = call.content else {
-        preconditionFailure("a call whose body only the store has is in the store")
-      }
-      let compressed = PayloadCoding.deflated(body, threshold: payloads.compressMinBytes)
+      let request = StoredRequest(call, compressMinBytes: payloads.compressMinBytes, vault)
       ids.append(call.id.rawValue)
-      specs.append(call.spec.canonicalJSON)
-      bodies.append(compressed ?? body)
-      sizes.append(compressed.map { _ in Int64(body.count) })
+      specs.append(request.spec)
+      bodies.append(request.body)
+      sizes.append(request.inflatedSize)
     }
     var statement = PostgresStatement(query)
     statement.add(ids)
@@ -196,7 +196,7 @@ struct CommitStatements {
   }
 
   private func attempts(_ all: ArraySlice<(id: CallID, attempt: AttemptRecord)>) -> [PostgresStatement] {
-    let new = all.map { (id: $0.id, attempt: StoredAttempt($0.attempt, compressMinBytes: payloads.compressMinBytes)) }
+    let new = all.map { (id: $0.id, attempt: StoredAttempt($0.attempt, of: $0.id, compressMinBytes: payloads.compressMinBytes, vault)) }
     var statement = PostgresStatement(CommitQueries.insertAttempts)
     statement.add(new.map(\.id.rawValue))
     statement.add(new.map(\.attempt.number))
@@ -204,7 +204,7 @@ struct CommitStatements {
     statement.add(new.map(\.attempt.duration))
     statement.add(new.map(\.attempt.outcome))
     statement.add(new.map(\.attempt.status))
-    statement.add(new.map { $0.attempt.response.map { $0.isTruncated ? 1 : 0 } })
+    statement.add(new.map(\.attempt.response?.flags))
     statement.add(new.map(\.attempt.response?.inflatedSize))
     statement.add(texts: new.map(\.attempt.failure?.code))
     statement.add(texts: new.map(\.attempt.failure?.message))
@@ -280,7 +280,7 @@ struct CommitStatements {
     guard !erased.isEmpty else { return [] }
     var requests = PostgresStatement(CommitQueries.eraseRequests)
     requests.add(erased.map(\.id.rawValue))
-    requests.add(byteStrings: erased.map(\.spec.canonicalJSON))
+    requests.add(byteStrings: erased.map { vault.sealed($0.spec, of: $0.id) })
     let ids = erased.map(\.id.rawValue)
     var all = [
       requests, Self.one(CommitQueries.eraseResponses, ids), Self.one(CommitQueries.erasePackedResponses, ids),
@@ -321,12 +321,14 @@ struct CommitStatements {
 
   // MARK: Targets
 
-  private func targets(_ writes: FoldedWrites) -> [PostgresStatement] {
+  private func targets(_ writes: FoldedWrites) throws(StoreError) -> [PostgresStatement] {
     guard !writes.records.isEmpty else { return [] }
-    let records = writes.records.map { (id: numbers.targets[$0.key] ?? 0, record: $0.value) }
+    let records = Array(writes.records)
     var statement = PostgresStatement(CommitQueries.setRecords)
-    statement.add(records.map(\.id))
-    statement.add(byteStrings: records.map { $0.record == TargetRecord() ? nil : $0.record.bytes })
+    statement.add(records.map { numbers.targets[$0.key] ?? 0 })
+    statement.add(byteStrings: try records.map { key, record throws(StoreError) in
+      record == TargetRecord() ? nil : try vault.sealed(record, of: key)
+    })
     return [statement]
   }
 

@@ -124,7 +124,14 @@ struct FoldedWrites {
       default: false
       }
     }
-    return hasDocuments ? [Vault.service] : []
+    var names: Set<String> = hasDocuments ? [Vault.service] : []
+    for change in changes {
+      if let call = change.inserted, vault.seals(call.spec) { names.insert(call.spec.namespace.name) }
+      if vault.sealsAll { for attempt in change.attempts { names.insert(attempt.namespace.name) } }
+    }
+    for (_, spec) in erased where vault.seals(spec) { names.insert(spec.namespace.name) }
+    for (key, record) in records where vault.seals(record) { names.insert(key.namespace.name) }
+    return names
   }
 
   /// The namespaces that the changes name.

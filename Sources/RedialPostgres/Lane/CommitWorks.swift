@@ -25,7 +25,7 @@ struct CommitWorks: Sendable {
     let folded = FoldedWrites(writes)
     let statements = try statements(folded, shards: shards)
     return LaneJob(
-      work: .commit(writes), sequence: sequence, trial: trial, statements: statements.statements(folded),
+      work: .commit(writes), sequence: sequence, trial: trial, statements: try statements.statements(folded),
       revival: statements.revival(folded), firstDue: folded.firstDue, writes: folded, server: statements.numbers.server)
   }
 }

@@ -224,6 +224,8 @@ struct LaneRun {
   /// Ends calls of this instance that cannot be read, so that no claim finds them again.
   private mutating func setAside(_ damaged: [DamagedCall], on connection: PostgresConnection) throws(PostgresFailure) {
     var statement = PostgresStatement(ClaimQueries.setAside)
+    // Of the others it is not known. They stay as they are until the next takeover.
+    let damaged = damaged.filter { $0.cause == nil }
     statement.add(damaged.map(\.id.rawValue))
     statement.add(session?.id ?? 0)
     statement.add(lane.needs.now()?.microseconds)

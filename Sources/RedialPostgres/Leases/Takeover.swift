@@ -65,7 +65,7 @@ struct Takeover {
     for row in 0..<targets.count {
       let key: TargetKey = targets.key(row, 0)
       let read = targets.withBytes(row, 1) { bytes in
-        Result { () throws(StoreError) in try TargetRecord(bytes, of: key, in: place) }
+        Result { () throws(StoreError) in try TargetRecord(bytes, of: key, in: place, targets.vault) }
       }
       let current = try read.get().current(at: Timestamp(microseconds: targets.integer(row, 2)))
       if current != TargetRecord() { state.targets.append((key, current)) }

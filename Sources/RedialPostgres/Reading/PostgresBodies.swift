@@ -8,11 +8,12 @@ package final class PostgresBodies: BodyReader {
   /// The default number of connections, which is the number of threads that read at a time.
   package static let defaultConnections = 2
 
+  package let vault: Vault
   private let pool: ConnectionPool<SideConnection>
 
   private static let formQuery = PostgresQuery(
     "body_form", "find a call's body",
-    "SELECT body_size, length(body) FROM requests WHERE id = $1::int8 AND body IS NOT NULL")
+    "SELECT body_size, length(body), substr(spec, 1, 1) FROM requests WHERE id = $1::int8 AND body IS NOT NULL")
   /// `substr` counts from 1.
   private static let pieceQuery = PostgresQuery(
     "body_piece", "read a call's body",
@@ -27,6 +28,7 @@ package final class PostgresBodies: BodyReader {
     _ settings: PostgresSettings, connections: Int = PostgresBodies.defaultConnections
   ) throws(StoreError) {
     StoredDataKeys.prepare(settings)
+    vault = settings.vault
     pool = try ConnectionPool(connections) { () throws(StoreError) in SideConnection(settings) }
   }
 
@@ -36,7 +38,8 @@ package final class PostgresBodies: BodyReader {
     statement.add(id.rawValue)
     let rows = try run(statement)
     return StoredBodyForm(
-      storedSize: Int(rows.integer(0, 1)), inflatedSize: rows.integerIfPresent(0, 0).map { Int($0) })
+      storedSize: Int(rows.integer(0, 1)), inflatedSize: rows.integerIfPresent(0, 0).map { Int($0) },
+      isSealed: rows.withBytes(0, 2, SealedForm.isSealed))
   }
 
   /// Some bytes of a body in its stored form.

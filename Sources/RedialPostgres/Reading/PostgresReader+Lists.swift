@@ -87,7 +87,9 @@ extension PostgresReader {
     for row in 0..<rows.count {
       let target = rows.key(row, 1) as TargetKey
       guard isWanted(target) else { continue }
-      let record = rows.isNull(row, 2) ? nil : rows.withBytes(row, 2) { bytes in try? TargetRecord(bytes) }
+      let record = rows.isNull(row, 2) ? nil : rows.withBytes(row, 2) { bytes in
+        try? TargetRecord(bytes, of: target, in: "the database", rows.vault)
+      }
       rules.add(condition.rule(of: target, stored: record), of: rows.integer(row, 0))
     }
     return rules
@@ -98,7 +100,8 @@ extension PostgresReader {
 
   /// Searches the URL of a call, as it is shown.
   private func isFound(_ search: TextSearch, in rows: PostgresRows, _ row: Int, _ left: inout Int) -> Bool {
-    guard let url = rows.withBytes(row, ListQueries.Column.spec, { CallSpec.url(inCanonicalJSON: $0) }) else {
+    let id = CallID(rawValue: rows.integer(row, 0))
+    guard let url = rows.withBytes(row, ListQueries.Column.spec, { rows.vault.url(in: $0, of: id) }) else {
       return false
     }
     left -= url.utf8.count / 256 * CallQuery.rowsPerCall

@@ -69,7 +69,7 @@ package final class PostgresReader: CallReader {
       case .success(let attempt): all.append(attempt)
       }
     }
-    return StoredCall(record: record, attempts: all, target: TargetColumn.read(rows[0], 0))
+    return StoredCall(record: record, attempts: all, target: TargetColumn.read(rows[0], 0, of: record.spec.target))
   }
 
   /// The packed attempts of a call, which come before all others.
@@ -125,7 +125,7 @@ package final class PostgresReader: CallReader {
       found[CallID(rawValue: rows.integer(row, 0))] = CallColumns.read(rows, row).map {
         StoredCall(
           record: $0, attempts: [], last: query.name == ReadQueries.listed.name ? Self.lastAnswer(rows, row) : nil,
-          target: TargetColumn.read(rows, row))
+          target: TargetColumn.read(rows, row, of: $0.spec.target))
       }
     }
     return found

@@ -1,4 +1,5 @@
 internal import RedialModel
+internal import RedialStore
 
 /// The column behind those of a call in which an instance sees the record of a target of another one. It is read with the
 /// call, so that a list of calls takes no query for each target.
@@ -10,9 +11,9 @@ enum TargetColumn {
 
   /// The record of the target, in a row whose columns are ``CallColumns/list(bodies:largest:past:)`` and ``name``. A record
   /// that cannot be read is for its owner to report.
-  static func read(_ rows: PostgresRows, _ row: Int) -> TargetRecord {
+  static func read(_ rows: PostgresRows, _ row: Int, of key: TargetKey) -> TargetRecord {
     let column = CallColumns.past + 1
     guard !rows.isNull(row, column) else { return TargetRecord() }
-    return rows.withBytes(row, column) { bytes in try? TargetRecord(bytes) } ?? TargetRecord()
+    return rows.withBytes(row, column) { bytes in try? TargetRecord(bytes, of: key, in: "the database", rows.vault) } ?? TargetRecord()
   }
 }

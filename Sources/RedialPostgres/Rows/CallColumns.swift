@@ -1,5 +1,4 @@
 internal import RedialCore
-internal import RedialJSON
 internal import RedialModel
 internal import RedialStore
 
@@ -31,9 +30,9 @@ enum CallColumns {
   /// The call in a row whose first columns are ``list(bodies:largest:)``.
   static func read(_ rows: PostgresRows, _ row: Int) -> Result<CallRecord, DamagedCall> {
     let id = CallID(rawValue: rows.integer(row, 0))
+    func remains() -> CallRemains { rows.withBytes(row, 14) { rows.vault.remains(of: id, spec: $0) } }
     func damaged(_ reason: String) -> Result<CallRecord, DamagedCall> {
-      let remains = rows.withBytes(row, 14) { CallRemains(of: id, spec: $0) }
-      return .failure(DamagedCall(id: id, reason: reason, remains: remains))
+      .failure(DamagedCall(id: id, reason: reason, remains: remains()))
     }
     guard let kind = rows.code(row, 1, as: CallKind.self) else { return damaged("its kind is \(rows.integer(row, 1))") }
     let place = StoredPlace(state: rows.integer(row, 3), waiting: rows.integerIfPresent(row, 5))
@@ -51,28 +50,33 @@ enum CallColumns {
       roundStartedAt: Timestamp(microseconds: rows.integer(row, 9)),
       finishedAt: rows.integerIfPresent(row, 10).map { Timestamp(microseconds: $0) }, failure: failure?.reason,
       issue: failure?.issue)
-    let spec = rows.withBytes(row, 14) { bytes -> Result<CallSpec, JSONError> in
-      do throws(JSONError) { return .success(try CallSpec.read(canonicalJSON: bytes)) } catch { return .failure(error) }
-    }
-    switch spec {
-    case .failure(let error):
-      return damaged("its descriptor is not readable: \(error.reason)")
-    case .success(let spec):
+    do throws(StoredRequest.Damage) {
+      let (isSealed, spec) = try rows.withBytes(row, 14) { bytes in
+        Result { () throws(StoredRequest.Damage) in
+          (SealedForm.isSealed(bytes), try StoredRequest.spec(bytes, of: id, rows.vault))
+        }
+      }.get()
+      let size = rows.integerIfPresent(row, 16)
       var content = RequestBody.held([])
       if let left = rows.integerIfPresent(row, 17) {
-        guard PayloadCoding.isPossible(size: left) else { return damaged("its body is said to have \(left) bytes") }
-        content = .stored(size: Int(left))
-      } else {
-        let size = rows.integerIfPresent(row, 16)
-        guard let body = rows.withBytes(row, 15, { PayloadCoding.payload($0, size: size) }) else {
-          return damaged("its body cannot be decompressed")
+        guard let plain = StoredRequest.size(stored: left, inflated: size, isSealed: isSealed) else {
+          return damaged("its body is said to have \(left) bytes")
         }
-        content = .held(body)
+        content = .stored(size: plain)
+      } else {
+        let body = rows.withBytes(row, 15) { bytes in
+          Result { () throws(StoredRequest.Damage) in
+            try StoredRequest.body(bytes, size: size, isSealed: isSealed, of: id, rows.vault)
+          }
+        }
+        content = .held(try body.get())
       }
       return .success(
         CallRecord(
           id: id, kind: kind, spec: spec, content: content, createdAt: Timestamp(microseconds: rows.integer(row, 2)),
           progress: progress))
+    } catch {
+      return .failure(error.of(id, remains: remains()))
     }
   }
 }
@@ -125,15 +129,15 @@ enum AttemptColumns {
       status: rows.integerIfPresent(row, 5), failure: nil, decision: rows.bytes(row, 8), figures: rows.bytes(row, 13),
       response: nil)
     if !rows.isNull(row, 6) { attempt.failure = AttemptFailure(code: rows.text(row, 6), message: rows.text(row, 7)) }
-    if let truncated = rows.integerIfPresent(row, 9) {
+    if let flags = rows.integerIfPresent(row, 9) {
       attempt.response = StoredAttempt.Response(
-        isTruncated: truncated != 0, head: rows.bytes(row, 10), body: rows.bytes(row, 11),
+        flags: flags, head: rows.bytes(row, 10), body: rows.bytes(row, 11),
         inflatedSize: rows.integerIfPresent(row, 12))
     }
     do throws(AttemptDamage) {
-      return .success(try attempt.record())
+      return .success(try attempt.record(of: id, rows.vault))
     } catch {
-      return .failure(DamagedCall(id: id, reason: error.reason))
+      return .failure(error.of(id))
     }
   }
 

@@ -68,7 +68,7 @@ struct StoredItems {
     case .target:
       let key: TargetKey = row.key(0)
       let record = row.withBytes(1) { bytes in
-        Result { () throws(StoreError) in try TargetRecord(bytes, of: key, in: place) }
+        Result { () throws(StoreError) in try TargetRecord(bytes, of: key, in: place, vault) }
       }
       return .travelling(key, try record.get())
     case .counts:

@@ -75,9 +75,9 @@ extension LoggedCalls {
     let before = try logged.new == nil ? stored.attempts(of: id, responses: .all) : .success([])
     guard case .success(let attempts) = before else { return (call, before) }
     do throws(AttemptDamage) {
-      return (call, .success(try logged.attempts(after: attempts, .all)))
+      return (call, .success(try logged.attempts(of: id, after: attempts, .all, rows.vault)))
     } catch {
-      return (call, .failure(DamagedCall(id: id, reason: error.reason)))
+      return (call, .failure(error.of(id)))
     }
   }
 }

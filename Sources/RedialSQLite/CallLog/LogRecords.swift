@@ -147,7 +147,7 @@ enum LogRecords {
   /// What a row changes, after the rows before it; nil if it is damaged.
   ///
   /// - Parameter logged: What the rows before have left.
-  static func batch(in row: [UInt8], after logged: LoggedCalls) -> LogBatch? {
+  static func batch(in row: [UInt8], after logged: LoggedCalls, _ vault: Vault) -> LogBatch? {
     guard let (number, tail) = numbers(of: row) else { return nil }
     var reader = PackedReader(row, from: contentStart)
     _ = (reader.number(), reader.number())
@@ -156,7 +156,7 @@ enum LogRecords {
       guard let byte = reader.byte(), let kind = Kind(rawValue: byte) else { return nil }
       let isRead =
         switch kind {
-        case .insert: insert(&reader, into: &batch)
+        case .insert: insert(&reader, into: &batch, vault)
         case .update: update(&reader, into: &batch, after: logged)
         case .key: key(&reader, into: &batch, after: logged)
         case .folded: fold(&reader, into: &batch)
@@ -168,7 +168,7 @@ enum LogRecords {
   }
 
   /// The calls that a damaged row seems to be about, as far as its records have their form.
-  static func calls(inDamaged row: [UInt8]) -> [CallID] {
+  static func calls(inDamaged row: [UInt8], _ vault: Vault) -> [CallID] {
     var reader = PackedReader(row, from: min(contentStart, row.count))
     _ = (reader.number(), reader.number())
     var (batch, calls) = (LogBatch(number: 0, tail: 0), Set<CallID>())
@@ -177,7 +177,7 @@ enum LogRecords {
       if kind != .folded, let id = next.number(), id > 0 { calls.insert(CallID(rawValue: id)) }
       let isRead =
         switch kind {
-        case .insert: insert(&reader, into: &batch)
+        case .insert: insert(&reader, into: &batch, vault)
         case .update: update(&reader, into: &batch, after: LoggedCalls())
         case .key: key(&reader, into: &batch, after: LoggedCalls())
         case .folded: fold(&reader, into: &batch)
@@ -188,23 +188,35 @@ enum LogRecords {
     return calls.sorted()
   }
 
-  private static func insert(_ reader: inout PackedReader, into batch: inout LogBatch) -> Bool {
-    guard let id = reader.number(), let kind = reader.byte().flatMap({ CallKind(rawValue: $0) }),
+  private static func insert(_ reader: inout PackedReader, into batch: inout LogBatch, _ vault: Vault) -> Bool {
+    guard let number = reader.number(), let kind = reader.byte().flatMap({ CallKind(rawValue: $0) }),
       let targetID = reader.number(), let namespace = reader.number(), let createdAt = reader.number(),
       let progress = progress(&reader), let spec = reader.string(), let body = reader.string(),
       let size = reader.optional()
     else { return false }
-    let read = spec.withUnsafeBufferPointer { bytes in
-      try? CallSpec.read(canonicalJSON: bytes)
+    let id = CallID(rawValue: number)
+    var (read, content) = (CallSpec?.none, [UInt8]())
+    var damage: StoredRequest.Damage?
+    do throws(StoredRequest.Damage) {
+      read = try spec.withUnsafeBufferPointer { bytes throws(StoredRequest.Damage) in
+        try StoredRequest.spec(bytes, of: id, vault)
+      }
+      content = try body.withUnsafeBufferPointer { bytes throws(StoredRequest.Damage) in
+        try StoredRequest.body(
+          bytes, size: size, isSealed: spec.first == SealedForm.marker, of: id, vault)
+      }
+    } catch {
+      // The record itself is intact. A value that does not open must not keep the other calls from being read.
+      guard spec.first == SealedForm.marker, error.cause == nil else { return false }
+      damage = error
+      (read, content) = (nil, [])
     }
-    let content = body.withUnsafeBufferPointer { PayloadCoding.payload($0, size: size) }
-    guard let read, let content else { return false }
+    let known = read ?? DamagedCall(id: id, reason: "").standIn(for: CallFilter()).record.spec
     let call = CallRecord(
-      id: CallID(rawValue: id), kind: kind, spec: read, body: content,
-      createdAt: Timestamp(microseconds: createdAt), progress: progress)
+      id: id, kind: kind, spec: known, body: content, createdAt: Timestamp(microseconds: createdAt), progress: progress)
     let new = NewCall(
       call: call, targetID: targetID, namespace: namespace,
-      request: StoredRequest(spec: spec, body: body, inflatedSize: size))
+      request: StoredRequest(spec: spec, body: body, inflatedSize: size), damage: damage)
     batch.insert(new)
     return true
   }

@@ -68,7 +68,7 @@ struct LogTable {
         if let numbers = LogRecords.numbers(of: bytes) {
           found.append((numbers.number, numbers.tail, place, bytes))
         } else {
-          damage.append(Self.damage(at: place, bytes))
+          damage.append(self.damage(at: place, bytes))
         }
         return true
       }
@@ -96,7 +96,7 @@ struct LogTable {
         logged.load(LogBatch(number: next, tail: last.tail), at: LogPlaces.Place(number: -1, bytes: 0))
         next += 1
       }
-      let batch = LogRecords.batch(in: row, after: logged)
+      let batch = LogRecords.batch(in: row, after: logged, connection.vault)
       if batch == nil { missing.append("row \(number) has a record that cannot be read") }
       logged.load(
         batch ?? LogBatch(number: number, tail: last.tail), at: LogPlaces.Place(number: place, bytes: row.count))
@@ -112,8 +112,8 @@ struct LogTable {
     return (logged, damage)
   }
 
-  private static func damage(at place: Int64, _ row: [UInt8]) -> String {
-    let calls = LogRecords.calls(inDamaged: row)
+  private func damage(at place: Int64, _ row: [UInt8]) -> String {
+    let calls = LogRecords.calls(inDamaged: row, connection.vault)
     let names = calls.prefix(10).map(\.description).joined(separator: ", ")
     let about =
       calls.isEmpty ? "" : "; it seems to be about \(names)\(calls.count > 10 ? " and \(calls.count - 10) more" : "")"

@@ -84,7 +84,7 @@ struct LoggedListing {
   }
 
   private func lastAttempt(_ id: CallID, _ call: LoggedCalls.Call) throws(StoreError) -> AttemptRecord? {
-    if let last = call.attempts.last { return try? last.stored().record() }
+    if let last = call.attempts.last { return try? last.stored().record(of: id, rows.vault) }
     guard call.stored != nil, case .success(let stored) = try attempts.attempts(of: id, responses: .none) else {
       return nil
     }

@@ -90,7 +90,7 @@ struct CallChanges {
       let kind = row.integer(0)
       try counts.removed(id, kind: kind, state: row.integer(1))
       // A webhook's labels are not in the table, because nobody searches by them.
-      return kind == Int64(CallKind.webhook.rawValue) ? .none : row.withBytes(2) { RemovedLabels(spec: $0) }
+      return kind == Int64(CallKind.webhook.rawValue) ? .none : row.withBytes(2) { connection.vault.removedLabels(of: id, spec: $0) }
     }
     for statement in [removeCall, removeRequest] {
       statement.bind(1, id.rawValue)
@@ -103,7 +103,7 @@ struct CallChanges {
     kindAndSpec.bind(1, id.rawValue)
     let labels = try kindAndSpec.first { row throws(StoreError) in
       // A webhook's labels are not in the table, because nobody searches by them.
-      row.integer(0) == Int64(CallKind.webhook.rawValue) ? .none : row.withBytes(2) { RemovedLabels(spec: $0) }
+      row.integer(0) == Int64(CallKind.webhook.rawValue) ? .none : row.withBytes(2) { connection.vault.removedLabels(of: id, spec: $0) }
     }
     return labels ?? .none
   }
@@ -111,7 +111,7 @@ struct CallChanges {
   /// Erases a call's request, except for its spec.
   func erase(_ id: CallID, leaving spec: CallSpec) throws(StoreError) {
     eraseRequest.bind(1, id.rawValue)
-    try spec.canonicalJSON.withUnsafeBufferPointer { spec throws(StoreError) in
+    try connection.vault.sealed(spec, of: id).withUnsafeBufferPointer { spec throws(StoreError) in
       eraseRequest.bind(2, bytes: spec)
       try eraseRequest.run()
     }

@@ -6,6 +6,8 @@ internal import RedialModel
 /// retries and its key.
 final class CallTables {
   private let payloads: PayloadRule
+  private let documents: DocumentTable
+  private let vault: Vault
   private let changes: CallChanges
   private let rows: CallRows
   private let attempts: AttemptChanges
@@ -17,11 +19,15 @@ final class CallTables {
   /// Prepares the statements.
   ///
   /// - Parameter counts: Informed of every call that is added, removed, finished, or continued.
-  init(on connection: SQLiteConnection, payloads: PayloadRule, counts: CallCounts) throws(StoreError) {
+  init(
+    on connection: SQLiteConnection, payloads: PayloadRule, counts: CallCounts, _ documents: DocumentTable
+  ) throws(StoreError) {
     self.payloads = payloads
+    self.documents = documents
+    vault = connection.vault
     changes = try CallChanges(on: connection, counts: counts)
     rows = try CallRows(on: connection, bodies: true, largest: payloads.streamBodiesAbove)
-    attempts = try AttemptChanges(on: connection, payloads: payloads)
+    attempts = try AttemptChanges(on: connection, payloads: payloads, documents)
     attemptRows = try AttemptRows(on: connection)
     labels = try LabelTable(on: connection)
     retries = try RetryTable(on: connection)
@@ -76,13 +82,20 @@ final class CallTables {
   }
 
   /// What was submitted, in the form in which it is stored.
-  func request(of call: CallRecord) -> StoredRequest {
-    StoredRequest(call, compressMinBytes: payloads.compressMinBytes)
+  func request(of call: CallRecord) throws(StoreError) -> StoredRequest {
+    try prepareKey(for: call.spec)
+    return StoredRequest(call, compressMinBytes: payloads.compressMinBytes, vault)
   }
 
   /// An attempt in the form in which it is stored.
-  func stored(_ attempt: AttemptRecord) -> StoredAttempt {
-    attempts.stored(attempt)
+  func stored(_ attempt: AttemptRecord, of id: CallID) throws(StoreError) -> StoredAttempt {
+    try attempts.stored(attempt, of: id)
+  }
+
+  /// Stores a data key for what is sealed of a call, if there is none. Within a transaction.
+  private func prepareKey(for spec: CallSpec) throws(StoreError) {
+    try vault.check(spec)
+    if vault.seals(spec) { try documents.ensureKey(of: spec.namespace.name) }
   }
 
   /// Whether a call is stored as ended; false for an invalid state.
@@ -131,7 +144,7 @@ final class CallTables {
           for attempt in call.attempts { attempts.append((id, try attempt.stored())) }
         }
       } catch {
-        throw DamagedCall(id: id, reason: error.reason).error
+        throw error.of(id).error
       }
       if let one = call.new {
         new.append(one)
@@ -164,6 +177,7 @@ final class CallTables {
   /// But if calls in between are removed, pages may be merged, and then a copy can remain (see docs/calls-in-detail.md).
   func erase(_ id: CallID, leaving spec: CallSpec) throws(StoreError) {
     if spec.labels.isEmpty { try labels.remove(try changes.labels(of: id), of: id) }
+    try prepareKey(for: spec)
     try changes.erase(id, leaving: spec)
     try attempts.erase(of: id)
   }

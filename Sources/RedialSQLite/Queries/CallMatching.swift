@@ -8,6 +8,7 @@ struct CallMatching {
   private let matches: SQLiteStatement
   private let hasLabel: SQLiteStatement
   private let attempts: AttemptRows
+  private let vault: Vault
   private let spec: SQLiteStatement
 
   /// Prepares the queries.
@@ -19,6 +20,7 @@ struct CallMatching {
   init(on connection: SQLiteConnection, redaction: Redaction, attempts: AttemptRows) throws(StoreError) {
     self.redaction = redaction
     self.attempts = attempts
+    vault = connection.vault
     spec = try connection.prepare("judge a call's URL", "SELECT spec FROM requests WHERE id = ?1")
     matches = try connection.prepare(
       "judge a call",
@@ -79,7 +81,7 @@ struct CallMatching {
   /// Searches the URL of a call, as it is shown.
   private func judgeURL(of id: CallID, by search: TextSearch) throws(StoreError) -> Verdict {
     spec.bind(1, id.rawValue)
-    let url = try spec.first { row throws(StoreError) in row.withBytes(0) { CallSpec.url(inCanonicalJSON: $0) } }
+    let url = try spec.first { row throws(StoreError) in row.withBytes(0) { vault.url(in: $0, of: id) } }
     guard let url = url ?? nil else { return Verdict(fits: false) }
     return Verdict(fits: search.occurs(in: redaction.url(url)), work: 1 + url.utf8.count / Self.urlBytesPerCall)
   }

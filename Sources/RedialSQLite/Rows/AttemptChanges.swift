@@ -5,6 +5,8 @@ internal import RedialModel
 /// Stores attempts. A stored attempt never changes, except that its response body is removed after a time.
 struct AttemptChanges {
   private let payloads: PayloadRule
+  private let documents: DocumentTable
+  private let vault: Vault
   /// Which attempts may be stored with others.
   let batching: WriteBatching
   private let rows: RowInsertion
@@ -18,7 +20,9 @@ struct AttemptChanges {
   ///
   /// - Parameter payloads: For how many attempts the response bodies are kept, and from which size on they are
   ///   compressed.
-  init(on connection: SQLiteConnection, payloads: PayloadRule) throws(StoreError) {
+  init(on connection: SQLiteConnection, payloads: PayloadRule, _ documents: DocumentTable) throws(StoreError) {
+    self.documents = documents
+    vault = connection.vault
     self.payloads = payloads
     batching = WriteBatching(keptResponses: payloads.keptResponses)
     past = try PastChanges(on: connection)
@@ -31,7 +35,7 @@ struct AttemptChanges {
     forgetBody = try connection.prepare(
       "forget a response body",
       """
-      UPDATE attempts SET response_body = NULL, response_body_size = NULL, truncated = 1
+      UPDATE attempts SET response_body = NULL, response_body_size = NULL, truncated = truncated | 1
       WHERE call_id = ?1 AND number = ?2 AND length(response_body) > 0
       """)
     eraseResponses = try connection.prepare(
@@ -67,8 +71,9 @@ struct AttemptChanges {
   }
 
   /// An attempt in the form in which it is stored.
-  func stored(_ attempt: AttemptRecord) -> StoredAttempt {
-    StoredAttempt(attempt, compressMinBytes: payloads.compressMinBytes)
+  func stored(_ attempt: AttemptRecord, of id: CallID) throws(StoreError) -> StoredAttempt {
+    if vault.sealsAll { try documents.ensureKey(of: attempt.namespace.name) }
+    return StoredAttempt(attempt, of: id, compressMinBytes: payloads.compressMinBytes, vault)
   }
 
   /// Stores attempts, as ``insert(_:of:)`` does each: all of them may wait.
@@ -92,7 +97,7 @@ struct AttemptChanges {
       try past.forgetBody(attempt.number - payloads.keptResponses, of: id)
     }
     if try past.contains(attempt.number, of: id) { throw alreadyThere(attempt.number, of: id) }
-    let attempt = stored(attempt)
+    let attempt = try stored(attempt, of: id)
     let (head, body) = (attempt.response?.head ?? [], attempt.response?.body ?? [])
     try rows.insert { statement, run throws(StoreError) in
       bind(attempt, of: id, to: statement)
@@ -127,7 +132,7 @@ struct AttemptChanges {
     statement.bind(7, text: attempt.failure?.code)
     statement.bind(8, text: attempt.failure?.message)
     // Only this column says whether there was a response, because both its parts may be empty.
-    statement.bind(10, attempt.response.map { $0.isTruncated ? 1 : 0 })
+    statement.bind(10, attempt.response?.flags)
     statement.bind(14, attempt.response?.inflatedSize)
   }
 }

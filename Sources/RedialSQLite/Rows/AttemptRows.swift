@@ -30,12 +30,14 @@ struct AttemptRows {
     }
   }
 
+  private let vault: Vault
   private let past: PastColumn
   private let select: SQLiteStatement
   private let selectLast: SQLiteStatement
 
   /// Prepares the query. A response that is not requested is not read from disk: CASE evaluates only the chosen branch.
   init(on connection: SQLiteConnection) throws(StoreError) {
+    vault = connection.vault
     past = try PastColumn(on: connection)
     selectLast = try connection.prepare(
       "read a call's last attempt",
@@ -60,10 +62,10 @@ struct AttemptRows {
     select.bind(2, responses.rawValue)
     var damage: DamagedCall?
     let attempts = try select.rows { row throws(StoreError) -> AttemptRecord? in
-      switch Self.read(row) {
+      switch read(row, of: id) {
       case .success(let attempt): return attempt
       case .failure(let damaged):
-        if damage == nil { damage = DamagedCall(id: id, reason: damaged.reason) }
+        if damage == nil { damage = damaged.of(id) }
         return nil
       }
     }
@@ -85,10 +87,10 @@ struct AttemptRows {
     do throws(AttemptDamage) {
       for (index, attempt) in found.enumerated() {
         let isLast = rows.isEmpty && index == found.count - 1
-        attempts.append(try responses.shown(of: attempt, isLast: isLast).record())
+        attempts.append(try responses.shown(of: attempt, isLast: isLast).record(of: id, vault))
       }
     } catch {
-      return .failure(DamagedCall(id: id, reason: error.reason))
+      return .failure(error.of(id))
     }
     return .success(attempts)
   }
@@ -105,16 +107,16 @@ struct AttemptRows {
     return (last.outcome, last.status, last.failure?.code)
   }
 
-  private static func read(_ row: SQLiteStatement) -> Result<AttemptRecord, AttemptDamage> {
-    let response = row.integerIfPresent(8).map { truncated in
+  private func read(_ row: SQLiteStatement, of id: CallID) -> Result<AttemptRecord, AttemptDamage> {
+    let response = row.integerIfPresent(8).map { flags in
       StoredAttempt.Response(
-        isTruncated: truncated != 0, head: row.bytes(9), body: row.bytes(10), inflatedSize: row.integerIfPresent(12))
+        flags: flags, head: row.bytes(9), body: row.bytes(10), inflatedSize: row.integerIfPresent(12))
     }
     let stored = StoredAttempt(
       number: row.integer(0), startedAt: row.integer(1), duration: row.integer(2), outcome: row.integer(3),
       status: row.integerIfPresent(4),
       failure: row.isNull(5) ? nil : AttemptFailure(code: row.text(5), message: row.text(6)), decision: row.bytes(7),
       figures: row.bytes(11), response: response)
-    return Result { () throws(AttemptDamage) in try stored.record() }
+    return Result { () throws(AttemptDamage) in try stored.record(of: id, vault) }
   }
 }

@@ -1,7 +1,6 @@
 internal import RedialStore
 internal import RedialCore
 internal import RedialModel
-internal import RedialJSON
 
 /// Reads calls from `calls` and `requests`.
 struct CallRows {
@@ -21,12 +20,14 @@ struct CallRows {
     }
   }
 
+  let vault: Vault
   private let select: SQLiteStatement
   private let exists: SQLiteStatement
 
   /// Prepares the query. Without bodies, their pages are not read; nor are those of a body of a client's call that is
   /// larger than this limit.
   init(on connection: SQLiteConnection, bodies: Bool, largest: Int = .max) throws(StoreError) {
+    vault = connection.vault
     let isLarge = "c.kind = \(CallKind.call.rawValue) AND coalesce(r.body_size, length(r.body)) > \(largest)"
     // The query reads only the columns that it names, so without the body it reads nothing of it.
     let body = !bodies ? "NULL" : largest == .max ? "r.body" : "CASE WHEN \(isLarge) THEN NULL ELSE r.body END"
@@ -55,12 +56,13 @@ struct CallRows {
   func call(_ id: CallID, namespace: Int64? = nil) throws(StoreError) -> Found? {
     select.bind(1, id.rawValue)
     select.bind(2, namespace)
-    return try select.first { row throws(StoreError) in Self.read(id, row) }
+    return try select.first { row throws(StoreError) in read(id, row) }
   }
 
-  private static func read(_ id: CallID, _ row: SQLiteStatement) -> Found {
+  private func read(_ id: CallID, _ row: SQLiteStatement) -> Found {
+    func remains() -> CallRemains { row.withBytes(11) { vault.remains(of: id, spec: $0) } }
     func damaged(_ reason: String) -> Found {
-      .damaged(DamagedCall(id: id, reason: reason, remains: row.withBytes(11) { CallRemains(of: id, spec: $0) }))
+      .damaged(DamagedCall(id: id, reason: reason, remains: remains()))
     }
     guard let kind = row.code(0, as: CallKind.self) else {
       return damaged("its kind is \(row.integer(0))")
@@ -79,28 +81,33 @@ struct CallRows {
       roundStartedAt: Timestamp(microseconds: row.integer(8)),
       finishedAt: row.integerIfPresent(9).map { Timestamp(microseconds: $0) }, failure: failure?.reason,
       issue: failure?.issue)
-    let spec = row.withBytes(11) { bytes -> Result<CallSpec, JSONError> in
-      do throws(JSONError) { return .success(try CallSpec.read(canonicalJSON: bytes)) } catch { return .failure(error) }
-    }
-    switch spec {
-    case .failure(let error):
-      return damaged("its descriptor is not readable: \(error.reason)")
-    case .success(let spec):
+    do throws(StoredRequest.Damage) {
+      let (isSealed, spec) = try row.withBytes(11) { bytes in
+        Result { () throws(StoredRequest.Damage) in
+          (SealedForm.isSealed(bytes), try StoredRequest.spec(bytes, of: id, vault))
+        }
+      }.get()
       let size = row.integerIfPresent(15)
       var content = RequestBody.held([])
       if let left = row.integerIfPresent(16) {
-        guard PayloadCoding.isPossible(size: left) else { return damaged("its body is said to have \(left) bytes") }
-        content = .stored(size: Int(left))
-      } else {
-        guard let body = row.withBytes(12, { PayloadCoding.payload($0, size: size) }) else {
-          return damaged("its body cannot be decompressed")
+        guard let plain = StoredRequest.size(stored: left, inflated: size, isSealed: isSealed) else {
+          return damaged("its body is said to have \(left) bytes")
         }
-        content = .held(body)
+        content = .stored(size: plain)
+      } else {
+        let body = row.withBytes(12) { bytes in
+          Result { () throws(StoredRequest.Damage) in
+            try StoredRequest.body(bytes, size: size, isSealed: isSealed, of: id, vault)
+          }
+        }
+        content = .held(try body.get())
       }
       return .intact(
         CallRecord(
           id: id, kind: kind, spec: spec, content: content, createdAt: Timestamp(microseconds: row.integer(1)),
           progress: progress))
+    } catch {
+      return .damaged(error.of(id, remains: remains()))
     }
   }
 }

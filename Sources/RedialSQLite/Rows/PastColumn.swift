@@ -32,7 +32,7 @@ struct PastColumn {
     do throws(AttemptDamage) {
       return .success(try PackedAttempts.attempts(in: past))
     } catch {
-      return .failure(DamagedCall(id: id, reason: error.reason))
+      return .failure(error.of(id))
     }
   }
 }

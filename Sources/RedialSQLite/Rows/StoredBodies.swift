@@ -11,12 +11,16 @@ package final class StoredBodies: BodyReader {
   /// The default number of connections, which is the number of threads that read at a time.
   package static let defaultConnections = 2
 
+  package let vault: Vault
   private let pool: ConnectionPool<BodyConnection>
 
   /// Opens connections to an open store.
   ///
   /// - Parameter connections: How many threads are served at a time, 1 or more; others wait.
-  package init(path: String, connections: Int = StoredBodies.defaultConnections) throws(StoreError) {
+  package init(
+    path: String, connections: Int = StoredBodies.defaultConnections, vault: Vault = .none
+  ) throws(StoreError) {
+    self.vault = vault
     pool = try ConnectionPool(connections) { () throws(StoreError) in try BodyConnection(path: path) }
   }
 
@@ -47,19 +51,21 @@ final class BodyConnection: @unchecked Sendable {
     try Schema.openForReading(connection)
     try connection.execute("set up the connection", "PRAGMA cache_size = -\(Self.cacheKibibytes)")
     form = try connection.prepare(
-      "find a call's body", "SELECT body_size, length(body) FROM requests WHERE id = ?1 AND body IS NOT NULL")
+      "find a call's body", "SELECT body_size, length(body), substr(spec, 1, 1) FROM requests WHERE id = ?1 AND body IS NOT NULL")
   }
 
   func form(of id: CallID) throws(StoredBodyError) -> StoredBodyForm {
-    var found: (Int64?, Int64)?
+    var found: (Int64?, Int64, Bool)?
     do throws(StoreError) {
       form.bind(1, id.rawValue)
-      found = try form.first { row throws(StoreError) in (row.integerIfPresent(0), row.integer(1)) }
+      found = try form.first { row throws(StoreError) in 
+        (row.integerIfPresent(0), row.integer(1), row.withBytes(2, SealedForm.isSealed))
+      }
     } catch {
       throw .unreadable(error)
     }
     guard let found else { throw .gone }
-    return StoredBodyForm(storedSize: Int(found.1), inflatedSize: found.0.map { Int($0) })
+    return StoredBodyForm(storedSize: Int(found.1), inflatedSize: found.0.map { Int($0) }, isSealed: found.2)
   }
 
   /// Some bytes of a body in its stored form.

@@ -8,6 +8,7 @@ final class TargetTable {
   static let maximumRemembered = 16_384
 
   private let connection: SQLiteConnection
+  private let documents: DocumentTable
   private let select: SQLiteStatement
   private let insert: SQLiteStatement
   private let setRecord: SQLiteStatement
@@ -16,7 +17,8 @@ final class TargetTable {
   private var numbers = NumberCache<TargetKey>(limit: maximumRemembered)
 
   /// Prepares the statements.
-  init(on connection: SQLiteConnection) throws(StoreError) {
+  init(on connection: SQLiteConnection, _ documents: DocumentTable) throws(StoreError) {
+    self.documents = documents
     self.connection = connection
     select = try connection.prepare("find a target", "SELECT id FROM targets WHERE key = ?1")
     insert = try connection.prepare("store a target", "INSERT INTO targets (key, shard) VALUES (?1, ?2)")
@@ -68,7 +70,9 @@ final class TargetTable {
 
   func set(_ record: TargetRecord, of key: TargetKey) throws(StoreError) {
     setRecord.bind(1, try intern(key))
-    try record.bytes.withUnsafeBufferPointer { bytes throws(StoreError) in
+    let vault = connection.vault
+    if vault.seals(record) { try documents.ensureKey(of: key.namespace.name) }
+    try vault.sealed(record, of: key).withUnsafeBufferPointer { bytes throws(StoreError) in
       if record == TargetRecord() { setRecord.bind(2, nil as Int64?) } else { setRecord.bind(2, bytes: bytes) }
       try setRecord.run()
     }
@@ -95,7 +99,7 @@ final class TargetTable {
     try selectRecords.rows { row throws(StoreError) in
       let key: TargetKey = row.key(0)
       let record = row.withBytes(1) { bytes in
-        Result { () throws(StoreError) in try TargetRecord(bytes, of: key, in: connection.path) }
+        Result { () throws(StoreError) in try TargetRecord(bytes, of: key, in: connection.path, connection.vault) }
       }
       return (key, try record.get())
     }

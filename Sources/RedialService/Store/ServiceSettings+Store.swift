@@ -35,7 +35,7 @@ extension ServiceSettings {
           syncFailed: syncFailed)
         return StoreConnections(
           store: store, reader: try SQLiteReader(path: path, redaction: engine.redaction, beside: store),
-          bodies: try StoredBodies(path: path), place: Self.absolute(path))
+          bodies: try StoredBodies(path: path, vault: vault), place: Self.absolute(path))
       }
     case .postgres(let url):
       let database = try database(url, vault)

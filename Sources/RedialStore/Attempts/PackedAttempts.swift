@@ -85,7 +85,8 @@ package enum PackedAttempts {
     static let truncated = Head(rawValue: 2)
     static let body = Head(rawValue: 4)
     static let compressed = Head(rawValue: 8)
-    static let known: Head = [.response, .truncated, .body, .compressed]
+    static let sealed = Head(rawValue: 16)
+    static let known: Head = [.response, .truncated, .body, .compressed, .sealed]
   }
 }
 
@@ -134,6 +135,7 @@ extension PackedAttempts {
       guard let response else { return bytes.append(0) }
       var head: Head = .response
       if response.isTruncated { head.insert(.truncated) }
+      if response.isSealed { head.insert(.sealed) }
       if !response.body.isEmpty { head.formUnion(response.inflatedSize == nil ? .body : [.body, .compressed]) }
       bytes.append(head.rawValue)
       add(response.head)

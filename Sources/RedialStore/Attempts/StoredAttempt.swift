@@ -14,9 +14,12 @@ package struct StoredAttempt: Sendable, Hashable {
     package var body: [UInt8]
     /// The size of a compressed body when it is inflated, in bytes; nil for an unchanged one.
     package var inflatedSize: Int64?
+    /// Whether the header lines and the body are sealed, as far as there are any.
+    package var isSealed: Bool
 
     /// Creates a response.
-    package init(isTruncated: Bool, head: [UInt8], body: [UInt8], inflatedSize: Int64? = nil) {
+    package init(isTruncated: Bool, head: [UInt8], body: [UInt8], inflatedSize: Int64? = nil, isSealed: Bool = false) {
+      self.isSealed = isSealed
       self.isTruncated = isTruncated
       self.head = head
       self.body = body
@@ -45,21 +48,34 @@ package struct StoredAttempt: Sendable, Hashable {
 
   /// An attempt as it is to be stored.
   ///
-  /// - Parameter compressMinBytes: The smallest body that is compressed, in bytes.
-  package init(_ attempt: AttemptRecord, compressMinBytes: Int) {
+  /// - Parameters:
+  ///   - id: Its call.
+  ///   - compressMinBytes: The smallest body that is compressed, in bytes.
+  ///   - vault: Seals the answer, and what went wrong. There must be a data key.
+  package init(_ attempt: AttemptRecord, of id: CallID, compressMinBytes: Int, _ vault: Vault) {
     number = Int64(attempt.number)
     startedAt = attempt.startedAt.microseconds
     duration = attempt.duration.wholeMicroseconds
     outcome = Int64(attempt.outcome.rawValue)
     status = attempt.status.map { Int64($0) }
-    failure = attempt.failure
+    let (number, namespace) = (number, attempt.namespace.name)
+    func sealed(_ bytes: [UInt8], _ part: SealedName.Part) -> [UInt8] {
+      guard vault.sealsAll, !bytes.isEmpty else { return bytes }
+      return vault.seal(bytes, .attempt(id, number: number, part), in: namespace)
+    }
+    failure = attempt.failure.map { failure in
+      guard vault.sealsAll else { return failure }
+      let message = vault.seal(failure.message, .attempt(id, number: number, .failure), in: namespace)
+      return AttemptFailure(code: failure.code, message: message)
+    }
     decision = attempt.decision?.json ?? []
     figures = attempt.figures?.encoded ?? []
     response = attempt.response.map { response in
       let compressed = PayloadCoding.deflated(response.body, threshold: compressMinBytes)
       return Response(
-        isTruncated: response.truncated, head: response.head.bytes, body: compressed ?? response.body,
-        inflatedSize: compressed.map { _ in Int64(response.body.count) })
+        isTruncated: response.truncated, head: sealed(response.head.bytes, .head),
+        body: sealed(compressed ?? response.body, .answer),
+        inflatedSize: compressed.map { _ in Int64(response.body.count) }, isSealed: vault.sealsAll)
     }
   }
 
@@ -80,7 +96,11 @@ package struct StoredAttempt: Sendable, Hashable {
   }
 
   /// The attempt; throws if something of it is damaged.
-  package func record() throws(AttemptDamage) -> AttemptRecord {
+  ///
+  /// - Parameters:
+  ///   - id: Its call.
+  ///   - vault: Opens what is sealed.
+  package func record(of id: CallID, _ vault: Vault) throws(AttemptDamage) -> AttemptRecord {
     guard let known = UInt8(exactly: outcome).flatMap({ OutcomeClass(rawValue: $0) }) else {
       throw AttemptDamage(reason: "the outcome of attempt \(number) is \(outcome)")
     }
@@ -90,11 +110,27 @@ package struct StoredAttempt: Sendable, Hashable {
     } catch {
       throw AttemptDamage(reason: "the decision of attempt \(number) cannot be read: \(error.reason)")
     }
+    func opened<Value>(_ what: String, _ open: () throws(SealDamage) -> Value) throws(AttemptDamage) -> Value {
+      do throws(SealDamage) {
+        return try open()
+      } catch {
+        throw AttemptDamage(error, "\(what) of attempt \(number)")
+      }
+    }
+    var failure = failure
+    if let message = failure?.message, message.hasPrefix(SealedForm.textPrefix) {
+      failure?.message = try opened("the failure") { () throws(SealDamage) in
+        try vault.opened(message, .attempt(id, number: number, .failure))
+      }
+    }
     var record = AttemptRecord(
       number: Int(number), startedAt: Timestamp(microseconds: startedAt), duration: .microseconds(duration),
       outcome: known, status: status.map { Int($0) }, failure: failure, decision: decided,
       figures: ExchangeFigures(encoded: figures))
-    if let response {
+    if let stored = response {
+      let response = try opened("the answer") { () throws(SealDamage) in
+        try stored.opened(of: id, number: number, vault)
+      }
       let body = response.body.withUnsafeBufferPointer { PayloadCoding.payload($0, size: response.inflatedSize) }
       guard let body else {
         throw AttemptDamage(reason: "the response body of attempt \(number) cannot be decompressed")
@@ -114,13 +150,52 @@ package struct StoredAttempt: Sendable, Hashable {
   }
 }
 
+extension StoredAttempt.Response {
+  /// The value of the column that says whether there is a response: bits for a truncated and for a sealed one.
+  package var flags: Int64 { (isTruncated ? 1 : 0) | (isSealed ? 2 : 0) }
+
+  /// A response from its columns.
+  package init(flags: Int64, head: [UInt8], body: [UInt8], inflatedSize: Int64?) {
+    self.init(
+      isTruncated: flags & 1 != 0, head: head, body: body, inflatedSize: inflatedSize, isSealed: flags & 2 != 0)
+  }
+
+  fileprivate func opened(of id: CallID, number: Int64, _ vault: Vault) throws(SealDamage) -> Self {
+    guard isSealed else {
+      guard !vault.knows(head), !vault.knows(body) else { throw .changed }
+      return self
+    }
+    var plain = self
+    func open(_ bytes: [UInt8], _ part: SealedName.Part) throws(SealDamage) -> [UInt8] {
+      if bytes.isEmpty { return [] }
+      return try bytes.withUnsafeBufferPointer { bytes throws(SealDamage) in
+        try vault.open(bytes, .attempt(id, number: number, part))
+      }
+    }
+    (plain.head, plain.body) = (try open(head, .head), try open(body, .answer))
+    plain.isSealed = false
+    return plain
+  }
+}
+
 /// Why an attempt, or packed attempts, cannot be read.
 package struct AttemptDamage: Error, Hashable {
   /// A clause, such as "the outcome of attempt 3 is 99".
   package let reason: String
 
+  /// The store's error, if it is not known whether it is damaged.
+  package let cause: StoreError?
+
   /// Creates a report.
   package init(reason: String) {
-    self.reason = reason
+    (self.reason, cause) = (reason, nil)
   }
+
+  init(_ damage: SealDamage, _ what: String) {
+    reason = damage.reason(what)
+    if case .unreadable(let error) = damage { cause = error } else { cause = nil }
+  }
+
+  /// The same of a call.
+  package func of(_ id: CallID) -> DamagedCall { DamagedCall(id: id, reason: reason, cause: cause) }
 }

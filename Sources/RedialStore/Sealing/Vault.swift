@@ -177,6 +177,36 @@ package final class Vault: Sendable {
     return plain
   }
 
+  /// Opens one chunk of a value.
+  ///
+  /// - Parameter head: The first bytes of the value.
+  package func open(
+    chunk sealed: [UInt8], _ number: Int, isLast: Bool, of head: [UInt8], _ name: SealedName
+  ) throws(SealDamage) -> [UInt8] {
+    let key = try head.withUnsafeBufferPointer { head throws(SealDamage) -> DataKey in try self.key(of: head) }
+    var isIntact = false
+    let plain = [UInt8](unsafeUninitializedCapacity: max(1, sealed.count)) { output, count in
+      guard let base = output.baseAddress else { return }
+      isIntact = sealed.withUnsafeBytes {
+        Sealing.open(chunk: $0, number, isLast: isLast, name, key.cipher, into: base)
+      }
+      count = isIntact ? sealed.count - SealedForm.chunkRoom : 0
+    }
+    guard isIntact else { throw .changed }
+    return plain
+  }
+
+  /// Whether bytes seem to be sealed by a key of the store. Plain ones are not, but for one in billions.
+  package func knows(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard canSeal, let id = SealedForm.key(of: bytes) else { return false }
+    return state.withLock { $0.keys.knows(id) }
+  }
+
+  /// The same.
+  package func knows(_ bytes: [UInt8]) -> Bool {
+    bytes.first == SealedForm.marker && bytes.withUnsafeBufferPointer { knows($0) }
+  }
+
   /// A value that may be sealed, where a plain one is JSON or nothing.
   package func opened(_ bytes: [UInt8], _ name: SealedName) throws(SealDamage) -> [UInt8] {
     guard bytes.first == SealedForm.marker else { return bytes }

@@ -151,7 +151,7 @@ struct PackedAttemptsTests {
       do {
         let attempts = try PackedAttempts.attempts(in: Self.sealed(bytes))
         // What was read can be decoded, or is damaged, too.
-        for attempt in attempts { _ = try? attempt.record() }
+        for attempt in attempts { _ = try? attempt.record(of: Sample.id(1), .none) }
         readable += 1
       } catch {
         refused += 1
@@ -184,17 +184,17 @@ struct PackedAttemptsTests {
   func records(threshold: Int) throws {
     for body in [[], Array(String(repeating: "text ", count: 100).utf8)] {
       let record = Sample.attempt(3, body: body)
-      let stored = StoredAttempt(record, compressMinBytes: threshold)
+      let stored = StoredAttempt(record, of: Sample.id(1), compressMinBytes: threshold, .none)
       #expect((stored.response?.inflatedSize != nil) == (threshold == 0 && !body.isEmpty))
-      #expect(try stored.record() == record)
+      #expect(try stored.record(of: Sample.id(1), .none) == record)
     }
-    var broken = StoredAttempt(Sample.attempt(3), compressMinBytes: .max)
+    var broken = StoredAttempt(Sample.attempt(3), of: Sample.id(1), compressMinBytes: .max, .none)
     broken.outcome = 99
-    #expect(throws: AttemptDamage(reason: "the outcome of attempt 3 is 99")) { try broken.record() }
+    #expect(throws: AttemptDamage(reason: "the outcome of attempt 3 is 99")) { try broken.record(of: Sample.id(1), .none) }
     broken.outcome = 0
     broken.response?.inflatedSize = 5
     #expect(throws: AttemptDamage(reason: "the response body of attempt 3 cannot be decompressed")) {
-      try broken.record()
+      try broken.record(of: Sample.id(1), .none)
     }
   }
 }

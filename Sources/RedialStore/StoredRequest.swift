@@ -1,0 +1,147 @@
+internal import RedialJSON
+package import RedialModel
+
+/// What was submitted, in the form in which every store keeps it.
+package struct StoredRequest: Sendable {
+  /// The spec, as canonical JSON, or sealed.
+  package let spec: [UInt8]
+  /// The body, unchanged or compressed. It is sealed if the spec is: a plain body may begin with any byte.
+  package let body: [UInt8]
+  /// The size of a compressed body when it is inflated, in bytes; nil for an unchanged one.
+  package let inflatedSize: Int64?
+
+  /// The request of a call whose body is in memory.
+  ///
+  /// - Parameters:
+  ///   - compressMinBytes: The smallest body that is compressed, in bytes.
+  ///   - vault: Seals it. There must be a data key.
+  package init(_ call: CallRecord, compressMinBytes: Int, _ vault: Vault) {
+    guard case .held(let body) = call.content else {
+      preconditionFailure("a call whose body only the store has is in the store")
+    }
+    let compressed = PayloadCoding.deflated(body, threshold: compressMinBytes)
+    inflatedSize = compressed.map { _ in Int64(body.count) }
+    let stored = compressed ?? body
+    spec = vault.sealed(call.spec, of: call.id)
+    self.body =
+      vault.seals(call.spec) ? vault.seal(stored, .call(call.id, .body), in: call.spec.namespace.name) : stored
+  }
+
+  /// Creates a request from its parts.
+  package init(spec: [UInt8], body: [UInt8], inflatedSize: Int64?) {
+    self.spec = spec
+    self.body = body
+    self.inflatedSize = inflatedSize
+  }
+
+  /// Why a part cannot be read.
+  package struct Damage: Error {
+    /// A clause.
+    package let reason: String
+    /// The store's error, if it is not known whether the part is damaged.
+    package let cause: StoreError?
+
+    init(_ reason: String) { (self.reason, cause) = (reason, nil) }
+
+    init(_ damage: SealDamage, _ what: String) {
+      reason = damage.reason(what)
+      if case .unreadable(let error) = damage { cause = error } else { cause = nil }
+    }
+
+    /// The damage as that of a call.
+    package func of(_ id: CallID, remains: CallRemains? = nil) -> DamagedCall {
+      DamagedCall(id: id, reason: reason, remains: remains, cause: cause)
+    }
+  }
+
+  /// Reads a stored spec.
+  package static func spec(
+    _ bytes: UnsafeBufferPointer<UInt8>, of id: CallID, _ vault: Vault
+  ) throws(Damage) -> CallSpec {
+    guard SealedForm.isSealed(bytes) else { return try spec(bytes) }
+    let plain: [UInt8]
+    do throws(SealDamage) {
+      plain = try vault.open(bytes, .call(id, .spec))
+    } catch {
+      throw Damage(error, "its descriptor")
+    }
+    return try plain.withUnsafeBufferPointer { plain throws(Damage) in try spec(plain) }
+  }
+
+  private static func spec(_ bytes: UnsafeBufferPointer<UInt8>) throws(Damage) -> CallSpec {
+    do throws(JSONError) {
+      return try CallSpec.read(canonicalJSON: bytes)
+    } catch {
+      throw Damage("its descriptor is not readable: \(error.reason)")
+    }
+  }
+
+  /// Reads a stored body.
+  ///
+  /// - Parameters:
+  ///   - size: Its inflated size; nil for an uncompressed one.
+  ///   - isSealed: Whether the spec is.
+  package static func body(
+    _ bytes: UnsafeBufferPointer<UInt8>, size: Int64?, isSealed: Bool, of id: CallID, _ vault: Vault
+  ) throws(Damage) -> [UInt8] {
+    let body: [UInt8]?
+    // A body that was erased is none.
+    if isSealed, !bytes.isEmpty {
+      do throws(SealDamage) {
+        let stored = try vault.open(bytes, .call(id, .body))
+        body = size == nil ? stored : stored.withUnsafeBufferPointer { PayloadCoding.payload($0, size: size) }
+      } catch {
+        throw Damage(error, "its body")
+      }
+    } else {
+      guard !vault.knows(bytes) else { throw Damage("its body is encrypted and its descriptor is not") }
+      body = PayloadCoding.payload(bytes, size: size)
+    }
+    guard let body else { throw Damage("its body cannot be decompressed") }
+    return body
+  }
+
+  /// The size of a body that is left in the store, by that of its stored form; nil if no body has it.
+  package static func size(stored: Int64, inflated: Int64?, isSealed: Bool) -> Int? {
+    guard PayloadCoding.isPossible(size: stored) else { return nil }
+    guard isSealed, inflated == nil else { return Int(stored) }
+    return SealedForm.plainSize(of: Int(stored))
+  }
+}
+
+extension Vault {
+  /// Whether a call's request is sealed.
+  package func seals(_ spec: CallSpec) -> Bool { sealsAll || canSeal && spec.hasSecrets }
+
+  /// A spec as it is to be stored. There must be a data key.
+  package func sealed(_ spec: CallSpec, of id: CallID) -> [UInt8] {
+    seals(spec) ? seal(spec.canonicalJSON, .call(id, .spec), in: spec.namespace.name) : spec.canonicalJSON
+  }
+
+  /// Throws if a call has a secret that cannot be sealed: a secret is never stored as it is.
+  package func check(_ spec: CallSpec) throws(StoreError) {
+    guard canSeal || !spec.hasSecrets else { throw Self.refusal(of: "A call with a secret") }
+  }
+
+  /// A stored spec before it was sealed; nil if it cannot be opened.
+  package func plain(spec bytes: UnsafeBufferPointer<UInt8>, of id: CallID) -> [UInt8]? {
+    SealedForm.isSealed(bytes) ? try? open(bytes, .call(id, .spec)) : Array(bytes)
+  }
+
+  /// The URL in a stored spec; nil if it cannot be read.
+  package func url(in spec: UnsafeBufferPointer<UInt8>, of id: CallID) -> String? {
+    guard SealedForm.isSealed(spec) else { return CallSpec.url(inCanonicalJSON: spec) }
+    return plain(spec: spec, of: id)?.withUnsafeBufferPointer { CallSpec.url(inCanonicalJSON: $0) }
+  }
+
+  /// What a stored spec shows of a call that is damaged.
+  package func remains(of id: CallID, spec: UnsafeBufferPointer<UInt8>) -> CallRemains {
+    plain(spec: spec, of: id)?.withUnsafeBufferPointer { CallRemains(of: id, spec: $0) } ?? CallRemains(id: id)
+  }
+
+  /// The labels of a removed call, according to its stored spec.
+  package func removedLabels(of id: CallID, spec: UnsafeBufferPointer<UInt8>) -> RemovedLabels {
+    guard SealedForm.isSealed(spec) else { return RemovedLabels(spec: spec) }
+    return plain(spec: spec, of: id)?.withUnsafeBufferPointer { RemovedLabels(spec: $0) } ?? .unknown
+  }
+}
