@@ -45,6 +45,9 @@ public struct TargetRecord: Sendable, Hashable {
     return record
   }
 
+  /// Whether it has secrets, which a store keeps encrypted.
+  public var hasSecrets: Bool { controls.overrides.hasSecrets }
+
   /// Its outage, if it has one, is over, and is kept for people to see.
   public mutating func endOutage(at now: Timestamp) {
     guard let outage else { return }

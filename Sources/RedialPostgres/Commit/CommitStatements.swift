@@ -196,7 +196,9 @@ struct CommitStatements {
   }
 
   private func attempts(_ all: ArraySlice<(id: CallID, attempt: AttemptRecord)>) -> [PostgresStatement] {
-    let new = all.map { (id: $0.id, attempt: StoredAttempt($0.attempt, of: $0.id, compressMinBytes: payloads.compressMinBytes, vault)) }
+    let new = all.map {
+      (id: $0.id, attempt: StoredAttempt($0.attempt, of: $0.id, compressMinBytes: payloads.compressMinBytes, vault))
+    }
     var statement = PostgresStatement(CommitQueries.insertAttempts)
     statement.add(new.map(\.id.rawValue))
     statement.add(new.map(\.attempt.number))
@@ -326,9 +328,10 @@ struct CommitStatements {
     let records = Array(writes.records)
     var statement = PostgresStatement(CommitQueries.setRecords)
     statement.add(records.map { numbers.targets[$0.key] ?? 0 })
-    statement.add(byteStrings: try records.map { key, record throws(StoreError) in
-      record == TargetRecord() ? nil : try vault.sealed(record, of: key)
-    })
+    statement.add(
+      byteStrings: try records.map { key, record throws(StoreError) in
+        record == TargetRecord() ? nil : try vault.sealed(record, of: key)
+      })
     return [statement]
   }
 
