@@ -17,6 +17,8 @@ import name_server
 
 HONEST = "93.184.216.34"
 TURNS = {"loopback": "127.0.0.1", "private": "10.9.9.9", "linklocal": "169.254.169.254"}
+# Where a token endpoint is.
+TOKENS = {"tokens": TURNS["private"]}
 PORT = 8099
 
 
@@ -31,10 +33,11 @@ def configure(label, address):
 
 def serve_names(asked, ended):
     def answer(labels, kind):
-        if kind != 1 or labels[0] not in TURNS:
+        turns = TURNS | TOKENS
+        if kind != 1 or labels[0] not in turns:
             return b""
         asked[labels[0]] = asked.get(labels[0], 0) + 1
-        return socket.inet_aton(HONEST if asked[labels[0]] == 1 else TURNS[labels[0]])
+        return socket.inet_aton(HONEST if asked[labels[0]] == 1 else turns[labels[0]])
 
     name_server.serve(answer, ended=lambda query: query == b"end")
     ended.set()
@@ -101,6 +104,15 @@ def main(binary, folder):
                 {"url": f"http://{name}.rebind.example:{PORT}/", "policy": policy}))
             assert status == 202, call
             calls[name] = call["id"]
+        own = f"http://{HONEST}:{PORT}"
+        status, made = ask("PUT", "/v1/credentials/shop", json.dumps(
+            {"type": "oauth2", "tokenURL": f"http://tokens.rebind.example:{PORT}/token", "clientID": "a",
+             "clientSecret": "b", "origins": [own]}))
+        assert status == 201, made
+        status, call = ask("POST", "/v1/calls", json.dumps(
+            {"url": own, "credential": "shop", "policy": policy | {"deadline": "8s"}}))
+        assert status == 202, call
+        calls["tokens"] = call["id"]
         while True:
             shown = {name: ask("GET", f"/v1/calls/{call}")[1] for name, call in calls.items()}
             if all(call["finishedAt"] for call in shown.values()):

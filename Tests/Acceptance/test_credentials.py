@@ -365,6 +365,23 @@ def test_a_token_endpoint_that_fails_is_no_fault_of_the_target(redial, receiver,
     assert SECRET not in service.log.read_text()
 
 
+def test_a_token_endpoint_that_says_nothing_holds_nobody_for_long(redial, receiver):
+    gate = threading.Event()
+    target, endpoint = receiver(), TokenEndpoint(receiver, lambda request: gate.wait(60) and None)
+    service = redial()
+    put(service, "shop", **oauth(target, endpoint))
+    identity = service.submit(url=target.url, credential="shop", policy={"maxAttempts": 1})
+    # A call without it passes meanwhile.
+    assert service.ended(service.submit(url=target.url))["state"] == "succeeded"
+
+    def failed():
+        return service("GET", f"/v1/calls/{identity}/attempts").json["data"]
+    attempt = processes.wait_until(failed, "the fetch is given up")[0]
+    assert attempt["outcome"] == "localFault" and "No token could be had" in attempt["error"]["message"], attempt
+    gate.set()
+    assert service.ended(identity)["state"] == "succeeded"
+
+
 def test_a_token_endpoint_obeys_the_egress_policy_when_it_is_called(redial, receiver, tmp_path):
     target, endpoint = receiver(), TokenEndpoint(receiver)
     service = redial()

@@ -123,7 +123,11 @@ def test_names_are_remembered_as_long_as_is_set_and_a_dead_address_costs_a_delay
 
 def test_a_name_that_changes_its_address_gains_nothing(tmp_path):
     seen = in_a_network_of_its_own("rebinding.py", tmp_path)
-    assert seen["reached"] == ["93.184.216.34"] * 3
+    # The fourth is the token endpoint, whose call itself is never made.
+    assert seen["reached"] == ["93.184.216.34"] * 4
+    attempts = seen["calls"]["tokens"]["attempts"]
+    assert {attempt["outcome"] for attempt in attempts} == {"localFault"} and len(attempts) > 1
+    assert "answered 503" in attempts[0]["error"]["message"] and "egress policy" in attempts[-1]["error"]["message"]
     # A name that does not exist is the call's fault; a resolver that does not work is not the target's.
     assert seen["lost"] == [["notSent", "unknownHost", 1], ["localFault", "resolverUnavailable", 0]]
     for name, rule in [("loopback", "egressLoopback"), ("private", "egressPrivate"), ("linklocal", "egressLinkLocal")]:

@@ -185,3 +185,28 @@ def test_a_signature_that_cannot_be_made_is_refused(redial, receiver, sign, poin
     answer = service("POST", "/v1/calls", {"url": target.url, "sign": sign})
     assert answer.status == 422, answer.body
     assert any(f["pointer"] == pointer and clause in f["detail"] for f in answer.json["errors"]), answer.body
+
+
+def test_no_secret_is_in_the_files_of_a_store_that_nobody_has_set_up(redial, receiver, tmp_path):
+    """Nor of one whose process was killed: a key was made beside it, and the log said so, once."""
+    target, service = receiver(), redial()
+    secrets = [f"seen-nowhere-{n}" for n in range(3)]
+    service("PUT", "/v1/credentials/token", {"type": "bearer", "token": secrets[0], "origins": [target.url]})
+    service("PUT", "/v1/targets/a", {"sign": {"type": "github", "secret": secrets[1]}})
+    waiting = service.submit(url=target.url, delay="1h", sign={"type": "github", "secret": secrets[2]})
+    ended = service.submit(url=target.url, sign={"type": "github", "secret": secrets[2]})
+    service.ended(ended)
+    service.kill()
+    service.start()
+    assert service.get(waiting)["state"] == "scheduled"
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert any(path.name == "redial.db" for path in files)
+    for path in files:
+        content = path.read_bytes()
+        assert not any(secret.encode() in content for secret in secrets), path
+    keys = [path for path in files if "key" in path.name]
+    assert len(keys) == 1 and keys[0].stat().st_mode & 0o777 == 0o600, files
+    assert service.log.read_text().count("keyFileMade") == 1
+    # The secrets work after the start.
+    service.ended(service.submit(url=target.url + "/a", target="a", body="x"))
+    as_github(target.requests[-1], secrets[1])
