@@ -596,6 +596,11 @@ extension RedialAPI {
     /// addresses are allowed only under `egress=private` while Redial itself listens on loopback or a Unix domain
     /// socket, or if `egressAllow` names them.
     public var url: String?
+    /// Whether nobody may see its payloads: the header fields and the body of its request, the query of its URL,
+    /// and the answers of its target. They are in no answer of the API, whatever the key, and in no event, webhook,
+    /// span or log. They are erased when it ends, so that it cannot be run again or replayed afterwards. Its
+    /// answers are not stored at all: also who waits for its end sees only the status.
+    public var sensitive: RedialNullable<Bool>
     /// Any method except `CONNECT`. By default `GET`, or `POST` for a call with a body. `HEAD` and `TRACE` have no
     /// body.
     public var method: RedialNullable<String>
@@ -658,7 +663,7 @@ extension RedialAPI {
 
     /// Creates one; what is left out is not sent.
     public init(
-      url: String? = nil, method: RedialNullable<String> = .absent,
+      url: String? = nil, sensitive: RedialNullable<Bool> = .absent, method: RedialNullable<String> = .absent,
       headers: RedialNullable<[String: RedialJSON]> = .absent, body: RedialNullable<String> = .absent,
       json: RedialJSON? = nil, bodyBase64: RedialNullable<String> = .absent,
       policy: RedialNullable<CallPolicy> = .absent, delay: RedialNullable<Duration> = .absent,
@@ -670,6 +675,7 @@ extension RedialAPI {
       capture: RedialNullable<Capture> = .absent
     ) {
       self.url = url
+      self.sensitive = sensitive
       self.method = method
       self.headers = headers
       self.body = body
@@ -691,14 +697,15 @@ extension RedialAPI {
     }
 
     private enum CodingKeys: String, CodingKey {
-      case url, method, headers, body, json, bodyBase64, policy, delay, startAt, target, idempotent, onRepeat,
-        description, labels, callback, redirects, orderingKey, priority, capture
+      case url, sensitive, method, headers, body, json, bodyBase64, policy, delay, startAt, target, idempotent,
+        onRepeat, description, labels, callback, redirects, orderingKey, priority, capture
     }
 
     /// Writes it as the service does.
     public func encode(to encoder: any Encoder) throws {
       var members = encoder.container(keyedBy: CodingKeys.self)
       try members.encodeIfPresent(url, forKey: .url)
+      try members.encodeNullable(sensitive, forKey: .sensitive)
       try members.encodeNullable(method, forKey: .method)
       try members.encodeNullable(headers, forKey: .headers)
       try members.encodeNullable(body, forKey: .body)
@@ -1359,7 +1366,8 @@ extension RedialAPI {
 
 extension RedialAPI {
   /// The request of a call, as the client gave it; shown with `include=request`. Values of secret header fields
-  /// and URL parameters are `REDACTED`. If the content was erased, there are no header fields and no body.
+  /// and URL parameters are `REDACTED`. If the content was erased, or is withheld, there are no header fields and
+  /// no body.
   public struct Request: Sendable, Hashable, Codable {
     /// `method`.
     public var method: String
@@ -1367,18 +1375,22 @@ extension RedialAPI {
     public var url: String
     /// `headers`.
     public var headers: [String: [String]]
-    /// The body, or its first mebibyte; null if it was erased.
+    /// The body, or its first mebibyte; null if it was erased or is withheld.
     public var body: String?
-    /// Whether `body` is text or base 64; null if it was erased.
+    /// Whether `body` is text or base 64; null without one.
     public var encoding: Encoding?
-    /// The size of the whole body, in bytes; null if it was erased.
+    /// The size of the whole body, in bytes; null if it was erased or is withheld.
     public var size: Int?
     /// Whether the body is longer than shown.
     public var truncated: Bool
     /// When the content was erased; null if it was not.
     public var erasedAt: Date?
+    /// Why the request is not shown, `sensitive` for a sensitive call; null if it is shown.
+    public var withheld: Withheld?
 
-    private enum CodingKeys: String, CodingKey { case method, url, headers, body, encoding, size, truncated, erasedAt }
+    private enum CodingKeys: String, CodingKey {
+      case method, url, headers, body, encoding, size, truncated, erasedAt, withheld
+    }
 
     /// Reads it from the service's JSON.
     public init(from decoder: any Decoder) throws {
@@ -1391,6 +1403,7 @@ extension RedialAPI {
       size = try members.decodeIfPresent(Int.self, forKey: .size)
       truncated = try members.decode(Bool.self, forKey: .truncated)
       erasedAt = try members.decodeIfPresent(WireInstant.self, forKey: .erasedAt).map { $0.date }
+      withheld = try members.decodeIfPresent(Withheld.self, forKey: .withheld)
     }
 
     /// Writes it as the service does.
@@ -1404,9 +1417,10 @@ extension RedialAPI {
       try members.encode(size, forKey: .size)
       try members.encode(truncated, forKey: .truncated)
       try members.encode(erasedAt.map { WireInstant($0) }, forKey: .erasedAt)
+      try members.encode(withheld, forKey: .withheld)
     }
 
-    /// Whether `body` is text or base 64; null if it was erased.
+    /// Whether `body` is text or base 64; null without one.
     public struct Encoding: RedialWord {
       /// The word.
       public let rawValue: String
@@ -1417,6 +1431,17 @@ extension RedialAPI {
       public static let utf8 = Encoding(rawValue: "utf8")
       /// `base64`.
       public static let base64 = Encoding(rawValue: "base64")
+    }
+
+    /// Why the request is not shown, `sensitive` for a sensitive call; null if it is shown.
+    public struct Withheld: RedialWord {
+      /// The word.
+      public let rawValue: String
+      /// A value with that word.
+      public init(rawValue: String) { self.rawValue = rawValue }
+
+      /// `sensitive`.
+      public static let sensitive = Withheld(rawValue: "sensitive")
     }
   }
 }
@@ -3192,6 +3217,8 @@ extension RedialAPI {
     public var slowStart: Duration?
     /// Maximum duration of an attempt, whatever the policy says.
     public var attemptTimeout: Duration?
+    /// Whether its new calls are sensitive, whatever they say; those that it has stay as they are.
+    public var sensitive: Bool?
     /// How the target and Redial prove who they are. Files are named by absolute paths on Redial's machine, within
     /// the directory in the setting `tlsDirectory`. Any other path is refused without looking at the file; without
     /// the setting, every path is. Files are read when a connection is made; their content is neither stored nor
@@ -3207,7 +3234,7 @@ extension RedialAPI {
     public init(
       breaker: Breaker? = nil, maxInFlight: Int? = nil, rate: Rate? = nil, retryBudget: RetryBudget? = nil,
       pace: Pace? = nil, newCallShare: Double? = nil, slowStart: Duration? = nil, attemptTimeout: Duration? = nil,
-      tls: Tls? = nil
+      sensitive: Bool? = nil, tls: Tls? = nil
     ) {
       self.breaker = breaker
       self.maxInFlight = maxInFlight
@@ -3217,11 +3244,12 @@ extension RedialAPI {
       self.newCallShare = newCallShare
       self.slowStart = slowStart
       self.attemptTimeout = attemptTimeout
+      self.sensitive = sensitive
       self.tls = tls
     }
 
     private enum CodingKeys: String, CodingKey {
-      case breaker, maxInFlight, rate, retryBudget, pace, newCallShare, slowStart, attemptTimeout, tls
+      case breaker, maxInFlight, rate, retryBudget, pace, newCallShare, slowStart, attemptTimeout, sensitive, tls
     }
 
     /// Reads it from the service's JSON.
@@ -3235,6 +3263,7 @@ extension RedialAPI {
       newCallShare = try members.decodeIfPresent(Double.self, forKey: .newCallShare)
       slowStart = try members.decodeIfPresent(WireSpan.self, forKey: .slowStart).map { $0.duration }
       attemptTimeout = try members.decodeIfPresent(WireSpan.self, forKey: .attemptTimeout).map { $0.duration }
+      sensitive = try members.decodeIfPresent(Bool.self, forKey: .sensitive)
       tls = try members.decodeIfPresent(Tls.self, forKey: .tls)
     }
 
@@ -3249,6 +3278,7 @@ extension RedialAPI {
       try members.encodeIfPresent(newCallShare, forKey: .newCallShare)
       try members.encodeIfPresent(slowStart.map { WireSpan($0) }, forKey: .slowStart)
       try members.encodeIfPresent(attemptTimeout.map { WireSpan($0) }, forKey: .attemptTimeout)
+      try members.encodeIfPresent(sensitive, forKey: .sensitive)
       try members.encodeIfPresent(tls, forKey: .tls)
     }
 
@@ -3443,6 +3473,8 @@ extension RedialAPI {
     public var slowStart: RedialNullable<Duration>
     /// Maximum duration of an attempt, whatever the policy says.
     public var attemptTimeout: RedialNullable<Duration>
+    /// Whether its new calls are sensitive, whatever they say; those that it has stay as they are.
+    public var sensitive: RedialNullable<Bool>
     /// How the target and Redial prove who they are. Files are named by absolute paths on Redial's machine, within
     /// the directory in the setting `tlsDirectory`. Any other path is refused without looking at the file; without
     /// the setting, every path is. Files are read when a connection is made; their content is neither stored nor
@@ -3460,7 +3492,7 @@ extension RedialAPI {
       rate: RedialNullable<Rate> = .absent, retryBudget: RedialNullable<RetryBudget> = .absent,
       pace: RedialNullable<Pace> = .absent, newCallShare: RedialNullable<Double> = .absent,
       slowStart: RedialNullable<Duration> = .absent, attemptTimeout: RedialNullable<Duration> = .absent,
-      tls: RedialNullable<Tls> = .absent
+      sensitive: RedialNullable<Bool> = .absent, tls: RedialNullable<Tls> = .absent
     ) {
       self.breaker = breaker
       self.maxInFlight = maxInFlight
@@ -3470,11 +3502,12 @@ extension RedialAPI {
       self.newCallShare = newCallShare
       self.slowStart = slowStart
       self.attemptTimeout = attemptTimeout
+      self.sensitive = sensitive
       self.tls = tls
     }
 
     private enum CodingKeys: String, CodingKey {
-      case breaker, maxInFlight, rate, retryBudget, pace, newCallShare, slowStart, attemptTimeout, tls
+      case breaker, maxInFlight, rate, retryBudget, pace, newCallShare, slowStart, attemptTimeout, sensitive, tls
     }
 
     /// Writes it as the service does.
@@ -3488,6 +3521,7 @@ extension RedialAPI {
       try members.encodeNullable(newCallShare, forKey: .newCallShare)
       try members.encodeNullable(slowStart.map { WireSpan($0) }, forKey: .slowStart)
       try members.encodeNullable(attemptTimeout.map { WireSpan($0) }, forKey: .attemptTimeout)
+      try members.encodeNullable(sensitive, forKey: .sensitive)
       try members.encodeNullable(tls, forKey: .tls)
     }
 

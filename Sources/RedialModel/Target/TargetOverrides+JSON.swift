@@ -40,6 +40,7 @@ extension TargetOverrides {
       case "retryBudget": try readRetryBudget(&reader)
       case "pace": pace = try reader.pace("/pace")
       case "newCallShare": newCallShare = try reader.newCallShare("/newCallShare")
+      case "sensitive": isSensitive = try reader.bool("/sensitive")
       case "tls": tls = try TargetTLS(&reader, over: tls ?? TargetTLS())
       case "slowStart": slowStart = try reader.duration("/slowStart", in: .zero...Self.longest)
       default:
@@ -50,7 +51,8 @@ extension TargetOverrides {
   }
 
   static let names = [
-    "breaker", "maxInFlight", "rate", "retryBudget", "pace", "newCallShare", "slowStart", "attemptTimeout", "tls",
+    "breaker", "maxInFlight", "rate", "retryBudget", "pace", "newCallShare", "slowStart", "attemptTimeout", "sensitive",
+    "tls",
   ]
   static let breakerNames = [
     "consecutiveFailures", "significance", "failureTime", "failureRate", "window", "minCalls", "openInterval",
@@ -163,6 +165,7 @@ extension TargetOverrides {
     if let newCallShare { writer.field("newCallShare", newCallShare) }
     if let slowStart { writer.field("slowStart", slowStart) }
     if let attemptTimeout { writer.field("attemptTimeout", attemptTimeout) }
+    if let isSensitive { writer.field("sensitive", isSensitive) }
     if let tls {
       writer.key("tls")
       tls.write(to: &writer)

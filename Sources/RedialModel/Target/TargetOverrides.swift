@@ -39,6 +39,9 @@ public struct TargetOverrides: Sendable, Hashable {
   /// See ``TargetSettings/attemptTimeout``.
   public var attemptTimeout: Duration?
 
+  /// See ``TargetSettings/isSensitive``.
+  public var isSensitive: Bool?
+
   /// See ``TargetSettings/tls``.
   public var tls: TargetTLS?
 
@@ -65,6 +68,7 @@ public struct TargetOverrides: Sendable, Hashable {
     newCallShare = settings.newCallShare
     slowStart = settings.slowStart
     attemptTimeout = settings.attemptTimeout
+    isSensitive = settings.isSensitive
     tls = settings.tls
   }
 
@@ -93,6 +97,7 @@ public struct TargetOverrides: Sendable, Hashable {
     set(newCallShare, \.newCallShare)
     set(slowStart, \.slowStart)
     set(attemptTimeout, \.attemptTimeout)
+    set(isSensitive, \.isSensitive)
     if let tls { settings.tls = tls }
     return settings
   }

@@ -98,7 +98,7 @@ extension PostgresReader {
 
   /// Searches the URL of a call, as it is shown.
   private func isFound(_ search: TextSearch, in rows: PostgresRows, _ row: Int, _ left: inout Int) -> Bool {
-    guard let url = rows.withBytes(row, ListQueries.Column.spec, { CallSpec.url(inCanonicalJSON: $0) }) else {
+    guard let url = rows.withBytes(row, ListQueries.Column.spec, { CallSpec.shownURL(inCanonicalJSON: $0) }) else {
       return false
     }
     left -= url.utf8.count / 256 * CallQuery.rowsPerCall

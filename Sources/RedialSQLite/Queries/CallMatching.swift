@@ -79,7 +79,7 @@ struct CallMatching {
   /// Searches the URL of a call, as it is shown.
   private func judgeURL(of id: CallID, by search: TextSearch) throws(StoreError) -> Verdict {
     spec.bind(1, id.rawValue)
-    let url = try spec.first { row throws(StoreError) in row.withBytes(0) { CallSpec.url(inCanonicalJSON: $0) } }
+    let url = try spec.first { row throws(StoreError) in row.withBytes(0) { CallSpec.shownURL(inCanonicalJSON: $0) } }
     guard let url = url ?? nil else { return Verdict(fits: false) }
     return Verdict(fits: search.occurs(in: redaction.url(url)), work: 1 + url.utf8.count / Self.urlBytesPerCall)
   }
