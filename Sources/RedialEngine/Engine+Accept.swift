@@ -94,10 +94,18 @@ extension Engine {
     // The clock of the instance that has given the identity may be a little ahead.
     let start = descriptor.start.instant(acceptedAt: min(createdAt, now))
     var record = CallRecord(
-      id: id, kind: .call, spec: descriptor.spec, body: descriptor.body, createdAt: createdAt,
+      id: id, kind: .call, spec: spec(of: descriptor), body: descriptor.body, createdAt: createdAt,
       progress: CallProgress(state: .held, due: start, waiting: .startTime, roundStartedAt: start))
     record.mayBeStored = descriptor.identity != nil
     return record
+  }
+
+  /// The spec of a new call, with what its target says of all its calls.
+  private func spec(of descriptor: CallDescriptor) -> CallSpec {
+    let key = descriptor.spec.target
+    // Of the targets of other instances only the rules are known.
+    let known = roster.place(of: key).map { roster.targets[$0].settings }
+    return descriptor.spec.accepted(by: known ?? settings.target(by: settings.rule(for: key)))
   }
 
   /// Puts a new call where it belongs, and into the store. Returns it as stored.

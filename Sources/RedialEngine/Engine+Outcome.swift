@@ -118,6 +118,7 @@ extension Engine {
     // Only now: fields about retries take effect even if nobody may see them.
     attempt.response?.redact(settings.redaction, and: spec.redactedHeaders)
     attempt.decision = DecisionText.decision(decision, for: end, failure: attempt.failure, of: spec, held: held)
+    if spec.isSensitive { attempt.forgetAnswer() }
     tally(attempt, decision, cancelledBy, calls[at: place].record.kind, of: index)
     switch decision.action {
     case .succeed:
@@ -190,6 +191,7 @@ extension Engine {
     if record.spec.callback != nil, let attempt { record.history.append(attempt) }
     attempt?.namespace = record.spec.namespace
     writes.append(.update(id, record.progress, attempt))
+    if record.spec.isSensitive { writes.append(.erase(id, record.spec.withoutPayloads(at: now))) }
     roster.countUnfinished(-1, at: roster.targets[call.target].namespace)
     roster.countEnd(of: record, isClients: record.kind == .call, of: call.target, at: now)
     if let failure {

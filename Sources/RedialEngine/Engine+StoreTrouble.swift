@@ -185,6 +185,7 @@ extension Engine {
       case .awaitTurn(let id, _, _) where desk.hasRefused(id): break
       case .key(let record) where desk.hasRefused(record.call): break
       case .retried(let id, _) where desk.hasRefused(id): break
+      case .erase(let id, _) where desk.hasRefused(id): break
       case .update(let id, let progress, _) where desk.hasRefused(id):
         if progress.state.isFinal { roster.countUnfinished(1, at: desk.trouble?.place(of: id) ?? 0) }
       default: kept.append(write)

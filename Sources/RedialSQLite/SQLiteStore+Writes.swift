@@ -30,8 +30,9 @@ extension SQLiteStore {
   private func logs(_ writes: [StoreWrite], _ place: Int, in log: CallLog) throws(StoreError) -> Bool {
     switch writes[place] {
     case .insert(let call):
-      // A call that is there already is an error, which the tables report.
-      guard try isNew(call.id, in: log), !call.progress.state.isFinal, CallLog.takes(call.progress.state), log.hasRoom,
+      // A call that is there already is an error, which the tables report. Of a sensitive one no copies are made.
+      guard try isNew(call.id, in: log), !call.spec.isSensitive, !call.progress.state.isFinal,
+        CallLog.takes(call.progress.state), log.hasRoom,
         call.content.size <= calls.largestLogged, let new = try prepared(call),
         new.request.spec.count <= CallLog.largestPart
       else {
@@ -58,6 +59,10 @@ extension SQLiteStore {
       log.set(record, of: known)
       return true
     case .discard(let id), .awaitTurn(let id, _, _), .passTurn(let id), .retried(let id, _):
+      try log.fold([id], into: calls)
+      return false
+    case .erase(let id, let spec) where spec.isSensitive:
+      // The log never had its payloads.
       try log.fold([id], into: calls)
       return false
     case .erase:

@@ -130,8 +130,8 @@ extension Vault {
 
   /// The URL in a stored spec; nil if it cannot be read.
   package func url(in spec: UnsafeBufferPointer<UInt8>, of id: CallID) -> String? {
-    guard SealedForm.isSealed(spec) else { return CallSpec.url(inCanonicalJSON: spec) }
-    return plain(spec: spec, of: id)?.withUnsafeBufferPointer { CallSpec.url(inCanonicalJSON: $0) }
+    guard SealedForm.isSealed(spec) else { return CallSpec.shownURL(inCanonicalJSON: spec) }
+    return plain(spec: spec, of: id)?.withUnsafeBufferPointer { CallSpec.shownURL(inCanonicalJSON: $0) }
   }
 
   /// What a stored spec shows of a call that is damaged.

@@ -130,6 +130,11 @@ type CallDescriptor struct {
 	// are allowed only under `egress=private` while Redial itself listens on loopback or a Unix domain socket, or if
 	// `egressAllow` names them.
 	URL string `json:"url"`
+	// Whether nobody may see its payloads: the header fields and the body of its request, the query of its URL, and
+	// the answers of its target. They are in no answer of the API, whatever the key, and in no event, webhook, span or
+	// log. They are erased when it ends, so that it cannot be run again or replayed afterwards. Its answers are not
+	// stored at all: also who waits for its end sees only the status.
+	Sensitive *bool `json:"sensitive,omitempty"`
 	// Any method except `CONNECT`. By default `GET`, or `POST` for a call with a body. `HEAD` and `TRACE` have no
 	// body.
 	Method string `json:"method,omitempty"`
@@ -484,6 +489,11 @@ type ReplayChanges struct {
 	// are allowed only under `egress=private` while Redial itself listens on loopback or a Unix domain socket, or if
 	// `egressAllow` names them.
 	URL string `json:"url,omitempty"`
+	// Whether nobody may see its payloads: the header fields and the body of its request, the query of its URL, and
+	// the answers of its target. They are in no answer of the API, whatever the key, and in no event, webhook, span or
+	// log. They are erased when it ends, so that it cannot be run again or replayed afterwards. Its answers are not
+	// stored at all: also who waits for its end sees only the status.
+	Sensitive Nullable[bool] `json:"sensitive,omitempty"`
 	// Any method except `CONNECT`. By default `GET`, or `POST` for a call with a body. `HEAD` and `TRACE` have no
 	// body.
 	Method Nullable[string] `json:"method,omitempty"`
@@ -816,8 +826,10 @@ type CallBase struct {
 	// first. While it waits for `rateLimit` or `pace`, this is when the next attempt to the target may start. Null
 	// unless it is scheduled and that is known.
 	NextAttemptAt *time.Time `json:"nextAttemptAt"`
-	// Without the values of secret parameters, such as `token`.
+	// Without the values of secret parameters, such as `token`; that of a sensitive call without its query.
 	URL string `json:"url"`
+	// True if nobody may see its payloads; left out otherwise.
+	Sensitive *bool `json:"sensitive,omitempty"`
 	// The method.
 	Method string `json:"method"`
 	// The target whose breaker and limits it shares.
@@ -886,7 +898,7 @@ type Call struct {
 	Request *Request `json:"request,omitempty"`
 }
 
-// RequestEncoding: whether `body` is text or base 64; null if it was erased.
+// RequestEncoding: whether `body` is text or base 64; null without one.
 type RequestEncoding string
 
 // The words of RequestEncoding.
@@ -895,22 +907,33 @@ const (
 	RequestEncodingBase64 RequestEncoding = "base64"
 )
 
+// RequestWithheld: why the request is not shown, `sensitive` for a sensitive call; null if it is shown.
+type RequestWithheld string
+
+// The words of RequestWithheld.
+const (
+	RequestWithheldSensitive RequestWithheld = "sensitive"
+)
+
 // Request: the request of a call, as the client gave it; shown with `include=request`. Values of secret header
-// fields and URL parameters are `REDACTED`. If the content was erased, there are no header fields and no body.
+// fields and URL parameters are `REDACTED`. If the content was erased, or is withheld, there are no header fields
+// and no body.
 type Request struct {
 	Method  string              `json:"method"`
 	URL     string              `json:"url"`
 	Headers map[string][]string `json:"headers"`
-	// The body, or its first mebibyte; null if it was erased.
+	// The body, or its first mebibyte; null if it was erased or is withheld.
 	Body *string `json:"body"`
-	// Whether `body` is text or base 64; null if it was erased.
+	// Whether `body` is text or base 64; null without one.
 	Encoding RequestEncoding `json:"encoding,omitempty"`
-	// The size of the whole body, in bytes; null if it was erased.
+	// The size of the whole body, in bytes; null if it was erased or is withheld.
 	Size *int `json:"size"`
 	// Whether the body is longer than shown.
 	Truncated bool `json:"truncated"`
 	// When the content was erased; null if it was not.
 	ErasedAt *time.Time `json:"erasedAt"`
+	// Why the request is not shown, `sensitive` for a sensitive call; null if it is shown.
+	Withheld RequestWithheld `json:"withheld,omitempty"`
 }
 
 // StatisticsWindowWindow: a word of the contract.
@@ -2207,6 +2230,8 @@ type TargetSettings struct {
 	SlowStart Duration `json:"slowStart,omitempty"`
 	// Maximum duration of an attempt, whatever the policy says.
 	AttemptTimeout Duration `json:"attemptTimeout,omitempty"`
+	// Whether its new calls are sensitive, whatever they say; those that it has stay as they are.
+	Sensitive *bool `json:"sensitive,omitempty"`
 	// How the target and Redial prove who they are. Files are named by absolute paths on Redial's machine, within the
 	// directory in the setting `tlsDirectory`. Any other path is refused without looking at the file; without the
 	// setting, every path is. Files are read when a connection is made; their content is neither stored nor shown.
@@ -2325,6 +2350,8 @@ type TargetPatch struct {
 	SlowStart Nullable[Duration] `json:"slowStart,omitempty"`
 	// Maximum duration of an attempt, whatever the policy says.
 	AttemptTimeout Nullable[Duration] `json:"attemptTimeout,omitempty"`
+	// Whether its new calls are sensitive, whatever they say; those that it has stay as they are.
+	Sensitive Nullable[bool] `json:"sensitive,omitempty"`
 	// How the target and Redial prove who they are. Files are named by absolute paths on Redial's machine, within the
 	// directory in the setting `tlsDirectory`. Any other path is refused without looking at the file; without the
 	// setting, every path is. Files are read when a connection is made; their content is neither stored nor shown.

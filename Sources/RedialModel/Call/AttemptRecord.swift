@@ -63,6 +63,15 @@ public struct AttemptRecord: Sendable, Hashable {
   }
 }
 
+extension AttemptRecord {
+  /// Forgets what the answer of a sensitive call's target says, and error texts, which may quote it. Nobody may see
+  /// them, so they are not stored either.
+  public mutating func forgetAnswer() {
+    response = nil
+    failure?.message = ""
+  }
+}
+
 /// What went wrong with an attempt that got no response.
 public struct AttemptFailure: Sendable, Hashable {
   /// A stable word in camelCase, such as `connectionRefused`.

@@ -5,6 +5,8 @@ public import RedialCore
 public struct CallFields: Sendable {
   /// The absolute URL, http or https.
   public var url = ""
+  /// Whether nobody may see its payloads, and they are erased when it ends.
+  public var isSensitive = false
   /// The method, as given.
   public var method = ""
   /// The header fields, in the order given.
@@ -61,10 +63,14 @@ public struct CallFields: Sendable {
   static func visit<Visitor: CallFieldVisitor & ~Copyable>(
     _ visitor: inout Visitor, _ call: inout CallFields, _ submission: inout SubmissionFields
   ) throws(Visitor.Failure) {
-    // The first one is found without the others, see ``CallSpec/url(inCanonicalJSON:)``.
-    try visitor.field("url", URLMember(), &call.url, [.client, .shown])
+    // The first one is found without the others, see ``CallSpec/shownURL(inCanonicalJSON:)``.
+    try visitor.field("url", URLMember(hidesQuery: call.isSensitive), &call.url, [.client, .shown])
+    // The next one, so that it is found as cheaply.
+    try visitor.field("sensitive", BoolMember(unless: false), &call.isSensitive, [.client, .shown])
     try visitor.field("method", MethodMember(), &call.method, [.client, .shown])
-    try visitor.field("headers", HeadersMember(hidden: call.capture.redactedHeaders), &call.headers, .client)
+    try visitor.field(
+      "headers", HeadersMember(hidden: call.capture.redactedHeaders, hidesAll: call.isSensitive), &call.headers, .client
+    )
     try visitor.field("body", TextBodyMember(), &submission.body, .given, oneOf: .body)
     try visitor.field("json", JSONBodyMember(), &submission.body, .given, oneOf: .body)
     try visitor.field("bodyBase64", Base64BodyMember(), &submission.body, .given, oneOf: .body)

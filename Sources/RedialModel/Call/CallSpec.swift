@@ -78,15 +78,31 @@ public final class CallSpec: Sendable {
   ///   - time: The time of the erasure; earlier erasures keep theirs.
   ///   - keepingLabels: Whether the labels stay, by which the call is found.
   public func erased(at time: Timestamp, keepingLabels: Bool = true) -> CallSpec {
+    var fields = withoutPayloads(at: time).fields
+    fields.description = nil
+    if !keepingLabels { fields.labels = [] }
+    return CallSpec(fields)
+  }
+
+  /// The spec after the call's payloads are erased, which people have not asked for: what describes it to them stays.
+  ///
+  /// - Parameter time: The time of the erasure; earlier erasures keep theirs.
+  public func withoutPayloads(at time: Timestamp) -> CallSpec {
     var fields = fields
     fields.url = Self.withoutQuery(url)
     fields.headers = []
     if fields.signing?.hasSecrets == true { fields.signing = nil }
-    fields.description = nil
-    if !keepingLabels { fields.labels = [] }
     if let callback { fields.callback?.url = Self.withoutQuery(callback.url) }
     fields.contentErasedAt = contentErasedAt ?? time
     return CallSpec(fields)
+  }
+
+  /// The spec of a new call to a target with these settings.
+  public func accepted(by settings: TargetSettings) -> CallSpec {
+    guard settings.isSensitive, !isSensitive else { return self }
+    var fields = fields
+    fields.isSensitive = true
+    return CallSpec(fields, warnings: warnings)
   }
 
   /// The spec of a call that replays another.
@@ -115,6 +131,9 @@ public final class CallSpec: Sendable {
 /// The fields by which something is decided, under short names.
 extension CallSpec {
   @inlinable public var url: String { fields.url }
+  /// The URL as people may see it, except for the parameters that a ``Redaction`` hides.
+  public var shownURL: String { isSensitive ? Self.withoutQuery(url) : url }
+  @inlinable public var isSensitive: Bool { fields.isSensitive }
   @inlinable public var method: String { fields.method }
   @inlinable public var headers: [HeaderField] { fields.headers }
   @inlinable public var target: TargetKey { fields.target }

@@ -22,10 +22,10 @@ public struct RequestView: Sendable {
     let spec = call.spec
     writer.beginObject()
     writer.field("method", spec.method)
-    writer.field("url", redaction.url(spec.url))
+    writer.field("url", redaction.url(spec.shownURL))
     writer.key("headers")
     writeHeaders(redaction, to: &writer)
-    if spec.contentErasedAt != nil {
+    if hasNoBody {
       writer.key("body")
       writer.null()
       writer.key("encoding")
@@ -35,10 +35,17 @@ public struct RequestView: Sendable {
     } else {
       writeBody(to: &writer)
     }
-    writer.field("truncated", spec.contentErasedAt == nil && body.count < call.content.size)
+    writer.field("truncated", !hasNoBody && body.count < call.content.size)
     writer.field("erasedAt", spec.contentErasedAt)
+    writer.field("withheld", spec.isSensitive ? Self.sensitive : nil)
     writer.endObject()
   }
+
+  /// Why nothing of a sensitive call's request is shown.
+  private static let sensitive = "sensitive"
+
+  /// Whether the body was erased, or nobody may see it.
+  private var hasNoBody: Bool { call.spec.contentErasedAt != nil || call.spec.isSensitive }
 
   private func writeBody(to writer: inout JSONWriter) {
     let isTruncated = body.count < call.content.size
@@ -64,7 +71,7 @@ public struct RequestView: Sendable {
 
   /// Header fields as an object of arrays, in the given order; hidden values are marked.
   private func writeHeaders(_ redaction: Redaction, to writer: inout JSONWriter) {
-    let fields = call.spec.headers
+    let fields = call.spec.isSensitive ? [] : call.spec.headers
     writer.beginObject()
     for (position, field) in fields.enumerated() where !fields[..<position].contains(where: { $0.name == field.name }) {
       let isHidden = redaction.hidesHeader(field.name, call.spec.redactedHeaders)

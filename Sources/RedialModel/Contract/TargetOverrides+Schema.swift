@@ -14,6 +14,7 @@
         case "newCallShare":
           .number(Double(TargetSettings.newCallShares.lowerBound)...TargetSettings.newCallShares.upperBound)
         case "slowStart", "attemptTimeout": .duration
+        case "sensitive": .flag
         case "tls": TargetTLS.schema
         case "credential": NameMember().schema
         case "sign": SigningMember().schema

@@ -13,7 +13,7 @@ public struct CallReplay: Sendable {
   /// more of it.
   private static let harmless: Set<String> = [
     "policy", "delay", "startAt", "idempotent", "onRepeat", "description", "labels", "priority", "orderingKey",
-    "target",
+    "target", "sensitive",
   ]
   /// Members in the spec of an accepted call that are not those of its replay: no client may set them, or they are over.
   private static let internals: Set<String> = [
@@ -70,6 +70,7 @@ public struct CallReplay: Sendable {
       try CallDescriptor.read(bytes, limits: limits)
     }
     try checkSecrets(of: original.spec, in: descriptor.spec, redaction)
+    try checkSensitive(original.spec, descriptor.spec)
     if keepsBody {
       try checkBody(body, descriptor.spec.method, limits)
       descriptor.body = body
@@ -118,6 +119,16 @@ public struct CallReplay: Sendable {
     throw Problem(
       .invalidDescriptor, at: .init(.pointer, "/headers"),
       "must be given, since the URL has another origin and the original's field \(hidden.name) is secret")
+  }
+
+  /// Refuses to send what nobody may see elsewhere, or to show it.
+  private func checkSensitive(_ original: CallSpec, _ new: CallSpec) throws(Problem) {
+    guard original.isSensitive else { return }
+    let change = new.isSensitive ? named.subtracting(Self.harmless).min() : "sensitive"
+    guard let change else { return }
+    throw Problem(
+      .invalidDescriptor, at: .init(.pointer, "/\(change)"),
+      "cannot be changed, since the original is sensitive; submit a new call with the whole request")
   }
 
   /// Checks the original's body like a body in a descriptor.

@@ -34,13 +34,17 @@ extension CallSpec {
     }
   }
 
-  /// The URL of a spec in the form of ``canonicalJSON``, without reading the rest; nil if the text is not such a spec.
-  public static func url(inCanonicalJSON bytes: UnsafeBufferPointer<UInt8>) -> String? {
+  /// The URL of a spec in the form of ``canonicalJSON``, as ``shownURL``, without reading the rest; nil if the text is
+  /// not such a spec.
+  public static func shownURL(inCanonicalJSON bytes: UnsafeBufferPointer<UInt8>) -> String? {
     var reader = JSONReader(bytes)
     do throws(JSONError) {
       try reader.beginObject()
-      // It is always the first member.
-      return try reader.nextKey() == "url" ? try reader.string() : nil
+      // It is always the first member, and `sensitive` is the next one if it is there.
+      guard try reader.nextKey() == "url" else { return nil }
+      let url = try reader.string()
+      guard try reader.nextKey() == "sensitive", try reader.bool() else { return url }
+      return withoutQuery(url)
     } catch {
       return nil
     }

@@ -40,6 +40,7 @@ extension TargetOverrides {
       case "retryBudget": try readRetryBudget(&reader)
       case "pace": pace = try reader.pace("/pace")
       case "newCallShare": newCallShare = try reader.newCallShare("/newCallShare")
+      case "sensitive": isSensitive = try reader.bool("/sensitive")
       case "tls": tls = try TargetTLS(&reader, over: tls ?? TargetTLS())
       case "credential": credential = try reader.name("/credential")
       case "sign": signing = try RequestSigning(at: "/sign", from: &reader)
@@ -52,8 +53,8 @@ extension TargetOverrides {
   }
 
   static let names = [
-    "breaker", "maxInFlight", "rate", "retryBudget", "pace", "newCallShare", "slowStart", "attemptTimeout", "tls",
-    "credential", "sign",
+    "breaker", "maxInFlight", "rate", "retryBudget", "pace", "newCallShare", "slowStart", "attemptTimeout", "sensitive",
+    "tls", "credential", "sign",
   ]
   static let breakerNames = [
     "consecutiveFailures", "significance", "failureTime", "failureRate", "window", "minCalls", "openInterval",
@@ -168,6 +169,7 @@ extension TargetOverrides {
     if let newCallShare { writer.field("newCallShare", newCallShare) }
     if let slowStart { writer.field("slowStart", slowStart) }
     if let attemptTimeout { writer.field("attemptTimeout", attemptTimeout) }
+    if let isSensitive { writer.field("sensitive", isSensitive) }
     if let tls {
       writer.key("tls")
       tls.write(to: &writer)

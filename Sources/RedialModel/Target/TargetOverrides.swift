@@ -39,6 +39,9 @@ public struct TargetOverrides: Sendable, Hashable {
   /// See ``TargetSettings/attemptTimeout``.
   public var attemptTimeout: Duration?
 
+  /// See ``TargetSettings/isSensitive``.
+  public var isSensitive: Bool?
+
   /// See ``TargetSettings/tls``.
   public var tls: TargetTLS?
   /// See ``TargetSettings/credential``.
@@ -80,6 +83,7 @@ public struct TargetOverrides: Sendable, Hashable {
     newCallShare = settings.newCallShare
     slowStart = settings.slowStart
     attemptTimeout = settings.attemptTimeout
+    isSensitive = settings.isSensitive
     tls = settings.tls
     credential = settings.credential
     signing = settings.signing
@@ -110,6 +114,7 @@ public struct TargetOverrides: Sendable, Hashable {
     set(newCallShare, \.newCallShare)
     set(slowStart, \.slowStart)
     set(attemptTimeout, \.attemptTimeout)
+    set(isSensitive, \.isSensitive)
     if let tls { settings.tls = tls }
     if let credential { settings.credential = credential }
     if let signing { settings.signing = signing }

@@ -26,6 +26,9 @@ public struct TargetSettings: Sendable, Hashable {
   /// The maximum duration of an attempt, whatever a call's policy says.
   public var attemptTimeout: Duration
 
+  /// Whether its new calls are sensitive, see ``CallFields/isSensitive``.
+  public var isSensitive = false
+
   /// Its TLS settings; nil for the general settings.
   public var tls: TargetTLS?
   /// The stored credential of calls that name none; calls to origins that may not see it go without.

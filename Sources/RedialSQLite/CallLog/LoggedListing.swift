@@ -80,7 +80,7 @@ struct LoggedListing {
         guard let status = last.status, statuses.contains(status) else { return false }
       }
     }
-    return search?.occurs(in: redaction.url(spec.url)) ?? true
+    return search?.occurs(in: redaction.url(spec.shownURL)) ?? true
   }
 
   private func lastAttempt(_ id: CallID, _ call: LoggedCalls.Call) throws(StoreError) -> AttemptRecord? {

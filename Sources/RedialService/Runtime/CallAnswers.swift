@@ -158,7 +158,7 @@ struct CallAnswers: Sendable {
 
   /// The visible part of a call's request.
   private func request(of call: CallRecord) throws -> RequestView {
-    let isErased = call.spec.contentErasedAt != nil
-    return RequestView(of: call, body: isErased ? [] : try body(of: call, atMost: RequestView.mostBytes))
+    let hasNone = call.spec.contentErasedAt != nil || call.spec.isSensitive
+    return RequestView(of: call, body: hasNone ? [] : try body(of: call, atMost: RequestView.mostBytes))
   }
 }

@@ -80,6 +80,7 @@ enum CallText {
   /// A call with its attempts.
   static func full(_ call: JSONValue) -> String {
     var text = "\(call["id"].escapedText ?? "") \(call["method"].escapedText ?? "") \(call["url"].escapedText ?? "")\n"
+    if call["sensitive"].isTrue { text += "sensitive: its payloads are not shown, and are erased when it ends\n" }
     if let original = call["replayOf"].escapedText { text += "repeats \(original)\n" }
     if case .object = call["request"] { text += request(call["request"]) }
     let attempts = call["attempts"].elements
@@ -96,6 +97,7 @@ enum CallText {
   /// The header fields and the body of a request.
   private static func request(_ request: JSONValue) -> String {
     if let time = request["erasedAt"].escapedText { return "its request was erased \(time)\n" }
+    if request["withheld"].escapedText != nil { return "its request is not shown, since it is sensitive\n" }
     var text = ""
     for (name, values) in request["headers"].members {
       for value in values.elements {

@@ -19,6 +19,9 @@ extension Command {
     if let time = request["erasedAt"].escapedText {
       throw CommandError(code: .refused, message: "the call's content was erased \(time)")
     }
+    if request["withheld"].escapedText != nil {
+      throw CommandError(code: .refused, message: "the call is sensitive, so that nobody may see its request")
+    }
     for gap in CurlText.gaps(request) { Terminal.error(PlainText.escaped(gap) + "\n") }
     Terminal.write(CurlText.command(request) + "\n")
     return .success

@@ -70,6 +70,13 @@ export type CallDescriptor = {
    * `egressAllow` names them.
    */
   url: string;
+  /**
+   * Whether nobody may see its payloads: the header fields and the body of its request, the query of its URL, and the
+   * answers of its target. They are in no answer of the API, whatever the key, and in no event, webhook, span or log.
+   * They are erased when it ends, so that it cannot be run again or replayed afterwards. Its answers are not stored at
+   * all: also who waits for its end sees only the status.
+   */
+  sensitive?: boolean | null;
   /** Any method except `CONNECT`. By default `GET`, or `POST` for a call with a body. `HEAD` and `TRACE` have no body. */
   method?: string | null;
   /**
@@ -337,6 +344,13 @@ export type ReplayChanges = {
    * `egressAllow` names them.
    */
   url?: string;
+  /**
+   * Whether nobody may see its payloads: the header fields and the body of its request, the query of its URL, and the
+   * answers of its target. They are in no answer of the API, whatever the key, and in no event, webhook, span or log.
+   * They are erased when it ends, so that it cannot be run again or replayed afterwards. Its answers are not stored at
+   * all: also who waits for its end sees only the status.
+   */
+  sensitive?: boolean | null;
   /** Any method except `CONNECT`. By default `GET`, or `POST` for a call with a body. `HEAD` and `TRACE` have no body. */
   method?: string | null;
   /**
@@ -641,8 +655,10 @@ export type CallBase = {
    * scheduled and that is known.
    */
   nextAttemptAt: string | null;
-  /** Without the values of secret parameters, such as `token`. */
+  /** Without the values of secret parameters, such as `token`; that of a sensitive call without its query. */
   url: string;
+  /** True if nobody may see its payloads; left out otherwise. */
+  sensitive?: boolean;
   /** The method. */
   method: string;
   /** The target whose breaker and limits it shares. */
@@ -718,22 +734,24 @@ export type Call = CallBase & {
 
 /**
  * The request of a call, as the client gave it; shown with `include=request`. Values of secret header fields and URL
- * parameters are `REDACTED`. If the content was erased, there are no header fields and no body.
+ * parameters are `REDACTED`. If the content was erased, or is withheld, there are no header fields and no body.
  */
 export type Request = {
   method: string;
   url: string;
   headers: Record<string, string[]>;
-  /** The body, or its first mebibyte; null if it was erased. */
+  /** The body, or its first mebibyte; null if it was erased or is withheld. */
   body: string | null;
-  /** Whether `body` is text or base 64; null if it was erased. */
+  /** Whether `body` is text or base 64; null without one. */
   encoding: "utf8" | "base64" | null;
-  /** The size of the whole body, in bytes; null if it was erased. */
+  /** The size of the whole body, in bytes; null if it was erased or is withheld. */
   size: number | null;
   /** Whether the body is longer than shown. */
   truncated: boolean;
   /** When the content was erased; null if it was not. */
   erasedAt: string | null;
+  /** Why the request is not shown, `sensitive` for a sensitive call; null if it is shown. */
+  withheld: "sensitive" | null;
 };
 
 export type StatisticsWindow = {
@@ -1637,6 +1655,8 @@ export type TargetSettings = {
   slowStart?: Duration | null;
   /** Maximum duration of an attempt, whatever the policy says. */
   attemptTimeout?: Duration | null;
+  /** Whether its new calls are sensitive, whatever they say; those that it has stay as they are. */
+  sensitive?: boolean | null;
   /**
    * How the target and Redial prove who they are. Files are named by absolute paths on Redial's machine, within the
    * directory in the setting `tlsDirectory`. Any other path is refused without looking at the file; without the setting,
@@ -1702,6 +1722,7 @@ export type TargetPatch = {
   newCallShare?: number | null;
   slowStart?: string | null;
   attemptTimeout?: string | null;
+  sensitive?: boolean | null;
   tls?: {
     certificate?: string | null;
     key?: string | null;

@@ -4,6 +4,13 @@ internal import RedialJSON
 
 /// The URL.
 struct URLMember: MemberForm {
+  /// Whether people do not see its query.
+  private let hidesQuery: Bool
+
+  init(hidesQuery: Bool) {
+    self.hidesQuery = hidesQuery
+  }
+
   func read(_ name: StaticString, into value: inout String, from reader: inout DescriptorReader) throws(JSONError) {
     guard let text = try reader.string("/\(name)") else { return }
     value = text
@@ -11,7 +18,7 @@ struct URLMember: MemberForm {
   }
 
   func write(_ name: StaticString, _ value: String, hiding redaction: Redaction?, to writer: inout JSONWriter) {
-    writer.field(name, redaction?.url(value) ?? value)
+    writer.field(name, redaction?.url(hidesQuery ? CallSpec.withoutQuery(value) : value) ?? value)
   }
 }
 
@@ -42,9 +49,12 @@ struct MethodMember: MemberForm {
 struct HeadersMember: MemberForm {
   /// Those whose values people do not see, besides the service's, in lower case.
   private let hidden: [String]
+  /// Whether people see no values at all.
+  private let hidesAll: Bool
 
-  init(hidden: [String]) {
+  init(hidden: [String], hidesAll: Bool) {
     self.hidden = hidden
+    self.hidesAll = hidesAll
   }
 
   func read(
@@ -114,7 +124,8 @@ struct HeadersMember: MemberForm {
   func write(_ name: StaticString, _ value: [HeaderField], hiding redaction: Redaction?, to writer: inout JSONWriter) {
     guard !value.isEmpty else { return }
     func shown(_ field: HeaderField) -> String {
-      redaction?.hidesHeader(field.name, hidden) == true ? Redaction.marker : field.value
+      guard let redaction, hidesAll || redaction.hidesHeader(field.name, hidden) else { return field.value }
+      return Redaction.marker
     }
     writer.key(name)
     writer.beginObject()

@@ -504,7 +504,7 @@ class LatencyQuantiles(TypedDict):
 class Request(TypedDict):
     """
     The request of a call, as the client gave it; shown with `include=request`. Values of secret header fields and URL
-    parameters are `REDACTED`. If the content was erased, there are no header fields and no body.
+    parameters are `REDACTED`. If the content was erased, or is withheld, there are no header fields and no body.
 
     """
 
@@ -512,15 +512,17 @@ class Request(TypedDict):
     url: str
     headers: dict[str, list[str]]
     body: str | None
-    """The body, or its first mebibyte; null if it was erased."""
+    """The body, or its first mebibyte; null if it was erased or is withheld."""
     encoding: Literal['utf8', 'base64'] | None
-    """Whether `body` is text or base 64; null if it was erased."""
+    """Whether `body` is text or base 64; null without one."""
     size: int | None
-    """The size of the whole body, in bytes; null if it was erased."""
+    """The size of the whole body, in bytes; null if it was erased or is withheld."""
     truncated: bool
     """Whether the body is longer than shown."""
     erasedAt: str | None
     """When the content was erased; null if it was not."""
+    withheld: Literal['sensitive'] | None
+    """Why the request is not shown, `sensitive` for a sensitive call; null if it is shown."""
 
 
 AverageBacklog: TypeAlias = float
@@ -1287,6 +1289,8 @@ class TargetSettings(TypedDict):
     """
     attemptTimeout: NotRequired[Duration | None]
     """Maximum duration of an attempt, whatever the policy says."""
+    sensitive: NotRequired[bool | None]
+    """Whether its new calls are sensitive, whatever they say; those that it has stay as they are."""
     tls: NotRequired[TargetSettingsTls | None]
     """
     How the target and Redial prove who they are. Files are named by absolute paths on Redial's machine, within the
@@ -1349,6 +1353,7 @@ class TargetPatch(TypedDict):
     newCallShare: NotRequired[float | None]
     slowStart: NotRequired[str | None]
     attemptTimeout: NotRequired[str | None]
+    sensitive: NotRequired[bool | None]
     tls: NotRequired[TargetPatchTls | None]
     credential: NotRequired[str | None]
     sign: NotRequired[str | dict[str, Any] | None]
@@ -1611,6 +1616,14 @@ class CallDescriptor(TypedDict):
     `egressAllow` names them.
 
     """
+    sensitive: NotRequired[bool | None]
+    """
+    Whether nobody may see its payloads: the header fields and the body of its request, the query of its URL, and the
+    answers of its target. They are in no answer of the API, whatever the key, and in no event, webhook, span or log.
+    They are erased when it ends, so that it cannot be run again or replayed afterwards. Its answers are not stored at
+    all: also who waits for its end sees only the status.
+
+    """
     method: NotRequired[str | None]
     """
     Any method except `CONNECT`. By default `GET`, or `POST` for a call with a body. `HEAD` and `TRACE` have no body.
@@ -1729,6 +1742,14 @@ class ReplayChanges(TypedDict):
     An absolute `http` or `https` URL, without user information. The egress policy must allow it. Loopback addresses are
     allowed only under `egress=private` while Redial itself listens on loopback or a Unix domain socket, or if
     `egressAllow` names them.
+
+    """
+    sensitive: NotRequired[bool | None]
+    """
+    Whether nobody may see its payloads: the header fields and the body of its request, the query of its URL, and the
+    answers of its target. They are in no answer of the API, whatever the key, and in no event, webhook, span or log.
+    They are erased when it ends, so that it cannot be run again or replayed afterwards. Its answers are not stored at
+    all: also who waits for its end sees only the status.
 
     """
     method: NotRequired[str | None]
@@ -1900,7 +1921,9 @@ class CallBase(TypedDict):
 
     """
     url: str
-    """Without the values of secret parameters, such as `token`."""
+    """Without the values of secret parameters, such as `token`; that of a sensitive call without its query."""
+    sensitive: NotRequired[bool]
+    """True if nobody may see its payloads; left out otherwise."""
     method: str
     """The method."""
     target: str
