@@ -46,6 +46,7 @@ extension Service {
       KeyRoutes(
         queries: queries, clock: clock, log: runtime.log, changes: runtime.changes, followers: runtime.followers,
         instances: runtime.instances, keys: keys),
+      AuditRoutes(queries: queries, clock: clock, maxScan: settings.maxScan),
       InstanceRoutes(queries: queries, instances: runtime.instances),
       ServiceRoutes(
         queries: queries, statistics: runtime.statistics, monitoring: runtime.monitoring, keys: keys, proxies: proxies),
@@ -53,6 +54,6 @@ extension Service {
     return API(
       queries: queries, clock: clock, metrics: runtime.metrics, instances: runtime.instances, engine: runtime.engine,
       keys: keys, router: Router(groups), pages: PageGuard(hosts: settings.allowedHosts, origins: settings.corsOrigins),
-      proxies: proxies)
+      proxies: proxies, audit: runtime.auditLog)
   }
 }

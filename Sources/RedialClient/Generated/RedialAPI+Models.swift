@@ -1787,6 +1787,154 @@ extension RedialAPI {
 }
 
 extension RedialAPI {
+  /// What somebody has done; a newer version may have written words that are not here.
+  public struct AuditAction: RedialWord {
+    /// The word.
+    public let rawValue: String
+    /// A value with that word.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// `key.created`.
+    public static let keyCreated = AuditAction(rawValue: "key.created")
+    /// `key.revoked`.
+    public static let keyRevoked = AuditAction(rawValue: "key.revoked")
+    /// `endpoint.created`.
+    public static let endpointCreated = AuditAction(rawValue: "endpoint.created")
+    /// `endpoint.changed`.
+    public static let endpointChanged = AuditAction(rawValue: "endpoint.changed")
+    /// `endpoint.removed`.
+    public static let endpointRemoved = AuditAction(rawValue: "endpoint.removed")
+    /// `endpoint.secretRotated`.
+    public static let endpointSecretRotated = AuditAction(rawValue: "endpoint.secretRotated")
+    /// `webhookSecret.read`.
+    public static let webhookSecretRead = AuditAction(rawValue: "webhookSecret.read")
+    /// `policy.put`.
+    public static let policyPut = AuditAction(rawValue: "policy.put")
+    /// `policy.removed`.
+    public static let policyRemoved = AuditAction(rawValue: "policy.removed")
+    /// `target.changed`.
+    public static let targetChanged = AuditAction(rawValue: "target.changed")
+    /// `target.paused`.
+    public static let targetPaused = AuditAction(rawValue: "target.paused")
+    /// `target.resumed`.
+    public static let targetResumed = AuditAction(rawValue: "target.resumed")
+    /// `target.tripped`.
+    public static let targetTripped = AuditAction(rawValue: "target.tripped")
+    /// `target.reset`.
+    public static let targetReset = AuditAction(rawValue: "target.reset")
+    /// `target.released`.
+    public static let targetReleased = AuditAction(rawValue: "target.released")
+    /// `call.cancelled`.
+    public static let callCancelled = AuditAction(rawValue: "call.cancelled")
+    /// `call.retried`.
+    public static let callRetried = AuditAction(rawValue: "call.retried")
+    /// `call.erased`.
+    public static let callErased = AuditAction(rawValue: "call.erased")
+    /// `call.replayed`.
+    public static let callReplayed = AuditAction(rawValue: "call.replayed")
+    /// `operation.started`.
+    public static let operationStarted = AuditAction(rawValue: "operation.started")
+    /// `operation.stopped`.
+    public static let operationStopped = AuditAction(rawValue: "operation.stopped")
+    /// `issue.changed`.
+    public static let issueChanged = AuditAction(rawValue: "issue.changed")
+    /// `alert.changed`.
+    public static let alertChanged = AuditAction(rawValue: "alert.changed")
+    /// `alert.silenced`.
+    public static let alertSilenced = AuditAction(rawValue: "alert.silenced")
+    /// `alert.removed`.
+    public static let alertRemoved = AuditAction(rawValue: "alert.removed")
+    /// `incident.changed`.
+    public static let incidentChanged = AuditAction(rawValue: "incident.changed")
+  }
+}
+
+extension RedialAPI {
+  /// Who did what. Nothing changes it; it is removed after `auditRetentionTime`.
+  public struct AuditRecord: Sendable, Hashable, Codable, Identifiable {
+    /// `id`.
+    public var id: String
+    /// `at`.
+    public var at: Date
+    /// That of whoever did it.
+    public var namespace: String
+    /// `key`: a client with an API key. `adminKey`: with the admin key of the settings. `person`: somebody whom a
+    /// trusted proxy has named. `anybody`: no key was needed. `command`: `redial keys` while no service ran.
+    public var actorKind: ActorKind
+    /// The key's id; the name of the person, or of the system's user who ran the command; null for others.
+    public var actor: String?
+    /// The key's name; null for others.
+    public var actorName: String?
+    /// The client's address, also behind one of the `trustedProxies`; null over a Unix domain socket.
+    public var address: String?
+    /// What somebody has done; a newer version may have written words that are not here.
+    public var action: RedialAPI.AuditAction
+    /// The id, name or key of what was changed.
+    public var object: String
+    /// The members that differ, as they were; null for none, or if that is not known. No secrets.
+    public var before: RedialJSON?
+    /// The members that differ, as they are now; null for none.
+    public var after: RedialJSON?
+
+    private enum CodingKeys: String, CodingKey {
+      case id, at, namespace, actorKind, actor, actorName, address, action, object, before, after
+    }
+
+    /// Reads it from the service's JSON.
+    public init(from decoder: any Decoder) throws {
+      let members = try decoder.container(keyedBy: CodingKeys.self)
+      id = try members.decode(String.self, forKey: .id)
+      at = try members.decode(WireInstant.self, forKey: .at).date
+      namespace = try members.decode(String.self, forKey: .namespace)
+      actorKind = try members.decode(ActorKind.self, forKey: .actorKind)
+      actor = try members.decodeIfPresent(String.self, forKey: .actor)
+      actorName = try members.decodeIfPresent(String.self, forKey: .actorName)
+      address = try members.decodeIfPresent(String.self, forKey: .address)
+      action = try members.decode(RedialAPI.AuditAction.self, forKey: .action)
+      object = try members.decode(String.self, forKey: .object)
+      before = try members.decodeIfPresent(RedialJSON.self, forKey: .before)
+      after = try members.decodeIfPresent(RedialJSON.self, forKey: .after)
+    }
+
+    /// Writes it as the service does.
+    public func encode(to encoder: any Encoder) throws {
+      var members = encoder.container(keyedBy: CodingKeys.self)
+      try members.encode(id, forKey: .id)
+      try members.encode(WireInstant(at), forKey: .at)
+      try members.encode(namespace, forKey: .namespace)
+      try members.encode(actorKind, forKey: .actorKind)
+      try members.encode(actor, forKey: .actor)
+      try members.encode(actorName, forKey: .actorName)
+      try members.encode(address, forKey: .address)
+      try members.encode(action, forKey: .action)
+      try members.encode(object, forKey: .object)
+      try members.encode(before, forKey: .before)
+      try members.encode(after, forKey: .after)
+    }
+
+    /// `key`: a client with an API key. `adminKey`: with the admin key of the settings. `person`: somebody whom a
+    /// trusted proxy has named. `anybody`: no key was needed. `command`: `redial keys` while no service ran.
+    public struct ActorKind: RedialWord {
+      /// The word.
+      public let rawValue: String
+      /// A value with that word.
+      public init(rawValue: String) { self.rawValue = rawValue }
+
+      /// `key`.
+      public static let key = ActorKind(rawValue: "key")
+      /// `adminKey`.
+      public static let adminKey = ActorKind(rawValue: "adminKey")
+      /// `person`.
+      public static let person = ActorKind(rawValue: "person")
+      /// `anybody`.
+      public static let anybody = ActorKind(rawValue: "anybody")
+      /// `command`.
+      public static let command = ActorKind(rawValue: "command")
+    }
+  }
+}
+
+extension RedialAPI {
   /// `open`: there is no statement about it. `acknowledged`: somebody knows of it. `resolved`: it has no calls
   /// any more, or somebody has said that it is done with, and no call has failed so since.
   public struct IssueState: RedialWord {

@@ -1,5 +1,5 @@
-/// A record of the service itself, as a store has it: bytes under a kind and an id. All of them are few, and read whole when
-/// the service starts.
+/// A record of the service itself, as a store has it: bytes under a kind and an id. All of them but the audit log are few, and
+/// read whole when the service starts.
 public struct StoredDocument: Sendable, Hashable {
   /// The kind of a document. The names are the store's.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -17,6 +17,8 @@ public struct StoredDocument: Sendable, Hashable {
     case incident
     /// Statements about incidents.
     case incidentMark
+    /// Who did what. Their ids are in the order of time.
+    case audit
   }
 
   public var kind: Kind

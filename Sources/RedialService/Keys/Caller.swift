@@ -18,6 +18,8 @@ struct Caller: Sendable {
   var keyID: String? { if case .key(let id) = admission { id } else { nil } }
   /// The namespace in which it acts.
   var namespace = Namespace.default
+  /// Its address, or that which a trusted proxy says; nil over a Unix domain socket.
+  var address: String?
   /// Whether it manages the keys of all namespaces: true for the admin key, for a key of the default namespace with the
   /// scope admin, and for everybody if no key is required.
   var isOperator = true

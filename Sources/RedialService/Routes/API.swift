@@ -1,5 +1,6 @@
 internal import HTTPServer
 internal import RedialModel
+internal import RedialText
 
 /// Serves the API: admits each request on its event loop and gives it to its route.
 struct API: HTTPHandler {
@@ -15,6 +16,7 @@ struct API: HTTPHandler {
   let pages: PageGuard
   /// The proxies whose `X-Forwarded-*` fields are used.
   let proxies: TrustedProxies
+  let audit: AuditLog
 
   func handle(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) {
     let match = router.match(request.method, request.path)
@@ -32,11 +34,23 @@ struct API: HTTPHandler {
       if !exchange.isForwarded { exchange.forwardable = ForwardableRequest(request, of: caller) }
       if route.server == .leader, instances.owners.passToLeader(exchange) { return }
     }
+    if let action = route.audit { record(action, &exchange, isInTransaction: route.server == .leader) }
     do throws(Problem) {
       try route.serve(request, exchange)
     } catch {
       answer(responder, with: error, of: route)
     }
+  }
+
+  /// Has a request recorded that changes something.
+  ///
+  /// - Parameter isInTransaction: Whether the change writes the record itself; otherwise it is written before the answer.
+  private func record(_ action: AuditAction, _ exchange: inout Exchange, isInTransaction: Bool) {
+    let object = exchange.parts.first.map { PercentCoding.decode($0) ?? String($0) } ?? ""
+    let caller = exchange.caller
+    let note = AuditNote(action, of: caller, keyName: caller.keyID.flatMap { keys[$0]?.name }, object: object)
+    exchange.audit = note
+    if !isInTransaction { exchange.responder = audit.recording(note, exchange.responder) }
   }
 
   /// Receives a body as a stream, if its route does that.
@@ -131,6 +145,7 @@ struct API: HTTPHandler {
         return nil
       }
     }
+    caller.address = proxies.client(of: request)
     guard let field = request.header(Caller.namespaceField) else { return (responder, caller) }
     do throws(Problem) {
       return (responder, try caller.acting(in: field, access))

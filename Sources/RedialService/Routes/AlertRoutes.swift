@@ -23,13 +23,13 @@ struct AlertRoutes: RouteGroup {
     [
       Route(.get, "/v1/alerts", .scope(.read), serve: list),
       Route(.get, Self.one, .scope(.read), serve: show),
-      Route(.put, Self.one, .scope(.admin), server: .leader, serve: put),
-      Route(.patch, Self.one, .scope(.operate), server: .leader, serve: silence),
-      Route(.delete, Self.one, .scope(.admin), server: .leader, serve: remove),
+      Route(.put, Self.one, .scope(.admin), server: .leader, audit: .alertChanged, serve: put),
+      Route(.patch, Self.one, .scope(.operate), server: .leader, audit: .alertSilenced, serve: silence),
+      Route(.delete, Self.one, .scope(.admin), server: .leader, audit: .alertRemoved, serve: remove),
       Route(.post, Self.one + "/test", .scope(.admin), server: .owner, serve: test),
       Route(.get, "/v1/incidents", .scope(.read), serve: listIncidents),
       Route(.get, Self.incident, .scope(.read), serve: showIncident),
-      Route(.patch, Self.incident, .scope(.operate), server: .leader, serve: acknowledge),
+      Route(.patch, Self.incident, .scope(.operate), server: .leader, audit: .incidentChanged, serve: acknowledge),
     ]
   }
 

@@ -22,7 +22,7 @@ struct IssueRoutes: RouteGroup {
     [
       Route(.get, "/v1/issues", .scope(.read), server: .all, serve: list),
       Route(.get, Self.one, .scope(.read), server: .all, serve: show),
-      Route(.patch, Self.one, .scope(.operate), server: .leader, serve: change),
+      Route(.patch, Self.one, .scope(.operate), server: .leader, audit: .issueChanged, serve: change),
     ]
   }
 

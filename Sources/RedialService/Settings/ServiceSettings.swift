@@ -89,6 +89,9 @@ package struct ServiceSettings: Sendable {
   package var payloads = PayloadRule()
   /// How long finished calls are kept.
   package var retention = Retention()
+  /// How long records of the audit log are kept, and how many at most.
+  package var auditRetentionTime = Duration.seconds(90 * 86_400)
+  package var maxAuditRecords = 100_000
   /// Space that is reserved on the store's disk, in bytes, for accepted calls and retention when the disk is full.
   package var reserveBytes = 64 << 20
   /// How often the store is examined for the metrics.

@@ -177,6 +177,10 @@ extension Setting {
       "retentionBytes", \.retention.bytes, 1...Int.max,
       "Maximum size of the store, in bytes: of the file, or of what calls in a database take. "
         + "Beyond it, the calls that ended first are removed early."),
+    duration("auditRetentionTime", \.auditRetentionTime, "How long a record of the audit log is kept."),
+    whole(
+      "maxAuditRecords", \.maxAuditRecords, 1...10_000_000,
+      "Maximum records of the audit log; beyond it the oldest are removed early."),
     whole(
       "reserveBytes", \.reserveBytes, 0...Int.max,
       "Room reserved on the store's disk, in bytes, for accepted calls and retention when the disk is full."),

@@ -858,6 +858,35 @@ export type BulkOperation = {
   skipped: number;
 };
 
+/** What somebody has done; a newer version may have written words that are not here. */
+export type AuditAction = "key.created" | "key.revoked" | "endpoint.created" | "endpoint.changed" | "endpoint.removed" | "endpoint.secretRotated" | "webhookSecret.read" | "policy.put" | "policy.removed" | "target.changed" | "target.paused" | "target.resumed" | "target.tripped" | "target.reset" | "target.released" | "call.cancelled" | "call.retried" | "call.erased" | "call.replayed" | "operation.started" | "operation.stopped" | "issue.changed" | "alert.changed" | "alert.silenced" | "alert.removed" | "incident.changed";
+
+/** Who did what. Nothing changes it; it is removed after `auditRetentionTime`. */
+export type AuditRecord = {
+  id: string;
+  at: Timestamp;
+  /** That of whoever did it. */
+  namespace: Namespace;
+  /**
+   * `key`: a client with an API key. `adminKey`: with the admin key of the settings. `person`: somebody whom a trusted
+   * proxy has named. `anybody`: no key was needed. `command`: `redial keys` while no service ran.
+   */
+  actorKind: "key" | "adminKey" | "person" | "anybody" | "command";
+  /** The key's id; the name of the person, or of the system's user who ran the command; null for others. */
+  actor: string | null;
+  /** The key's name; null for others. */
+  actorName: string | null;
+  /** The client's address, also behind one of the `trustedProxies`; null over a Unix domain socket. */
+  address: string | null;
+  action: AuditAction;
+  /** The id, name or key of what was changed. */
+  object: string;
+  /** The members that differ, as they were; null for none, or if that is not known. No secrets. */
+  before: Record<string, unknown> | null;
+  /** The members that differ, as they are now; null for none. */
+  after: Record<string, unknown> | null;
+};
+
 /** The id of an issue. The same target, reason and error always give the same id. */
 export type IssueID = string;
 

@@ -540,6 +540,10 @@ remove calls that have ended. `replay`: submit a new call like each that has end
 """
 
 
+AuditAction: TypeAlias = Literal['key.created', 'key.revoked', 'endpoint.created', 'endpoint.changed', 'endpoint.removed', 'endpoint.secretRotated', 'webhookSecret.read', 'policy.put', 'policy.removed', 'target.changed', 'target.paused', 'target.resumed', 'target.tripped', 'target.reset', 'target.released', 'call.cancelled', 'call.retried', 'call.erased', 'call.replayed', 'operation.started', 'operation.stopped', 'issue.changed', 'alert.changed', 'alert.silenced', 'alert.removed', 'incident.changed']
+"""What somebody has done; a newer version may have written words that are not here."""
+
+
 IssueID: TypeAlias = str
 """The id of an issue. The same target, reason and error always give the same id."""
 
@@ -1866,6 +1870,34 @@ class BulkOperation(TypedDict):
     them.
 
     """
+
+
+class AuditRecord(TypedDict):
+    """Who did what. Nothing changes it; it is removed after `auditRetentionTime`."""
+
+    id: str
+    at: Timestamp
+    namespace: Namespace
+    """That of whoever did it."""
+    actorKind: Literal['key', 'adminKey', 'person', 'anybody', 'command']
+    """
+    `key`: a client with an API key. `adminKey`: with the admin key of the settings. `person`: somebody whom a trusted
+    proxy has named. `anybody`: no key was needed. `command`: `redial keys` while no service ran.
+
+    """
+    actor: str | None
+    """The key's id; the name of the person, or of the system's user who ran the command; null for others."""
+    actorName: str | None
+    """The key's name; null for others."""
+    address: str | None
+    """The client's address, also behind one of the `trustedProxies`; null over a Unix domain socket."""
+    action: AuditAction
+    object: str
+    """The id, name or key of what was changed."""
+    before: dict[str, Any] | None
+    """The members that differ, as they were; null for none, or if that is not known. No secrets."""
+    after: dict[str, Any] | None
+    """The members that differ, as they are now; null for none."""
 
 
 class Issue(TypedDict):
