@@ -24,6 +24,7 @@ final class AuditNote: Sendable {
     case .nobody: draft.actorKind = .anybody
     case .adminKey: draft.actorKind = .adminKey
     case .key(let id): (draft.actorKind, draft.actor) = (.key, id)
+    case .person(let name, _): (draft.actorKind, draft.actor) = (.person, name)
     }
     (self.action, self.draft) = (action, draft)
   }

@@ -84,6 +84,8 @@ struct PeerTrust: Sendable {
       case .nobody: "nobody"
       case .adminKey: "admin"
       case .key(let id): "key:\(id)"
+      case .person(let name, let scopes):
+        "person:\(scopes.map(\.rawValue).sorted().joined(separator: ",")):\(Base64.encode(Array(name.utf8)))"
       }
     return "\(caller.namespace.name) \(admission) \(caller.isOperator ? 1 : 0) \(caller.mayOperate ? 1 : 0)"
   }
@@ -95,6 +97,11 @@ struct PeerTrust: Sendable {
     switch parts[1] {
     case "nobody": admission = .nobody
     case "admin": admission = .adminKey
+    case let part where part.hasPrefix("person:"):
+      let person = part.split(separator: ":", maxSplits: 2)
+      guard person.count == 3, let name = Base64.decode(String(person[2])) else { return nil }
+      let scopes = person[1].split(separator: ",").compactMap { APIScope(rawValue: String($0)) }
+      admission = .person(String(decoding: name, as: UTF8.self), Set(scopes))
     default:
       guard parts[1].hasPrefix("key:") else { return nil }
       admission = .key(String(parts[1].dropFirst(4)))

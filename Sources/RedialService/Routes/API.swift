@@ -16,6 +16,7 @@ struct API: HTTPHandler {
   let pages: PageGuard
   /// The proxies whose `X-Forwarded-*` fields are used.
   let proxies: TrustedProxies
+  let users: TrustedUsers
   let audit: AuditLog
 
   func handle(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) {
@@ -132,12 +133,30 @@ struct API: HTTPHandler {
     if let forwarded { responder = responder.locating(below: forwarded.base) }
     var access = demand.access
     if let other = demand.accessWithoutKey, request.header("authorization") == nil { access = other }
-    let asksForKey = keys.isRequired
-    if let problem = pages.refusal(of: request, from: forwarded, to: demand.exposure, asksForKey: asksForKey) {
+    var person: TrustedUsers.Person?
+    do throws(Problem) {
+      person = try users.person(of: request)
+    } catch {
+      queries.respond(responder, Answer.problem(error))
+      return nil
+    }
+    // A program's key counts, whoever the proxy has signed in.
+    if person != nil, let authorization = request.header("authorization"), keys.isKey(authorization) { person = nil }
+    let asksForKey = keys.isRequired && person == nil
+    if let problem = pages.refusal(
+      of: request, from: forwarded, to: demand.exposure, asksForKey: asksForKey, isSignedIn: person != nil)
+    {
       queries.respond(responder, Answer.problem(problem))
       return nil
     }
-    if asksForKey {
+    if let person {
+      switch keys.judge(person, for: access) {
+      case .admitted(let fields, let admitted): (responder, caller) = (responder.adding(fields), admitted)
+      case .refused(let problem, let fields):
+        queries.respond(responder, Answer.problem(problem, fields))
+        return nil
+      }
+    } else if asksForKey {
       switch keys.judge(request.header("authorization"), for: access, at: clock.now) {
       case .admitted(let fields, let admitted): (responder, caller) = (responder.adding(fields), admitted)
       case .refused(let problem, let fields):

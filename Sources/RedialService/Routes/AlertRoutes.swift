@@ -87,9 +87,10 @@ struct AlertRoutes: RouteGroup {
   private func silence(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
     try request.checkJSON()
-    let wanted = try PauseRequest.read(request.content, "silenced", at: clock.now)
+    var wanted = try PauseRequest.read(request.content, "silenced", at: clock.now)
+    exchange.caller.sign(&wanted.attribution)
     let (name, namespace) = (try exchange.alertName(), exchange.caller.namespace)
-    changes.makeDocuments(exchange) { store in
+    changes.makeDocuments(exchange) { [wanted] store in
       var alert = try alert(name, of: namespace)
       alert.silence = wanted.isOn ? Alert.Silence(wanted, at: clock.now) : nil
       try store.commit([.put(alert.document)])
@@ -157,9 +158,10 @@ struct AlertRoutes: RouteGroup {
   private func acknowledge(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
     try request.checkJSON()
-    let wanted = try PauseRequest.read(request.content, "acknowledged", at: clock.now)
+    var wanted = try PauseRequest.read(request.content, "acknowledged", at: clock.now)
+    exchange.caller.sign(&wanted.attribution)
     let (id, namespace) = (String(exchange.part), exchange.caller.namespace)
-    changes.makeDocuments(exchange) { store in
+    changes.makeDocuments(exchange) { [wanted] store in
       let incident = try incident(id, of: namespace)
       guard incident.endedAt == nil else {
         throw Problem(

@@ -106,7 +106,8 @@ struct CallRoutes: RouteGroup {
       var parameters = try QueryParameters(request.query)
       let erasesLabels = kind == .erase ? try parameters.takeFlag("labels") : false
       try parameters.finish()
-      let attribution = try request.attribution()
+      var attribution = try request.attribution()
+      exchange.caller.sign(&attribution)
       commands.perform(exchange) { token in
         CallCommand(
           kind, id, in: namespace, reply: token, attribution: attribution, erasesLabels: erasesLabels)

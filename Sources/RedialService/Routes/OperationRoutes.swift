@@ -37,6 +37,7 @@ struct OperationRoutes: RouteGroup {
     try request.checkJSON()
     var wanted = try BulkRequest.read(request.content, rate: operations.rate, at: clock.now)
     wanted.filter.namespace = exchange.caller.namespace
+    exchange.caller.sign(&wanted.attribution)
     // New calls take the scope of a submission, too, as the replay of one call does.
     if wanted.action == .replay, !queries.admits(exchange.caller, to: .submit, by: keys, exchange.responder) { return }
     if wanted.isDryRun {

@@ -18,6 +18,11 @@ package struct ServiceSettings: Sendable {
   package var trustedProxies = TrustedProxies()
   /// The origins whose pages may use the API with an API key.
   package var corsOrigins = CORSOrigins()
+  /// The field in which a trusted proxy names the person who has signed in; empty for none. And that with the groups.
+  package var trustedUserHeader = ""
+  package var trustedGroupsHeader = "X-Forwarded-Groups"
+  /// What the groups of people may do.
+  package var groupScopes = GroupScopes()
   /// An API key with all permissions, besides those in the store.
   package var adminKey: String?
   /// The file by which a test moves the service's time; nil in production.

@@ -35,8 +35,8 @@ package enum SettingGroup: String, Sendable, CaseIterable {
       ]
     case .access:
       [
-        "adminKey", "allowUnauthenticated", "allowedHosts", "trustedProxies", "corsOrigins", "redactHeaders",
-        "redactParameters",
+        "adminKey", "allowUnauthenticated", "allowedHosts", "trustedProxies", "trustedUserHeader",
+        "trustedGroupsHeader", "groupScopes", "corsOrigins", "redactHeaders", "redactParameters",
       ]
     case .store:
       [
