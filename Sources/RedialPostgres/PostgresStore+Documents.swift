@@ -117,6 +117,31 @@ extension PostgresStore: DocumentStore {
     return try document(kind, id: id) == content
   }
 
+  private static let removeBelow = PostgresQuery(
+    "remove_documents", "remove old documents of the service",
+    """
+    DELETE FROM documents WHERE kind = $1::text AND id < $2::text RETURNING 1
+    """)
+  private static let findFloor = PostgresQuery(
+    "find_floor", "find old documents of the service",
+    "SELECT id FROM documents WHERE kind = $1::text ORDER BY id DESC LIMIT 1 OFFSET $2::int8")
+
+  package func removeDocuments(
+    _ kind: StoredDocument.Kind, below id: String, keeping most: Int
+  ) throws(StoreError) -> Int {
+    var (find, remove) = (PostgresStatement(Self.findFloor), PostgresStatement(Self.removeBelow))
+    var end = id
+    if most < .max {
+      find.add(text: kind.rawValue)
+      find.add(Int64(most - 1))
+      let rows = try side.run([find])[0]
+      if rows.count > 0 { end = max(end, rows.text(0, 0)) }
+    }
+    remove.add(text: kind.rawValue)
+    remove.add(text: end)
+    return try side.run([remove])[0].count
+  }
+
   /// Stores a new document; in doubt it is removed as soon as the database answers.
   package func addSecret(_ document: StoredDocument) throws(StoreError) {
     let document = try sealed(document)
@@ -159,6 +184,22 @@ extension StoredDocument {
   private static let findAll = PostgresQuery(
     "find_documents", "read the service's documents",
     "SELECT id, content FROM documents WHERE kind = $1::text ORDER BY id")
+
+  private static let findSome = PostgresQuery(
+    "find_some_documents", "read some of the service's documents",
+    """
+    SELECT id, content FROM documents WHERE kind = $1::text AND id >= $2::text AND id < $3::text
+    ORDER BY id DESC LIMIT $4::int8
+    """)
+
+  static func findSome(_ kind: Kind, in ids: Range<String>, limit: Int) -> PostgresStatement {
+    var find = PostgresStatement(findSome)
+    find.add(text: kind.rawValue)
+    find.add(text: ids.lowerBound)
+    find.add(text: ids.upperBound)
+    find.add(Int64(limit))
+    return find
+  }
 
   static func findAll(_ kind: Kind) -> PostgresStatement {
     var find = PostgresStatement(findAll)

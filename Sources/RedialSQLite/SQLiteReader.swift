@@ -119,6 +119,14 @@ package final class SQLiteReader: CallReader {
     try withConnection { connection throws(StoreError) in try connection.documents.all(kind) }
   }
 
+  package func documents(
+    _ kind: StoredDocument.Kind, in ids: Range<String>, limit: Int
+  ) throws(StoreError) -> [StoredDocument] {
+    try withConnection { connection throws(StoreError) in
+      try connection.documents.some(kind, in: ids, limit: limit)
+    }
+  }
+
   /// The ids of calls, newest first.
   package func ids(_ query: CallQuery) throws(StoreError) -> CallPage<CallID> {
     try withLog { connection, logged throws(StoreError) in try connection.ids(query, logged) }

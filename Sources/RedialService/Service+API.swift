@@ -15,10 +15,13 @@ extension Service {
       targetNaming: settings.targetNaming, maxHops: settings.maxHops, longestWait: settings.maxWaitTime)
     let operations = BulkOperations(runner: bulk, limit: settings.maxOperations, rate: settings.operationRate)
     let proxies = settings.trustedProxies
+    let users = TrustedUsers(
+      userField: settings.trustedUserHeader.lowercased(), groupsField: settings.trustedGroupsHeader.lowercased(),
+      scopes: settings.groupScopes, proxies: proxies)
     let groups: [any RouteGroup] = [
       SubmissionRoutes(
         submission: submission, keys: keys, maxBatch: settings.maxBatch, maxLineBytes: settings.maxDescriptorBytes),
-      ForwardRoutes(submission: submission, keys: keys, proxies: proxies),
+      ForwardRoutes(submission: submission, keys: keys, proxies: proxies, users: users),
       ReplayRoutes(submission: submission, calls: calls, keys: keys),
       CallRoutes(
         queries: queries, clock: clock, metrics: runtime.metrics, commands: runtime.commands, calls: calls, keys: keys,
@@ -50,6 +53,7 @@ extension Service {
       KeyRoutes(
         queries: queries, clock: clock, log: runtime.log, changes: runtime.changes, followers: runtime.followers,
         instances: runtime.instances, keys: keys),
+      AuditRoutes(queries: queries, clock: clock, maxScan: settings.maxScan),
       InstanceRoutes(queries: queries, instances: runtime.instances),
       ServiceRoutes(
         queries: queries, statistics: runtime.statistics, monitoring: runtime.monitoring, keys: keys, proxies: proxies),
@@ -57,6 +61,6 @@ extension Service {
     return API(
       queries: queries, clock: clock, metrics: runtime.metrics, instances: runtime.instances, engine: runtime.engine,
       keys: keys, router: Router(groups), pages: PageGuard(hosts: settings.allowedHosts, origins: settings.corsOrigins),
-      proxies: proxies)
+      proxies: proxies, users: users, audit: runtime.auditLog)
   }
 }

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import HTTPServer
 internal import RedialCore
 package import RedialModel
@@ -15,7 +16,7 @@ extension Service {
       guard let (key, text) = APIKey.make(draft, at: now) else {
         throw StoreError(kind: .unavailable, message: "The system gave no random bytes for a key.")
       }
-      try store.commit([.put(key.document)])
+      try store.commit([.put(key.document), record(.keyCreated, of: key, at: now)])
       var writer = JSONWriter()
       key.show(text, on: &writer)
       return writer.bytes
@@ -33,12 +34,27 @@ extension Service {
   package static func revokeKey(_ settings: ServiceSettings, _ id: String) throws(StartError) -> [UInt8]? {
     try withDocuments(settings) { (store, now) throws(StoreError) in
       guard var key = try KeyRing.stored(in: store).first(where: { $0.id == id }) else { return nil }
-      key.revokedAt = key.revokedAt ?? now
-      try store.commit([.put(key.document)])
+      if key.revokedAt == nil {
+        key.revokedAt = now
+        try store.commit([.put(key.document), record(.keyRevoked, of: key, at: now)])
+      }
       var writer = JSONWriter()
       key.show(on: &writer)
       return writer.bytes
     }
+  }
+
+  /// The record of what a command does: whoever runs it is a user of the system.
+  private static func record(_ action: AuditAction, of key: APIKey, at now: Timestamp) -> StoreWrite {
+    var writer = JSONWriter(capacity: 256)
+    key.show(on: &writer)
+    var record = AuditRecord()
+    (record.action, record.object, record.namespace) = (action.rawValue, key.id, key.namespace)
+    (record.actorKind, record.at) = (.command, now)
+    record.id = AuditRecord.id(at: now, .random(in: 0...(.max)))
+    record.actor = getpwuid(getuid()).map { String(cString: $0.pointee.pw_name) } ?? "\(getuid())"
+    record.after = RawJSON(writer.bytes)
+    return .add(record.document)
   }
 
   private static func withDocuments<Result>(

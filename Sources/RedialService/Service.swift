@@ -60,6 +60,12 @@ package final class Service: Sendable {
       // Not `exit`: its handlers would write.
       _exit(Self.syncFailedExitCode)
     }
+    if !settings.trustedUserHeader.isEmpty, settings.trustedProxies.isEmpty || settings.groupScopes.isEmpty {
+      throw StartError(
+        message:
+          "trustedUserHeader is set, and \(settings.trustedProxies.isEmpty ? "trustedProxies" : "groupScopes") is not, so "
+          + "nobody could sign in. Set it, or leave trustedUserHeader out; docs/signing-in.md shows both.")
+    }
     // Inherited sockets are checked later.
     try Self.refuseOpenDoors(settings, opened.keys, isLocal: settings.egress.knowing(settings.listen).reachesLoopback)
     dataPath = opened.place

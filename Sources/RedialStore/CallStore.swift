@@ -113,6 +113,11 @@ package protocol CallReader: Sendable {
 
   func documents(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument]
 
+  /// Some documents of a kind whose ids are in a range, those with the highest ids first.
+  func documents(
+    _ kind: StoredDocument.Kind, in ids: Range<String>, limit: Int
+  ) throws(StoreError) -> [StoredDocument]
+
   /// A value of the service, stored under a name.
   func setting(_ name: String) throws(StoreError) -> String?
 

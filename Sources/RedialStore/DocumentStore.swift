@@ -21,6 +21,12 @@ package protocol DocumentStore: AnyObject {
   ///   there then.
   func addSecret(_ document: StoredDocument) throws(StoreError)
 
+  /// Removes the documents of a kind with ids below one, and of the others those with the lowest ids, until so many are left.
+  ///
+  /// - Parameter most: `.max` for all. A number costs the more, the greater it is: they are counted.
+  /// - Returns: How many were removed.
+  func removeDocuments(_ kind: StoredDocument.Kind, below id: String, keeping most: Int) throws(StoreError) -> Int
+
   /// Makes changes of documents; all of them are on disk on return, or
   /// none is made. They are not part of the sequence of ``CallStore/submit(_:as:_:)``.
   ///

@@ -31,7 +31,7 @@ SCOPES = {
     "metrics": {("get", "/metrics")},
     "admin": {o for o in OPERATIONS if o[1].startswith(PATH)} | {
         o for o in OPERATIONS if o[1].startswith("/v1/webhook-endpoints") and o[0] != "get"} | {
-        ("get", "/v1/webhook-secret"), ("put", "/v1/alerts/{name}"), ("delete", "/v1/alerts/{name}"),
+        ("get", "/v1/audit"), ("get", "/v1/webhook-secret"), ("put", "/v1/alerts/{name}"), ("delete", "/v1/alerts/{name}"),
         ("put", "/v1/credentials/{name}"), ("delete", "/v1/credentials/{name}"),
         ("post", "/v1/alerts/{name}/test")},
     None: {("get", "/healthz"), ("get", "/"), ("get", "/openapi.yaml"), ("get", "/llms.txt")},

@@ -40,4 +40,11 @@ struct PostgresConformanceTests {
     defer { for instance in [one, two] { instance.kill() } }
     try StoreConformance.documents(one.store, besides: two.store)
   }
+
+  @Test("old documents are read in parts, and removed")
+  func oldDocuments() throws {
+    let one = try Instance(database.settings, meets: false)
+    defer { one.kill() }
+    try StoreConformance.oldDocuments(one.store, try PostgresReader(database.settings, connections: 1))
+  }
 }

@@ -18,6 +18,16 @@ struct ForwardedAddressTests {
     #expect(base() == "")
   }
 
+  @Test("the client is the last one in the list that is no trusted proxy")
+  func clients() throws {
+    let proxies = try #require(TrustedProxies("127.0.0.1,10.0.0.0/8"))
+    #expect(proxies.client(among: "198.51.100.1, 192.0.2.7 , 10.1.2.3", behind: "127.0.0.1") == "192.0.2.7")
+    #expect(proxies.client(among: "10.1.2.4,10.1.2.3", behind: "127.0.0.1") == "10.1.2.4")
+    #expect(proxies.client(among: "192.0.2.7, unknown", behind: "127.0.0.1") == "127.0.0.1")
+    #expect(proxies.client(among: "", behind: nil) == nil)
+    #expect(proxies.client(among: "2001:db8::7", behind: nil) == "2001:db8::7")
+  }
+
   @Test("of several hosts and schemes the last counts, and prefixes are joined")
   func several() {
     #expect(base(("proto", "http, https"), ("host", "evil.test,a.example")) == "https://a.example")

@@ -29,6 +29,9 @@ struct EmptyReader: CallReader {
   func deadlines(of target: TargetKey, limit: Int) throws(StoreError) -> QueueDeadlines { QueueDeadlines() }
   func ended(among ids: [CallID]) throws(StoreError) -> [CallID] { [] }
   func documents(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument] { [] }
+  func documents(
+    _ kind: StoredDocument.Kind, in ids: Range<String>, limit: Int
+  ) throws(StoreError) -> [StoredDocument] { [] }
   func setting(_ name: String) throws(StoreError) -> String? { nil }
   var connections: Int { 4 }
 }

@@ -31,6 +31,7 @@ final class RecordingStore: ServiceStore, @unchecked Sendable {
   func replaceDocument(
     _ kind: StoredDocument.Kind, id: String, _ old: [UInt8], with new: [UInt8]
   ) throws(StoreError) -> Bool { false }
+  func removeDocuments(_ kind: StoredDocument.Kind, below id: String, keeping most: Int) throws(StoreError) -> Int { 0 }
   func setUntidy(_ steps: Int) { state.withLock { $0.untidy = steps } }
   func setFailing(_ failing: Bool) { state.withLock { $0.failing = failing } }
 
@@ -107,6 +108,7 @@ final class LateStore: ServiceStore, @unchecked Sendable {
   func replaceDocument(
     _ kind: StoredDocument.Kind, id: String, _ old: [UInt8], with new: [UInt8]
   ) throws(StoreError) -> Bool { false }
+  func removeDocuments(_ kind: StoredDocument.Kind, below id: String, keeping most: Int) throws(StoreError) -> Int { 0 }
   func commit(_ writes: [StoreWrite]) throws(StoreError) {}
   func recover(at now: Timestamp) -> RecoveredState { RecoveredState() }
   func resign(at now: Timestamp) {}

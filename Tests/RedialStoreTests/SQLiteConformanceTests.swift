@@ -31,6 +31,14 @@ struct SQLiteConformanceTests {
     }
   }
 
+  @Test("old documents are read in parts, and removed")
+  func oldDocuments() throws {
+    let path = folder.file("old-documents.db")
+    let store = try SQLiteStore(path: path)
+    defer { store.close() }
+    try StoreConformance.oldDocuments(store, try SQLiteReader(path: path, connections: 1, beside: store))
+  }
+
   @Test("in a store that is too large the calls that ended first are removed early, but not at once")
   func retentionByBytes() throws { try conformance.retentionByBytes() }
 }

@@ -3,6 +3,21 @@ package import RedialStore
 import Testing
 
 extension StoreConformance {
+  /// The documents of a kind are read in parts, the highest ids first, and the lowest are removed.
+  package static func oldDocuments(_ store: any DocumentStore, _ reader: any CallReader) throws {
+    let all = (1...6).map { StoredDocument(.audit, id: "a\($0)", [UInt8($0)]) }
+    try store.commit(all.map { .add($0) } + [.put(StoredDocument(.policy, id: "a1", [9]))])
+    #expect(try reader.documents(.audit, in: "a"..<"b", limit: 10) == all.reversed())
+    #expect(try reader.documents(.audit, in: "a2"..<"a5", limit: 2).map(\.id) == ["a4", "a3"])
+    #expect(try reader.documents(.audit, in: "a2"..<"a2", limit: 2).isEmpty)
+    #expect(try store.removeDocuments(.audit, below: "a2", keeping: .max) == 1)
+    #expect(try store.removeDocuments(.audit, below: "a", keeping: 5) == 0)
+    #expect(try store.removeDocuments(.audit, below: "a", keeping: 2) == 3)
+    #expect(try store.removeDocuments(.audit, below: "a6", keeping: 2) == 1)
+    #expect(try reader.documents(.audit, in: "a"..<"b", limit: 10).map(\.id) == ["a6"])
+    #expect(try store.document(.policy, id: "a1") == [9])
+  }
+
   /// A document is changed as it is in the store: what another has changed meanwhile stays, and what another has removed is not
   /// there again.
   ///

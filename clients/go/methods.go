@@ -769,6 +769,46 @@ func (c *Client) RevokeKey(ctx context.Context, keyID string) (*APIKey, error) {
 	return answered[APIKey](ctx, c, request)
 }
 
+// ListAudit: list who did what, newest first.
+//
+// A record for each change that somebody has made: of keys, endpoints, policies, targets, calls, operations,
+// issues and alerts. Submissions are no such changes. The list has the records of the request's namespace; for an
+// operator who acts in `default`, it has those of all.
+//
+// A page may have fewer records than its limit, or none, although more follow: `nextCursor` is null only on the
+// last page.
+func (c *Client) ListAudit(options *ListAuditOptions) *Iterator[AuditRecord] {
+	if options == nil {
+		options = &ListAuditOptions{}
+	}
+	request := asking("GET", "/v1/audit")
+	request.ask("actor", options.Actor)
+	request.ask("action", options.Action)
+	request.ask("object", options.Object)
+	request.ask("namespace", options.Namespace)
+	request.ask("since", options.Since)
+	request.ask("until", options.Until)
+	return pages[AuditRecord](c, request, options.PageSize)
+}
+
+// ListAuditOptions: what [Client.ListAudit] takes besides; nil for none.
+type ListAuditOptions struct {
+	// Only what this one did, by `actor`, `actorName` or `actorKind`.
+	Actor string
+	// Only these actions. Separate several with commas.
+	Action []AuditAction
+	// Only what was done to the object with this id, name or key.
+	Object string
+	// Only records of this namespace.
+	Namespace string
+	// Only records from this time on, or of the time since so long ago.
+	Since string
+	// Only records before this time, or before so long ago.
+	Until string
+	// How many a request fetches, 1 to 250; 0 stands for 250.
+	PageSize int
+}
+
 // GetWebhookSecret: show the secret that the callbacks of calls are signed with.
 //
 // Each namespace has its own secret; those of other namespaces are derived from that of `default`. Webhook

@@ -1129,6 +1129,80 @@ type BulkOperation struct {
 	Skipped int `json:"skipped"`
 }
 
+// AuditAction: what somebody has done; a newer version may have written words that are not here.
+type AuditAction string
+
+// The words of AuditAction.
+const (
+	AuditActionKeyCreated            AuditAction = "key.created"
+	AuditActionKeyRevoked            AuditAction = "key.revoked"
+	AuditActionEndpointCreated       AuditAction = "endpoint.created"
+	AuditActionEndpointChanged       AuditAction = "endpoint.changed"
+	AuditActionEndpointRemoved       AuditAction = "endpoint.removed"
+	AuditActionEndpointSecretRotated AuditAction = "endpoint.secretRotated"
+	AuditActionWebhookSecretRead     AuditAction = "webhookSecret.read"
+	AuditActionPolicyPut             AuditAction = "policy.put"
+	AuditActionPolicyRemoved         AuditAction = "policy.removed"
+	AuditActionTargetChanged         AuditAction = "target.changed"
+	AuditActionTargetPaused          AuditAction = "target.paused"
+	AuditActionTargetResumed         AuditAction = "target.resumed"
+	AuditActionTargetTripped         AuditAction = "target.tripped"
+	AuditActionTargetReset           AuditAction = "target.reset"
+	AuditActionTargetReleased        AuditAction = "target.released"
+	AuditActionCallCancelled         AuditAction = "call.cancelled"
+	AuditActionCallRetried           AuditAction = "call.retried"
+	AuditActionCallErased            AuditAction = "call.erased"
+	AuditActionCallReplayed          AuditAction = "call.replayed"
+	AuditActionOperationStarted      AuditAction = "operation.started"
+	AuditActionOperationStopped      AuditAction = "operation.stopped"
+	AuditActionIssueChanged          AuditAction = "issue.changed"
+	AuditActionAlertChanged          AuditAction = "alert.changed"
+	AuditActionAlertSilenced         AuditAction = "alert.silenced"
+	AuditActionAlertRemoved          AuditAction = "alert.removed"
+	AuditActionCredentialPut         AuditAction = "credential.put"
+	AuditActionCredentialRemoved     AuditAction = "credential.removed"
+	AuditActionIncidentChanged       AuditAction = "incident.changed"
+)
+
+// AuditRecordActorKind: `key`: a client with an API key. `adminKey`: with the admin key of the settings. `person`:
+// somebody whom a trusted proxy has named. `anybody`: no key was needed. `command`: `redial keys` while no service
+// ran.
+type AuditRecordActorKind string
+
+// The words of AuditRecordActorKind.
+const (
+	AuditRecordActorKindKey      AuditRecordActorKind = "key"
+	AuditRecordActorKindAdminKey AuditRecordActorKind = "adminKey"
+	AuditRecordActorKindPerson   AuditRecordActorKind = "person"
+	AuditRecordActorKindAnybody  AuditRecordActorKind = "anybody"
+	AuditRecordActorKindCommand  AuditRecordActorKind = "command"
+)
+
+// AuditRecord: who did what. Nothing changes it; it is removed after `auditRetentionTime`.
+type AuditRecord struct {
+	ID string    `json:"id"`
+	At time.Time `json:"at"`
+	// That of whoever did it.
+	Namespace string `json:"namespace"`
+	// `key`: a client with an API key. `adminKey`: with the admin key of the settings. `person`: somebody whom a
+	// trusted proxy has named. `anybody`: no key was needed. `command`: `redial keys` while no service ran.
+	ActorKind AuditRecordActorKind `json:"actorKind"`
+	// The key's id; the name of the person, or of the system's user who ran the command; null for others.
+	Actor string `json:"actor,omitempty"`
+	// The key's name; null for others.
+	ActorName string `json:"actorName,omitempty"`
+	// The client's address, also behind one of the `trustedProxies`; null over a Unix domain socket.
+	Address string `json:"address,omitempty"`
+	// What somebody has done; a newer version may have written words that are not here.
+	Action AuditAction `json:"action"`
+	// The id, name or key of what was changed.
+	Object string `json:"object"`
+	// The members that differ, as they were; null for none, or if that is not known. No secrets.
+	Before any `json:"before,omitempty"`
+	// The members that differ, as they are now; null for none.
+	After any `json:"after,omitempty"`
+}
+
 // IssueState: `open`: there is no statement about it. `acknowledged`: somebody knows of it. `resolved`: it has no
 // calls any more, or somebody has said that it is done with, and no call has failed so since.
 type IssueState string

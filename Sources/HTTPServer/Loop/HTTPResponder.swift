@@ -10,9 +10,14 @@ public struct HTTPResponder: Sendable {
   private final class Additions: Sendable {
     let fields: [HTTPHeader]
     let base: String
+    /// Gets the answer before it is sent.
+    let gate: Gate?
 
-    init(fields: [HTTPHeader], base: String) { (self.fields, self.base) = (fields, base) }
+    init(fields: [HTTPHeader], base: String, gate: Gate?) { (self.fields, self.base, self.gate) = (fields, base, gate) }
   }
+
+  /// Gets an answer before it is sent, and sends it with the responder.
+  public typealias Gate = @Sendable (HTTPResponse, HTTPResponder) -> Void
 
   init(loop: EventLoop, token: RequestToken) {
     self.loop = loop
@@ -23,7 +28,8 @@ public struct HTTPResponder: Sendable {
   public func adding(_ fields: [HTTPHeader]) -> HTTPResponder {
     guard !fields.isEmpty else { return self }
     var responder = self
-    responder.additions = Additions(fields: (additions?.fields ?? []) + fields, base: additions?.base ?? "")
+    responder.additions = Additions(
+      fields: (additions?.fields ?? []) + fields, base: additions?.base ?? "", gate: additions?.gate)
     return responder
   }
 
@@ -34,7 +40,22 @@ public struct HTTPResponder: Sendable {
   ///   Without a slash at its end.
   public func locating(below base: String) -> HTTPResponder {
     var responder = self
-    responder.additions = Additions(fields: additions?.fields ?? [], base: base)
+    responder.additions = Additions(fields: additions?.fields ?? [], base: base, gate: additions?.gate)
+    return responder
+  }
+
+  /// A responder for the same request whose answer goes through a gate. A stream does not.
+  public func passing(_ gate: @escaping Gate) -> HTTPResponder {
+    var responder = self
+    responder.additions = Additions(fields: additions?.fields ?? [], base: additions?.base ?? "", gate: gate)
+    return responder
+  }
+
+  /// The responder without its gate.
+  public var direct: HTTPResponder {
+    guard let additions, additions.gate != nil else { return self }
+    var responder = self
+    responder.additions = Additions(fields: additions.fields, base: additions.base, gate: nil)
     return responder
   }
 
@@ -54,7 +75,10 @@ public struct HTTPResponder: Sendable {
   }
 
   /// Answers the request.
-  public func respond(_ response: HTTPResponse) { loop.deliver(.answer(token, completed(response))) }
+  public func respond(_ response: HTTPResponse) {
+    if let gate = additions?.gate { return gate(response, direct) }
+    loop.deliver(.answer(token, completed(response)))
+  }
 
   /// Closes the connection with a reset (RST); nothing is sent. A Unix domain socket has no reset: its client sees the
   /// end of the connection.
@@ -90,6 +114,7 @@ public struct HTTPResponder: Sendable {
   /// - Parameter response: Makes the response, on the event loop, unless the request is no longer current. It must not
   ///   block.
   public func respond(making response: @escaping @Sendable () -> HTTPResponse) {
+    if additions?.gate != nil { return respond(response()) }
     loop.deliver(.run { loop.answer(token) { completed(response()) } })
   }
 
@@ -108,10 +133,11 @@ public struct HTTPResponder: Sendable {
     for (responder, _) in batch where !loops.contains(where: { $0 === responder.loop }) {
       loops.append(responder.loop)
     }
+    for (responder, content) in batch where responder.additions?.gate != nil { responder.respond(response(content)) }
     for loop in loops {
       loop.deliver(
         .run {
-          for (responder, content) in batch where responder.loop === loop {
+          for (responder, content) in batch where responder.loop === loop && responder.additions?.gate == nil {
             loop.answer(responder.token) { responder.completed(response(content)) }
           }
         })

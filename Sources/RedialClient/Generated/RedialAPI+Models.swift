@@ -596,6 +596,11 @@ extension RedialAPI {
     /// addresses are allowed only under `egress=private` while Redial itself listens on loopback or a Unix domain
     /// socket, or if `egressAllow` names them.
     public var url: String?
+    /// Whether nobody may see its payloads: the header fields and the body of its request, the query of its URL,
+    /// and the answers of its target. They are in no answer of the API, whatever the key, and in no event, webhook,
+    /// span or log. They are erased when it ends, so that it cannot be run again or replayed afterwards. Its
+    /// answers are not stored at all: also who waits for its end sees only the status.
+    public var sensitive: RedialNullable<Bool>
     /// Any method except `CONNECT`. By default `GET`, or `POST` for a call with a body. `HEAD` and `TRACE` have no
     /// body.
     public var method: RedialNullable<String>
@@ -663,7 +668,7 @@ extension RedialAPI {
 
     /// Creates one; what is left out is not sent.
     public init(
-      url: String? = nil, method: RedialNullable<String> = .absent,
+      url: String? = nil, sensitive: RedialNullable<Bool> = .absent, method: RedialNullable<String> = .absent,
       headers: RedialNullable<[String: RedialJSON]> = .absent, body: RedialNullable<String> = .absent,
       json: RedialJSON? = nil, bodyBase64: RedialNullable<String> = .absent,
       policy: RedialNullable<CallPolicy> = .absent, delay: RedialNullable<Duration> = .absent,
@@ -676,6 +681,7 @@ extension RedialAPI {
       capture: RedialNullable<Capture> = .absent
     ) {
       self.url = url
+      self.sensitive = sensitive
       self.method = method
       self.headers = headers
       self.body = body
@@ -699,14 +705,15 @@ extension RedialAPI {
     }
 
     private enum CodingKeys: String, CodingKey {
-      case url, method, headers, body, json, bodyBase64, policy, delay, startAt, target, idempotent, onRepeat,
-        credential, sign, description, labels, callback, redirects, orderingKey, priority, capture
+      case url, sensitive, method, headers, body, json, bodyBase64, policy, delay, startAt, target, idempotent,
+        onRepeat, credential, sign, description, labels, callback, redirects, orderingKey, priority, capture
     }
 
     /// Writes it as the service does.
     public func encode(to encoder: any Encoder) throws {
       var members = encoder.container(keyedBy: CodingKeys.self)
       try members.encodeIfPresent(url, forKey: .url)
+      try members.encodeNullable(sensitive, forKey: .sensitive)
       try members.encodeNullable(method, forKey: .method)
       try members.encodeNullable(headers, forKey: .headers)
       try members.encodeNullable(body, forKey: .body)
@@ -1369,7 +1376,8 @@ extension RedialAPI {
 
 extension RedialAPI {
   /// The request of a call, as the client gave it; shown with `include=request`. Values of secret header fields
-  /// and URL parameters are `REDACTED`. If the content was erased, there are no header fields and no body.
+  /// and URL parameters are `REDACTED`. If the content was erased, or is withheld, there are no header fields and
+  /// no body.
   public struct Request: Sendable, Hashable, Codable {
     /// `method`.
     public var method: String
@@ -1377,18 +1385,22 @@ extension RedialAPI {
     public var url: String
     /// `headers`.
     public var headers: [String: [String]]
-    /// The body, or its first mebibyte; null if it was erased.
+    /// The body, or its first mebibyte; null if it was erased or is withheld.
     public var body: String?
-    /// Whether `body` is text or base 64; null if it was erased.
+    /// Whether `body` is text or base 64; null without one.
     public var encoding: Encoding?
-    /// The size of the whole body, in bytes; null if it was erased.
+    /// The size of the whole body, in bytes; null if it was erased or is withheld.
     public var size: Int?
     /// Whether the body is longer than shown.
     public var truncated: Bool
     /// When the content was erased; null if it was not.
     public var erasedAt: Date?
+    /// Why the request is not shown, `sensitive` for a sensitive call; null if it is shown.
+    public var withheld: Withheld?
 
-    private enum CodingKeys: String, CodingKey { case method, url, headers, body, encoding, size, truncated, erasedAt }
+    private enum CodingKeys: String, CodingKey {
+      case method, url, headers, body, encoding, size, truncated, erasedAt, withheld
+    }
 
     /// Reads it from the service's JSON.
     public init(from decoder: any Decoder) throws {
@@ -1401,6 +1413,7 @@ extension RedialAPI {
       size = try members.decodeIfPresent(Int.self, forKey: .size)
       truncated = try members.decode(Bool.self, forKey: .truncated)
       erasedAt = try members.decodeIfPresent(WireInstant.self, forKey: .erasedAt).map { $0.date }
+      withheld = try members.decodeIfPresent(Withheld.self, forKey: .withheld)
     }
 
     /// Writes it as the service does.
@@ -1414,9 +1427,10 @@ extension RedialAPI {
       try members.encode(size, forKey: .size)
       try members.encode(truncated, forKey: .truncated)
       try members.encode(erasedAt.map { WireInstant($0) }, forKey: .erasedAt)
+      try members.encode(withheld, forKey: .withheld)
     }
 
-    /// Whether `body` is text or base 64; null if it was erased.
+    /// Whether `body` is text or base 64; null without one.
     public struct Encoding: RedialWord {
       /// The word.
       public let rawValue: String
@@ -1427,6 +1441,17 @@ extension RedialAPI {
       public static let utf8 = Encoding(rawValue: "utf8")
       /// `base64`.
       public static let base64 = Encoding(rawValue: "base64")
+    }
+
+    /// Why the request is not shown, `sensitive` for a sensitive call; null if it is shown.
+    public struct Withheld: RedialWord {
+      /// The word.
+      public let rawValue: String
+      /// A value with that word.
+      public init(rawValue: String) { self.rawValue = rawValue }
+
+      /// `sensitive`.
+      public static let sensitive = Withheld(rawValue: "sensitive")
     }
   }
 }
@@ -1792,6 +1817,158 @@ extension RedialAPI {
       public static let completed = State(rawValue: "completed")
       /// `cancelled`.
       public static let cancelled = State(rawValue: "cancelled")
+    }
+  }
+}
+
+extension RedialAPI {
+  /// What somebody has done; a newer version may have written words that are not here.
+  public struct AuditAction: RedialWord {
+    /// The word.
+    public let rawValue: String
+    /// A value with that word.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// `key.created`.
+    public static let keyCreated = AuditAction(rawValue: "key.created")
+    /// `key.revoked`.
+    public static let keyRevoked = AuditAction(rawValue: "key.revoked")
+    /// `endpoint.created`.
+    public static let endpointCreated = AuditAction(rawValue: "endpoint.created")
+    /// `endpoint.changed`.
+    public static let endpointChanged = AuditAction(rawValue: "endpoint.changed")
+    /// `endpoint.removed`.
+    public static let endpointRemoved = AuditAction(rawValue: "endpoint.removed")
+    /// `endpoint.secretRotated`.
+    public static let endpointSecretRotated = AuditAction(rawValue: "endpoint.secretRotated")
+    /// `webhookSecret.read`.
+    public static let webhookSecretRead = AuditAction(rawValue: "webhookSecret.read")
+    /// `policy.put`.
+    public static let policyPut = AuditAction(rawValue: "policy.put")
+    /// `policy.removed`.
+    public static let policyRemoved = AuditAction(rawValue: "policy.removed")
+    /// `target.changed`.
+    public static let targetChanged = AuditAction(rawValue: "target.changed")
+    /// `target.paused`.
+    public static let targetPaused = AuditAction(rawValue: "target.paused")
+    /// `target.resumed`.
+    public static let targetResumed = AuditAction(rawValue: "target.resumed")
+    /// `target.tripped`.
+    public static let targetTripped = AuditAction(rawValue: "target.tripped")
+    /// `target.reset`.
+    public static let targetReset = AuditAction(rawValue: "target.reset")
+    /// `target.released`.
+    public static let targetReleased = AuditAction(rawValue: "target.released")
+    /// `call.cancelled`.
+    public static let callCancelled = AuditAction(rawValue: "call.cancelled")
+    /// `call.retried`.
+    public static let callRetried = AuditAction(rawValue: "call.retried")
+    /// `call.erased`.
+    public static let callErased = AuditAction(rawValue: "call.erased")
+    /// `call.replayed`.
+    public static let callReplayed = AuditAction(rawValue: "call.replayed")
+    /// `operation.started`.
+    public static let operationStarted = AuditAction(rawValue: "operation.started")
+    /// `operation.stopped`.
+    public static let operationStopped = AuditAction(rawValue: "operation.stopped")
+    /// `issue.changed`.
+    public static let issueChanged = AuditAction(rawValue: "issue.changed")
+    /// `alert.changed`.
+    public static let alertChanged = AuditAction(rawValue: "alert.changed")
+    /// `alert.silenced`.
+    public static let alertSilenced = AuditAction(rawValue: "alert.silenced")
+    /// `alert.removed`.
+    public static let alertRemoved = AuditAction(rawValue: "alert.removed")
+    /// `credential.put`.
+    public static let credentialPut = AuditAction(rawValue: "credential.put")
+    /// `credential.removed`.
+    public static let credentialRemoved = AuditAction(rawValue: "credential.removed")
+    /// `incident.changed`.
+    public static let incidentChanged = AuditAction(rawValue: "incident.changed")
+  }
+}
+
+extension RedialAPI {
+  /// Who did what. Nothing changes it; it is removed after `auditRetentionTime`.
+  public struct AuditRecord: Sendable, Hashable, Codable, Identifiable {
+    /// `id`.
+    public var id: String
+    /// `at`.
+    public var at: Date
+    /// That of whoever did it.
+    public var namespace: String
+    /// `key`: a client with an API key. `adminKey`: with the admin key of the settings. `person`: somebody whom a
+    /// trusted proxy has named. `anybody`: no key was needed. `command`: `redial keys` while no service ran.
+    public var actorKind: ActorKind
+    /// The key's id; the name of the person, or of the system's user who ran the command; null for others.
+    public var actor: String?
+    /// The key's name; null for others.
+    public var actorName: String?
+    /// The client's address, also behind one of the `trustedProxies`; null over a Unix domain socket.
+    public var address: String?
+    /// What somebody has done; a newer version may have written words that are not here.
+    public var action: RedialAPI.AuditAction
+    /// The id, name or key of what was changed.
+    public var object: String
+    /// The members that differ, as they were; null for none, or if that is not known. No secrets.
+    public var before: RedialJSON?
+    /// The members that differ, as they are now; null for none.
+    public var after: RedialJSON?
+
+    private enum CodingKeys: String, CodingKey {
+      case id, at, namespace, actorKind, actor, actorName, address, action, object, before, after
+    }
+
+    /// Reads it from the service's JSON.
+    public init(from decoder: any Decoder) throws {
+      let members = try decoder.container(keyedBy: CodingKeys.self)
+      id = try members.decode(String.self, forKey: .id)
+      at = try members.decode(WireInstant.self, forKey: .at).date
+      namespace = try members.decode(String.self, forKey: .namespace)
+      actorKind = try members.decode(ActorKind.self, forKey: .actorKind)
+      actor = try members.decodeIfPresent(String.self, forKey: .actor)
+      actorName = try members.decodeIfPresent(String.self, forKey: .actorName)
+      address = try members.decodeIfPresent(String.self, forKey: .address)
+      action = try members.decode(RedialAPI.AuditAction.self, forKey: .action)
+      object = try members.decode(String.self, forKey: .object)
+      before = try members.decodeIfPresent(RedialJSON.self, forKey: .before)
+      after = try members.decodeIfPresent(RedialJSON.self, forKey: .after)
+    }
+
+    /// Writes it as the service does.
+    public func encode(to encoder: any Encoder) throws {
+      var members = encoder.container(keyedBy: CodingKeys.self)
+      try members.encode(id, forKey: .id)
+      try members.encode(WireInstant(at), forKey: .at)
+      try members.encode(namespace, forKey: .namespace)
+      try members.encode(actorKind, forKey: .actorKind)
+      try members.encode(actor, forKey: .actor)
+      try members.encode(actorName, forKey: .actorName)
+      try members.encode(address, forKey: .address)
+      try members.encode(action, forKey: .action)
+      try members.encode(object, forKey: .object)
+      try members.encode(before, forKey: .before)
+      try members.encode(after, forKey: .after)
+    }
+
+    /// `key`: a client with an API key. `adminKey`: with the admin key of the settings. `person`: somebody whom a
+    /// trusted proxy has named. `anybody`: no key was needed. `command`: `redial keys` while no service ran.
+    public struct ActorKind: RedialWord {
+      /// The word.
+      public let rawValue: String
+      /// A value with that word.
+      public init(rawValue: String) { self.rawValue = rawValue }
+
+      /// `key`.
+      public static let key = ActorKind(rawValue: "key")
+      /// `adminKey`.
+      public static let adminKey = ActorKind(rawValue: "adminKey")
+      /// `person`.
+      public static let person = ActorKind(rawValue: "person")
+      /// `anybody`.
+      public static let anybody = ActorKind(rawValue: "anybody")
+      /// `command`.
+      public static let command = ActorKind(rawValue: "command")
     }
   }
 }
@@ -3548,6 +3725,8 @@ extension RedialAPI {
     public var slowStart: Duration?
     /// Maximum duration of an attempt, whatever the policy says.
     public var attemptTimeout: Duration?
+    /// Whether its new calls are sensitive, whatever they say; those that it has stay as they are.
+    public var sensitive: Bool?
     /// How the target and Redial prove who they are. Files are named by absolute paths on Redial's machine, within
     /// the directory in the setting `tlsDirectory`. Any other path is refused without looking at the file; without
     /// the setting, every path is. Files are read when a connection is made; their content is neither stored nor
@@ -3568,7 +3747,7 @@ extension RedialAPI {
     public init(
       breaker: Breaker? = nil, maxInFlight: Int? = nil, rate: Rate? = nil, retryBudget: RetryBudget? = nil,
       pace: Pace? = nil, newCallShare: Double? = nil, slowStart: Duration? = nil, attemptTimeout: Duration? = nil,
-      tls: Tls? = nil, credential: String? = nil, sign: RedialJSON? = nil
+      sensitive: Bool? = nil, tls: Tls? = nil, credential: String? = nil, sign: RedialJSON? = nil
     ) {
       self.breaker = breaker
       self.maxInFlight = maxInFlight
@@ -3578,13 +3757,15 @@ extension RedialAPI {
       self.newCallShare = newCallShare
       self.slowStart = slowStart
       self.attemptTimeout = attemptTimeout
+      self.sensitive = sensitive
       self.tls = tls
       self.credential = credential
       self.sign = sign
     }
 
     private enum CodingKeys: String, CodingKey {
-      case breaker, maxInFlight, rate, retryBudget, pace, newCallShare, slowStart, attemptTimeout, tls, credential, sign
+      case breaker, maxInFlight, rate, retryBudget, pace, newCallShare, slowStart, attemptTimeout, sensitive, tls,
+        credential, sign
     }
 
     /// Reads it from the service's JSON.
@@ -3598,6 +3779,7 @@ extension RedialAPI {
       newCallShare = try members.decodeIfPresent(Double.self, forKey: .newCallShare)
       slowStart = try members.decodeIfPresent(WireSpan.self, forKey: .slowStart).map { $0.duration }
       attemptTimeout = try members.decodeIfPresent(WireSpan.self, forKey: .attemptTimeout).map { $0.duration }
+      sensitive = try members.decodeIfPresent(Bool.self, forKey: .sensitive)
       tls = try members.decodeIfPresent(Tls.self, forKey: .tls)
       credential = try members.decodeIfPresent(String.self, forKey: .credential)
       sign = try members.decodeIfPresent(RedialJSON.self, forKey: .sign)
@@ -3614,6 +3796,7 @@ extension RedialAPI {
       try members.encodeIfPresent(newCallShare, forKey: .newCallShare)
       try members.encodeIfPresent(slowStart.map { WireSpan($0) }, forKey: .slowStart)
       try members.encodeIfPresent(attemptTimeout.map { WireSpan($0) }, forKey: .attemptTimeout)
+      try members.encodeIfPresent(sensitive, forKey: .sensitive)
       try members.encodeIfPresent(tls, forKey: .tls)
       try members.encodeIfPresent(credential, forKey: .credential)
       try members.encodeIfPresent(sign, forKey: .sign)
@@ -3810,6 +3993,8 @@ extension RedialAPI {
     public var slowStart: RedialNullable<Duration>
     /// Maximum duration of an attempt, whatever the policy says.
     public var attemptTimeout: RedialNullable<Duration>
+    /// Whether its new calls are sensitive, whatever they say; those that it has stay as they are.
+    public var sensitive: RedialNullable<Bool>
     /// How the target and Redial prove who they are. Files are named by absolute paths on Redial's machine, within
     /// the directory in the setting `tlsDirectory`. Any other path is refused without looking at the file; without
     /// the setting, every path is. Files are read when a connection is made; their content is neither stored nor
@@ -3832,8 +4017,8 @@ extension RedialAPI {
       rate: RedialNullable<Rate> = .absent, retryBudget: RedialNullable<RetryBudget> = .absent,
       pace: RedialNullable<Pace> = .absent, newCallShare: RedialNullable<Double> = .absent,
       slowStart: RedialNullable<Duration> = .absent, attemptTimeout: RedialNullable<Duration> = .absent,
-      tls: RedialNullable<Tls> = .absent, credential: RedialNullable<String> = .absent,
-      sign: RedialNullable<RedialJSON> = .absent
+      sensitive: RedialNullable<Bool> = .absent, tls: RedialNullable<Tls> = .absent,
+      credential: RedialNullable<String> = .absent, sign: RedialNullable<RedialJSON> = .absent
     ) {
       self.breaker = breaker
       self.maxInFlight = maxInFlight
@@ -3843,13 +4028,15 @@ extension RedialAPI {
       self.newCallShare = newCallShare
       self.slowStart = slowStart
       self.attemptTimeout = attemptTimeout
+      self.sensitive = sensitive
       self.tls = tls
       self.credential = credential
       self.sign = sign
     }
 
     private enum CodingKeys: String, CodingKey {
-      case breaker, maxInFlight, rate, retryBudget, pace, newCallShare, slowStart, attemptTimeout, tls, credential, sign
+      case breaker, maxInFlight, rate, retryBudget, pace, newCallShare, slowStart, attemptTimeout, sensitive, tls,
+        credential, sign
     }
 
     /// Writes it as the service does.
@@ -3863,6 +4050,7 @@ extension RedialAPI {
       try members.encodeNullable(newCallShare, forKey: .newCallShare)
       try members.encodeNullable(slowStart.map { WireSpan($0) }, forKey: .slowStart)
       try members.encodeNullable(attemptTimeout.map { WireSpan($0) }, forKey: .attemptTimeout)
+      try members.encodeNullable(sensitive, forKey: .sensitive)
       try members.encodeNullable(tls, forKey: .tls)
       try members.encodeNullable(credential, forKey: .credential)
       try members.encodeNullable(sign, forKey: .sign)

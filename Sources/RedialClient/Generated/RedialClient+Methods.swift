@@ -703,6 +703,37 @@ extension RedialClient {
     return try await exchange(ServiceRequest("DELETE", ["v1", "keys", keyID])).decoded(RedialAPI.APIKey.self)
   }
 
+  /// List who did what, newest first.
+  ///
+  /// A record for each change that somebody has made: of keys, endpoints, policies, targets, calls, operations,
+  /// issues and alerts. Submissions are no such changes. The list has the records of the request's namespace; for
+  /// an operator who acts in `default`, it has those of all.
+  ///
+  /// A page may have fewer records than its limit, or none, although more follow: `nextCursor` is null only on
+  /// the last page.
+  ///
+  /// - Parameters:
+  ///   - actor: Only what this one did, by `actor`, `actorName` or `actorKind`.
+  ///   - action: Only these actions. Separate several with commas.
+  ///   - object: Only what was done to the object with this id, name or key.
+  ///   - namespace: Only records of this namespace.
+  ///   - since: Only records from this time on, or of the time since so long ago.
+  ///   - until: Only records before this time, or before so long ago.
+  ///   - pageSize: How many a request fetches, 1 to 250.
+  public func listAudit(
+    actor: String? = nil, action: [RedialAPI.AuditAction] = [], object: String? = nil, namespace: String? = nil,
+    since: String? = nil, until: String? = nil, pageSize: Int = 250
+  ) -> RedialPages<RedialAPI.AuditRecord> {
+    RedialPages<RedialAPI.AuditRecord>(client: self, pageSize: pageSize) {
+      var request = ServiceRequest("GET", ["v1", "audit"])
+      request.add([
+        ("actor", actor), ("action", ServiceRequest.words(action)), ("object", object), ("namespace", namespace),
+        ("since", since), ("until", until),
+      ])
+      return request
+    }
+  }
+
   /// Show the secret that the callbacks of calls are signed with.
   ///
   /// Each namespace has its own secret; those of other namespaces are derived from that of `default`. Webhook

@@ -183,6 +183,10 @@ extension RedialProblem.Code {
   public static let unsupportedContentCoding = Self(rawValue: "unsupportedContentCoding")
   /// The media type is not supported.
   public static let unsupportedMediaType = Self(rawValue: "unsupportedMediaType")
+  /// The code `untrustedUser`.
+  public static let untrustedUser = Self(rawValue: "untrustedUser")
+  /// The code `userNotAdmitted`.
+  public static let userNotAdmitted = Self(rawValue: "userNotAdmitted")
   /// The webhook endpoint is disabled.
   public static let webhookEndpointDisabled = Self(rawValue: "webhookEndpointDisabled")
   /// There is no such webhook endpoint.

@@ -106,7 +106,7 @@
     private static var parameters: [Declaration] {
       let sizes: [(operation: String, size: PageSize)] = [
         ("listCalls", .calls), ("listWebhookDeliveries", .calls), ("listTargets", .targets), ("listIssues", .issues),
-        ("listIncidents", .incidents),
+        ("listIncidents", .incidents), ("listAudit", .audit),
       ]
       return CallFilter.names.map { name in
         // This stops the generation: it runs in a development program alone.
@@ -141,6 +141,9 @@
         words("CredentialType", "CredentialType", CredentialType.allCases.map(\.rawValue)),
         words("AlertCondition", "AlertCondition", AlertCondition.allCases.map(\.rawValue)),
         words("IncidentState", "Incident.State", Incident.State.allCases.map(\.rawValue)),
+        words("AuditAction", "AuditAction", AuditAction.allCases.map(\.rawValue)),
+        words(
+          "AuditRecord/properties/actorKind", "AuditRecord.ActorKind", AuditRecord.ActorKind.allCases.map(\.rawValue)),
         words("APIScope", "APIScope", APIScope.allCases.map(\.rawValue)),
         words("ProblemCode", "ProblemCode", ProblemCode.allCases.map(\.rawValue)),
         words("CallEvent", "EventType.ofCallbacks", EventType.ofCallbacks.map(\.rawValue)),

@@ -95,6 +95,17 @@ extension ProblemCode {
         .keys, 403, title: "The API key does not allow this",
         cause: "The key lacks the scope that the request needs.",
         remedy: "Use a key with the scope that `detail` names.")
+    case .untrustedUser:
+      ProblemDeclaration(
+        .keys, 403, title: "Nobody believes who has signed in",
+        cause:
+          "A request names a person (`trustedUserHeader`), and is not of a proxy in `trustedProxies`, or names several.",
+        remedy: "Send it by the proxy, which removes the field of its clients, or leave the field out.")
+    case .userNotAdmitted:
+      ProblemDeclaration(
+        .keys, 403, title: "The person is in no group that may use the service",
+        cause: "The proxy has signed the person in, and `groupScopes` gives none of the person's groups a scope.",
+        remedy: "Add a group to `groupScopes`, or the person to one that it names.")
     case .operatorsOnly:
       ProblemDeclaration(
         .keys, 403, title: "Only operators may do this",

@@ -20,6 +20,8 @@ public enum ProblemCode: String, CaseIterable, Sendable, Hashable {
   case missingAPIKey
   case invalidAPIKey
   case insufficientScope
+  case untrustedUser
+  case userNotAdmitted
   case operatorsOnly
   case otherNamespace
   case invalidNamespace

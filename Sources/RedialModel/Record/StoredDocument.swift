@@ -1,5 +1,5 @@
-/// A record of the service itself, as a store has it: bytes under a kind and an id. All of them are few, and read whole when
-/// the service starts.
+/// A record of the service itself, as a store has it: bytes under a kind and an id. All of them but the audit log are few, and
+/// read whole when the service starts.
 public struct StoredDocument: Sendable, Hashable {
   /// The kind of a document. The names are the store's.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -21,6 +21,8 @@ public struct StoredDocument: Sendable, Hashable {
     case credential
     /// Access tokens that instances share.
     case accessToken
+    /// Who did what. Their ids are in the order of time.
+    case audit
     /// Keys that encrypt the other values, wrapped.
     case dataKey
 
@@ -28,7 +30,7 @@ public struct StoredDocument: Sendable, Hashable {
     public var isSecret: Bool {
       switch self {
       case .webhookEndpoint, .credential, .accessToken, .alert: true
-      case .apiKey, .policy, .operation, .issue, .incident, .incidentMark, .dataKey: false
+      case .apiKey, .policy, .operation, .issue, .incident, .incidentMark, .audit, .dataKey: false
       }
     }
   }

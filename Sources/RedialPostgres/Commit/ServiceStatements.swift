@@ -31,12 +31,12 @@ enum ServiceStatements {
     return statement
   }
 
-  /// The kind of documents that a change is of; nil for one that no other instance reads: of statistics, and of the progress
-  /// of an operation, which whoever runs it knows.
+  /// The kind of documents that a change is of; nil for one that no other instance reads: of statistics, of the audit log, and
+  /// of the progress of an operation, which whoever runs it knows.
   static func kind(of write: StoreWrite) -> StoredDocument.Kind? {
     switch write {
     case .put(let document): document.kind == .operation ? nil : document.kind
-    case .add(let document): document.kind
+    case .add(let document): document.kind == .audit ? nil : document.kind
     case .remove(let kind, _): kind
     default: nil
     }

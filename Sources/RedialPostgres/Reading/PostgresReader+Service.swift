@@ -8,6 +8,12 @@ extension PostgresReader {
     try StoredDocument.all(kind, in: try run([StoredDocument.findAll(kind)])[0])
   }
 
+  package func documents(
+    _ kind: StoredDocument.Kind, in ids: Range<String>, limit: Int
+  ) throws(StoreError) -> [StoredDocument] {
+    try StoredDocument.all(kind, in: try run([StoredDocument.findSome(kind, in: ids, limit: limit)])[0])
+  }
+
   /// Those of some calls that have ended.
   package func ended(among ids: [CallID]) throws(StoreError) -> [CallID] {
     var find = PostgresStatement(ReadQueries.ended)

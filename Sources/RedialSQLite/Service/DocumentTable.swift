@@ -9,6 +9,9 @@ struct DocumentTable {
   private let upsert: SQLiteStatement
   private let insert: SQLiteStatement
   private let delete: SQLiteStatement
+  private let page: SQLiteStatement
+  private let floor: SQLiteStatement
+  private let deleteBelow: SQLiteStatement
 
   /// Prepares the statements.
   init(on connection: SQLiteConnection) throws(StoreError) {
@@ -30,6 +33,14 @@ struct DocumentTable {
       "store a new document of the service", "INSERT INTO documents (kind, id, content) VALUES (?1, ?2, ?3)")
     delete = try connection.prepare(
       "remove a document of the service", "DELETE FROM documents WHERE kind = ?1 AND id = ?2")
+    page = try connection.prepare(
+      "read some of the service's documents",
+      "SELECT id, content FROM documents WHERE kind = ?1 AND id >= ?2 AND id < ?3 ORDER BY id DESC LIMIT ?4")
+    floor = try connection.prepare(
+      "find old documents of the service",
+      "SELECT id FROM documents WHERE kind = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2")
+    deleteBelow = try connection.prepare(
+      "remove old documents of the service", "DELETE FROM documents WHERE kind = ?1 AND id < ?2")
   }
 
   /// All documents of a kind, by id.
@@ -45,6 +56,31 @@ struct DocumentTable {
     select.bind(1, text: kind.rawValue)
     return try select.rows { row throws(StoreError) in StoredDocument(kind, id: row.text(0), row.bytes(1)) }
       .filter { $0.content.first != SealedForm.marker }
+  }
+
+  /// Some of a kind, those with the highest ids first.
+  func some(_ kind: StoredDocument.Kind, in ids: Range<String>, limit: Int) throws(StoreError) -> [StoredDocument] {
+    page.bind(1, text: kind.rawValue)
+    page.bind(2, text: ids.lowerBound)
+    page.bind(3, text: ids.upperBound)
+    page.bind(4, Int64(limit))
+    return try page.rows { row throws(StoreError) in
+      try connection.vault.opened(StoredDocument(kind, id: row.text(0), row.bytes(1)))
+    }
+  }
+
+  /// Removes those of a kind with ids below one, and more until so many are left; returns how many were removed.
+  func remove(_ kind: StoredDocument.Kind, below id: String, keeping most: Int) throws(StoreError) -> Int {
+    var lowestKept: String?
+    if most < .max {
+      floor.bind(1, text: kind.rawValue)
+      floor.bind(2, Int64(most - 1))
+      lowestKept = try floor.rows { row throws(StoreError) in row.text(0) }.first
+    }
+    deleteBelow.bind(1, text: kind.rawValue)
+    deleteBelow.bind(2, text: max(id, lowestKept ?? ""))
+    try deleteBelow.run()
+    return Int(connection.changes)
   }
 
   func one(_ kind: StoredDocument.Kind, _ id: String) throws(StoreError) -> [UInt8]? {
@@ -122,6 +158,12 @@ extension SQLiteStore: DocumentStore {
   /// The document with an id; nil if there is none.
   package func document(_ kind: StoredDocument.Kind, id: String) throws(StoreError) -> [UInt8]? {
     try service.documents.one(kind, id)
+  }
+
+  package func removeDocuments(
+    _ kind: StoredDocument.Kind, below id: String, keeping most: Int
+  ) throws(StoreError) -> Int {
+    try transaction { () throws(StoreError) in try service.documents.remove(kind, below: id, keeping: most) }
   }
 
   /// Stores a document in place of the one with that id, if that is still as it was read.

@@ -89,7 +89,7 @@ struct BulkOperations: Sendable {
   }
 
   /// Accepts an operation, on the store's lane.
-  func begin(_ request: BulkRequest, in store: any ServiceStore, at now: Timestamp) throws -> HTTPResponse {
+  func begin(_ request: BulkRequest, in store: any DocumentStore, at now: Timestamp) throws -> HTTPResponse {
     // A later change of the leader voids this: the next one reads what is on disk.
     guard let term = runner.leadsIn else { throw Answer.leaderSilent }
     guard runner.unfinished(in: request.filter.namespace) < limit else {
@@ -108,7 +108,7 @@ struct BulkOperations: Sendable {
 
   /// Cancels an operation, on the store's lane.
   func cancel(
-    _ id: BulkOperationID, _ namespace: Namespace, in store: any ServiceStore, at now: Timestamp
+    _ id: BulkOperationID, _ namespace: Namespace, in store: any DocumentStore, at now: Timestamp
   ) throws -> HTTPResponse {
     guard var operation = runner.operation(id), operation.namespace == namespace else { throw Self.noSuchOperation(id) }
     if !operation.state.isFinal {

@@ -4,7 +4,7 @@ internal import RedialText
 
 /// A request that was admitted: its client, the open parts of its path, and the way to answer it.
 struct Exchange: Sendable {
-  let responder: HTTPResponder
+  var responder: HTTPResponder
   let caller: Caller
   /// The parts of the path that its route leaves open, in their order, as they were sent.
   var parts: [Substring] = []
@@ -12,6 +12,8 @@ struct Exchange: Sendable {
   var forwardable: ForwardableRequest?
   /// Whether another instance has sent it.
   var isForwarded = false
+  /// What the audit log says of it; nil if it changes nothing.
+  var audit: AuditNote?
 
   /// The open part of the path.
   var part: Substring { parts.first ?? "" }

@@ -8,7 +8,7 @@ struct QueryParameters {
   /// Parameters that may occur more than once: their values form one list, separated by commas.
   private static let lists = ["state"]
   /// Parameters with a time, which never has a space: a plus sign of its offset means itself.
-  private static let times = ["createdAfter", "createdBefore", "nextAttemptBefore", "returnsAt"]
+  private static let times = ["createdAfter", "createdBefore", "nextAttemptBefore", "returnsAt", "since", "until"]
 
   private var values: [String: String] = [:]
   /// The labels, of which there may be several: all of them count.

@@ -34,10 +34,12 @@ final class KeyRing: Sendable {
   private static let window = Duration.seconds(60)
   private static let windowSeconds = 60
 
-  /// - Parameter adminKey: A key with all permissions from the settings, which is not in the store.
-  init(adminKey: String?) {
+  /// - Parameters:
+  ///   - adminKey: A key with all permissions from the settings, which is not in the store.
+  ///   - isRequired: Whether a key is required even if there is none: people sign in.
+  init(adminKey: String?, isRequired: Bool = false) {
     adminDigest = adminKey.map(APIKey.digest)
-    isOn = Atomic(adminKey != nil)
+    isOn = Atomic(adminKey != nil || isRequired)
   }
 
   /// Takes the keys from the store, in place of all others.
@@ -112,6 +114,26 @@ final class KeyRing: Sendable {
     return use(key, at: now)
   }
 
+  /// Whether the value of an `Authorization` field is a key of this service, whoever else is named beside it.
+  func isKey(_ authorization: String) -> Bool {
+    guard let text = Self.bearer(authorization) else { return false }
+    if text.hasPrefix(APIKey.textPrefix) { return true }
+    return adminDigest.map { APIKey.areEqual($0, APIKey.digest(of: text)) } ?? false
+  }
+
+  /// Checks a request of somebody whom a trusted proxy has signed in.
+  func judge(_ person: TrustedUsers.Person, for access: Access) -> Verdict {
+    let caller = Caller(
+      admission: .person(person.name, person.scopes), isOperator: person.scopes.contains(.admin),
+      mayOperate: Self.grant(person.scopes, .operate))
+    if case .scope(let scope) = access, !Self.grant(person.scopes, scope) { return Self.forbidden(scope, person.name) }
+    return .admitted([HTTPHeader("redial-user", person.name)], caller)
+  }
+
+  private static func grant(_ scopes: Set<APIScope>, _ scope: APIScope) -> Bool {
+    scopes.contains(scope) || scopes.contains(.admin)
+  }
+
   /// Why a client lacks a scope now, without counting a request; nil if it has the scope.
   ///
   /// - Parameter authorization: The field of its request.
@@ -130,7 +152,8 @@ final class KeyRing: Sendable {
   /// Why a caller's stream may not continue: its key was revoked, or no key was required and one is now. Nil if it may.
   func refusal(of caller: Caller) -> Problem? {
     switch caller.admission {
-    case .adminKey: return nil
+    // The proxy decides who is signed in, when a request comes.
+    case .adminKey, .person: return nil
     case .nobody: return isRequired ? Self.missingKey : nil
     case .key(let id):
       guard let key = self[id], key.revokedAt == nil else { return Self.invalidKey }
@@ -146,6 +169,12 @@ final class KeyRing: Sendable {
 
   /// Why an admitted caller lacks a further scope; nil if it has the scope.
   func refusal(of caller: Caller, lacking scope: APIScope) -> (Problem, [HTTPHeader])? {
+    if case .person(let name, let scopes) = caller.admission {
+      guard !Self.grant(scopes, scope), case .refused(let problem, let fields) = Self.forbidden(scope, name) else {
+        return nil
+      }
+      return (problem, fields)
+    }
     guard case .key(let id) = caller.admission, self[id]?.grants(scope) != true,
       case .refused(let problem, let fields) = Self.forbidden(scope)
     else { return nil }
@@ -225,6 +254,15 @@ final class KeyRing: Sendable {
     detail:
       "The request has no API key, and one is needed. Send one: Authorization: Bearer rdl_… For `redial`, set REDIAL_API_KEY."
   )
+
+  private static func forbidden(_ scope: APIScope, _ person: String) -> Verdict {
+    .refused(
+      Problem(
+        .insufficientScope,
+        detail:
+          "\(PlainText.escaped(person)) lacks the scope \(scope.rawValue): none of the groups has it in groupScopes."),
+      [])
+  }
 
   private static func forbidden(_ scope: APIScope) -> Verdict {
     .refused(

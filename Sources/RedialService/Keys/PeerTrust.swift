@@ -11,6 +11,7 @@ struct PeerTrust: Sendable {
   /// The field that marks a request of another instance. Such a request is not forwarded again.
   static let markField: StaticString = "redial-forwarded"
   private static let callerField: StaticString = "redial-forwarded-caller"
+  private static let addressField: StaticString = "redial-forwarded-address"
   private static let signatureField: StaticString = "redial-forwarded-signature"
   /// The beginning of the names of all these fields. A client's own are not passed on.
   static let prefix = "redial-forwarded"
@@ -24,10 +25,20 @@ struct PeerTrust: Sendable {
     let (text, seconds) = (Self.text(of: caller), now.microseconds / 1_000_000)
     let signature = secret.signature(
       id: Self.subject(method, target, text), timestamp: seconds, payload: body)
-    return [
+    var fields = [
       HeaderField("\(Self.markField)", "1"), HeaderField("\(Self.callerField)", text),
       HeaderField("\(Self.signatureField)", "t=\(seconds),\(signature)"),
     ]
+    if let address = caller.address {
+      let proof = proof(of: address, seconds, signature)
+      fields.append(HeaderField("\(Self.addressField)", "\(address) \(proof)"))
+    }
+    return fields
+  }
+
+  /// A signature of the client's address, apart from the other one: an earlier version knows nothing of it.
+  private func proof(of address: String, _ seconds: Int64, _ signature: String) -> String {
+    secret.signature(id: "address \(address)", timestamp: seconds, payload: Array(signature.utf8))
   }
 
   /// Whether a request says that it is of another instance.
@@ -44,7 +55,15 @@ struct PeerTrust: Sendable {
       id: Self.subject(request.method, Self.target(of: request), text), timestamp: seconds,
       payload: Array(request.content))
     let given = field[field.index(after: comma)...]
-    return APIKey.areEqual(Array(given.utf8), Array(expected.utf8)) ? caller : nil
+    guard APIKey.areEqual(Array(given.utf8), Array(expected.utf8)) else { return nil }
+    guard let proven = request.header(Self.addressField) else { return caller }
+    let parts = proven.split(separator: " ", maxSplits: 1)
+    guard parts.count == 2,
+      APIKey.areEqual(Array(parts[1].utf8), Array(proof(of: String(parts[0]), seconds, expected).utf8))
+    else { return nil }
+    var located = caller
+    located.address = String(parts[0])
+    return located
   }
 
   /// The path and query of a request.
@@ -65,6 +84,8 @@ struct PeerTrust: Sendable {
       case .nobody: "nobody"
       case .adminKey: "admin"
       case .key(let id): "key:\(id)"
+      case .person(let name, let scopes):
+        "person:\(scopes.map(\.rawValue).sorted().joined(separator: ",")):\(Base64.encode(Array(name.utf8)))"
       }
     return "\(caller.namespace.name) \(admission) \(caller.isOperator ? 1 : 0) \(caller.mayOperate ? 1 : 0)"
   }
@@ -76,6 +97,11 @@ struct PeerTrust: Sendable {
     switch parts[1] {
     case "nobody": admission = .nobody
     case "admin": admission = .adminKey
+    case let part where part.hasPrefix("person:"):
+      let person = part.split(separator: ":", maxSplits: 2)
+      guard person.count == 3, let name = Base64.decode(String(person[2])) else { return nil }
+      let scopes = person[1].split(separator: ",").compactMap { APIScope(rawValue: String($0)) }
+      admission = .person(String(decoding: name, as: UTF8.self), Set(scopes))
     default:
       guard parts[1].hasPrefix("key:") else { return nil }
       admission = .key(String(parts[1].dropFirst(4)))

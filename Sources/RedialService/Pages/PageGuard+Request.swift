@@ -6,7 +6,8 @@ extension PageGuard {
   ///
   /// - Parameter forwarded: The address that the client of a trusted proxy used.
   func refusal(
-    of request: borrowing HTTPRequest, from forwarded: ForwardedAddress?, to exposure: Exposure, asksForKey: Bool
+    of request: borrowing HTTPRequest, from forwarded: ForwardedAddress?, to exposure: Exposure, asksForKey: Bool,
+    isSignedIn: Bool = false
   ) -> Problem? {
     // An http URL has a host, so a request for a path has one in Host (RFC 9112, section 3.2).
     if exposure != .open, !hosts.allowsAll, request.authority?.isEmpty == true { return Self.hostEmpty }
@@ -22,7 +23,9 @@ extension PageGuard {
         && request.header("sec-fetch-dest", is: "document")
     }
     if exposure == .acting { evidence.hasDeliberateField = Self.hasDeliberateField(request) }
-    return refusal(of: evidence, to: exposure, asksForKey: asksForKey, isRemote: { !request.cameByUnixSocket })
+    return refusal(
+      of: evidence, to: exposure, asksForKey: asksForKey, isSignedIn: isSignedIn,
+      isRemote: { !request.cameByUnixSocket })
   }
 
   /// Whether a request has a field that a page cannot set. A browser under parental control sends `Prefer: safe` by

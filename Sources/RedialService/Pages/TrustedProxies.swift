@@ -45,6 +45,26 @@ package struct TrustedProxies: Sendable, Hashable {
     return blocks.contains { $0.contains(address) }
   }
 
+  /// The address of a request's client: the peer's; of a trusted proxy, the last one in its `X-Forwarded-For` that is not of
+  /// a trusted proxy itself. Nil over a Unix domain socket that nobody has forwarded.
+  func client(of request: borrowing HTTPRequest) -> String? {
+    let peer = request.cameByUnixSocket ? nil : request.peer
+    guard !isEmpty, trusts(peer), let list = request.list("x-forwarded-for") else { return peer }
+    return client(among: list, behind: peer)
+  }
+
+  /// - Parameter list: What proxies have written, the nearest last. What is no address ends the way back.
+  func client(among list: String, behind peer: String?) -> String? {
+    var client = peer
+    for part in list.split(separator: ",").reversed() {
+      let text = String(part.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" })
+      guard IPAddress(canonical: text) != nil else { break }
+      client = text
+      if !trusts(text) { break }
+    }
+    return client
+  }
+
   /// The address that the client of a trusted proxy used; nil for a request without such fields, or from another peer.
   func address(of request: borrowing HTTPRequest) -> ForwardedAddress? {
     guard !isEmpty else { return nil }

@@ -50,7 +50,7 @@ struct StoredPolicies: Sendable {
   /// Makes a new version of a policy, on the store's lane.
   func put(
     _ name: String, _ text: [UInt8], _ namespace: Namespace, under conditions: HTTPPreconditions,
-    in store: any ServiceStore, at now: Timestamp
+    in store: any DocumentStore, at now: Timestamp
   ) throws -> HTTPResponse {
     let current = policies.versions(of: name, in: namespace).last
     try check(conditions, current)
@@ -72,7 +72,7 @@ struct StoredPolicies: Sendable {
 
   /// Removes a policy, on the store's lane. Calls that were accepted with it keep it.
   func remove(
-    _ name: String, _ namespace: Namespace, under conditions: HTTPPreconditions, in store: any ServiceStore,
+    _ name: String, _ namespace: Namespace, under conditions: HTTPPreconditions, in store: any DocumentStore,
     at now: Timestamp
   ) throws -> HTTPResponse {
     guard let current = policies.versions(of: name, in: namespace).last else { throw Self.noSuchPolicy(name) }

@@ -1,5 +1,6 @@
 internal import HTTPServer
 internal import RedialModel
+internal import RedialText
 
 /// Serves the API: admits each request on its event loop and gives it to its route.
 struct API: HTTPHandler {
@@ -15,6 +16,8 @@ struct API: HTTPHandler {
   let pages: PageGuard
   /// The proxies whose `X-Forwarded-*` fields are used.
   let proxies: TrustedProxies
+  let users: TrustedUsers
+  let audit: AuditLog
 
   func handle(_ request: borrowing HTTPRequest, _ responder: HTTPResponder) {
     let match = router.match(request.method, request.path)
@@ -32,11 +35,23 @@ struct API: HTTPHandler {
       if !exchange.isForwarded { exchange.forwardable = ForwardableRequest(request, of: caller) }
       if route.server == .leader, instances.owners.passToLeader(exchange) { return }
     }
+    if let action = route.audit { record(action, &exchange, isInTransaction: route.server == .leader) }
     do throws(Problem) {
       try route.serve(request, exchange)
     } catch {
       answer(responder, with: error, of: route)
     }
+  }
+
+  /// Has a request recorded that changes something.
+  ///
+  /// - Parameter isInTransaction: Whether the change writes the record itself; otherwise it is written before the answer.
+  private func record(_ action: AuditAction, _ exchange: inout Exchange, isInTransaction: Bool) {
+    let object = exchange.parts.first.map { PercentCoding.decode($0) ?? String($0) } ?? ""
+    let caller = exchange.caller
+    let note = AuditNote(action, of: caller, keyName: caller.keyID.flatMap { keys[$0]?.name }, object: object)
+    exchange.audit = note
+    if !isInTransaction { exchange.responder = audit.recording(note, exchange.responder) }
   }
 
   /// Receives a body as a stream, if its route does that.
@@ -118,12 +133,30 @@ struct API: HTTPHandler {
     if let forwarded { responder = responder.locating(below: forwarded.base) }
     var access = demand.access
     if let other = demand.accessWithoutKey, request.header("authorization") == nil { access = other }
-    let asksForKey = keys.isRequired
-    if let problem = pages.refusal(of: request, from: forwarded, to: demand.exposure, asksForKey: asksForKey) {
+    var person: TrustedUsers.Person?
+    do throws(Problem) {
+      person = try users.person(of: request)
+    } catch {
+      queries.respond(responder, Answer.problem(error))
+      return nil
+    }
+    // A program's key counts, whoever the proxy has signed in.
+    if person != nil, let authorization = request.header("authorization"), keys.isKey(authorization) { person = nil }
+    let asksForKey = keys.isRequired && person == nil
+    if let problem = pages.refusal(
+      of: request, from: forwarded, to: demand.exposure, asksForKey: asksForKey, isSignedIn: person != nil)
+    {
       queries.respond(responder, Answer.problem(problem))
       return nil
     }
-    if asksForKey {
+    if let person {
+      switch keys.judge(person, for: access) {
+      case .admitted(let fields, let admitted): (responder, caller) = (responder.adding(fields), admitted)
+      case .refused(let problem, let fields):
+        queries.respond(responder, Answer.problem(problem, fields))
+        return nil
+      }
+    } else if asksForKey {
       switch keys.judge(request.header("authorization"), for: access, at: clock.now) {
       case .admitted(let fields, let admitted): (responder, caller) = (responder.adding(fields), admitted)
       case .refused(let problem, let fields):
@@ -131,6 +164,7 @@ struct API: HTTPHandler {
         return nil
       }
     }
+    caller.address = proxies.client(of: request)
     guard let field = request.header(Caller.namespaceField) else { return (responder, caller) }
     do throws(Problem) {
       return (responder, try caller.acting(in: field, access))

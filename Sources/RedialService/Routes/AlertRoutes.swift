@@ -23,13 +23,13 @@ struct AlertRoutes: RouteGroup {
     [
       Route(.get, "/v1/alerts", .scope(.read), serve: list),
       Route(.get, Self.one, .scope(.read), serve: show),
-      Route(.put, Self.one, .scope(.admin), server: .leader, serve: put),
-      Route(.patch, Self.one, .scope(.operate), server: .leader, serve: silence),
-      Route(.delete, Self.one, .scope(.admin), server: .leader, serve: remove),
+      Route(.put, Self.one, .scope(.admin), server: .leader, audit: .alertChanged, serve: put),
+      Route(.patch, Self.one, .scope(.operate), server: .leader, audit: .alertSilenced, serve: silence),
+      Route(.delete, Self.one, .scope(.admin), server: .leader, audit: .alertRemoved, serve: remove),
       Route(.post, Self.one + "/test", .scope(.admin), server: .owner, serve: test),
       Route(.get, "/v1/incidents", .scope(.read), serve: listIncidents),
       Route(.get, Self.incident, .scope(.read), serve: showIncident),
-      Route(.patch, Self.incident, .scope(.operate), server: .leader, serve: acknowledge),
+      Route(.patch, Self.incident, .scope(.operate), server: .leader, audit: .incidentChanged, serve: acknowledge),
     ]
   }
 
@@ -87,9 +87,10 @@ struct AlertRoutes: RouteGroup {
   private func silence(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
     try request.checkJSON()
-    let wanted = try PauseRequest.read(request.content, "silenced", at: clock.now)
+    var wanted = try PauseRequest.read(request.content, "silenced", at: clock.now)
+    exchange.caller.sign(&wanted.attribution)
     let (name, namespace) = (try exchange.alertName(), exchange.caller.namespace)
-    changes.makeDocuments(exchange) { store in
+    changes.makeDocuments(exchange) { [wanted] store in
       var alert = try alert(name, of: namespace)
       alert.silence = wanted.isOn ? Alert.Silence(wanted, at: clock.now) : nil
       try store.commit([.put(alert.document)])
@@ -157,9 +158,10 @@ struct AlertRoutes: RouteGroup {
   private func acknowledge(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
     try request.checkJSON()
-    let wanted = try PauseRequest.read(request.content, "acknowledged", at: clock.now)
+    var wanted = try PauseRequest.read(request.content, "acknowledged", at: clock.now)
+    exchange.caller.sign(&wanted.attribution)
     let (id, namespace) = (String(exchange.part), exchange.caller.namespace)
-    changes.makeDocuments(exchange) { store in
+    changes.makeDocuments(exchange) { [wanted] store in
       let incident = try incident(id, of: namespace)
       guard incident.endedAt == nil else {
         throw Problem(

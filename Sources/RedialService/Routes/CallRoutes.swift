@@ -23,9 +23,9 @@ struct CallRoutes: RouteGroup {
       Route(.get, "/v1/calls", .scope(.read), serve: list),
       Route(.get, "/v1/calls/{id}", .scope(.read), serve: show),
       Route(.get, "/v1/calls/{id}/attempts", .scope(.read), serve: attempts),
-      command(.cancel),
-      command(.retry),
-      command(.erase),
+      command(.cancel, .callCancelled),
+      command(.retry, .callRetried),
+      command(.erase, .callErased),
       Route(.post, BulkCommands.path, .scope(.operate), server: .peer, serve: commandMany),
     ]
   }
@@ -99,14 +99,15 @@ struct CallRoutes: RouteGroup {
     }
   }
 
-  private func command(_ kind: CallCommand.Kind) -> Route {
-    Route(kind.method, "/v1/calls/{id}/\(kind.pathName)", .scope(.operate), server: .owner) {
+  private func command(_ kind: CallCommand.Kind, _ action: AuditAction) -> Route {
+    Route(kind.method, "/v1/calls/{id}/\(kind.pathName)", .scope(.operate), server: .owner, audit: action) {
       (request: borrowing HTTPRequest, exchange) throws(Problem) in
       let (id, namespace) = (try exchange.callID(), exchange.caller.namespace)
       var parameters = try QueryParameters(request.query)
       let erasesLabels = kind == .erase ? try parameters.takeFlag("labels") : false
       try parameters.finish()
-      let attribution = try request.attribution()
+      var attribution = try request.attribution()
+      exchange.caller.sign(&attribution)
       commands.perform(exchange) { token in
         CallCommand(
           kind, id, in: namespace, reply: token, attribution: attribution, erasesLabels: erasesLabels)

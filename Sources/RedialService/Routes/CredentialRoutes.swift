@@ -21,8 +21,8 @@ struct CredentialRoutes: RouteGroup {
     [
       Route(.get, "/v1/credentials", .scope(.read), serve: list),
       Route(.get, Self.one, .scope(.read), serve: show),
-      Route(.put, Self.one, .scope(.admin), server: .leader, serve: put),
-      Route(.delete, Self.one, .scope(.admin), server: .leader, serve: remove),
+      Route(.put, Self.one, .scope(.admin), server: .leader, audit: .credentialPut, serve: put),
+      Route(.delete, Self.one, .scope(.admin), server: .leader, audit: .credentialRemoved, serve: remove),
     ]
   }
 

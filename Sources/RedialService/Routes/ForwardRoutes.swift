@@ -14,6 +14,7 @@ struct ForwardRoutes: RouteGroup {
   let keys: KeyRing
   /// The proxies whose `X-Forwarded-*` fields are used.
   let proxies: TrustedProxies
+  let users: TrustedUsers
 
   var routes: [Route] {
     [
@@ -108,6 +109,8 @@ struct ForwardRoutes: RouteGroup {
         // Another service like this one makes the request.
       } else if name.hasPrefix("redial-") {
         if let fault = said.take(name.dropFirst("redial-".count), value), problem == nil { problem = fault }
+      } else if users.isOn, name == users.userField || name == users.groupsField {
+        // It is for Redial.
       } else if isProxied, ForwardedAddress.names.contains(name) {
         // It is for Redial.
       } else if !Self.kept.contains(name) {

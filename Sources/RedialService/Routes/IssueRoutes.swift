@@ -22,7 +22,7 @@ struct IssueRoutes: RouteGroup {
     [
       Route(.get, "/v1/issues", .scope(.read), server: .all, serve: list),
       Route(.get, Self.one, .scope(.read), server: .all, serve: show),
-      Route(.patch, Self.one, .scope(.operate), server: .leader, serve: change),
+      Route(.patch, Self.one, .scope(.operate), server: .leader, audit: .issueChanged, serve: change),
     ]
   }
 
@@ -74,7 +74,8 @@ struct IssueRoutes: RouteGroup {
   private func change(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
     try request.checkJSON()
-    let wanted = try IssueMarkRequest.read(request.content, at: clock.now)
+    var wanted = try IssueMarkRequest.read(request.content, at: clock.now)
+    exchange.caller.sign(&wanted.attribution)
     let id = try exchange.issueID()
     let query = IssueQuery(namespace: exchange.caller.namespace, id: id)
     guard id.failure == nil else { return change(query, [], to: wanted, exchange) }
@@ -86,7 +87,7 @@ struct IssueRoutes: RouteGroup {
           + "their target.")
     }
     let request = ForwardableRequest(.get, "/v1/issues/\(id)", json: [], of: exchange.caller)
-    let then = { @Sendable (late: FoundIssues) in change(query, late.issues, to: wanted, exchange) }
+    let then = { @Sendable [wanted] (late: FoundIssues) in change(query, late.issues, to: wanted, exchange) }
     if !gatherLate(request, exchange, then: then) { issues.findLate(query, then: then) }
   }
 

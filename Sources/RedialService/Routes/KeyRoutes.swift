@@ -18,8 +18,8 @@ struct KeyRoutes: RouteGroup {
   var routes: [Route] {
     [
       Route(.get, "/v1/keys", .scope(.admin), serve: list),
-      Route(.post, "/v1/keys", .scope(.admin), server: .leader, serve: create),
-      Route(.delete, "/v1/keys/{id}", .scope(.admin), server: .leader, serve: revoke),
+      Route(.post, "/v1/keys", .scope(.admin), server: .leader, audit: .keyCreated, serve: create),
+      Route(.delete, "/v1/keys/{id}", .scope(.admin), server: .leader, audit: .keyRevoked, serve: revoke),
     ]
   }
 

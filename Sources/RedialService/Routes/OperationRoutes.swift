@@ -13,9 +13,10 @@ struct OperationRoutes: RouteGroup {
   var routes: [Route] {
     [
       Route(.get, "/v1/operations", .scope(.read), server: .leader, serve: list),
-      Route(.post, "/v1/operations", .scope(.operate), server: .leader, serve: begin),
+      Route(.post, "/v1/operations", .scope(.operate), server: .leader, audit: .operationStarted, serve: begin),
       Route(.get, "/v1/operations/{id}", .scope(.read), server: .leader, serve: show),
-      Route(.post, "/v1/operations/{id}/cancel", .scope(.operate), server: .leader, serve: cancel),
+      Route(
+        .post, "/v1/operations/{id}/cancel", .scope(.operate), server: .leader, audit: .operationStopped, serve: cancel),
     ]
   }
 
@@ -36,6 +37,7 @@ struct OperationRoutes: RouteGroup {
     try request.checkJSON()
     var wanted = try BulkRequest.read(request.content, rate: operations.rate, at: clock.now)
     wanted.filter.namespace = exchange.caller.namespace
+    exchange.caller.sign(&wanted.attribution)
     // New calls take the scope of a submission, too, as the replay of one call does.
     if wanted.action == .replay, !queries.admits(exchange.caller, to: .submit, by: keys, exchange.responder) { return }
     if wanted.isDryRun {
@@ -45,7 +47,7 @@ struct OperationRoutes: RouteGroup {
         try operations.count(wanted, queries.reader, standings.known(at: clock.now), unless: departure)
       }
     }
-    changes.make(exchange) { [wanted] store in
+    changes.makeDocuments(exchange, failure: "changeFailed") { [wanted] store in
       try operations.begin(wanted, in: store, at: clock.now)
     }
   }
@@ -53,7 +55,7 @@ struct OperationRoutes: RouteGroup {
   private func cancel(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     let (id, namespace) = (try exchange.operationID(), exchange.caller.namespace)
     try request.checkNoParameters()
-    changes.make(exchange) { store in
+    changes.makeDocuments(exchange, failure: "changeFailed") { store in
       try operations.cancel(id, namespace, in: store, at: clock.now)
     }
   }

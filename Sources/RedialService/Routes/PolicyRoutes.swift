@@ -14,8 +14,8 @@ struct PolicyRoutes: RouteGroup {
     [
       Route(.get, "/v1/policies", .scope(.read), serve: list),
       Route(.get, "/v1/policies/{name}", .scope(.read), serve: show),
-      Route(.put, "/v1/policies/{name}", .scope(.operate), server: .leader, serve: put),
-      Route(.delete, "/v1/policies/{name}", .scope(.operate), server: .leader, serve: remove),
+      Route(.put, "/v1/policies/{name}", .scope(.operate), server: .leader, audit: .policyPut, serve: put),
+      Route(.delete, "/v1/policies/{name}", .scope(.operate), server: .leader, audit: .policyRemoved, serve: remove),
     ]
   }
 
@@ -38,7 +38,7 @@ struct PolicyRoutes: RouteGroup {
     try request.checkJSON()
     try StoredPolicy.check(request.content)
     let (text, conditions) = (Array(request.content), request.preconditions)
-    changes.make(exchange) { store in
+    changes.makeDocuments(exchange, failure: "changeFailed") { store in
       try policies.put(name, text, namespace, under: conditions, in: store, at: clock.now)
     }
   }
@@ -47,7 +47,7 @@ struct PolicyRoutes: RouteGroup {
     let (name, namespace) = (try exchange.policyName(), exchange.caller.namespace)
     try request.checkNoParameters()
     let conditions = request.preconditions
-    changes.make(exchange) { store in
+    changes.makeDocuments(exchange, failure: "changeFailed") { store in
       try policies.remove(name, namespace, under: conditions, in: store, at: clock.now)
     }
   }

@@ -11,13 +11,13 @@ struct ReplayRoutes: RouteGroup {
 
   var routes: [Route] {
     // It also needs the scope operate, and payloads if it could reveal the original.
-    [Route(.post, "/v1/calls/{id}/replay", .scope(.submit), isSubmission: true, serve: replay)]
+    [Route(.post, "/v1/calls/{id}/replay", .scope(.submit), isSubmission: true, audit: .callReplayed, serve: replay)]
   }
 
   /// Submits a call like an earlier one, with changes.
   private func replay(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
-    let (id, responder, caller) = (try exchange.callID(), exchange.responder, exchange.caller)
-    let isDryRun = try request.isDryRun()
+    let (id, caller, isDryRun) = (try exchange.callID(), exchange.caller, try request.isDryRun())
+    let responder = isDryRun ? exchange.responder.direct : exchange.responder
     if !request.body.isEmpty { try request.checkJSON() }
     let replay = try CallReplay.read(request.content)
     // The original may be another client's: its request is sent again, including its credentials.

@@ -41,6 +41,8 @@ struct Route: Sendable {
   let server: Server
   /// Whether a body reaches it as it was sent, with its content coding.
   let takesCodedContent: Bool
+  /// What the audit log calls it; nil for what it does not record.
+  let audit: AuditAction?
   /// Only on a path without open parts.
   let receiving: Receiving?
   let serve: Serve
@@ -48,7 +50,7 @@ struct Route: Sendable {
   init(
     _ method: HTTPMethod?, _ path: String, _ access: Access, withoutKey accessWithoutKey: Access? = nil,
     exposure: PageGuard.Exposure = .own, isSubmission: Bool = false, server: Server = .any,
-    takesCodedContent: Bool = false,
+    takesCodedContent: Bool = false, audit: AuditAction? = nil,
     receiving: Receiving? = nil,
     serve: @escaping Serve
   ) {
@@ -60,6 +62,7 @@ struct Route: Sendable {
     self.isSubmission = isSubmission
     self.server = server
     self.takesCodedContent = takesCodedContent
+    self.audit = audit
     self.receiving = receiving
     self.serve = serve
   }

@@ -1,5 +1,6 @@
 internal import HTTPServer
 internal import RedialEngine
+internal import RedialJSON
 internal import RedialModel
 
 /// The targets: their breakers and backlogs, their settings, and commands.
@@ -23,13 +24,13 @@ struct TargetRoutes: RouteGroup {
       Route(.get, "/v1/targets", .scope(.read), server: .all, serve: list),
       Route(.get, "/v1/targets/{key}", .scope(.read), server: .owner, serve: show),
       Route(.get, "/v1/targets/{key}/forecast", .scope(.read), server: .owner, serve: forecast),
-      Route(.put, "/v1/targets/{key}", .scope(.operate), server: .owner, serve: configure),
-      Route(.patch, "/v1/targets/{key}", .scope(.operate), server: .owner, serve: patch),
-      command("pause", .pause),
-      command("resume", .resume),
-      command("trip", .trip),
-      command("reset", .reset),
-      command("release", .release),
+      Route(.put, "/v1/targets/{key}", .scope(.operate), server: .owner, audit: .targetChanged, serve: configure),
+      Route(.patch, "/v1/targets/{key}", .scope(.operate), server: .owner, audit: .targetChanged, serve: patch),
+      command("pause", .pause, .targetPaused),
+      command("resume", .resume, .targetResumed),
+      command("trip", .trip, .targetTripped),
+      command("reset", .reset, .targetReset),
+      command("release", .release, .targetReleased),
     ]
   }
 
@@ -76,8 +77,8 @@ struct TargetRoutes: RouteGroup {
     exchange.caller.namespace.tlsDirectory(in: tlsDirectory)
   }
 
-  private func command(_ name: String, _ kind: TargetCommand.Kind) -> Route {
-    Route(.post, "/v1/targets/{key}/\(name)", .scope(.operate), server: .owner) {
+  private func command(_ name: String, _ kind: TargetCommand.Kind, _ action: AuditAction) -> Route {
+    Route(.post, "/v1/targets/{key}/\(name)", .scope(.operate), server: .owner, audit: action) {
       (request: borrowing HTTPRequest, exchange) throws(Problem) in
       perform(kind, on: try target(of: request, exchange), exchange)
     }
@@ -85,6 +86,17 @@ struct TargetRoutes: RouteGroup {
 
   private func perform(_ kind: TargetCommand.Kind, on target: TargetKey, _ exchange: Exchange) {
     if instances?.owners.forward(exchange, toOwnerOf: target) == true { return }
+    if let note = exchange.audit {
+      // The engine answers before it comes to the command.
+      commands.engine.ask {
+        $0.describe(target)
+      } then: { target in
+        guard let target else { return }
+        var writer = JSONWriter(capacity: 2048)
+        target.write(to: &writer)
+        note.setBefore(writer.bytes)
+      }
+    }
     commands.perform(kind, on: target, exchange)
   }
 

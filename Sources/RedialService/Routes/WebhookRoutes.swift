@@ -22,14 +22,16 @@ struct WebhookRoutes: RouteGroup {
   var routes: [Route] {
     [
       Route(.get, Self.all, .scope(.read), serve: list),
-      Route(.post, Self.all, .scope(.admin), server: .leader, serve: create),
+      Route(.post, Self.all, .scope(.admin), server: .leader, audit: .endpointCreated, serve: create),
       Route(.get, Self.one, .scope(.read), serve: show),
-      Route(.put, Self.one, .scope(.admin), server: .leader, serve: replace),
-      Route(.delete, Self.one, .scope(.admin), server: .leader, serve: remove),
-      Route(.post, Self.one + "/rotate-secret", .scope(.admin), server: .leader, serve: rotate),
+      Route(.put, Self.one, .scope(.admin), server: .leader, audit: .endpointChanged, serve: replace),
+      Route(.delete, Self.one, .scope(.admin), server: .leader, audit: .endpointRemoved, serve: remove),
+      Route(
+        .post, Self.one + "/rotate-secret", .scope(.admin), server: .leader, audit: .endpointSecretRotated,
+        serve: rotate),
       Route(.post, Self.one + "/test", .scope(.admin), server: .owner, serve: test),
       Route(.get, Self.one + "/deliveries", .scope(.read), serve: deliveries),
-      Route(.get, "/v1/webhook-secret", .scope(.admin), serve: showSecret),
+      Route(.get, "/v1/webhook-secret", .scope(.admin), audit: .webhookSecretRead, serve: showSecret),
     ]
   }
 

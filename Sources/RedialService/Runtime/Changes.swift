@@ -21,6 +21,7 @@ struct Changes: Sendable {
   let log: Log
   /// Leads to the leader, who makes them; nil if there can be no other instances.
   let owners: OwnerRequests?
+  let audit: AuditLog
 
   /// How long clients wait for a store that is shared.
   static let patience = Duration.seconds(5)
@@ -60,9 +61,10 @@ struct Changes: Sendable {
 
   /// Changes the store's documents, and answers with the result.
   func makeDocuments(
-    _ exchange: Exchange, _ body: @escaping @Sendable (any DocumentStore) throws -> HTTPResponse
+    _ exchange: Exchange, failure event: StaticString = "documentNotKept",
+    _ body: @escaping @Sendable (any DocumentStore) throws -> HTTPResponse
   ) {
-    make(exchange, failure: "documentNotKept") { try body($0) }
+    make(exchange, failure: event) { [audit] in try body(audit.recording(exchange.audit, in: $0)) }
   }
 
   /// Makes a change for which no client waits.

@@ -24,6 +24,8 @@ struct OwnerRequests: Sendable {
   ///
   /// - Parameter request: Nil if it must not be forwarded (again).
   func forward(_ request: ForwardableRequest?, toOwnerOf target: TargetKey, _ responder: HTTPResponder) {
+    // Whoever serves it records it.
+    let responder = responder.direct
     guard let request else { return answerNotOwner(of: target, responder) }
     // All that is needed is retained until it is answered: a stop waits for open requests.
     peers.forward(request, toOwnerOf: ShardSet.shard(of: target)) { answer in
@@ -114,6 +116,7 @@ struct OwnerRequests: Sendable {
   }
 
   private func forwardToLeader(_ request: ForwardableRequest, _ responder: HTTPResponder) {
+    let responder = responder.direct
     peers.forward(request, toOwnerOf: PeerTable.leadersShard) { answer in
       guard case .served(let answer) = answer else {
         return queries.respond(responder, Answer.problem(Answer.leaderSilent))

@@ -29,6 +29,7 @@ final class Runtime: Sendable {
   let statistics: StatisticsGathering
   let monitoring: Monitoring
   let changes: Changes
+  let auditLog: AuditLog
   let endpoints: EndpointChanges
   let issues: IssueAnswers
   let messenger: AlertMessenger
@@ -107,7 +108,9 @@ final class Runtime: Sendable {
     let intake = Intake(engine, waiting, calls, metrics, instances?.owners)
     let audit = MemoryAudit(engine, waiting, metrics, log)
     let replies = Replies(waiting, intake, calls, targets, audit, instances?.owners, metrics)
-    let changes = Changes(store: store, queries: queries, log: log, owners: instances?.owners)
+    let auditLog = AuditLog(settings, store, clock, log)
+    self.auditLog = auditLog
+    let changes = Changes(store: store, queries: queries, log: log, owners: instances?.owners, audit: auditLog)
     (self.calls, self.intake, self.audit, self.replies, self.changes) = (calls, intake, audit, replies, changes)
     commands = Commands(engine: engine, waiting: waiting, owners: instances?.owners)
     statistics = StatisticsGathering(engine, changes, queries, clock)
@@ -173,6 +176,7 @@ final class Runtime: Sendable {
       }
     }
     alerts.start()
+    auditLog.start()
     if instances != nil { answerDoubted() }
   }
 
@@ -297,6 +301,7 @@ final class Runtime: Sendable {
     housekeeping.stop(on: store)
     deadlines.stop()
     alerts.stop()
+    auditLog.stop()
     let closed = DispatchSemaphore(value: 0)
     store.afterwards { [log, clock] store in
       if isDrained {

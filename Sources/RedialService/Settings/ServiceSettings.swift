@@ -18,6 +18,11 @@ package struct ServiceSettings: Sendable {
   package var trustedProxies = TrustedProxies()
   /// The origins whose pages may use the API with an API key.
   package var corsOrigins = CORSOrigins()
+  /// The field in which a trusted proxy names the person who has signed in; empty for none. And that with the groups.
+  package var trustedUserHeader = ""
+  package var trustedGroupsHeader = "X-Forwarded-Groups"
+  /// What the groups of people may do.
+  package var groupScopes = GroupScopes()
   /// An API key with all permissions, besides those in the store.
   package var adminKey: String?
   /// The file by which a test moves the service's time; nil in production.
@@ -92,6 +97,9 @@ package struct ServiceSettings: Sendable {
   package var payloads = PayloadRule()
   /// How long finished calls are kept.
   package var retention = Retention()
+  /// How long records of the audit log are kept, and how many at most.
+  package var auditRetentionTime = Duration.seconds(90 * 86_400)
+  package var maxAuditRecords = 100_000
   /// Space that is reserved on the store's disk, in bytes, for accepted calls and retention when the disk is full.
   package var reserveBytes = 64 << 20
   /// How often the store is examined for the metrics.

@@ -87,6 +87,21 @@ extension Setting {
       })
   }
 
+  /// A header field's name, or none.
+  static func headerName(
+    _ key: String, _ path: any WritableKeyPath<ServiceSettings, String> & Sendable, _ summary: String
+  ) -> Setting {
+    Setting(
+      key: key, form: "NAME", summary: summary, isSecret: false, read: { $0[keyPath: path] },
+      assign: { settings, text in
+        settings[keyPath: path] = text
+        // Fields with another meaning for every client.
+        let taken = ["authorization", "cookie", "host", "origin", "content-type", "content-length"]
+        return text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x7A).contains($0 | 0x20) || $0 == 0x2D }
+          && !taken.contains(text.lowercased())
+      })
+  }
+
   static func optionalText(
     _ key: String, _ path: any WritableKeyPath<ServiceSettings, String?> & Sendable, _ form: String, _ summary: String
   ) -> Setting {

@@ -109,6 +109,23 @@ extension Setting {
         settings.corsOrigins = origins
         return true
       }),
+    headerName(
+      "trustedUserHeader", \.trustedUserHeader,
+      "Header field in which one of the trustedProxies names the person who has signed in, such as X-Forwarded-User; see "
+        + "docs/signing-in.md."),
+    headerName(
+      "trustedGroupsHeader", \.trustedGroupsHeader, "Header field with the groups of that person, separated by commas."),
+    Setting(
+      key: "groupScopes", form: "GROUP=SCOPE,...;...",
+      summary:
+        "What people of a group may do, such as ops=read,operate;admins=admin; * is everybody who has signed in.",
+      isSecret: false,
+      read: { $0.groupScopes.text },
+      assign: { settings, text in
+        guard let scopes = GroupScopes(text) else { return false }
+        settings.groupScopes = scopes
+        return true
+      }),
     Setting(
       key: "adminKey", form: "16 to 255 visible ASCII characters",
       summary: "API key that allows everything, in addition to those that `redial keys` makes.", isSecret: true,
@@ -181,6 +198,10 @@ extension Setting {
       "retentionBytes", \.retention.bytes, 1...Int.max,
       "Maximum size of the store, in bytes: of the file, or of what calls in a database take. "
         + "Beyond it, the calls that ended first are removed early."),
+    duration("auditRetentionTime", \.auditRetentionTime, "How long a record of the audit log is kept."),
+    whole(
+      "maxAuditRecords", \.maxAuditRecords, 1...10_000_000,
+      "Maximum records of the audit log; beyond it the oldest are removed early."),
     whole(
       "reserveBytes", \.reserveBytes, 0...Int.max,
       "Room reserved on the store's disk, in bytes, for accepted calls and retention when the disk is full."),

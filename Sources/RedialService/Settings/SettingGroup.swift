@@ -35,14 +35,14 @@ package enum SettingGroup: String, Sendable, CaseIterable {
       ]
     case .access:
       [
-        "adminKey", "allowUnauthenticated", "allowedHosts", "trustedProxies", "corsOrigins", "redactHeaders",
-        "redactParameters",
+        "adminKey", "allowUnauthenticated", "allowedHosts", "trustedProxies", "trustedUserHeader",
+        "trustedGroupsHeader", "groupScopes", "corsOrigins", "redactHeaders", "redactParameters",
       ]
     case .store:
       [
         "store", "storePasswordFile", "encryptionKeyFile", "leaseDuration", "peerURL", "retentionTime",
-        "retentionBytes", "reserveBytes",
-        "idempotencyTime", "onRepeat",
+        "retentionBytes",
+        "auditRetentionTime", "maxAuditRecords", "reserveBytes", "idempotencyTime", "onRepeat",
       ]
     case .calls:
       ["maxInFlight", "maxHeld", "maxHeldBytes", "maxUnfinished", "namespaceShare", "maxWaitTime", "maxBatch"]

@@ -33,7 +33,7 @@ struct OpenedStore {
     let opened = try settings.openStore(notices, vault, syncFailed: syncFailed)
     (store, reader, bodies, place) = (opened.store, opened.reader, BodyReading(opened.bodies), opened.place)
     shared = opened.shared
-    keys = KeyRing(adminKey: settings.adminKey)
+    keys = KeyRing(adminKey: settings.adminKey, isRequired: !settings.trustedUserHeader.isEmpty)
     endpoints = WebhookEndpoints(limit: settings.maxWebhookEndpoints, disableAfter: settings.webhookDisableAfter)
     let shift = try settings.testClock.map { path throws(ServiceStartError) in try ClockShift(path) }
     do throws(StoreError) {

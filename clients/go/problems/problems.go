@@ -276,6 +276,12 @@ type UnsupportedContentCoding struct{ Refusal }
 // UnsupportedMediaType is the problem `unsupportedMediaType`: The media type is not supported.
 type UnsupportedMediaType struct{ Refusal }
 
+// UntrustedUser is the problem with the code `untrustedUser`.
+type UntrustedUser struct{ Refusal }
+
+// UserNotAdmitted is the problem with the code `userNotAdmitted`.
+type UserNotAdmitted struct{ Refusal }
+
 // WebhookEndpointDisabled is the problem `webhookEndpointDisabled`: The webhook endpoint is disabled.
 type WebhookEndpointDisabled struct{ Refusal }
 
@@ -374,6 +380,8 @@ var types = map[string]func(Refusal) error{
 	"tooManyWebhookEndpoints":  func(refusal Refusal) error { return &TooManyWebhookEndpoints{refusal} },
 	"unsupportedContentCoding": func(refusal Refusal) error { return &UnsupportedContentCoding{refusal} },
 	"unsupportedMediaType":     func(refusal Refusal) error { return &UnsupportedMediaType{refusal} },
+	"untrustedUser":            func(refusal Refusal) error { return &UntrustedUser{refusal} },
+	"userNotAdmitted":          func(refusal Refusal) error { return &UserNotAdmitted{refusal} },
 	"webhookEndpointDisabled":  func(refusal Refusal) error { return &WebhookEndpointDisabled{refusal} },
 	"webhookEndpointNotFound":  func(refusal Refusal) error { return &WebhookEndpointNotFound{refusal} },
 }

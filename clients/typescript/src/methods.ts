@@ -1,11 +1,11 @@
 // Made by Scripts/generate from api/openapi.yaml.
 
 import type {
-  APIKey, APIKeyDraft, APIKeyWithText, Acknowledgement, Alert, AlertDraft, BulkDryRun, BulkOperation, BulkRequest, Call,
-  CallDescriptor, CallState, CallSummary, Credential, CredentialDraft, DryRun, Forecast, Incident, IncidentState, Instance,
-  Issue, IssueChange, IssueState, Plan, Policy, PolicyPreview, ReplayChanges, Scenario, SecretRotation, Silence,
-  StatisticsWindow, StoredPolicy, StoredPolicySummary, Target, TargetForecast, TargetPatch, TargetSettings, WebhookEndpoint,
-  WebhookEndpointDraft, WebhookEndpointWithSecret, WebhookSecret,
+  APIKey, APIKeyDraft, APIKeyWithText, Acknowledgement, Alert, AlertDraft, AuditAction, AuditRecord, BulkDryRun,
+  BulkOperation, BulkRequest, Call, CallDescriptor, CallState, CallSummary, Credential, CredentialDraft, DryRun, Forecast,
+  Incident, IncidentState, Instance, Issue, IssueChange, IssueState, Plan, Policy, PolicyPreview, ReplayChanges, Scenario,
+  SecretRotation, Silence, StatisticsWindow, StoredPolicy, StoredPolicySummary, Target, TargetForecast, TargetPatch,
+  TargetSettings, WebhookEndpoint, WebhookEndpointDraft, WebhookEndpointWithSecret, WebhookSecret,
 } from "./models.js";
 import { asking, filters, givenOrNew } from "./requests.js";
 import type { Request } from "./requests.js";
@@ -729,6 +729,34 @@ export abstract class Methods {
   async revokeKey(keyId: string, options: { signal?: AbortSignal } = {}): Promise<APIKey> {
     const request = asking("DELETE", `/v1/keys/${encodeURIComponent(keyId)}`, { isRepeatable: false });
     return this.json(request, options.signal);
+  }
+
+  /**
+   * List who did what, newest first.
+   *
+   * A record for each change that somebody has made: of keys, endpoints, policies, targets, calls, operations, issues and
+   * alerts. Submissions are no such changes. The list has the records of the request's namespace; for an operator who acts
+   * in `default`, it has those of all.
+   *
+   * A page may have fewer records than its limit, or none, although more follow: `nextCursor` is null only on the last
+   * page.
+   *
+   * @param options.actor Only what this one did, by `actor`, `actorName` or `actorKind`.
+   * @param options.action Only these actions. Separate several with commas.
+   * @param options.object Only what was done to the object with this id, name or key.
+   * @param options.namespace Only records of this namespace.
+   * @param options.since Only records from this time on, or of the time since so long ago.
+   * @param options.until Only records before this time, or before so long ago.
+   * @param options.pageSize How many a request fetches, 1 to 250; by default 250.
+   */
+  async *listAudit(
+    options: { actor?: string; action?: AuditAction | readonly AuditAction[]; object?: string; namespace?: string; since?: string; until?: string; pageSize?: number; signal?: AbortSignal } = {},
+  ): AsyncGenerator<AuditRecord, void, undefined> {
+    const request = asking("GET", "/v1/audit", {
+      params: filters({ actor: options.actor, action: options.action, object: options.object, namespace: options.namespace,
+      since: options.since, until: options.until, limit: options.pageSize ?? 250 }),
+    });
+    yield* this.pages<AuditRecord>(request, options.signal);
   }
 
   /**

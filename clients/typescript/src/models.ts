@@ -906,6 +906,35 @@ export type BulkOperation = {
   skipped: number;
 };
 
+/** What somebody has done; a newer version may have written words that are not here. */
+export type AuditAction = "key.created" | "key.revoked" | "endpoint.created" | "endpoint.changed" | "endpoint.removed" | "endpoint.secretRotated" | "webhookSecret.read" | "policy.put" | "policy.removed" | "target.changed" | "target.paused" | "target.resumed" | "target.tripped" | "target.reset" | "target.released" | "call.cancelled" | "call.retried" | "call.erased" | "call.replayed" | "operation.started" | "operation.stopped" | "issue.changed" | "alert.changed" | "alert.silenced" | "alert.removed" | "credential.put" | "credential.removed" | "incident.changed";
+
+/** Who did what. Nothing changes it; it is removed after `auditRetentionTime`. */
+export type AuditRecord = {
+  id: string;
+  at: Timestamp;
+  /** That of whoever did it. */
+  namespace: Namespace;
+  /**
+   * `key`: a client with an API key. `adminKey`: with the admin key of the settings. `person`: somebody whom a trusted
+   * proxy has named. `anybody`: no key was needed. `command`: `redial keys` while no service ran.
+   */
+  actorKind: "key" | "adminKey" | "person" | "anybody" | "command";
+  /** The key's id; the name of the person, or of the system's user who ran the command; null for others. */
+  actor: string | null;
+  /** The key's name; null for others. */
+  actorName: string | null;
+  /** The client's address, also behind one of the `trustedProxies`; null over a Unix domain socket. */
+  address: string | null;
+  action: AuditAction;
+  /** The id, name or key of what was changed. */
+  object: string;
+  /** The members that differ, as they were; null for none, or if that is not known. No secrets. */
+  before: Record<string, unknown> | null;
+  /** The members that differ, as they are now; null for none. */
+  after: Record<string, unknown> | null;
+};
+
 /** The id of an issue. The same target, reason and error always give the same id. */
 export type IssueID = string;
 
@@ -1934,7 +1963,7 @@ export type Problem = {
  * The kind of a problem: a stable word that programs can match. Later versions may add some: a program treats a code that
  * it does not know by its status.
  */
-export type ProblemCode = "badRequest" | "methodNotAllowed" | "notFound" | "invalidJSON" | "bodyTooLarge" | "invalidParameter" | "unsupportedMediaType" | "unsupportedContentCoding" | "preconditionFailed" | "invalidAttribution" | "crossSiteRequest" | "hostNotAllowed" | "hostEmpty" | "forwardNotDeliberate" | "missingAPIKey" | "invalidAPIKey" | "insufficientScope" | "operatorsOnly" | "otherNamespace" | "invalidNamespace" | "quotaExceeded" | "apiKeyNotFound" | "invalidAPIKeyDraft" | "firstKeyMustBeAdmin" | "tooManyAPIKeys" | "noRandomness" | "invalidDescriptor" | "invalidOption" | "invalidBatch" | "invalidIdempotencyKey" | "idempotencyKeyReused" | "tooManyHops" | "callNotFound" | "callEnded" | "callNotEnded" | "callRunning" | "contentErased" | "notReplayable" | "callDamaged" | "callRemoved" | "backlogFull" | "namespaceBacklogFull" | "draining" | "notReady" | "storageFull" | "storageUnavailable" | "outcomeUnknown" | "leaseLost" | "tooManyQueries" | "targetNotFound" | "invalidTarget" | "invalidTargetSettings" | "tooManyTargets" | "policyNotFound" | "invalidPolicy" | "policyTooLarge" | "tooManyPolicies" | "invalidScenario" | "previewTooLarge" | "simulationTooLarge" | "tooManyForecasts" | "forecastsFull" | "invalidOperation" | "operationNotFound" | "operationEnded" | "tooManyOperations" | "invalidWebhookEndpoint" | "invalidRotation" | "webhookEndpointNotFound" | "webhookEndpointDisabled" | "tooManyWebhookEndpoints" | "tooManyListeners" | "credentialNotFound" | "invalidCredential" | "tooManyCredentials" | "noEncryptionKey" | "issueNotFound" | "invalidIssue" | "issueNotResolved" | "alertNotFound" | "invalidAlert" | "tooManyAlerts" | "alertWithoutReceiver" | "invalidChange" | "incidentNotFound" | "incidentEnded" | "ownedElsewhere" | "leaderUnreachable" | "instanceUnreachable" | "notAPeer" | "invalidForward" | "forwardedTooLate" | "callInMemory";
+export type ProblemCode = "badRequest" | "methodNotAllowed" | "notFound" | "invalidJSON" | "bodyTooLarge" | "invalidParameter" | "unsupportedMediaType" | "unsupportedContentCoding" | "preconditionFailed" | "invalidAttribution" | "crossSiteRequest" | "hostNotAllowed" | "hostEmpty" | "forwardNotDeliberate" | "missingAPIKey" | "invalidAPIKey" | "insufficientScope" | "untrustedUser" | "userNotAdmitted" | "operatorsOnly" | "otherNamespace" | "invalidNamespace" | "quotaExceeded" | "apiKeyNotFound" | "invalidAPIKeyDraft" | "firstKeyMustBeAdmin" | "tooManyAPIKeys" | "noRandomness" | "invalidDescriptor" | "invalidOption" | "invalidBatch" | "invalidIdempotencyKey" | "idempotencyKeyReused" | "tooManyHops" | "callNotFound" | "callEnded" | "callNotEnded" | "callRunning" | "contentErased" | "notReplayable" | "callDamaged" | "callRemoved" | "backlogFull" | "namespaceBacklogFull" | "draining" | "notReady" | "storageFull" | "storageUnavailable" | "outcomeUnknown" | "leaseLost" | "tooManyQueries" | "targetNotFound" | "invalidTarget" | "invalidTargetSettings" | "tooManyTargets" | "policyNotFound" | "invalidPolicy" | "policyTooLarge" | "tooManyPolicies" | "invalidScenario" | "previewTooLarge" | "simulationTooLarge" | "tooManyForecasts" | "forecastsFull" | "invalidOperation" | "operationNotFound" | "operationEnded" | "tooManyOperations" | "invalidWebhookEndpoint" | "invalidRotation" | "webhookEndpointNotFound" | "webhookEndpointDisabled" | "tooManyWebhookEndpoints" | "tooManyListeners" | "credentialNotFound" | "invalidCredential" | "tooManyCredentials" | "noEncryptionKey" | "issueNotFound" | "invalidIssue" | "issueNotResolved" | "alertNotFound" | "invalidAlert" | "tooManyAlerts" | "alertWithoutReceiver" | "invalidChange" | "incidentNotFound" | "incidentEnded" | "ownedElsewhere" | "leaderUnreachable" | "instanceUnreachable" | "notAPeer" | "invalidForward" | "forwardedTooLate" | "callInMemory";
 
 /** Start a bulk operation: one action on all calls that match a filter. */
 export type BulkDryRun = {

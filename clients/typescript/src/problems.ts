@@ -276,6 +276,12 @@ export class UnsupportedContentCoding extends RedialProblem {}
 /** `unsupportedMediaType`: The media type is not supported. */
 export class UnsupportedMediaType extends RedialProblem {}
 
+/** The problem with the code `untrustedUser`. */
+export class UntrustedUser extends RedialProblem {}
+
+/** The problem with the code `userNotAdmitted`. */
+export class UserNotAdmitted extends RedialProblem {}
+
 /** `webhookEndpointDisabled`: The webhook endpoint is disabled. */
 export class WebhookEndpointDisabled extends RedialProblem {}
 
@@ -374,6 +380,8 @@ const types: Readonly<Record<string, typeof RedialProblem>> = {
   tooManyWebhookEndpoints: TooManyWebhookEndpoints,
   unsupportedContentCoding: UnsupportedContentCoding,
   unsupportedMediaType: UnsupportedMediaType,
+  untrustedUser: UntrustedUser,
+  userNotAdmitted: UserNotAdmitted,
   webhookEndpointDisabled: WebhookEndpointDisabled,
   webhookEndpointNotFound: WebhookEndpointNotFound,
 };

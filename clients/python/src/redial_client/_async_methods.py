@@ -8,11 +8,12 @@ from typing import Any, AsyncIterator, List, Sequence
 from . import _requests as requests
 from ._requests import Request, quoted
 from .models import (
-    APIKey, APIKeyDraft, APIKeyWithText, Acknowledgement, Alert, AlertDraft, BulkDryRun, BulkOperation, BulkRequest,
-    Call, CallDescriptor, CallState, CallSummary, Credential, CredentialDraft, DryRun, Forecast, Incident,
-    IncidentState, Instance, Issue, IssueChange, IssueState, Plan, Policy, PolicyPreview, ReplayChanges, Scenario,
-    SecretRotation, Silence, StatisticsWindow, StoredPolicy, StoredPolicySummary, Target, TargetForecast, TargetPatch,
-    TargetSettings, WebhookEndpoint, WebhookEndpointDraft, WebhookEndpointWithSecret, WebhookSecret,
+    APIKey, APIKeyDraft, APIKeyWithText, Acknowledgement, Alert, AlertDraft, AuditAction, AuditRecord, BulkDryRun,
+    BulkOperation, BulkRequest, Call, CallDescriptor, CallState, CallSummary, Credential, CredentialDraft, DryRun,
+    Forecast, Incident, IncidentState, Instance, Issue, IssueChange, IssueState, Plan, Policy, PolicyPreview,
+    ReplayChanges, Scenario, SecretRotation, Silence, StatisticsWindow, StoredPolicy, StoredPolicySummary, Target,
+    TargetForecast, TargetPatch, TargetSettings, WebhookEndpoint, WebhookEndpointDraft, WebhookEndpointWithSecret,
+    WebhookSecret,
 )
 
 
@@ -620,6 +621,33 @@ class AsyncMethods:
         """
         result: APIKey = await self._json(requests.asking("DELETE", f"/v1/keys/{quoted(key_id)}", is_repeatable=False))
         return result
+
+    async def list_audit(
+        self, *, actor: str | None = None, action: AuditAction | Sequence[AuditAction] | None = None,
+        object: str | None = None, namespace: str | None = None, since: str | None = None, until: str | None = None,
+        page_size: int = 250
+    ) -> AsyncIterator[AuditRecord]:
+        """List who did what, newest first.
+
+        A record for each change that somebody has made: of keys, endpoints, policies, targets, calls, operations,
+        issues and alerts. Submissions are no such changes. The list has the records of the request's namespace; for an
+        operator who acts in `default`, it has those of all.
+
+        A page may have fewer records than its limit, or none, although more follow: `nextCursor` is null only on the
+        last page.
+
+        :param actor: Only what this one did, by `actor`, `actorName` or `actorKind`.
+        :param action: Only these actions. Separate several with commas.
+        :param object: Only what was done to the object with this id, name or key.
+        :param namespace: Only records of this namespace.
+        :param since: Only records from this time on, or of the time since so long ago.
+        :param until: Only records before this time, or before so long ago.
+        :param page_size: How many a request fetches, 1 to 250.
+        """
+        async for entry in self._pages(requests.asking(
+            "GET", "/v1/audit",
+            requests.query(actor=actor, action=action, object=object, namespace=namespace, since=since, until=until, limit=page_size))):
+            yield entry
 
     async def get_webhook_secret(self) -> WebhookSecret:
         """Show the secret that the callbacks of calls are signed with.

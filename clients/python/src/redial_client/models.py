@@ -572,6 +572,10 @@ remove calls that have ended. `replay`: submit a new call like each that has end
 """
 
 
+AuditAction: TypeAlias = Literal['key.created', 'key.revoked', 'endpoint.created', 'endpoint.changed', 'endpoint.removed', 'endpoint.secretRotated', 'webhookSecret.read', 'policy.put', 'policy.removed', 'target.changed', 'target.paused', 'target.resumed', 'target.tripped', 'target.reset', 'target.released', 'call.cancelled', 'call.retried', 'call.erased', 'call.replayed', 'operation.started', 'operation.stopped', 'issue.changed', 'alert.changed', 'alert.silenced', 'alert.removed', 'credential.put', 'credential.removed', 'incident.changed']
+"""What somebody has done; a newer version may have written words that are not here."""
+
+
 IssueID: TypeAlias = str
 """The id of an issue. The same target, reason and error always give the same id."""
 
@@ -1537,7 +1541,7 @@ class ProblemCall(TypedDict):
     """The labels, as far as they can be read."""
 
 
-ProblemCode: TypeAlias = Literal['badRequest', 'methodNotAllowed', 'notFound', 'invalidJSON', 'bodyTooLarge', 'invalidParameter', 'unsupportedMediaType', 'unsupportedContentCoding', 'preconditionFailed', 'invalidAttribution', 'crossSiteRequest', 'hostNotAllowed', 'hostEmpty', 'forwardNotDeliberate', 'missingAPIKey', 'invalidAPIKey', 'insufficientScope', 'operatorsOnly', 'otherNamespace', 'invalidNamespace', 'quotaExceeded', 'apiKeyNotFound', 'invalidAPIKeyDraft', 'firstKeyMustBeAdmin', 'tooManyAPIKeys', 'noRandomness', 'invalidDescriptor', 'invalidOption', 'invalidBatch', 'invalidIdempotencyKey', 'idempotencyKeyReused', 'tooManyHops', 'callNotFound', 'callEnded', 'callNotEnded', 'callRunning', 'contentErased', 'notReplayable', 'callDamaged', 'callRemoved', 'backlogFull', 'namespaceBacklogFull', 'draining', 'notReady', 'storageFull', 'storageUnavailable', 'outcomeUnknown', 'leaseLost', 'tooManyQueries', 'targetNotFound', 'invalidTarget', 'invalidTargetSettings', 'tooManyTargets', 'policyNotFound', 'invalidPolicy', 'policyTooLarge', 'tooManyPolicies', 'invalidScenario', 'previewTooLarge', 'simulationTooLarge', 'tooManyForecasts', 'forecastsFull', 'invalidOperation', 'operationNotFound', 'operationEnded', 'tooManyOperations', 'invalidWebhookEndpoint', 'invalidRotation', 'webhookEndpointNotFound', 'webhookEndpointDisabled', 'tooManyWebhookEndpoints', 'tooManyListeners', 'credentialNotFound', 'invalidCredential', 'tooManyCredentials', 'noEncryptionKey', 'issueNotFound', 'invalidIssue', 'issueNotResolved', 'alertNotFound', 'invalidAlert', 'tooManyAlerts', 'alertWithoutReceiver', 'invalidChange', 'incidentNotFound', 'incidentEnded', 'ownedElsewhere', 'leaderUnreachable', 'instanceUnreachable', 'notAPeer', 'invalidForward', 'forwardedTooLate', 'callInMemory']
+ProblemCode: TypeAlias = Literal['badRequest', 'methodNotAllowed', 'notFound', 'invalidJSON', 'bodyTooLarge', 'invalidParameter', 'unsupportedMediaType', 'unsupportedContentCoding', 'preconditionFailed', 'invalidAttribution', 'crossSiteRequest', 'hostNotAllowed', 'hostEmpty', 'forwardNotDeliberate', 'missingAPIKey', 'invalidAPIKey', 'insufficientScope', 'untrustedUser', 'userNotAdmitted', 'operatorsOnly', 'otherNamespace', 'invalidNamespace', 'quotaExceeded', 'apiKeyNotFound', 'invalidAPIKeyDraft', 'firstKeyMustBeAdmin', 'tooManyAPIKeys', 'noRandomness', 'invalidDescriptor', 'invalidOption', 'invalidBatch', 'invalidIdempotencyKey', 'idempotencyKeyReused', 'tooManyHops', 'callNotFound', 'callEnded', 'callNotEnded', 'callRunning', 'contentErased', 'notReplayable', 'callDamaged', 'callRemoved', 'backlogFull', 'namespaceBacklogFull', 'draining', 'notReady', 'storageFull', 'storageUnavailable', 'outcomeUnknown', 'leaseLost', 'tooManyQueries', 'targetNotFound', 'invalidTarget', 'invalidTargetSettings', 'tooManyTargets', 'policyNotFound', 'invalidPolicy', 'policyTooLarge', 'tooManyPolicies', 'invalidScenario', 'previewTooLarge', 'simulationTooLarge', 'tooManyForecasts', 'forecastsFull', 'invalidOperation', 'operationNotFound', 'operationEnded', 'tooManyOperations', 'invalidWebhookEndpoint', 'invalidRotation', 'webhookEndpointNotFound', 'webhookEndpointDisabled', 'tooManyWebhookEndpoints', 'tooManyListeners', 'credentialNotFound', 'invalidCredential', 'tooManyCredentials', 'noEncryptionKey', 'issueNotFound', 'invalidIssue', 'issueNotResolved', 'alertNotFound', 'invalidAlert', 'tooManyAlerts', 'alertWithoutReceiver', 'invalidChange', 'incidentNotFound', 'incidentEnded', 'ownedElsewhere', 'leaderUnreachable', 'instanceUnreachable', 'notAPeer', 'invalidForward', 'forwardedTooLate', 'callInMemory']
 """
 The kind of a problem: a stable word that programs can match. Later versions may add some: a program treats a code that
 it does not know by its status.
@@ -2088,6 +2092,34 @@ class BulkOperation(TypedDict):
     them.
 
     """
+
+
+class AuditRecord(TypedDict):
+    """Who did what. Nothing changes it; it is removed after `auditRetentionTime`."""
+
+    id: str
+    at: Timestamp
+    namespace: Namespace
+    """That of whoever did it."""
+    actorKind: Literal['key', 'adminKey', 'person', 'anybody', 'command']
+    """
+    `key`: a client with an API key. `adminKey`: with the admin key of the settings. `person`: somebody whom a trusted
+    proxy has named. `anybody`: no key was needed. `command`: `redial keys` while no service ran.
+
+    """
+    actor: str | None
+    """The key's id; the name of the person, or of the system's user who ran the command; null for others."""
+    actorName: str | None
+    """The key's name; null for others."""
+    address: str | None
+    """The client's address, also behind one of the `trustedProxies`; null over a Unix domain socket."""
+    action: AuditAction
+    object: str
+    """The id, name or key of what was changed."""
+    before: dict[str, Any] | None
+    """The members that differ, as they were; null for none, or if that is not known. No secrets."""
+    after: dict[str, Any] | None
+    """The members that differ, as they are now; null for none."""
 
 
 class Issue(TypedDict):

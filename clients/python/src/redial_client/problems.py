@@ -375,6 +375,14 @@ class UnsupportedMediaType(RedialProblem):
     """`unsupportedMediaType`: The media type is not supported."""
 
 
+class UntrustedUser(RedialProblem):
+    """The problem with the code `untrustedUser`."""
+
+
+class UserNotAdmitted(RedialProblem):
+    """The problem with the code `userNotAdmitted`."""
+
+
 class WebhookEndpointDisabled(RedialProblem):
     """`webhookEndpointDisabled`: The webhook endpoint is disabled."""
 
@@ -475,6 +483,8 @@ TYPES: Dict[str, Type[RedialProblem]] = {
     "tooManyWebhookEndpoints": TooManyWebhookEndpoints,
     "unsupportedContentCoding": UnsupportedContentCoding,
     "unsupportedMediaType": UnsupportedMediaType,
+    "untrustedUser": UntrustedUser,
+    "userNotAdmitted": UserNotAdmitted,
     "webhookEndpointDisabled": WebhookEndpointDisabled,
     "webhookEndpointNotFound": WebhookEndpointNotFound,
 }

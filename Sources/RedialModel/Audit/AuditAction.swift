@@ -1,0 +1,44 @@
+/// What somebody has done, as the audit log has it: the kind of the object, and what was done to it.
+public enum AuditAction: String, Sendable, Hashable, CaseIterable {
+  case keyCreated = "key.created"
+  case keyRevoked = "key.revoked"
+  case endpointCreated = "endpoint.created"
+  case endpointChanged = "endpoint.changed"
+  case endpointRemoved = "endpoint.removed"
+  case endpointSecretRotated = "endpoint.secretRotated"
+  case webhookSecretRead = "webhookSecret.read"
+  case policyPut = "policy.put"
+  case policyRemoved = "policy.removed"
+  case targetChanged = "target.changed"
+  case targetPaused = "target.paused"
+  case targetResumed = "target.resumed"
+  case targetTripped = "target.tripped"
+  case targetReset = "target.reset"
+  case targetReleased = "target.released"
+  case callCancelled = "call.cancelled"
+  case callRetried = "call.retried"
+  case callErased = "call.erased"
+  case callReplayed = "call.replayed"
+  case operationStarted = "operation.started"
+  case operationStopped = "operation.stopped"
+  case issueChanged = "issue.changed"
+  case alertChanged = "alert.changed"
+  case alertSilenced = "alert.silenced"
+  case alertRemoved = "alert.removed"
+  case credentialPut = "credential.put"
+  case credentialRemoved = "credential.removed"
+  case incidentChanged = "incident.changed"
+
+  /// The members of an object, or of the answer about it, that the log keeps; nil for all.
+  public var keptMembers: Set<String>? {
+    switch self {
+    case .targetChanged, .targetPaused, .targetResumed, .targetTripped, .targetReset, .targetReleased:
+      ["state", "paused", "tripped", "heldUntil", "overrides"]
+    // A call has its own history, and payloads that are nobody's business here.
+    case .callCancelled, .callRetried, .callErased: ["state"]
+    case .callReplayed: ["id"]
+    case .webhookSecretRead: []
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,102 @@
+internal import Dispatch
+internal import HTTPServer
+internal import RedialCore
+internal import RedialEngine
+internal import RedialModel
+internal import RedialStore
+internal import Synchronization
+
+/// Writes who did what. The records are documents of the store, which nothing changes, and which age removes.
+final class AuditLog: Sendable {
+  private let store: StoreLane
+  private let clock: Clock
+  private let log: Log
+  private let redaction: Redaction
+  private let keptFor: Duration
+  private let most: Int
+  /// The time of the last record: no two of this instance have the same.
+  private let last = Mutex(Timestamp.epoch)
+  private let isRunning = Atomic(true)
+  /// How many this instance has written since they were last counted; at first nobody knows.
+  private let uncounted = Atomic(Int.max / 2)
+
+  /// The longest time between two looks for old records.
+  private static let longestPause = Duration.seconds(60)
+
+  init(_ settings: ServiceSettings, _ store: StoreLane, _ clock: Clock, _ log: Log) {
+    (self.store, self.clock, self.log) = (store, clock, log)
+    redaction = settings.engine.redaction
+    (keptFor, most) = (settings.auditRetentionTime, settings.maxAuditRecords)
+  }
+
+  /// A record gets its time and its id.
+  func completed(_ record: AuditRecord) -> AuditRecord {
+    var record = record
+    let now = clock.now
+    record.at = last.withLock { last in
+      last = max(now, Timestamp(microseconds: last.microseconds + 1))
+      return last
+    }
+    record.id = AuditRecord.id(at: record.at, .random(in: 0...(.max)))
+    uncounted.wrappingAdd(1, ordering: .relaxed)
+    return record
+  }
+
+  /// A responder that sends a good answer once the record of the request is on disk.
+  ///
+  /// The change was made before, so that a crash in between loses the record; its client gets no answer then.
+  func recording(_ note: AuditNote, _ responder: HTTPResponder) -> HTTPResponder {
+    responder.passing { [self] response, responder in
+      guard 200...299 ~= response.status, let taken = note.take(after: response.body) else {
+        return responder.respond(response)
+      }
+      let record = completed(taken)
+      store.afterwards { [log] store in
+        do throws(StoreError) {
+          try store.commit([.add(record.document)])
+        } catch {
+          // The change is made, and its client must learn that. The log keeps what the store could not.
+          log.write(
+            .error, "auditRecordNotKept",
+            [("error", error.message), ("record", String(decoding: record.bytes, as: UTF8.self))])
+        }
+        responder.respond(response)
+      }
+    }
+  }
+
+  /// Documents whose next change is recorded in its own transaction.
+  func recording(_ note: AuditNote?, in documents: any DocumentStore) -> any DocumentStore {
+    note.map { AuditedDocuments(documents, $0, self, redaction) } ?? documents
+  }
+
+  // MARK: Old records
+
+  /// Removes old records now and then.
+  func start() {
+    store.afterwards { [weak self] store in
+      guard let self, isRunning.load(ordering: .relaxed) else { return }
+      do throws(StoreError) {
+        try removeOld(from: store)
+      } catch {
+        log.write(.error, "auditNotTidied", [("error", error.message)])
+      }
+      let pause = max(.seconds(1), min(Self.longestPause, keptFor / 4))
+      DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(Int(pause.wholeMicroseconds))) { [weak self] in
+        self?.start()
+      }
+    }
+  }
+
+  func stop() { isRunning.store(false, ordering: .relaxed) }
+
+  private func removeOld(from store: any DocumentStore) throws(StoreError) {
+    let end = Timestamp(microseconds: clock.now.microseconds &- keptFor.wholeMicroseconds)
+    // Counting reads them all, so it waits until there may be a few per cent too many.
+    let mustCount = uncounted.load(ordering: .relaxed) > most / 16
+    if mustCount { uncounted.store(0, ordering: .relaxed) }
+    let removed = try store.removeDocuments(
+      .audit, below: AuditRecord.firstID(at: end), keeping: mustCount ? most : .max)
+    if removed > 0 { log.write(.info, "auditRecordsRemoved", [("count", "\(removed)")]) }
+  }
+}

@@ -1,0 +1,113 @@
+internal import RedialCore
+internal import RedialJSON
+internal import RedialModel
+internal import RedialStore
+
+/// The documents of a store, for one change that the audit log records: in the same transaction, if it is a commit.
+final class AuditedDocuments: DocumentStore {
+  private let base: any DocumentStore
+  private let note: AuditNote
+  private let log: AuditLog
+  private let redaction: Redaction
+
+  init(_ base: any DocumentStore, _ note: AuditNote, _ log: AuditLog, _ redaction: Redaction) {
+    (self.base, self.note, self.log, self.redaction) = (base, note, log, redaction)
+  }
+
+  func documents(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument] { try base.documents(kind) }
+
+  func document(_ kind: StoredDocument.Kind, id: String) throws(StoreError) -> [UInt8]? {
+    try base.document(kind, id: id)
+  }
+
+  func removeDocuments(_ kind: StoredDocument.Kind, below id: String, keeping most: Int) throws(StoreError) -> Int {
+    try base.removeDocuments(kind, below: id, keeping: most)
+  }
+
+  func commit(_ writes: [StoreWrite]) throws(StoreError) {
+    guard let subject = Self.subject(of: writes) else { return try base.commit(writes) }
+    let before = try predecessor(subject.kind, subject.id)
+    // Nothing has changed, such as when a revoked key is revoked.
+    if before == subject.content { return try base.commit(writes) }
+    try base.commit(writes + record(subject.kind, before, subject.content))
+  }
+
+  /// A process that dies before the record leaves a key or an endpoint whose secret nobody has.
+  func addSecret(_ document: StoredDocument) throws(StoreError) {
+    try base.addSecret(document)
+    try base.commit(record(document.kind, nil, document.content))
+  }
+
+  func replaceDocument(
+    _ kind: StoredDocument.Kind, id: String, _ old: [UInt8], with new: [UInt8]
+  ) throws(StoreError) -> Bool {
+    guard try base.replaceDocument(kind, id: id, old, with: new) else { return false }
+    try base.commit(record(kind, old, new))
+    return true
+  }
+
+  /// The document that a change is about: what is stored, or else what is removed. Others make room for it.
+  private static func subject(
+    of writes: [StoreWrite]
+  ) -> (kind: StoredDocument.Kind, id: String, content: [UInt8]?)? {
+    var removed: (kind: StoredDocument.Kind, id: String, content: [UInt8]?)?
+    for write in writes {
+      switch write {
+      case .put(let document), .add(let document): return (document.kind, document.id, document.content)
+      case .remove(let kind, let id): removed = removed ?? (kind, id, nil)
+      default: break
+      }
+    }
+    return removed
+  }
+
+  /// The document as it was; of a policy, its version before.
+  private func predecessor(_ kind: StoredDocument.Kind, _ id: String) throws(StoreError) -> [UInt8]? {
+    guard kind == .policy else { return try base.document(kind, id: id) }
+    guard let end = id.lastIndex(of: "@"), let version = Int(id[id.index(after: end)...]) else { return nil }
+    return try base.document(kind, id: "\(id[..<end])@\(version - 1)")
+  }
+
+  private func record(_ kind: StoredDocument.Kind, _ before: [UInt8]?, _ after: [UInt8]?) -> [StoreWrite] {
+    let shown = { self.shown(kind, $0) }
+    guard let record = note.take(before: before.flatMap(shown), after: after.flatMap(shown)) else { return [] }
+    return [.add(log.completed(record).document)]
+  }
+
+  /// A document as people see it, without its secrets; nil for one that stands for a removal.
+  private func shown(_ kind: StoredDocument.Kind, _ content: [UInt8]) -> [UInt8]? {
+    var writer = JSONWriter(capacity: 512)
+    switch kind {
+    case .apiKey:
+      guard let key = APIKey(document: content) else { return nil }
+      key.show(on: &writer)
+    case .webhookEndpoint:
+      guard let endpoint = WebhookEndpoint(document: content) else { return nil }
+      endpoint.write(redaction, to: &writer, now: .epoch)
+    case .alert:
+      guard let alert = Alert(document: content) else { return nil }
+      alert.write(problem: nil, at: .epoch, to: &writer)
+    case .policy:
+      guard let policy = content.withUnsafeBufferPointer({ try? StoredPolicy($0) }), !policy.json.isEmpty else {
+        return nil
+      }
+      writer.beginObject()
+      writer.field("version", policy.version)
+      writer.key("policy")
+      writer.raw(policy.json)
+      writer.endObject()
+    case .operation:
+      guard let operation = content.withUnsafeBufferPointer({ try? BulkOperation($0) }) else { return nil }
+      operation.write(to: &writer)
+    case .credential:
+      guard let credential = Credential(document: content) else { return nil }
+      writer.beginObject()
+      credential.writeMembers(to: &writer)
+      writer.endObject()
+    // These have no secrets.
+    case .issue, .incident, .incidentMark: return content
+    case .audit, .accessToken, .dataKey: return nil
+    }
+    return writer.bytes
+  }
+}
