@@ -77,16 +77,17 @@ BY_ID = {  # Answered as if the resource did not exist.
     ("delete", "/v1/webhook-endpoints/{id}"), ("post", "/v1/webhook-endpoints/{id}/rotate-secret"),
     ("post", "/v1/webhook-endpoints/{id}/test"), ("get", "/v1/webhook-endpoints/{id}/deliveries"),
     ("delete", "/v1/keys/{id}"), ("get", "/v1/targets/{key}"), ("get", "/v1/targets/{key}/forecast"),
-    ("get", "/v1/policies/{name}"), ("delete", "/v1/policies/{name}"), ("get", "/v1/alerts/{name}"), ("patch", "/v1/alerts/{name}"),
+    ("get", "/v1/policies/{name}"), ("delete", "/v1/policies/{name}"), ("get", "/v1/credentials/{name}"),
+    ("delete", "/v1/credentials/{name}"), ("get", "/v1/alerts/{name}"), ("patch", "/v1/alerts/{name}"),
     ("delete", "/v1/alerts/{name}"), ("post", "/v1/alerts/{name}/test"), ("get", "/v1/incidents/{id}"), ("patch", "/v1/incidents/{id}"),
 }
 LISTS = {  # Each namespace has its own.
-    ("get", "/v1/calls"), ("get", "/v1/targets"), ("get", "/v1/policies"), ("get", "/v1/operations"), ("get", "/v1/issues"),
+    ("get", "/v1/calls"), ("get", "/v1/targets"), ("get", "/v1/policies"), ("get", "/v1/credentials"), ("get", "/v1/operations"), ("get", "/v1/issues"),
     ("get", "/v1/alerts"), ("get", "/v1/incidents"), ("get", "/v1/webhook-endpoints"), ("get", "/v1/keys"),
 }
 OWN = {  # New resources belong to the client's namespace: the tests below.
     ("post", "/v1/calls"), ("post", "/v1/calls/batch"), ("post", "/v1/forward/{url}"), ("post", "/v1/operations"),
-    ("post", "/v1/webhook-endpoints"), ("post", "/v1/keys"), ("put", "/v1/policies/{name}"), ("put", "/v1/alerts/{name}"),
+    ("post", "/v1/webhook-endpoints"), ("post", "/v1/keys"), ("put", "/v1/policies/{name}"), ("put", "/v1/credentials/{name}"), ("put", "/v1/alerts/{name}"),
     ("get", "/v1/events"),
     ("put", "/v1/targets/{key}"), ("patch", "/v1/targets/{key}"), ("post", "/v1/targets/{key}/pause"), ("post", "/v1/targets/{key}/resume"),
     ("post", "/v1/targets/{key}/trip"), ("post", "/v1/targets/{key}/reset"), ("post", "/v1/targets/{key}/release"),
@@ -109,6 +110,8 @@ def test_every_route_of_the_contract_has_an_isolation_decision():
 def fill(tenant, url, hook):
     """One resource of each kind."""
     assert tenant("PUT", "/v1/policies/fast", ONCE | {"attemptTimeout": "5s"}).status == 201
+    credential = {"type": "bearer", "token": "x", "origins": [url]}
+    assert tenant("PUT", "/v1/credentials/shop", credential).status == 201
     endpoint = tenant("POST", "/v1/webhook-endpoints", {"url": hook}).json["id"]
     operation = tenant("POST", "/v1/operations", {"action": "retry", "all": True}).json["id"]
     wait_until(lambda: tenant("GET", f"/v1/operations/{operation}").json["state"] == "completed", "it is over")
@@ -119,13 +122,13 @@ def fill(tenant, url, hook):
     assert tenant("PUT", "/v1/alerts/oncall", alert).status == 201
     [incident] = wait_until(lambda: tenant("GET", "/v1/incidents").json["data"], "an incident begins")
     return {"/calls/": waiting, "/webhook-endpoints/": endpoint, "/operations/": operation, "/keys/": tenant.id,
-            "/targets/": escaped(url), "/policies/": "fast", "/issues/": issue, "/alerts/": "oncall",
+            "/targets/": escaped(url), "/policies/": "fast", "/credentials/": "shop", "/issues/": issue, "/alerts/": "oncall",
             "/incidents/": incident["id"]}
 
 
 UNKNOWN = {"/calls/": "call_0000000000001", "/webhook-endpoints/": "whe_0000000000001",
            "/operations/": "op_0000000000001", "/keys/": "key_0000000000001", "/targets/": "nobody",
-           "/policies/": "nobody", "/issues/": "issue_00000000000101", "/alerts/": "nobody",
+           "/policies/": "nobody", "/credentials/": "nobody", "/issues/": "issue_00000000000101", "/alerts/": "nobody",
            "/incidents/": "inc_0000000000000001"}
 BODIES = {"/v1/webhook-endpoints/{id}": {"url": "http://127.0.0.1:9/"}, "/v1/issues/{id}": {"state": "acknowledged"},
           "/v1/alerts/{name}": {"silenced": True}, "/v1/incidents/{id}": {"acknowledged": True}}
@@ -171,6 +174,7 @@ def test_what_is_anothers_is_answered_as_what_is_not_there(operated, flaky, rece
             counted = stranger("POST", "/v1/operations", {"action": "cancel", "all": True, "dryRun": True})
             assert counted.json["matched"] == 0 and counted.json["isComplete"]
             assert stranger("POST", "/v1/calls", {"url": target.url, "policy": "fast"}).status == 422
+            assert stranger("POST", "/v1/calls", {"url": target.url, "credential": "shop"}).status == 422
             assert stranger("POST", "/v1/policies/preview", {"policy": "fast"}).status == 422
         # And its owner still has everything, also after a kill.
         shown = a("GET", f"/v1/calls/{theirs['/calls/']}").json
