@@ -36,7 +36,9 @@ struct StoredBodyTests {
     }
   }
 
-  @Test("they are read back unchanged, compressed or not, in pieces of any size, and again after a rewind", arguments: [false, true])
+  @Test(
+    "they are read back unchanged, compressed or not, in pieces of any size, and again after a rewind",
+    arguments: [false, true])
   func roundTrip(isSealed: Bool) throws {
     let bodies = [Self.noise, Self.text, Self.noise + Self.text, Array(Self.text.prefix(4097))]
     let vault = isSealed ? TestKey.vault() : .none

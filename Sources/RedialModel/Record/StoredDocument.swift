@@ -21,7 +21,9 @@ public struct StoredDocument: Sendable, Hashable {
     case dataKey
 
     /// Whether documents of the kind have secrets, which are encrypted wherever a key can be had.
-    public var isSecret: Bool { self == .webhookEndpoint }
+    public var isSecret: Bool { self == .webhookEndpoint || isNeverPlain }
+    /// Whether documents of the kind are refused where no key can be had.
+    public var isNeverPlain: Bool { false }
   }
 
   public var kind: Kind

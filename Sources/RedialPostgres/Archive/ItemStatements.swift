@@ -24,7 +24,9 @@ struct ItemStatements {
       namespaces: Set(counts.map(\.namespace) + targets.map { $0.key.namespace }))
     let vault = table.side.settings.vault
     var sealed = Set(targets.filter { vault.seals($0.record) }.map(\.key.namespace.name))
-    if settings.contains(where: { vault.seals(setting: $0.name) }) || documents.contains(where: { vault.seals($0.kind) }) {
+    if settings.contains(where: { vault.seals(setting: $0.name) })
+      || documents.contains(where: { vault.seals($0.kind) })
+    {
       sealed.insert(Vault.service)
     }
     try StoredDataKeys.ensure(sealed, table.side)
@@ -33,7 +35,8 @@ struct ItemStatements {
     if !targets.isEmpty {
       var statement = PostgresStatement(Self.putTargets)
       statement.add(targets.map { numbers.targets[$0.key] ?? 0 })
-      statement.add(byteStrings: try targets.map { key, record throws(StoreError) in try vault.sealed(record, of: key) })
+      statement.add(
+        byteStrings: try targets.map { key, record throws(StoreError) in try vault.sealed(record, of: key) })
       statements.append(statement)
     }
     if !counts.isEmpty {

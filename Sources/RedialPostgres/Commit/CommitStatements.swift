@@ -39,6 +39,12 @@ struct CommitStatements {
   /// - Throws: If there is a secret that cannot be sealed.
   func statements(_ writes: FoldedWrites) throws(StoreError) -> [PostgresStatement] {
     for change in writes.changes { if let call = change.inserted { try vault.check(call.spec) } }
+    for other in writes.others {
+      switch other {
+      case .put(let document), .add(let document): try vault.check(document)
+      default: break
+      }
+    }
     var all: [PostgresStatement] = []
     if !writes.discarded.isEmpty { all += discards(writes.discarded) }
     all += inserts(writes)
@@ -196,7 +202,9 @@ struct CommitStatements {
   }
 
   private func attempts(_ all: ArraySlice<(id: CallID, attempt: AttemptRecord)>) -> [PostgresStatement] {
-    let new = all.map { (id: $0.id, attempt: StoredAttempt($0.attempt, of: $0.id, compressMinBytes: payloads.compressMinBytes, vault)) }
+    let new = all.map {
+      (id: $0.id, attempt: StoredAttempt($0.attempt, of: $0.id, compressMinBytes: payloads.compressMinBytes, vault))
+    }
     var statement = PostgresStatement(CommitQueries.insertAttempts)
     statement.add(new.map(\.id.rawValue))
     statement.add(new.map(\.attempt.number))
@@ -326,9 +334,10 @@ struct CommitStatements {
     let records = Array(writes.records)
     var statement = PostgresStatement(CommitQueries.setRecords)
     statement.add(records.map { numbers.targets[$0.key] ?? 0 })
-    statement.add(byteStrings: try records.map { key, record throws(StoreError) in
-      record == TargetRecord() ? nil : try vault.sealed(record, of: key)
-    })
+    statement.add(
+      byteStrings: try records.map { key, record throws(StoreError) in
+        record == TargetRecord() ? nil : try vault.sealed(record, of: key)
+      })
     return [statement]
   }
 

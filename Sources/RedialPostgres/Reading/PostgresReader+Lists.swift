@@ -87,9 +87,12 @@ extension PostgresReader {
     for row in 0..<rows.count {
       let target = rows.key(row, 1) as TargetKey
       guard isWanted(target) else { continue }
-      let record = rows.isNull(row, 2) ? nil : rows.withBytes(row, 2) { bytes in
-        try? TargetRecord(bytes, of: target, in: "the database", rows.vault)
-      }
+      let record =
+        rows.isNull(row, 2)
+        ? nil
+        : rows.withBytes(row, 2) { bytes in
+          try? TargetRecord(bytes, of: target, in: "the database", rows.vault)
+        }
       rules.add(condition.rule(of: target, stored: record), of: rows.integer(row, 0))
     }
     return rules

@@ -14,6 +14,7 @@ enum TargetColumn {
   static func read(_ rows: PostgresRows, _ row: Int, of key: TargetKey) -> TargetRecord {
     let column = CallColumns.past + 1
     guard !rows.isNull(row, column) else { return TargetRecord() }
-    return rows.withBytes(row, column) { bytes in try? TargetRecord(bytes, of: key, in: "the database", rows.vault) } ?? TargetRecord()
+    return rows.withBytes(row, column) { bytes in try? TargetRecord(bytes, of: key, in: "the database", rows.vault) }
+      ?? TargetRecord()
   }
 }

@@ -33,8 +33,9 @@ extension LoggedCalls.Call {
       for index in shown.indices { shown[index].result.response = nil }
     }
     for (index, attempt) in attempts.enumerated() {
-      shown.append(try responses.shown(of: attempt.stored(), isLast: index == attempts.count - 1)
-        .record(of: id, vault))
+      shown.append(
+        try responses.shown(of: attempt.stored(), isLast: index == attempts.count - 1)
+          .record(of: id, vault))
     }
     return shown
   }

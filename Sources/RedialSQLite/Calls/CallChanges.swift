@@ -90,7 +90,8 @@ struct CallChanges {
       let kind = row.integer(0)
       try counts.removed(id, kind: kind, state: row.integer(1))
       // A webhook's labels are not in the table, because nobody searches by them.
-      return kind == Int64(CallKind.webhook.rawValue) ? .none : row.withBytes(2) { connection.vault.removedLabels(of: id, spec: $0) }
+      return kind == Int64(CallKind.webhook.rawValue)
+        ? .none : row.withBytes(2) { connection.vault.removedLabels(of: id, spec: $0) }
     }
     for statement in [removeCall, removeRequest] {
       statement.bind(1, id.rawValue)
@@ -103,7 +104,8 @@ struct CallChanges {
     kindAndSpec.bind(1, id.rawValue)
     let labels = try kindAndSpec.first { row throws(StoreError) in
       // A webhook's labels are not in the table, because nobody searches by them.
-      row.integer(0) == Int64(CallKind.webhook.rawValue) ? .none : row.withBytes(2) { connection.vault.removedLabels(of: id, spec: $0) }
+      row.integer(0) == Int64(CallKind.webhook.rawValue)
+        ? .none : row.withBytes(2) { connection.vault.removedLabels(of: id, spec: $0) }
     }
     return labels ?? .none
   }

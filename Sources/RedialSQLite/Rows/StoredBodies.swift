@@ -51,14 +51,15 @@ final class BodyConnection: @unchecked Sendable {
     try Schema.openForReading(connection)
     try connection.execute("set up the connection", "PRAGMA cache_size = -\(Self.cacheKibibytes)")
     form = try connection.prepare(
-      "find a call's body", "SELECT body_size, length(body), substr(spec, 1, 1) FROM requests WHERE id = ?1 AND body IS NOT NULL")
+      "find a call's body",
+      "SELECT body_size, length(body), substr(spec, 1, 1) FROM requests WHERE id = ?1 AND body IS NOT NULL")
   }
 
   func form(of id: CallID) throws(StoredBodyError) -> StoredBodyForm {
     var found: (Int64?, Int64, Bool)?
     do throws(StoreError) {
       form.bind(1, id.rawValue)
-      found = try form.first { row throws(StoreError) in 
+      found = try form.first { row throws(StoreError) in
         (row.integerIfPresent(0), row.integer(1), row.withBytes(2, SealedForm.isSealed))
       }
     } catch {

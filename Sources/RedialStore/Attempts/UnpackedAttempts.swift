@@ -108,8 +108,11 @@ extension PackedAttempts {
       guard Head.known.isSuperset(of: head), head.contains(.response),
         head.contains(.body) || !head.contains(.compressed), let lines = string()
       else { return nil }
-      return (head, StoredAttempt.Response(
-        isTruncated: head.contains(.truncated), head: lines, body: [], isSealed: head.contains(.sealed)))
+      return (
+        head,
+        StoredAttempt.Response(
+          isTruncated: head.contains(.truncated), head: lines, body: [], isSealed: head.contains(.sealed))
+      )
     }
 
     // MARK: Values

@@ -190,7 +190,9 @@ struct PackedAttemptsTests {
     }
     var broken = StoredAttempt(Sample.attempt(3), of: Sample.id(1), compressMinBytes: .max, .none)
     broken.outcome = 99
-    #expect(throws: AttemptDamage(reason: "the outcome of attempt 3 is 99")) { try broken.record(of: Sample.id(1), .none) }
+    #expect(throws: AttemptDamage(reason: "the outcome of attempt 3 is 99")) {
+      try broken.record(of: Sample.id(1), .none)
+    }
     broken.outcome = 0
     broken.response?.inflatedSize = 5
     #expect(throws: AttemptDamage(reason: "the response body of attempt 3 cannot be decompressed")) {
