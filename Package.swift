@@ -157,6 +157,9 @@ let package = Package(
       path: "Benchmarks/Codec",
       swiftSettings: strict),
     .executableTarget(
+      name: "sealing-benchmark", dependencies: ["RedialStore", "RedialModel", "Measurement"],
+      path: "Benchmarks/Sealing", swiftSettings: strict),
+    .executableTarget(
       name: "server-benchmark", dependencies: ["HTTPServer"], path: "Benchmarks/Server", swiftSettings: strict),
 
     .executableTarget(

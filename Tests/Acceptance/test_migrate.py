@@ -304,7 +304,8 @@ def test_a_backup_of_postgresql_is_a_whole_store_of_one_moment(redial, instances
         return
     folder = tmp_path / "restored"
     folder.mkdir()
-    (tmp_path / "copy.db").rename(folder / "redial.db")
+    for suffix in ("", ".key"):
+        (tmp_path / f"copy.db{suffix}").rename(folder / f"redial.db{suffix}")
     restored = redial(*drain, folder=folder)
     restored.credentials = service.credentials
     assert shown(restored, calls) == before
@@ -564,7 +565,7 @@ def test_no_service_starts_on_either_store_while_a_migration_runs(redial, databa
         refused(place(service), "in use by another process")
         refused(cluster.url, "only partly filled")
     assert process.wait(BOUND) == 0
-    with locked(cluster, "documents", "ACCESS EXCLUSIVE"):
+    with locked(cluster, "statistics", "ACCESS EXCLUSIVE"):
         process = begin(cluster.url, f"sqlite:{tmp_path}/back.db")
         wait_until(lambda: waits(cluster), "it is in the middle")
         refused(cluster.url, "is copying")

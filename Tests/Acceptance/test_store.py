@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pathlib
+import shutil
 import sqlite3
 import subprocess
 import threading
@@ -221,6 +222,8 @@ def test_a_backup_of_a_running_service_is_a_store_that_runs(redial, receiver, tm
     after = service.submit(url=target.url)
     secret = run("webhook-secret", *on(service)).stdout
     service.terminate()
+    # The secrets in it are encrypted by the key beside the store.
+    shutil.copy(f"{service.store}.key", f"{copy}.key")
     restored = redial(folder=folder)
     assert doctor(restored)["clean"]
     for identity in done:

@@ -109,10 +109,15 @@ struct SealingTests {
   @Test("a nonce is never given twice")
   func nonces() {
     var nonces = Nonces()
-    var seen: Set<[UInt8]> = []
-    for _ in 0..<1000 { #expect(seen.insert(nonces.take(1)).inserted) }
+    var seen: Set<UInt32> = []
     let first = nonces.take(5)
-    #expect(nonces.take(1)[11] == first[11] &+ 5 && nonces.take(1)[..<8] == first[..<8])
+    for _ in 0..<1000 {
+      let next = nonces.take(1)
+      #expect(next.prefix == first.prefix && seen.insert(next.count).inserted)
+    }
+    #expect(seen.min() == first.count + 5)
+    var others = Nonces()
+    #expect(others.take(1).prefix != first.prefix)
   }
 
   // MARK: Key files

@@ -33,6 +33,9 @@ public struct StoredDocument: Sendable, Hashable {
       case .apiKey, .policy, .operation, .issue, .incident, .incidentMark, .audit, .dataKey: false
       }
     }
+
+    /// Whether documents of the kind are refused where no key can be had.
+    public var isNeverPlain: Bool { self == .credential || self == .accessToken }
   }
 
   public var kind: Kind

@@ -15,6 +15,7 @@ package final class PostgresExport: ArchiveSource {
   private static let longest = Duration.seconds(60)
 
   package let place: String
+  package let vault: Vault
   private let snapshots: Snapshots
   private let state: CallState?
   private let isOfOneMoment: Bool
@@ -31,6 +32,7 @@ package final class PostgresExport: ArchiveSource {
   ) throws(StoreError) {
     try settings.check()
     place = settings.place
+    vault = settings.vault
     self.state = state
     isOfOneMoment = asOfOneMoment
     let connection: PostgresConnection

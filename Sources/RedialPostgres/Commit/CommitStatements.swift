@@ -39,6 +39,12 @@ struct CommitStatements {
   /// - Throws: If there is a secret that cannot be sealed.
   func statements(_ writes: FoldedWrites) throws(StoreError) -> [PostgresStatement] {
     for change in writes.changes { if let call = change.inserted { try vault.check(call.spec) } }
+    for other in writes.others {
+      switch other {
+      case .put(let document), .add(let document): try vault.check(document)
+      default: break
+      }
+    }
     var all: [PostgresStatement] = []
     if !writes.discarded.isEmpty { all += discards(writes.discarded) }
     all += inserts(writes)

@@ -14,6 +14,7 @@ package final class StoreExport: ArchiveSource {
   private static let batchBytes = 16 << 20
 
   package let place: String
+  package var vault: Vault { connection.vault }
   private let connection: SQLiteConnection
   private let items: StoredItems
   private let next: SQLiteStatement
@@ -45,7 +46,6 @@ package final class StoreExport: ArchiveSource {
     try WriteAheadFile.check(path)
     connection = try SQLiteConnection(path: path, role: .reader, vault: vault)
     try Schema.openForReading(connection)
-    try StoredDataKeys.load(into: vault, on: connection)
     rows = try CallRows(on: connection, bodies: true)
     attempts = try AttemptRows(on: connection)
     retries = try RetryTable(on: connection)
@@ -66,6 +66,7 @@ package final class StoreExport: ArchiveSource {
       connection.close()
       throw MigrationMark.refusal(of: path)
     }
+    try StoredDataKeys.load(into: vault, on: connection)
   }
 
   package func items(damage: (StoreError) -> Void) throws(StoreError) -> [StoreItem] {

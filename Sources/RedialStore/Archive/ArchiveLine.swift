@@ -9,6 +9,8 @@ internal import RedialModel
 /// neither header nor end.
 package enum ArchiveLine: Sendable {
   case header
+  /// The key of the sealed lines behind it.
+  case key(StoredDataKey)
   case item(StoreItem)
   case call(ArchivedCall)
   case end(Totals)
@@ -34,6 +36,9 @@ package enum ArchiveLine: Sendable {
     case .header:
       writer.key("archive")
       writer.integer(Self.format)
+    case .key(let key):
+      writer.key("archiveKey")
+      key.save(to: &writer)
     case .item(let item): item.write(to: &writer)
     case .call: break
     case .end(let totals):
@@ -50,14 +55,28 @@ package enum ArchiveLine: Sendable {
   /// Reads what ``json`` wrote. An unknown member is an error, and so is a missing one: neither a newer archive nor a damaged
   /// one is misread.
   ///
-  /// - Parameter now: The time of the wall clock. An id of a later day is an error, because all ids made until then
-  ///   would have to be higher.
+  /// - Parameters:
+  ///   - now: The time of the wall clock. An id of a later day is an error, because all ids made until then would have to be
+  ///     higher.
+  ///   - opener: Opens sealed lines; nil if the archive's key was not read yet.
   /// - Throws: What is wrong, with the member's name.
-  package static func read(_ line: UnsafeBufferPointer<UInt8>, at now: Timestamp) throws(JSONError) -> ArchiveLine {
+  package static func read(
+    _ line: UnsafeBufferPointer<UInt8>, at now: Timestamp, _ opener: ArchiveOpener? = nil
+  ) throws(JSONError) -> ArchiveLine {
     var first = JSONReader(line)
     try first.beginObject()
     let name = try first.nextKey()
-    guard name == "archive" || name == "end" || name.flatMap(StoreItem.Kind.init) != nil else {
+    if name == "sealed" {
+      let sealed = try ArchiveReader.read(line, at: now) { (reader) throws(JSONError) in try reader.sealed() }
+      guard let opener else {
+        throw JSONError(offset: 0, reason: "the line is encrypted, and the archive's key is not before it")
+      }
+      guard let plain = opener.opened(sealed) else {
+        throw JSONError(offset: 0, reason: "the line was changed: it does not open with the archive's key")
+      }
+      return try plain.withUnsafeBufferPointer { plain throws(JSONError) in try read(plain, at: now) }
+    }
+    guard name == "archive" || name == "archiveKey" || name == "end" || name.flatMap(StoreItem.Kind.init) != nil else {
       return .call(try ArchivedCall.read(line, at: now))
     }
     return try ArchiveReader.read(line, at: now) { (reader) throws(JSONError) in try reader.line() }
@@ -123,6 +142,7 @@ extension ArchiveReader {
     while let name = try reader.nextKey() {
       switch name {
       case "archive": found = try header()
+      case "archiveKey": found = .key(try StoredDataKey.read(&reader))
       case "end": found = .end(try totals())
       case "setting": setting = try reader.string()
       case "value": value = try reader.string()
@@ -155,6 +175,21 @@ extension ArchiveReader {
         StoredCounts(
           namespace: try required(namespace, "namespace"), step: try required(step, "counts"),
           start: try required(start, "start"), numbers: try required(numbers, "numbers"))))
+  }
+
+  /// The sealed line in a line.
+  mutating func sealed() throws(JSONError) -> [UInt8] {
+    var found: [UInt8]?
+    try reader.beginObject()
+    while let name = try reader.nextKey() {
+      switch name {
+      case "sealed": found = try base64(name)
+      case "checksum": try checksum()
+      default: throw unknown(name)
+      }
+    }
+    try reader.finish()
+    return try required(found, "sealed")
   }
 
   private mutating func header() throws(JSONError) -> ArchiveLine {

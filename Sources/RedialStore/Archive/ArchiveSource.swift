@@ -8,6 +8,9 @@ package protocol ArchiveSource: AnyObject {
   /// The store, for messages.
   var place: String { get }
 
+  /// What opens its values, and seals an archive of it.
+  var vault: Vault { get }
+
   /// What is about no call, ordered.
   ///
   /// - Parameter damage: Is called with the reason if a part cannot be read, which does not stop the others.

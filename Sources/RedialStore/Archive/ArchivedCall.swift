@@ -53,7 +53,12 @@ package struct ArchivedCall: Sendable {
 
   /// The changes that put it into a store, without its turn.
   package var writes: [StoreWrite] {
-    [.insert(record)] + attempts.map { .update(record.id, record.progress, $0) }
+    [.insert(record)]
+      + attempts.map { attempt in
+        var attempt = attempt
+        attempt.namespace = record.spec.namespace
+        return .update(record.id, record.progress, attempt)
+      }
       + record.retries.map { .retried(record.id, $0) } + (key.map { [.key($0)] } ?? [])
   }
 }

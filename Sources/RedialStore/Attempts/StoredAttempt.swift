@@ -118,7 +118,7 @@ package struct StoredAttempt: Sendable, Hashable {
       }
     }
     var failure = failure
-    if let message = failure?.message, message.hasPrefix(SealedForm.textPrefix) {
+    if let message = failure?.message {
       failure?.message = try opened("the failure") { () throws(SealDamage) in
         try vault.opened(message, .attempt(id, number: number, .failure))
       }

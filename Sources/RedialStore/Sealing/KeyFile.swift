@@ -35,7 +35,7 @@ package final class KeyFile: KeyKeeper {
   package func wrap(_ key: [UInt8], _ name: SealedName) throws(StoreError) -> (wrapped: [UInt8], by: String) {
     let first = try first()
     return (
-      Sealing.seal(key, name, key: 0, first.cipher, nonce: SealingBytes.random(GCMKey.nonceBytes)), first.fingerprint
+      Sealing.seal(key, name, key: 0, first.cipher, nonce: .random()), first.fingerprint
     )
   }
 
@@ -45,8 +45,8 @@ package final class KeyFile: KeyKeeper {
       let has = known.isEmpty ? "there is no such file" : "it has \(known.map(\.fingerprint).joined(separator: ", "))"
       throw StoreError(
         kind: .unavailable,
-        message: "The store's data keys are wrapped by the key \(by), and \(path) does not have it: \(has). "
-          + "Let encryptionKeyFile (REDIAL_ENCRYPTION_KEY_FILE) name the file with this key. Nothing was changed.")
+        message: "What is encrypted here needs the key \(by), and \(path) does not have it: \(has). Let "
+          + "encryptionKeyFile (REDIAL_ENCRYPTION_KEY_FILE) name the file with this key. Nothing was changed.")
     }
     guard let plain = wrapped.withUnsafeBufferPointer({ Sealing.open($0, name, key.cipher) }),
       plain.count == GCMKey.keyBytes

@@ -9,8 +9,8 @@ package enum SealedName: Sendable, Hashable {
   case document(StoredDocument.Kind, id: String)
   case setting(String)
   case target(String)
-  /// A line of an archive, by its place.
-  case line(Int)
+  /// A line of an archive.
+  case line
   /// A data key under the key that wraps it.
   case dataKey(UInt32, namespace: String)
 
@@ -47,7 +47,7 @@ package enum SealedName: Sendable, Hashable {
     case .document(let kind, let id): return long(3, "\(kind.rawValue)\0\(id)")
     case .setting(let name): return long(4, name)
     case .target(let key): return long(5, key)
-    case .line(let place): return long(6, "\(place)")
+    case .line: return long(6, "")
     case .dataKey(let id, let namespace): return long(7, "\(id)\0\(namespace)")
     }
   }

@@ -5,7 +5,7 @@ enum Sealing {
   /// - Parameters:
   ///   - key: The number of the data key.
   ///   - nonce: That of the first chunk; the next ones have the nonces that follow, which nothing else may have.
-  static func seal(_ plain: [UInt8], _ name: SealedName, key: UInt32, _ cipher: GCMKey, nonce: [UInt8]) -> [UInt8] {
+  static func seal(_ plain: [UInt8], _ name: SealedName, key: UInt32, _ cipher: GCMKey, nonce: Nonce) -> [UInt8] {
     let chunks = SealedForm.chunks(of: plain.count)
     return [UInt8](unsafeUninitializedCapacity: SealedForm.size(of: plain.count)) { output, count in
       guard let base = output.baseAddress else { return }
@@ -15,8 +15,7 @@ enum Sealing {
       plain.withUnsafeBytes { plain in
         for chunk in 0..<chunks {
           let start = UnsafeMutableRawPointer(base + count)
-          start.copyMemory(from: nonce, byteCount: GCMKey.nonceBytes)
-          if chunk > 0 { Self.add(chunk, to: start) }
+          Nonce(prefix: nonce.prefix, count: nonce.count + UInt32(chunk)).store(to: start)
           let first = chunk * SealedForm.chunkBytes
           let part = UnsafeRawBufferPointer(rebasing: plain[first..<min(plain.count, first + SealedForm.chunkBytes)])
           name.withBytes(chunk: UInt32(chunk), isLast: chunk == chunks - 1) {
@@ -59,11 +58,5 @@ enum Sealing {
         UnsafeRawBufferPointer(rebasing: sealed[GCMKey.nonceBytes...]), $0, nonce: nonce,
         into: UnsafeMutableRawPointer(output))
     }
-  }
-
-  /// Adds to the last four bytes of a nonce, which count.
-  private static func add(_ count: Int, to nonce: UnsafeMutableRawPointer) {
-    let last = UInt32(bigEndian: (nonce + 8).loadUnaligned(as: UInt32.self))
-    (nonce + 8).storeBytes(of: (last + UInt32(count)).bigEndian, as: UInt32.self)
   }
 }

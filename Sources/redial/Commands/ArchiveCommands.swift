@@ -14,11 +14,13 @@ extension Command {
         name: "--state", form: "STATE", summary: "Only scheduled, running, succeeded, failed or cancelled calls.",
         values: .words(CallState.allCases.map(\.rawValue))),
       Option(name: "--output", short: "-o", form: "FILE", summary: "Write to this new file [standard output]."),
+      Option(name: "--decrypt", summary: "Write everything in clear, of a store with encryptionKeyFile."),
     ],
     notes: """
       A service can be running on the store. Each call is exported as it is at one moment, but calls differ in that moment; a
       backup (`redial backup`) has all of them as of one moment. Bodies are in base 64, times and durations in microseconds.
-      Without --calls and --state the archive has the webhook secret, and the hashes of API keys.
+      Without --calls and --state the archive has the webhook secret, and the hashes of API keys. With encryptionKeyFile each line
+      is encrypted, and `redial import` needs the same file.
       """
   ) { arguments throws(CommandError) in
     var state: CallState?
@@ -29,7 +31,8 @@ extension Command {
     let settings = try StoreOption.settings(arguments)
     let source = try ArchiveCommands.open { () throws(ServiceStartError) in try settings.openExport(in: state) }
     return try ArchiveCommands.export(
-      source, hasItems: !arguments.has("--calls") && state == nil, to: arguments.value("--output"))
+      source, hasItems: !arguments.has("--calls") && state == nil, isPlain: arguments.has("--decrypt"),
+      to: arguments.value("--output"))
   }
 
   /// `redial import`
@@ -50,9 +53,11 @@ enum ArchiveCommands {
   /// Maximum number of invalid lines that are reported one by one; the rest is counted.
   private static let maximumFaults = 100
 
-  /// - Parameter hasItems: Whether the archive has all of the store, and not only calls.
+  /// - Parameters:
+  ///   - hasItems: Whether the archive has all of the store, and not only calls.
+  ///   - isPlain: Whether nothing is encrypted.
   static func export(
-    _ source: any ArchiveSource, hasItems: Bool, to output: String?, as name: String = "export"
+    _ source: any ArchiveSource, hasItems: Bool, isPlain: Bool = false, to output: String?, as name: String = "export"
   ) throws(CommandError) -> ExitCode {
     defer { source.close() }
     var lines = try LineWriter(output)
@@ -66,9 +71,22 @@ enum ArchiveCommands {
       Terminal.error("redial \(name): \(error.message)\n")
     }
     var failure: CommandError?
+    var seal: ArchiveSeal?
     func write(_ line: ArchiveLine) -> Bool {
       guard failure == nil else { return false }
-      do throws(CommandError) { try lines.write(line.json) } catch { failure = error }
+      do throws(CommandError) {
+        guard !isPlain, source.vault.seals(line) else {
+          try lines.write(line.json)
+          return true
+        }
+        if seal == nil {
+          do throws(StoreError) { seal = try source.vault.archiveSeal() } catch { throw CommandError(error) }
+          if let key = seal?.key { try lines.write(ArchiveLine.key(key).json) }
+        }
+        if let line = seal?.line(line) { try lines.write(line) }
+      } catch {
+        failure = error
+      }
       return failure == nil
     }
     do throws(StoreError) {
@@ -148,6 +166,7 @@ private final class ArchiveImport {
   private var isWhole = false
   private var totals = ArchiveLine.Totals()
   private var endLine: Int?
+  private var opener: ArchiveOpener?
 
   init(_ settings: ServiceSettings) {
     self.settings = settings
@@ -159,7 +178,7 @@ private final class ArchiveImport {
     guard !bytes.isEmpty else { return nil }
     let line: ArchiveLine
     do throws(JSONError) {
-      line = try ArchiveLine.read(bytes, at: WallClock.now)
+      line = try ArchiveLine.read(bytes, at: WallClock.now, opener)
     } catch {
       faults += 1
       let fault = "line \(lines): at byte \(error.offset): \(error.reason)"
@@ -212,10 +231,21 @@ private final class ArchiveImport {
     }
   }
 
+  private func opener(of key: StoredDataKey) throws(StoreError) -> ArchiveOpener {
+    let vault: Vault
+    do throws(ServiceStartError) {
+      vault = try settings.vault()
+    } catch {
+      throw StoreError(kind: .unavailable, message: error.message)
+    }
+    return try vault.opener(of: key)
+  }
+
   private func put(_ line: ArchiveLine) throws(CommandError) {
     do throws(StoreError) {
       switch line {
       case .header, .end: break
+      case .key(let key): opener = try self.opener(of: key)
       case .item(let item): try opened().add(item)
       case .call(let call): try opened().add(call)
       }
@@ -230,9 +260,10 @@ private final class ArchiveImport {
       (isWhole, endLine, totals) = (true, nil, ArchiveLine.Totals())
       return isCutOff ? "the archive before it has no end, so it was cut off" : nil
     }
+    if case .key = line { return nil }
     if let endLine { return "it is behind the end of the archive in line \(endLine)" }
     switch line {
-    case .header: break
+    case .header, .key: break
     case .item: (isWhole, totals.items) = (true, totals.items + 1)
     case .call: totals.calls += 1
     case .end(let expected):

@@ -14,7 +14,8 @@ extension Command {
     notes: """
       The copy is the whole store as of one moment. Of an SQLite store it is such a store: to restore it, stop the service, move
       the store's file and the files beside it (-wal, -shm) away, and put the copy in its place. Of PostgreSQL it is an archive,
-      as `redial export` writes one: `redial import` puts it into a new database. The copy holds the webhook secret and all payloads.
+      as `redial export` writes one: `redial import` puts it into a new database. The copy holds all payloads; its
+      secrets are encrypted by the key file that stays behind.
       """
   ) { arguments throws(CommandError) in
     let (settings, target) = (try StoreOption.settings(arguments), arguments.operands[0])
@@ -38,6 +39,9 @@ extension Command {
         try StoreBackup.copy(from: source, to: target, compact: isCompact)
       }
       Terminal.write("wrote \(bytes) bytes of \(source) to \(target)\n")
+      if settings.encryptionKeyFile == nil, FileReading.size(source + ".key") != nil {
+        Terminal.write("keep a copy of \(source).key, too: the secrets in the backup are encrypted by it\n")
+      }
     } catch {
       throw CommandError(error)
     }
