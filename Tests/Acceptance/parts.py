@@ -19,6 +19,7 @@ PARTS = {
     "prometheus": "Prometheus and the dashboards of Grafana",
     "ratios": "what compares times",
     "schemathesis": "requests that are made from the contract",
+    "signing-in": "the proxies of docs/signing-in.md, with a real OpenID provider",
     "watching": "an hour of load with all that happens in a day, minute by minute",
 }
 

@@ -325,6 +325,8 @@ def test_every_operation_answers_as_documented(redial, flaky):
     issue = "/v1/issues/{id}"
     failed = ask("post", "/v1/calls", {"url": "http://127.0.0.1:1", "policy": {"maxAttempts": 1}})
     of = service.ended(failed["id"])["issue"]
+    ask("get", "/v1/audit", query="?action=key.created,key.revoked&since=1h&limit=5")
+    ask("get", "/v1/audit", query="?since=yesterday")
     ask("get", "/v1/issues")
     ask("get", "/v1/issues", query="?limit=0")
     ask("get", issue, id=of)

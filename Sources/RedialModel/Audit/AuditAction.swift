@@ -34,7 +34,7 @@ public enum AuditAction: String, Sendable, Hashable, CaseIterable {
     switch self {
     case .targetChanged, .targetPaused, .targetResumed, .targetTripped, .targetReset, .targetReleased:
       ["state", "paused", "tripped", "heldUntil", "overrides"]
-    // A call has its own history, and payloads that are nobody's business here.
+    // A call has its own history, and the payloads do not belong here.
     case .callCancelled, .callRetried, .callErased: ["state"]
     case .callReplayed: ["id"]
     case .webhookSecretRead: []

@@ -53,7 +53,7 @@ package struct TrustedProxies: Sendable, Hashable {
     return client(among: list, behind: peer)
   }
 
-  /// - Parameter list: What proxies have written, the nearest last. What is no address ends the way back.
+  /// - Parameter list: What proxies have written, the nearest last. A word that is no address ends the way back.
   func client(among list: String, behind peer: String?) -> String? {
     var client = peer
     for part in list.split(separator: ",").reversed() {
