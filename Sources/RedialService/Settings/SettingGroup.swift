@@ -40,8 +40,8 @@ package enum SettingGroup: String, Sendable, CaseIterable {
       ]
     case .store:
       [
-        "store", "storePasswordFile", "leaseDuration", "peerURL", "retentionTime", "retentionBytes", "reserveBytes",
-        "idempotencyTime", "onRepeat",
+        "store", "storePasswordFile", "leaseDuration", "peerURL", "retentionTime", "payloadRetentionTime",
+        "retentionBytes", "reserveBytes", "idempotencyTime", "onRepeat",
       ]
     case .calls:
       ["maxInFlight", "maxHeld", "maxHeldBytes", "maxUnfinished", "namespaceShare", "maxWaitTime", "maxBatch"]
