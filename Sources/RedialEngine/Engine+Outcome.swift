@@ -183,7 +183,10 @@ extension Engine {
     record.progress.state = state
     record.progress.failure = failure
     if let failure {
-      record.progress.issue = FailedGroup(record.kind, record.spec.target, failure, endedBy: copy attempt).id
+      record.progress.issue =
+        FailedGroup(
+          record.kind, record.spec.target, failure, endedBy: copy attempt, redact: record.spec.redact
+        ).id
     }
     record.progress.finishedAt = now
     record.progress.waiting = nil

@@ -77,6 +77,7 @@ extension PostgresStore {
     let ids = (ended.filter { $0.end <= old } + ended.filter { $0.end > old }.prefix(excess)).map(\.id)
     var hold = PostgresStatement(LeaseQueries.hold)
     hold.add(session.id)
+    if ids.isEmpty, let step = try erasePayloads(retention, at: now, session) { return step }
     guard !ids.isEmpty else {
       _ = try side.run([
         hold, PostgresStatement(Self.foldFinished), PostgresStatement(Self.forgetCommits),
@@ -89,6 +90,48 @@ extension PostgresStore {
     _ = try side.run([hold, remove])
     size.withLock { $0.didRemove(ids.count) }
     return TidyStep(removed: ids.count, isDone: false)
+  }
+
+  /// Erases the payloads of some of the calls that ended long enough ago, in one transaction; nil if there are none.
+  private func erasePayloads(
+    _ retention: Retention, at now: Timestamp, _ session: LeaseSession
+  ) throws(StoreError) -> TidyStep? {
+    guard let horizon = retention.payloadHorizon(at: now) else { return nil }
+    var begin = PostgresStatement(PayloadQueries.begin)
+    begin.add(text: PayloadPlace.start.text)
+    var read = PostgresStatement(ReadQueries.setting)
+    read.add(text: PayloadPlace.settingName)
+    let stored = try side.run([begin, read])[1]
+    let old = stored.count == 0 ? PayloadPlace.start.text : stored.text(0, 0)
+    let place = PayloadPlace(old) ?? .start
+    var find = PostgresStatement(PayloadQueries.next)
+    find.add(place.end.microseconds)
+    find.add(place.id.rawValue)
+    find.add(horizon.microseconds)
+    find.add(Self.batch)
+    let rows = try side.run([find])[0]
+    let found = rows.map { row in
+      (id: rows.integer(row, 0), end: rows.integer(row, 1), isSpared: rows.integer(row, 2) != 0)
+    }.prefix { !$0.isSpared }
+    guard let last = found.last else { return nil }
+    let ids = found.map(\.id)
+    var records = PostgresStatement(ReadQueries.records)
+    records.add(ids)
+    let calls = try side.run([records])[0]
+    var specs: [(id: CallID, spec: CallSpec)] = []
+    for row in 0..<calls.count {
+      guard case .success(let call) = CallColumns.read(calls, row), call.spec.contentErasedAt == nil else { continue }
+      specs.append((call.id, call.spec.withoutPayloads(at: now)))
+    }
+    var hold = PostgresStatement(LeaseQueries.hold)
+    hold.add(session.id)
+    var erase = PostgresStatement(PayloadQueries.erase)
+    erase.add(specs.map(\.id.rawValue))
+    erase.add(byteStrings: specs.map { vault.sealed($0.spec, of: $0.id) })
+    erase.add(text: old)
+    erase.add(text: PayloadPlace(end: Timestamp(microseconds: last.end), id: CallID(rawValue: last.id)).text)
+    _ = try side.run([hold, erase])
+    return TidyStep(erased: specs.map { .erase($0.id, $0.spec) }, isDone: false)
   }
 
   /// How many calls have to go because the database is too large.

@@ -26,6 +26,7 @@ extension SQLiteStore {
     }
     let ended = try eviction.next(endedBy: horizon, at: end)
     if ended.isEmpty {
+      if let step = try erasePayloads(retention, at: now, until: end) { return step }
       let step = try releasePages(until: end)
       if step.isDone { file.takeReserve() }
       return step
@@ -42,6 +43,32 @@ extension SQLiteStore {
       try eviction.recordGone(by: ended[removed - 1].end)
       if let log, log.mayHave(endedBy: ended[removed - 1].end, at: now) { try log.empty(into: calls, at: now) }
       return TidyStep(removed: removed, isDone: false)
+    }
+  }
+
+  /// Erases the payloads of some of the calls that ended long enough ago, in one transaction; nil if there are none.
+  private func erasePayloads(
+    _ retention: Retention, at now: Timestamp, until deadline: ContinuousClock.Instant
+  ) throws(StoreError) -> TidyStep? {
+    guard let horizon = retention.payloadHorizon(at: now) else { return nil }
+    if let log {
+      let due = log.ended(by: horizon)
+      if !due.isEmpty { try transaction { () throws(StoreError) in try log.fold(due, into: calls) } }
+    }
+    let ended = try eviction.nextPayloads(endedBy: horizon, at: deadline)
+    if ended.isEmpty { return nil }
+    return try transaction { () throws(StoreError) in
+      var step = TidyStep(isDone: false)
+      for (id, end) in ended {
+        if let spec = try eviction.remains(of: id, at: now) {
+          try calls.erase(id, leaving: spec)
+          step.erased.append(.erase(id, spec))
+        }
+        try eviction.setErased(to: PayloadPlace(end: end, id: id))
+        if let log, log.mayHave(endedBy: end, at: now) { try log.empty(into: calls, at: now) }
+        if ContinuousClock.now >= deadline { break }
+      }
+      return step
     }
   }
 

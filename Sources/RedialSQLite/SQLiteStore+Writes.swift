@@ -11,6 +11,7 @@ extension SQLiteStore {
   /// Makes all of the changes, within a transaction.
   func commitWithin(_ writes: [StoreWrite]) throws(StoreError) {
     if leases.isShared { try checkKeys(writes) }
+    if eviction.erasedTo != nil { try eviction.notice(writes) }
     if let log {
       // By their places: to go through the writes, or to pass one on, copies it.
       for place in writes.indices {

@@ -5,11 +5,16 @@ package import RedialModel
 package struct Retention: Sendable, Hashable {
   /// How long after its end a call is kept.
   package var time: Duration
+  /// How long after its end a call's payloads are kept, one of ``payloadTimes``; nil for as long as the call.
+  package var payloadTime: Duration?
   /// The maximum size of the store on disk, in bytes; beyond it the calls that ended first are removed early.
   package var bytes: Int
   /// How long after its end a call is kept whatever the size of the store, so that its client can still learn of its
   /// end.
   package var minimumTime: Duration
+
+  /// The times for which payloads may be kept: an end is stored well within the least one.
+  package static let payloadTimes = Duration.seconds(60)...Duration.seconds(100 * 365 * 86_400)
 
   /// The name of the stored value with the time by which the removed calls had ended, in microseconds since 1970.
   package static let goneBy = "goneBy"
@@ -19,6 +24,11 @@ package struct Retention: Sendable, Hashable {
     self.time = time
     self.bytes = bytes
     self.minimumTime = minimumTime
+  }
+
+  /// The time up to which ended calls lose their payloads; nil if they keep them.
+  package func payloadHorizon(at now: Timestamp) -> Timestamp? {
+    payloadTime.map { Timestamp(microseconds: now.microseconds &- $0.wholeMicroseconds) }
   }
 
   /// The time up to which ended calls are removed.
@@ -31,17 +41,20 @@ package struct Retention: Sendable, Hashable {
 }
 
 /// The result of one step of tidying.
-package struct TidyStep: Sendable, Hashable {
+package struct TidyStep: Sendable {
   /// Calls removed.
   package var removed: Int
+  /// Erasures of payloads, as changes that are on disk.
+  package var erased: [StoreWrite] = []
   /// Bytes returned to the file system.
   package var releasedBytes: Int
   /// Whether nothing was left to do.
   package var isDone: Bool
 
   /// Creates the report of a step.
-  package init(removed: Int = 0, releasedBytes: Int = 0, isDone: Bool = true) {
+  package init(removed: Int = 0, releasedBytes: Int = 0, erased: [StoreWrite] = [], isDone: Bool = true) {
     self.removed = removed
+    self.erased = erased
     self.releasedBytes = releasedBytes
     self.isDone = isDone
   }

@@ -135,6 +135,11 @@ type CallDescriptor struct {
 	// log. They are erased when it ends, so that it cannot be run again or replayed afterwards. Its answers are not
 	// stored at all: also who waits for its end sees only the status.
 	Sensitive *bool `json:"sensitive,omitempty"`
+	// JSON Pointers (RFC 6901) to members of JSON bodies that nobody sees, such as `/card/number`; `*` in place of an
+	// index stands for each element of an array. In what is shown of the request and of answers, also in webhooks,
+	// their values are `[redacted]`; what is stored and sent stays as it is. A body that is not whole, or not JSON, is
+	// withheld.
+	Redact []string `json:"redact,omitempty"`
 	// Any method except `CONNECT`. By default `GET`, or `POST` for a call with a body. `HEAD` and `TRACE` have no
 	// body.
 	Method string `json:"method,omitempty"`
@@ -494,6 +499,11 @@ type ReplayChanges struct {
 	// log. They are erased when it ends, so that it cannot be run again or replayed afterwards. Its answers are not
 	// stored at all: also who waits for its end sees only the status.
 	Sensitive Nullable[bool] `json:"sensitive,omitempty"`
+	// JSON Pointers (RFC 6901) to members of JSON bodies that nobody sees, such as `/card/number`; `*` in place of an
+	// index stands for each element of an array. In what is shown of the request and of answers, also in webhooks,
+	// their values are `[redacted]`; what is stored and sent stays as it is. A body that is not whole, or not JSON, is
+	// withheld.
+	Redact Nullable[[]string] `json:"redact,omitempty"`
 	// Any method except `CONNECT`. By default `GET`, or `POST` for a call with a body. `HEAD` and `TRACE` have no
 	// body.
 	Method Nullable[string] `json:"method,omitempty"`
@@ -830,6 +840,8 @@ type CallBase struct {
 	URL string `json:"url"`
 	// True if nobody may see its payloads; left out otherwise.
 	Sensitive *bool `json:"sensitive,omitempty"`
+	// The members of JSON bodies that nobody sees; left out if there are none.
+	Redact []string `json:"redact,omitempty"`
 	// The method.
 	Method string `json:"method"`
 	// The target whose breaker and limits it shares.
@@ -907,12 +919,14 @@ const (
 	RequestEncodingBase64 RequestEncoding = "base64"
 )
 
-// RequestWithheld: why the request is not shown, `sensitive` for a sensitive call; null if it is shown.
+// RequestWithheld: why the request is not shown: `sensitive` for a sensitive call, and `redact` for a body that is
+// not whole, or not JSON, so that nobody can tell where the members are that `redact` names. Null if it is shown.
 type RequestWithheld string
 
 // The words of RequestWithheld.
 const (
 	RequestWithheldSensitive RequestWithheld = "sensitive"
+	RequestWithheldRedact    RequestWithheld = "redact"
 )
 
 // Request: the request of a call, as the client gave it; shown with `include=request`. Values of secret header
@@ -932,7 +946,8 @@ type Request struct {
 	Truncated bool `json:"truncated"`
 	// When the content was erased; null if it was not.
 	ErasedAt *time.Time `json:"erasedAt"`
-	// Why the request is not shown, `sensitive` for a sensitive call; null if it is shown.
+	// Why the request is not shown: `sensitive` for a sensitive call, and `redact` for a body that is not whole, or
+	// not JSON, so that nobody can tell where the members are that `redact` names. Null if it is shown.
 	Withheld RequestWithheld `json:"withheld,omitempty"`
 }
 
@@ -1834,6 +1849,15 @@ const (
 	ResponseEncodingBase64 ResponseEncoding = "base64"
 )
 
+// ResponseWithheld: `redact` for a body that is not shown, because it is not whole, or not JSON, so that nobody
+// can tell where the members are that the call's `redact` names; `body` is then empty. Left out otherwise.
+type ResponseWithheld string
+
+// The words of ResponseWithheld.
+const (
+	ResponseWithheldRedact ResponseWithheld = "redact"
+)
+
 // Response: as in the contract.
 type Response struct {
 	Status *int `json:"status"`
@@ -1842,6 +1866,9 @@ type Response struct {
 	// The first bytes of the body.
 	Body     string           `json:"body"`
 	Encoding ResponseEncoding `json:"encoding"`
+	// `redact` for a body that is not shown, because it is not whole, or not JSON, so that nobody can tell where the
+	// members are that the call's `redact` names; `body` is then empty. Left out otherwise.
+	Withheld ResponseWithheld `json:"withheld,omitempty"`
 	// Whether the body was longer. It is also true for an old attempt whose body is not kept any more (the 20 latest);
 	// the body is then empty.
 	Truncated bool `json:"truncated"`
@@ -1856,6 +1883,15 @@ const (
 	AttemptResponseEncodingBase64 AttemptResponseEncoding = "base64"
 )
 
+// AttemptResponseWithheld: `redact` for a body that is not shown, because it is not whole, or not JSON, so that
+// nobody can tell where the members are that the call's `redact` names; `body` is then empty. Left out otherwise.
+type AttemptResponseWithheld string
+
+// The words of AttemptResponseWithheld.
+const (
+	AttemptResponseWithheldRedact AttemptResponseWithheld = "redact"
+)
+
 // AttemptResponse: the stored part of a response, with its body if requested.
 type AttemptResponse struct {
 	Status *int `json:"status"`
@@ -1864,6 +1900,9 @@ type AttemptResponse struct {
 	// The first bytes of the body.
 	Body     *string                 `json:"body,omitempty"`
 	Encoding AttemptResponseEncoding `json:"encoding,omitempty"`
+	// `redact` for a body that is not shown, because it is not whole, or not JSON, so that nobody can tell where the
+	// members are that the call's `redact` names; `body` is then empty. Left out otherwise.
+	Withheld AttemptResponseWithheld `json:"withheld,omitempty"`
 	// Whether the body was longer. It is also true for an old attempt whose body is not kept any more (the 20 latest);
 	// the body is then empty.
 	Truncated bool `json:"truncated"`
@@ -2306,6 +2345,9 @@ type TargetSettings struct {
 	AttemptTimeout Duration `json:"attemptTimeout,omitempty"`
 	// Whether its new calls are sensitive, whatever they say; those that it has stay as they are.
 	Sensitive *bool `json:"sensitive,omitempty"`
+	// JSON Pointers to members of JSON bodies that nobody sees of its new calls, besides those that they name; see
+	// `redact` in a call.
+	Redact []string `json:"redact,omitempty"`
 	// How the target and Redial prove who they are. Files are named by absolute paths on Redial's machine, within the
 	// directory in the setting `tlsDirectory`. Any other path is refused without looking at the file; without the
 	// setting, every path is. Files are read when a connection is made; their content is neither stored nor shown.
@@ -2426,6 +2468,9 @@ type TargetPatch struct {
 	AttemptTimeout Nullable[Duration] `json:"attemptTimeout,omitempty"`
 	// Whether its new calls are sensitive, whatever they say; those that it has stay as they are.
 	Sensitive Nullable[bool] `json:"sensitive,omitempty"`
+	// JSON Pointers to members of JSON bodies that nobody sees of its new calls, besides those that they name; see
+	// `redact` in a call.
+	Redact Nullable[[]string] `json:"redact,omitempty"`
 	// How the target and Redial prove who they are. Files are named by absolute paths on Redial's machine, within the
 	// directory in the setting `tlsDirectory`. Any other path is refused without looking at the file; without the
 	// setting, every path is. Files are read when a connection is made; their content is neither stored nor shown.

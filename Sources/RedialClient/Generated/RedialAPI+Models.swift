@@ -601,6 +601,11 @@ extension RedialAPI {
     /// span or log. They are erased when it ends, so that it cannot be run again or replayed afterwards. Its
     /// answers are not stored at all: also who waits for its end sees only the status.
     public var sensitive: RedialNullable<Bool>
+    /// JSON Pointers (RFC 6901) to members of JSON bodies that nobody sees, such as `/card/number`; `*` in place of
+    /// an index stands for each element of an array. In what is shown of the request and of answers, also in
+    /// webhooks, their values are `[redacted]`; what is stored and sent stays as it is. A body that is not whole,
+    /// or not JSON, is withheld.
+    public var redact: RedialNullable<[String]>
     /// Any method except `CONNECT`. By default `GET`, or `POST` for a call with a body. `HEAD` and `TRACE` have no
     /// body.
     public var method: RedialNullable<String>
@@ -668,9 +673,9 @@ extension RedialAPI {
 
     /// Creates one; what is left out is not sent.
     public init(
-      url: String? = nil, sensitive: RedialNullable<Bool> = .absent, method: RedialNullable<String> = .absent,
-      headers: RedialNullable<[String: RedialJSON]> = .absent, body: RedialNullable<String> = .absent,
-      json: RedialJSON? = nil, bodyBase64: RedialNullable<String> = .absent,
+      url: String? = nil, sensitive: RedialNullable<Bool> = .absent, redact: RedialNullable<[String]> = .absent,
+      method: RedialNullable<String> = .absent, headers: RedialNullable<[String: RedialJSON]> = .absent,
+      body: RedialNullable<String> = .absent, json: RedialJSON? = nil, bodyBase64: RedialNullable<String> = .absent,
       policy: RedialNullable<CallPolicy> = .absent, delay: RedialNullable<Duration> = .absent,
       startAt: RedialNullable<Date> = .absent, target: RedialNullable<String> = .absent,
       idempotent: RedialNullable<Bool> = .absent, onRepeat: RedialNullable<OnRepeat> = .absent,
@@ -682,6 +687,7 @@ extension RedialAPI {
     ) {
       self.url = url
       self.sensitive = sensitive
+      self.redact = redact
       self.method = method
       self.headers = headers
       self.body = body
@@ -705,7 +711,7 @@ extension RedialAPI {
     }
 
     private enum CodingKeys: String, CodingKey {
-      case url, sensitive, method, headers, body, json, bodyBase64, policy, delay, startAt, target, idempotent,
+      case url, sensitive, redact, method, headers, body, json, bodyBase64, policy, delay, startAt, target, idempotent,
         onRepeat, credential, sign, description, labels, callback, redirects, orderingKey, priority, capture
     }
 
@@ -714,6 +720,7 @@ extension RedialAPI {
       var members = encoder.container(keyedBy: CodingKeys.self)
       try members.encodeIfPresent(url, forKey: .url)
       try members.encodeNullable(sensitive, forKey: .sensitive)
+      try members.encodeNullable(redact, forKey: .redact)
       try members.encodeNullable(method, forKey: .method)
       try members.encodeNullable(headers, forKey: .headers)
       try members.encodeNullable(body, forKey: .body)
@@ -1395,7 +1402,8 @@ extension RedialAPI {
     public var truncated: Bool
     /// When the content was erased; null if it was not.
     public var erasedAt: Date?
-    /// Why the request is not shown, `sensitive` for a sensitive call; null if it is shown.
+    /// Why the request is not shown: `sensitive` for a sensitive call, and `redact` for a body that is not whole,
+    /// or not JSON, so that nobody can tell where the members are that `redact` names. Null if it is shown.
     public var withheld: Withheld?
 
     private enum CodingKeys: String, CodingKey {
@@ -1443,7 +1451,8 @@ extension RedialAPI {
       public static let base64 = Encoding(rawValue: "base64")
     }
 
-    /// Why the request is not shown, `sensitive` for a sensitive call; null if it is shown.
+    /// Why the request is not shown: `sensitive` for a sensitive call, and `redact` for a body that is not whole,
+    /// or not JSON, so that nobody can tell where the members are that `redact` names. Null if it is shown.
     public struct Withheld: RedialWord {
       /// The word.
       public let rawValue: String
@@ -1452,6 +1461,8 @@ extension RedialAPI {
 
       /// `sensitive`.
       public static let sensitive = Withheld(rawValue: "sensitive")
+      /// `redact`.
+      public static let redact = Withheld(rawValue: "redact")
     }
   }
 }
@@ -3727,6 +3738,9 @@ extension RedialAPI {
     public var attemptTimeout: Duration?
     /// Whether its new calls are sensitive, whatever they say; those that it has stay as they are.
     public var sensitive: Bool?
+    /// JSON Pointers to members of JSON bodies that nobody sees of its new calls, besides those that they name; see
+    /// `redact` in a call.
+    public var redact: [String]?
     /// How the target and Redial prove who they are. Files are named by absolute paths on Redial's machine, within
     /// the directory in the setting `tlsDirectory`. Any other path is refused without looking at the file; without
     /// the setting, every path is. Files are read when a connection is made; their content is neither stored nor
@@ -3747,7 +3761,8 @@ extension RedialAPI {
     public init(
       breaker: Breaker? = nil, maxInFlight: Int? = nil, rate: Rate? = nil, retryBudget: RetryBudget? = nil,
       pace: Pace? = nil, newCallShare: Double? = nil, slowStart: Duration? = nil, attemptTimeout: Duration? = nil,
-      sensitive: Bool? = nil, tls: Tls? = nil, credential: String? = nil, sign: RedialJSON? = nil
+      sensitive: Bool? = nil, redact: [String]? = nil, tls: Tls? = nil, credential: String? = nil,
+      sign: RedialJSON? = nil
     ) {
       self.breaker = breaker
       self.maxInFlight = maxInFlight
@@ -3758,14 +3773,15 @@ extension RedialAPI {
       self.slowStart = slowStart
       self.attemptTimeout = attemptTimeout
       self.sensitive = sensitive
+      self.redact = redact
       self.tls = tls
       self.credential = credential
       self.sign = sign
     }
 
     private enum CodingKeys: String, CodingKey {
-      case breaker, maxInFlight, rate, retryBudget, pace, newCallShare, slowStart, attemptTimeout, sensitive, tls,
-        credential, sign
+      case breaker, maxInFlight, rate, retryBudget, pace, newCallShare, slowStart, attemptTimeout, sensitive, redact,
+        tls, credential, sign
     }
 
     /// Reads it from the service's JSON.
@@ -3780,6 +3796,7 @@ extension RedialAPI {
       slowStart = try members.decodeIfPresent(WireSpan.self, forKey: .slowStart).map { $0.duration }
       attemptTimeout = try members.decodeIfPresent(WireSpan.self, forKey: .attemptTimeout).map { $0.duration }
       sensitive = try members.decodeIfPresent(Bool.self, forKey: .sensitive)
+      redact = try members.decodeIfPresent([String].self, forKey: .redact)
       tls = try members.decodeIfPresent(Tls.self, forKey: .tls)
       credential = try members.decodeIfPresent(String.self, forKey: .credential)
       sign = try members.decodeIfPresent(RedialJSON.self, forKey: .sign)
@@ -3797,6 +3814,7 @@ extension RedialAPI {
       try members.encodeIfPresent(slowStart.map { WireSpan($0) }, forKey: .slowStart)
       try members.encodeIfPresent(attemptTimeout.map { WireSpan($0) }, forKey: .attemptTimeout)
       try members.encodeIfPresent(sensitive, forKey: .sensitive)
+      try members.encodeIfPresent(redact, forKey: .redact)
       try members.encodeIfPresent(tls, forKey: .tls)
       try members.encodeIfPresent(credential, forKey: .credential)
       try members.encodeIfPresent(sign, forKey: .sign)
@@ -3995,6 +4013,9 @@ extension RedialAPI {
     public var attemptTimeout: RedialNullable<Duration>
     /// Whether its new calls are sensitive, whatever they say; those that it has stay as they are.
     public var sensitive: RedialNullable<Bool>
+    /// JSON Pointers to members of JSON bodies that nobody sees of its new calls, besides those that they name; see
+    /// `redact` in a call.
+    public var redact: RedialNullable<[String]>
     /// How the target and Redial prove who they are. Files are named by absolute paths on Redial's machine, within
     /// the directory in the setting `tlsDirectory`. Any other path is refused without looking at the file; without
     /// the setting, every path is. Files are read when a connection is made; their content is neither stored nor
@@ -4017,8 +4038,9 @@ extension RedialAPI {
       rate: RedialNullable<Rate> = .absent, retryBudget: RedialNullable<RetryBudget> = .absent,
       pace: RedialNullable<Pace> = .absent, newCallShare: RedialNullable<Double> = .absent,
       slowStart: RedialNullable<Duration> = .absent, attemptTimeout: RedialNullable<Duration> = .absent,
-      sensitive: RedialNullable<Bool> = .absent, tls: RedialNullable<Tls> = .absent,
-      credential: RedialNullable<String> = .absent, sign: RedialNullable<RedialJSON> = .absent
+      sensitive: RedialNullable<Bool> = .absent, redact: RedialNullable<[String]> = .absent,
+      tls: RedialNullable<Tls> = .absent, credential: RedialNullable<String> = .absent,
+      sign: RedialNullable<RedialJSON> = .absent
     ) {
       self.breaker = breaker
       self.maxInFlight = maxInFlight
@@ -4029,14 +4051,15 @@ extension RedialAPI {
       self.slowStart = slowStart
       self.attemptTimeout = attemptTimeout
       self.sensitive = sensitive
+      self.redact = redact
       self.tls = tls
       self.credential = credential
       self.sign = sign
     }
 
     private enum CodingKeys: String, CodingKey {
-      case breaker, maxInFlight, rate, retryBudget, pace, newCallShare, slowStart, attemptTimeout, sensitive, tls,
-        credential, sign
+      case breaker, maxInFlight, rate, retryBudget, pace, newCallShare, slowStart, attemptTimeout, sensitive, redact,
+        tls, credential, sign
     }
 
     /// Writes it as the service does.
@@ -4051,6 +4074,7 @@ extension RedialAPI {
       try members.encodeNullable(slowStart.map { WireSpan($0) }, forKey: .slowStart)
       try members.encodeNullable(attemptTimeout.map { WireSpan($0) }, forKey: .attemptTimeout)
       try members.encodeNullable(sensitive, forKey: .sensitive)
+      try members.encodeNullable(redact, forKey: .redact)
       try members.encodeNullable(tls, forKey: .tls)
       try members.encodeNullable(credential, forKey: .credential)
       try members.encodeNullable(sign, forKey: .sign)

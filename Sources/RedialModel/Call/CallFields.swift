@@ -1,4 +1,5 @@
 public import RedialCore
+public import RedialJSON
 
 /// What a client says of its call, and what Redial keeps with it: each field is declared once, here and by a line in
 /// ``visit(_:_:_:)``, and what reads, checks, stores or shows it is a visitor over that.
@@ -7,6 +8,8 @@ public struct CallFields: Sendable {
   public var url = ""
   /// Whether nobody may see its payloads, and they are erased when it ends.
   public var isSensitive = false
+  /// The members of JSON bodies that nobody sees, neither in its request nor in answers.
+  public var redact: [JSONPointer] = []
   /// The method, as given.
   public var method = ""
   /// The header fields, in the order given.
@@ -67,6 +70,7 @@ public struct CallFields: Sendable {
     try visitor.field("url", URLMember(hidesQuery: call.isSensitive), &call.url, [.client, .shown])
     // The next one, so that it is found as cheaply.
     try visitor.field("sensitive", BoolMember(unless: false), &call.isSensitive, [.client, .shown])
+    try visitor.field("redact", PointersMember(), &call.redact, [.client, .shown])
     try visitor.field("method", MethodMember(), &call.method, [.client, .shown])
     try visitor.field(
       "headers", HeadersMember(hidden: call.capture.redactedHeaders, hidesAll: call.isSensitive), &call.headers, .client

@@ -1,4 +1,5 @@
 public import RedialCore
+public import RedialJSON
 internal import Synchronization
 
 /// A client's call with all defaults of the time when it was accepted. It never changes afterwards, so it is shared,
@@ -99,18 +100,22 @@ public final class CallSpec: Sendable {
 
   /// The spec of a new call to a target with these settings.
   public func accepted(by settings: TargetSettings) -> CallSpec {
-    guard settings.isSensitive, !isSensitive else { return self }
+    let redact = fields.redact.joined(with: settings.redact)
+    guard settings.isSensitive && !isSensitive || redact.count > fields.redact.count else { return self }
     var fields = fields
-    fields.isSensitive = true
+    fields.isSensitive = isSensitive || settings.isSensitive
+    fields.redact = redact
     return CallSpec(fields, warnings: warnings)
   }
 
   /// The spec of a call that replays another.
   ///
   /// - Parameter policyName: The stored policy of the original when that was accepted.
-  func replaying(_ original: CallID, policyName: String?) -> CallSpec {
+  func replaying(_ original: CallRecord, policyName: String?) -> CallSpec {
     var fields = fields
-    fields.replayOf = original
+    fields.replayOf = original.id
+    // It has the same data.
+    fields.redact = original.spec.redact.joined(with: redact)
     fields.policyName = policyName
     return CallSpec(fields, warnings: warnings)
   }
@@ -133,6 +138,7 @@ extension CallSpec {
   @inlinable public var url: String { fields.url }
   /// The URL as people may see it, except for the parameters that a ``Redaction`` hides.
   public var shownURL: String { isSensitive ? Self.withoutQuery(url) : url }
+  @inlinable public var redact: [JSONPointer] { fields.redact }
   @inlinable public var isSensitive: Bool { fields.isSensitive }
   @inlinable public var method: String { fields.method }
   @inlinable public var headers: [HeaderField] { fields.headers }

@@ -73,7 +73,7 @@ public struct CallView {
       writer.endArray()
       writer.key("response")
       if let response = attempts.last, let captured = response.response {
-        write(captured, status: response.status, to: &writer)
+        write(captured, status: response.status, redact: call.spec.redact, to: &writer)
       } else {
         writer.null()
       }
@@ -100,9 +100,10 @@ public struct CallView {
   ///   - waited: How long the call waited for what before it; nil if only this attempt is known, and what held it back.
   ///   - withResponse: Whether to include the exchange and the captured part of the response.
   ///   - withBody: Whether to include the response's body.
+  ///   - redact: The members of the body that nobody sees.
   public static func write(
     _ attempt: AttemptRecord, after waited: WaitTimes? = nil, withResponse: Bool, withBody: Bool = true,
-    to writer: inout JSONWriter
+    redact: [JSONPointer] = [], to writer: inout JSONWriter
   ) {
     writer.beginObject()
     writer.field("number", attempt.number)
@@ -137,7 +138,7 @@ public struct CallView {
       if let figures = attempt.figures { figures.write(to: &writer) } else { writer.null() }
       writer.key("response")
       if let response = attempt.response {
-        write(response, status: attempt.status, withBody: withBody, to: &writer)
+        write(response, status: attempt.status, withBody: withBody, redact: redact, to: &writer)
       } else {
         writer.null()
       }
@@ -146,21 +147,27 @@ public struct CallView {
   }
 
   private static func write(
-    _ response: CapturedResponse, status: Int?, withBody: Bool = true, to writer: inout JSONWriter
+    _ response: CapturedResponse, status: Int?, withBody: Bool = true, redact: [JSONPointer],
+    to writer: inout JSONWriter
   ) {
     writer.beginObject()
     writer.key("status")
     if let status { writer.integer(Int64(status)) } else { writer.null() }
     writer.key("headers")
     write(response.head, to: &writer)
+    let body = withBody ? redact.shown(response.body, isWhole: !response.truncated) : nil
     if !withBody {
       // Not requested, and so not read.
-    } else if let text = String(validating: response.body, as: UTF8.self) {
+    } else if let text = body.flatMap({ String(validating: $0, as: UTF8.self) }) {
       writer.field("body", text)
       writer.field("encoding", "utf8")
-    } else {
-      writer.field("body", Base64.encode(response.body))
+    } else if let body {
+      writer.field("body", Base64.encode(body))
       writer.field("encoding", "base64")
+    } else {
+      writer.field("body", "")
+      writer.field("encoding", "utf8")
+      writer.field("withheld", RequestView.redacted)
     }
     writer.field("truncated", response.truncated)
     writer.endObject()

@@ -25,30 +25,34 @@ public struct RequestView: Sendable {
     writer.field("url", redaction.url(spec.shownURL))
     writer.key("headers")
     writeHeaders(redaction, to: &writer)
-    if hasNoBody {
+    let shown = hasNoBody ? nil : spec.redact.shown(body, isWhole: !isTruncated)
+    if let shown {
+      writeBody(shown, to: &writer)
+    } else {
       writer.key("body")
       writer.null()
       writer.key("encoding")
       writer.null()
       writer.key("size")
       writer.null()
-    } else {
-      writeBody(to: &writer)
     }
-    writer.field("truncated", !hasNoBody && body.count < call.content.size)
+    writer.field("truncated", shown != nil && isTruncated)
     writer.field("erasedAt", spec.contentErasedAt)
-    writer.field("withheld", spec.isSensitive ? Self.sensitive : nil)
+    writer.field("withheld", spec.isSensitive ? Self.sensitive : shown == nil && !hasNoBody ? Self.redacted : nil)
     writer.endObject()
   }
 
   /// Why nothing of a sensitive call's request is shown.
   private static let sensitive = "sensitive"
+  /// Why a body is not shown in which nobody can tell what to hide.
+  static let redacted = "redact"
 
   /// Whether the body was erased, or nobody may see it.
   private var hasNoBody: Bool { call.spec.contentErasedAt != nil || call.spec.isSensitive }
+  /// Whether the body is longer than what is here of it.
+  private var isTruncated: Bool { body.count < call.content.size }
 
-  private func writeBody(to writer: inout JSONWriter) {
-    let isTruncated = body.count < call.content.size
+  private func writeBody(_ body: [UInt8], to writer: inout JSONWriter) {
     if let text = Self.text(of: body, mayEndEarly: isTruncated) {
       writer.field("body", text)
       writer.field("encoding", "utf8")

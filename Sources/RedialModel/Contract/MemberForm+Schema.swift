@@ -64,6 +64,12 @@
     var shownSchema: MemberSchema { .whole(range) }
   }
 
+  extension PointersMember {
+    var schema: MemberSchema {
+      .list(of: .text(pattern: "^(/([^/~]|~[01])*)*$").with("maxLength", .whole(Self.longest)), 0...Self.most)
+    }
+  }
+
   extension NameMember {
     var schema: MemberSchema { .text(1...CallDescriptor.Limits().targetBytes) }
   }

@@ -15,6 +15,7 @@
           .number(Double(TargetSettings.newCallShares.lowerBound)...TargetSettings.newCallShares.upperBound)
         case "slowStart", "attemptTimeout": .duration
         case "sensitive": .flag
+        case "redact": PointersMember().schema
         case "tls": TargetTLS.schema
         case "credential": NameMember().schema
         case "sign": SigningMember().schema

@@ -13,7 +13,7 @@ public struct CallReplay: Sendable {
   /// more of it.
   private static let harmless: Set<String> = [
     "policy", "delay", "startAt", "idempotent", "onRepeat", "description", "labels", "priority", "orderingKey",
-    "target", "sensitive",
+    "target", "sensitive", "redact",
   ]
   /// Members in the spec of an accepted call that are not those of its replay: no client may set them, or they are over.
   private static let internals: Set<String> = [
@@ -76,7 +76,7 @@ public struct CallReplay: Sendable {
       descriptor.body = body
     }
     descriptor.spec = descriptor.spec.replaying(
-      original.id, policyName: named.contains("policy") ? descriptor.spec.policyName : original.spec.policyName)
+      original, policyName: named.contains("policy") ? descriptor.spec.policyName : original.spec.policyName)
     return descriptor
   }
 

@@ -1,4 +1,5 @@
 public import RedialCore
+public import RedialJSON
 
 /// What the calls of a group have in common: one target, one reason and one error.
 public struct FailedGroup: Sendable, Hashable {
@@ -12,13 +13,18 @@ public struct FailedGroup: Sendable, Hashable {
 
   /// The group of a call that fails.
   ///
-  /// - Parameter attempt: The attempt that has ended it; nil if none has.
-  public init(_ kind: CallKind, _ target: TargetKey, _ reason: StopReason, endedBy attempt: AttemptRecord?) {
+  /// - Parameters:
+  ///   - attempt: The attempt that has ended it; nil if none has.
+  ///   - redact: The members of its answer that nobody sees.
+  public init(
+    _ kind: CallKind, _ target: TargetKey, _ reason: StopReason, endedBy attempt: AttemptRecord?,
+    redact: [JSONPointer] = []
+  ) {
     self.kind = kind
     self.target = target
     self.reason = reason
     // Whatever the breaker has opened for, a call that does not wait for it fails alike.
-    error = reason == .tripped ? "" : attempt.map(Self.error) ?? ""
+    error = reason == .tripped ? "" : attempt.map { Self.error(of: $0, redact) } ?? ""
   }
 
   /// The group of a call that has failed; nil for another call.
@@ -29,19 +35,20 @@ public struct FailedGroup: Sendable, Hashable {
     // A decision to stop may be that of an earlier round.
     var isEnd = false
     if case .stop = last?.decision?.action { isEnd = call.progress.isRetry }
-    self.init(call.kind, call.spec.target, reason, endedBy: isEnd ? last : nil)
+    self.init(call.kind, call.spec.target, reason, endedBy: isEnd ? last : nil, redact: call.spec.redact)
   }
 
   /// The id of the group.
   public var id: IssueID { IssueID(kind, target, .failed(reason), error) }
 
-  private static func error(of attempt: AttemptRecord) -> String {
+  private static func error(of attempt: AttemptRecord, _ redact: [JSONPointer]) -> String {
     if let failure = attempt.failure {
       let message = ErrorPattern.of(failure.message)
       return message.isEmpty ? failure.code : "\(failure.code): \(message)"
     }
     guard let status = attempt.status else { return "\(attempt.outcome.name)" }
-    guard let line = attempt.response.flatMap({ AnsweredError.line(of: $0.body) }) else { return "\(status)" }
+    let body = attempt.response.flatMap { redact.shown($0.body, isWhole: !$0.truncated) }
+    guard let line = body.flatMap({ AnsweredError.line(of: $0) }) else { return "\(status)" }
     return "\(status) \(ErrorPattern.of(line))"
   }
 }

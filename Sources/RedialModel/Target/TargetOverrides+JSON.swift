@@ -41,6 +41,7 @@ extension TargetOverrides {
       case "pace": pace = try reader.pace("/pace")
       case "newCallShare": newCallShare = try reader.newCallShare("/newCallShare")
       case "sensitive": isSensitive = try reader.bool("/sensitive")
+      case "redact": redact = try reader.json.null() ? nil : reader.pointers("/redact")
       case "tls": tls = try TargetTLS(&reader, over: tls ?? TargetTLS())
       case "credential": credential = try reader.name("/credential")
       case "sign": signing = try RequestSigning(at: "/sign", from: &reader)
@@ -54,7 +55,7 @@ extension TargetOverrides {
 
   static let names = [
     "breaker", "maxInFlight", "rate", "retryBudget", "pace", "newCallShare", "slowStart", "attemptTimeout", "sensitive",
-    "tls", "credential", "sign",
+    "redact", "tls", "credential", "sign",
   ]
   static let breakerNames = [
     "consecutiveFailures", "significance", "failureTime", "failureRate", "window", "minCalls", "openInterval",
@@ -170,6 +171,7 @@ extension TargetOverrides {
     if let slowStart { writer.field("slowStart", slowStart) }
     if let attemptTimeout { writer.field("attemptTimeout", attemptTimeout) }
     if let isSensitive { writer.field("sensitive", isSensitive) }
+    if let redact { redact.write("redact", to: &writer) }
     if let tls {
       writer.key("tls")
       tls.write(to: &writer)

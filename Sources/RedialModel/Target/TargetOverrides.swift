@@ -1,4 +1,5 @@
 internal import RedialCore
+public import RedialJSON
 
 /// Settings of one target; a nil one follows the service's settings, also when those change.
 public struct TargetOverrides: Sendable, Hashable {
@@ -42,6 +43,9 @@ public struct TargetOverrides: Sendable, Hashable {
   /// See ``TargetSettings/isSensitive``.
   public var isSensitive: Bool?
 
+  /// See ``TargetSettings/redact``.
+  public var redact: [JSONPointer]?
+
   /// See ``TargetSettings/tls``.
   public var tls: TargetTLS?
   /// See ``TargetSettings/credential``.
@@ -84,6 +88,7 @@ public struct TargetOverrides: Sendable, Hashable {
     slowStart = settings.slowStart
     attemptTimeout = settings.attemptTimeout
     isSensitive = settings.isSensitive
+    redact = settings.redact
     tls = settings.tls
     credential = settings.credential
     signing = settings.signing
@@ -115,6 +120,7 @@ public struct TargetOverrides: Sendable, Hashable {
     set(slowStart, \.slowStart)
     set(attemptTimeout, \.attemptTimeout)
     set(isSensitive, \.isSensitive)
+    set(redact, \.redact)
     if let tls { settings.tls = tls }
     if let credential { settings.credential = credential }
     if let signing { settings.signing = signing }

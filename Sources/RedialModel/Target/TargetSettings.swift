@@ -29,6 +29,9 @@ public struct TargetSettings: Sendable, Hashable {
   /// Whether its new calls are sensitive, see ``CallFields/isSensitive``.
   public var isSensitive = false
 
+  /// The members of JSON bodies that nobody sees of its new calls, besides their own, see ``CallFields/redact``.
+  public var redact: [JSONPointer] = []
+
   /// Its TLS settings; nil for the general settings.
   public var tls: TargetTLS?
   /// The stored credential of calls that name none; calls to origins that may not see it go without.

@@ -130,7 +130,8 @@ package final class PostgresExport: ArchiveSource {
   // MARK: Reading
 
   private static let settings = PostgresQuery(
-    "export_settings", "read the settings", "SELECT name, value FROM settings")
+    "export_settings", "read the settings",
+    "SELECT name, value FROM settings WHERE name <> '\(PayloadPlace.settingName)'")
   private static let documents = PostgresQuery(
     "export_documents", "read the documents", "SELECT kind, id, content FROM documents")
   private static let targets = PostgresQuery(

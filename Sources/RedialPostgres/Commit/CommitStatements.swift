@@ -56,6 +56,7 @@ struct CommitStatements {
     all += retries(writes)
     all += erasures(writes)
     all += turns(writes)
+    all += lateEnds(writes)
     for other in writes.others { all += ServiceStatements.statements(other, numbers, vault) }
     let kinds = Set(writes.others.compactMap { ServiceStatements.kind(of: $0) })
     // All instances change this row: it is the last, so that they wait for each other only as long as an fsync.
@@ -296,6 +297,21 @@ struct CommitStatements {
     let bare = erased.filter { $0.spec.labels.isEmpty }.map(\.id.rawValue)
     if !bare.isEmpty { all.append(Self.one(CommitQueries.removeLabels, bare)) }
     return all
+  }
+
+  /// The end of a call may be stored long after it, if the store has failed meanwhile. Payloads of later ends may be erased
+  /// by then.
+  private func lateEnds(_ writes: FoldedWrites) -> [PostgresStatement] {
+    guard let end = writes.firstEnd, PayloadPlace.isLate(end) else { return [] }
+    return [Self.goingBack(before: end)]
+  }
+
+  /// Goes back to before an end, if payloads of later ones are erased.
+  static func goingBack(before end: Timestamp) -> PostgresStatement {
+    var back = PostgresStatement(PayloadQueries.goBack)
+    back.add(end.microseconds)
+    back.add(text: PayloadPlace(before: end).text)
+    return back
   }
 
   private func turns(_ writes: FoldedWrites) -> [PostgresStatement] {

@@ -47,6 +47,9 @@ struct FoldedWrites {
     }.min()
   }
 
+  /// When the first of the calls that these changes end did so; nil if there is none.
+  var firstEnd: Timestamp? { changes.compactMap { ($0.inserted?.progress ?? $0.progress)?.finishedAt }.min() }
+
   /// The new calls that another instance may have stored.
   var given: [CallID] { changes.compactMap { $0.inserted?.mayBeStored == true ? $0.id : nil } }
 

@@ -110,7 +110,9 @@ extension SQLiteStore {
             hasTurn: hasTurn)
         }
         if let key = call.key, try isOutdated(key, at: now) { call.key = nil }
-        for write in call.writes { try apply(write) }
+        let writes = call.writes
+        try eviction.notice(writes)
+        for write in writes { try apply(write) }
         try recordMissingSubject(of: call.record)
       }
     }

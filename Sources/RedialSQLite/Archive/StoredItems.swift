@@ -15,7 +15,8 @@ struct StoredItems {
   init(on connection: SQLiteConnection) throws(StoreError) {
     place = connection.path
     vault = connection.vault
-    settings = try connection.prepare("read the settings", "SELECT name, value FROM settings")
+    settings = try connection.prepare(
+      "read the settings", "SELECT name, value FROM settings WHERE name <> '\(PayloadPlace.settingName)'")
     documents = try connection.prepare("read the documents", "SELECT kind, id, content FROM documents")
     targets = try connection.prepare(
       "read the targets", "SELECT key, record FROM targets WHERE record IS NOT NULL")

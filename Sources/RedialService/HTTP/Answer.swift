@@ -84,7 +84,8 @@ enum Answer {
   ) throws(Problem) -> HTTPResponse {
     let all = Array(zip(attempts, WaitTimes.before(attempts, of: call)))
     return try list(all, page, .byNumber, by: { "\($0.0.number)" }) { attempt, writer in
-      CallView.write(attempt.0, after: attempt.1, withResponse: true, withBody: withBodies, to: &writer)
+      CallView.write(
+        attempt.0, after: attempt.1, withResponse: true, withBody: withBodies, redact: call.spec.redact, to: &writer)
     }
   }
 

@@ -23,11 +23,18 @@ final class Housekeeping: Sendable {
 
   /// Starts to work.
   ///
-  /// - Parameter audit: Called with the due calls that the store shows in an engine's memory.
-  func start(on lane: StoreLane, audit: @escaping @Sendable ([HeldCall]) -> Void) {
+  /// - Parameters:
+  ///   - audit: Called with the due calls that the store shows in an engine's memory.
+  ///   - erased: Called, on the lane, with erasures that are on disk.
+  func start(
+    on lane: StoreLane, audit: @escaping @Sendable ([HeldCall]) -> Void,
+    erased: @escaping @Sendable ([StoreWrite]) -> Void
+  ) {
     lane.tidy(retention, now: { [clock] in clock.now }) { [log, metrics] result in
       switch result {
-      case .success(let step): metrics.count { $0.removed += step.removed }
+      case .success(let step):
+        metrics.count { $0.removed += step.removed }
+        if !step.erased.isEmpty { erased(step.erased) }
       case .failure(let error): log.write(.error, "tidyFailed", [("error", error.message)])
       }
     }

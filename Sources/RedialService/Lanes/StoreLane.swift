@@ -115,7 +115,7 @@ final class StoreLane: @unchecked Sendable {
       if !pipeline.owesChanges {
         let step = try store.tidy(retention, at: now(), within: Self.tidyBudget)
         if !step.isDone { pause = (ContinuousClock.now - began) * (Self.tidyShare - 1) }
-        if step.removed > 0 || step.releasedBytes > 0 { report(.success(step)) }
+        if step.removed > 0 || step.releasedBytes > 0 || !step.erased.isEmpty { report(.success(step)) }
       }
     } catch {
       // On a full disk the reserve has been released, exactly for this.

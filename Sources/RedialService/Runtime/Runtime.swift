@@ -167,7 +167,8 @@ final class Runtime: Sendable {
     ) { [weak self] in self?.perform($0) }
     statistics.start()
     forecasting.start()
-    housekeeping.start(on: store) { [audit] in audit.compare($0) }
+    housekeeping.start(
+      on: store, audit: { [audit] in audit.compare($0) }, erased: { [observers] in observers.tell(.committed($0)) })
     deadlines.start { [weak engine, weak deadlines, limit = deadlines.limit] in
       engine?.ask {
         $0.longestBacklogs(limit)

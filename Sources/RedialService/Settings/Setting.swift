@@ -194,6 +194,16 @@ extension Setting {
       "What a submission does under the Idempotency-Key of a call that has failed or was cancelled, if the call does not "
         + "say; see docs/calls-in-detail.md."),
     duration("retentionTime", \.retention.time, "How long a call is kept after its end."),
+    Setting(
+      key: "payloadRetentionTime", form: "duration",
+      summary:
+        "How long a call's header fields, bodies and query are kept after its end; by default as long as the call.",
+      isSecret: false,
+      read: { $0.retention.payloadTime.map { DurationText.format($0) } ?? "" },
+      assign: { settings, text in
+        settings.retention.payloadTime = text.isEmpty ? nil : DurationText.parse(text)
+        return text.isEmpty || settings.retention.payloadTime.map { Retention.payloadTimes.contains($0) } ?? false
+      }, requirement: "a duration of at least 1m, such as 30m or 1d"),
     whole(
       "retentionBytes", \.retention.bytes, 1...Int.max,
       "Maximum size of the store, in bytes: of the file, or of what calls in a database take. "

@@ -1,4 +1,6 @@
 internal import RedialModel
+internal import RedialStore
+internal import RedialText
 
 /// The settings in force, and the source of each value: a flag, else an environment variable, else the config file,
 /// else the default.
@@ -33,6 +35,13 @@ package struct LoadedSettings: Sendable {
       }
     }
     try loaded.setConstants(environment[Setting.constantsVariable] ?? "")
+    let retention = loaded.settings.retention
+    if let time = retention.payloadTime, time > retention.time {
+      throw SettingsFault(
+        "payloadRetentionTime: \(DurationText.format(time)) is longer than retentionTime, "
+          + "\(DurationText.format(retention.time)), after which the whole call is removed; make it shorter, or leave it out"
+      )
+    }
     return loaded
   }
 

@@ -52,7 +52,9 @@ enum CallText {
     for (name, values) in attempt["response"]["headers"].members {
       for value in values.elements.compactMap(\.escapedText) { add("", "\(PlainText.escaped(name)): \(value)") }
     }
-    if let body = attempt["response"]["body"].text {
+    if attempt["response"]["withheld"].text != nil {
+      add("body", withheld)
+    } else if let body = attempt["response"]["body"].text {
       // It keeps its lines, but stays in its column: no line can look like an attempt.
       var lines = PlainText.escaped(body, keepsLines: true).split(separator: "\n", omittingEmptySubsequences: false)
       if lines.last?.isEmpty == true { lines.removeLast() }
@@ -94,10 +96,15 @@ enum CallText {
     return text + summary(call)
   }
 
+  /// The body of a call with members that nobody sees, if these cannot be found in it.
+  private static var withheld: String {
+    Terminal.styled("(the body is not shown: it is not whole, or not JSON, and has members to hide)", .soft)
+  }
+
   /// The header fields and the body of a request.
   private static func request(_ request: JSONValue) -> String {
     if let time = request["erasedAt"].escapedText { return "its request was erased \(time)\n" }
-    if request["withheld"].escapedText != nil { return "its request is not shown, since it is sensitive\n" }
+    if request["withheld"].text == "sensitive" { return "its request is not shown, since it is sensitive\n" }
     var text = ""
     for (name, values) in request["headers"].members {
       for value in values.elements {
@@ -105,6 +112,7 @@ enum CallText {
       }
     }
     let body = request["body"].text ?? ""
+    if request["withheld"].text != nil { text += "  \(withheld)\n" }
     if !body.isEmpty {
       let encoding = request["encoding"].text == "base64" ? ", as base 64" : ""
       text += "  " + Terminal.styled("body, \(request["size"].integer ?? 0) bytes\(encoding):", .soft) + "\n"

@@ -47,6 +47,11 @@ enum CurlText {
     if request["url"].text?.contains("=REDACTED") == true {
       gaps.append("Parameters of the URL are not shown: put them in.")
     }
+    if request["withheld"].text != nil {
+      gaps.append("The body is not shown: put it in.")
+    } else if request["body"].text?.contains("\"[redacted]\"") == true {
+      gaps.append("Members of the body are not shown: put them in.")
+    }
     if request["truncated"].isTrue {
       gaps.append("The body is cut off: it has \(request["size"].integer ?? 0) bytes. `redial replay` sends all of it.")
     }

@@ -19,7 +19,7 @@ extension Command {
     if let time = request["erasedAt"].escapedText {
       throw CommandError(code: .refused, message: "the call's content was erased \(time)")
     }
-    if request["withheld"].escapedText != nil {
+    if request["withheld"].text == "sensitive" {
       throw CommandError(code: .refused, message: "the call is sensitive, so that nobody may see its request")
     }
     for gap in CurlText.gaps(request) { Terminal.error(PlainText.escaped(gap) + "\n") }

@@ -77,6 +77,12 @@ export type CallDescriptor = {
    * all: also who waits for its end sees only the status.
    */
   sensitive?: boolean | null;
+  /**
+   * JSON Pointers (RFC 6901) to members of JSON bodies that nobody sees, such as `/card/number`; `*` in place of an
+   * index stands for each element of an array. In what is shown of the request and of answers, also in webhooks, their
+   * values are `[redacted]`; what is stored and sent stays as it is. A body that is not whole, or not JSON, is withheld.
+   */
+  redact?: string[] | null;
   /** Any method except `CONNECT`. By default `GET`, or `POST` for a call with a body. `HEAD` and `TRACE` have no body. */
   method?: string | null;
   /**
@@ -351,6 +357,12 @@ export type ReplayChanges = {
    * all: also who waits for its end sees only the status.
    */
   sensitive?: boolean | null;
+  /**
+   * JSON Pointers (RFC 6901) to members of JSON bodies that nobody sees, such as `/card/number`; `*` in place of an
+   * index stands for each element of an array. In what is shown of the request and of answers, also in webhooks, their
+   * values are `[redacted]`; what is stored and sent stays as it is. A body that is not whole, or not JSON, is withheld.
+   */
+  redact?: string[] | null;
   /** Any method except `CONNECT`. By default `GET`, or `POST` for a call with a body. `HEAD` and `TRACE` have no body. */
   method?: string | null;
   /**
@@ -659,6 +671,8 @@ export type CallBase = {
   url: string;
   /** True if nobody may see its payloads; left out otherwise. */
   sensitive?: boolean;
+  /** The members of JSON bodies that nobody sees; left out if there are none. */
+  redact?: string[];
   /** The method. */
   method: string;
   /** The target whose breaker and limits it shares. */
@@ -750,8 +764,11 @@ export type Request = {
   truncated: boolean;
   /** When the content was erased; null if it was not. */
   erasedAt: string | null;
-  /** Why the request is not shown, `sensitive` for a sensitive call; null if it is shown. */
-  withheld: "sensitive" | null;
+  /**
+   * Why the request is not shown: `sensitive` for a sensitive call, and `redact` for a body that is not whole, or not
+   * JSON, so that nobody can tell where the members are that `redact` names. Null if it is shown.
+   */
+  withheld: "sensitive" | "redact" | null;
 };
 
 export type StatisticsWindow = {
@@ -1367,6 +1384,11 @@ export type Response = {
   body: string;
   encoding: "utf8" | "base64";
   /**
+   * `redact` for a body that is not shown, because it is not whole, or not JSON, so that nobody can tell where the
+   * members are that the call's `redact` names; `body` is then empty. Left out otherwise.
+   */
+  withheld?: "redact";
+  /**
    * Whether the body was longer. It is also true for an old attempt whose body is not kept any more (the 20 latest); the
    * body is then empty.
    */
@@ -1381,6 +1403,11 @@ export type AttemptResponse = {
   /** The first bytes of the body. */
   body?: string;
   encoding?: "utf8" | "base64";
+  /**
+   * `redact` for a body that is not shown, because it is not whole, or not JSON, so that nobody can tell where the
+   * members are that the call's `redact` names; `body` is then empty. Left out otherwise.
+   */
+  withheld?: "redact";
   /**
    * Whether the body was longer. It is also true for an old attempt whose body is not kept any more (the 20 latest); the
    * body is then empty.
@@ -1687,6 +1714,11 @@ export type TargetSettings = {
   /** Whether its new calls are sensitive, whatever they say; those that it has stay as they are. */
   sensitive?: boolean | null;
   /**
+   * JSON Pointers to members of JSON bodies that nobody sees of its new calls, besides those that they name; see
+   * `redact` in a call.
+   */
+  redact?: string[] | null;
+  /**
    * How the target and Redial prove who they are. Files are named by absolute paths on Redial's machine, within the
    * directory in the setting `tlsDirectory`. Any other path is refused without looking at the file; without the setting,
    * every path is. Files are read when a connection is made; their content is neither stored nor shown.
@@ -1752,6 +1784,7 @@ export type TargetPatch = {
   slowStart?: string | null;
   attemptTimeout?: string | null;
   sensitive?: boolean | null;
+  redact?: string[] | null;
   tls?: {
     certificate?: string | null;
     key?: string | null;

@@ -521,8 +521,12 @@ class Request(TypedDict):
     """Whether the body is longer than shown."""
     erasedAt: str | None
     """When the content was erased; null if it was not."""
-    withheld: Literal['sensitive'] | None
-    """Why the request is not shown, `sensitive` for a sensitive call; null if it is shown."""
+    withheld: Literal['sensitive', 'redact'] | None
+    """
+    Why the request is not shown: `sensitive` for a sensitive call, and `redact` for a body that is not whole, or not
+    JSON, so that nobody can tell where the members are that `redact` names. Null if it is shown.
+
+    """
 
 
 AverageBacklog: TypeAlias = float
@@ -988,6 +992,12 @@ class Response(TypedDict):
     body: str
     """The first bytes of the body."""
     encoding: Literal['utf8', 'base64']
+    withheld: NotRequired[Literal['redact']]
+    """
+    `redact` for a body that is not shown, because it is not whole, or not JSON, so that nobody can tell where the
+    members are that the call's `redact` names; `body` is then empty. Left out otherwise.
+
+    """
     truncated: bool
     """
     Whether the body was longer. It is also true for an old attempt whose body is not kept any more (the 20 latest); the
@@ -1005,6 +1015,12 @@ class AttemptResponse(TypedDict):
     body: NotRequired[str]
     """The first bytes of the body."""
     encoding: NotRequired[Literal['utf8', 'base64']]
+    withheld: NotRequired[Literal['redact']]
+    """
+    `redact` for a body that is not shown, because it is not whole, or not JSON, so that nobody can tell where the
+    members are that the call's `redact` names; `body` is then empty. Left out otherwise.
+
+    """
     truncated: bool
     """
     Whether the body was longer. It is also true for an old attempt whose body is not kept any more (the 20 latest); the
@@ -1295,6 +1311,12 @@ class TargetSettings(TypedDict):
     """Maximum duration of an attempt, whatever the policy says."""
     sensitive: NotRequired[bool | None]
     """Whether its new calls are sensitive, whatever they say; those that it has stay as they are."""
+    redact: NotRequired[list[str] | None]
+    """
+    JSON Pointers to members of JSON bodies that nobody sees of its new calls, besides those that they name; see
+    `redact` in a call.
+
+    """
     tls: NotRequired[TargetSettingsTls | None]
     """
     How the target and Redial prove who they are. Files are named by absolute paths on Redial's machine, within the
@@ -1358,6 +1380,7 @@ class TargetPatch(TypedDict):
     slowStart: NotRequired[str | None]
     attemptTimeout: NotRequired[str | None]
     sensitive: NotRequired[bool | None]
+    redact: NotRequired[list[str] | None]
     tls: NotRequired[TargetPatchTls | None]
     credential: NotRequired[str | None]
     sign: NotRequired[str | dict[str, Any] | None]
@@ -1628,6 +1651,13 @@ class CallDescriptor(TypedDict):
     all: also who waits for its end sees only the status.
 
     """
+    redact: NotRequired[list[str] | None]
+    """
+    JSON Pointers (RFC 6901) to members of JSON bodies that nobody sees, such as `/card/number`; `*` in place of an
+    index stands for each element of an array. In what is shown of the request and of answers, also in webhooks, their
+    values are `[redacted]`; what is stored and sent stays as it is. A body that is not whole, or not JSON, is withheld.
+
+    """
     method: NotRequired[str | None]
     """
     Any method except `CONNECT`. By default `GET`, or `POST` for a call with a body. `HEAD` and `TRACE` have no body.
@@ -1754,6 +1784,13 @@ class ReplayChanges(TypedDict):
     answers of its target. They are in no answer of the API, whatever the key, and in no event, webhook, span or log.
     They are erased when it ends, so that it cannot be run again or replayed afterwards. Its answers are not stored at
     all: also who waits for its end sees only the status.
+
+    """
+    redact: NotRequired[list[str] | None]
+    """
+    JSON Pointers (RFC 6901) to members of JSON bodies that nobody sees, such as `/card/number`; `*` in place of an
+    index stands for each element of an array. In what is shown of the request and of answers, also in webhooks, their
+    values are `[redacted]`; what is stored and sent stays as it is. A body that is not whole, or not JSON, is withheld.
 
     """
     method: NotRequired[str | None]
@@ -1928,6 +1965,8 @@ class CallBase(TypedDict):
     """Without the values of secret parameters, such as `token`; that of a sensitive call without its query."""
     sensitive: NotRequired[bool]
     """True if nobody may see its payloads; left out otherwise."""
+    redact: NotRequired[list[str]]
+    """The members of JSON bodies that nobody sees; left out if there are none."""
     method: str
     """The method."""
     target: str
