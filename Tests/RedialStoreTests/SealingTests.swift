@@ -197,7 +197,7 @@ struct SealingTests {
     let made = try run { store in
       #expect(try store.keepSetting("webhookSecret", orElse: "whsec_known") == "whsec_known")
       try store.commit([.put(StoredDocument(.webhookEndpoint, id: "e", Self.content))])
-      try store.commit([.put(StoredDocument(.alert, id: "a", Array("{\"plain\":1}".utf8)))])
+      try store.commit([.put(StoredDocument(.policy, id: "a", Array("{\"plain\":1}".utf8)))])
     }
     #expect(made == [path + ".key"])
     let found = (try finds("whsec_known"), try finds("{\"plain\":1}"))
