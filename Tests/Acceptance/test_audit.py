@@ -1,5 +1,6 @@
 """Who did what: each change is recorded, with its actor, before its answer; nothing secret is; age and number remove."""
 
+import json
 import os
 import pwd
 import re
@@ -110,6 +111,23 @@ def test_a_list_has_its_own_namespace_filters_and_pages(redial):
     for query in ("action=policy.made", "since=yesterday", "cursor=2", "limit=0", "page=1"):
         answer = tenant("GET", f"{AUDIT}?{query}")
         assert (answer.status, answer.json["code"]) == (400, "invalidParameter"), query
+
+
+def test_the_command_shows_a_table_or_lines(redial):
+    service = redial(env={"REDIAL_ADMIN_KEY": "the-admin-key-of-this-test"})
+    service.credentials = bearer("the-admin-key-of-this-test")
+    for number in range(3):
+        assert service("PUT", f"/v1/policies/p{number}", {"maxAttempts": 2 + number}).status == 201
+    assert service("DELETE", "/v1/policies/p0").status == 204
+    server = ("--server", service.url, "--api-key", "the-admin-key-of-this-test")
+    table = run("audit", "--limit", "2", *server)
+    assert table.returncode == 0, table.stderr
+    lines = table.stdout.splitlines()
+    assert len(lines) == 4 and lines[1].split()[1:] == ["adminKey", "127.0.0.1", "policy.removed", "p0", "gone"]
+    assert 'policy={ "maxAttempts": 4 } version=1' in lines[2] and lines[3].startswith("more: --cursor audit_")
+    shown = run("audit", "--json", "--action", "policy.put", "--since", "1h", *server)
+    assert [json.loads(line) for line in shown.stdout.splitlines()] == records(service, "?action=policy.put")
+    assert run("audit", "--action", "policy.made", *server).returncode == 4
 
 
 def test_what_is_old_or_too_much_is_removed_and_a_command_is_recorded(redial, tmp_path):

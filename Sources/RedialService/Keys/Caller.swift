@@ -22,7 +22,7 @@ struct Caller: Sendable {
   var person: String? { if case .person(let name, _) = admission { name } else { nil } }
   /// The namespace in which it acts.
   var namespace = Namespace.default
-  /// Its address, or that which a trusted proxy says; nil over a Unix domain socket.
+  /// Its address, or that which a trusted proxy says; nil over a Unix domain socket, and where nobody asks for it.
   var address: String?
   /// Whether it manages the keys of all namespaces: true for the admin key, for a key of the default namespace with the
   /// scope admin, and for everybody if no key is required.

@@ -28,7 +28,12 @@ struct API: HTTPHandler {
     if route.server == .peer, instances == nil || !PeerTrust.isForwarded(request) {
       return refuse(request, responder, .notFound)
     }
-    guard let (responder, caller) = admit(request, responder, route.demand) else { return }
+    guard let (responder, admitted) = admit(request, responder, route.demand) else { return }
+    var caller = admitted
+    // Only then: it is asked of the system.
+    if route.audit != nil, instances == nil || !PeerTrust.isForwarded(request) {
+      caller.address = proxies.client(of: request)
+    }
     var exchange = Exchange(responder: responder, caller: caller, parts: parts)
     if let instances, route.server != .any {
       exchange.isForwarded = PeerTrust.isForwarded(request)
@@ -164,7 +169,6 @@ struct API: HTTPHandler {
         return nil
       }
     }
-    caller.address = proxies.client(of: request)
     guard let field = request.header(Caller.namespaceField) else { return (responder, caller) }
     do throws(Problem) {
       return (responder, try caller.acting(in: field, access))
