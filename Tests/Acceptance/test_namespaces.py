@@ -82,7 +82,7 @@ BY_ID = {  # Answered as if the resource did not exist.
     ("delete", "/v1/alerts/{name}"), ("post", "/v1/alerts/{name}/test"), ("get", "/v1/incidents/{id}"), ("patch", "/v1/incidents/{id}"),
 }
 LISTS = {  # Each namespace has its own.
-    ("get", "/v1/calls"), ("get", "/v1/targets"), ("get", "/v1/policies"), ("get", "/v1/credentials"), ("get", "/v1/operations"), ("get", "/v1/issues"),
+    ("get", "/v1/calls"), ("get", "/v1/targets"), ("get", "/v1/policies"), ("get", "/v1/credentials"), ("get", "/v1/audit"), ("get", "/v1/operations"), ("get", "/v1/issues"),
     ("get", "/v1/alerts"), ("get", "/v1/incidents"), ("get", "/v1/webhook-endpoints"), ("get", "/v1/keys"),
 }
 OWN = {  # New resources belong to the client's namespace: the tests below.

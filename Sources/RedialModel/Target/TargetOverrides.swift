@@ -87,8 +87,8 @@ public struct TargetOverrides: Sendable, Hashable {
     newCallShare = settings.newCallShare
     slowStart = settings.slowStart
     attemptTimeout = settings.attemptTimeout
-    isSensitive = settings.isSensitive
-    redact = settings.redact
+    isSensitive = settings.isSensitive ? true : nil
+    redact = settings.redact.isEmpty ? nil : settings.redact
     tls = settings.tls
     credential = settings.credential
     signing = settings.signing
