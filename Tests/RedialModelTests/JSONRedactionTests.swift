@@ -32,7 +32,7 @@ struct JSONRedactionTests {
     #expect(redacted(text, "/a") == nil)
   }
 
-  @Test("what is no pointer is refused", arguments: ["a", "a/b", "/~", "/~2", "/a~"])
+  @Test("a text that does not name a value is refused", arguments: ["a", "a/b", "/~", "/~2", "/a~"])
   func pointers(text: String) {
     #expect(JSONPointer(text) == nil)
   }
