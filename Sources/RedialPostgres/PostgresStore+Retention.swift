@@ -118,10 +118,14 @@ extension PostgresStore {
     var records = PostgresStatement(ReadQueries.records)
     records.add(ids)
     let calls = try side.run([records])[0]
-    var specs: [(id: CallID, spec: CallSpec)] = []
+    var remains: [CallID: CallSpec] = [:]
     for row in 0..<calls.count {
       guard case .success(let call) = CallColumns.read(calls, row), call.spec.contentErasedAt == nil else { continue }
-      specs.append((call.id, call.spec.withoutPayloads(at: now)))
+      remains[call.id] = call.spec.withoutPayloads(at: now)
+    }
+    let specs = found.compactMap { call in
+      let id = CallID(rawValue: call.id)
+      return remains[id].map { (id: id, spec: $0) }
     }
     var hold = PostgresStatement(LeaseQueries.hold)
     hold.add(session.id)

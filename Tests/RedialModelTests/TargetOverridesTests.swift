@@ -17,6 +17,7 @@ struct TargetOverridesTests {
     {"breaker":{"consecutiveFailures":3,"significance":0.001,"failureTime":"1s","failureRate":0.25,"window":"30s","minCalls":7,"openInterval":"2s",\
     "maxOpenInterval":"20s","probes":2},"maxInFlight":8,"rate":{"perSecond":2.5,"burst":4},\
     "retryBudget":{"share":0.1,"minPerSecond":3},"pace":"fixed","newCallShare":0.7,"slowStart":"45s","attemptTimeout":"5s",\
+    "sensitive":true,"redact":["/a","/b/*"],\
     "tls":{"certificate":"/c.pem","key":"/c.key","caFile":"/ca.pem",\
     "pins":["ypeBEsobvcr6wjGzmiPcTaeG7/gUfE5yuYB3ha/uSLs="],"minVersion":"1.3",\
     "origins":["https://a.example","http://b.example:81"]}}
@@ -36,6 +37,7 @@ struct TargetOverridesTests {
     #expect(settings.retryShare == 0.1 && settings.retriesPerSecond == 3)
     #expect(settings.newCallShare == 0.7)
     #expect(settings.slowStart == .seconds(45) && settings.attemptTimeout == .seconds(5))
+    #expect(settings.isSensitive && settings.redact.map(\.text) == ["/a", "/b/*"])
     #expect(
       settings.tls?.certificate == "/c.pem" && settings.tls?.pins.count == 1 && settings.tls?.minVersion == .tls13)
     var writer = JSONWriter()

@@ -14,6 +14,10 @@ extension Invariants {
     require(
       progress.issue == FailedGroup(of: record, last: row.attempts.last)?.id || record.spec.contentErasedAt != nil,
       "\(record.id) is in the issue of another error")
+    let hasPayloads = !record.body.isEmpty || row.attempts.contains { $0.response != nil }
+    require(
+      !record.spec.isSensitive || record.spec.contentErasedAt != nil && !hasPayloads,
+      "\(record.id) is sensitive, and ended with its payloads")
     require(
       progress.chargedAttempts <= record.spec.policy.maxAttempts, "\(record.id) was charged more than its attempts")
     let cutOff = row.attempts.count { $0.number > progress.attemptsBefore && $0.outcome == .interrupted }

@@ -139,6 +139,7 @@ enum Workload {
     ) {
       $0.labels = [CallSpec.Label(name: "tenant", value: policy.maxAttempts % 2 == 0 ? "even" : "odd")]
       $0.callback = answersTo
+      $0.isSensitive = policy.maxAttempts == 6
       $0.priority = priority
       $0.orderingKey = orderingKey
     }

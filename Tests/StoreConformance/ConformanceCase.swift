@@ -70,6 +70,10 @@ extension StoreConformance {
     ConformanceCase("finished calls are removed after their time, with all their data, and no others are") {
       try $0.retentionByAge()
     },
+    ConformanceCase("payloads are erased after their time, those of late ends too, and all else stays") {
+      try $0.payloadsByAge()
+    },
+    ConformanceCase("a call that is about to be retried keeps its payloads") { try $0.payloadsDuringOperation() },
     ConformanceCase("a call that is about to be retried is not removed") { try $0.retentionDuringOperation() },
   ]
 

@@ -57,6 +57,71 @@ extension StoreConformance {
     #expect(try reader.usage().finished.allSatisfy { $0.count == 0 })
   }
 
+  /// Erases until nothing is left to do; returns the erased calls, in their order.
+  private func eraseAll(_ store: any CallStore, _ retention: Retention, at now: Timestamp) throws -> [CallID] {
+    var erased: [CallID] = []
+    for _ in 0..<10_000 {
+      let step = try store.tidy(retention, at: now, within: .milliseconds(2))
+      #expect(step.removed == 0)
+      for case .erase(let id, _) in step.erased { erased.append(id) }
+      if step.isDone { return erased }
+    }
+    Issue.record("erasing never ends")
+    return erased
+  }
+
+  /// Payloads are erased when their time has passed, once. A call whose end is stored late is not missed.
+  package func payloadsByAge() throws {
+    let store = try openStore()
+    let reader = try openReader(store)
+    defer { store.close() }
+    var rule = Retention(time: .seconds(1_000_000), bytes: .max, minimumTime: .zero)
+    rule.payloadTime = .seconds(100)
+    for number in 1...30 {
+      // Several end at the same time.
+      let call = finished(number, .succeeded, at: number / 5 * 5, kind: number % 2 == 0 ? .call : .webhook)
+      try store.commit([.insert(call), .update(call.id, call.progress, Sample.attempt(1))])
+    }
+    try store.commit([.insert(Sample.call(100)), .erase(Sample.id(3), Sample.call(3).spec.erased(at: Sample.start))])
+    #expect(try eraseAll(store, rule, at: Sample.time(99)) == [])
+    #expect(try eraseAll(store, rule, at: Sample.time(110)) == (1...14).filter { $0 != 3 }.map(Sample.id))
+    #expect(try eraseAll(store, rule, at: Sample.time(110)) == [])
+    for number in 1...30 {
+      let stored = try #require(try reader.call(Sample.id(number), allResponses: true))
+      let isErased = number < 15
+      #expect((stored.record.spec.contentErasedAt != nil) == isErased, "call \(number)")
+      #expect(stored.record.body.isEmpty == isErased && stored.record.spec.headers.isEmpty == isErased)
+      #expect(stored.attempts.map { $0.response == nil } == [isErased] && stored.attempts.map(\.status) == [503])
+      #expect(stored.record.progress.state == .succeeded)
+    }
+    // One is stored late, and one arrives from an archive.
+    try store.commit([.insert(Sample.call(40, .running))])
+    try store.commit([
+      .update(Sample.id(40), finished(40, .failed, at: 2).progress, Sample.attempt(1)),
+      .insert(finished(41, .failed, at: 9)),
+    ])
+    #expect(try eraseAll(store, rule, at: Sample.time(110)) == [40, 41].map(Sample.id))
+    #expect(try eraseAll(store, rule, at: Sample.time(1000)) == (15...30).map(Sample.id))
+    #expect(try reader.call(Sample.id(100), allResponses: false)?.record.body == Sample.call(100).body)
+  }
+
+  /// A call that a command is about to change keeps its payloads, and so do those that ended after it.
+  package func payloadsDuringOperation() throws {
+    let store = try openStore()
+    let reader = try openReader(store)
+    defer { store.close() }
+    var rule = Retention(time: .seconds(1_000_000))
+    rule.payloadTime = .seconds(100)
+    try store.commit((1...3).map { .insert(finished($0, .failed, at: $0)) })
+    var call = try #require(try store.claim(Sample.id(2)))
+    #expect(try eraseAll(store, rule, at: Sample.time(1000)) == [Sample.id(1)])
+    call.progress.state = .held
+    call.progress.finishedAt = nil
+    try store.commit([.update(call.id, call.progress, nil)])
+    #expect(try eraseAll(store, rule, at: Sample.time(1000)) == [Sample.id(3)])
+    #expect(try reader.call(Sample.id(2), allResponses: false)?.record.body == finished(2, .failed, at: 2).body)
+  }
+
   /// A call that a command is about to change still exists when the change arrives, however old it is.
   package func retentionDuringOperation() throws {
     let store = try openStore()
