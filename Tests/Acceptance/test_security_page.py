@@ -32,6 +32,20 @@ def test_every_setting_that_it_names_is_one():
         assert shown.returncode == 0, (setting, value, shown.stderr)
 
 
+def test_each_answer_of_the_review_names_a_test_or_a_setting_that_exists():
+    page = (ROOT / "docs/security-review.md").read_text()
+    rows = re.findall(r"^\| (\d+) \| (.+\?) \| (.+) \| (.*) \|$", page, re.M)
+    assert [int(number) for number, *_ in rows] == list(range(1, 41))
+    known = set(re.findall(r"^\| `(\w+)` \| .* \| .* \|", SETTINGS, re.M))
+    for number, _, _, shown in rows:
+        # The last one is about people.
+        names = re.findall(r"`([^`]+)`", shown)
+        assert names or number == "40", number
+        for name in names:
+            places = [ROOT / f"Tests/Acceptance/test_{name}.py", ROOT / f"Tests/{name}", ROOT / name]
+            assert name in known or any(place.exists() for place in places), (number, name)
+
+
 def test_what_it_says_of_doors_and_files_is_so(redial, flaky):
     service, target = redial(env={"REDIAL_ADMIN_KEY": ADMIN}), flaky()
     nobody, admin = Client(service.port), {"authorization": f"Bearer {ADMIN}"}
