@@ -51,17 +51,21 @@ final class AuditLog: Sendable {
         return responder.respond(response)
       }
       let record = completed(taken)
-      store.afterwards { [log] store in
-        do throws(StoreError) {
-          try store.commit([.add(record.document)])
-        } catch {
-          // The change is made, and its client must learn that. The log keeps what the store could not.
-          log.write(
-            .error, "auditRecordNotKept",
-            [("error", error.message), ("record", String(decoding: record.bytes, as: UTF8.self))])
-        }
+      store.afterwards { [self] store in
+        keep(record, in: store)
         responder.respond(response)
       }
+    }
+  }
+
+  /// Writes the record of a change that is made, of which the client must learn. The log keeps what the store cannot.
+  func keep(_ record: AuditRecord, in store: any DocumentStore) {
+    do throws(StoreError) {
+      try store.commit([.add(record.document)])
+    } catch {
+      log.write(
+        .error, "auditRecordNotKept",
+        [("error", error.message), ("record", String(decoding: record.bytes, as: UTF8.self))])
     }
   }
 

@@ -29,20 +29,21 @@ final class AuditedDocuments: DocumentStore {
     let before = try predecessor(subject.kind, subject.id)
     // Nothing has changed, such as when a revoked key is revoked.
     if before == subject.content { return try base.commit(writes) }
-    try base.commit(writes + record(subject.kind, before, subject.content))
+    let record = record(subject.kind, before, subject.content)
+    try base.commit(writes + (record.map { [.add($0.document)] } ?? []))
   }
 
   /// A process that dies before the record leaves a key or an endpoint whose secret nobody has.
   func addSecret(_ document: StoredDocument) throws(StoreError) {
     try base.addSecret(document)
-    try base.commit(record(document.kind, nil, document.content))
+    if let record = record(document.kind, nil, document.content) { log.keep(record, in: base) }
   }
 
   func replaceDocument(
     _ kind: StoredDocument.Kind, id: String, _ old: [UInt8], with new: [UInt8]
   ) throws(StoreError) -> Bool {
     guard try base.replaceDocument(kind, id: id, old, with: new) else { return false }
-    try base.commit(record(kind, old, new))
+    if let record = record(kind, old, new) { log.keep(record, in: base) }
     return true
   }
 
@@ -68,10 +69,9 @@ final class AuditedDocuments: DocumentStore {
     return try base.document(kind, id: "\(id[..<end])@\(version - 1)")
   }
 
-  private func record(_ kind: StoredDocument.Kind, _ before: [UInt8]?, _ after: [UInt8]?) -> [StoreWrite] {
+  private func record(_ kind: StoredDocument.Kind, _ before: [UInt8]?, _ after: [UInt8]?) -> AuditRecord? {
     let shown = { self.shown(kind, $0) }
-    guard let record = note.take(before: before.flatMap(shown), after: after.flatMap(shown)) else { return [] }
-    return [.add(log.completed(record).document)]
+    return note.take(before: before.flatMap(shown), after: after.flatMap(shown)).map(log.completed)
   }
 
   /// A document as people see it, without its secrets; nil for one that stands for a removal.
