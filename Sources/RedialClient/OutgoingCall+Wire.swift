@@ -20,7 +20,7 @@ private struct WireCall: Encodable {
     case url, method, headers, body, json, bodyBase64, policy, delay, startAt, target, idempotent, onRepeat,
       description, labels,
       callback
-    case capture, orderingKey, priority, redirects
+    case capture, orderingKey, priority, redirects, sensitive, redact
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -42,6 +42,8 @@ private struct WireCall: Encodable {
     case .at(let date): try members.encode(WireTime.text(date, part: "start"), forKey: .startAt)
     }
     try members.encodeIfPresent(call.target, forKey: .target)
+    if call.isSensitive { try members.encode(true, forKey: .sensitive) }
+    if !call.redact.isEmpty { try members.encode(call.redact, forKey: .redact) }
     if !call.isIdempotent { try members.encode(false, forKey: .idempotent) }
     try members.encodeIfPresent(call.onRepeat?.rawValue, forKey: .onRepeat)
     try members.encodeIfPresent(call.description, forKey: .description)

@@ -49,6 +49,10 @@ public struct OutgoingCall: Sendable {
   public var maxRedirects: Int?
   /// Response header fields whose values the service does not keep, up to 100 names, besides those of its own settings.
   public var redactedHeaders: [String]
+  /// Whether nobody may see its payloads, and they are erased when it ends; its answers are not kept at all.
+  public var isSensitive: Bool
+  /// JSON Pointers (RFC 6901), at most 20, to members of JSON bodies that nobody sees, such as `/card/number`.
+  public var redact: [String]
 
   /// Creates a call; omitted arguments have the service's defaults.
   public init(
@@ -56,7 +60,7 @@ public struct OutgoingCall: Sendable {
     start: Start = .now, target: String? = nil, isIdempotent: Bool = true, onRepeat: OnRepeat? = nil,
     description: String? = nil, labels: [String: String] = [:],
     callback: Callback? = nil, captureBytes: Int? = nil, orderingKey: String? = nil, priority: Int? = nil,
-    maxRedirects: Int? = nil, redactedHeaders: [String] = []
+    maxRedirects: Int? = nil, redactedHeaders: [String] = [], isSensitive: Bool = false, redact: [String] = []
   ) {
     self.url = url
     self.method = method
@@ -75,6 +79,8 @@ public struct OutgoingCall: Sendable {
     self.priority = priority
     self.maxRedirects = maxRedirects
     self.redactedHeaders = redactedHeaders
+    self.isSensitive = isSensitive
+    self.redact = redact
   }
 
   /// A request body.

@@ -2,7 +2,7 @@
 
 import json
 
-from processes import run, wait_until
+from processes import run
 from test_events import Stream
 
 CARD, PIN = "4111-1111", "pin-0815"
@@ -96,3 +96,15 @@ def test_a_target_and_a_rule_name_members_too(redial, receiver):
         refused = service("POST", "/v1/calls", {"url": target.url, "redact": wrong})
         assert refused.status == 422 and refused.json["errors"][0]["pointer"].startswith("/redact"), refused.body
         assert service("PUT", f"/v1/targets/{key}", {"redact": wrong}).status == 422
+
+
+def test_the_command_says_it_too(redial, receiver):
+    target = receiver()
+    service = redial()
+    done = run("call", target.url, "--data", '{"a": 1}', "--sensitive", "--redact", "/a", "--redact", "/b", "--json",
+               "--server", service.url)
+    call = json.loads(done.stdout)
+    assert (call["sensitive"], call["redact"], call["state"]) == (True, ["/a", "/b"], "succeeded"), done.stderr
+    assert json.loads(target.requests[0].body) == {"a": 1}
+    shown = run("get", call["id"], "--request", "--server", service.url).stdout
+    assert "sensitive: its payloads are not shown" in shown and "erased" in shown

@@ -140,6 +140,7 @@ def test_a_crash_leaves_nothing_of_an_ended_call_and_all_of_a_waiting_one(redial
     service.ended(waiting)
     assert json.loads(target.requests[seen].body) == {"card": BODY}
     service.terminate()
+    assert run("doctor", "--store", f"sqlite:{service.store}").returncode == 0
     assert not found(of_store(service, None))
 
 
@@ -189,3 +190,14 @@ def test_a_replay_cannot_show_what_its_original_hides(redial, receiver):
     assert again.status == 202 and again.json["sensitive"], again.body
     assert service.ended(again.json["id"])["contentErasedAt"]
     assert json.loads(target.requests[0].body) == {"card": BODY} and not other.requests
+
+
+def test_a_forwarded_request_can_be_sensitive(redial, receiver):
+    target = receiver(lambda request: (200, {}, REPLY.encode()))
+    service = redial()
+    answer = service("POST", f"/v1/forward/{target.url}/pay?who={QUERY}", BODY,
+                     {"Redial-Sensitive": "true", "Redial-Redact": '["/card"]', "x-mine": FIELD, "Prefer": "wait=30"})
+    assert (answer.status, answer.json["sensitive"], answer.json["redact"]) == (200, True, ["/card"]), answer.body
+    assert not found(answer.body) and target.requests[0].body == BODY.encode()
+    refused = service("POST", f"/v1/forward/{target.url}", BODY, {"Redial-Sensitive": "yes"})
+    assert refused.status == 422 and refused.json["errors"][0]["header"] == "Redial-Sensitive", refused.body

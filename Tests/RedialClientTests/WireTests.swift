@@ -233,7 +233,7 @@ struct WireTests {
       isIdempotent: false, labels: ["team": "payments", "ü": ""],
       callback: OutgoingCall.Callback(hooks, events: [.tripped, .failed]), captureBytes: 0, orderingKey: "customer-7",
       priority: 9,
-      maxRedirects: 3, redactedHeaders: ["X-Secret"])
+      maxRedirects: 3, redactedHeaders: ["X-Secret"], isSensitive: true, redact: ["/card/number"])
     let read = try Self.read(call)
     #expect(read.spec.url == "http://127.0.0.1:1/%C3%BC")
     #expect(read.spec.method == "PATCH")
@@ -249,6 +249,7 @@ struct WireTests {
     #expect(read.spec.orderingKey == "customer-7")
     #expect(read.spec.priority == 9)
     #expect(read.spec.maxRedirects == 3)
+    #expect(read.spec.isSensitive && read.spec.redact.map(\.text) == ["/card/number"])
     #expect(read.spec.redactedHeaders == ["x-secret"] || read.spec.redactedHeaders == ["X-Secret"])
   }
 

@@ -265,9 +265,10 @@ struct Invariants {
       case .update(let id, _, _): touched.append(id)
       case .discard(let id):
         require(stories[id]?.isAcknowledged != true, "\(id) was acknowledged, and then removed")
-      case .erase(let id, _):
+      case .erase(let id, let spec):
+        // The store refuses it before the end; a sensitive call is erased with it.
         require(
-          before.rows[id]?.record.progress.state.isFinal == true,
+          spec.isSensitive || before.rows[id]?.record.progress.state.isFinal == true,
           "the content of \(id) was erased, and it had not ended")
       case .retried(let id, _):
         let reruns = Array((after.rows[id]?.reruns ?? [:]).values)

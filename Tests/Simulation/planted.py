@@ -40,9 +40,11 @@ BUGS = [
         "    if PLANTED, let start = afterCommit.popLast() { effects.actions.append(start) }\n")),
     # Lost writes.
     bug("the write of an end lost, one in eight", 50, (
-        ENGINE, "    writes.append(.update(id, record.progress, attempt))\n    roster.countUnfinished",
+        ENGINE, "    writes.append(.update(id, record.progress, attempt))\n    if record.spec.isSensitive",
         "    if !PLANTED || now.microseconds % 8 != 0 { writes.append(.update(id, record.progress, attempt)) }\n"
-        "    roster.countUnfinished")),
+        "    if record.spec.isSensitive")),
+    bug("a sensitive call that ended keeps its request", 50, (
+        ENGINE, "if record.spec.isSensitive { writes", "if !PLANTED, record.spec.isSensitive { writes")),
     bug("decisions during a store failure lost", 200, (
         ENGINE, "dropRefused(over.stuck.writes + over.later.writes)",
         "dropRefused(over.stuck.writes + (PLANTED ? [] : over.later.writes))")),

@@ -25,8 +25,9 @@ struct ForwardOptions {
       labels.append(label)
       return nil
     case _ where !isFirst: return Self.problem(name, "is given twice")
-    case "policy", "callback", "capture", "redirects", "sign": return takeJSON(name, value)
-    case "priority", "idempotent": return takeJSON(name, value == "?1" ? "true" : value == "?0" ? "false" : value)
+    case "policy", "callback", "capture", "redirects", "redact", "sign": return takeJSON(name, value)
+    case "priority", "idempotent", "sensitive":
+      return takeJSON(name, value == "?1" ? "true" : value == "?0" ? "false" : value)
     default:
       guard let member = Self.texts[name] else { return Self.problem(name, "is not an option") }
       var writer = JSONWriter()
@@ -44,7 +45,9 @@ struct ForwardOptions {
       case "capture": "capture"
       case "redirects": "redirects"
       case "sign": "sign"
+      case "redact": "redact"
       case "priority": "priority"
+      case "sensitive": "sensitive"
       default: "idempotent"
       }
     // A callback may be only its URL, and a policy or what signs only its name.
@@ -105,7 +108,7 @@ struct ForwardOptions {
   private static func form(of name: Substring) -> String {
     switch name {
     case "priority": "must be a whole number"
-    case "idempotent": "must be true or false (or ?1 or ?0)"
+    case "idempotent", "sensitive": "must be true or false (or ?1 or ?0)"
     case "policy": "must be the name of a policy, or a policy as JSON"
     case "callback": "must be a URL, or a callback as JSON"
     default: "must be JSON"

@@ -69,6 +69,12 @@ extension Command {
       name: "--on-repeat", form: "RULE",
       summary: "What the same key does once the call has failed: rerun or answer [the service's setting onRepeat].",
       values: .words(RepetitionRule.allCases.map(\.rawValue))),
+    Option(
+      name: "--sensitive",
+      summary: "Show nobody its header fields, bodies and query, and erase them when it ends; see docs/payloads.md."),
+    Option(
+      name: "--redact", form: "POINTER", summary: "A member of JSON bodies that nobody sees, such as /card/number.",
+      repeats: true),
     Option(name: "--description", form: "TEXT", summary: "What the call is for, for people."),
     Option(name: "--label", form: "NAME=VALUE", summary: "A label of the call.", repeats: true),
     Option(name: "--callback", form: "URL", summary: "URL that gets a webhook when the call ends."),
@@ -169,6 +175,14 @@ struct CallCommand {
       } else {
         writer.field("bodyBase64", Base64.encode(bytes))
       }
+    }
+    if arguments.has("--sensitive") { writer.field("sensitive", true) }
+    let pointers = arguments.all("--redact")
+    if !pointers.isEmpty {
+      writer.key("redact")
+      writer.beginArray()
+      for pointer in pointers { writer.string(pointer) }
+      writer.endArray()
     }
     if arguments.has("--not-idempotent") { writer.field("idempotent", false) }
     if let rule = arguments.value("--on-repeat") { writer.field("onRepeat", rule) }
