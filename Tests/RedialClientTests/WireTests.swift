@@ -249,7 +249,8 @@ struct WireTests {
     #expect(read.spec.orderingKey == "customer-7")
     #expect(read.spec.priority == 9)
     #expect(read.spec.maxRedirects == 3)
-    #expect(read.spec.isSensitive && read.spec.redact.map(\.text) == ["/card/number"])
+    let spec = String(decoding: read.spec.canonicalJSON, as: UTF8.self)
+    #expect(read.spec.isSensitive && spec.contains(#""redact":["/card/number"]"#))
     #expect(read.spec.redactedHeaders == ["x-secret"] || read.spec.redactedHeaders == ["X-Secret"])
   }
 
