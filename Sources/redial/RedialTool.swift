@@ -35,7 +35,8 @@ enum RedialTool {
     .serve, .dev, .call, .batch, .get, .attempts, .list, .cancel, .retry, .replay, .erase, .status, .statistics,
     .instances,
     .issues, .alerts, .operations, .targets, .policies, .webhooks,
-    .preview, .simulate, .events, .keys, .doctor, .backup, .export, .importing, .salvage, .migrate, .makeTables, .flaky,
+    .preview, .simulate, .events, .keys, .doctor, .backup, .export, .importing, .salvage, .migrate, .rekey, .makeTables,
+    .flaky,
     .webhookSecret, .health, .completion, .version,
   ]
 
