@@ -116,8 +116,7 @@ let package = Package(
     module(
       "RedialPostgres",
       [
-        "RedialStore", "RedialLanes", "RedialModel", "RedialText", "RedialJSON", "RedialCore", "CDocuments",
-        "CPostgres",
+        "RedialStore", "RedialLanes", "RedialModel", "RedialText", "RedialCore", "CDocuments", "CPostgres",
       ], settings: small),
     module("RedialTransport", ["RedialLanes", "RedialModel", "RedialText", "RedialCore", "CCurl", "CLinux"]),
     module("HTTPServer", ["RedialLanes", "CLinux", "CZlib"]),

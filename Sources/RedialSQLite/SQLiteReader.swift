@@ -174,6 +174,16 @@ package final class SQLiteReader: CallReader {
     try withLog { connection, logged throws(StoreError) in try connection.lateness(at: now, logged) }
   }
 
+  /// How many calls there are up to two places.
+  func rekeyProgress(_ place: Int64, _ last: Int64) throws(StoreError) -> RekeyProgress {
+    try withConnection { connection throws(StoreError) in
+      let sql = "SELECT count(*) FROM requests WHERE id <= "
+      let done = try connection.connection.value("count the calls", sql + "\(place)") { Int($0.integer(0)) }
+      let all = try connection.connection.value("count the calls", sql + "\(last)") { Int($0.integer(0)) }
+      return RekeyProgress(done: done ?? 0, all: all ?? 0)
+    }
+  }
+
   /// Throws if the store does not work.
   package func ping() throws(StoreError) {
     try withConnection { connection throws(StoreError) in try connection.ping() }

@@ -15,6 +15,8 @@ extension SQLiteStore {
     // Also without a commit, so that an idle service notices before the next call.
     try file.checkPlace()
     try foldIfIdle()
+    // What is to be removed waits until all is sealed by new keys.
+    if try rekeyIfWanted() { return TidyStep(removed: 0, isDone: false) }
     if time.isDue(at: now), !isShortOfRoom { try transaction { () throws(StoreError) in try time.write() } }
     let end = ContinuousClock.now + budget
     let usedBytes = try pages.usedBytes()

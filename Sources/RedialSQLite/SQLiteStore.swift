@@ -28,6 +28,8 @@ package final class SQLiteStore: CallStore {
   let pages: PageRelease
   let service: ServiceTables
   let vault: Vault
+  /// What seals calls again; nil if that was never wanted.
+  var rekeyRows: RekeyRows?
 
   /// Opens the store in a file. The file and its folder are created if they do not exist.
   ///

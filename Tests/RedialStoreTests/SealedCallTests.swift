@@ -158,6 +158,63 @@ struct SealedCallTests {
     #expect(log.damaged.first?.message.contains("the store does not have") == true)
   }
 
+  @Test("all is sealed by new keys, also when it is interrupted after any step", arguments: [true, false])
+  func rekey(packed: Bool) throws {
+    // Some from before there was a key.
+    let plain = try SQLiteStore(path: path)
+    try plain.commit([.insert(Sample.call(9, .scheduled, due: Sample.time(9), body: Array("plain".utf8)))])
+    try plain.commit([.put(StoredDocument(.alert, id: "a", Array("{}".utf8)))])
+    plain.close()
+    try store(packed: packed).close()
+    func keys(_ store: SQLiteStore) throws -> [String] { try store.documents(.dataKey).map(\.id).sorted() }
+    func shown(_ store: SQLiteStore) throws -> [[UInt8]] {
+      let reader = try SQLiteReader(path: path, beside: store)
+      return try ([1, 2, 3, 4, 5, 9] as [Int]).map { number in
+        let call = try #require(try reader.call(Sample.id(number), in: nil, allResponses: true))
+        return call.record.spec.canonicalJSON + call.record.body
+          + call.attempts.flatMap { ($0.response?.body ?? []) + Array(($0.failure?.message ?? "").utf8) }
+      }
+    }
+    var before: [[UInt8]] = []
+    var steps = 0
+    while true {
+      let store = try SQLiteStore(path: path, vault: TestKey.vault())
+      if before.isEmpty {
+        before = try shown(store)
+        #expect(try keys(store) == ["default@1"])
+        try store.beginRekey()
+      }
+      let step = try store.rekeyStep()
+      #expect(try shown(store) == before)
+      let isDone = try step == nil && store.setting(SQLiteStore.rekeySetting) == nil
+      if isDone { #expect(try keys(store) == ["*@1", "default@2"]) }
+      // As a killed process does.
+      store.file.close()
+      steps += 1
+      if isDone { break }
+    }
+    #expect(steps == 2)
+    let store = try SQLiteStore(path: path, vault: TestKey.vault())
+    defer { store.close() }
+    #expect(try shown(store) == before)
+    #expect(try bytes("spec FROM requests WHERE id = ID", 9, in: store).first == SealedForm.marker)
+    #expect(try store.documents(.alert).map(\.content) == [Array("{}".utf8)])
+  }
+
+  @Test("with the key of a namespace its payloads are erased, and never served as something else")
+  func erasedNamespace() throws {
+    let store = try store(packed: true)
+    defer { store.close() }
+    #expect(try store.eraseKeys(of: .default) == 1)
+    let reader = try SQLiteReader(path: path, beside: store)
+    let error = #expect(throws: StoreError.self) { try reader.call(Sample.id(3), in: nil, allResponses: true) }
+    #expect(error?.message.contains("was erased with the key of the namespace default") == true)
+    let fresh = Sample.call(7, .held, due: Sample.time(7), body: Array("new".utf8))
+    try store.commit([.insert(fresh)])
+    #expect(try reader.call(fresh.id, in: nil, allResponses: true)?.record.body == Array("new".utf8))
+    #expect(try store.eraseKeys(of: .default) == 1)
+  }
+
   @Test("an archive's lines are sealed, and open with the archive's key alone")
   func archiveLines() throws {
     let vault = TestKey.vault()

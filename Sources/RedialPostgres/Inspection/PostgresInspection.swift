@@ -16,6 +16,7 @@ package final class PostgresInspection: StoreInspection {
   private let connection: PostgresConnection
   private let snapshots: Snapshots
   private let server: ServerInspection
+  private let vault: Vault
   private let patience: Duration
   private let clock: (@Sendable () -> Timestamp)?
   private var integrity = StoreFinding(check: .integrity)
@@ -40,6 +41,7 @@ package final class PostgresInspection: StoreInspection {
     try settings.check()
     place = settings.place
     self.clock = clock
+    vault = settings.vault
     self.patience = patience
     do throws(PostgresFailure) {
       connection = try PostgresConnection(settings)
@@ -100,6 +102,15 @@ package final class PostgresInspection: StoreInspection {
         calls.remains.misplaced, sharing.leases, sharing.ledger, calls.calls.miscounted, calls.calls.halfEnded,
         calls.remains.halfEnded, calls.calls.unordered, calls.remains.turns, turns, counts,
       ] + late + (isLive ? [sharing.expired] : []) + unowned
+    if vault.sealsAll {
+      try check("what is readable") { () throws(PostgresFailure) in
+        let rows = try snapshots.rows([PostgresStatement(Self.readable)])[0]
+        let (calls, attempts, documents) = (rows.integer(0, 0), rows.integer(0, 1), rows.integer(0, 2))
+        if let warning = StoreWarning.readable(calls: Int(calls), attempts: Int(attempts), documents: Int(documents)) {
+          warnings.append(warning)
+        }
+      }
+    }
     return StoreReport(
       place: place, isLive: isLive, calls: calls.calls.count, usage: usage, findings: StoreFinding.joined(found),
       warnings: warnings)
@@ -126,6 +137,13 @@ package final class PostgresInspection: StoreInspection {
     }
   }
 
+  private static let readable = PostgresQuery(
+    "inspect_readable", "look for readable values",
+    """
+    SELECT (SELECT count(*) FROM requests WHERE substr(spec, 1, 1) <> '\\xf5'::bytea),
+      (SELECT count(*) FROM attempts WHERE truncated & 2 = 0 OR substr(failure_message, 1, 1) <> chr(1)),
+      (SELECT count(*) FROM documents WHERE kind <> 'dataKey' AND substr(content, 1, 1) <> '\\xf5'::bytea)
+    """)
   private static let live = PostgresQuery(
     "inspect_live", "look for instances",
     """

@@ -92,9 +92,11 @@ package final class SQLiteInspection: StoreInspection {
     try check { () throws(StoreError) in findings.append(try keptCounts()) }
     var size = try usage.usage()
     try check { () throws(StoreError) in size = try usageWithLog() }
+    var warnings: [StoreWarning] = []
+    try check { () throws(StoreError) in warnings += try readable() }
     return StoreReport(
       place: connection.path, isLive: isLive, calls: calls.count, usage: size,
-      findings: [integrity] + findings)
+      findings: [integrity] + findings, warnings: warnings)
   }
 
   /// Closes the file.
@@ -216,6 +218,20 @@ package final class SQLiteInspection: StoreInspection {
       try leases.addMiscounts(to: &finding)
     }
     return finding
+  }
+
+  /// What is not sealed although there is a key.
+  private func readable() throws(StoreError) -> [StoreWarning] {
+    guard connection.vault.sealsAll else { return [] }
+    let mark = "x'F5'"
+    func count(_ sql: String) throws(StoreError) -> Int {
+      try connection.value("look for readable values", "SELECT count(*) FROM \(sql)") { Int($0.integer(0)) } ?? 0
+    }
+    let warning = StoreWarning.readable(
+      calls: try count("requests WHERE substr(spec, 1, 1) <> \(mark)"),
+      attempts: try count("attempts WHERE truncated & 2 = 0 OR substr(failure_message, 1, 1) <> char(1)"),
+      documents: try count("documents WHERE kind <> 'dataKey' AND substr(content, 1, 1) <> \(mark)"))
+    return warning.map { [$0] } ?? []
   }
 
   private func ids(_ sql: String) throws(StoreError) -> [CallID] {

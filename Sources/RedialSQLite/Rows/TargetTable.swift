@@ -88,6 +88,11 @@ final class TargetTable {
     }
   }
 
+  /// Seals the records with secrets again, by the newest key.
+  func reseal() throws(StoreError) {
+    for (key, record) in try all() where connection.vault.seals(record) { try set(record, of: key) }
+  }
+
   /// Corrects the times that are by an earlier clock.
   func correct(by setBack: ClockSetBack) throws(StoreError) {
     for (key, record) in try all() {

@@ -51,6 +51,13 @@ struct DocumentTable {
     }
   }
 
+  /// Those of a kind that can be opened.
+  func readable(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument] {
+    select.bind(1, text: kind.rawValue)
+    return try select.rows { row throws(StoreError) in StoredDocument(kind, id: row.text(0), row.bytes(1)) }
+      .compactMap { try? connection.vault.opened($0) }
+  }
+
   /// Those of a kind that are not sealed.
   func exposed(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument] {
     select.bind(1, text: kind.rawValue)

@@ -47,6 +47,16 @@ final class ServiceTables {
     }
   }
 
+  /// Seals all documents and secrets again, by the newest key. What does not open stays as it is. Within a transaction.
+  func reseal() throws(StoreError) {
+    for name in Vault.secrets {
+      if let value = try? settings.value(of: name) { try set(name, to: value) }
+    }
+    for kind in StoredDocument.Kind.allCases where vault.seals(kind) {
+      for document in try documents.readable(kind) { try documents.put(document, isNew: false) }
+    }
+  }
+
   /// Removes the setting under a name.
   func removeSetting(_ name: String) throws(StoreError) {
     try settings.remove(name)

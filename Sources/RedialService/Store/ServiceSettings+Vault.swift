@@ -10,7 +10,10 @@ extension ServiceSettings {
   /// - Throws: If the key cannot be used.
   package func vault(made: @escaping @Sendable (_ path: String) -> Void = { _ in }) throws(ServiceStartError) -> Vault {
     if let path = encryptionKeyFile {
-      return Vault(try ServiceStartError.of { () throws(StoreError) in try KeyFile(path) }, sealsAll: true)
+      var beside: String?
+      if case .sqlite(let store) = try location() { beside = Self.absolute(store) }
+      let file = try ServiceStartError.of { () throws(StoreError) in try KeyFile(path, formerlyBeside: beside) }
+      return Vault(file, sealsAll: true)
     }
     switch try location() {
     case .sqlite(let path):

@@ -53,7 +53,9 @@ package enum StoreItem: Sendable, Hashable {
   }
 
   /// The settings that are about the place of a store and not about its data: they do not travel.
-  package static let settingsOfPlace = [MigrationMark.settingName, "peerSecret", "writtenAgainAt", ServiceTime.setting]
+  package static let settingsOfPlace = [
+    MigrationMark.settingName, "peerSecret", "writtenAgainAt", "rekey", ServiceTime.setting,
+  ]
 
   /// A target that has something to travel; nil for one whose record says nothing.
   package static func travelling(_ key: TargetKey, _ record: TargetRecord) -> StoreItem? {

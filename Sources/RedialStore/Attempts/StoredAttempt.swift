@@ -160,7 +160,7 @@ extension StoredAttempt.Response {
       isTruncated: flags & 1 != 0, head: head, body: body, inflatedSize: inflatedSize, isSealed: flags & 2 != 0)
   }
 
-  fileprivate func opened(of id: CallID, number: Int64, _ vault: Vault) throws(SealDamage) -> Self {
+  func opened(of id: CallID, number: Int64, _ vault: Vault) throws(SealDamage) -> Self {
     guard isSealed else {
       guard !vault.knows(head), !vault.knows(body) else { throw .changed }
       return self

@@ -14,6 +14,8 @@ package struct StoreWarning: Sendable, Hashable {
     case clock
     /// Transaction numbers are running out.
     case wraparound
+    /// Values are not encrypted, although there is a key for all of them.
+    case readable
     /// A check took too long and was ended.
     case unchecked
   }
@@ -26,5 +28,16 @@ package struct StoreWarning: Sendable, Hashable {
   /// Creates a warning.
   package init(_ subject: Subject, _ text: String) {
     (self.subject, self.text) = (subject, text)
+  }
+}
+
+extension StoreWarning {
+  /// How much is stored as it was before there was a key; nil if that is nothing.
+  package static func readable(calls: Int, attempts: Int, documents: Int) -> StoreWarning? {
+    guard calls + attempts + documents > 0 else { return nil }
+    return StoreWarning(
+      .readable,
+      "\(calls) calls, \(attempts) attempts and \(documents) documents are from before encryptionKeyFile was set, and are "
+        + "not encrypted; redial rekey encrypts them")
   }
 }

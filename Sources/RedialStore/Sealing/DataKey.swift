@@ -94,6 +94,14 @@ package struct StoredDataKey: StoredRecord, Hashable {
     UInt32(exactly: key) != nil && !namespace.isEmpty && generation > 0 && (wrapped.isEmpty == (erasedAt != nil))
   }
 
+  /// The same without the key, if it is of a namespace and was not erased.
+  package func erased(of namespace: Namespace) -> StoredDocument? {
+    guard self.namespace == namespace.name, erasedAt == nil else { return nil }
+    var erased = self
+    (erased.wrapped, erased.by, erased.erasedAt) = ("", "", WallTime.now)
+    return erased.document
+  }
+
   /// It as a document.
   package var document: StoredDocument { StoredDocument(.dataKey, id: "\(namespace)@\(generation)", bytes) }
 

@@ -12,23 +12,24 @@ package final class KeyFile: KeyKeeper {
   }
 
   private let path: String
-  /// Whether it lies beside the store, and is made when it is first needed.
-  private let isBeside: Bool
   private let keys: Mutex<[Key]>
   /// Is called when the file was made.
   private let made: @Sendable (_ path: String) -> Void
 
   /// Reads the file that a setting names.
-  package init(_ path: String) throws(StoreError) {
-    (self.path, isBeside, made) = (path, false, { _ in })
-    keys = Mutex(try Self.read(path, isOptional: false))
+  ///
+  /// - Parameter store: A store that may have a key file beside it from before. That key unwraps, too.
+  package init(_ path: String, formerlyBeside store: String? = nil) throws(StoreError) {
+    (self.path, made) = (path, { _ in })
+    let older = try store.map { store throws(StoreError) in try Self.read(store + ".key", isOptional: true) }
+    keys = Mutex(try Self.read(path, isOptional: false) + (older ?? []))
   }
 
   /// The file beside a store, if there is one yet.
   ///
   /// - Parameter made: Is called when the file was made.
   package init(besideStore path: String, made: @escaping @Sendable (_ path: String) -> Void) throws(StoreError) {
-    (self.path, isBeside, self.made) = (path + ".key", true, made)
+    (self.path, self.made) = (path + ".key", made)
     keys = Mutex(try Self.read(path + ".key", isOptional: true))
   }
 

@@ -1,3 +1,5 @@
+internal import RedialModel
+
 /// The bytes of a sealed value: a byte that tells it from a plain one, the number of its data key (4 bytes), and chunks, each of
 /// a nonce, the encrypted bytes and a tag. All chunks but the last have 64 KiB of the value, so any of them can be opened alone.
 package enum SealedForm {
@@ -28,6 +30,11 @@ package enum SealedForm {
   package static func range(ofChunk chunk: Int, in sealed: Int) -> Range<Int> {
     let first = headBytes + chunk * (chunkBytes + chunkRoom)
     return first..<min(sealed, first + chunkBytes + chunkRoom)
+  }
+
+  /// The sealed value in a column of text; nil for a plain one.
+  static func bytes(of text: String) -> [UInt8]? {
+    text.hasPrefix(textPrefix) ? Base64.decode(String(text.dropFirst(textPrefix.count))) : nil
   }
 
   /// Whether bytes are sealed, where a plain value is JSON or nothing.

@@ -116,6 +116,19 @@ package final class Vault: Sendable {
     return stored.document
   }
 
+  /// What has data keys: namespaces, and the service.
+  package var namespaces: [String] { state.withLock { $0.keys.current.keys.sorted() } }
+
+  /// The number of the key that seals the new values of a namespace.
+  func currentKey(of namespace: String) -> UInt32? { state.withLock { $0.keys.current[namespace]?.id } }
+
+  /// Whether a newer data key has replaced one.
+  package func isReplaced(_ document: StoredDocument) throws(StoreError) -> Bool {
+    let stored = try StoredDataKey(document)
+    guard stored.erasedAt == nil else { return false }
+    return state.withLock { $0.keys.current[stored.namespace]?.generation ?? 0 } > stored.generation
+  }
+
   /// Takes a new data key that is part of a transaction, until ``didCommit()`` or ``didRollBack()``.
   package func add(_ document: StoredDocument) throws(StoreError) {
     let stored = try StoredDataKey(document)

@@ -1,0 +1,207 @@
+"""Encryption at rest: what files, archives and memory dumps do not show, and new keys."""
+
+import base64
+import json
+import os
+import pathlib
+import resource
+import signal
+import sqlite3
+import subprocess
+
+import pytest
+
+from processes import BINARY, BOUND, environment, run, wait_until
+
+# Each is in another part of a call. They are longer than all registers of a processor, which a dump has.
+SECRETS = {part: f"{part}-known-{os.urandom(200).hex()}" for part in ("query", "field", "body", "large", "answer", "head", "callback", "policy")}
+SECRETS["policy"] = SECRETS["policy"][:255]
+
+
+def key_file(folder, name="redial.key"):
+    path = folder / name
+    path.write_text(base64.b64encode(os.urandom(32)).decode() + "\n")
+    path.chmod(0o600)
+    return {"REDIAL_ENCRYPTION_KEY_FILE": str(path)}
+
+
+def found(files, secrets):
+    """Which secrets are in which files, also in base 64."""
+    shown = []
+    for file in files:
+        if not file.is_file():
+            continue
+        content = file.read_bytes()
+        for secret in secrets:
+            plain = secret.encode()
+            for form in [plain] + [base64.b64encode(bytes(shift) + plain)[4:-4] for shift in range(3)]:
+                if form in content:
+                    shown.append((file.name, secret))
+    return sorted(set(shown))
+
+
+def files(service, cluster):
+    """All that the store and the log are in."""
+    if cluster:
+        cluster.query("CHECKPOINT")
+        return [service.log, *(path for path in cluster.data.rglob("*"))]
+    return [service.log, *service.store.parent.glob("redial.db*")]
+
+
+def dump(service):
+    """The core dump of a process that crashes, if this system writes one into a file here."""
+    process = service.process.pid
+    assert int(pathlib.Path(f"/proc/{process}/coredump_filter").read_text(), 16) == 0
+    pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text().strip()
+    folder = pathlib.Path(os.readlink(f"/proc/{process}/cwd"))
+    resource.prlimit(process, resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    # A signal that makes a dump and that no run time catches.
+    service.process.send_signal(signal.SIGSYS)
+    service.process.wait(BOUND)
+    if pattern not in ("core", "core.%p"):
+        return []
+    cores = [file for name in ("core", f"core.{process}") if (file := folder / name).exists()]
+    assert cores, "it has left no dump"
+    return cores
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_nothing_of_a_run_with_known_secrets_is_readable_anywhere(redial, instances, receiver, tmp_path, kind):
+    target = receiver(lambda request: (503 if "again" in request.path else 200, {"x-head": SECRETS["head"]}, SECRETS["answer"].encode()))
+    env, cluster = key_file(tmp_path), None
+    if kind == "postgresql":
+        cluster, (service,) = instances(1, env=env)
+    else:
+        service = redial(env=env)
+    store = [cluster.url if cluster else f"sqlite:{service.store}"]
+    endpoint = service("POST", "/v1/webhook-endpoints", {"url": f"{target.url}/hook?token={SECRETS['query']}", "events": ["call.succeeded"]})
+    assert endpoint.status == 201, endpoint.body
+    secrets = [*SECRETS.values(), endpoint.json["secret"].removeprefix("whsec_")]
+    call = {
+        "url": f"{target.url}/a?token={SECRETS['query']}", "method": "POST", "headers": {"authorization": SECRETS["field"]},
+        "body": SECRETS["body"], "callback": {"url": f"{target.url}/{SECRETS['callback']}"}, "description": SECRETS["policy"]}
+    large = call | {"body": (SECRETS["large"] + "\n") * 400}
+    ended = [service.submit(**call) for _ in range(5)] + [service.submit(**large)]
+    # One that cannot be reached has a failure; one waits.
+    failed = service.submit(**call | {"url": f"http://127.0.0.1:9/{SECRETS['query']}", "policy": {"maxAttempts": 2, "backoff": {"initial": "10ms"}}})
+    waiting = service.submit(**call, delay="1h")
+    again = service.submit(**call | {"url": f"{target.url}/again?token={SECRETS['query']}"})
+    for identity in ended + [failed]:
+        service.ended(identity)
+    wait_until(lambda: service.get(again)["attemptCount"] > 0, "it was tried")
+    secrets.append(run("webhook-secret", "--store", *store, env=env).stdout.strip().removeprefix("whsec_"))
+    service.kill()
+    assert found(files(service, cluster), secrets) == []
+    service.start()
+    assert {r.body.decode() for r in target.requests if r.path.startswith("/a")} == {call["body"], large["body"]}
+    answer = service("GET", f"/v1/calls/{ended[0]}/attempts")
+    assert answer.status == 200, answer.body
+    later = service.submit(**call)
+    assert service.ended(later)["state"] == "succeeded"
+    assert service.get(waiting)["state"] == "scheduled"
+    backup, export = tmp_path / "backup.out", tmp_path / "export.jsonl"
+    assert run("backup", backup, "--store", *store, env=env).returncode == 0
+    assert run("export", "-o", export, "--store", *store, env=env).returncode == 0
+    cores = dump(service)
+    try:
+        assert found([*files(service, cluster), backup, export], secrets) == []
+        assert found(cores, SECRETS.values()) == []
+    finally:
+        for core in cores:
+            core.unlink(missing_ok=True)
+    # With the key all of it is there, in another store too; without it nothing is lost.
+    plain = run("export", "--decrypt", "--store", *store, env=env).stdout
+    assert SECRETS["query"] in plain
+    copy = f"sqlite:{tmp_path}/copy.db"
+    assert "encryptionKeyFile" in run("import", "--store", copy, export).stderr
+    assert run("import", "--store", copy, export, env=env).returncode == 0
+    assert found(tmp_path.glob("copy.db*"), secrets) == []
+    assert SECRETS["query"] in run("export", "--decrypt", "--store", copy, env=env).stdout
+    other = key_file(tmp_path, "other.key")
+    for wrong in (None, other):
+        refused = run("serve", "--listen", "127.0.0.1:0", "--store", *store, env=wrong)
+        assert refused.returncode == 3 and "encryptionKeyFile" in refused.stderr, refused
+    service.start()
+    assert service.get(waiting)["state"] == "scheduled" and service.get(later)["state"] == "succeeded"
+
+
+def batch(service, url, count):
+    for start in range(0, count, 500):
+        calls = [{"url": url, "delay": "1h", "method": "POST", "body": f"body {n} " * 30} for n in range(start, start + 500)]
+        assert service("POST", "/v1/calls/batch", calls).status == 200
+
+
+def contents(store, env):
+    """All calls of a store, without what differs."""
+    lines = [json.loads(line) for line in run("export", "--calls", "--decrypt", "--store", store, env=env).stdout.splitlines()]
+    return {line["id"]: (line["body"], json.dumps(line["spec"])) for line in lines}
+
+
+def keys(service, env):
+    """The numbers of the data keys that the store has."""
+    with sqlite3.connect(service.store) as database:
+        return {row[0] for row in database.execute("SELECT id FROM documents WHERE kind = 'dataKey'")}
+
+
+def test_new_keys_are_made_beside_the_running_service_and_a_kill_loses_nothing(redial, receiver, tmp_path):
+    env = key_file(tmp_path)
+    service = redial()
+    store = f"sqlite:{service.store}"
+    # From before there was a key.
+    batch(service, receiver().url, 1000)
+    assert service.terminate() == 0
+    service.env = env
+    service.start()
+    batch(service, receiver().url, 2000)
+    before = contents(store, env)
+    assert len(before) == 3000
+    assert "1000 calls, 0 attempts and 0 documents" in run("doctor", "--store", store, env=env).stdout
+    process = subprocess.Popen([BINARY, "rekey", "--store", store], env=environment(env), stderr=subprocess.PIPE, text=True)
+
+    def place():
+        with sqlite3.connect(service.store) as database:
+            row = database.execute("SELECT value FROM settings WHERE name = 'rekey'").fetchone()
+        return row and int(row[0].split()[0])
+    wait_until(place, "it has begun")
+    service.kill()
+    assert process.wait(BOUND) == 1 and "next start goes on" in process.stderr.read()
+    assert contents(store, env) == before
+    service.start()
+    wait_until(lambda: place() is None, "it has ended")
+    assert contents(store, env) == before
+    assert all(not name.endswith("@1") or name == "*@1" for name in keys(service, env))
+    done = run("rekey", "--store", store, env=env)
+    assert done.returncode == 0 and contents(store, env) == before, done
+    assert service.terminate() == 0
+    done = run("rekey", "--store", store, env=env)
+    assert done.returncode == 0 and contents(store, env) == before, done
+    checked = run("doctor", "--store", store, env=env)
+    assert checked.returncode == 0 and "not encrypted" not in checked.stdout, checked
+    assert b"body 1 body 1" not in service.store.read_bytes()
+
+
+def test_new_keys_for_a_database_without_instances_and_an_end_in_between(instances, receiver, tmp_path):
+    env = key_file(tmp_path)
+    cluster, (service,) = instances(1, env=env)
+    url = receiver().url
+    ended = service.submit(url=url, method="POST", body="ended")
+    service.ended(ended)
+    batch(service, url, 1500)
+    assert "use" in run("rekey", "--store", cluster.url, env=env).stderr
+    assert service.terminate() == 0
+    before = contents(cluster.url, env)
+    process = subprocess.Popen([BINARY, "rekey", "--store", cluster.url], env=environment(env))
+    wait_until(lambda: cluster.query("SELECT value FROM redial.settings WHERE name = 'rekey' AND value NOT LIKE '0 %'", "redial"), "it goes on")
+    process.kill()
+    process.wait(BOUND)
+    done = run("rekey", "--store", cluster.url, env=env)
+    assert done.returncode == 0, done
+    checked = run("doctor", "--store", cluster.url, env=env)
+    assert checked.returncode == 0 and "not encrypted" not in checked.stdout, checked
+    assert contents(cluster.url, env) == before
+    names = {row[0] for row in cluster.query("SELECT id FROM redial.documents WHERE kind = 'dataKey'", "redial")}
+    assert "default@2" in names and "default@1" not in names
+    erased = run("rekey", "--erase-namespace", "default", "--store", cluster.url, env=env)
+    assert erased.returncode == 0, erased
+    refused = run("export", "--calls", "--decrypt", "--store", cluster.url, env=env)
+    assert refused.returncode == 1 and "was erased with the key of the namespace default" in refused.stderr
