@@ -9,7 +9,7 @@ internal import Synchronization
 final class AttemptCredentials: Sendable {
   let known: NamedCredentials
   private let state = Mutex(State())
-  private let shared: SharedTokens?
+  private let shared: (any TokenSharing)?
   private let log: Log
 
   private struct State: Sendable {
@@ -23,7 +23,7 @@ final class AttemptCredentials: Sendable {
   private static let firstFetch: UInt64 = 1 << 63
 
   /// - Parameter shared: Where instances on one store leave tokens; nil if there can be no others.
-  init(_ known: NamedCredentials, shared: SharedTokens? = nil, log: Log) {
+  init(_ known: NamedCredentials, shared: (any TokenSharing)? = nil, log: Log) {
     (self.known, self.shared, self.log) = (known, shared, log)
   }
 
