@@ -40,7 +40,8 @@ package enum SettingGroup: String, Sendable, CaseIterable {
       ]
     case .store:
       [
-        "store", "storePasswordFile", "encryptionKeyFile", "leaseDuration", "peerURL", "retentionTime",
+        "store", "storePasswordFile", "encryptionKeyFile", "encryptionKeyCommand", "leaseDuration", "peerURL",
+        "retentionTime",
         "retentionBytes", "reserveBytes",
         "idempotencyTime", "onRepeat",
       ]
