@@ -169,6 +169,34 @@ struct SealingTests {
     #expect(throws: StoreError.self) { _ = try SQLiteStore(path: path) }
   }
 
+  @Test("a program can wrap the keys, and what it does wrong is said")
+  func keyCommand() throws {
+    func program(_ text: String) -> KeyCommand {
+      let path = folder.file("program-\(text.utf8.count)")
+      writeFile(path, Array("#!/bin/sh\n\(text)\n".utf8))
+      chmod(path, 0o700)
+      return KeyCommand(path)
+    }
+    // It wraps nothing: what it gets it prints.
+    let good = program("exec cat")
+    let path = folder.file("calls.db")
+    for _ in 0..<2 {
+      let store = try SQLiteStore(path: path, vault: Vault(good, sealsAll: true))
+      try store.commit([.put(StoredDocument(.alert, id: "a", Self.content))])
+      #expect(try store.documents(.alert).map(\.content) == [Self.content])
+      store.close()
+    }
+    let failing = [
+      program("exit 3"), program("echo nothing good"), program("echo AAAA"), KeyCommand(folder.file("none")),
+    ]
+    for command in failing {
+      let error = #expect(throws: StoreError.self) {
+        try SQLiteStore(path: path, vault: Vault(command, sealsAll: true))
+      }
+      #expect(error?.message.contains("encryptionKeyCommand") == true)
+    }
+  }
+
   // MARK: Stores
 
   private static let content = Array("{\"secret\":\"whsec_known\"}".utf8)

@@ -33,6 +33,8 @@ package struct ServiceSettings: Sendable {
   package var storePasswordFile: String?
   /// The file with the key that encrypts what is stored; nil to encrypt only secrets.
   package var encryptionKeyFile: String?
+  /// The program that wraps the keys in place of a file; nil if there is none.
+  package var encryptionKeyCommand: String?
   /// How long an instance that died keeps its part of a PostgreSQL store.
   package var leaseDuration = Duration.seconds(3)
   /// The URL at which other instances on the same PostgreSQL store reach this one; nil for the address that it listens

@@ -142,6 +142,9 @@ extension Setting {
       "encryptionKeyFile", \.encryptionKeyFile, "PATH",
       "File of mode 0600 with 32 random bytes in base 64, which encrypt what the store has of calls; see docs/encryption.md."
     ),
+    optionalText(
+      "encryptionKeyCommand", \.encryptionKeyCommand, "PATH",
+      "Program that wraps and unwraps keys in place of encryptionKeyFile; see docs/encryption.md."),
     duration(
       "leaseDuration", \.leaseDuration, in: .seconds(1)...(.seconds(60)),
       "How long an instance that died keeps its targets, on PostgreSQL."),

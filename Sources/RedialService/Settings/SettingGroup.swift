@@ -40,8 +40,8 @@ package enum SettingGroup: String, Sendable, CaseIterable {
       ]
     case .store:
       [
-        "store", "storePasswordFile", "encryptionKeyFile", "leaseDuration", "peerURL", "retentionTime",
-        "payloadRetentionTime", "retentionBytes", "auditRetentionTime", "maxAuditRecords", "reserveBytes",
+        "store", "storePasswordFile", "encryptionKeyFile", "encryptionKeyCommand", "leaseDuration", "peerURL",
+        "retentionTime", "payloadRetentionTime", "retentionBytes", "auditRetentionTime", "maxAuditRecords", "reserveBytes",
         "idempotencyTime", "onRepeat",
       ]
     case .calls:

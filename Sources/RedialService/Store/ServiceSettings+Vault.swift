@@ -15,6 +15,7 @@ extension ServiceSettings {
       let file = try ServiceStartError.of { () throws(StoreError) in try KeyFile(path, formerlyBeside: beside) }
       return Vault(file, sealsAll: true)
     }
+    if let encryptionKeyCommand { return Vault(KeyCommand(encryptionKeyCommand), sealsAll: true) }
     switch try location() {
     case .sqlite(let path):
       let place = Self.absolute(path)

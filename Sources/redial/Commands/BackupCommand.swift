@@ -39,7 +39,9 @@ extension Command {
         try StoreBackup.copy(from: source, to: target, compact: isCompact)
       }
       Terminal.write("wrote \(bytes) bytes of \(source) to \(target)\n")
-      if settings.encryptionKeyFile == nil, FileReading.size(source + ".key") != nil {
+      if settings.encryptionKeyFile == nil, settings.encryptionKeyCommand == nil,
+        FileReading.size(source + ".key") != nil
+      {
         Terminal.write("keep a copy of \(source).key, too: the secrets in the backup are encrypted by it\n")
       }
     } catch {
