@@ -14,7 +14,7 @@ import pytest
 from processes import BINARY, BOUND, environment, run, wait_until
 
 # Each is in another part of a call. They are longer than all registers of a processor, which a dump has.
-SECRETS = {part: f"{part}-known-{os.urandom(200).hex()}" for part in ("query", "field", "body", "large", "answer", "head", "callback", "policy")}
+SECRETS = {part: f"{part}-known-{os.urandom(200).hex()}" for part in ("query", "field", "body", "large", "answer", "head", "callback", "policy", "credential", "signature", "token")}
 SECRETS["policy"] = SECRETS["policy"][:255]
 
 
@@ -67,7 +67,11 @@ def dump(service):
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_nothing_of_a_run_with_known_secrets_is_readable_anywhere(redial, instances, receiver, tmp_path, kind):
-    target = receiver(lambda request: (503 if "again" in request.path else 200, {"x-head": SECRETS["head"]}, SECRETS["answer"].encode()))
+    def answer(request):
+        if request.path == "/token":
+            return 200, {}, json.dumps({"access_token": SECRETS["token"], "token_type": "Bearer"}).encode()
+        return 503 if "again" in request.path else 200, {"x-head": SECRETS["head"]}, SECRETS["answer"].encode()
+    target = receiver(answer)
     env, cluster = key_file(tmp_path), None
     if kind == "postgresql":
         cluster, (service,) = instances(1, env=env)
@@ -76,10 +80,15 @@ def test_nothing_of_a_run_with_known_secrets_is_readable_anywhere(redial, instan
     store = [cluster.url if cluster else f"sqlite:{service.store}"]
     endpoint = service("POST", "/v1/webhook-endpoints", {"url": f"{target.url}/hook?token={SECRETS['query']}", "events": ["call.succeeded"]})
     assert endpoint.status == 201, endpoint.body
+    credential = {"type": "oauth2", "tokenURL": f"{target.url}/token", "clientID": "a", "clientSecret": SECRETS["credential"],
+                  "origins": [target.url, "http://127.0.0.1:9"]}
+    assert service("PUT", "/v1/credentials/shop", credential).status == 201
+    assert service("PUT", "/v1/targets/own", {"sign": {"type": "slack", "secret": SECRETS["signature"]}}).status == 200
     secrets = [*SECRETS.values(), endpoint.json["secret"].removeprefix("whsec_")]
     call = {
         "url": f"{target.url}/a?token={SECRETS['query']}", "method": "POST", "headers": {"authorization": SECRETS["field"]},
-        "body": SECRETS["body"], "callback": {"url": f"{target.url}/{SECRETS['callback']}"}, "description": SECRETS["policy"]}
+        "body": SECRETS["body"], "callback": {"url": f"{target.url}/{SECRETS['callback']}"}, "description": SECRETS["policy"],
+        "credential": "shop", "sign": {"type": "github", "secret": SECRETS["signature"]}}
     large = call | {"body": (SECRETS["large"] + "\n") * 400}
     ended = [service.submit(**call) for _ in range(5)] + [service.submit(**large)]
     # One that cannot be reached has a failure; one waits.
@@ -93,7 +102,10 @@ def test_nothing_of_a_run_with_known_secrets_is_readable_anywhere(redial, instan
     service.kill()
     assert found(files(service, cluster), secrets) == []
     service.start()
-    assert {r.body.decode() for r in target.requests if r.path.startswith("/a")} == {call["body"], large["body"]}
+    made = [r for r in target.requests if r.path.startswith("/a?")]
+    assert {r.body.decode() for r in made} == {call["body"], large["body"]}
+    assert {r.headers["authorization"] for r in made} == {"Bearer " + SECRETS["token"]}
+    assert all(r.headers["x-hub-signature-256"] for r in made)
     answer = service("GET", f"/v1/calls/{ended[0]}/attempts")
     assert answer.status == 200, answer.body
     later = service.submit(**call)
