@@ -41,8 +41,8 @@ package enum SettingGroup: String, Sendable, CaseIterable {
     case .store:
       [
         "store", "storePasswordFile", "encryptionKeyFile", "encryptionKeyCommand", "leaseDuration", "peerURL",
-        "retentionTime", "payloadRetentionTime", "retentionBytes", "auditRetentionTime", "maxAuditRecords", "reserveBytes",
-        "idempotencyTime", "onRepeat",
+        "retentionTime", "payloadRetentionTime", "retentionBytes", "auditRetentionTime", "maxAuditRecords",
+        "reserveBytes", "idempotencyTime", "onRepeat",
       ]
     case .calls:
       ["maxInFlight", "maxHeld", "maxHeldBytes", "maxUnfinished", "namespaceShare", "maxWaitTime", "maxBatch"]
