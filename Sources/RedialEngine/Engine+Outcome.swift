@@ -96,20 +96,22 @@ extension Engine {
     let wasCutOff = attempt.outcome == .interrupted
     if wasCutOff { progress.interruptions += 1 }
     let lackedCredential = attempt.failure?.code == AttemptFailure.credentialUnavailable
-    if lackedCredential { progress.attemptsBefore += 1 }
+    if lackedCredential { progress.interruptions += CallProgress.unprovenAttempt }
     let status = attempt.status ?? 0
     // A success needs no fields about its own retries.
     let response = (200...299).contains(status) ? nil : attempt.response
     let end = AttemptEnd(
       outcome: attempt.outcome, status: status, retryAfter: response?.askedWait(status: status, at: now),
       directive: response?.head.first(RetryDirective.fieldName).flatMap(RetryDirective.parse),
-      // One that is not charged still makes the wait before the next one longer.
-      attempts: lackedCredential
-        ? min(progress.attempts, spec.policy.maxAttempts - 1) : progress.chargedAttempts,
-      startedAt: progress.roundStartedAt, waits: progress.waits,
+      attempts: progress.chargedAttempts, startedAt: progress.roundStartedAt, waits: progress.waits,
       mayHaveLeft: attempt.figures?.mayHaveLeft ?? false)
-    var decision = spec.policy.decide(end, at: now, using: &random)
-    if wasCutOff, progress.interruptions >= settings.maxInterruptions {
+    // What is not charged waits by no part of the policy's schedule, and each time for longer.
+    var decision =
+      lackedCredential
+      ? spec.policy.decide(
+        end, at: now, backoff: Self.backoff(afterUnproven: progress.unprovenAttempts), using: &random)
+      : spec.policy.decide(end, at: now, using: &random)
+    if wasCutOff, progress.cutOffAttempts >= settings.maxInterruptions {
       decision = RetryDecision(.stop(.attemptsExhausted), rule: .interrupted)
     }
     heed(attempt, of: spec, asked: spec.policy.askedWait(of: end), at: index)
@@ -132,6 +134,11 @@ extension Engine {
     case .retry(let wait): retry(id, at: now + wait, decision, attempt)
     case .park(let time): retry(id, at: time, decision, attempt)
     }
+  }
+
+  /// The wait after attempts that had no credential: 1, 2, 4 … 60 seconds.
+  private static func backoff(afterUnproven count: Int) -> Backoff {
+    .constant(min(.seconds(60), .seconds(1 << min(max(0, count - 1), 6))), jitter: .proportional(factor: 0.5))
   }
 
   /// Lets a call wait for its next attempt, in memory if that is soon.

@@ -127,6 +127,7 @@ extension PostgresStore {
       let id = CallID(rawValue: call.id)
       return remains[id].map { (id: id, spec: $0) }
     }
+    try StoredDataKeys.ensure(Set(specs.filter { vault.seals($0.spec) }.map(\.spec.namespace.name)), side)
     var hold = PostgresStatement(LeaseQueries.hold)
     hold.add(session.id)
     var erase = PostgresStatement(PayloadQueries.erase)

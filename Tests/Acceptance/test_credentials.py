@@ -339,6 +339,7 @@ def test_a_refused_token_is_fetched_again_once_within_the_attempt(redial, receiv
     (lambda _: (200, {}, b"<html>"), "no usable"),
     (lambda _: (200, {}, b'{"access_token": "a\\nb"}'), "no usable"),
     (lambda _: (200, {}, b'{"access_token": "x", "token_type": "mac"}'), 'of the type "mac"'),
+    (lambda _: (200, {}, b'{"access_token": "x", "expires_in": 0}'), "has expired"),
     (lambda _: None, "No token could be had"),
 ])
 def test_a_token_endpoint_that_fails_is_no_fault_of_the_target(redial, receiver, answer, clause):
@@ -377,6 +378,13 @@ def test_a_token_endpoint_that_says_nothing_holds_nobody_for_long(redial, receiv
     target, endpoint = receiver(), TokenEndpoint(receiver, lambda request: gate.wait(60) and None)
     service = redial()
     put(service, "shop", **oauth(target, endpoint))
+    # An attempt waits for no longer than it may take, and a fetch takes ten seconds at most.
+    short = service.submit(url=target.url, credential="shop", policy={"maxAttempts": 1, "attemptTimeout": "1s"})
+
+    def timed_out():
+        return service("GET", f"/v1/calls/{short}/attempts").json["data"]
+    attempt = processes.wait_until(timed_out, "the attempt is given up")[0]
+    assert (attempt["outcome"], attempt["error"]["code"]) == ("localFault", "credentialUnavailable")
     identity = service.submit(url=target.url, credential="shop", policy={"maxAttempts": 1})
     # A call without it passes meanwhile.
     assert service.ended(service.submit(url=target.url))["state"] == "succeeded"
@@ -386,7 +394,18 @@ def test_a_token_endpoint_that_says_nothing_holds_nobody_for_long(redial, receiv
     attempt = processes.wait_until(failed, "the fetch is given up")[0]
     assert attempt["outcome"] == "localFault" and "No token could be had" in attempt["error"]["message"], attempt
     gate.set()
-    assert service.ended(identity)["state"] == "succeeded"
+    for waited in identity, short:
+        assert service.ended(waited)["state"] == "succeeded"
+
+
+def test_a_refused_token_is_the_end_when_no_other_can_be_had(redial, receiver):
+    target = receiver(lambda request: (401, {}, b"go away"))
+    endpoint = TokenEndpoint(receiver, lambda request: (500, {}, b"") if endpoint.given else None)
+    service = redial()
+    put(service, "shop", **oauth(target, endpoint))
+    call = service.ended(service.submit(url=target.url, credential="shop"))
+    assert (call["state"], call["attemptCount"], call["attempts"][0]["status"]) == ("failed", 1, 401)
+    assert call["response"]["body"] == "go away" and len(target.requests) == 1
 
 
 def test_a_token_endpoint_obeys_the_egress_policy_when_it_is_called(redial, receiver, tmp_path):

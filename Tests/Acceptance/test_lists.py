@@ -27,7 +27,7 @@ def parameters(path):
 
 def test_the_contract_says_of_every_list_how_it_is_paged():
     found = dict(lists())
-    assert len(found) == 12
+    assert len(found) == 14
     for path, schema in found.items():
         assert schema["required"][:2] == ["data", "nextCursor"], path
         names = {parameter["name"]: parameter for parameter in parameters(path) if parameter["in"] == "query"}
@@ -41,6 +41,8 @@ def test_pages_of_one_element_are_the_whole_list(redial, receiver):
     once = {"maxAttempts": 1}
     for name in ("a", "b", "c"):
         assert service("PUT", f"/v1/policies/{name}", {"maxAttempts": 2}).status == 201
+        credential = {"type": "bearer", "token": "x", "origins": [target.url]}
+        assert service("PUT", f"/v1/credentials/{name}", credential).status == 201
         endpoint = service("POST", "/v1/webhook-endpoints", {"url": f"{target.url}/{name}", "events": ["call.succeeded"]}).json["id"]
         assert service("PUT", f"/v1/alerts/{name}", {"to": {"endpoint": endpoint}, "conditions": ["callsFailed"], "after": "0s"}).status == 201
     calls = [service.submit(url=f"{target.url}/bad{n}", target=f"t{n}", policy=once) for n in range(3)]
@@ -85,7 +87,7 @@ def test_pages_of_one_element_are_the_whole_list(redial, receiver):
             answer = ask(path, f"?limit={wrong}")
             assert (answer.status, answer.json["code"]) == (400, "invalidParameter"), (path, wrong)
         assert ask(path, f"?limit={most['schema']['maximum']}").status == 200, path
-        if path not in ("/v1/targets", "/v1/policies", "/v1/alerts"):
+        if path not in ("/v1/targets", "/v1/policies", "/v1/alerts", "/v1/credentials"):
             # A name may be that of something that is gone: the list goes on behind it.
             assert ask(path, "?cursor=nobody").status == 400, path
 

@@ -32,7 +32,7 @@ def test_the_request_is_shown_redacted_and_only_when_it_is_asked_for(redial, rec
     assert shown(service, identity) == {
         "method": "PUT", "url": f"{target.url}/charges?token=REDACTED&page=2",
         "headers": {"Authorization": ["REDACTED"], "X-Tag": ["a", "b"], "x-private": ["REDACTED"]},
-        "body": "zwölf €", "encoding": "utf8", "size": 10, "truncated": False, "erasedAt": None}
+        "body": "zwölf €", "encoding": "utf8", "size": 10, "truncated": False, "erasedAt": None, "withheld": None}
     assert shown(service, identity, "&wait=5s")["size"] == 10
     assert service("GET", f"/v1/calls/{identity}?include=body").status == 400
     binary = service.submit(url=target.url, bodyBase64="//4A", delay="1h")
@@ -42,7 +42,7 @@ def test_the_request_is_shown_redacted_and_only_when_it_is_asked_for(redial, rec
     erased = service("DELETE", f"/v1/calls/{identity}/content").json["contentErasedAt"]
     assert shown(service, identity) == {
         "method": "PUT", "url": f"{target.url}/charges", "headers": {}, "body": None, "encoding": None, "size": None,
-        "truncated": False, "erasedAt": erased}
+        "truncated": False, "erasedAt": erased, "withheld": None}
 
 
 @pytest.mark.parametrize("length", [20_000, 1_500_000])

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import textwrap
 
@@ -135,4 +136,6 @@ def test_the_commands_in_blocks_do_what_they_say(redial, receiver, tmp_path):
     copies = sorted(other.glob("*.db"))
     assert len(copies) == 2
     for copy in copies:
+        # With the key that encrypts its secrets.
+        shutil.copy(f"{service.store}.key", f"{copy}.key")
         assert run("doctor", "--store", f"sqlite:{copy}").returncode == 0

@@ -84,15 +84,15 @@ def test_the_log_is_a_line_an_event_as_text_or_json(redial, flaky, tmp_path):
         lines = [l for l in service.log.read_text().splitlines() if re.match(r"\d{4}-|{", l)]
         if form == "json":
             events = [json.loads(line) for line in lines]
-            assert [e["event"] for e in events] == ["started", "callFailed", "stopping", "stopped"]
+            assert [e["event"] for e in events] == ["keyFileMade", "started", "callFailed", "stopping", "stopped"]
             assert all(e["level"] in ("info", "warning") and e["time"].endswith("Z") for e in events)
-            failed = events[1]
+            failed = events[2]
             assert failed["callId"] == identity and failed["reason"] == "notRetryable"
             assert re.fullmatch("[0-9a-f]{32}", failed["traceId"]) and failed["attempt"] == "1"
             assert failed["target"] == target.url
         else:
-            assert [line.split(" ")[2] for line in lines] == ["started", "callFailed", "stopping", "stopped"]
-            assert f"callId={identity}" in lines[1] and "traceId=" in lines[1]
+            assert [line.split(" ")[2] for line in lines] == ["keyFileMade", "started", "callFailed", "stopping", "stopped"]
+            assert f"callId={identity}" in lines[2] and "traceId=" in lines[2]
 
 
 def test_the_log_follows_a_call_by_its_ids_and_tells_no_secret(redial, receiver):

@@ -11,6 +11,8 @@ import pytest
 import standardwebhooks
 import svix
 
+import processes
+
 KEY = base64.b64encode(b"k" * 32).decode()
 OLD = base64.b64encode(b"o" * 32).decode()
 BODY = '{"order": "ä", "items": [1, 2]}'
@@ -165,6 +167,12 @@ def test_a_target_signs_what_its_calls_do_not(redial, receiver):
     request = target.next()
     as_slack(request, "of the call")
     assert request.headers["x-hub-signature-256"] is None
+    # Whoever may name the target of a call gets nothing signed that goes elsewhere.
+    other = receiver()
+    service.ended(service.submit(url=other.url, target=target.url, body=BODY))
+    assert other.next().headers["x-hub-signature-256"] is None
+    named = service("PUT", "/v1/targets/orders", {"sign": {"type": "github", "secret": "of nobody"}})
+    assert named.status == 422 and "name of a credential" in named.json["errors"][0]["detail"], named.body
     assert service("PATCH", f"/v1/targets/{key}", {"sign": None}).status == 200
     service.ended(service.submit(url=target.url, body=BODY))
     assert target.next().headers["x-hub-signature-256"] is None
@@ -192,7 +200,8 @@ def test_no_secret_is_in_the_files_of_a_store_that_nobody_has_set_up(redial, rec
     target, service = receiver(), redial()
     secrets = [f"seen-nowhere-{n}" for n in range(3)]
     service("PUT", "/v1/credentials/token", {"type": "bearer", "token": secrets[0], "origins": [target.url]})
-    service("PUT", "/v1/targets/a", {"sign": {"type": "github", "secret": secrets[1]}})
+    key = target.url.replace(":", "%3A").replace("/", "%2F")
+    assert service("PUT", f"/v1/targets/{key}", {"sign": {"type": "github", "secret": secrets[1]}}).status == 200
     waiting = service.submit(url=target.url, delay="1h", sign={"type": "github", "secret": secrets[2]})
     ended = service.submit(url=target.url, sign={"type": "github", "secret": secrets[2]})
     service.ended(ended)
@@ -208,5 +217,18 @@ def test_no_secret_is_in_the_files_of_a_store_that_nobody_has_set_up(redial, rec
     assert len(keys) == 1 and keys[0].stat().st_mode & 0o777 == 0o600, files
     assert service.log.read_text().count("keyFileMade") == 1
     # The secrets work after the start.
-    service.ended(service.submit(url=target.url + "/a", target="a", body="x"))
+    service.ended(service.submit(url=target.url + "/a", body="x"))
     as_github(target.requests[-1], secrets[1])
+
+
+def test_settings_neither_sign_for_all_nor_show_secrets(redial, receiver):
+    target = receiver()
+    sign = {"sign": {"type": "github", "secret": "of the rule"}}
+    for defaults in (sign, {"credential": "shop"}):
+        refused = processes.run("serve", "--target-defaults", json.dumps(defaults))
+        assert refused.returncode != 0 and "set for one target, or by a rule" in refused.stderr
+    rules = ["--target-rules", json.dumps([{"match": "127.0.0.1", "settings": sign}])]
+    assert "of the rule" not in processes.run("serve", *rules, "--print-config").stdout
+    service = redial(*rules)
+    service.ended(service.submit(url=target.url, body=BODY))
+    as_github(target.next(), "of the rule")

@@ -7,7 +7,7 @@ from processes import free_port, run
 from test_audit import records
 from test_keys import bearer, make
 
-PROXY = ("--trusted-proxies", "127.0.0.1", "--trusted-user-header", "X-Forwarded-User", "--group-scopes")
+PROXY = ("--trusted-proxies", "127.0.0.1", "--allowed-hosts", "redial.example.com", "--trusted-user-header", "X-Forwarded-User", "--group-scopes")
 FLAGS = (
     *PROXY, "ops=read,operate; cn=admins=admin;*=metrics")
 ADA = {"x-forwarded-user": "ada@example.com", "x-forwarded-groups": "staff, ops"}
@@ -95,8 +95,7 @@ def test_a_person_in_no_group_is_told_which_groups_it_has(redial):
 
 def test_pages_of_other_sites_cannot_use_the_session_of_the_proxy(redial, receiver):
     target = receiver()
-    service = redial(*PROXY, "ops=submit,operate,read", "--cors-origins", "https://app.example.com",
-                     "--allowed-hosts", "none.example")
+    service = redial(*PROXY, "ops=submit,operate,read", "--cors-origins", "https://app.example.com")
     forward = f"/v1/forward/{target.url}/"
     for fields in ({"sec-fetch-site": "cross-site", "origin": "https://evil.example"}, {"sec-fetch-site": "same-site"},
                    {"origin": "https://evil.example"}, {"origin": "null"},
@@ -110,6 +109,10 @@ def test_pages_of_other_sites_cannot_use_the_session_of_the_proxy(redial, receiv
     assert (refused.status, refused.json["code"]) == (403, "forwardNotDeliberate")
     for fields in (OWN, {"host": "redial.example.com", "x-forwarded-host": "redial.example.com"}):
         assert service("POST", "/v1/targets/orders/pause", None, ADA | fields).status == 200
+    # A page that has rebound its name to the proxy's machine could say of itself who has signed in.
+    for fields in ({"host": "evil.example"}, {"host": "redial.example.com", "x-forwarded-host": "evil.example"}):
+        refused = service("POST", "/v1/targets/orders/pause", None, ADA | fields | {"sec-fetch-site": "same-origin"})
+        assert (refused.status, refused.json["code"]) == (421, "hostNotAllowed"), refused.body
     assert not target.requests
     # The dashboard may be linked to.
     link = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}

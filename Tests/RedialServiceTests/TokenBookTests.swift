@@ -20,6 +20,7 @@ struct TokenBookTests {
     ) -> [UInt64] { book.fetched(name, of: changedAt, result, at: now) }
 
     func refused(_ token: String, of credential: Credential) -> Bool { book.refused(token, of: credential) }
+    func forgetAll() { book.forget { _ in false } }
     func standing(of credential: Credential, at now: Timestamp) -> TokenBook.Standing {
       book.standing(of: credential, at: now)
     }
@@ -129,6 +130,19 @@ struct TokenBookTests {
     #expect(book.fetched(old.key, of: old.changedAt, token("old", for: .seconds(9), at: now), at: now).isEmpty)
     let freed = book.fetched(new.key, of: new.changedAt, token("new", for: .seconds(9), at: now), at: now)
     #expect(freed == [1, 2])
+  }
+
+  @Test("what is not there any more is forgotten, but not while somebody waits for it")
+  func forgetting() throws {
+    let (shop, other, now) = (try credential(), try credential("other"), Self.start)
+    let book = Shelf()
+    _ = book.need(shop, by: 1, at: now)
+    _ = book.need(other, by: 2, at: now)
+    _ = book.fetched(other.key, of: other.changedAt, token("t", for: .seconds(100), at: now), at: now)
+    book.forgetAll()
+    #expect(book.standing(of: other, at: now) == TokenBook.Standing.none)
+    #expect(
+      book.fetched(shop.key, of: shop.changedAt, token("t", for: .seconds(100), at: now), at: now) == [1])
   }
 
   @Test("a token that lives for no time is given to nobody for long")

@@ -38,7 +38,7 @@ struct TrustedUserTests {
   @Test("one name with a group is a person; an empty one is nobody")
   func people() throws {
     #expect(try code(["ada"], ["staff, ops"]) == "ada")
-    #expect(try code(["ada"], ["staff", "ops"]) == "ada")
+    #expect(try code(["ada"], ["staff", "ops"]) == "untrustedUser")
     #expect(try code([""], ["ops"]) == nil)
     #expect(try code(["ada"], ["staff"]) == "userNotAdmitted")
     #expect(try code(["ada"], []) == "userNotAdmitted")
@@ -48,9 +48,11 @@ struct TrustedUserTests {
     #expect(try code([String(repeating: "a", count: 256)], ["ops"]) == "untrustedUser")
   }
 
-  @Test("pages of other origins are refused as without a key, and the host does not matter")
+  @Test("pages of other origins and unknown hosts are refused as without a key")
   func pages() {
-    let pages = PageGuard(origins: CORSOrigins("https://app.example.com") ?? CORSOrigins())
+    let pages = PageGuard(
+      hosts: AllowedHosts("redial.example.com") ?? AllowedHosts(),
+      origins: CORSOrigins("https://app.example.com") ?? CORSOrigins())
     func refusal(
       _ authority: String, site: String? = nil, origin: String? = nil, _ exposure: PageGuard.Exposure = .own,
       isShared: Bool = false
@@ -58,11 +60,12 @@ struct TrustedUserTests {
       var evidence = PageGuard.Evidence(authority: authority)
       (evidence.site, evidence.origin, evidence.isFromSharedOrigin) = (site, origin, isShared)
       evidence.isReading = origin == nil
-      return pages.refusal(of: evidence, to: exposure, asksForKey: false, isSignedIn: true, isRemote: { true })?.code
+      return pages.refusal(of: evidence, to: exposure, asksForKey: false, isRemote: { true })?.code
         .rawValue
     }
     #expect(refusal("redial.example.com") == nil)
     #expect(refusal("redial.example.com", site: "same-origin", origin: "https://redial.example.com") == nil)
+    #expect(refusal("evil.example", site: "same-origin") == "hostNotAllowed")
     #expect(refusal("redial.example.com", site: "cross-site") == "crossSiteRequest")
     #expect(refusal("redial.example.com", origin: "https://evil.example") == "crossSiteRequest")
     #expect(refusal("redial.example.com", origin: "https://app.example.com", isShared: true) == "crossSiteRequest")

@@ -70,10 +70,10 @@ public struct CallProgress: Sendable, Hashable {
   public var waiting: WaitReason?
   /// Attempts begun, of all rounds.
   public var attempts: Int
-  /// Attempts of this round that this side interrupted; the policy does not count them.
+  /// Attempts of this round that the policy does not count: those that this side interrupted, and ``unprovenAttempt`` for each
+  /// that had no credential to go with. One number, as the stores have it.
   public var interruptions: Int
-  /// Attempts begun before this round; a manual retry of an ended call begins a new one. Also those of this round that had
-  /// no credential to go with: the target never saw them, so the next one is again the first.
+  /// Attempts begun before this round. A manual retry of an ended call begins a new round.
   public var attemptsBefore: Int
   /// The waits of this round that the backoff has computed.
   public var waits: WaitHistory
@@ -115,5 +115,12 @@ public struct CallProgress: Sendable, Hashable {
   public var isRetry: Bool { attempts > attemptsBefore }
 
   /// Attempts of this round that count against the policy's `maxAttempts`.
-  public var chargedAttempts: Int { attempts - attemptsBefore - interruptions }
+  public var chargedAttempts: Int { attempts - attemptsBefore - cutOffAttempts - unprovenAttempts }
+
+  /// What an attempt without a credential adds to ``interruptions``; no call is interrupted that often.
+  public static let unprovenAttempt = 1 << 20
+  /// Attempts of this round that this side interrupted.
+  public var cutOffAttempts: Int { interruptions % Self.unprovenAttempt }
+  /// Attempts of this round that had no credential to go with.
+  public var unprovenAttempts: Int { interruptions / Self.unprovenAttempt }
 }

@@ -59,12 +59,17 @@ public struct TargetOverrides: Sendable, Hashable {
   /// No overrides.
   public init() {}
 
-  /// Refuses secrets, where there is no key to encrypt them with.
-  public func checkSecrets(canEncrypt: Bool) throws(Problem) {
-    guard hasSecrets, !canEncrypt else { return }
+  /// Refuses secrets, where there is no key to encrypt them with, and where the target is not an origin: they sign nothing else.
+  public func checkSecrets(of key: TargetKey, canEncrypt: Bool) throws(Problem) {
+    guard hasSecrets else { return }
+    let isOrigin = (try? TargetURL(key.bare).origin) == key.bare
+    guard !canEncrypt || !isOrigin else { return }
+    let fault =
+      canEncrypt
+      ? "must be the name of a credential, because the target is not the origin of a URL, to which secrets could be bound"
+      : RequestSigning.keyFault
     throw Problem(
-      .invalidTargetSettings, detail: "/sign \(RequestSigning.keyFault).",
-      errors: [.init(pointer: "/sign", detail: RequestSigning.keyFault)])
+      .invalidTargetSettings, detail: "/sign \(fault).", errors: [.init(pointer: "/sign", detail: fault)])
   }
 
   /// Overrides everything with these settings.

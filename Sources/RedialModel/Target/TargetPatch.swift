@@ -19,9 +19,9 @@ public struct TargetPatch: Sendable, Hashable {
     try sets.checkFiles(in: directory)
   }
 
-  /// Refuses secrets, where there is no key to encrypt them with.
-  public func checkSecrets(canEncrypt: Bool) throws(Problem) {
-    try sets.checkSecrets(canEncrypt: canEncrypt)
+  /// Refuses secrets; see ``TargetOverrides/checkSecrets(of:canEncrypt:)``.
+  public func checkSecrets(of key: TargetKey, canEncrypt: Bool) throws(Problem) {
+    try sets.checkSecrets(of: key, canEncrypt: canEncrypt)
   }
 
   /// The overrides with this change.

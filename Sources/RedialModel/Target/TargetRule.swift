@@ -150,7 +150,7 @@ extension TargetRule {
     return rules
   }
 
-  /// Rules as JSON, which ``read(_:)`` reads; empty if there are none.
+  /// Rules as JSON, as ``read(_:)`` reads them, without secrets; empty if there are none.
   public static func text(_ rules: [TargetRule]) -> String {
     guard !rules.isEmpty else { return "" }
     var writer = JSONWriter()
@@ -159,7 +159,7 @@ extension TargetRule {
       writer.beginObject()
       writer.field("match", rule.match)
       writer.key("settings")
-      rule.settings.write(hidingSecrets: false, to: &writer)
+      rule.settings.write(hidingSecrets: true, to: &writer)
       writer.endObject()
     }
     writer.endArray()
@@ -168,7 +168,8 @@ extension TargetRule {
 }
 
 extension TargetOverrides {
-  /// Reads what all targets follow: as for one target, but without TLS, which belongs to origins.
+  /// Reads what all targets follow: as for one target, but without TLS, credentials and signatures,
+  /// which belong to origins.
   ///
   /// - Throws: The first fault.
   public static func readDefaults(_ text: String) throws(TargetRule.Fault) -> TargetOverrides {
@@ -180,6 +181,10 @@ extension TargetOverrides {
     case .success(let overrides):
       guard overrides.tls == nil else {
         throw TargetRule.Fault(line: 1, message: "/tls is set for one target, or by a rule")
+      }
+      guard overrides.credential == nil, overrides.signing == nil else {
+        // It would prove to targets of all namespaces that the operator calls.
+        throw TargetRule.Fault(line: 1, message: "/credential and /sign are set for one target, or by a rule")
       }
       return overrides
     case .failure(let problem):

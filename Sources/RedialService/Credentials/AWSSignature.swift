@@ -86,9 +86,13 @@ enum AWSSignature {
     return String(origin.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false).last ?? "")
   }
 
-  /// The path with its segments encoded once more, without dots and empty segments; for S3 as it is.
+  /// The path with its segments encoded once more, without dots and empty segments; for S3 encoded once, whatever the URL has.
   private static func path(_ path: String, service: String) -> String {
-    if service == "s3" { return path }
+    if service == "s3" {
+      return path.split(separator: "/", omittingEmptySubsequences: false).map { segment in
+        PercentCoding.decode(segment).map { PercentCoding.encode($0) } ?? String(segment)
+      }.joined(separator: "/")
+    }
     var segments: [Substring] = []
     for segment in path.split(separator: "/") where segment != "." {
       if segment == ".." { _ = segments.popLast() } else { segments.append(segment) }

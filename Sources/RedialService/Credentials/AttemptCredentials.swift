@@ -44,7 +44,12 @@ final class AttemptCredentials: Sendable {
     var proof = AttemptProof()
     do throws(TokenFault) {
       switch start.signing {
-      case .given(let content): proof.signing = content
+      case .given(let content):
+        // The secret of a target signs only what goes to the target's origin: who may name targets would otherwise have anything
+        // signed by it.
+        let isOwn =
+          start.call.spec.signing != nil || (try? TargetURL(start.call.spec.url).origin) == start.call.spec.target.bare
+        if isOwn { proof.signing = content }
       case .named(let name):
         proof.signing = try content(name, start, isOfCall: start.call.spec.signing != nil, signs: true)?.content
       case nil: break
@@ -162,7 +167,10 @@ final class AttemptCredentials: Sendable {
     if case .failure(let fault) = token {
       log.write(.warning, "tokenNotFetched", [("credential", credential.key.text), ("error", fault.message)])
     }
-    return state.withLock { $0.tokens.fetched(credential.key, of: credential.changedAt, token, at: now) }
+    return state.withLock { state in
+      state.tokens.forget { known[$0] != nil }
+      return state.tokens.fetched(credential.key, of: credential.changedAt, token, at: now)
+    }
   }
 
   /// A target has answered 401 to a proof.

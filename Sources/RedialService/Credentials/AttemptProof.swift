@@ -19,6 +19,8 @@ struct AttemptProof: Sendable {
 
   /// Why it cannot be added, as a sentence for people.
   struct Fault: Error {
+    /// The code of the attempt's failure.
+    var code: String
     var message: String
   }
 
@@ -39,7 +41,7 @@ struct AttemptProof: Sendable {
       }
       if let credential { try Self.add(credential, token, to: &head, method, body, at: now) }
     } catch {
-      throw Fault(message: error.message + ".")
+      throw Fault(code: error.code, message: error.message + ".")
     }
   }
 

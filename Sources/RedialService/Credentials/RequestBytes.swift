@@ -21,9 +21,9 @@ enum RequestBytes {
         do throws(BodyFault) {
           part = try source.next(atMost: min(left, Self.piece))
         } catch {
-          throw BodyUnreadable(message: error.message)
+          throw BodyUnreadable(code: error.code, message: error.message)
         }
-        guard !part.isEmpty else { throw BodyUnreadable(message: BodyFault.short.message) }
+        guard !part.isEmpty else { throw BodyUnreadable(code: BodyFault.short.code, message: BodyFault.short.message) }
         part.withUnsafeBytes(use)
         left -= part.count
       }

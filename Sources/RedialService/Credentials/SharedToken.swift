@@ -35,11 +35,12 @@ struct SharedToken: StoredRecord, Equatable {
   /// - Parameter refused: The token that a target has refused, in whose place one is needed.
   func decision(for credential: Credential, inPlaceOf refused: String?, at now: Timestamp) -> Decision {
     guard changedAt == credential.changedAt else { return .fetch }
-    // One that is renewed soon would be asked for again at once.
-    if !text.isEmpty, text != refused, now < renewAt {
-      return .use(TokenBook.Token(text: text, expiresAt: expiresAt, renewAt: renewAt))
-    }
-    return now < claimedUntil ? .wait : .fetch
+    let isClaimed = now < claimedUntil
+    guard !text.isEmpty, text != refused, now < expiresAt else { return isClaimed ? .wait : .fetch }
+    // While another instance renews it, nobody asks for it again.
+    guard now < renewAt || isClaimed else { return .fetch }
+    return .use(
+      TokenBook.Token(text: text, expiresAt: expiresAt, renewAt: isClaimed ? min(expiresAt, claimedUntil) : renewAt))
   }
 }
 

@@ -7,8 +7,11 @@ protocol SignedContent {
   func forEachPart(_ body: (UnsafeRawBufferPointer) -> Void) throws(BodyUnreadable)
 }
 
-/// A body could not be read, so nothing can be signed. The text is a sentence for people, without its full stop.
+/// Nothing can be signed, because a body could not be read, or libcrypto has failed.
 struct BodyUnreadable: Error, Hashable {
+  /// The code of the attempt's failure.
+  var code = "signatureFailed"
+  /// A sentence for people, without its full stop.
   var message: String
 }
 

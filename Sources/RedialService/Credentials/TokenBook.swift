@@ -144,13 +144,9 @@ struct TokenBook {
     return entry.failures > 0 ? .failing(entry.problem, until: entry.closedUntil) : .none
   }
 
-  /// Forgets credentials that are not there any more.
-  ///
-  /// - Returns: The calls that waited for them.
-  mutating func forget(_ isGone: (CredentialName) -> Bool) -> [UInt64] {
-    let gone = entries.filter { isGone($0.key) }
-    for name in gone.keys { entries[name] = nil }
-    return gone.values.flatMap(\.waiting)
+  /// Forgets credentials that are not there any more, unless somebody waits for their tokens.
+  mutating func forget(unless isKnown: (CredentialName) -> Bool) {
+    entries = entries.filter { isKnown($0.key) || $0.value.isFetching || !$0.value.waiting.isEmpty }
   }
 
   /// The entry of a credential, a new one if its content has changed: those that wait then wait for the new one.

@@ -71,6 +71,8 @@ enum TokenRequest {
     if let type = answer.type, type.lowercased() != "bearer" {
       return fault("it gave a token of the type \"\(PlainText.escaped(type))\", and only \"Bearer\" can be sent.")
     }
+    // It would be asked for again at once, by each attempt.
+    guard answer.lifetime.map({ $0 >= .seconds(1) }) ?? true else { return fault("it gave a token that has expired.") }
     return .success(TokenBook.Token(token, lifetime: answer.lifetime, at: now))
   }
 

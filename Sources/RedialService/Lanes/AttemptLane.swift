@@ -34,8 +34,8 @@ final class AttemptLane: @unchecked Sendable {
   private struct Waiting {
     let start: AttemptStart
     let since: Timestamp
-    /// Whether a target has refused its token before.
-    var isRepeated = false
+    /// How it ended before, because the target refused its token; nil for the first try.
+    var refusal: Transport.Ended?
   }
 
   /// An attempt that is made with a token.
@@ -116,6 +116,15 @@ final class AttemptLane: @unchecked Sendable {
     /// The attempts, for tracing; empty if nothing is traced.
     var traced: [AttemptStart] = []
     var refused: [EngineEvent] = []
+    /// The results among ``refused``.
+    var results: [Transport.Ended] = []
+
+    /// An attempt is not made. One whose token was refused has been: that is its end.
+    mutating func refuse(_ attempt: Waiting, _ event: EngineEvent) {
+      guard let refusal = attempt.refusal else { return refused.append(event) }
+      results.append(refusal)
+      refused.append(.attemptEnded(attempt.start.call.id, number: attempt.start.number, refusal.result))
+    }
 
     mutating func add(_ request: TransportRequest, of start: AttemptStart, isTraced: Bool) {
       requests.append(request)
@@ -130,7 +139,7 @@ final class AttemptLane: @unchecked Sendable {
       for (id, number) in made.started { numbers[id] = number }
     }
     tracer?.starting(made.traced)
-    if !made.refused.isEmpty { ended(Ended(results: [], events: made.refused)) }
+    if !made.refused.isEmpty { ended(Ended(results: made.results, events: made.refused)) }
     return made.requests
   }
 
@@ -155,20 +164,89 @@ final class AttemptLane: @unchecked Sendable {
     let (plan, fetch) = credentials.plan(start, at: time)
     switch plan {
     case .none: made.add(request(of: start, head), of: start, isTraced: tracer != nil)
-    case .wait: waiting.withLock { $0[UInt64(start.call.id.rawValue)] = attempt }
-    case .unavailable(let message): made.refused.append(Self.unavailable(start, message))
+    case .wait: wait(attempt)
+    case .unavailable(let message): made.refuse(attempt, Self.unavailable(start, message))
     case .add(let proof):
       if proof.readsBody, bodies.source(of: start.call) != nil {
-        waiting.withLock { $0[UInt64(start.call.id.rawValue)] = attempt }
-        signing.async { [weak self] in self?.readAndStart(attempt, head, proof, at: time) }
+        wait(attempt)
+        signing.async { [weak self] in self?.readAndStart(attempt, head, proof) }
       } else {
-        add(proof, to: head, of: attempt, at: now, time, &made)
+        begin(attempt, proven(attempt, head, proof, at: time), proof, at: now, &made)
       }
     }
     // Only now: the token may be there at once, and what waits for it must be known.
     if let fetch { begin(fetch) }
   }
 
+  /// Lets an attempt wait, for no longer than it may take.
+  private func wait(_ attempt: Waiting) {
+    let (id, number) = (UInt64(attempt.start.call.id.rawValue), attempt.start.number)
+    waiting.withLock { $0[id] = attempt }
+    let left = attempt.start.timeout - max(.zero, clock.now - attempt.since)
+    let deadline = DispatchTime.now() + .microseconds(Int(max(.zero, left).wholeMicroseconds))
+    DispatchQueue.global().asyncAfter(deadline: deadline) { [weak self] in
+      self?.transport?.start { [weak self] in
+        guard let self, let late = takeWaiting(id, number: number) else { return [] }
+        var made = Made()
+        made.refuse(late, Self.unavailable(late.start, Self.lateness))
+        return take(made)
+      }
+    }
+  }
+
+  private static let lateness = "The credential was not there within the attempt's time."
+
+  /// Takes an attempt out of those that wait, if it still does; on the transport's thread.
+  ///
+  /// - Parameter number: Which of the call's attempts it must be: an earlier one may have been aborted.
+  private func takeWaiting(_ id: UInt64, number: Int) -> Waiting? {
+    waiting.withLock { waiting in
+      waiting[id]?.start.number == number ? waiting.removeValue(forKey: id) : nil
+    }
+  }
+
+  /// The head of an attempt with what proves who sends it.
+  private func proven(
+    _ attempt: Waiting, _ head: AttemptHead, _ proof: AttemptProof, at time: Timestamp
+  ) -> Result<AttemptHead, AttemptProof.Fault> {
+    let call = attempt.start.call
+    var head = head
+    let body = bodies.source(of: call).map { RequestBytes.stored($0) } ?? .held(call.body)
+    do throws(AttemptProof.Fault) {
+      try proof.add(to: &head, id: "msg_" + call.id.characters, method: call.spec.method, body: body, at: time)
+      return .success(head)
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// Begins the request of an attempt, if nothing is against it by now; on the transport's thread.
+  private func begin(
+    _ attempt: Waiting, _ head: Result<AttemptHead, AttemptProof.Fault>, _ proof: AttemptProof, at now: Timestamp,
+    _ made: inout Made
+  ) {
+    let start = attempt.start
+    guard start.startBefore > now else {
+      return made.refuse(attempt, .attemptTooLate(start.call.id, number: start.number))
+    }
+    switch head {
+    case .failure(let fault): made.refuse(attempt, Self.unavailable(start, fault.message, code: fault.code))
+    case .success(let head):
+      var request = request(of: start, head)
+      request.secretHeaders += proof.fieldNames
+      // What it has waited is a part of its time.
+      request.timeout = start.timeout - max(.zero, now - attempt.since)
+      guard request.timeout >= .milliseconds(1) else {
+        return made.refuse(attempt, Self.unavailable(start, Self.lateness))
+      }
+      if proof.token != nil, attempt.refusal == nil {
+        authorized.withLock { $0[request.id] = Authorized(start: start, proof: proof, since: attempt.since) }
+      }
+      made.add(request, of: start, isTraced: tracer != nil && attempt.refusal == nil)
+    }
+  }
+
+  /// Begins to fetch a token.
   private func begin(_ fetch: Credential) {
     credentials.fetch(fetch) { [weak self] step in
       switch step {
@@ -178,58 +256,30 @@ final class AttemptLane: @unchecked Sendable {
     }
   }
 
-  private func add(
-    _ proof: AttemptProof, to head: AttemptHead, of attempt: Waiting, at now: Timestamp, _ time: Timestamp,
-    _ made: inout Made
-  ) {
-    let start = attempt.start
-    var head = head
-    let body = bodies.source(of: start.call).map { RequestBytes.stored($0) } ?? .held(start.call.body)
-    do throws(AttemptProof.Fault) {
-      try proof.add(
-        to: &head, id: "msg_" + start.call.id.characters, method: start.call.spec.method, body: body, at: time)
-    } catch {
-      return made.refused.append(Self.unavailable(start, error.message))
-    }
-    var request = request(of: start, head)
-    request.secretHeaders += proof.fieldNames
-    // What it has waited is a part of its time.
-    request.timeout = start.timeout - max(.zero, now - attempt.since)
-    guard request.timeout >= .milliseconds(1) else {
-      return made.refused.append(Self.unavailable(start, "The credential was not there within the attempt's time."))
-    }
-    if proof.token != nil, !attempt.isRepeated {
-      authorized.withLock { $0[request.id] = Authorized(start: start, proof: proof, since: attempt.since) }
-    }
-    made.add(request, of: start, isTraced: tracer != nil && !attempt.isRepeated)
-  }
-
   /// Signs an attempt whose body is only in the store, and starts it.
-  private func readAndStart(_ attempt: Waiting, _ head: AttemptHead, _ proof: AttemptProof, at time: Timestamp) {
-    var made = Made()
-    add(proof, to: head, of: attempt, at: clock.now, time, &made)
-    let ready = made
+  private func readAndStart(_ attempt: Waiting, _ head: AttemptHead, _ proof: AttemptProof) {
+    let head = proven(attempt, head, proof, at: Clock.wallTime())
     transport?.start { [weak self] in
-      guard let self else { return [] }
-      // It may have been aborted meanwhile.
       let id = UInt64(attempt.start.call.id.rawValue)
-      let isWanted = waiting.withLock { $0.removeValue(forKey: id) } != nil
-      if !isWanted { _ = authorized.withLock { $0.removeValue(forKey: id) } }
-      return isWanted ? take(ready) : []
+      // It may have been aborted meanwhile.
+      guard let self, takeWaiting(id, number: attempt.start.number) != nil else { return [] }
+      var made = Made()
+      begin(attempt, head, proof, at: clock.now, &made)
+      return take(made)
     }
   }
 
   /// Starts attempts whose tokens have been fetched, or ends them.
   private func resume(_ calls: [UInt64]) {
-    let ready = waiting.withLock { waiting in calls.compactMap { waiting.removeValue(forKey: $0) } }
-    guard !ready.isEmpty else { return }
+    guard !calls.isEmpty else { return }
     transport?.start { [weak self] in
       guard let self else { return [] }
+      let ready = waiting.withLock { waiting in calls.compactMap { waiting.removeValue(forKey: $0) } }
       let (now, time) = (clock.now, Clock.wallTime())
       var made = Made()
       for attempt in ready {
         if attempt.start.startBefore <= now {
-          made.refused.append(.attemptTooLate(attempt.start.call.id, number: attempt.start.number))
+          made.refuse(attempt, .attemptTooLate(attempt.start.call.id, number: attempt.start.number))
         } else if let head = headers.head(of: attempt.start, at: time) {
           prove(attempt, head, at: now, time, &made)
         }
@@ -239,12 +289,12 @@ final class AttemptLane: @unchecked Sendable {
   }
 
   /// The end of an attempt that could not be made. It is no fault of the target.
-  private static func unavailable(_ start: AttemptStart, _ message: String) -> EngineEvent {
+  private static func unavailable(
+    _ start: AttemptStart, _ message: String, code: String = AttemptFailure.credentialUnavailable
+  ) -> EngineEvent {
     .attemptEnded(
       start.call.id, number: start.number,
-      AttemptResult(
-        outcome: .localFault, failure: AttemptFailure(code: AttemptFailure.credentialUnavailable, message: message),
-        duration: .zero))
+      AttemptResult(outcome: .localFault, failure: AttemptFailure(code: code, message: message), duration: .zero))
   }
 
   // MARK: Ends
@@ -298,7 +348,9 @@ final class AttemptLane: @unchecked Sendable {
       guard ended.result.status == 401, let attempt = known[ended.id],
         credentials.refused(attempt.proof, of: attempt.start)
       else { return true }
-      waiting.withLock { $0[ended.id] = Waiting(start: attempt.start, since: attempt.since, isRepeated: true) }
+      // Its number comes back with the next request.
+      _ = numbers.withLock { $0.removeValue(forKey: ended.id) }
+      wait(Waiting(start: attempt.start, since: attempt.since, refusal: ended))
       resume([ended.id])
       return false
     }

@@ -31,13 +31,15 @@ struct SharedTokens: TokenSharing {
     let known = old.flatMap { SharedToken(document: $0) } ?? SharedToken()
     let decision = known.decision(for: credential, inPlaceOf: refused, at: now)
     guard decision == .fetch else { return decision }
-    var claimed = SharedToken()
+    // A token that is renewed ahead of its end stays for the others meanwhile.
+    var claimed = known.text == refused || known.changedAt != credential.changedAt ? SharedToken() : known
     (claimed.changedAt, claimed.claimedUntil) = (credential.changedAt, now + claim)
     guard let old else {
       do throws(StoreError) {
         try store.commit([.add(StoredDocument(.accessToken, id: id, claimed.bytes))])
       } catch {
-        // Another one was faster.
+        // Another one was faster, or the store takes nothing.
+        guard try store.document(.accessToken, id: id) != nil else { throw error }
         return .wait
       }
       return .fetch
@@ -47,11 +49,15 @@ struct SharedTokens: TokenSharing {
 
   func keep(_ token: TokenBook.Token?, of credential: Credential) {
     store.afterwards { store in
-      var kept = SharedToken()
-      kept.changedAt = credential.changedAt
-      if let token { (kept.text, kept.expiresAt, kept.renewAt) = (token.text, token.expiresAt, token.renewAt) }
       do throws(StoreError) {
-        try store.commit([.put(StoredDocument(.accessToken, id: credential.documentID, kept.bytes))])
+        let id = credential.documentID
+        // It may have been removed meanwhile.
+        guard try store.document(.credential, id: id) != nil else { return }
+        var kept = try store.document(.accessToken, id: id).flatMap { SharedToken(document: $0) } ?? SharedToken()
+        if kept.changedAt != credential.changedAt { kept = SharedToken() }
+        (kept.changedAt, kept.claimedUntil) = (credential.changedAt, .epoch)
+        if let token { (kept.text, kept.expiresAt, kept.renewAt) = (token.text, token.expiresAt, token.renewAt) }
+        try store.commit([.put(StoredDocument(.accessToken, id: id, kept.bytes))])
       } catch {
         note(error, of: credential)
       }

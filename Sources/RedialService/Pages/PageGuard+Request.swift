@@ -6,8 +6,7 @@ extension PageGuard {
   ///
   /// - Parameter forwarded: The address that the client of a trusted proxy used.
   func refusal(
-    of request: borrowing HTTPRequest, from forwarded: ForwardedAddress?, to exposure: Exposure, asksForKey: Bool,
-    isSignedIn: Bool = false
+    of request: borrowing HTTPRequest, from forwarded: ForwardedAddress?, to exposure: Exposure, asksForKey: Bool
   ) -> Problem? {
     // An http URL has a host, so a request for a path has one in Host (RFC 9112, section 3.2).
     if exposure != .open, !hosts.allowsAll, request.authority?.isEmpty == true { return Self.hostEmpty }
@@ -24,8 +23,7 @@ extension PageGuard {
     }
     if exposure == .acting { evidence.hasDeliberateField = Self.hasDeliberateField(request) }
     return refusal(
-      of: evidence, to: exposure, asksForKey: asksForKey, isSignedIn: isSignedIn,
-      isRemote: { !request.cameByUnixSocket })
+      of: evidence, to: exposure, asksForKey: asksForKey, isRemote: { !request.cameByUnixSocket })
   }
 
   /// Whether a request has a field that a page cannot set. A browser under parental control sends `Prefer: safe` by

@@ -48,12 +48,10 @@ struct PageGuard: Sendable {
   ///
   /// - Parameters:
   ///   - asksForKey: Whether an API key is required. No page has one, so the host does not matter then.
-  ///   - isSignedIn: Whether a proxy has signed somebody in: then the browser adds by itself what the proxy asks for, as if no
-  ///     key were needed. A name that another page has rebound gets nothing from it, so the host does not matter either.
   ///   - isRemote: Whether the request came by TCP, like a browser's. Checked only if it makes a difference, and not
   ///     for a request of a trusted proxy, whose client may be a browser.
   func refusal(
-    of evidence: Evidence, to exposure: Exposure, asksForKey: Bool, isSignedIn: Bool = false, isRemote: () -> Bool
+    of evidence: Evidence, to exposure: Exposure, asksForKey: Bool, isRemote: () -> Bool
   ) -> Problem? {
     if exposure == .open { return nil }
     if evidence.site != nil || evidence.origin != nil {
@@ -64,7 +62,6 @@ struct PageGuard: Sendable {
     }
     guard !asksForKey else { return nil }
     func isExposed() -> Bool { evidence.forwarded != nil || isRemote() }
-    if isSignedIn { return Self.isUndeliberate(evidence, exposure) ? Self.undeliberate : nil }
     // Both: a proxy that passes Host on may also pass on a page's X-Forwarded-Host.
     if let host = evidence.forwarded?.host, !hosts.allows(host) { return Self.hostNotAllowed("X-Forwarded-Host", host) }
     if !hosts.allows(evidence.authority), isExposed() { return Self.hostNotAllowed("Host", evidence.authority) }

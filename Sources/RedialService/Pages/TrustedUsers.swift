@@ -62,6 +62,11 @@ struct TrustedUsers: Sendable {
         .untrustedUser, at: .init(.header, userField),
         "must have at most \(Attribution.longestName) bytes, and no control characters")
     }
+    guard groups.count <= 1 else {
+      throw Problem(
+        .untrustedUser, at: .init(.header, groupsField),
+        "is there \(groups.count) times; the proxy must remove what clients send")
+    }
     let groups = groups.flatMap { $0.split(separator: ",").map { GroupScopes.trimmed($0) } }.filter { !$0.isEmpty }
     let scopes = scopes.scopes(of: groups)
     guard !scopes.isEmpty else {

@@ -147,9 +147,11 @@ struct API: HTTPHandler {
     }
     // A program's key counts, whoever the proxy has signed in.
     if person != nil, let authorization = request.header("authorization"), keys.isKey(authorization) { person = nil }
+    // For a person the browser adds by itself what the proxy asks for, as if no key were needed. So the host matters, too: a
+    // page that has rebound its name to the proxy's machine could otherwise say that somebody has signed in.
     let asksForKey = keys.isRequired && person == nil
     if let problem = pages.refusal(
-      of: request, from: forwarded, to: demand.exposure, asksForKey: asksForKey, isSignedIn: person != nil)
+      of: request, from: forwarded, to: demand.exposure, asksForKey: asksForKey)
     {
       queries.respond(responder, Answer.problem(problem))
       return nil

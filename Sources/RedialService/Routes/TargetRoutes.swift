@@ -60,7 +60,7 @@ struct TargetRoutes: RouteGroup {
     let overrides = try TargetOverrides.read(request.content)
     try overrides.checkOrigins(of: target)
     try overrides.checkFiles(in: filesDirectory(exchange))
-    try overrides.checkSecrets(canEncrypt: canEncrypt)
+    try overrides.checkSecrets(of: target, canEncrypt: canEncrypt)
     perform(.configure(overrides), on: target, exchange)
   }
 
@@ -69,7 +69,7 @@ struct TargetRoutes: RouteGroup {
     try request.checkJSON()
     let patch = try TargetPatch(request.content)
     try patch.checkFiles(in: filesDirectory(exchange))
-    try patch.checkSecrets(canEncrypt: canEncrypt)
+    try patch.checkSecrets(of: target, canEncrypt: canEncrypt)
     perform(.patch(patch), on: target, exchange)
   }
 

@@ -93,6 +93,8 @@ package final class Vault: Sendable {
       for stored in state.pending {
         if let key = before.all[UInt32(stored.key)] { state.keys.add(stored, key) }
       }
+      // The documents may have been read before another thread stored a key and took it.
+      state.keys.keep(before)
     }
     return old
   }
