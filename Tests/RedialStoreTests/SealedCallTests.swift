@@ -163,7 +163,7 @@ struct SealedCallTests {
     // Some from before there was a key.
     let plain = try SQLiteStore(path: path)
     try plain.commit([.insert(Sample.call(9, .scheduled, due: Sample.time(9), body: Array("plain".utf8)))])
-    try plain.commit([.put(StoredDocument(.alert, id: "a", Array("{}".utf8)))])
+    try plain.commit([.put(StoredDocument(.policy, id: "a", Array("{}".utf8)))])
     plain.close()
     try store(packed: packed).close()
     func keys(_ store: SQLiteStore) throws -> [String] { try store.documents(.dataKey).map(\.id).sorted() }
@@ -198,7 +198,7 @@ struct SealedCallTests {
     defer { store.close() }
     #expect(try shown(store) == before)
     #expect(try bytes("spec FROM requests WHERE id = ID", 9, in: store).first == SealedForm.marker)
-    #expect(try store.documents(.alert).map(\.content) == [Array("{}".utf8)])
+    #expect(try store.documents(.policy).map(\.content) == [Array("{}".utf8)])
   }
 
   @Test("with the key of a namespace its payloads are erased, and never served as something else")

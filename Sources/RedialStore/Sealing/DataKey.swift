@@ -54,14 +54,6 @@ struct DataKeys {
     if key.generation > current[key.namespace]?.generation ?? 0 { current[key.namespace] = key }
   }
 
-  /// Keeps the keys of another value that this one does not know.
-  mutating func keep(_ others: DataKeys) {
-    for (id, key) in others.all where !knows(id) {
-      all[id] = key
-      if current[key.namespace] == nil { current[key.namespace] = key }
-    }
-  }
-
   mutating func remove(_ stored: StoredDataKey) {
     all[UInt32(stored.key)] = nil
     current[stored.namespace] = all.values.filter { $0.namespace == stored.namespace }.max {

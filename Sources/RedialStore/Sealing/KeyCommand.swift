@@ -45,6 +45,9 @@ package struct KeyCommand: KeyKeeper {
     var (given, printed): ([Int32], [Int32]) = ([0, 0], [0, 0])
     guard pipe(&given) == 0, pipe(&printed) == 0 else { throw failure(what, String(cString: strerror(errno))) }
     for end in given + printed { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    // It fits the pipe, so nothing waits here; and while this side can read it too, no signal comes of a program that does not.
+    let line = Array((Base64.encode(input) + "\n").utf8)
+    _ = write(given[1], line, line.count)
     defer { close(printed[0]) }
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -57,9 +60,6 @@ package struct KeyCommand: KeyKeeper {
     let result = posix_spawn(&process, program, &actions, nil, &arguments, environ)
     close(given[0])
     close(printed[1])
-    // It fits the pipe, so nothing waits here.
-    let line = Array((Base64.encode(input) + "\n").utf8)
-    if result == 0 { _ = write(given[1], line, line.count) }
     close(given[1])
     guard result == 0 else { throw failure(what, String(cString: strerror(result))) }
     var output: [UInt8] = []

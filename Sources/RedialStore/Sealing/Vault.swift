@@ -21,6 +21,8 @@ package final class Vault: Sendable {
     var keys = DataKeys()
     /// Keys that are not committed yet.
     var pending: [StoredDataKey] = []
+    /// How often the keys have changed.
+    var changes = 0
     var nonces = Nonces()
     var reader: (@Sendable () throws(StoreError) -> [StoredDocument])?
   }
@@ -70,6 +72,13 @@ package final class Vault: Sendable {
   /// - Throws: If one cannot be unwrapped, because this is not the key that the store was written with.
   @discardableResult
   package func load(_ documents: [StoredDocument]) throws(StoreError) -> [StoredDocument] {
+    try load(documents, unlessChangedSince: nil) ?? []
+  }
+
+  /// The same; nil if the keys have changed since the documents were read, as they were after that many changes.
+  private func load(
+    _ documents: [StoredDocument], unlessChangedSince read: Int?
+  ) throws(StoreError) -> [StoredDocument]? {
     var (loaded, old): ([(StoredDataKey, DataKey?)], [StoredDocument]) = ([], [])
     let known = state.withLock { $0.keys.all }
     for document in documents {
@@ -86,17 +95,18 @@ package final class Vault: Sendable {
       }
       loaded.append((stored, key))
     }
-    state.withLock { state in
+    let isCurrent = state.withLock { state in
+      if let read, read != state.changes { return false }
+      state.changes += 1
       let before = state.keys
       state.keys = DataKeys()
       for (stored, key) in loaded { state.keys.add(stored, key) }
       for stored in state.pending {
         if let key = before.all[UInt32(stored.key)] { state.keys.add(stored, key) }
       }
-      // The documents may have been read before another thread stored a key and took it.
-      state.keys.keep(before)
+      return true
     }
-    return old
+    return isCurrent ? old : nil
   }
 
   /// A new data key for a namespace, to be stored before it is used; nil if it has one.
@@ -136,6 +146,7 @@ package final class Vault: Sendable {
     let stored = try StoredDataKey(document)
     let key = try unwrapped(stored)
     state.withLock { state in
+      state.changes += 1
       state.keys.add(stored, key)
       state.pending.append(stored)
     }
@@ -264,7 +275,11 @@ package final class Vault: Sendable {
     let (reader, isErased) = state.withLock { ($0.reader, $0.keys.erased[id] != nil) }
     guard let reader, !isErased else { return }
     do throws(StoreError) {
-      try load(try reader())
+      // Another thread may store a key and take it meanwhile.
+      var read: Int
+      repeat {
+        read = state.withLock { $0.changes }
+      } while try load(try reader(), unlessChangedSince: read) == nil
     } catch {
       throw .unreadable(error)
     }
