@@ -45,7 +45,7 @@ package struct KeyCommand: KeyKeeper {
     var (given, printed): ([Int32], [Int32]) = ([0, 0], [0, 0])
     guard pipe(&given) == 0, pipe(&printed) == 0 else { throw failure(what, String(cString: strerror(errno))) }
     for end in given + printed { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    // It fits the pipe, so nothing waits here; and while this side can read it too, no signal comes of a program that does not.
+    // It fits the pipe, so nothing waits here; and a program that does not read cannot end this one by a signal.
     let line = Array((Base64.encode(input) + "\n").utf8)
     _ = write(given[1], line, line.count)
     defer { close(printed[0]) }
