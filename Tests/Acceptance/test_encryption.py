@@ -156,6 +156,18 @@ def keys(service, env):
         return {row[0] for row in database.execute("SELECT id FROM documents WHERE kind = 'dataKey'")}
 
 
+def under_way(store, env, place):
+    """A process that makes new keys, and is seen somewhere between its beginning and its end."""
+    for _ in range(20):
+        process = subprocess.Popen([BINARY, "rekey", "--store", store], env=environment(env), stderr=subprocess.PIPE, text=True)
+        wait_until(lambda: place() or process.poll() is not None, "it has begun")
+        if process.poll() is None:
+            return process
+        # It was faster than this test.
+        assert process.returncode == 0, process.stderr.read()
+    raise AssertionError("it was never seen on its way")
+
+
 def test_new_keys_are_made_beside_the_running_service_and_a_kill_loses_nothing(redial, receiver, tmp_path):
     env = key_file(tmp_path)
     service = redial()
@@ -169,15 +181,15 @@ def test_new_keys_are_made_beside_the_running_service_and_a_kill_loses_nothing(r
     before = contents(store, env)
     assert len(before) == 3000
     assert "1000 calls, 0 attempts and 0 documents" in run("doctor", "--store", store, env=env).stdout
-    process = subprocess.Popen([BINARY, "rekey", "--store", store], env=environment(env), stderr=subprocess.PIPE, text=True)
 
     def place():
         with sqlite3.connect(service.store) as database:
             row = database.execute("SELECT value FROM settings WHERE name = 'rekey'").fetchone()
         return row and int(row[0].split()[0])
-    wait_until(place, "it has begun")
+    process = under_way(store, env, place)
     service.kill()
-    assert process.wait(BOUND) == 1 and "next start goes on" in process.stderr.read()
+    # It may just have been over.
+    assert process.wait(BOUND) == 0 or "next start goes on" in process.stderr.read()
     assert contents(store, env) == before
     service.start()
     wait_until(lambda: place() is None, "it has ended")
@@ -203,8 +215,8 @@ def test_new_keys_for_a_database_without_instances_and_an_end_in_between(instanc
     assert "use" in run("rekey", "--store", cluster.url, env=env).stderr
     assert service.terminate() == 0
     before = contents(cluster.url, env)
-    process = subprocess.Popen([BINARY, "rekey", "--store", cluster.url], env=environment(env))
-    wait_until(lambda: cluster.query("SELECT value FROM redial.settings WHERE name = 'rekey' AND value NOT LIKE '0 %'", "redial"), "it goes on")
+    process = under_way(cluster.url, env, lambda: cluster.query(
+        "SELECT value FROM redial.settings WHERE name = 'rekey' AND value NOT LIKE '0 %'", "redial"))
     process.kill()
     process.wait(BOUND)
     done = run("rekey", "--store", cluster.url, env=env)
@@ -213,7 +225,7 @@ def test_new_keys_for_a_database_without_instances_and_an_end_in_between(instanc
     assert checked.returncode == 0 and "not encrypted" not in checked.stdout, checked
     assert contents(cluster.url, env) == before
     names = {row[0] for row in cluster.query("SELECT id FROM redial.documents WHERE kind = 'dataKey'", "redial")}
-    assert "default@2" in names and "default@1" not in names
+    assert any(name.startswith("default@") for name in names) and "default@1" not in names
     erased = run("rekey", "--erase-namespace", "default", "--store", cluster.url, env=env)
     assert erased.returncode == 0, erased
     refused = run("export", "--calls", "--decrypt", "--store", cluster.url, env=env)

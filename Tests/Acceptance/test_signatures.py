@@ -111,6 +111,8 @@ def test_a_retry_on_the_second_day_is_signed_anew(redial, receiver):
                               policy={"backoff": {"strategy": "constant", "initial": "26h", "max": "26h", "jitter": "none"}, "deadline": "72h"})
     first = target.next()
     standard(first, WHSEC)
+    # Its answer has been heeded before a day passes.
+    processes.wait_until(lambda: service.get(identity)["state"] == "scheduled", "it waits for its retry")
     service.advance(26 * 3600 + 60)
     second = target.next()
     assert service.ended(identity)["state"] == "succeeded"
