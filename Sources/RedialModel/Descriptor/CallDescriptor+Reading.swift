@@ -40,19 +40,8 @@ extension CallDescriptor {
           + "key that the setting allows")
     }
     if !limits.mayHaveSecrets, call.signing?.hasSecrets == true { reader.fault("/sign", RequestSigning.keyFault) }
-    if let credentials = limits.credentials {
-      let namespace = limits.namespace
-      if let name = call.credential, let origin = reader.origin,
-        let fault = credentials.fault(in: CredentialName(name, in: namespace), signs: false, origin: origin)
-      {
-        reader.fault("/credential", fault)
-      }
-      if case .named(let name) = call.signing, let origin = reader.origin,
-        let fault = credentials.fault(in: CredentialName(name, in: namespace), signs: true, origin: origin)
-      {
-        reader.fault("/sign", fault)
-      }
-    }
+    reader.checkCredential(call.credential, "/credential", signs: false)
+    if case .named(let name) = call.signing { reader.checkCredential(name, "/sign", signs: true) }
     try reader.refuseFaults(body.isTooLarge ? .bodyTooLarge : .invalidDescriptor)
     guard let origin = reader.origin.take() else {
       preconditionFailure("a descriptor without a usable URL has a fault")
@@ -74,6 +63,16 @@ extension CallDescriptor {
     let start = submission.startAt.map { Start.at($0) } ?? .after(call.delay)
     return CallDescriptor(
       spec: CallSpec(call, warnings: warnings), body: body.bytes ?? [], start: start, apiKey: limits.apiKey)
+  }
+}
+
+extension DescriptorReader {
+  /// Refuses the name of a credential that the call cannot use, as far as that is known here.
+  fileprivate mutating func checkCredential(_ name: String?, _ pointer: String, signs: Bool) {
+    guard let name, let origin, let credentials = limits.credentials,
+      let detail = credentials.fault(in: CredentialName(name, in: limits.namespace), signs: signs, origin: origin)
+    else { return }
+    fault(pointer, detail)
   }
 }
 

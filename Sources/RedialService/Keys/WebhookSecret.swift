@@ -11,9 +11,7 @@ package struct WebhookSecret: Sendable, Hashable {
 
   /// Reads a secret; nil unless it is `whsec_` and the base 64 of 24 to 64 bytes.
   package init?(_ text: String) {
-    guard text.hasPrefix(Self.prefix), let key = Base64.decode(String(text.dropFirst(Self.prefix.count))),
-      (24...64).contains(key.count)
-    else { return nil }
+    guard case .hmac(let key)? = StandardSecret(text) else { return nil }
     self.text = text
     self.key = key
   }
