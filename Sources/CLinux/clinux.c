@@ -3,6 +3,7 @@
 #include <malloc.h>
 #include "clinux.h"
 
+#include <sys/prctl.h>
 #include <sys/socket.h>
 
 int redial_accept_nonblocking(int listener) {
@@ -23,4 +24,8 @@ void redial_trim_heap(void) {
 #if defined(__GLIBC__)
     malloc_trim(0);
 #endif
+}
+
+void redial_forbid_dumps(void) {
+  prctl(PR_SET_DUMPABLE, 0);
 }

@@ -55,7 +55,6 @@ package final class Service: Sendable {
           ),
         ])
     }
-    if vault.sealsAll { CoreDumps.leaveOutMemory() }
     let opened = try OpenedStore(settings, notices, vault) { [log] error in
       log.write(.error, "syncFailed", [("error", error.message), ("exitCode", "\(Self.syncFailedExitCode)")])
       // Not `exit`: its handlers would write.

@@ -17,4 +17,7 @@ size_t redial_free_heap_bytes(void);
 // Gives free pages of the heap, also those between used ones, back to the system (malloc_trim(3)).
 void redial_trim_heap(void);
 
+// No core dump of this process is written any more, and only root can look into its memory (PR_SET_DUMPABLE of prctl(2)).
+void redial_forbid_dumps(void);
+
 #endif

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 internal import RedialModel
 package import RedialStore
@@ -9,6 +10,8 @@ extension ServiceSettings {
   /// - Parameter made: Is called with the path of a key file that was made beside the store.
   /// - Throws: If the key cannot be used.
   package func vault(made: @escaping @Sendable (_ path: String) -> Void = { _ in }) throws(ServiceStartError) -> Vault {
+    // A dump would have the key, and what it encrypts.
+    if encryptionKeyFile ?? encryptionKeyCommand != nil { redial_forbid_dumps() }
     if let path = encryptionKeyFile {
       var beside: String?
       if case .sqlite(let store) = try location() { beside = Self.absolute(store) }
