@@ -26,11 +26,6 @@ enum StoredText {
     return encoded(String(decoding: text, as: UTF8.self))
   }
 
-  /// The UTF-8 of the text that was stored.
-  static func decodedBytes(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {
-    bytes.contains(0xEF) ? Array(decoded(bytes).utf8) : Array(bytes)
-  }
-
   /// The text that was stored.
   static func decoded(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
     let text = String(decoding: bytes, as: UTF8.self)

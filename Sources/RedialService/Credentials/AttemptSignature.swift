@@ -1,12 +1,6 @@
 internal import RedialCore
 internal import RedialModel
 
-/// What an attempt's request needs besides what its client has given: fields, and the URL if that changes.
-struct AddedFields: Equatable {
-  var fields: [HeaderField] = []
-  var url: String?
-}
-
 /// Signs the content of a request, as webhooks are signed.
 enum AttemptSignature {
   /// The fields with the signature.

@@ -92,20 +92,24 @@ final class AttemptLane: @unchecked Sendable {
     var made = Made()
     made.requests.reserveCapacity(actions.count)
     made.started.reserveCapacity(actions.count)
-    for case .start(let start) in actions {
-      if start.startBefore <= now {
-        made.refused.append(.attemptTooLate(start.call.id, number: start.number))
-      } else if let head = headers.head(of: start, at: time) {
-        if start.credential == nil, start.signing == nil {
-          made.add(request(of: start, head), of: start, isTraced: tracer != nil)
-        } else {
-          prove(Waiting(start: start, since: now), head, at: now, time, &made)
-        }
-      } else {
-        made.refused.append(.attemptEnded(start.call.id, number: start.number, .endpointGone))
-      }
-    }
+    for case .start(let start) in actions { make(Waiting(start: start, since: now), at: now, time, &made) }
     return take(made)
+  }
+
+  /// Makes an attempt, unless something is against it, or it has to wait.
+  private func make(_ attempt: Waiting, at now: Timestamp, _ time: Timestamp, _ made: inout Made) {
+    let start = attempt.start
+    if start.startBefore <= now {
+      made.refuse(attempt, .attemptTooLate(start.call.id, number: start.number))
+    } else if let head = headers.head(of: start, at: time) {
+      if start.credential == nil, start.signing == nil {
+        made.add(request(of: start, head), of: start, isTraced: tracer != nil)
+      } else {
+        prove(attempt, head, at: now, time, &made)
+      }
+    } else {
+      made.refuse(attempt, .attemptEnded(start.call.id, number: start.number, .endpointGone))
+    }
   }
 
   /// Requests that begin, and attempts that have ended before.
@@ -277,13 +281,7 @@ final class AttemptLane: @unchecked Sendable {
       let ready = waiting.withLock { waiting in calls.compactMap { waiting.removeValue(forKey: $0) } }
       let (now, time) = (clock.now, Clock.wallTime())
       var made = Made()
-      for attempt in ready {
-        if attempt.start.startBefore <= now {
-          made.refuse(attempt, .attemptTooLate(attempt.start.call.id, number: attempt.start.number))
-        } else if let head = headers.head(of: attempt.start, at: time) {
-          prove(attempt, head, at: now, time, &made)
-        }
-      }
+      for attempt in ready { make(attempt, at: now, time, &made) }
       return take(made)
     }
   }
