@@ -28,11 +28,7 @@ extension PostgresStore: DocumentStore {
 
   /// Stores a value of the service under a name.
   package func setSetting(_ name: String, to value: String) throws(StoreError) {
-    let value = try sealed(setting: name, value)
-    var upsert = PostgresStatement(Self.upsertSetting)
-    upsert.add(text: name)
-    upsert.add(text: value)
-    _ = try side.run([upsert])
+    try store(value, as: name, by: Self.upsertSetting)
   }
 
   private static let insertSetting = PostgresQuery(
@@ -57,24 +53,21 @@ extension PostgresStore: DocumentStore {
     }
   }
 
-  private func sealed(setting name: String, _ value: String) throws(StoreError) -> String {
-    if vault.seals(setting: name) { try StoredDataKeys.ensure([Vault.service], side) }
-    return vault.sealed(setting: name, value)
-  }
-
-  private func sealed(_ document: StoredDocument) throws(StoreError) -> StoredDocument {
-    if vault.seals(document.kind) { try StoredDataKeys.ensure([Vault.service], side) }
-    return vault.sealed(document)
+  private func store(_ value: String, as name: String, by query: PostgresQuery) throws(StoreError) {
+    try StoredDataKeys.using(vault.seals(setting: name) ? [Vault.service] : [], side) { proof throws(StoreError) in
+      var store = PostgresStatement(query)
+      store.add(text: name)
+      store.add(text: vault.sealed(setting: name, value))
+      _ = try side.run([store] + proof)
+    }
   }
 
   /// Stores a value of the service under a name, unless there is one; the value that is stored then.
   package func keepSetting(_ name: String, orElse value: String) throws(StoreError) -> String {
-    var (insert, find) = (PostgresStatement(Self.insertSetting), PostgresStatement(ReadQueries.setting))
-    insert.add(text: name)
-    insert.add(text: try sealed(setting: name, value))
-    find.add(text: name)
     // Not in one transaction: the value may be another's, which was written after this one began.
-    _ = try side.run([insert])
+    try store(value, as: name, by: Self.insertSetting)
+    var find = PostgresStatement(ReadQueries.setting)
+    find.add(text: name)
     let rows = try side.run([find])[0]
     return rows.count == 0 ? value : try vault.opened(setting: name, rows.text(0, 0))
   }
@@ -102,19 +95,23 @@ extension PostgresStore: DocumentStore {
   package func replaceDocument(
     _ kind: StoredDocument.Kind, id: String, _ old: [UInt8], with new: [UInt8]
   ) throws(StoreError) -> Bool {
-    // The sealed form of the same content differs each time.
-    guard let stored = try stored(kind, id: id), try vault.opened(StoredDocument(kind, id: id, stored)).content == old
-    else { return false }
-    let (old, content) = (stored, new)
-    let new = try sealed(StoredDocument(kind, id: id, new)).content
-    var replace = PostgresStatement(Self.replaceDocument)
-    replace.add(text: kind.rawValue)
-    replace.add(text: id)
-    replace.add(bytes: old)
-    replace.add(bytes: new)
     defer { tellAll() }
-    if let rows = try side.change([replace, ServiceStatements.raise([kind])]) { return rows[0].count == 1 }
-    return try document(kind, id: id) == content
+    return try StoredDataKeys.using(vault.seals(kind) ? [Vault.service] : [], side) { proof throws(StoreError) in
+      // The sealed form of the same content differs each time.
+      while let stored = try stored(kind, id: id), try vault.opened(StoredDocument(kind, id: id, stored)).content == old {
+        var replace = PostgresStatement(Self.replaceDocument)
+        replace.add(text: kind.rawValue)
+        replace.add(text: id)
+        replace.add(bytes: stored)
+        replace.add(bytes: vault.sealed(StoredDocument(kind, id: id, new)).content)
+        guard let rows = try side.change([replace] + proof + [ServiceStatements.raise([kind])]) else {
+          return try document(kind, id: id) == new
+        }
+        // Otherwise it has changed meanwhile, or was only sealed by another key.
+        if rows[0].count == 1 { return true }
+      }
+      return false
+    }
   }
 
   private static let removeBelow = PostgresQuery(
@@ -144,23 +141,19 @@ extension PostgresStore: DocumentStore {
 
   /// Stores a new document; in doubt it is removed as soon as the database answers.
   package func addSecret(_ document: StoredDocument) throws(StoreError) {
-    let document = try sealed(document)
-    try commit(
-      [.add(document)],
-      inDoubt: [
-        ServiceStatements.withdrawal(of: document), ServiceStatements.raise([document.kind]),
-      ])
+    try commit([.add(document)], isWithdrawn: true)
   }
 
   /// Makes changes of the service itself, outside of the chain and of any lease: documents and statistics.
   ///
   /// - Throws: `outcomeUnknown` if the connection is lost meanwhile, and the database cannot be asked.
   package func commit(_ writes: [StoreWrite]) throws(StoreError) {
-    try commit(writes, inDoubt: [])
+    try commit(writes, isWithdrawn: false)
   }
 
-  /// - Parameter remedy: What is done as soon as the database answers, if it is not known whether the changes were made.
-  private func commit(_ writes: [StoreWrite], inDoubt remedy: [PostgresStatement]) throws(StoreError) {
+  /// - Parameter isWithdrawn: Whether new documents are removed as soon as the database answers, if it is not known whether they
+  ///   were stored.
+  private func commit(_ writes: [StoreWrite], isWithdrawn: Bool) throws(StoreError) {
     if writes.isEmpty { return }
     let folded = FoldedWrites(writes)
     guard folded.changes.isEmpty, folded.discarded.isEmpty, folded.keys.isEmpty else {
@@ -168,10 +161,23 @@ extension PostgresStore: DocumentStore {
         kind: .unavailable, message: "Changes of calls belong to the chain of work, and were not made. Submit them.")
     }
     let session = lane.standing.withLock { $0.session?.id } ?? 0
-    var statements = try statements(folded)
-    for index in statements.indices { statements[index].fill(session: session, connection: 0, sequence: 0) }
     defer { if folded.others.contains(where: { ServiceStatements.kind(of: $0) != nil }) { tellAll() } }
-    _ = try side.change(statements, inDoubt: remedy)
+    try StoredDataKeys.using(folded.sealed(by: vault), side) { proof throws(StoreError) in
+      var (folded, remedy) = (folded, [PostgresStatement]())
+      if isWithdrawn {
+        var stored: [StoreWrite] = []
+        for case .add(let document) in writes {
+          // It is removed as it was stored.
+          let sealed = vault.sealed(document)
+          stored.append(.add(sealed))
+          remedy += [ServiceStatements.withdrawal(of: sealed), ServiceStatements.raise([sealed.kind])]
+        }
+        folded = FoldedWrites(stored)
+      }
+      var statements = try statements(folded, proof)
+      for index in statements.indices { statements[index].fill(session: session, connection: 0, sequence: 0) }
+      _ = try side.change(statements, inDoubt: remedy)
+    }
   }
 
   /// Documents may have changed.

@@ -127,15 +127,17 @@ extension PostgresStore {
       let id = CallID(rawValue: call.id)
       return remains[id].map { (id: id, spec: $0) }
     }
-    try StoredDataKeys.ensure(Set(specs.filter { vault.seals($0.spec) }.map(\.spec.namespace.name)), side)
     var hold = PostgresStatement(LeaseQueries.hold)
     hold.add(session.id)
-    var erase = PostgresStatement(PayloadQueries.erase)
-    erase.add(specs.map(\.id.rawValue))
-    erase.add(byteStrings: specs.map { vault.sealed($0.spec, of: $0.id) })
-    erase.add(text: old)
-    erase.add(text: PayloadPlace(end: Timestamp(microseconds: last.end), id: CallID(rawValue: last.id)).text)
-    _ = try side.run([hold, erase])
+    let names = Set(specs.filter { vault.seals($0.spec) }.map(\.spec.namespace.name))
+    try StoredDataKeys.using(names, side) { proof throws(StoreError) in
+      var erase = PostgresStatement(PayloadQueries.erase)
+      erase.add(specs.map(\.id.rawValue))
+      erase.add(byteStrings: specs.map { vault.sealed($0.spec, of: $0.id) })
+      erase.add(text: old)
+      erase.add(text: PayloadPlace(end: Timestamp(microseconds: last.end), id: CallID(rawValue: last.id)).text)
+      _ = try side.run([hold, erase] + proof)
+    }
     return TidyStep(erased: specs.map { .erase($0.id, $0.spec) }, isDone: false)
   }
 

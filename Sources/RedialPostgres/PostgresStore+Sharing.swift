@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import RedialCore
 package import RedialModel
 package import RedialStore
@@ -40,7 +41,13 @@ extension PostgresStore: SharedStore {
     lane.introduction.withLock { $0 = PostgresLane.Introduction(address: address, version: version) }
     heartbeat.withLock { heartbeat in
       guard heartbeat == nil else { return }
-      heartbeat = Heartbeat(side.settings, lane, listener)
+      heartbeat = Heartbeat(side.settings, lane) { [vault] news in
+        if case .documentsChanged(let kinds) = news, kinds.contains(.dataKey) {
+          // Not on the heart's thread: a program that unwraps keys may take its time.
+          DispatchQueue.global().async { try? vault.readAgain() }
+        }
+        listener(news)
+      }
     }
   }
 

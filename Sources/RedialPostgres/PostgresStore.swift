@@ -57,7 +57,7 @@ package final class PostgresStore: CallStore, Sendable {
     try Self.checkUse(side)
     let old = try vault.load(try StoredDataKeys.all(side))
     StoredDataKeys.prepare(settings)
-    if !old.isEmpty { try StoredDataKeys.replace(old, side) }
+    if !old.isEmpty { _ = try side.run(StoredDataKeys.changes(old)) }
     var standing = PostgresLane.Standing()
     if !isShared { standing = try Self.takeAll(side, at: clock?()) }
     lane = try PostgresLane(
@@ -66,6 +66,7 @@ package final class PostgresStore: CallStore, Sendable {
         now: { clock?() }, meet: { commits.numbers.meet($0) },
         taken: { keys throws(StoreError) in try Self.taken(keys, lookups) },
         stored: { calls throws(StoreError) in try Self.stored(calls, lookups) },
+        renewKeys: { [vault = settings.vault] () throws(StoreError) in try vault.readAgain() },
         didShow: { shown.remember($0) }, notices: notices, largest: payloads.streamBodiesAbove))
     try sealSecrets()
   }
@@ -141,8 +142,10 @@ package final class PostgresStore: CallStore, Sendable {
   }
 
   /// The statements of changes outside of the chain.
-  func statements(_ writes: FoldedWrites) throws(StoreError) -> [PostgresStatement] {
-    try commits.statements(writes, shards: lane.standing.withLock { $0.shards }).statements(writes)
+  func statements(
+    _ writes: FoldedWrites, _ proof: [PostgresStatement]
+  ) throws(StoreError) -> [PostgresStatement] {
+    try commits.statements(writes, proof, shards: lane.standing.withLock { $0.shards }).statements(writes)
   }
 
   /// Of the keys of a refused commit, those under which other calls were accepted.

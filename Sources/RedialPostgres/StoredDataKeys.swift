@@ -44,13 +44,59 @@ enum StoredDataKeys {
     StoredDocument.all(.dataKey, stored: try side.run([StoredDocument.findAll(.dataKey)])[0])
   }
 
-  private static let upsert = PostgresQuery(
+  private static let change = PostgresQuery(
     "replace_data_key", "change a data key",
     "UPDATE documents SET content = $3::bytea WHERE kind = $1::text AND id = $2::text")
 
-  /// Stores data keys that another key wraps now. What they are is the same.
-  static func replace(_ keys: [StoredDocument], _ side: SideConnection) throws(StoreError) {
-    _ = try side.run(keys.map { $0.statement(upsert) })
+  /// The statements that change data keys, in the order in which the proofs of others lock them.
+  static func changes(_ keys: [StoredDocument]) -> [PostgresStatement] {
+    keys.sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }.map { $0.statement(change) }
+  }
+
+  /// A transaction that has this can be made only while its data keys are in use. Whoever replaces or erases one waits for
+  /// the end of such transactions; a later one finds the key as it is then.
+  private static let proof = PostgresQuery(
+    "prove_data_keys", "encrypt by the newest data keys", check: .dataKeys,
+    """
+    WITH k AS (SELECT 1 FROM documents WHERE kind = 'dataKey' AND id = ANY($1::text[])
+        AND convert_from(content, 'UTF8') !~ '"(replaced|erased)At":' ORDER BY id COLLATE "C" FOR SHARE)
+    SELECT 1 / (CASE WHEN count(*) = cardinality($1::text[]) THEN 1 ELSE 0 END) FROM k
+    """)
+
+  /// The proof for data keys, which must have been the newest before anything was sealed for the transaction; none for none.
+  static func proof(_ keys: [String]) -> [PostgresStatement] {
+    guard !keys.isEmpty else { return [] }
+    var statement = PostgresStatement(proof)
+    statement.add(texts: keys)
+    return [statement]
+  }
+
+  /// How often something is sealed, if the keys are replaced each time.
+  private static let mostTries = 5
+
+  /// Stores what is sealed; once more if its data keys were replaced or erased meanwhile.
+  ///
+  /// - Parameters:
+  ///   - names: Namespaces, or the service, in whose name something is sealed.
+  ///   - body: Seals, and makes a transaction that has the given proof.
+  static func using<Result>(
+    _ names: Set<String>, _ side: SideConnection,
+    _ body: (_ proof: [PostgresStatement]) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    let vault = side.settings.vault
+    var tries = 0
+    while true {
+      try ensure(names, side)
+      let keys = vault.currentKeys(of: names)
+      do throws(StoreError) {
+        return try body(proof(keys))
+      } catch {
+        tries += 1
+        guard error.kind == .unavailable, !keys.isEmpty, tries < mostTries else { throw error }
+        try vault.readAgain()
+        guard vault.currentKeys(of: names) != keys else { throw error }
+      }
+    }
   }
 
   /// Stores a data key for each namespace that has none, or takes the one that another instance has stored.

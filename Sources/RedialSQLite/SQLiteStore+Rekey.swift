@@ -7,8 +7,10 @@ package import RedialStore
 extension SQLiteStore {
   /// The setting with the place: the last call that was sealed again, and the last one there was at the beginning.
   package static let rekeySetting = "rekey"
-  /// The file beside a store by which a command asks the service for new keys.
+  /// The file beside a store by which a command asks the service for new keys, or to erase those of the namespace that it names.
   package static func rekeyRequest(of path: String) -> String { path + ".rekey" }
+  /// The longest request: no name of a namespace is so long.
+  private static let longestRequest = 1024
   /// How many calls are sealed again in one transaction.
   private static let rekeyBatch: Int64 = 100
   /// After so many bytes a transaction ends.
@@ -70,10 +72,25 @@ extension SQLiteStore {
     guard vault.canSeal else { return false }
     let request = Self.rekeyRequest(of: file.path)
     if access(request, F_OK) == 0 {
-      try beginRekey()
-      unlink(request)
+      if let name = Self.firstLine(of: request), let namespace = Namespace(name) {
+        // First: if it was there after a crash, keys that were made since would be erased, too.
+        unlink(request)
+        _ = try eraseKeys(of: namespace)
+      } else {
+        try beginRekey()
+        unlink(request)
+      }
     }
     return try rekeyStep() != nil
+  }
+
+  private static func firstLine(of path: String) -> String? {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return nil }
+    defer { Glibc.close(file) }
+    var bytes = [UInt8](repeating: 0, count: longestRequest)
+    let count = Glibc.read(file, &bytes, bytes.count)
+    return String(decoding: bytes.prefix(max(0, count)).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
   }
 
   /// Erases the data keys of a namespace, and so all that they sealed.

@@ -8,6 +8,7 @@ import resource
 import signal
 import sqlite3
 import subprocess
+import threading
 
 import pytest
 
@@ -203,28 +204,101 @@ def test_new_keys_are_made_beside_the_running_service_and_a_kill_loses_nothing(r
     assert b"body 1 body 1" not in service.store.read_bytes()
 
 
-def test_new_keys_for_a_database_without_instances_and_an_end_in_between(instances, receiver, tmp_path):
+class Load:
+    """Submits calls to instances, one after the other, until it is stopped. Each has the number of its place as its body."""
+
+    def __init__(self, services, url):
+        self.services, self.url, self.calls, self.failure, self.stops = services, url, {}, None, threading.Event()
+        self.thread = threading.Thread(target=self.run)
+
+    def run(self):
+        try:
+            while not self.stops.is_set():
+                number = len(self.calls)
+                more = {"sensitive": True} if number % 5 == 4 else {}
+                identity = self.services[number % len(self.services)].submit(
+                    url=self.url, method="POST", body=f"load {number}", orderingKey=f"key {number % 3}", **more)
+                self.calls[identity] = number
+        except BaseException as failure:
+            self.failure = failure
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stops.set()
+        self.thread.join()
+
+
+def numbers(database):
+    """The numbers of the data keys, and how many stored values name another one or are not encrypted."""
+    stored = [json.loads(row[0]) for row in database("SELECT convert_from(content, 'UTF8') FROM redial.documents WHERE kind = 'dataKey'")]
+    heads = "{" + ",".join(f'"\\\\xf5{key["key"]:08x}"' for key in stored if not key.get("erasedAt")) + "}"
+    others = database(
+        "SELECT (SELECT count(*) FROM redial.requests WHERE substr(spec, 1, 5) <> ALL('%s'::bytea[]))"
+        " + (SELECT count(*) FROM redial.documents WHERE kind <> 'dataKey' AND substr(content, 1, 5) <> ALL('%s'::bytea[]))" % (heads, heads))
+    return {f"{key['namespace']}@{key['generation']}" for key in stored}, int(others[0][0])
+
+
+def test_new_keys_of_a_database_are_made_beside_its_instances(instances, receiver, tmp_path):
     env = key_file(tmp_path)
-    cluster, (service,) = instances(1, env=env)
-    url = receiver().url
-    ended = service.submit(url=url, method="POST", body="ended")
-    service.ended(ended)
-    batch(service, url, 1500)
-    assert "use" in run("rekey", "--store", cluster.url, env=env).stderr
-    assert service.terminate() == 0
+    cluster, services = instances(2, env=env)
+    url, target = receiver().url, receiver()
+    ended = services[0].submit(url=url, method="POST", body="ended")
+    services[0].ended(ended)
+    batch(services[0], url, 1500)
     before = contents(cluster.url, env)
-    process = under_way(cluster.url, env, lambda: cluster.query(
-        "SELECT value FROM redial.settings WHERE name = 'rekey' AND value NOT LIKE '0 %'", "redial"))
-    process.kill()
-    process.wait(BOUND)
-    done = run("rekey", "--store", cluster.url, env=env)
-    assert done.returncode == 0, done
+
+    def database(statement):
+        return cluster.query(statement, "redial")
+    sessions = sorted(database("SELECT id FROM redial.sessions"))
+    with Load(services, target.url) as load:
+        wait_until(lambda: len(load.calls) > 20, "calls are submitted")
+        process = under_way(cluster.url, env, lambda: database(
+            "SELECT value FROM redial.settings WHERE name = 'rekey' AND value NOT LIKE '0 %'"))
+        busy = run("rekey", "--store", cluster.url, env=env)
+        assert busy.returncode == 1 and "Another command" in busy.stderr or process.poll() is not None, busy
+        process.kill()
+        process.wait(BOUND)
+        done = run("rekey", "--store", cluster.url, env=env)
+        assert done.returncode == 0, done
+        count = len(load.calls)
+        wait_until(lambda: len(load.calls) > count + 20 or load.failure, "more are submitted")
+    assert load.failure is None
+    for identity in load.calls:
+        assert services[0].ended(identity)["state"] == "succeeded"
+    bodies = sorted(request.body.decode() for request in target.requests)
+    assert bodies == sorted(f"load {number}" for number in load.calls.values())
+    # Nobody has lost the lease, and nothing is by an old key.
+    assert sorted(database("SELECT id FROM redial.sessions")) == sessions
+    names, others = numbers(database)
+    assert others == 0 and "default@1" not in names and "*@1" not in names, names
     checked = run("doctor", "--store", cluster.url, env=env)
     assert checked.returncode == 0 and "not encrypted" not in checked.stdout, checked
-    assert contents(cluster.url, env) == before
-    names = {row[0] for row in cluster.query("SELECT id FROM redial.documents WHERE kind = 'dataKey'", "redial")}
-    assert any(name.startswith("default@") for name in names) and "default@1" not in names
-    erased = run("rekey", "--erase-namespace", "default", "--store", cluster.url, env=env)
-    assert erased.returncode == 0, erased
-    refused = run("export", "--calls", "--decrypt", "--store", cluster.url, env=env)
-    assert refused.returncode == 1 and "was erased with the key of the namespace default" in refused.stderr
+    after = contents(cluster.url, env)
+    assert {key: after[key] for key in before} == before
+
+
+def test_the_keys_of_a_namespace_are_erased_beside_instances(redial, instances, receiver, tmp_path):
+    env = key_file(tmp_path)
+    url = receiver().url
+    cluster, services = instances(2, env=env)
+    single = redial(env=env)
+    for store, members in ((cluster.url, services), (f"sqlite:{single.store}", [single])):
+        old = members[0].submit(url=url, method="POST", body="old")
+        members[0].ended(old)
+        for service in members:
+            assert service("GET", f"/v1/calls/{old}").status == 200
+        erased = run("rekey", "--erase-namespace", "default", "--store", store, env=env)
+        assert erased.returncode == 0 and "erased 1 data keys" in erased.stdout, erased
+        for service in members:
+            wait_until(lambda: "was erased" in service("GET", f"/v1/calls/{old}").body.decode(), "the key is gone there")
+            new = service.submit(url=url, method="POST", body="new")
+            assert service.ended(new)["state"] == "succeeded"
+            assert service("GET", f"/v1/calls/{new}").status == 200
+        refused = run("export", "--calls", "--decrypt", "--store", store, env=env)
+        assert refused.returncode == 1 and "was erased with the key of the namespace default" in refused.stderr
+        assert all(service("GET", "/readyz").status == 200 for service in members)
+        assert run("rekey", "--store", store, env=env).returncode == 0
+        assert run("rekey", "--erase-namespace", "nobody", "--store", store, env=env).returncode == 1

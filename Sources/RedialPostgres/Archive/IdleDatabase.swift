@@ -60,8 +60,24 @@ final class IdleDatabase {
     try waitForLeases()
     try execute(
       ["SET LOCAL lock_timeout = '5s'", "LOCK TABLE sessions IN EXCLUSIVE MODE", "SET LOCAL lock_timeout = 0"],
-      purpose: "lock the store, which a migration or an import may have, or this role may not change")
+      purpose: "lock the store, which a migration, an import or new data keys may have, or this role may not change")
     guard try lastSession() == nil else { throw inUse }
+  }
+
+  /// Keeps migrations, imports and other changes of data keys away until the transaction ends. Instances are not disturbed.
+  func lockForKeys() throws(StoreError) {
+    let busy = StoreError(
+      kind: .inUse,
+      message: "Another command copies \(place), fills it or changes its data keys. Wait until it has ended. Nothing was changed.")
+    do throws(PostgresFailure) {
+      try connection.execute(
+        ["SET LOCAL lock_timeout = '5s'", "LOCK TABLE sessions IN ROW SHARE MODE", "SET LOCAL lock_timeout = 0"],
+        purpose: "lock the data keys", within: Self.patience)
+    } catch {
+      throw error.state == Self.lockTimeout ? busy : error.error(at: place)
+    }
+    guard try !isMarked() else { throw MigrationMark.refusal(of: place) }
+    guard try run([PostgresStatement(IdleQueries.keyLock)])[0].integer(0, 0) == 1 else { throw busy }
   }
 
   /// Ends all sessions: an instance that stood still could renew its lease later, and go on beside what it does not know.
@@ -122,6 +138,11 @@ enum IdleQueries {
     SELECT b.expires_at - \(LeaseQueries.now("NULL")), b.expires_at FROM sessions s LEFT JOIN beats b ON b.session = s.id
     ORDER BY b.expires_at DESC NULLS FIRST LIMIT 1
     """)
+
+  /// Locks the data keys against other commands until the transaction ends: 1, or 0 if another one has them.
+  static let keyLock = PostgresQuery(
+    "key_lock", "lock the data keys",
+    "SELECT pg_try_advisory_xact_lock(hashtext(current_schema()), hashtext('redial data keys'))::int::int8")
 
   /// How often shards and documents changed.
   static let state = PostgresQuery(

@@ -50,7 +50,8 @@ package final class PostgresArchiveDestination: MigrationDestination {
     let turns = try takeTurns(&calls)
     let replaced = try dropOutdatedKeys(of: &calls, at: now)
     let folded = FoldedWrites(calls.flatMap(\.writes))
-    let inserts = try works.statements(folded, shards: .all).statements(folded)
+    try StoredDataKeys.ensure(folded.sealed(by: settings.vault), works.numbers.side)
+    let inserts = try works.statements(folded, [], shards: .all).statements(folded)
     _ = try writer.run(replaced + inserts + turns + Self.missingSubjects(of: calls))
   }
 

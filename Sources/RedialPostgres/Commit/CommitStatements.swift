@@ -17,6 +17,8 @@ struct CommitStatements {
   let payloads: PayloadRule
   /// Seals what is stored.
   let vault: Vault
+  /// That the data keys are in use by which it does.
+  var proof: [PostgresStatement] = []
   /// All numbers that the changes need.
   let numbers: Numbers
   /// The shards of this instance, as far as it knows.
@@ -58,6 +60,7 @@ struct CommitStatements {
     all += turns(writes)
     all += lateEnds(writes)
     for other in writes.others { all += ServiceStatements.statements(other, numbers, vault) }
+    all += proof
     let kinds = Set(writes.others.compactMap { ServiceStatements.kind(of: $0) })
     // All instances change this row: it is the last, so that they wait for each other only as long as an fsync.
     if !kinds.isEmpty { all.append(ServiceStatements.raise(kinds)) }

@@ -9,12 +9,14 @@ struct CommitWorks: Sendable {
 
   /// What makes the statements of changes.
   ///
-  /// - Parameter shards: The shards of this instance, as far as it knows.
-  func statements(_ writes: FoldedWrites, shards: ShardSet) throws(StoreError) -> CommitStatements {
-    let vault = numbers.side.settings.vault
-    try StoredDataKeys.ensure(writes.sealed(by: vault), numbers.side)
-    return CommitStatements(
-      payloads: payloads, vault: vault,
+  /// - Parameters:
+  ///   - proof: That of the data keys which seal the changes.
+  ///   - shards: The shards of this instance, as far as it knows.
+  func statements(
+    _ writes: FoldedWrites, _ proof: [PostgresStatement], shards: ShardSet
+  ) throws(StoreError) -> CommitStatements {
+    CommitStatements(
+      payloads: payloads, vault: numbers.side.settings.vault, proof: proof,
       numbers: try numbers.numbers(targets: writes.targets, namespaces: writes.namespaces),
       shards: shards)
   }
@@ -23,7 +25,11 @@ struct CommitWorks: Sendable {
     _ writes: [StoreWrite], _ sequence: Int64, _ trial: StoreTrial, shards: ShardSet
   ) throws(StoreError) -> LaneJob {
     let folded = FoldedWrites(writes)
-    let statements = try statements(folded, shards: shards)
+    let vault = numbers.side.settings.vault
+    let sealed = folded.sealed(by: vault)
+    try StoredDataKeys.ensure(sealed, numbers.side)
+    let statements = try statements(
+      folded, StoredDataKeys.proof(vault.currentKeys(of: sealed)), shards: shards)
     return LaneJob(
       work: .commit(writes), sequence: sequence, trial: trial, statements: try statements.statements(folded),
       revival: statements.revival(folded), firstDue: folded.firstDue, writes: folded, server: statements.numbers.server)

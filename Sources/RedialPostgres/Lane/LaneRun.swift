@@ -180,6 +180,11 @@ struct LaneRun {
     }
     floor.forget()
     if job.isChange, job.sequence != made + 1 { return end(.notMade(Self.consequence)) }
+    if failure.check == .dataKeys {
+      // If they cannot be read now, the next try fails as this one did.
+      try? lane.needs.renewKeys()
+      return end(.repeatable(failure.error(at: settings.place)))
+    }
     let canRevive = failure.check == .standing && job.revival != nil && job.trial.kind == .first
     if canRevive || failure.isConflict { return end(.repeatable(failure.error(at: settings.place))) }
     end(.notMade(error(of: failure, job)))

@@ -37,6 +37,8 @@ final class PostgresLane: Sendable {
     var taken: @Sendable ([KeyRecord]) throws(StoreError) -> [TakenKey]
     /// Of the calls of a commit that was refused, those that others have stored.
     var stored: @Sendable ([CallID]) throws(StoreError) -> StoredFirst
+    /// Reads the data keys again, because some have been replaced or erased.
+    var renewKeys: @Sendable () throws(StoreError) -> Void
     /// An ended call was claimed.
     var didShow: @Sendable (CallID) -> Void
     /// Reports what is not the answer to a work.

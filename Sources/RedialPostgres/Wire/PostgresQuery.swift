@@ -13,6 +13,8 @@ struct PostgresQuery: Sendable {
     case keys
     /// Some of the calls are not among those that have not ended.
     case standing
+    /// Data keys have been replaced or erased since something was sealed by them.
+    case dataKeys
   }
 
   /// What is there already if the statement fails because a key must be unique.

@@ -27,12 +27,14 @@ extension ServiceSettings {
     }
   }
 
-  /// Erases the data keys of a namespace. No service may be running.
+  /// Erases the data keys of a namespace. If a service runs on a file, the service does it.
   package func eraseKeys(of namespace: Namespace) throws(ServiceStartError) -> Int {
     let vault = try vault()
     switch try location() {
     case .sqlite(let path):
       return try ServiceStartError.of { () throws(StoreError) in
+        let path = Self.absolute(path)
+        if SQLiteRekey.isOwned(path) { return try SQLiteRekey.askToErase(namespace, path) }
         let store = try SQLiteStore(path: path, vault: vault)
         defer { store.close() }
         return try store.eraseKeys(of: namespace)

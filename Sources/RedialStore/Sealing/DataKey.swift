@@ -32,26 +32,33 @@ struct DataKeys {
   private(set) var current: [String: DataKey] = [:]
   /// The namespaces of keys that were erased.
   private(set) var erased: [UInt32: String] = [:]
-  /// The last generation of a namespace of which a key was erased.
+  /// The last generation of each namespace's keys.
   private var generations: [String: Int] = [:]
 
   /// Whether there is or was a key with a number.
   func knows(_ id: UInt32) -> Bool { all[id] != nil || erased[id] != nil }
 
+  /// Whether a key of a namespace was erased.
+  func hasErased(_ namespace: String) -> Bool { erased.values.contains(namespace) }
+
   /// The highest generation of a namespace's keys; 0 if it never had one.
-  func lastGeneration(of namespace: String) -> Int {
-    max(current[namespace]?.generation ?? 0, generations[namespace] ?? 0)
-  }
+  func lastGeneration(of namespace: String) -> Int { generations[namespace] ?? 0 }
 
   /// Adds a key; nil for one that was erased.
   mutating func add(_ stored: StoredDataKey, _ key: DataKey?) {
+    generations[stored.namespace] = max(generations[stored.namespace] ?? 0, stored.generation)
     guard let key else {
       erased[UInt32(stored.key)] = stored.namespace
-      generations[stored.namespace] = max(generations[stored.namespace] ?? 0, stored.generation)
       return
     }
     all[key.id] = key
-    if key.generation > current[key.namespace]?.generation ?? 0 { current[key.namespace] = key }
+    guard stored.replacedAt == nil, key.generation > current[key.namespace]?.generation ?? 0 else { return }
+    current[key.namespace] = key
+  }
+
+  /// Keeps keys that are no longer in the store, to open what was read before they went. Those that were erased go.
+  mutating func keep(_ others: DataKeys) {
+    for (id, key) in others.all where !knows(id) { all[id] = key }
   }
 
   mutating func remove(_ stored: StoredDataKey) {
@@ -73,6 +80,8 @@ package struct StoredDataKey: StoredRecord, Hashable {
   /// The key that wraps it, by its fingerprint, or `command`.
   package var by = ""
   package var createdAt = Timestamp.epoch
+  /// When a newer one took its place; it seals nothing from then on.
+  package var replacedAt: Timestamp?
   /// When it was erased; nothing that it sealed can be read any more.
   package var erasedAt: Timestamp?
 
@@ -88,10 +97,19 @@ package struct StoredDataKey: StoredRecord, Hashable {
     try visitor.visit("by", &record.by)
     try visitor.visit("createdAt", &record.createdAt)
     try visitor.visit("erasedAt", &record.erasedAt)
+    try visitor.visit("replacedAt", &record.replacedAt)
   }
 
   package var isComplete: Bool {
     UInt32(exactly: key) != nil && !namespace.isEmpty && generation > 0 && (wrapped.isEmpty == (erasedAt != nil))
+  }
+
+  /// The same as of a time when a newer one has taken its place, if it is in use.
+  package var replaced: StoredDocument? {
+    guard replacedAt == nil, erasedAt == nil else { return nil }
+    var replaced = self
+    replaced.replacedAt = WallTime.now
+    return replaced.document
   }
 
   /// The same without the key, if it is of a namespace and was not erased.
@@ -103,7 +121,9 @@ package struct StoredDataKey: StoredRecord, Hashable {
   }
 
   /// It as a document.
-  package var document: StoredDocument { StoredDocument(.dataKey, id: "\(namespace)@\(generation)", bytes) }
+  package var document: StoredDocument { StoredDocument(.dataKey, id: Self.id(namespace, generation), bytes) }
+
+  static func id(_ namespace: String, _ generation: Int) -> String { "\(namespace)@\(generation)" }
 
   /// Reads a document.
   package init(_ document: StoredDocument) throws(StoreError) {

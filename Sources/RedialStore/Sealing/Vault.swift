@@ -104,6 +104,7 @@ package final class Vault: Sendable {
       for stored in state.pending {
         if let key = before.all[UInt32(stored.key)] { state.keys.add(stored, key) }
       }
+      state.keys.keep(before)
       return true
     }
     return isCurrent ? old : nil
@@ -126,6 +127,14 @@ package final class Vault: Sendable {
     stored.createdAt = WallTime.now
     try wrap(SealingBytes.random(GCMKey.keyBytes), in: &stored)
     return stored.document
+  }
+
+  /// The data keys that seal the new values of namespaces, by the ids of their documents.
+  package func currentKeys(of names: Set<String>) -> [String] {
+    state.withLock { state in
+      // None has the generation 0: what is sealed without a key is not stored.
+      names.sorted().map { StoredDataKey.id($0, state.keys.current[$0]?.generation ?? 0) }
+    }
   }
 
   /// What has data keys: namespaces, and the service.
@@ -192,8 +201,10 @@ package final class Vault: Sendable {
   package func seal(_ plain: [UInt8], _ name: SealedName, in namespace: String) -> [UInt8] {
     let chunks = SealedForm.chunks(of: plain.count)
     let (key, nonce) = state.withLock { state in (state.keys.current[namespace], state.nonces.take(chunks)) }
-    guard let key else { preconditionFailure("there is no data key of \(namespace)") }
-    return Sealing.seal(plain, name, key: key.id, key.cipher, nonce: nonce)
+    if let key { return Sealing.seal(plain, name, key: key.id, key.cipher, nonce: nonce) }
+    // Another process has just erased it. The transaction that this is for is not made: its proof fails.
+    precondition(state.withLock { $0.keys.hasErased(namespace) }, "there is no data key of \(namespace)")
+    return Sealing.seal(plain, name, key: 0, GCMKey(SealingBytes.random(GCMKey.keyBytes)), nonce: nonce)
   }
 
   /// Opens a value.
@@ -272,17 +283,18 @@ package final class Vault: Sendable {
 
   /// Another process may have made the key.
   private func readAgain(_ id: UInt32) throws(SealDamage) {
-    let (reader, isErased) = state.withLock { ($0.reader, $0.keys.erased[id] != nil) }
-    guard let reader, !isErased else { return }
-    do throws(StoreError) {
-      // Another thread may store a key and take it meanwhile.
-      var read: Int
-      repeat {
-        read = state.withLock { $0.changes }
-      } while try load(try reader(), unlessChangedSince: read) == nil
-    } catch {
-      throw .unreadable(error)
-    }
+    guard state.withLock({ $0.keys.erased[id] == nil }) else { return }
+    do throws(StoreError) { try readAgain() } catch { throw .unreadable(error) }
+  }
+
+  /// Takes the data keys that the store has now: another process may have made, replaced or erased some.
+  package func readAgain() throws(StoreError) {
+    guard let reader = state.withLock({ $0.reader }) else { return }
+    // Another thread may store a key and take it meanwhile.
+    var read: Int
+    repeat {
+      read = state.withLock { $0.changes }
+    } while try load(try reader(), unlessChangedSince: read) == nil
   }
 }
 

@@ -14,9 +14,10 @@ extension Command {
         summary: "Instead: erase the data keys of this namespace, and with them the payloads of its calls, for good.")
     ],
     notes: """
-      Of an SQLite store the service can be running: it does the work between its commits, and this command shows how far it is. If it
-      is ended meanwhile, the next start goes on. Values from before encryptionKeyFile was set are encrypted, too. Data keys that are
-      erased cannot be had back, except with a backup of the store.
+      The service can be running. Of an SQLite store it does the work between its commits, and this command shows how far it is; if it
+      is ended meanwhile, its next start goes on. Of a PostgreSQL store this command does the work; if it is ended, start it again.
+      Values from before encryptionKeyFile was set are encrypted, too. Data keys that are erased cannot be had back, except with a
+      backup of the store.
       """
   ) { arguments throws(CommandError) in
     let settings = try StoreOption.settings(arguments)
