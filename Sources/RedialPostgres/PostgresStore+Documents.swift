@@ -58,6 +58,7 @@ extension PostgresStore: DocumentStore {
   }
 
   private func sealed(setting name: String, _ value: String) throws(StoreError) -> String {
+    try vault.check(setting: name)
     if vault.seals(setting: name) { try StoredDataKeys.ensure([Vault.service], side) }
     return vault.sealed(setting: name, value)
   }

@@ -102,7 +102,9 @@ final class AttemptLane: @unchecked Sendable {
           prove(Waiting(start: start, since: now), head, at: now, time, &made)
         }
       } else {
-        made.refused.append(.attemptEnded(start.call.id, number: start.number, .endpointGone))
+        let isCallback = start.call.spec.target.endpoint == nil
+        made.refused.append(
+          .attemptEnded(start.call.id, number: start.number, isCallback ? .noWebhookSecret : .endpointGone))
       }
     }
     return take(made)
