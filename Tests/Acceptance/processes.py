@@ -264,7 +264,8 @@ class Redial(Server):
         self.clock = TestClock(folder / "clock") if clock else None
         if self.clock:
             env = (env or {}) | {"REDIAL_TEST_CLOCK": str(self.clock.file)}
-        if location and location.startswith("postgres") and not ALWAYS and "--encryption-key-file" not in flags:
+        has_key = ALWAYS or "--encryption-key-file" in flags or "REDIAL_ENCRYPTION_KEY_FILE" in (env or {})
+        if location and location.startswith("postgres") and not has_key:
             env = {"REDIAL_WEBHOOK_SECRET": WEBHOOK_SECRET} | (env or {})
         constants = [f"{name}={value}" for flag in flags if isinstance(flag, Constants) for name, value in flag.items()]
         if constants:
