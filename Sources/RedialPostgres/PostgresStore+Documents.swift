@@ -54,6 +54,7 @@ extension PostgresStore: DocumentStore {
   }
 
   private func store(_ value: String, as name: String, by query: PostgresQuery) throws(StoreError) {
+    try vault.check(setting: name)
     try StoredDataKeys.using(vault.seals(setting: name) ? [Vault.service] : [], side) { proof throws(StoreError) in
       var store = PostgresStatement(query)
       store.add(text: name)

@@ -1,4 +1,5 @@
 package import RedialModel
+internal import RedialStore
 
 /// The secrets that sign the callbacks of calls.
 extension Service {
@@ -22,6 +23,7 @@ extension Service {
   package static func webhookSecret(_ settings: ServiceSettings) throws(StartError) -> String {
     if let text = settings.webhookSecret { return text }
     guard let kept = try settings.storedValue(WebhookSecret.settingName) else {
+      guard try settings.vault().canSeal else { throw StartError(message: Problem.noWebhookSecret.detail) }
       throw StartError(
         message:
           "The store at \(settings.store) has no webhook secret yet: the service makes it when it first starts there.")

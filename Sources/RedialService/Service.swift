@@ -91,6 +91,7 @@ package final class Service: Sendable {
     limits.policies = storedPolicies.policies
     limits.credentials = opened.credentials
     limits.mayHaveSecrets = vault.canSeal
+    limits.mayHaveCallbacks = opened.secret != nil
     // Whoever begins an operation may operate.
     var replayLimits = limits
     replayLimits.mayNameTargets = settings.targetNaming.allows(mayOperate: true)

@@ -1,5 +1,6 @@
 """Fixtures: each creates processes or files that end with the test, and shows the service's log if the test fails."""
 
+import base64
 import os
 
 import pytest
@@ -74,6 +75,15 @@ def database(made):
         made.append(cluster)
         return cluster.start()
     return start
+
+
+@pytest.fixture
+def encrypted(monkeypatch, tmp_path):
+    """All services and commands of the test have a key of the store, in one file, and the service makes its webhook secret."""
+    file = tmp_path / "encryption.key"
+    file.touch(0o600)
+    file.write_text(base64.b64encode(os.urandom(32)).decode() + "\n")
+    monkeypatch.setitem(processes.ALWAYS, "REDIAL_ENCRYPTION_KEY_FILE", str(file))
 
 
 @pytest.fixture

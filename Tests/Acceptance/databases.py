@@ -1,8 +1,10 @@
 """PostgreSQL clusters for the tests, each in a folder of its own and on a socket there."""
 
+import base64
 import contextlib
 import functools
 import glob
+import json
 import os
 import pathlib
 import shutil
@@ -185,3 +187,23 @@ class Servers:
 
     def end(self):
         self.standby.end()
+
+
+def store_plain(cluster, kind, identity, content):
+    """Stores a document as versions did that did not encrypt, or as another instance does; instances read it at once."""
+    text = json.dumps(content, separators=(",", ":")).replace("'", "''")
+    cluster.query(
+        f"INSERT INTO redial.documents (kind, id, content) VALUES ('{kind}', '{identity}', convert_to('{text}', 'UTF8')) "
+        "ON CONFLICT (kind, id) DO UPDATE SET content = excluded.content; "
+        f"INSERT INTO redial.versions (kind, n) VALUES ('{kind}', 1) ON CONFLICT (kind) DO UPDATE SET n = versions.n + 1",
+        "redial")
+
+
+def plain_endpoint(cluster, url, *events):
+    """A webhook endpoint that such a version has stored: its id and its secret."""
+    identity, secret = "whe_771SXPJYS75W9", "whsec_" + base64.b64encode(os.urandom(32)).decode()
+    now = 1_795_863_679_755_822
+    store_plain(cluster, "webhookEndpoint", identity, {
+        "id": identity, "url": url, "events": list(events), "createdAt": now,
+        "secrets": [{"id": "1", "secret": secret, "createdAt": now}]})
+    return identity, secret

@@ -24,6 +24,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BINARY = os.environ.get("REDIAL_BINARY", str(ROOT / ".build/debug/redial"))
 # How long anything is waited for, in seconds: nothing should take so long, even if the machine is busy with something else.
 BOUND = 60
+# Variables of the environment that all commands get, in a test that sets them.
+ALWAYS = {}
+# Signs callbacks where no key can encrypt a secret of the service's own.
+WEBHOOK_SECRET = "whsec_" + "c2VjcmV0IG9mIGFsbCB0ZXN0cyB3aXRob3V0IGEga2V5"
 # Ports below those that the kernel gives to outgoing connections, so that a server finds its own again after a kill.
 PORTS = range(20000, 30000)
 PORT_SLICE = 100
@@ -97,7 +101,7 @@ def standing_still(process):
 def environment(more=None):
     clean = {k: v for k, v in os.environ.items() if not k.startswith("REDIAL_")}
     # The default would use 64 MiB of each test's folder.
-    return clean | {"REDIAL_RESERVE_BYTES": str(1 << 20)} | (more or {})
+    return clean | {"REDIAL_RESERVE_BYTES": str(1 << 20)} | ALWAYS | (more or {})
 
 
 def run(*arguments, env=None, seconds=BOUND, stdin=None):
@@ -260,6 +264,9 @@ class Redial(Server):
         self.clock = TestClock(folder / "clock") if clock else None
         if self.clock:
             env = (env or {}) | {"REDIAL_TEST_CLOCK": str(self.clock.file)}
+        has_key = ALWAYS or "--encryption-key-file" in flags or "REDIAL_ENCRYPTION_KEY_FILE" in (env or {})
+        if location and location.startswith("postgres") and not has_key:
+            env = {"REDIAL_WEBHOOK_SECRET": WEBHOOK_SECRET} | (env or {})
         constants = [f"{name}={value}" for flag in flags if isinstance(flag, Constants) for name, value in flag.items()]
         if constants:
             env = (env or {}) | {"REDIAL_TEST_CONSTANTS": ",".join(constants)}

@@ -3,6 +3,8 @@
 import json
 import re
 
+import pytest
+
 from processes import HASTY, Constants, breaker, free_port, run, wait_until
 from test_events import FAST
 from test_replica_forwarding import owners
@@ -170,6 +172,7 @@ def test_a_silence_keeps_messages_back_until_it_ends(redial, receiver):
     assert incidents(service) == [] and service("GET", f"/v1/incidents/{incident['id']}").status == 404
 
 
+@pytest.mark.usefixtures("encrypted")
 def test_instances_tell_once_whoever_runs_the_calls(instances, receiver):
     chat, target = receiver(), receiver()
     cluster, services = instances(2, *LASTING, SOON)

@@ -63,6 +63,7 @@ def submit(service, key=None, **call):
     return answer.json["id"]
 
 
+@pytest.mark.usefixtures("encrypted")
 def test_instances_go_on_with_what_a_restored_server_has(instances, receiver, archived, made, tmp_path):
     release, order = threading.Event(), []
 

@@ -15,7 +15,7 @@ import yaml
 
 from crashes import Target
 from manifests import KUBECTL, Balancer, Image, Pod, PodNetwork, build, container, of_kind, variables, workload
-from processes import BINARY, BOUND, NO_BREAKER, ROOT, Client, run, wait_until
+from processes import BINARY, BOUND, NO_BREAKER, ROOT, WEBHOOK_SECRET, Client, run, wait_until
 from replica_crashes import History, ReplicaCrashes, assert_nothing_lost
 from test_rolling_deploy import Upstreams
 
@@ -67,7 +67,7 @@ def pod_spec(objects):
 
 def secrets_of(cluster):
     """The Secrets of several instances on this cluster, whose role needs a password."""
-    return SECRETS | {"redial-database": {"url": f"postgresql://redial@/redial?host={cluster.folder}", "password": "pass/word"}}
+    return SECRETS | {"redial-database": {"url": f"postgresql://redial@/redial?host={cluster.folder}", "password": "pass/word", "webhook-secret": WEBHOOK_SECRET}}
 
 
 # The API
@@ -141,7 +141,7 @@ def test_pods_keep_the_restricted_standard_and_get_no_token(manifests, overlay):
 @pytest.mark.parametrize("overlay", OVERLAYS)
 def test_every_variable_is_a_setting_with_a_valid_value(manifests, overlay, tmp_path):
     address = "10.1.2.3"
-    secrets = SECRETS | {"redial-database": {"url": "postgresql://redial@db.example.com/redial", "password": "secret"}}
+    secrets = SECRETS | {"redial-database": {"url": "postgresql://redial@db.example.com/redial", "password": "secret", "webhook-secret": WEBHOOK_SECRET}}
     found = variables(container(manifests[overlay]), secrets, address)
     shown = run("serve", "--print-config", env=Image().environment | found)
     assert shown.returncode == 0, shown.stderr
@@ -158,7 +158,7 @@ def test_ports_folders_and_times_agree_with_the_image_and_with_each_other(manife
     objects, image = manifests[overlay], Image()
     each = container(objects)
     (port,) = each["ports"]
-    settings = variables(each, SECRETS | {"redial-database": {"url": "", "password": ""}}, "")
+    settings = variables(each, SECRETS | {"redial-database": {"url": "", "password": "", "webhook-secret": WEBHOOK_SECRET}}, "")
     assert {image.value("EXPOSE"), settings["REDIAL_LISTEN"].split(":")[1]} == {str(port["containerPort"])}
     (served,) = of_kind(objects, "Service")["spec"]["ports"]
     assert (served["targetPort"], served["port"]) == (port["name"], port["containerPort"])

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from networks import Network
-from processes import BOUND, wait_until
+from processes import BOUND, run, wait_until
 from test_replica_forwarding import owners
 from test_replica_operations import leader
 from test_replicas import LASTING
@@ -14,10 +14,21 @@ from test_replicas import LASTING
 ENDPOINTS = "/v1/webhook-endpoints"
 
 
+pytestmark = pytest.mark.usefixtures("encrypted")
+
+
 def document(cluster, identity):
     """A document as it is in the store; nothing if there is none."""
-    rows = cluster.query(f"SELECT convert_from(content, 'UTF8') FROM redial.documents WHERE id = '{identity}'", "redial")
-    return json.loads(rows[0][0]) if rows else None
+    exported = run("export", "--decrypt", "--store", cluster.url)
+    assert exported.returncode == 0, exported
+    entries = map(json.loads, exported.stdout.splitlines())
+    return next((entry["content"] for entry in entries if entry.get("document") and entry["id"] == identity), None)
+
+
+def change(cluster, identity, **members):
+    """Changes an endpoint as another instance does of whose change no instance has heard."""
+    text = json.dumps(document(cluster, identity) | members, separators=(",", ":"))
+    cluster.query(f"UPDATE redial.documents SET content = convert_to('{text}', 'UTF8') WHERE id = '{identity}'", "redial")
 
 
 def test_a_revoked_key_is_refused_also_if_the_news_of_it_could_not_be_read_at_first(instances):
@@ -45,18 +56,14 @@ def test_a_delivery_neither_undoes_a_change_of_its_endpoint_nor_brings_it_back(i
     hook, target = receiver(lambda request: (500, {}, b"")), receiver()
     endpoint = service("POST", ENDPOINTS, {"url": hook.url, "description": "old"}).json["id"]
     # As another instance does of whose change this one has not heard.
-    cluster.query(
-        "UPDATE redial.documents SET content = convert_to(replace(convert_from(content, 'UTF8'), '\"old\"', '\"new\"'), 'UTF8')"
-        f" WHERE id = '{endpoint}'", "redial")
+    change(cluster, endpoint, description="new")
     service.submit(url=target.url)
     stored = wait_until(
         lambda: (document(cluster, endpoint) or {}).get("failingSince") and document(cluster, endpoint), "it is noted")
     assert stored["description"] == "new"
     assert service("GET", f"{ENDPOINTS}/{endpoint}").json["description"] == "new"
     # What changes the endpoint knows the change, too.
-    cluster.query(
-        "UPDATE redial.documents SET content = convert_to(replace(convert_from(content, 'UTF8'), '\"new\"', '\"newer\"'), 'UTF8')"
-        f" WHERE id = '{endpoint}'", "redial")
+    change(cluster, endpoint, description="newer")
     assert service("POST", f"{ENDPOINTS}/{endpoint}/rotate-secret", {}).json["description"] == "newer"
 
     cluster.query(f"DELETE FROM redial.documents WHERE id = '{endpoint}'", "redial")
@@ -87,9 +94,7 @@ def test_an_answer_of_an_earlier_url_does_not_disable_an_endpoint_that_another_i
     service.submit(url=target.url)
     assert hook.next().path == "/old"
     # As another instance does of whose change this one has not heard.
-    cluster.query(
-        "UPDATE redial.documents SET content = convert_to(replace(convert_from(content, 'UTF8'), '/old', '/new'), 'UTF8')"
-        f" WHERE id = '{endpoint}'", "redial")
+    change(cluster, endpoint, url=hook.url + "/new")
     held.set()
     # The answer brings the news of it.
     wait_until(lambda: service("GET", f"{ENDPOINTS}/{endpoint}").json["url"].endswith("/new"), "it knows the change")

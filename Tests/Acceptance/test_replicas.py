@@ -145,6 +145,7 @@ def test_equal_submissions_to_five_instances_at_once_are_one_call(instances, rec
     assert len(target.requests) == 1
 
 
+@pytest.mark.usefixtures("encrypted")
 def test_policies_keys_and_endpoints_that_one_instance_gets_are_known_to_all(instances, receiver):
     target = receiver()
     _, services = instances(3, *LASTING)

@@ -76,6 +76,7 @@ def test_the_page_says_how_two_roles_are_made(roles):
     assert again.returncode == 0 and "the tables exist already" in again.stdout, again
 
 
+@pytest.mark.usefixtures("encrypted")
 def test_the_services_role_can_do_all_that_a_service_does_and_change_no_table(roles, receiver, made):
     assert roles.make_tables("--grant", "redial_service").returncode == 0
     target, hook = receiver(lambda request: (503 if "fail" in request.path else 200, {}, b"ok")), receiver()

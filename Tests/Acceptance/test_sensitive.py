@@ -10,6 +10,7 @@ from urllib.parse import quote
 import pytest
 import yaml
 
+from databases import plain_endpoint
 from processes import Constants, run, wait_until
 from test_events import Stream
 from test_traces import spans
@@ -72,8 +73,13 @@ def test_what_a_sensitive_call_carries_is_seen_by_its_target_alone(redial, insta
         cluster, service = None, redial(*flags)
     else:
         cluster, (service,) = instances(1, *flags)
-    answer = service("POST", "/v1/webhook-endpoints", {"url": subscriber.url, "events": ["call.failed"]})
-    assert answer.status == 201, answer.body
+    if cluster:
+        # With a key there would be nothing to find.
+        plain_endpoint(cluster, subscriber.url, "call.failed")
+        wait_until(lambda: service("GET", "/v1/webhook-endpoints").json["data"], "it knows the endpoint")
+    else:
+        answer = service("POST", "/v1/webhook-endpoints", {"url": subscriber.url, "events": ["call.failed"]})
+        assert answer.status == 201, answer.body
     events = Stream(service)
     descriptor = sensitive(target, callback={"url": hook.url}, labels={"team": "a"}, description="a refund")
     seen = [service("POST", "/v1/calls?dryRun=true", descriptor)]

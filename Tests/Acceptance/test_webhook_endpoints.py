@@ -468,6 +468,7 @@ def test_the_schema_of_payloads_says_what_the_contract_says():
     assert set(schemas["WebhookEventType"]["enum"]) <= types
 
 
+@pytest.mark.usefixtures("encrypted")
 def test_a_test_reaches_an_endpoint_whose_breaker_is_open(instances, receiver, flaky):
     hook, target = receiver(), flaky()
     _, services = instances(2, *LASTING)

@@ -290,6 +290,18 @@ struct DescriptorTests {
     #expect(usual.priority == 5 && usual.orderingKey == nil)
   }
 
+  @Test("a callback is refused where nothing signs it, and its other faults come first")
+  func unsigned() throws {
+    var limits = CallDescriptor.Limits()
+    limits.mayHaveCallbacks = false
+    _ = try Self.read(#"{"url": "http://a.example"}"#, limits: limits)
+    let call = #"{"url": "http://a.example", "callback": {"url": "http://b.example"}, "priority": "#
+    let problem = #expect(throws: Problem.self) { try Self.read(call + "1}", limits: limits) }
+    #expect(problem?.code == .noEncryptionKey)
+    let fault = #expect(throws: Problem.self) { try Self.read(call + "1000}", limits: limits) }
+    #expect(fault?.code == .invalidDescriptor)
+  }
+
   @Test("limits on bodies, fields and labels hold")
   func bounds() {
     let limits = CallDescriptor.Limits(bodyBytes: 3)

@@ -61,7 +61,7 @@ struct AttemptLaneTests {
     let endpoints = WebhookEndpoints(limit: 1, disableAfter: .seconds(1))
     return try AttemptLane(
       configuration,
-      headers: AttemptHeaders(secret: try #require(WebhookSecret(WebhookTests.text)), endpoints: endpoints),
+      headers: AttemptHeaders(secret: WebhookSecret(WebhookTests.text), endpoints: endpoints),
       credentials: AttemptCredentials(NamedCredentials(), log: Log(format: .text, level: .error)), endpoints: endpoints,
       bodies: BodyReading(nil), redaction: Redaction(), clock: Clock(), tracer: nil
     ) { reports.add($0) }

@@ -40,7 +40,7 @@ struct RepetitionTests {
   private static func runtime() throws -> Runtime {
     let runtime = try Runtime(
       settings: ServiceSettings(), store: RecordingStore(known: known), reader: EmptyReader(),
-      secret: try #require(WebhookSecret.random()), endpoints: WebhookEndpoints(limit: 1, disableAfter: .seconds(1)),
+      secret: WebhookSecret.random(), endpoints: WebhookEndpoints(limit: 1, disableAfter: .seconds(1)),
       credentials: NamedCredentials(),
       log: Log(format: .text, level: .error))
     runtime.begin(with: RecoveredState())

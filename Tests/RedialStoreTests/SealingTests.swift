@@ -245,6 +245,22 @@ struct SealingTests {
     #expect(error?.message.contains("there is no such file") == true)
   }
 
+  @Test("without a key no secret is stored, in whichever document or setting it is")
+  func refused() throws {
+    let chat = Array(#"{"name":"a","createdAt":1,"channel":"slack","address":"https://a.example/b"}"#.utf8)
+    let endpoint = Array(#"{"name":"b","createdAt":1,"address":"whe_0000000000001"}"#.utf8)
+    for document in [
+      StoredDocument(.alert, id: "a", chat), StoredDocument(.alert, id: "damaged", [1]),
+      StoredDocument(.webhookEndpoint, id: "e", []), StoredDocument(.credential, id: "c", []),
+    ] {
+      #expect(throws: StoreError.self) { try Vault.none.check(document) }
+      try TestKey.vault().check(document)
+    }
+    try Vault.none.check(StoredDocument(.alert, id: "b", endpoint))
+    #expect(throws: StoreError.self) { try Vault.none.check(setting: "webhookSecret") }
+    try Vault.none.check(setting: "peerSecret")
+  }
+
   @Test("secrets from before there was a key are sealed at the next start")
   func fromBefore() throws {
     let path = folder.file("calls.db")

@@ -14,7 +14,8 @@ package enum ArchiveSamples {
   package static let items: [StoreItem] = {
     var items = texts.map { StoreItem.setting(name: "x" + $0, value: $0) }
     // Data keys stay where they are.
-    let kinds = StoredDocument.Kind.allCases.filter { $0 != .dataKey && !$0.isNeverPlain }
+    // Secrets need a key.
+    let kinds = StoredDocument.Kind.allCases.filter { $0 != .dataKey && !$0.isSecret }
     items += zip(kinds + kinds, texts).map { kind, text in
       .document(StoredDocument(kind, id: text, Array("{\"a\":\"\(text.count)\"}".utf8)))
     }

@@ -207,6 +207,7 @@ private final class WrappedDestination: MigrationDestination {
   }
 
   var place: String { store.place }
+  func check(_ item: StoreItem) throws(StoreError) { try store.check(item) }
   func known(_ ids: [CallID]) throws(StoreError) -> Set<CallID> { try store.known(ids) }
   func contents() throws(StoreError) -> any ArchiveSource { try store.contents() }
   func mark() throws(StoreError) -> MigrationMark? { try store.mark() }

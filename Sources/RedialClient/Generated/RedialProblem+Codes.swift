@@ -115,7 +115,7 @@ extension RedialProblem.Code {
   public static let missingAPIKey = Self(rawValue: "missingAPIKey")
   /// The code `namespaceBacklogFull`.
   public static let namespaceBacklogFull = Self(rawValue: "namespaceBacklogFull")
-  /// The code `noEncryptionKey`.
+  /// There is no key to encrypt secrets with.
   public static let noEncryptionKey = Self(rawValue: "noEncryptionKey")
   /// The code `noRandomness`.
   public static let noRandomness = Self(rawValue: "noRandomness")

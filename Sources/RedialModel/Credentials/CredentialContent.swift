@@ -122,7 +122,6 @@ extension CredentialContent {
     }
   }
 
-  /// Writes it as one object.
   func write(hidingSecrets: Bool, to writer: inout JSONWriter) {
     writer.beginObject()
     writeMembers(hidingSecrets: hidingSecrets, to: &writer)

@@ -57,7 +57,6 @@ public enum RequestSigning: Sendable, Hashable {
   }
 }
 
-/// How each attempt is signed.
 struct SigningMember: MemberForm {
   func read(
     _ name: StaticString, into value: inout RequestSigning?, from reader: inout DescriptorReader

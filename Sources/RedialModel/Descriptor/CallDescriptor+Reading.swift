@@ -43,6 +43,7 @@ extension CallDescriptor {
     reader.checkCredential(call.credential, "/credential", signs: false)
     if case .named(let name) = call.signing { reader.checkCredential(name, "/sign", signs: true) }
     try reader.refuseFaults(body.isTooLarge ? .bodyTooLarge : .invalidDescriptor)
+    if call.callback != nil, !limits.mayHaveCallbacks { throw .noWebhookSecret }
     guard let origin = reader.origin.take() else {
       preconditionFailure("a descriptor without a usable URL has a fault")
     }

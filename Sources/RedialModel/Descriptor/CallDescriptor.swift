@@ -64,6 +64,8 @@ public struct CallDescriptor: Sendable {
     public var policies: NamedPolicies?
     /// Whether secrets can be stored, which needs a key to encrypt them with.
     public var mayHaveSecrets = true
+    /// Whether there is a secret to sign the webhooks of callbacks with.
+    public var mayHaveCallbacks = true
     /// The credentials that a client may name; nil if nobody knows them here.
     public var credentials: NamedCredentials?
     /// The namespace in which the client acts.
@@ -98,6 +100,13 @@ public struct CallDescriptor: Sendable {
       self.policies = policies
     }
 
+    /// Refuses a secret that cannot be stored.
+    ///
+    /// - Parameter what: What has it.
+    public func requireKey(for what: String) throws(Problem) {
+      if !mayHaveSecrets { throw .noEncryptionKey("\(what) was not stored: there is no key to encrypt it with.") }
+    }
+
     /// Whether the call was accepted earlier: it may then have the members that only Redial writes.
     var isAccepted = false
 
@@ -121,4 +130,23 @@ public struct CallDescriptor: Sendable {
 
   /// How much of a response body is kept when the client does not say, in bytes.
   public static let defaultCaptureBytes = 64 * 1024
+}
+
+extension Problem {
+  /// There is no key to encrypt a secret with.
+  ///
+  /// - Parameters:
+  ///   - what: What was refused, and why.
+  ///   - other: What else helps.
+  public static func noEncryptionKey(_ what: String, or other: String = "") -> Problem {
+    Problem(
+      .noEncryptionKey,
+      detail: "\(what) Set encryptionKeyFile (REDIAL_ENCRYPTION_KEY_FILE) to the same file for all instances\(other), "
+        + "and start them again.")
+  }
+
+  /// The webhooks of callbacks cannot be signed.
+  public static let noWebhookSecret = noEncryptionKey(
+    "There is no secret that signs the webhooks of callbacks, and no key to encrypt one with.",
+    or: ", or webhookSecret (REDIAL_WEBHOOK_SECRET) to the same secret")
 }

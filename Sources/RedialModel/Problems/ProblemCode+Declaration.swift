@@ -436,7 +436,9 @@ extension ProblemCode {
         .targets, 409, title: "There is no key to encrypt secrets with",
         cause:
           "Secrets are never stored in clear text, and several instances on PostgreSQL have no file beside the store.",
-        remedy: "Set `encryptionKeyFile` to the same file for all instances, and start them again.")
+        remedy:
+          "Set `encryptionKeyFile` to the same file for all instances, or for callbacks `webhookSecret`, and start them again."
+      )
     case .alertNotFound:
       ProblemDeclaration(
         .issues, 404, title: "There is no such alert",

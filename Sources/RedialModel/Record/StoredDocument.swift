@@ -34,8 +34,13 @@ public struct StoredDocument: Sendable, Hashable {
       }
     }
 
-    /// Whether documents of the kind are refused where no key can be had.
+    /// Whether documents of the kind are encrypted in archives too, whoever has the key.
     public var isNeverPlain: Bool { self == .credential || self == .accessToken }
+  }
+
+  /// Whether it has a secret in it. An alert that leads to a webhook endpoint has none.
+  public var hasSecrets: Bool {
+    kind.isSecret && !(kind == .alert && Alert(document: content)?.channel == .endpoint)
   }
 
   public var kind: Kind

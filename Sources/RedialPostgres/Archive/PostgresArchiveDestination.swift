@@ -37,6 +37,8 @@ package final class PostgresArchiveDestination: MigrationDestination {
 
   package var place: String { lock.place }
 
+  package func check(_ item: StoreItem) throws(StoreError) { try settings.vault.check(item) }
+
   package func known(_ ids: [CallID]) throws(StoreError) -> Set<CallID> {
     var find = PostgresStatement(ArchiveQueries.known)
     find.add(ids.map(\.rawValue))

@@ -110,6 +110,13 @@ package final class PostgresInspection: StoreInspection {
           warnings.append(warning)
         }
       }
+    } else {
+      try check("which secrets are readable") { () throws(PostgresFailure) in
+        var find = PostgresStatement(Self.secrets)
+        find.add(texts: StoredDocument.Kind.allCases.filter(\.isSecret).map(\.rawValue))
+        let secrets = try snapshots.rows([find])[0].integer(0, 0)
+        if let warning = StoreWarning.readable(secrets: Int(secrets)) { warnings.append(warning) }
+      }
     }
     return StoreReport(
       place: place, isLive: isLive, calls: calls.calls.count, usage: usage, findings: StoreFinding.joined(found),
@@ -143,6 +150,12 @@ package final class PostgresInspection: StoreInspection {
     SELECT (SELECT count(*) FROM requests WHERE substr(spec, 1, 1) <> '\\xf5'::bytea),
       (SELECT count(*) FROM attempts WHERE truncated & 2 = 0 OR substr(failure_message, 1, 1) <> chr(1)),
       (SELECT count(*) FROM documents WHERE kind <> 'dataKey' AND substr(content, 1, 1) <> '\\xf5'::bytea)
+    """)
+  private static let secrets = PostgresQuery(
+    "inspect_secrets", "look for readable secrets",
+    """
+    SELECT (SELECT count(*) FROM settings WHERE name = 'webhookSecret') + (SELECT count(*) FROM documents
+      WHERE kind = ANY($1::text[]) AND (kind <> 'alert' OR position('"channel":'::bytea IN content) > 0))
     """)
   private static let live = PostgresQuery(
     "inspect_live", "look for instances",

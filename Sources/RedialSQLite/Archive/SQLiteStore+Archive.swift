@@ -19,6 +19,9 @@ extension StoreImport {
 package final class SQLiteArchiveDestination: MigrationDestination {
   private let store: SQLiteStore
 
+  /// Does nothing: a file always has a key, if need be beside it.
+  package func check(_ item: StoreItem) throws(StoreError) {}
+
   /// Opens a store, or creates it if there is none. The lock on the file keeps others away.
   ///
   /// - Throws: `inUse` if a service uses the store, because the service would not see the calls.

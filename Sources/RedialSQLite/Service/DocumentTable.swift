@@ -133,7 +133,7 @@ struct DocumentTable {
   }
 
   private func sealed(_ document: StoredDocument) throws(StoreError) -> StoredDocument {
-    try connection.vault.check(document)
+    if document.kind.isNeverPlain { try connection.vault.check(document) }
     if connection.vault.seals(document.kind) { try ensureKey(of: Vault.service) }
     return connection.vault.sealed(document)
   }

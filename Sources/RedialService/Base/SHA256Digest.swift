@@ -9,4 +9,12 @@ enum SHA256Digest {
     EVP_Digest(text.baseAddress, text.count, &digest, &length, EVP_sha256(), nil)
     return Array(digest.prefix(Int(length)))
   }
+
+  /// HMAC-SHA256 (RFC 2104) of a message; 32 bytes.
+  static func authentication(of message: [UInt8], _ key: [UInt8]) -> [UInt8] {
+    var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+    var length: UInt32 = 0
+    HMAC(EVP_sha256(), key, Int32(key.count), message, message.count, &digest, &length)
+    return Array(digest.prefix(Int(length)))
+  }
 }

@@ -29,10 +29,8 @@ final class AttemptCredentials: Sendable {
 
   /// What an attempt does about its credentials.
   enum Plan {
-    /// It needs none.
     case none
     case add(AttemptProof)
-    /// It waits for a token.
     case wait
     /// It cannot be made. The text is a sentence for people.
     case unavailable(String)
@@ -184,7 +182,6 @@ final class AttemptCredentials: Sendable {
     return state.withLock { $0.tokens.refused(token, of: credential) }
   }
 
-  /// How the token of a credential stands.
   func standing(of credential: Credential, at now: Timestamp) -> TokenBook.Standing {
     state.withLock { $0.tokens.standing(of: credential, at: now) }
   }

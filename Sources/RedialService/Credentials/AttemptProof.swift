@@ -19,7 +19,6 @@ struct AttemptProof: Sendable {
 
   /// Why it cannot be added, as a sentence for people.
   struct Fault: Error {
-    /// The code of the attempt's failure.
     var code: String
     var message: String
   }

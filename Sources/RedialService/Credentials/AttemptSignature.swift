@@ -60,7 +60,6 @@ enum AttemptSignature {
     return texts
   }
 
-  /// A signature of Standard Webhooks with its version.
   private static func standard(_ secret: String, _ signed: SignedBody) throws(BodyUnreadable) -> String? {
     switch StandardSecret(secret) {
     case .hmac(let key):

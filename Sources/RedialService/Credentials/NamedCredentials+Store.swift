@@ -2,7 +2,6 @@ internal import RedialModel
 internal import RedialStore
 
 extension NamedCredentials {
-  /// Takes the credentials from the store, in place of all others.
   func load(from store: any DocumentStore) throws(StoreError) {
     var stored: [Credential] = []
     for document in try store.documents(.credential) {

@@ -27,7 +27,6 @@ struct SharedToken: StoredRecord, Equatable {
   /// What an instance that needs a token does.
   enum Decision: Equatable {
     case use(TokenBook.Token)
-    /// Another instance fetches it.
     case wait
     case fetch
   }

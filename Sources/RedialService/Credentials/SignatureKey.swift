@@ -9,7 +9,6 @@ protocol SignedContent {
 
 /// Nothing can be signed, because a body could not be read, or libcrypto has failed.
 struct BodyUnreadable: Error, Hashable {
-  /// The code of the attempt's failure.
   var code = "signatureFailed"
   /// A sentence for people, without its full stop.
   var message: String

@@ -136,7 +136,6 @@ struct TokenBook {
   /// The token of a credential in whose place another one is needed, because a target has refused it.
   func refusedToken(of credential: Credential) -> String? { entries[credential.key]?.refused }
 
-  /// How the token of a credential stands.
   func standing(of credential: Credential, at now: Timestamp) -> Standing {
     guard let entry = entries[credential.key], entry.changedAt == credential.changedAt else { return .none }
     if let token = entry.token, now < token.expiresAt { return .valid(until: token.expiresAt) }

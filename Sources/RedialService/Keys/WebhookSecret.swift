@@ -28,7 +28,7 @@ package struct WebhookSecret: Sendable, Hashable {
   package func signature(id: String, timestamp: Int64, payload: [UInt8]) -> String {
     var message = Array("\(id).\(timestamp).".utf8)
     message += payload
-    return "v1," + Base64.encode(authentication(of: message))
+    return "v1," + Base64.encode(SHA256Digest.authentication(of: message, key))
   }
 
   /// The secret of a namespace, which signs the callbacks of its calls: this one in the default namespace, and in any
@@ -36,21 +36,14 @@ package struct WebhookSecret: Sendable, Hashable {
   /// so that one namespace cannot forge a webhook of another.
   func derived(for namespace: Namespace) -> WebhookSecret {
     if namespace.isDefault { return self }
-    return WebhookSecret(key: authentication(of: Array("redial webhook secret of namespace \(namespace.name)".utf8)))
+    return WebhookSecret(
+      key: SHA256Digest.authentication(of: Array("redial webhook secret of namespace \(namespace.name)".utf8), key))
   }
 
   /// - Parameter key: 24 to 64 bytes; none for ``unset``, which is never stored and never signs.
   private init(key: [UInt8]) {
     text = Self.prefix + Base64.encode(key)
     self.key = key
-  }
-
-  /// HMAC-SHA256 (RFC 2104) of a message; 32 bytes.
-  private func authentication(of message: [UInt8]) -> [UInt8] {
-    var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
-    var length: UInt32 = 0
-    HMAC(EVP_sha256(), key, Int32(key.count), message, message.count, &digest, &length)
-    return Array(digest.prefix(Int(length)))
   }
 }
 

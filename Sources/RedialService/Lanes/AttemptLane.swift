@@ -38,7 +38,6 @@ final class AttemptLane: @unchecked Sendable {
     var refusal: Transport.Ended?
   }
 
-  /// An attempt that is made with a token.
   private struct Authorized {
     let start: AttemptStart
     let proof: AttemptProof
@@ -77,7 +76,6 @@ final class AttemptLane: @unchecked Sendable {
     transport?.restrict(to: policy)
   }
 
-  /// Starts the attempts among actions of the engine.
   func start(_ actions: ArraySlice<Action>) {
     // Weak: the transport's thread may still run when this object is freed; see above.
     transport?.start { [weak self] in self?.requests(for: actions) ?? [] }
@@ -108,7 +106,9 @@ final class AttemptLane: @unchecked Sendable {
         prove(attempt, head, at: now, time, &made)
       }
     } else {
-      made.refuse(attempt, .attemptEnded(start.call.id, number: start.number, .endpointGone))
+      let isCallback = start.call.spec.target.endpoint == nil
+      made.refuse(
+        attempt, .attemptEnded(start.call.id, number: start.number, isCallback ? .noWebhookSecret : .endpointGone))
     }
   }
 
@@ -250,7 +250,6 @@ final class AttemptLane: @unchecked Sendable {
     }
   }
 
-  /// Begins to fetch a token.
   private func begin(_ fetch: Credential) {
     credentials.fetch(fetch) { [weak self] step in
       switch step {
@@ -297,7 +296,6 @@ final class AttemptLane: @unchecked Sendable {
 
   // MARK: Ends
 
-  /// Aborts a call's attempt.
   func abort(_ call: CallID) {
     let id = UInt64(call.rawValue)
     // On the transport's thread, after its start.
@@ -310,7 +308,6 @@ final class AttemptLane: @unchecked Sendable {
     transport?.cancel([id])
   }
 
-  /// How many attempts are in flight.
   var inFlight: Int { numbers.withLock { $0.count } + waiting.withLock { $0.count } }
 
   /// Aborts all attempts, and starts no more.

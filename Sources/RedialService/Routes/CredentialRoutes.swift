@@ -47,12 +47,7 @@ struct CredentialRoutes: RouteGroup {
     let (name, namespace) = (try exchange.credentialName(), exchange.caller.namespace)
     let draft = try CredentialDraft.read(request.content, limits: limits)
     try Self.checkKey(of: draft.content)
-    guard limits.mayHaveSecrets else {
-      throw Problem(
-        .noEncryptionKey,
-        detail: "The credential \(name) was not stored: there is no key to encrypt it with. Set encryptionKeyFile "
-          + "(REDIAL_ENCRYPTION_KEY_FILE) to the same file for all instances, and start them again.")
-    }
+    try limits.requireKey(for: "The credential \(name)")
     let known = credentials.known
     changes.makeDocuments(exchange) { store in
       let old = known[CredentialName(name, in: namespace)]

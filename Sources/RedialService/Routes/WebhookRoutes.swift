@@ -48,7 +48,9 @@ struct WebhookRoutes: RouteGroup {
 
   private func create(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
-    endpoints.add(try draft(request), exchange)
+    let draft = try draft(request)
+    try limits.requireKey(for: "The secret of the webhook endpoint")
+    endpoints.add(draft, exchange)
   }
 
   private func show(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
@@ -60,6 +62,7 @@ struct WebhookRoutes: RouteGroup {
   private func replace(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
     let draft = try draft(request)
+    try limits.requireKey(for: "The webhook endpoint")
     endpoints.change(String(exchange.part), exchange) {
       $0.update(draft, redaction, at: $1)
     }
@@ -74,6 +77,7 @@ struct WebhookRoutes: RouteGroup {
     try request.checkNoParameters()
     if !request.body.isEmpty { try request.checkJSON() }
     let overlap = try SecretRotation.readOverlap(request.content)
+    try limits.requireKey(for: "The secret of the webhook endpoint")
     endpoints.rotateSecret(of: String(exchange.part), overlap: overlap, exchange)
   }
 
@@ -114,7 +118,7 @@ struct WebhookRoutes: RouteGroup {
 
   private func showSecret(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
-    endpoints.showSecret(of: exchange.caller.namespace, exchange.responder)
+    try endpoints.showSecret(of: exchange.caller.namespace, exchange.responder)
   }
 
   private func endpoint(_ exchange: Exchange) throws(Problem) -> WebhookEndpoint {

@@ -8,8 +8,8 @@ internal import RedialStore
 /// Webhook endpoints: stored, known to the engine, and disabled if their deliveries fail for too long.
 struct EndpointChanges: Sendable {
   let known: WebhookEndpoints
-  /// Signs the callbacks of calls.
-  let secret: WebhookSecret
+  /// Signs the callbacks of calls; nil if there is none.
+  let secret: WebhookSecret?
   let changes: Changes
   let engine: EngineLane
   let waiting: ReplyTables
@@ -99,8 +99,8 @@ struct EndpointChanges: Sendable {
   }
 
   /// Answers with the secret that signs the callbacks of a namespace's calls.
-  func showSecret(of namespace: Namespace, _ responder: HTTPResponder) {
-    let secret = secret.derived(for: namespace)
+  func showSecret(of namespace: Namespace, _ responder: HTTPResponder) throws(Problem) {
+    guard let secret = secret?.derived(for: namespace) else { throw .noWebhookSecret }
     var response = Answer.json(capacity: 128) { writer in
       writer.beginObject()
       writer.field("namespace", namespace.name)

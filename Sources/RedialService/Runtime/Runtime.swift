@@ -55,7 +55,7 @@ final class Runtime: Sendable {
   /// - Throws: If libcurl cannot be started.
   init(
     settings: ServiceSettings, store opened: any ServiceStore, reader: any CallReader,
-    bodies: BodyReading = BodyReading(nil), secret: WebhookSecret, endpoints known: WebhookEndpoints,
+    bodies: BodyReading = BodyReading(nil), secret: WebhookSecret?, endpoints known: WebhookEndpoints,
     credentials named: NamedCredentials, log: Log,
     clock: Clock = Clock(), sharing: SharedParts? = nil
   ) throws(TransportStartError) {

@@ -159,7 +159,7 @@ extension Setting {
       }),
     Setting(
       key: "webhookSecret", form: "whsec_BASE64",
-      summary: "Secret that signs webhooks; by default one is made and kept in the store.", isSecret: true,
+      summary: "Secret that signs callbacks; by default one is made and kept encrypted in the store.", isSecret: true,
       read: { $0.webhookSecret ?? "" },
       assign: { settings, text in
         settings.webhookSecret = text.isEmpty ? nil : text

@@ -16,7 +16,8 @@ struct OpenedStore {
   let keys: KeyRing
   let endpoints: WebhookEndpoints
   let credentials = NamedCredentials()
-  let secret: WebhookSecret
+  /// Signs the webhooks of callbacks; nil if none is set, and none can be stored.
+  let secret: WebhookSecret?
   /// The service's time.
   let clock: Clock
 
@@ -46,6 +47,6 @@ struct OpenedStore {
     } catch {
       throw ServiceStartError(message: error.message)
     }
-    secret = try WebhookSecret.kept(in: store, settings)
+    secret = try WebhookSecret.kept(in: store, settings, vault)
   }
 }

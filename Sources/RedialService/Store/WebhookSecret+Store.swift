@@ -6,10 +6,16 @@ extension WebhookSecret {
   /// The name of the setting in which a store keeps the secret that signs webhooks.
   static let settingName = "webhookSecret"
 
-  /// The configured secret, else the one in the store, else a new one, which the store keeps.
-  static func kept(in store: any CallStore, _ settings: ServiceSettings) throws(ServiceStartError) -> WebhookSecret {
+  /// The configured secret, else the one in the store, else a new one, which the store keeps; nil if it cannot encrypt it.
+  static func kept(
+    in store: any CallStore, _ settings: ServiceSettings, _ vault: Vault
+  ) throws(ServiceStartError) -> WebhookSecret? {
     guard let text = settings.webhookSecret else {
-      return try kept(in: store, as: settingName, orElse: "set REDIAL_WEBHOOK_SECRET")
+      let remedy = "set REDIAL_WEBHOOK_SECRET"
+      if vault.canSeal { return try kept(in: store, as: settingName, orElse: remedy) }
+      // One in plain text is from an earlier version.
+      let plain = try ServiceStartError.of { () throws(StoreError) in try store.setting(settingName) }
+      return try plain.map { text throws(ServiceStartError) in try read(text, settingName, orElse: remedy) }
     }
     guard let secret = WebhookSecret(text) else {
       throw ServiceStartError(message: "The webhook secret must be whsec_ and the base 64 of 24 to 64 bytes.")
@@ -30,7 +36,13 @@ extension WebhookSecret {
       throw ServiceStartError(message: "The system gave no random bytes for a secret (\(name)); \(remedy).")
     }
     let kept = try ServiceStartError.of { () throws(StoreError) in try store.keepSetting(name, orElse: new.text) }
-    guard let secret = WebhookSecret(kept) else {
+    return try read(kept, name, orElse: remedy)
+  }
+
+  private static func read(
+    _ text: String, _ name: String, orElse remedy: String
+  ) throws(ServiceStartError) -> WebhookSecret {
+    guard let secret = WebhookSecret(text) else {
       throw ServiceStartError(message: "The secret \(name) in the store is damaged; \(remedy).")
     }
     return secret

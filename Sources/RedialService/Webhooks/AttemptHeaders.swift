@@ -11,7 +11,8 @@ struct AttemptHead: Sendable {
 /// The header fields that an attempt has besides its client's.
 struct AttemptHeaders: Sendable {
   /// Signs the callbacks of calls in the default namespace; the secrets of other namespaces are derived from it.
-  let secret: WebhookSecret
+  /// Nil if there is none.
+  let secret: WebhookSecret?
   let endpoints: WebhookEndpoints
   /// The sampling of traces that begin here, as sent to targets; nil if none does.
   var sampling: TraceSampling?
@@ -22,7 +23,7 @@ struct AttemptHeaders: Sendable {
   /// A webhook goes to the URL that its endpoint has now: the one that it had when the event happened may be the fault
   /// that somebody has corrected since.
   ///
-  /// - Returns: Nil for the delivery to a deleted endpoint: no secret can sign it, so it must not be sent.
+  /// - Returns: Nil for the delivery to a deleted endpoint, or for a callback if there is no secret: it must not be sent unsigned.
   func head(of start: AttemptStart, at now: Timestamp) -> AttemptHead? {
     var url = start.call.spec.url
     var fields = start.call.spec.headers
@@ -33,7 +34,9 @@ struct AttemptHeaders: Sendable {
       switch endpoints.receiver(ofTarget: start.call.spec.target, at: now) {
       case .endpoint(let current, let own): (url, secrets) = (current, own)
       case .gone: return nil
-      case .callback: secrets = [secret.derived(for: start.call.spec.namespace)]
+      case .callback:
+        guard let secret else { return nil }
+        secrets = [secret.derived(for: start.call.spec.namespace)]
       }
       let id = "msg_" + start.call.id.characters
       let seconds = now.microseconds / 1_000_000
@@ -78,6 +81,14 @@ struct AttemptHeaders: Sendable {
 }
 
 extension AttemptResult {
+  /// The end of an attempt that was not begun because no secret signs callbacks: the target is not at fault.
+  static let noWebhookSecret = AttemptResult(
+    outcome: .localFault,
+    failure: AttemptFailure(
+      code: "noWebhookSecret",
+      message: "The attempt was not started, because it could not be signed: \(Problem.noWebhookSecret.detail)"),
+    duration: .zero)
+
   /// The end of an attempt that was not begun because its endpoint was deleted: the target is not at fault.
   static let endpointGone = AttemptResult(
     outcome: .localFault,

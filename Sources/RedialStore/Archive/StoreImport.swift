@@ -45,7 +45,11 @@ package final class StoreImport {
   }
 
   /// Adds what is about no call, at the latest when the import finishes.
+  ///
+  /// - Throws: If it is a secret that the store cannot encrypt. Nothing was put in then, unless there are very many documents:
+  ///   what signs webhooks comes first.
   package func add(_ item: StoreItem) throws(StoreError) {
+    try store.check(item)
     items.append(item)
     if items.count >= Self.batch { try flush() }
   }
@@ -130,6 +134,9 @@ package final class StoreImport {
 package protocol ArchiveDestination: AnyObject {
   /// The store, for messages.
   var place: String { get }
+
+  /// Throws if a thing is a secret that the store cannot encrypt.
+  func check(_ item: StoreItem) throws(StoreError)
 
   /// Reads what is there.
   func contents() throws(StoreError) -> any ArchiveSource

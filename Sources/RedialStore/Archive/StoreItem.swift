@@ -78,6 +78,19 @@ package enum StoreItem: Sendable, Hashable {
   }
 }
 
+extension Vault {
+  /// Throws if a thing must not be stored without a key, and there is none.
+  package func check(_ item: StoreItem) throws(StoreError) {
+    switch item {
+    case .setting(let name, _): try check(setting: name)
+    case .document(let document): try check(document)
+    case .target(_, let record):
+      guard canSeal || !record.hasSecrets else { throw Self.refusal(of: "A target's secret") }
+    case .counts: break
+    }
+  }
+}
+
 /// How calls ended and attempts went in one step of time, as a store has it.
 package struct StoredCounts: Sendable, Hashable {
   package var namespace: Namespace

@@ -118,6 +118,8 @@ package struct StoreMigration {
       return true
     }
     try checkIsEmpty(contents)
+    // What is damaged fails later.
+    for item in try source.contents.items(damage: { _ in }) { try destination.check(item) }
     try destination.begin(MigrationMark(source: source.place, state: try source.state))
     return false
   }

@@ -40,4 +40,13 @@ extension StoreWarning {
       "\(calls) calls, \(attempts) attempts and \(documents) documents are from before encryptionKeyFile was set, and are "
         + "not encrypted; redial rekey encrypts them")
   }
+
+  /// How many secrets are as an earlier version stored them without a key; nil for none.
+  package static func readable(secrets: Int) -> StoreWarning? {
+    guard secrets > 0 else { return nil }
+    return StoreWarning(
+      .readable,
+      "\(secrets) secrets are from an earlier version, and are not encrypted; set encryptionKeyFile to the same file for all "
+        + "instances, and start them again")
+  }
 }

@@ -312,7 +312,13 @@ extension Vault {
 
   /// Throws if a document must not be stored without a key, and there is none.
   package func check(_ document: StoredDocument) throws(StoreError) {
-    guard canSeal || !document.kind.isNeverPlain else { throw Self.refusal(of: "The \(document.kind.rawValue)") }
+    guard canSeal || !document.hasSecrets else { throw Self.refusal(of: "The \(document.kind.rawValue)") }
+  }
+
+  /// Throws if a value of the service must not be stored without a key, and there is none. What instances know each other
+  /// by is no such value: they have to, and whoever reads it has the database.
+  package func check(setting name: String) throws(StoreError) {
+    guard canSeal || name != "webhookSecret" else { throw Self.refusal(of: "The secret that signs webhooks") }
   }
 
   /// A document as it is to be stored, if its kind is sealed. There must be a key for it.

@@ -17,19 +17,14 @@ extension Command {
       `redial call --credential NAME`, or `--sign NAME`.
       """
   ) { arguments throws(CommandError) in
-    try CredentialsCommand(arguments).run()
+    try CredentialsCommand(arguments: arguments, client: APIClient(arguments)).run()
   }
 }
 
 /// Credentials that are stored in the service under names.
 struct CredentialsCommand {
-  private let arguments: Arguments
-  private let client: APIClient
-
-  init(_ arguments: Arguments) {
-    self.arguments = arguments
-    client = APIClient(arguments)
-  }
+  let arguments: Arguments
+  let client: APIClient
 
   func run() throws(CommandError) -> ExitCode {
     let (action, rest) = (arguments.operands[0], Array(arguments.operands.dropFirst()))

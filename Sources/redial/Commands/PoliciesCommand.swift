@@ -24,19 +24,14 @@ extension Command {
       version. A call keeps the version that it was accepted with. `redial preview --policy JSON` shows what a policy does.
       """
   ) { arguments throws(CommandError) in
-    try PoliciesCommand(arguments).run()
+    try PoliciesCommand(arguments: arguments, client: APIClient(arguments)).run()
   }
 }
 
 /// Policies that are stored in the service under names.
 struct PoliciesCommand {
-  private let arguments: Arguments
-  private let client: APIClient
-
-  init(_ arguments: Arguments) {
-    self.arguments = arguments
-    client = APIClient(arguments)
-  }
+  let arguments: Arguments
+  let client: APIClient
 
   func run() throws(CommandError) -> ExitCode {
     let (action, rest) = (arguments.operands[0], Array(arguments.operands.dropFirst()))

@@ -174,7 +174,7 @@ type MissingAPIKey struct{ Refusal }
 // NamespaceBacklogFull is the problem with the code `namespaceBacklogFull`.
 type NamespaceBacklogFull struct{ Refusal }
 
-// NoEncryptionKey is the problem with the code `noEncryptionKey`.
+// NoEncryptionKey is the problem `noEncryptionKey`: There is no key to encrypt secrets with.
 type NoEncryptionKey struct{ Refusal }
 
 // NoRandomness is the problem with the code `noRandomness`.

@@ -174,7 +174,7 @@ export class MissingAPIKey extends RedialProblem {}
 /** The problem with the code `namespaceBacklogFull`. */
 export class NamespaceBacklogFull extends RedialProblem {}
 
-/** The problem with the code `noEncryptionKey`. */
+/** `noEncryptionKey`: There is no key to encrypt secrets with. */
 export class NoEncryptionKey extends RedialProblem {}
 
 /** The problem with the code `noRandomness`. */

@@ -240,7 +240,7 @@ class NamespaceBacklogFull(RedialProblem):
 
 
 class NoEncryptionKey(RedialProblem):
-    """The problem with the code `noEncryptionKey`."""
+    """`noEncryptionKey`: There is no key to encrypt secrets with."""
 
 
 class NoRandomness(RedialProblem):
