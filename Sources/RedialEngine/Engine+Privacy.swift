@@ -11,7 +11,7 @@ extension Engine {
     privacies.isEmpty || owns(key) ? nil : privacies[key]
   }
 
-  /// Has the documents say what a target hides, after a change of its settings. The engine hears of it when it is stored: it may
+  /// Has the documents say what a target hides, after a change of its settings. The engine reads it when it is stored: it may
   /// lose its lease before.
   mutating func tell(_ privacy: TargetOverrides?, of key: TargetKey, before: TargetOverrides?) {
     guard desk.leases.settings != nil, privacy != before else { return }

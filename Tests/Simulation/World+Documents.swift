@@ -5,14 +5,15 @@ internal import RedialModel
 /// The documents about what targets hide, which all instances read some time after they have changed.
 extension World {
   /// Without a draw, so that earlier seeds keep their runs.
-  func tellOfDocuments() {
+  func tellOfDocuments(since before: SimulatedStore) {
+    guard before.privacies != store.privacies else { return }
     for instance in instances where instance.isUp {
       let delay = Duration.milliseconds(30 + 70 * instance.number)
       agenda.add(.documents(instance.number, life: instance.life), at: now + delay)
     }
   }
 
-  /// An instance reads the documents; its engine hears of them with what comes next.
+  /// An instance reads the documents; its engine gets them with what comes next.
   func readDocuments(_ instance: Instance) {
     if isShared { instance.inbox.append(.privacies(store.privacies)) }
   }

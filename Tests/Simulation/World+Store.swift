@@ -59,7 +59,7 @@ extension World {
       return invariants.require(false, error.message)
     }
     checkTakeover(since: before, by: session)
-    if before.privacies != store.privacies { tellOfDocuments() }
+    tellOfDocuments(since: before)
     if job.isCommit {
       lastWritten = now
       log(
