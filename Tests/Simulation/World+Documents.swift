@@ -1,5 +1,6 @@
 internal import RedialCore
 @testable internal import RedialEngine
+internal import RedialJSON
 internal import RedialModel
 
 /// The documents about what targets hide, which all instances read some time after they have changed.
@@ -50,7 +51,8 @@ extension Invariants {
     guard isShared else { return }
     for case .target(let key, _) in writes {
       let own = store.targets[key]?.controls.overrides.privacy
-      require(store.privacies[key] == own, "\(key) hides \(own?.redact ?? []), and its document says otherwise")
+      let hidden = (own?.redact ?? []).map(\.text)
+      require(store.privacies[key] == own, "\(key) hides \(hidden), and its document says otherwise")
     }
   }
 }

@@ -373,7 +373,7 @@ final class World {
       checkShares(start, instance)
       invariants.started(start, by: instance.number, at: time, store: store, network: instance.network)
     }
-    let duration = instance.network.start(start, at: time, &random) - time
+    let duration = instance.network.start(start, isInStore: instance.knows(store), at: time, &random) - time
     agenda.add(
       .attemptEnds(instance.number, life: instance.life, start.call.id, number: start.number),
       at: instance.clock.time(of: time + duration))
