@@ -217,7 +217,7 @@ let package = Package(
         "HTTPServer",
       ]),
     .testTarget(
-      name: "Simulation", dependencies: ["RedialEngine", "RedialForecast", "RedialModel", "RedialCore"],
+      name: "Simulation", dependencies: ["RedialEngine", "RedialForecast", "RedialModel", "RedialJSON", "RedialCore"],
       exclude: ["README.md", "Runner", "planted.py"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

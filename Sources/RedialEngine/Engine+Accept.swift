@@ -103,9 +103,9 @@ extension Engine {
   /// The spec of a new call, with what its target says of all its calls.
   private func spec(of descriptor: CallDescriptor) -> CallSpec {
     let key = descriptor.spec.target
-    // Of the targets of other instances only the rules are known.
-    let known = roster.place(of: key).map { roster.targets[$0].settings }
-    return descriptor.spec.accepted(by: known ?? settings.target(by: settings.rule(for: key)))
+    if let place = roster.place(of: key) { return descriptor.spec.accepted(by: roster.targets[place].settings) }
+    let byRule = settings.target(by: settings.rule(for: key))
+    return descriptor.spec.accepted(by: privacyElsewhere(of: key)?.applied(to: byRule) ?? byRule)
   }
 
   /// Puts a new call where it belongs, and into the store. Returns it as stored.

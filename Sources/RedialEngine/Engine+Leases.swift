@@ -53,6 +53,7 @@ extension Engine {
       effects.actions.append(.tookOver(grant.gained, grant.state))
       effects.actions.append(.notice(.shardsGained(grant.gained)))
       takeOver(grant.state)
+      tellPrivacies(in: grant.gained)
     }
     let surplus = desk.leases.surplus(over: grant.share)
     if surplus > 0 { shed(surplus) } else if surplus < 0 { goOn(with: desk.leases.keepYielding()) }

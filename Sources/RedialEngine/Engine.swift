@@ -20,6 +20,8 @@ package struct Engine: Sendable {
   var desk: StoreDesk
   /// TLS settings by origin, set by operators.
   var originTLS: OriginTLS
+  /// What targets hide of their calls by their own settings, as the documents said last.
+  var privacies: [TargetKey: TargetOverrides] = [:]
   /// The webhook endpoints that are enabled: they receive the events of all calls and targets.
   var subscriptions: [WebhookSubscription] = []
   /// Whether the engine stops.
@@ -122,6 +124,7 @@ package struct Engine: Sendable {
     case .storeInDoubt(let message): storeInDoubt(message)
     case .room(let isShort): desk.setShortOfRoom(isShort)
     case .storeMisplaced(let isMisplaced): desk.setMisplaced(isMisplaced)
+    case .privacies(let all): privacies = all
     case .subscriptions(let all): subscribe(all)
     case .announce(let announcement): announce(announcement)
     case .change(let change): self.change(change)

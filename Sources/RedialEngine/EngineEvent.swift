@@ -50,6 +50,8 @@ package enum EngineEvent: Sendable {
   case room(isShort: Bool)
   /// The store's files were removed or replaced while it is open, or are back in their place.
   case storeMisplaced(Bool)
+  /// What the documents say that targets hide of their calls by their own settings.
+  case privacies([TargetKey: TargetOverrides])
   /// The webhook endpoints that receive events from now on.
   case subscriptions([WebhookSubscription])
   /// An event to send to subscribers.

@@ -139,6 +139,8 @@ package final class Service: Sendable {
       // Before the store's lane works, so that notices stay in their order.
       runtime.receive(notices)
       runtime.meetOthers(at: settings.peerURL ?? PeerURL.derived(from: server.urls), bulk)
+      // Before the first lease, with which the engine looks whether they are right.
+      if opened.shared != nil { runtime.engine.post(.privacies(try opened.reader.privacies())) }
       runtime.begin(with: state)
       runtime.engine.post(.namespaces(keys.namespaces))
     } catch {

@@ -17,6 +17,12 @@ extension CallReader {
     try documents(.operation) { content throws(JSONError) in try BulkOperation(content) }.sorted { $0.id < $1.id }
   }
 
+  /// What targets hide of their calls by their own settings. One that cannot be read hides everything.
+  package func privacies() throws(StoreError) -> [TargetKey: TargetOverrides] {
+    let all = try documents(.targetPrivacy).map { (TargetKey(qualified: $0.id), TargetOverrides(privacy: $0)) }
+    return Dictionary(all) { first, _ in first }
+  }
+
   /// The stored records of a kind. One that cannot be read hides no other.
   package func readable<Record: StoredRecord>(
     _ kind: StoredDocument.Kind, as type: Record.Type

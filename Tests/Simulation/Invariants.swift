@@ -253,6 +253,7 @@ struct Invariants {
 
   /// A transaction has taken effect.
   mutating func committed(_ before: SimulatedStore, _ after: SimulatedStore, _ writes: [StoreWrite]) {
+    checkDocuments(writes, after)
     var told: [CallID: Int] = [:]
     var touched: [CallID] = []
     for write in writes {

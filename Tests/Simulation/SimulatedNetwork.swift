@@ -34,11 +34,15 @@ struct SimulatedNetwork {
   /// All targets are healthy.
   var isHealed = false
   private(set) var exchanges: [CallID: Exchange] = [:]
-  /// The calls of which a target has perhaps executed an attempt.
-  private(set) var executed: Set<CallID> = []
+  /// The calls of which a target has perhaps executed an attempt, and the number of the first one.
+  private(set) var executed: [CallID: Int] = [:]
 
   /// Begins an exchange; returns when it ends by itself.
-  mutating func start(_ start: AttemptStart, at now: Timestamp, _ random: inout RandomSource) -> Timestamp {
+  ///
+  /// - Parameter isInStore: Whether the store has its start.
+  mutating func start(
+    _ start: AttemptStart, isInStore: Bool, at now: Timestamp, _ random: inout RandomSource
+  ) -> Timestamp {
     let id = start.call.id
     var result = AttemptResult(outcome: .answered, duration: .zero)
     let target = targets[start.call.spec.url]
@@ -63,7 +67,7 @@ struct SimulatedNetwork {
       result.duration = start.timeout
       Self.set(&result, .maybeSent, "timeout")
     }
-    if Self.mayExecute(result) { executed.insert(id) }
+    if Self.mayExecute(result), isInStore, executed[id] == nil { executed[id] = start.number }
     exchanges[id] = Exchange(start: start, startedAt: now, result: result)
     return now + result.duration
   }
@@ -130,6 +134,11 @@ struct SimulatedNetwork {
     guard let exchange = exchanges[id], exchange.start.number == number else { return nil }
     exchanges[id] = nil
     return exchange.result
+  }
+
+  /// The store has lost its last changes: nobody can know of an attempt whose start was among them (docs/guarantees.md).
+  mutating func wentBack(to store: SimulatedStore) {
+    executed = executed.filter { id, first in first <= store.rows[id]?.record.progress.attempts ?? 0 }
   }
 
   /// The process has died, and its connections with it.

@@ -136,8 +136,10 @@ extension SimulatedStore {
     case .update(let id, _, _), .passTurn(let id), .retried(let id, _), .erase(let id, _):
       target = rows[id]?.record.spec.target
     case .target(let key, _): target = key
+    case .put(let document): target = TargetKey(qualified: document.id)
+    case .remove(_, let id): target = TargetKey(qualified: id)
     // Any instance may put a call into the store; calls that others have started stay unchanged.
-    case .insert, .key, .discard, .awaitTurn, .put, .add, .remove, .tallied: return
+    case .insert, .key, .discard, .awaitTurn, .add, .tallied: return
     }
     if let target, owner(of: target) != session {
       throw Nonsense(message: "\(write.summary): written by session \(session), and \(target) is not its own")

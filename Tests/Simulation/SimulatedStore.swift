@@ -33,6 +33,8 @@ struct SimulatedStore {
 
   private(set) var rows: [CallID: Row] = [:]
   private(set) var targets: [TargetKey: TargetRecord] = [:]
+  /// What targets hide of their calls, as the documents say.
+  private(set) var privacies: [TargetKey: TargetOverrides] = [:]
   private(set) var keys: [IdempotencyName: KeyRecord] = [:]
   /// Calls that have not ended and have an ordering key, and whether they have the turn.
   private(set) var turns: [CallID: (key: String, hasTurn: Bool)] = [:]
@@ -136,8 +138,12 @@ struct SimulatedStore {
       guard rows[id] != nil else { throw Nonsense(message: "\(id) was retried, and there is no such call") }
       // Its time identifies a retry, so that a transaction that has succeeded unnoticed and is repeated adds nothing.
       if let reason = retry.attribution.reason { rows[id]?.reruns[retry.at] = reason }
+    case .put(let document):
+      guard document.kind == .targetPrivacy else { break }
+      privacies[TargetKey(qualified: document.id)] = TargetOverrides(privacy: document)
+    case .remove(.targetPrivacy, let id): privacies[TargetKey(qualified: id)] = nil
     // The engine does not request these.
-    case .put, .add, .remove: break
+    case .add, .remove: break
     }
   }
 

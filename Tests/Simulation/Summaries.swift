@@ -31,6 +31,7 @@ extension EngineEvent {
     case .storeInDoubt(let message): message.map { "store in doubt: \($0)" } ?? "store known"
     case .room(let isShort): isShort ? "short of room" : "room"
     case .storeMisplaced(let isMisplaced): isMisplaced ? "store misplaced" : "store in place"
+    case .privacies(let all): "privacies of \(all.keys.sorted())"
     case .subscriptions(let all): "subscriptions \(all.map(\.id))"
     case .announce(let announcement): "announce \(announcement.type)"
     case .change(let change): "change \(change.writes.count) documents"

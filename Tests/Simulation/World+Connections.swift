@@ -82,6 +82,7 @@ extension World {
       log(instances[late.instance], "store commits \(late.job.requests.count), and the answer is lost")
       lastWritten = now
       invariants.committed(before, store, late.job.writes)
+      tellOfDocuments(since: before)
       if instances[late.instance].life == late.life {
         instances[late.instance].lane.executed(late.job, answer)
       }

@@ -33,6 +33,8 @@ extension World {
     serverUpAt = now + failoverRandom.duration(10...(failoverRandom.chance(0.3) ? 20_000 : 1000))
     lastWritten = now
     invariants.wentBack(from: before, to: store)
+    for instance in instances { instance.network.wentBack(to: store) }
+    tellOfDocuments(since: before)
     let behind = instances.filter { $0.isUp && $0.lane.hasLost(store) }
     log("the store fails over; \(behind.map(\.number)) have lost changes")
   }

@@ -35,6 +35,7 @@ extension World {
   func join(_ instance: Instance) {
     log(instance, "start")
     instance.start(seed: random.next(), RecoveredState())
+    readDocuments(instance)
     planStep(of: instance)
   }
 

@@ -206,6 +206,7 @@ extension World {
       let before = store
       do { _ = try instance.lane.perform(job, on: &store, at: now) } catch { invariants.require(false, error.message) }
       invariants.committed(before, store, job.writes)
+      tellOfDocuments(since: before)
     }
     instance.lastSession = instance.lane.session
     instance.stop()

@@ -32,7 +32,7 @@ extension World {
       row.record.runsAgainWhenRepeated({ row.attempts })
     else { return }
     invariants.require(
-      row.record.spec.idempotent || !instances.contains { $0.network.executed.contains(id) },
+      row.record.spec.idempotent || !instances.contains { $0.network.executed[id] != nil },
       "\(id) was executed, must not be twice, and is run again")
     let attempts = row.record.progress.attempts
     var command = CallCommand(

@@ -59,6 +59,7 @@ extension World {
       return invariants.require(false, error.message)
     }
     checkTakeover(since: before, by: session)
+    tellOfDocuments(since: before)
     if job.isCommit {
       lastWritten = now
       log(

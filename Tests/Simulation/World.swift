@@ -22,6 +22,7 @@ final class World {
     case replicate(Int)
     case failOver(Int)
     case hint(Int, life: Int)
+    case documents(Int, life: Int)
     case forwardArrives(Forwarded, Int, life: Int)
     case forwardEnds(Forwarded, SubmissionReply?, server: Int)
     case attemptEnds(Int, life: Int, CallID, number: Int)
@@ -163,6 +164,7 @@ final class World {
     }
     invariants.require(instances.contains(where: \.isUp), "no instance is up")
     checkBalance()
+    checkDocuments()
     let waiting = instances.flatMap(\.waiting.keys)
     if invariants.violation == nil, let token = waiting.min(by: { $0 < $1 }) {
       return "client \(token) never got a reply"
@@ -203,6 +205,8 @@ final class World {
     case .failOver(let number): failOver(number)
     case .hint(let number, let life):
       if let instance = awake(number, life, happening) { post(.callsStored, to: instance) }
+    case .documents(let number, let life):
+      if let instance = awake(number, life, happening) { readDocuments(instance) }
     case .forwardArrives(let call, let number, let life):
       if let instance = awake(number, life, happening) { forwardArrives(call, instance) }
     case .forwardEnds(let call, let reply, let server):
@@ -275,7 +279,9 @@ final class World {
       ? PaceWatch.check(instance, events, store) ?? PauseWatch.check(instance, events, store, at: now) : nil
     let limited = PaceWatch.limited(instance.engine)
     let outages = OutageWatch.outages(instance.engine)
+    let privacies = instance.engine.privacies
     let effects = instance.engine.handle(events, at: now)
+    invariants.checkPrivacy(effects.store, privacies, instance.engine)
     invariants.checkMemory(
       instance.engine.calls.count, inFlight: instance.engine.roster.occupancy.inFlight, clients: instance.waiting.count)
     invariants.checkShares(
@@ -367,7 +373,7 @@ final class World {
       checkShares(start, instance)
       invariants.started(start, by: instance.number, at: time, store: store, network: instance.network)
     }
-    let duration = instance.network.start(start, at: time, &random) - time
+    let duration = instance.network.start(start, isInStore: instance.knows(store), at: time, &random) - time
     agenda.add(
       .attemptEnds(instance.number, life: instance.life, start.call.id, number: start.number),
       at: instance.clock.time(of: time + duration))

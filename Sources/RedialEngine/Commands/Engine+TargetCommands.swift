@@ -22,11 +22,13 @@ extension Engine {
     var controls = roster.place(of: key).map { roster.targets[$0].controls } ?? TargetControls()
     do throws(Problem) { try command.kind.change(&controls, of: key) } catch { return refuse(command, .found(error)) }
     let index = target(key)
+    let privacy = roster.targets[index].controls.overrides.privacy
     if command.kind == .release {
       roster[index].changePause(at: now) { $0.release() }
       savePause(index)
     }
     save(index) { $0.controls = controls }
+    tell(controls.overrides.privacy, of: key, before: privacy)
     apply(controls, to: index)
     // Without a slot nobody will look soon for what holds its calls back.
     roster[index].hold(command.kind.reason, at: now)

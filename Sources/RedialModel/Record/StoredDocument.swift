@@ -21,6 +21,8 @@ public struct StoredDocument: Sendable, Hashable {
     case credential
     /// Access tokens that instances share.
     case accessToken
+    /// What a target's own settings hide of its calls, for the instances that do not run them.
+    case targetPrivacy
     /// Who did what. Their ids are in the order of time.
     case audit
     /// Keys that encrypt the other values, wrapped.
@@ -30,9 +32,12 @@ public struct StoredDocument: Sendable, Hashable {
     public var isSecret: Bool {
       switch self {
       case .webhookEndpoint, .credential, .accessToken, .alert: true
-      case .apiKey, .policy, .operation, .issue, .incident, .incidentMark, .audit, .dataKey: false
+      case .apiKey, .policy, .operation, .issue, .incident, .incidentMark, .targetPrivacy, .audit, .dataKey: false
       }
     }
+
+    /// Whether documents of the kind go into archives and to other stores. Of the others each store makes its own.
+    public var travels: Bool { self != .dataKey && self != .targetPrivacy }
 
     /// Whether documents of the kind are encrypted in archives too, whoever has the key.
     public var isNeverPlain: Bool { self == .credential || self == .accessToken }

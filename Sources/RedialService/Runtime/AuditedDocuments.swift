@@ -106,7 +106,7 @@ final class AuditedDocuments: DocumentStore {
       writer.endObject()
     // These have no secrets.
     case .issue, .incident, .incidentMark: return content
-    case .audit, .accessToken, .dataKey: return nil
+    case .targetPrivacy, .audit, .accessToken, .dataKey: return nil
     }
     return writer.bytes
   }

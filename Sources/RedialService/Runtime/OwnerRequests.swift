@@ -30,6 +30,9 @@ struct OwnerRequests: Sendable {
     // All that is needed is retained until it is answered: a stop waits for open requests.
     peers.forward(request, toOwnerOf: ShardSet.shard(of: target)) { answer in
       switch answer {
+      // The client may submit a call here next, which must know then what its target hides.
+      case .served(let answer) where request.method == .put || request.method == .patch:
+        documents.read([.targetPrivacy]) { queries.respond(responder, answer) }
       case .served(let answer): queries.respond(responder, answer)
       case .maybe where request.method != .get: queries.respond(responder, Answer.problem(Self.ownerSilent(target)))
       case .notServed, .maybe: answerNotOwner(of: target, responder)

@@ -3,8 +3,8 @@ internal import RedialEngine
 internal import RedialModel
 internal import RedialStore
 
-/// What all instances on one store read, and another may have changed: API keys, webhook endpoints, credentials, policies; and the bulk
-/// operations, which the leader reads.
+/// What all instances on one store read, and another may have changed: API keys, webhook endpoints, credentials, policies, what targets
+/// hide; and the bulk operations, which the leader reads.
 final class SharedDocuments: Sendable {
   private let shared: SharedParts
   private let store: StoreLane
@@ -73,6 +73,7 @@ final class SharedDocuments: Sendable {
     }
     if kinds.contains(.credential) { try credentials.load(from: store) }
     if kinds.contains(.policy) { try shared.policies.fill(from: try reader.policies()) }
+    if kinds.contains(.targetPrivacy) { engine.post(.privacies(try reader.privacies())) }
     if kinds.contains(.operation) { try leadership.readOperations() }
   }
 }

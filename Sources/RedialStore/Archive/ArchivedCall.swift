@@ -71,9 +71,8 @@ enum ArchiveWords {
   static let failures = words(StopReason.allCases)
   static let outcomes = words(OutcomeClass.allCases)
   static let steps = words(StatisticsStep.allCases)
-  /// Each store has data keys of its own.
   static let documents = Dictionary(
-    uniqueKeysWithValues: StoredDocument.Kind.allCases.filter { $0 != .dataKey }.map { ($0.rawValue, $0) })
+    uniqueKeysWithValues: StoredDocument.Kind.allCases.filter(\.travels).map { ($0.rawValue, $0) })
 
   private static func words<Word>(_ all: [Word]) -> [String: Word] {
     Dictionary(uniqueKeysWithValues: all.map { ("\($0)", $0) })

@@ -67,9 +67,9 @@ package enum StoreItem: Sendable, Hashable {
     counts.numbers.isEmpty ? nil : .counts(counts)
   }
 
-  /// A document that travels; nil for a data key, because each store has its own.
+  /// A document that travels; nil for one of a kind of which each store has its own.
   package static func travelling(_ document: StoredDocument) -> StoreItem? {
-    document.kind == .dataKey ? nil : .document(document)
+    document.kind.travels ? .document(document) : nil
   }
 
   /// A setting that travels; nil for one of the place.
