@@ -41,6 +41,21 @@ def test_order_priority_and_start_reach_the_service_also_with_a_replay(redial, r
     assert both.returncode == 4 and "startAt" in both.stderr, both
 
 
+def test_credentials_prove_and_sign_what_the_command_submits(redial, receiver):
+    target, service = receiver(), redial()
+    for name, credential in (("shop", {"type": "bearer", "token": "t"}), ("hooks", {"type": "github", "secret": "s"})):
+        assert service("PUT", f"/v1/credentials/{name}", credential | {"origins": [target.url]}).status == 201
+    call = submitted(service, "--credential", "shop", "--sign", "hooks", "-d", "{}", target.url)
+    assert call["credential"] == "shop"
+    service.ended(call["id"])
+    again = run("replay", call["id"], "--credential", "shop", "--sign", "hooks", "--no-wait", "--server", service.url)
+    assert again.returncode == 0, again
+    for sent in target.next(), target.next():
+        assert sent.headers["authorization"] == "Bearer t" and sent.headers["x-hub-signature-256"].startswith("sha256=")
+    elsewhere = run("call", "--credential", "shop", "http://127.0.0.1:1/", "--server", service.url)
+    assert elsewhere.returncode == 4 and "may not be sent to http://127.0.0.1:1" in elsewhere.stderr, elsewhere
+
+
 def test_the_same_call_under_the_same_key_is_submitted_once(redial):
     service = redial()
     options = ("--idempotency-key", "order-17", "--start-at", LATER, "http://127.0.0.1:1/")
