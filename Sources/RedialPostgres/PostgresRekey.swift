@@ -34,7 +34,8 @@ package enum PostgresRekey {
           guard ContinuousClock.now < deadline else {
             throw StoreError(
               kind: .unavailable,
-              message: "Calls in \(settings.place) stay locked by another transaction. Start the command again: it goes on.")
+              message:
+                "Calls in \(settings.place) stay locked by another transaction. Start the command again: it goes on.")
           }
           usleep(20_000)
         }

@@ -99,7 +99,8 @@ extension PostgresStore: DocumentStore {
     defer { tellAll() }
     return try StoredDataKeys.using(vault.seals(kind) ? [Vault.service] : [], side) { proof throws(StoreError) in
       // The sealed form of the same content differs each time.
-      while let stored = try stored(kind, id: id), try vault.opened(StoredDocument(kind, id: id, stored)).content == old {
+      while let stored = try stored(kind, id: id), try vault.opened(StoredDocument(kind, id: id, stored)).content == old
+      {
         var replace = PostgresStatement(Self.replaceDocument)
         replace.add(text: kind.rawValue)
         replace.add(text: id)

@@ -64,7 +64,8 @@ package enum SQLiteRekey {
     let file = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw fault() }
     defer { unlink(draft) }
-    let isWritten = text.utf8.withContiguousStorageIfAvailable { write(file, $0.baseAddress, $0.count) == $0.count } ?? text.isEmpty
+    let isWritten =
+      text.utf8.withContiguousStorageIfAvailable { write(file, $0.baseAddress, $0.count) == $0.count } ?? text.isEmpty
     close(file)
     guard isWritten else { throw fault() }
     // A link is there as a whole, or not at all.

@@ -1,7 +1,7 @@
 """Processes and peers for the tests. Everything that is started is ended by its pid."""
 
 import contextlib
-import fcntl
+import errno
 import http.client
 import http.server
 import itertools
@@ -16,7 +16,6 @@ import signal
 import socket
 import struct
 import subprocess
-import tempfile
 import threading
 import time
 
@@ -37,18 +36,20 @@ class Ports:
     """A slice of the ports, which this process has alone until it ends."""
 
     def __init__(self):
-        folder = pathlib.Path(tempfile.gettempdir()) / "redial-ports"
-        folder.mkdir(exist_ok=True)
         for first in PORTS[::PORT_SLICE]:
-            self.lock = open(folder / str(first), "w")
+            # A name that the kernel has once for each network, as it has the ports, and takes back when the process ends. Locked
+            # files were not seen by tests with another TMPDIR.
+            self.lock = socket.socket(socket.AF_UNIX)
             try:
-                fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+                self.lock.bind(f"\0redial-ports-{first}")
+            except OSError as error:
                 self.lock.close()
+                if error.errno != errno.EADDRINUSE:
+                    raise
                 continue
             self.numbers = itertools.cycle(range(first, first + PORT_SLICE))
             return
-        raise RuntimeError(f"all slices of the ports {PORTS[0]} to {PORTS[-1]} are in use; see {folder}")
+        raise RuntimeError(f"all slices of the ports {PORTS[0]} to {PORTS[-1]} are in use by other tests")
 
     def next(self):
         """A port that nobody listens on; each other one of the slice comes before it is given again."""

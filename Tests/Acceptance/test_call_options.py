@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import re
 
 from processes import run, wait_until
 
@@ -39,6 +40,42 @@ def test_order_priority_and_start_reach_the_service_also_with_a_replay(redial, r
         assert answer.returncode == 2 and "from 0 to 9" in answer.stderr, answer
     both = run("call", "--delay", "1h", "--start-at", LATER, "http://127.0.0.1:1/", "--server", service.url)
     assert both.returncode == 4 and "startAt" in both.stderr, both
+
+
+def test_each_option_of_a_call_reaches_the_service(receiver):
+    peer = receiver(lambda request: (202, {}, b'{"id": "call_0000000000001"}'))
+    # Each with what the descriptor has for it.
+    options = {
+        "--method": ("PUT", {"method": "PUT"}), "--header": ("A: b", {"headers": {"A": ["b"]}}), "--data": ("[1]", {"json": [1]}),
+        "--not-idempotent": (None, {"idempotent": False}), "--policy": ("patient", {"policy": "patient"}),
+        "--credential": ("shop", {"credential": "shop"}), "--sign": ("hooks", {"sign": "hooks"}), "--delay": ("1h", {"delay": "1h"}),
+        "--start-at": (LATER, {"startAt": LATER}), "--target": ("a", {"target": "a"}), "--priority": ("7", {"priority": 7}),
+        "--ordering-key": ("a", {"orderingKey": "a"}), "--on-repeat": ("answer", {"onRepeat": "answer"}), "--sensitive": (None, {"sensitive": True}),
+        "--redact": ("/a", {"redact": ["/a"]}), "--description": ("a", {"description": "a"}), "--label": ("a=b", {"labels": {"a": "b"}}),
+        "--callback": ("http://127.0.0.1:1/", {"callback": {"url": "http://127.0.0.1:1/"}})}
+    others = {"--idempotency-key", "--no-wait", "--timeout", "--json", "--server", "--api-key", "--namespace"}
+    known = set(re.findall(r"^  (?:-\w, )?(--[\w-]+)", run("call", "--help").stdout, re.M))
+    assert known == options.keys() | others
+    for name, (value, member) in options.items():
+        given = [name] if value is None else [name, value]
+        answer = run("call", *given, "--no-wait", "--server", peer.url, "http://127.0.0.1:1/")
+        assert answer.returncode == 0, answer
+        assert json.loads(peer.next().body) == {"url": "http://127.0.0.1:1/"} | member, name
+
+
+def test_credentials_prove_and_sign_what_the_command_submits(redial, receiver):
+    target, service = receiver(), redial()
+    for name, credential in (("shop", {"type": "bearer", "token": "t"}), ("hooks", {"type": "github", "secret": "s"})):
+        assert service("PUT", f"/v1/credentials/{name}", credential | {"origins": [target.url]}).status == 201
+    call = submitted(service, "--credential", "shop", "--sign", "hooks", "-d", "{}", target.url)
+    assert call["credential"] == "shop"
+    service.ended(call["id"])
+    again = run("replay", call["id"], "--credential", "shop", "--sign", "hooks", "--no-wait", "--server", service.url)
+    assert again.returncode == 0, again
+    for sent in target.next(), target.next():
+        assert sent.headers["authorization"] == "Bearer t" and sent.headers["x-hub-signature-256"].startswith("sha256=")
+    elsewhere = run("call", "--credential", "shop", "http://127.0.0.1:1/", "--server", service.url)
+    assert elsewhere.returncode == 4 and "may not be sent to http://127.0.0.1:1" in elsewhere.stderr, elsewhere
 
 
 def test_the_same_call_under_the_same_key_is_submitted_once(redial):

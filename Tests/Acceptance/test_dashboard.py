@@ -271,7 +271,7 @@ def test_every_view_can_be_reached_by_keyboard_and_fits_every_width(chromium, re
             context = chromium.new_context(color_scheme=scheme, viewport={"width": width, "height": 800})
             page = context.new_page()
             page.goto(service.url + "/")
-            for name in ("Overview", "Targets", "Calls", "Operations", "Policy", "Outage", "Webhooks"):
+            for name in ("Overview", "Issues", "Targets", "Calls", "Operations", "Policy", "Outage", "Webhooks", "Credentials", "Audit"):
                 for _ in range(40):
                     page.keyboard.press("Tab")
                     if page.evaluate("document.activeElement.textContent") == name:

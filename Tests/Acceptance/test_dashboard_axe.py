@@ -35,11 +35,12 @@ def views(redial, receiver):
     service("PATCH", "/v1/targets/mail", {"maxInFlight": 3})
     service("POST", "/v1/operations", {"action": "retry", "filter": {"state": "succeeded"}, "ratePerSecond": 1, "by": "ada", "reason": "A test."})
     service("POST", "/v1/webhook-endpoints", {"url": hook.url + "/hooks"})
+    service("PUT", "/v1/credentials/token", {"type": "oauth2", "tokenURL": hook.url, "clientID": "shop", "clientSecret": "x", "origins": [hook.url], "description": "Of the shop."})
     outage(service)
     return service, [
         ("overview", "#incidents .incident"), ("issues", "#issue-table td a"), (f"issues/{service.get(lost)['issue']}", "#issue-table .opened pre"), ("targets", "#target-table td a"), ("calls", "#call-table [data-key]"), ("calls?target=payments&state=scheduled", "#call-table [data-key]"), (f"call/{tried}", "#call-line rect"),
         ("target/payments", "#waits-line path"), ("target/mail", "#target-settings dd"), ("operations", "#operation-table progress"), ("policy", "#policy-chart[src]"), ("outage", "#outage-chart[src]"),
-        ("webhooks", "#webhook-table td a"), ("sign", "#key")]
+        ("webhooks", "#webhook-table td a"), ("credentials/token", "#credential-facts td"), ("credentials?new", "#credential-token"), ("credentials/token?replace", "#credential-clientSecret"), ("audit", "#audit-table td a"), ("sign", "#key")]
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 390)])
@@ -56,6 +57,11 @@ def test_axe_finds_nothing_in_any_view(chromium, views, scheme, width):  # noqa:
         if view == "target/mail":
             page.get_by_role("button", name="Change Attempts in flight").click()
             page.locator("#target-menu summary").click()
+        if view == "credentials/token":
+            page.get_by_role("button", name="Remove…").click()
+        if "?replace" in view:
+            page.get_by_role("button", name="Replace", exact=True).click()
+            expect(page.locator("#credential-clientSecret-note")).not_to_be_empty()
         found |= {view: faults} if (faults := faults_of(page)) else {}
     page.goto(f"{service.url}/#calls")
     page.locator("#show-keys").click()

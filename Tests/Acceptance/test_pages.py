@@ -6,6 +6,8 @@ import socket
 import subprocess
 
 import pytest
+from playwright.sync_api import expect
+
 import browsers
 from processes import BINARY, BOUND, ROOT, environment, free_port, wait_until
 
@@ -326,7 +328,8 @@ def test_chromium_a_link_to_the_dashboard_loads_it_and_it_works(page, redial, re
     page.goto(f"http://attacker.test:{attacker.port}/page")
     page.click("#link")
     page.wait_for_url(service.url + "/**")
-    page.wait_for_function("document.querySelector('#status')?.textContent === 'Live'")
+    # Not `wait_for_function`: where the text is not there at once, it evaluates a string, which the page forbids.
+    expect(page.locator("#status")).to_have_text("Live", timeout=BOUND * 1000)
     answer = page.evaluate(
         """async url => (await fetch("/v1/calls", {method: "POST", headers: {"content-type": "application/json"},
              body: JSON.stringify({url})})).status""", f"http://127.0.0.1:{attacker.port}/hit")

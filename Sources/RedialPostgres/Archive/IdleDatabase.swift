@@ -68,7 +68,9 @@ final class IdleDatabase {
   func lockForKeys() throws(StoreError) {
     let busy = StoreError(
       kind: .inUse,
-      message: "Another command copies \(place), fills it or changes its data keys. Wait until it has ended. Nothing was changed.")
+      message:
+        "Another command copies \(place), fills it or changes its data keys. Wait until it has ended. Nothing was changed."
+    )
     do throws(PostgresFailure) {
       try connection.execute(
         ["SET LOCAL lock_timeout = '5s'", "LOCK TABLE sessions IN ROW SHARE MODE", "SET LOCAL lock_timeout = 0"],

@@ -187,6 +187,8 @@ struct CallCommand {
     if arguments.has("--not-idempotent") { writer.field("idempotent", false) }
     if let rule = arguments.value("--on-repeat") { writer.field("onRepeat", rule) }
     try writePolicy(&writer)
+    if let name = arguments.value("--credential") { writer.field("credential", name) }
+    if let name = arguments.value("--sign") { writer.field("sign", name) }
     if let delay = arguments.value("--delay") { writer.field("delay", delay) }
     if let time = arguments.value("--start-at") { writer.field("startAt", time) }
     if let target = arguments.value("--target") { writer.field("target", target) }
