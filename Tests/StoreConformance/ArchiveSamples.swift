@@ -14,7 +14,7 @@ package enum ArchiveSamples {
   package static let items: [StoreItem] = {
     var items = texts.map { StoreItem.setting(name: "x" + $0, value: $0) }
     // Data keys stay where they are.
-    let kinds = StoredDocument.Kind.allCases.filter { $0 != .dataKey && !$0.isNeverPlain }
+    let kinds = StoredDocument.Kind.allCases.filter { $0.travels && !$0.isNeverPlain }
     items += zip(kinds + kinds, texts).map { kind, text in
       .document(StoredDocument(kind, id: text, Array("{\"a\":\"\(text.count)\"}".utf8)))
     }
