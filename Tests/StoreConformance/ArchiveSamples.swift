@@ -13,7 +13,7 @@ package enum ArchiveSamples {
   /// What is about no call.
   package static let items: [StoreItem] = {
     var items = texts.map { StoreItem.setting(name: "x" + $0, value: $0) }
-    // Data keys stay where they are.
+    // The others stay where they are.
     let kinds = StoredDocument.Kind.allCases.filter { $0.travels && !$0.isNeverPlain }
     items += zip(kinds + kinds, texts).map { kind, text in
       .document(StoredDocument(kind, id: text, Array("{\"a\":\"\(text.count)\"}".utf8)))
