@@ -55,9 +55,10 @@ package final class PostgresStore: CallStore, Sendable {
       try PostgresSchema.open(connection, schema: settings.schema)
     }
     try Self.checkUse(side)
-    let old = try vault.load(try StoredDataKeys.all(side))
+    let keys = try StoredDataKeys.all(side)
+    let rewrapped = try vault.load(keys)
     StoredDataKeys.prepare(settings)
-    if !old.isEmpty { _ = try side.run(StoredDataKeys.changes(old)) }
+    try StoredDataKeys.rewrap(rewrapped, in: keys, side)
     var standing = PostgresLane.Standing()
     if !isShared { standing = try Self.takeAll(side, at: clock?()) }
     lane = try PostgresLane(

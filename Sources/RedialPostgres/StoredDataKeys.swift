@@ -48,6 +48,20 @@ enum StoredDataKeys {
     "replace_data_key", "change a data key",
     "UPDATE documents SET content = $3::bytea WHERE kind = $1::text AND id = $2::text")
 
+  private static let wrap = PostgresQuery(
+    "wrap_data_key", "wrap a data key again",
+    "UPDATE documents SET content = $3::bytea WHERE kind = $1::text AND id = $2::text AND content = $4::bytea")
+
+  /// Stores data keys that another key wraps now, except for those that somebody has changed since they were read.
+  static func rewrap(_ keys: [StoredDocument], in read: [StoredDocument], _ side: SideConnection) throws(StoreError) {
+    for key in keys {
+      guard let old = read.first(where: { $0.id == key.id }) else { continue }
+      var statement = key.statement(wrap)
+      statement.add(bytes: old.content)
+      _ = try side.run([statement])
+    }
+  }
+
   /// The statements that change data keys, in the order in which the proofs of others lock them.
   static func changes(_ keys: [StoredDocument]) -> [PostgresStatement] {
     keys.sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }.map { $0.statement(change) }

@@ -125,6 +125,7 @@ def test_what_a_target_hides_is_hidden_whoever_accepts_the_call(instances, recei
         check([of_store(services[0], cluster)])
 
 
+@pytest.mark.usefixtures("encrypted")
 def test_what_targets_hide_goes_to_another_store_with_them(redial, instances, database, receiver, tmp_path):
     target, archive = receiver(echo), tmp_path / "all.jsonl"
     service = redial()
@@ -147,7 +148,7 @@ def test_what_targets_hide_goes_to_another_store_with_them(redial, instances, da
     for one in services:
         one.terminate()
     # They follow from the targets: the archive has these alone.
-    done = run("export", "--store", cluster.url, "--output", archive)
+    done = run("export", "--decrypt", "--store", cluster.url, "--output", archive)
     assert done.returncode == 0, done.stderr
     lines = archive.read_text()
     assert "targetPrivacy" not in lines and lines.count('"sensitive":true') >= len(TARGETS)

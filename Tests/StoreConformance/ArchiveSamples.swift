@@ -13,9 +13,8 @@ package enum ArchiveSamples {
   /// What is about no call.
   package static let items: [StoreItem] = {
     var items = texts.map { StoreItem.setting(name: "x" + $0, value: $0) }
-    // Data keys stay where they are.
-    // Secrets need a key.
-    let kinds = StoredDocument.Kind.allCases.filter { $0 != .dataKey && !$0.isSecret }
+    // Others stay where they are, and secrets need a key.
+    let kinds = StoredDocument.Kind.allCases.filter { $0.travels && !$0.isSecret }
     items += zip(kinds + kinds, texts).map { kind, text in
       .document(StoredDocument(kind, id: text, Array("{\"a\":\"\(text.count)\"}".utf8)))
     }
