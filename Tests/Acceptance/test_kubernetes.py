@@ -1,6 +1,7 @@
 """docker/kubernetes: valid for the cluster's API, right in what it says about the binary and the image, and with pods that run
 as it says, one on SQLite and several on PostgreSQL."""
 
+import base64
 import ipaddress
 import os
 import re
@@ -15,7 +16,7 @@ import yaml
 
 from crashes import Target
 from manifests import KUBECTL, Balancer, Image, Pod, PodNetwork, build, container, of_kind, variables, workload
-from processes import BINARY, BOUND, NO_BREAKER, ROOT, WEBHOOK_SECRET, Client, run, wait_until
+from processes import BINARY, BOUND, NO_BREAKER, ROOT, Client, run, wait_until
 from replica_crashes import History, ReplicaCrashes, assert_nothing_lost
 from test_rolling_deploy import Upstreams
 
@@ -67,7 +68,7 @@ def pod_spec(objects):
 
 def secrets_of(cluster):
     """The Secrets of several instances on this cluster, whose role needs a password."""
-    return SECRETS | {"redial-database": {"url": f"postgresql://redial@/redial?host={cluster.folder}", "password": "pass/word", "webhook-secret": WEBHOOK_SECRET}}
+    return SECRETS | {"redial-database": {"url": f"postgresql://redial@/redial?host={cluster.folder}", "password": "pass/word"}}
 
 
 # The API
@@ -141,7 +142,7 @@ def test_pods_keep_the_restricted_standard_and_get_no_token(manifests, overlay):
 @pytest.mark.parametrize("overlay", OVERLAYS)
 def test_every_variable_is_a_setting_with_a_valid_value(manifests, overlay, tmp_path):
     address = "10.1.2.3"
-    secrets = SECRETS | {"redial-database": {"url": "postgresql://redial@db.example.com/redial", "password": "secret", "webhook-secret": WEBHOOK_SECRET}}
+    secrets = SECRETS | {"redial-database": {"url": "postgresql://redial@db.example.com/redial", "password": "secret"}}
     found = variables(container(manifests[overlay]), secrets, address)
     shown = run("serve", "--print-config", env=Image().environment | found)
     assert shown.returncode == 0, shown.stderr
@@ -158,7 +159,7 @@ def test_ports_folders_and_times_agree_with_the_image_and_with_each_other(manife
     objects, image = manifests[overlay], Image()
     each = container(objects)
     (port,) = each["ports"]
-    settings = variables(each, SECRETS | {"redial-database": {"url": "", "password": "", "webhook-secret": WEBHOOK_SECRET}}, "")
+    settings = variables(each, SECRETS | {"redial-database": {"url": "", "password": ""}}, "")
     assert {image.value("EXPOSE"), settings["REDIAL_LISTEN"].split(":")[1]} == {str(port["containerPort"])}
     (served,) = of_kind(objects, "Service")["spec"]["ports"]
     assert (served["targetPort"], served["port"]) == (port["name"], port["containerPort"])
@@ -333,6 +334,8 @@ def test_a_rolling_update_of_several_pods_refuses_and_loses_nothing(manifests, m
     secrets, network = secrets_of(cluster), PodNetwork()
     (tmp_path / "database").mkdir()
     (tmp_path / "database/password").write_text(secrets["redial-database"]["password"])
+    (tmp_path / "database/encryption-key").touch(0o600)
+    (tmp_path / "database/encryption-key").write_text(base64.b64encode(os.urandom(32)).decode())
 
     def new_pod():
         pod = Pod(objects, tmp_path, network, secrets, {"database": tmp_path / "database"})
@@ -421,7 +424,8 @@ def shell(tmp_path):
     (tmp_path / "config").write_text(yaml.safe_dump({
         "apiVersion": "v1", "kind": "Config", "current-context": "none", "contexts": [{"name": "none", "context": {
             "cluster": "none"}}], "clusters": [{"name": "none", "cluster": {"server": "http://127.0.0.1:1"}}]}))
-    (tmp_path / "ca.crt").write_text("a certificate")
+    for file in ("ca.crt", "encryption-key"):
+        (tmp_path / file).write_text("for the secret")
     # The page names the manifests as they are found from the folder of the project.
     (tmp_path / "docker").symlink_to(ROOT / "docker")
 
@@ -447,7 +451,7 @@ def secret_of(shell, command):
 def test_the_page_makes_the_secrets_that_the_manifests_name(manifests, shell):
     made = dict(secret_of(shell, command) for command in page_commands() if "create secret" in command)
     assert {secret["metadata"]["namespace"] for secret in made.values()} == {"redial"}
-    wanted = {"redial-metrics": {"key"}, "redial-database": {"password"}}
+    wanted = {"redial-metrics": {"key"}, "redial-database": {"password", "encryption-key"}}
     for overlay in OVERLAYS:
         for entry in container(manifests[overlay])["env"]:
             if reference := entry.get("valueFrom", {}).get("secretKeyRef"):
@@ -461,7 +465,7 @@ def test_the_page_makes_the_secrets_that_the_manifests_name(manifests, shell):
     (mount,) = container(manifests["several"])["volumeMounts"]
     files = {f"{mount['mountPath']}/{key}" for key in made["redial-database"]["data"]}
     settings = variables(container(manifests["several"]), secrets_of(type("Cluster", (), {"folder": "x"})), "")
-    assert settings["REDIAL_STORE_PASSWORD_FILE"] in files
+    assert settings["REDIAL_STORE_PASSWORD_FILE"] in files and settings["REDIAL_ENCRYPTION_KEY_FILE"] in files
     assert re.search(r"sslrootcert=([\w/.-]+)", PAGE)[1] in files
 
 

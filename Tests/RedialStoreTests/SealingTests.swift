@@ -276,6 +276,17 @@ struct SealingTests {
     #expect(!isPlain)
   }
 
+  @Test("a key file is for its owner, and one of root's for its group")
+  func guarded() {
+    for (mode, owner, user, isGuarded) in [
+      (0o600, 7, 7, true), (0o400, 7, 7, true), (0o640, 7, 7, false), (0o604, 7, 7, false), (0o440, 0, 7, true),
+      (0o640, 0, 7, true), (0o660, 0, 7, false), (0o644, 0, 7, false), (0o440, 8, 7, false), (0o640, 0, 0, false),
+      (0o600, 0, 0, true),
+    ] as [(mode_t, uid_t, uid_t, Bool)] {
+      #expect(KeyFile.isGuarded(mode, of: owner, from: user) == isGuarded, "\(String(mode, radix: 8)) of \(owner)")
+    }
+  }
+
   @Test("a changed document, setting or data key is found")
   func tampering() throws {
     let path = folder.file("calls.db")

@@ -89,7 +89,7 @@ package final class KeyFile: KeyKeeper {
     defer { close(file) }
     var status = stat()
     guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw refusal("it is not a file") }
-    guard status.st_mode & 0o077 == 0 else {
+    guard isGuarded(status.st_mode, of: status.st_uid, from: getuid()) else {
       throw refusal("others may read it, its mode is 0\(String(status.st_mode & 0o777, radix: 8))")
     }
     var bytes = [UInt8](repeating: 0, count: 16 * 1024)
@@ -135,5 +135,11 @@ package final class KeyFile: KeyKeeper {
     // Values that it seals must not outlive it.
     guard fsync(directory) == 0 else { throw failure() }
     return isNew
+  }
+
+  /// Whether only those may read a file who should: its owner alone, or, if root has put it there for another user, the file's
+  /// group, too. So a secret that Kubernetes mounts for a group can be used.
+  static func isGuarded(_ mode: mode_t, of owner: uid_t, from user: uid_t) -> Bool {
+    mode & 0o777 & ~(owner == 0 && user != 0 ? 0o640 : 0o600) == 0
   }
 }
