@@ -57,7 +57,10 @@ package enum PostgresRekey {
       for document in try StoredDataKeys.all(side) {
         if let one = try StoredDataKey(document).erased(of: namespace) { erased.append(one) }
       }
-      if !erased.isEmpty { _ = try side.run(StoredDataKeys.changes(erased) + news) }
+      if !erased.isEmpty {
+        _ = try side.run(
+          StoredDataKeys.changes(erased) + (try note(AuditRecord.ofErasedKeys(of: namespace), side)) + news)
+      }
       count = erased.count
     }
     return count
@@ -87,6 +90,7 @@ package enum PostgresRekey {
     let numbers = rows.count == 0 ? [] : rows.text(0, 0).split(separator: " ").compactMap { Int64($0) }
     if numbers.count == 2 { return (numbers[0], numbers[1]) }
     let vault = side.settings.vault
+    try StoredDataKeys.ensure([Vault.service], side)
     var replaced: [StoredDocument] = []
     for document in try StoredDataKeys.all(side) {
       if let old = try StoredDataKey(document).replaced { replaced.append(old) }
@@ -95,7 +99,8 @@ package enum PostgresRekey {
     for namespace in vault.namespaces {
       if let key = try vault.newKey(of: namespace, isNext: true) { new.append(key.statement(insert)) }
     }
-    _ = try side.run(StoredDataKeys.changes(replaced) + new + [PostgresStatement(putPlace)] + news)
+    _ = try side.run(
+      StoredDataKeys.changes(replaced) + new + [PostgresStatement(putPlace)] + (try note(.ofNewKeys(), side)) + news)
     try vault.load(try StoredDataKeys.all(side))
     return try begin(side)
   }
@@ -150,6 +155,12 @@ package enum PostgresRekey {
     var removal = PostgresStatement(removeSetting)
     removal.add(text: setting)
     _ = try side.run(statements + [removal] + news)
+  }
+
+  /// Puts a record into the audit log. What it is sealed by cannot be replaced meanwhile.
+  private static func note(_ record: AuditRecord, _ side: SideConnection) throws(StoreError) -> [PostgresStatement] {
+    try StoredDataKeys.ensure([Vault.service], side)
+    return ServiceStatements.statements(.add(record.document), CommitStatements.Numbers(), side.settings.vault)
   }
 
   /// Instances read the data keys again.

@@ -17,7 +17,9 @@ extension SQLiteStore {
   private static let rekeyBytes = 8 << 20
 
   /// Begins, unless it has begun.
-  package func beginRekey() throws(StoreError) {
+  ///
+  /// - Parameter user: Who wants it; nil for the user of this process.
+  package func beginRekey(for user: UInt32? = nil) throws(StoreError) {
     guard vault.canSeal else { throw Vault.refusal(of: "A new data key") }
     try transaction { () throws(StoreError) in
       guard try service.setting(Self.rekeySetting) == nil else { return }
@@ -28,6 +30,7 @@ extension SQLiteStore {
         try service.documents.put(key, isNew: true)
         try vault.add(key)
       }
+      try service.documents.put(AuditRecord.ofNewKeys(user: user).document, isNew: true)
       try service.set(Self.rekeySetting, to: "0 \(try search.lastID().rawValue)")
     }
   }
@@ -71,13 +74,14 @@ extension SQLiteStore {
   func rekeyIfWanted() throws(StoreError) -> Bool {
     guard vault.canSeal else { return false }
     let request = Self.rekeyRequest(of: file.path)
-    if access(request, F_OK) == 0 {
+    var status = stat()
+    if stat(request, &status) == 0 {
       if let name = Self.firstLine(of: request), let namespace = Namespace(name) {
         // First: if it was there after a crash, keys that were made since would be erased, too.
         unlink(request)
-        _ = try eraseKeys(of: namespace)
+        _ = try eraseKeys(of: namespace, for: status.st_uid)
       } else {
-        try beginRekey()
+        try beginRekey(for: status.st_uid)
         unlink(request)
       }
     }
@@ -95,8 +99,9 @@ extension SQLiteStore {
 
   /// Erases the data keys of a namespace, and so all that they sealed.
   ///
+  /// - Parameter user: Who wants it; nil for the user of this process.
   /// - Returns: How many keys there were.
-  package func eraseKeys(of namespace: Namespace) throws(StoreError) -> Int {
+  package func eraseKeys(of namespace: Namespace, for user: UInt32? = nil) throws(StoreError) -> Int {
     let count = try transaction { () throws(StoreError) in
       try log?.empty(into: calls)
       var count = 0
@@ -104,6 +109,9 @@ extension SQLiteStore {
         guard let erased = try StoredDataKey(document).erased(of: namespace) else { continue }
         try service.documents.put(erased, isNew: false)
         count += 1
+      }
+      if count > 0 {
+        try service.documents.put(AuditRecord.ofErasedKeys(of: namespace, user: user).document, isNew: true)
       }
       return count
     }

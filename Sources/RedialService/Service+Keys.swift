@@ -1,4 +1,3 @@
-internal import Glibc
 internal import HTTPServer
 internal import RedialCore
 package import RedialModel
@@ -44,15 +43,10 @@ extension Service {
     }
   }
 
-  /// The record of what a command does: whoever runs it is a user of the system.
   private static func record(_ action: AuditAction, of key: APIKey, at now: Timestamp) -> StoreWrite {
     var writer = JSONWriter(capacity: 256)
     key.show(on: &writer)
-    var record = AuditRecord()
-    (record.action, record.object, record.namespace) = (action.rawValue, key.id, key.namespace)
-    (record.actorKind, record.at) = (.command, now)
-    record.id = AuditRecord.id(at: now, .random(in: 0...(.max)))
-    record.actor = getpwuid(getuid()).map { String(cString: $0.pointee.pw_name) } ?? "\(getuid())"
+    var record = AuditRecord.ofCommand(action, key.id, in: key.namespace, at: now)
     record.after = RawJSON(writer.bytes)
     return .add(record.document)
   }

@@ -1,6 +1,7 @@
 """Encryption at rest: what files, archives and memory dumps do not show, and new keys."""
 
 import base64
+import getpass
 import json
 import os
 import pathlib
@@ -293,6 +294,8 @@ def test_the_keys_of_a_namespace_are_erased_beside_instances(redial, instances, 
             assert service("GET", f"/v1/calls/{old}").status == 200
         erased = run("rekey", "--erase-namespace", "default", "--store", store, env=env)
         assert erased.returncode == 0 and "erased 1 data keys" in erased.stdout, erased
+        (record,) = members[0]("GET", "/v1/audit?action=dataKeys.erased").json["data"]
+        assert (record["actorKind"], record["actor"], record["object"]) == ("command", getpass.getuser(), "default"), record
         for service in members:
             wait_until(lambda: "was erased" in service("GET", f"/v1/calls/{old}").body.decode(), "the key is gone there")
             new = service.submit(url=url, method="POST", body="new")

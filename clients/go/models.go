@@ -1177,6 +1177,8 @@ const (
 	AuditActionCredentialPut         AuditAction = "credential.put"
 	AuditActionCredentialRemoved     AuditAction = "credential.removed"
 	AuditActionIncidentChanged       AuditAction = "incident.changed"
+	AuditActionDataKeysReplaced      AuditAction = "dataKeys.replaced"
+	AuditActionDataKeysErased        AuditAction = "dataKeys.erased"
 )
 
 // AuditRecordActorKind: `key`: a client with an API key. `adminKey`: with the admin key of the settings. `person`:

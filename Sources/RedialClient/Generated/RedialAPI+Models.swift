@@ -1896,6 +1896,10 @@ extension RedialAPI {
     public static let credentialRemoved = AuditAction(rawValue: "credential.removed")
     /// `incident.changed`.
     public static let incidentChanged = AuditAction(rawValue: "incident.changed")
+    /// `dataKeys.replaced`.
+    public static let dataKeysReplaced = AuditAction(rawValue: "dataKeys.replaced")
+    /// `dataKeys.erased`.
+    public static let dataKeysErased = AuditAction(rawValue: "dataKeys.erased")
   }
 }
 

@@ -28,6 +28,8 @@ public enum AuditAction: String, Sendable, Hashable, CaseIterable {
   case credentialPut = "credential.put"
   case credentialRemoved = "credential.removed"
   case incidentChanged = "incident.changed"
+  case dataKeysReplaced = "dataKeys.replaced"
+  case dataKeysErased = "dataKeys.erased"
 
   /// The members of an object, or of the answer about it, that the log keeps; nil for all.
   public var keptMembers: Set<String>? {
