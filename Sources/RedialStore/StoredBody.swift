@@ -110,7 +110,11 @@ package final class StoredBody: @unchecked Sendable {
           chunk: bytes, number, isLast: range.upperBound == reading.size, of: reading.head, .call(id, .body))
       } catch {
         if case .unreadable(let failure) = error { throw .unreadable(failure) }
-        throw .damaged(error.reason("it"))
+        // It may have been sealed by a new key since its first chunk was read.
+        let head = try bodies.bytes(of: id, 0..<SealedForm.headBytes)
+        guard head != reading.head else { throw .damaged(error.reason("it")) }
+        sealed?.head = head
+        return try chunk(number)
       }
       reading.number = number
       sealed = reading

@@ -98,6 +98,24 @@ struct StoredBodyTests {
     #expect(throws: StoredBodyError.gone) { try stored.body(of: Sample.id(9), size: 5).next(atMost: 5) }
   }
 
+  @Test("a body that is sealed by a new key meanwhile is read to its end")
+  func rekeyed() throws {
+    let bodies = [Self.noise + Self.noise, Self.text + Self.noise]
+    let vault = TestKey.vault()
+    let store = try store(bodies, vault: vault)
+    defer { store.close() }
+    let stored = try StoredBodies(path: folder.file("calls.db"), connections: 1, vault: vault)
+    let sources = bodies.indices.map { stored.body(of: Sample.id($0), size: bodies[$0].count) }
+    let begins = try sources.map { try $0.next(atMost: 10) }
+    for _ in 1...2 {
+      try store.beginRekey()
+      while try store.rekeyStep() != nil {}
+    }
+    for (number, source) in sources.enumerated() {
+      #expect(try begins[number] + read(source, by: 65_536) == bodies[number])
+    }
+  }
+
   @Test("a damaged body is detected, wherever the damage is")
   func damage() throws {
     let store = try store([Self.text, Self.noise])
