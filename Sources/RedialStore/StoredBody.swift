@@ -85,7 +85,13 @@ package final class StoredBody: @unchecked Sendable {
 
   /// Some bytes of the body as it is stored, before it was sealed.
   private func stored(_ range: Range<Int>) throws(StoredBodyError) -> [UInt8] {
-    guard sealed != nil else { return try bodies.bytes(of: id, range) }
+    guard sealed != nil else {
+      let bytes = try bodies.bytes(of: id, range)
+      // The first key of a store may have sealed it since its first piece was read.
+      guard bodies.vault.sealsAll, try bodies.form(of: id).isSealed else { return bytes }
+      throw .unreadable(
+        StoreError(kind: .unavailable, message: "It was encrypted while it was read. It is tried again."))
+    }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(range.count)
     while bytes.count < range.count {

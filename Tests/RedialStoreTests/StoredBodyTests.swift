@@ -116,6 +116,22 @@ struct StoredBodyTests {
     }
   }
 
+  @Test("a body in clear text that is sealed meanwhile is not read on as it is")
+  func sealed() throws {
+    try store([Self.noise + Self.noise]).close()
+    let vault = TestKey.vault()
+    let store = try SQLiteStore(path: folder.file("calls.db"), vault: vault)
+    defer { store.close() }
+    let stored = try StoredBodies(path: folder.file("calls.db"), connections: 1, vault: vault)
+    let source = stored.body(of: Sample.id(0), size: 2 * Self.noise.count)
+    #expect(try source.next(atMost: 10) == Array(Self.noise.prefix(10)))
+    try store.beginRekey()
+    while try store.rekeyStep() != nil {}
+    #expect(throws: StoredBodyError.self) { try source.next(atMost: 10) }
+    source.rewind()
+    #expect(try read(source, by: 65_536) == Self.noise + Self.noise)
+  }
+
   @Test("a damaged body is detected, wherever the damage is")
   func damage() throws {
     let store = try store([Self.text, Self.noise])
