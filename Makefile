@@ -1,6 +1,6 @@
 # make run         install what is missing, build, and start the service on 127.0.0.1:8080
-# make test        install what the tests need, build, and run the units and the service from outside (TESTS: some of it); at its
-#                  end stands what was left out, because a program was missing
+# make test        install what the tests need, build, and run the units and the service from outside (TESTS: some of it); at the
+#                  end of each stands what was left out and why; Scripts/packages all-tests installs more
 # make unit, make acceptance   one of the two
 # make campaign    all tests that take long, with the binary that ships; PARTS: some, by name; Scripts/campaign --list lists them
 # make docs        write the libraries' documentation into .build/docs, and check it
@@ -32,7 +32,6 @@ build:
 	@swift build -c release --product redial
 
 test: unit acceptance
-	@Scripts/packages left-out
 
 build-tests:
 	@Scripts/packages build

@@ -113,7 +113,7 @@ class Packages:
             module = module.replace(f"{driver} => {FOLDERS_OF_GO[0] / driver}", f"{driver} => {driver_of_go(driver)}")
         self.go.mkdir(exist_ok=True)
         (self.go / "outbox.mod").write_text(module)
-        return built_once(self.shared, "go-outbox", f"-modfile={self.go}/outbox.mod", CGO_ENABLED="1")
+        return built_once(self.shared, "go-outbox", f"-modfile={self.go}/outbox.mod", CGO_ENABLED="1", CC=needs.c_compiler())
 
     def environment(self, **more):
         clean = {name: value for name, value in os.environ.items() if not name.startswith("REDIAL_")}

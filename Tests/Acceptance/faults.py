@@ -3,12 +3,12 @@
 import os
 import pathlib
 import random
-import shutil
 import struct
 import subprocess
 
 import pytest
 
+import needs
 from processes import ROOT
 
 SECTOR = 512
@@ -18,9 +18,7 @@ def shim():
     """The shared library; compiled again if its source has changed."""
     source = pathlib.Path(__file__).with_name("shim") / "faults.c"
     library = ROOT / ".build/faults.so"
-    compiler = shutil.which("cc") or shutil.which("clang")
-    if not compiler:
-        pytest.skip("there is no C compiler to make the faults with")
+    compiler = needs.c_compiler()
     if not library.exists() or library.stat().st_mtime < source.stat().st_mtime:
         fresh = library.with_suffix(f".{os.getpid()}")
         subprocess.run(

@@ -8,16 +8,18 @@ import re
 import shutil
 import signal
 import subprocess
+import types
 
 import pytest
 
+import needs
 from processes import BOUND, ROOT
 
 TOOLS = "sh awk cat chmod cut dirname echo env fold grep mkdir mv rm sed sort tail tee test tr wc xargs mktemp".split()
 # What the tests can do without.
 OPTIONAL = [
     choice.partition("|")[0] for choice in re.search(
-        r'^  test \| left-out\)\n.*?optional="(.*?)"', (ROOT / "Scripts/packages").read_text(), re.M | re.S)[1].split()]
+        r'^  all-tests\)\n.*?optional="(.*?)"', (ROOT / "Scripts/packages").read_text(), re.M | re.S)[1].split()]
 PLAN = """Reading package lists...
 The following additional packages will be installed:
   nginx-common
@@ -110,10 +112,10 @@ def says(text):
 def test_it_says_beforehand_what_comes_and_how_much_and_starts_no_service(tmp_path):
     # While packages are installed, the policy that Debian asks forbids every service.
     machine = Machine(tmp_path, f'{tmp_path}/root/usr/sbin/policy-rc.d nginx start; echo "policy $?"; came "$@"')
-    done = machine.run("test")
+    done = machine.run("all-tests")
     assert done.returncode == 0, done.stdout
     assert "download 12.3 MB, on the disk 45.6 MB. None of their services is started." in done.stdout
-    assert f"packages: missing for 'test': {' '.join(OPTIONAL)}\n" in done.stdout
+    assert f"packages: missing for 'all-tests': {' '.join(OPTIONAL)}\n" in done.stdout
     assert "packages: to install, with what they need: 2\n    nginx-common nginx-light\n" in done.stdout
     log = (machine.copy / ".build/packages.log").read_text()
     assert log.count("policy 101\n") == 2, "once for what is needed, once for the rest"
@@ -122,8 +124,7 @@ def test_it_says_beforehand_what_comes_and_how_much_and_starts_no_service(tmp_pa
     assert "create_main_cluster = false" in (machine.root / "etc/postgresql-common/createcluster.d/redial.conf").read_text()
     # The second time there is nothing to do or to say.
     asked = machine.told("asked")
-    assert machine.run("test").stdout == "" and machine.told("asked") == asked
-    assert machine.run("left-out").stdout == ""
+    assert machine.run("all-tests").stdout == "" and machine.told("asked") == asked
 
 
 def test_the_policy_that_was_there_comes_back(tmp_path):
@@ -162,29 +163,26 @@ def test_a_policy_that_outlives_its_process_forbids_nothing_and_the_next_run_cle
 def test_a_package_that_fails_is_named_with_its_reason_and_what_to_do(tmp_path):
     machine = Machine(tmp_path, f'case $* in *nginx*) came fish zsh; {says(PORT_TAKEN)} exit 100 ;; esac; came "$@"')
     lacking = " ".join(name for name in OPTIONAL if name not in ("fish", "zsh"))
-    done = machine.run("test")
+    done = machine.run("all-tests")
     assert done.returncode == 0, done.stdout
     for line in (
         "    nginx: [emerg] bind() to 0.0.0.0:80 failed (98: Address already in use)\n",
         "    dpkg: error processing package nginx-light (--configure):\n",
         "     installed nginx-light package post-installation script subprocess returned error exit status 1\n",
         "what to do: `sudo dpkg --configure nginx-light` tries again and shows all",
-        "Then run `Scripts/packages test` again. All that apt-get wrote is in .build/packages.log.\n",
+        "Then run `Scripts/packages all-tests` again. All that apt-get wrote is in .build/packages.log.\n",
         f"not installed: {lacking}; the tests that need them are left out\n",
     ):
         assert line in done.stdout, (line, done.stdout)
     assert "returned an error code" not in done.stdout
-    left = machine.run("left-out")
-    assert left.returncode == 0
-    assert f"the tests that need {lacking}." in left.stdout
     # Where nothing may be left out, that is an error.
-    refused = machine.run("test", REDIAL_LEAVE_OUT_NOTHING="1")
+    refused = machine.run("all-tests", REDIAL_LEAVE_OUT_NOTHING="1")
     assert refused.returncode == 1 and "nothing may be left out here" in refused.stdout
 
 
 def test_a_package_that_is_not_to_be_had_keeps_no_other_away(tmp_path):
     machine = Machine(tmp_path, 'case $* in *fish*) echo "E: Unable to locate package fish"; exit 100 ;; esac; came "$@"')
-    done = machine.run("test")
+    done = machine.run("all-tests")
     assert done.returncode == 0, done.stdout
     assert "    E: Unable to locate package fish\n" in done.stdout and "has no package of this name" in done.stdout
     assert "packages: not installed: fish; the tests that need them are left out\n" in done.stdout
@@ -229,8 +227,21 @@ def test_without_root_and_sudo_what_is_only_useful_is_left_out(tmp_path):
     assert done.returncode == 1 and "run `Scripts/packages build` as root: libcurl4-openssl-dev" in done.stdout
     for name in ("python3", "python3-venv", "curl", "openssl", "openssh-client"):
         (machine.state / name).touch()
-    done = machine.run("test")
+    done = machine.run("all-tests")
     assert done.returncode == 0 and "not installed: nginx-light zsh fish" in done.stdout
+    # What `make test` needs is there.
+    assert machine.run("test").stdout == ""
     os.unlink(machine.bin / "apt-get")
-    assert machine.run("test").returncode == 0
-    assert machine.run("test", REDIAL_LEAVE_OUT_NOTHING="1").returncode == 1
+    assert machine.run("all-tests").returncode == 0
+    assert machine.run("all-tests", REDIAL_LEAVE_OUT_NOTHING="1").returncode == 1
+
+
+def test_a_run_says_what_it_left_out_and_by_name_what_no_package_brings():
+    def skipped(name, reason):
+        return types.SimpleNamespace(nodeid=f"Tests/Acceptance/{name}", longrepr=("file", 1, f"Skipped: {reason}"))
+    lines = []
+    needs.report(types.SimpleNamespace(write_line=lines.append, stats={"skipped": [
+        skipped("test_a.py::b", "zsh is missing; Scripts/packages all-tests installs it"), skipped("test_c.py::d", "no namespaces here"),
+        skipped("test_a.py::e", "zsh is missing; Scripts/packages all-tests installs it"), skipped("test_c.py::f[1]", "no namespaces here")]}))
+    assert lines == ["left out: 2 tests, because no namespaces here: test_c.py::d test_c.py::f[1]",
+                     "left out: 2 tests, because zsh is missing; Scripts/packages all-tests installs it"]

@@ -128,7 +128,7 @@ final class Cluster: Sendable {
     let versions =
       (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
     guard let version = versions.compactMap({ Int($0) }).max() else {
-      fatalError("PostgreSQL is not installed. Scripts/packages test installs it.")
+      fatalError("PostgreSQL is not installed. Scripts/packages all-tests installs it.")
     }
     return "/usr/lib/postgresql/\(version)/bin/\(name)"
   }

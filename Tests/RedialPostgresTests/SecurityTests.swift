@@ -132,7 +132,7 @@ struct SecurityTests {
     "a pool in transaction mode is refused with what to do",
     .enabled(
       if: access("/usr/sbin/pgbouncer", X_OK) == 0 || getenv("REDIAL_LEAVE_OUT_NOTHING") != nil,
-      "pgbouncer is missing; Scripts/packages test installs it"),
+      "pgbouncer is missing; Scripts/packages all-tests installs it"),
     arguments: ["", "ignore_startup_parameters = options"])
   func pool(setting: String) throws {
     let database = TestDatabase()

@@ -154,6 +154,6 @@ final class SecureServers: @unchecked Sendable {
 extension Trait where Self == ConditionTrait {
   /// Leaves a test out if nginx is missing.
   static var withNginx: ConditionTrait {
-    .enabled(if: SecureServers.canStart, "nginx is missing; Scripts/packages test installs it")
+    .enabled(if: SecureServers.canStart, "nginx is missing; Scripts/packages all-tests installs it")
   }
 }
