@@ -88,7 +88,7 @@ class SmallDisk:
         done = subprocess.run(
             ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "redial-test", folder], capture_output=True, text=True)
         if done.returncode:
-            pytest.skip(f"a small disk cannot be mounted here: {done.stderr.strip()}")
+            pytest.skip(f"a small disk cannot be mounted here ({done.stderr.strip().rpartition(': ')[2]})")
 
     def fill(self):
         """Fills the file system."""

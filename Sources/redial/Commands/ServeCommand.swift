@@ -24,7 +24,7 @@ extension Command {
     notes:
       "A flag comes before the environment variable, and that before the config file. After each option stand its\n"
       + "environment variable and its default. In the config file settings are in groups:\n"
-      + "{\"store\": {\"retentionTime\": \"3d\"}, \"breaker\": {\"window\": \"30s\"}}\n"
+      + "{\"store\": {\"retentionTime\": \"3d\"}, \"calls\": {\"maxInFlight\": 1000}}\n"
       + "The other commands send the API key in REDIAL_API_KEY.\n"
       + "If the service manager passes listening sockets (LISTEN_FDS), the service uses them in place of --listen.\n"
       + "SIGTERM or SIGINT stops the service when the attempts in flight have ended; a second one stops it at once."
