@@ -54,27 +54,28 @@ def config(text, folder):
     return [BINARY, "serve", "--config", file, "--print-config"]
 
 
-# How each example of a message is used: as a request, with ids of what is there, or as an option of a command.
+# How each example of a message is used: as a request, with ids of what is there, as a key, or as an option of a command.
+KEY = '{"name": "ci", "scopes": ["submit"]}'
 CALL = {"url": "https://api.example.com/", "delay": "1h"}
 REQUESTS = {
+    # Before the call of the issue is retried.
+    '{"state": "acknowledged"}': ("PATCH", "/v1/issues/{issue}", None),
     '{"slack": "https://hooks.slack.com/services/…"}': ("PUT", "/v1/alerts/a", lambda it: {"to": it}),
     '{"to": {"slack": "https://…"}}': ("PUT", "/v1/alerts/b", None),
     '{"slack": "https://…"}': ("PUT", "/v1/alerts/c", lambda it: {"to": it}),
-    '{"state": "failed"}': ("POST", "/v1/operations", lambda it: {"action": "retry", "filter": it}),
+    '{"state": "failed"}': ("POST", "/v1/operations", lambda it: {"action": "retry", "filter": it, "dryRun": True}),
     '{"by": "ada", "reason": "fixed"}': ("POST", "/v1/calls/{ended}/retry", None),
     '{"type": "github", "secret": "…"}': ("POST", "/v1/calls", lambda it: CALL | {"sign": it}),
     '{"type": "bearer", "token": "…", "origins": ["https://…"]}': ("PUT", "/v1/credentials/a", None),
     '{"type": "bearer", "token": "...", "origins": ["https://api.example.com"]}': ("PUT", "/v1/credentials/b", None),
-    '{"action": "retry"}': ("POST", "/v1/operations?dryRun=true", lambda it: it | {"dryRun": True}),
+    '{"action": "retry", "filter": {"target": "billing"}}': ("POST", "/v1/operations", lambda it: it | {"dryRun": True}),
     '{"maxAttempts": 5}': ("PUT", "/v1/policies/a", None),
-    '{"name": "ci", "scopes": ["submit"]}': ("POST", "/v1/keys", None),
     '{"url": "https://example.com/hooks"}': ("POST", "/v1/webhook-endpoints", None),
     '{"overlap": "24h"}': ("POST", "/v1/webhook-endpoints/{endpoint}/rotate-secret", None),
     '{"url": "https://example.com/"}': ("POST", "/v1/calls", None),
     '{"max": 5}': ("POST", "/v1/calls", lambda it: CALL | {"redirects": it}),
     '{"rate": 20, "outage": {"to": "5m"}}': ("POST", "/v1/simulations", None),
     '{"policy": {"maxAttempts": 5}}': ("POST", "/v1/policies/preview", None),
-    '{"state": "acknowledged"}': ("PATCH", "/v1/issues/{issue}", None),
     '{"maxInFlight": 10}': ("PUT", "/v1/targets/a", None),
     '{"network": true}': ("POST", "/v1/calls", lambda it: CALL | {"policy": {"retryOn": it}}),
 }
@@ -87,7 +88,7 @@ def examples_of_help():
 
 
 def test_every_example_of_a_message_is_tried_below():
-    tried = {*REQUESTS, *OPTIONS}
+    tried = {*REQUESTS, *OPTIONS, KEY}
     assert [text for text in examples_of_messages() if "\\(" not in text and text not in tried] == []
     assert [text for text in examples_of_help() if text not in tried and text.replace("...", "…") not in tried] == []
 
@@ -109,6 +110,13 @@ def test_the_examples_of_error_texts_are_accepted(furnished):
         value = json.loads(text.replace("https://…", "https://example.com").replace("…", "abcdefghijklmnop0123456789abcdef"))
         answer = service(method, path.format(**ids), use(value) if use else value)
         assert answer.status in (200, 201, 202), (text, answer.status, answer.body)
+
+
+def test_the_example_of_a_key_is_accepted(redial):
+    service = redial()
+    admin = service("POST", "/v1/keys", {"name": "first", "scopes": ["admin"]}).json["key"]
+    answer = service("POST", "/v1/keys", json.loads(KEY), {"authorization": f"Bearer {admin}"})
+    assert answer.status == 201, answer.body
 
 
 @pytest.mark.parametrize("path, code", [("/v1/alerts/a", 200), ("/v1/incidents/inc_1", 404)])

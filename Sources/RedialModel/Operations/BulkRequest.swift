@@ -29,7 +29,10 @@ public struct BulkRequest: Sendable, Hashable {
     var (filter, rate, attribution, isDryRun) = (CallFilter(), rate, Attribution(), false)
     var meansAll = false
     try reader.readWhole { reader throws(JSONError) in
-      guard try reader.expect(.object, "", "must be a JSON object such as {\"action\": \"retry\"}") else { return }
+      guard
+        try reader.expect(
+          .object, "", "must be a JSON object such as {\"action\": \"retry\", \"filter\": {\"target\": \"billing\"}}")
+      else { return }
       try reader.json.beginObject()
       var members = Members(names)
       while let key = try reader.nextMember(&members, of: "an operation", at: "") {
