@@ -15,6 +15,10 @@ import systems  # noqa: E402
 from pages import FOLDER, RELEASES  # noqa: E402
 
 
+def pytest_addoption(parser):
+    parser.addoption("--compile", action="store_true", help="build the images from this folder, in ten minutes, instead of around the packages' binary")
+
+
 @pytest.fixture(scope="session")
 def packages():
     """The paths of the packages by their kind: tarball, deb, bill."""
@@ -38,6 +42,15 @@ def engine():
     if isinstance(engine, str):
         pytest.skip(engine)
     return engine
+
+
+@pytest.fixture(scope="session")
+def compiled(request, engine):
+    """The image `redial`, compiled in the toolchain's image as README.md says."""
+    if not request.config.getoption("--compile"):
+        pytest.skip("the image is compiled with --compile, in ten minutes")
+    engine.build("redial")
+    return "redial"
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""The images of docker/Dockerfile, built around the packages' binary, and run."""
+"""The images of docker/Dockerfile, built around the packages' binary or, with --compile, from the repository; and run."""
 
 import os
 import re
@@ -18,12 +18,14 @@ IMAGES = {"system": (engines.BASE, 40), "minimal": (None, 60)}
 
 
 @pytest.fixture(scope="session", params=IMAGES)
-def image(request, engine, packages, tmp_path_factory):
+def image(request, engine, tmp_path_factory):
     """An image with its kind."""
-    tag = f"redial-test:{request.param}-{os.getpid()}"
-    binary = engines.context(packages["tarball"], tmp_path_factory.mktemp("binary") / "context")
+    tag, binary = f"redial-test:{request.param}-{os.getpid()}", []
+    if not request.config.getoption("--compile"):
+        folder = engines.context(request.getfixturevalue("packages")["tarball"], tmp_path_factory.mktemp("binary") / "context")
+        binary = ["--build-context", f"build={folder}"]
     labels = [part for name, value in LABELS.items() for part in ("--build-arg", f"{name}={value}")]
-    engine.build(tag, binary, *(["--target", "minimal"] if request.param == "minimal" else []), *labels)
+    engine.build(tag, *binary, *(["--target", "minimal"] if request.param == "minimal" else []), *labels)
     yield tag, request.param
     engine("rmi", "-f", tag)
 
@@ -97,6 +99,31 @@ def test_it_writes_nowhere_but_in_its_volume_and_needs_no_right(engine, containe
     _, port = container("--read-only", "--cap-drop=all", "--security-opt=no-new-privileges")
     made = Client(port)("POST", "/v1/calls", {"url": "http://target.example/", "delay": "1h"})
     assert made.status == 202, made.body
+
+
+def test_it_runs_as_another_user_whose_folder_it_gets(engine, container, tmp_path):
+    os.chown(tmp_path, 4711, 4712)
+    _, port = container("--user", "4711:4712", "--read-only", "--cap-drop=all", "-v", f"{tmp_path}:/var/lib/redial")
+    assert Client(port)("POST", "/v1/calls", {"url": "http://target.example/", "delay": "1h"}).status == 202
+    assert (tmp_path / "redial.db").stat().st_uid == 4711
+
+
+def test_a_second_container_delivers_a_call(engine, image):
+    """By the name of the service, which it answers to without a key."""
+    mine = f"-{os.getpid()}"
+    names = {"failing": ["flaky", "--listen", "0.0.0.0:9090"], "service": []}
+    try:
+        engine("network", "create", f"calls{mine}")
+        for name, command in names.items():
+            engine("run", "-d", "--name", name + mine, "--network", f"calls{mine}", "-e", f"REDIAL_ALLOWED_HOSTS=service{mine}", image[0], *command)
+        engine.healthy(f"service{mine}")
+        shown = engine("run", "--rm", "--network", f"calls{mine}", image[0], "call", "--server", f"http://service{mine}:8080",
+                       "-d", "{}", f"http://failing{mine}:9090/charge?fail=1")
+        assert "succeeded after 2 attempts" in shown, shown
+    finally:
+        for name in names:
+            engine("rm", "-f", "-v", name + mine, code=None)
+        engine("network", "rm", f"calls{mine}", code=None)
 
 
 def test_it_keeps_its_calls_in_the_volume_and_stops_at_once(engine, container):
