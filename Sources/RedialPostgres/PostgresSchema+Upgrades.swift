@@ -1,5 +1,5 @@
 extension PostgresSchema {
-  /// The statements that bring the tables of a version to the next one, by version. Each has one transaction.
+  /// The statements that bring the tables of a version to the next one, by version. All that are needed are one transaction.
   ///
   /// They never change once they were released: what they make is the next version, and not the newest.
   static let upgrades: [Int64: [String]] = [
@@ -47,15 +47,29 @@ extension PostgresSchema {
   ]
 
   /// One record for each target; policies and operations as documents.
+  ///
+  /// What a row has as JSON is not looked at here, so that what is none is found, and named, when all is read. Two things had
+  /// another meaning before: a number of consecutive failures opened a breaker whatever their chance and time, and the target of
+  /// a disabled endpoint was paused.
   private static let targetRecords = [
     "ALTER TABLE targets ADD COLUMN record bytea",
     """
-    UPDATE targets SET record = convert_to(json_build_object(
-      'controls', json_build_object('overrides', convert_from(overrides, 'UTF8')::json, 'paused', paused, 'tripped', tripped),
-      'breaker', CASE WHEN breaker_until IS NOT NULL THEN json_build_object('until', breaker_until, 'trips', breaker_trips) END,
-      'pace', CASE WHEN pace_at IS NOT NULL THEN json_build_object('delivered', pace_delivered / 1000.0,
-        'limited', pace_limited, 'at', pace_at) END,
-      'askedUntil', asked_until)::text, 'UTF8')
+    UPDATE targets t SET paused = false WHERE paused AND EXISTS (SELECT 1 FROM documents d WHERE d.kind = 'webhookEndpoint'
+      AND position('"disabledReason":"'::bytea IN d.content) > 0 AND t.key LIKE '%webhook:' || d.id)
+    """,
+    """
+    UPDATE targets SET overrides = '{"breaker":{"significance":1,"failureTime":"0s",'::bytea || substring(overrides FROM 13)
+    WHERE position('{"breaker":{"consecutiveFailures":'::bytea IN overrides) = 1
+      AND position('"significance":'::bytea IN overrides) = 0 AND position('"failureTime":'::bytea IN overrides) = 0
+    """,
+    """
+    UPDATE targets SET record = '{"controls":{"overrides":'::bytea || coalesce(overrides, 'null'::bytea)
+      || convert_to(concat(',"paused":', to_json(paused), ',"tripped":', to_json(tripped), '}',
+        ',"breaker":' || CASE WHEN breaker_until IS NOT NULL
+          THEN json_build_object('until', breaker_until, 'trips', breaker_trips)::text END,
+        ',"pace":' || CASE WHEN pace_at IS NOT NULL THEN json_build_object('delivered', pace_delivered / 1000.0,
+          'limited', pace_limited, 'at', pace_at)::text END,
+        ',"askedUntil":' || asked_until::text, '}'), 'UTF8')
     WHERE breaker_until IS NOT NULL OR overrides IS NOT NULL OR paused OR tripped OR pace_at IS NOT NULL
       OR asked_until IS NOT NULL
     """,
@@ -64,15 +78,15 @@ extension PostgresSchema {
       DROP COLUMN tripped, DROP COLUMN pace_delivered, DROP COLUMN pace_limited, DROP COLUMN pace_at, DROP COLUMN asked_until
     """,
     """
-    INSERT INTO documents (kind, id, content) SELECT 'policy', name || '@' || version, convert_to(json_build_object(
-      'name', name, 'version', version, 'createdAt', created_at,
-      'policy', CASE WHEN length(policy) > 0 THEN convert_from(policy, 'UTF8')::json END)::text, 'UTF8') FROM policies
+    INSERT INTO documents (kind, id, content) SELECT 'policy', name || '@' || version,
+      convert_to(concat('{"name":', to_json(name), ',"version":', version, ',"createdAt":', created_at, ',"policy":'), 'UTF8')
+      || CASE WHEN length(policy) > 0 THEN policy ELSE 'null'::bytea END || '}'::bytea FROM policies
     """,
     """
-    INSERT INTO documents (kind, id, content) SELECT 'operation', id::text, convert_to(json_build_object(
-      'id', id, 'request', convert_from(request, 'UTF8')::json, 'namespace', namespace, 'createdAt', created_at,
-      'state', state, 'finishedAt', finished_at, 'matched', matched, 'done', done, 'skipped', skipped, 'cursor', cursor
-      )::text, 'UTF8') FROM operations
+    INSERT INTO documents (kind, id, content) SELECT 'operation', id::text,
+      convert_to(concat('{"id":', id, ',"request":'), 'UTF8') || request || ','::bytea || substring(convert_to(
+        json_build_object('namespace', namespace, 'createdAt', created_at, 'state', state, 'finishedAt', finished_at,
+        'matched', matched, 'done', done, 'skipped', skipped, 'cursor', cursor)::text, 'UTF8') FROM 2) FROM operations
     """,
     "DROP TABLE policies", "DROP TABLE operations", "DELETE FROM versions",
   ]

@@ -24,11 +24,13 @@ enum PostgresSchema {
 
   /// Checks the version of the tables; makes them if there are none, and upgrades old ones.
   ///
-  /// - Throws: `corrupt` for tables of another version that cannot be upgraded, which are not changed; `unavailable` if the
-  ///   role must not make, change or use them.
+  /// - Parameter forms: How documents are read, before older tables are upgraded.
+  /// - Throws: `corrupt` for tables of another version that cannot be upgraded, or of which not all can be read, which are not
+  ///   changed; `unavailable` if the role must not make, change or use them.
   @discardableResult
   static func open(
-    _ connection: PostgresConnection, schema: String, upgrades: [Int64: [String]] = upgrades
+    _ connection: PostgresConnection, schema: String, forms: DocumentForms = .ofStores,
+    upgrades: [Int64: [String]] = upgrades
   ) throws(StoreError) -> PostgresTables {
     var (found, tables): (Int64?, PostgresTables) = (nil, .existing)
     do throws(PostgresFailure) {
@@ -38,14 +40,30 @@ enum PostgresSchema {
         found = try version(on: connection, schema: schema)
         tables = .made
       }
-      while let old = found, old < version, let statements = upgrades[old] {
-        try upgrade(from: old, by: statements, on: connection)
-        found = try version(on: connection, schema: schema)
-        if tables == .existing { tables = .upgraded(from: Int(old)) }
-      }
     } catch {
-      throw denial(error, found, schema, connection.place) ?? refusal(error, found, schema, connection.place)
-        ?? error.error(at: connection.place)
+      throw denial(error, nil, schema, connection.place) ?? error.error(at: connection.place)
+    }
+    while let old = found, old < version {
+      guard try beginUpgrade(from: old, on: connection, schema: schema, by: upgrades) else {
+        // Unless another instance was first, there is no way to this version.
+        found = try findVersion(on: connection, schema: schema)
+        if found == old { break }
+        continue
+      }
+      do throws(StoreError) {
+        let findings = try PostgresInspection.unreadable(on: connection, from: old, forms)
+        if let refusal = StoreError.refusal(
+          for: findings, at: "The schema \(schema) of \(connection.place)", from: old, to: version)
+        {
+          throw refusal
+        }
+        try end("COMMIT", on: connection)
+      } catch {
+        try? end("ROLLBACK", on: connection)
+        throw error
+      }
+      found = version
+      if tables == .existing { tables = .upgraded(from: Int(old)) }
     }
     if let message = objection(to: found, schema, connection.place) {
       throw StoreError(kind: .corrupt, message: message)
@@ -53,8 +71,24 @@ enum PostgresSchema {
     return tables
   }
 
+  private static func end(_ statement: String, on connection: PostgresConnection) throws(StoreError) {
+    do throws(PostgresFailure) {
+      try connection.execute([statement], purpose: upgradePurpose, within: .seconds(600))
+    } catch {
+      throw error.error(at: connection.place)
+    }
+  }
+
   /// Checks that there are tables of this version, and changes nothing.
   static func openForReading(_ connection: PostgresConnection, schema: String) throws(StoreError) {
+    let found = try findVersion(on: connection, schema: schema)
+    if let message = objection(to: found, schema, connection.place) {
+      throw StoreError(kind: .corrupt, message: message)
+    }
+  }
+
+  /// The version of tables that are there; nil if they have none.
+  static func findVersion(on connection: PostgresConnection, schema: String) throws(StoreError) -> Int64? {
     var (isThere, found): (Bool, Int64?) = (false, nil)
     do throws(PostgresFailure) {
       isThere = try exists(on: connection, schema: schema)
@@ -68,9 +102,7 @@ enum PostgresSchema {
         message: "There are no tables of Redial in the schema \(schema) of \(connection.place). See whether it is the "
           + "right database; a service makes them when it starts.")
     }
-    if let message = objection(to: found, schema, connection.place) {
-      throw StoreError(kind: .corrupt, message: message)
-    }
+    return found
   }
 
   /// The error if a role must not do something with the tables: what to do about it; nil for another failure.
@@ -157,21 +189,28 @@ enum PostgresSchema {
     }
   }
 
-  /// Changes the tables, in one transaction, unless instances use them: those have statements for the old tables. If another
-  /// instance changes them, this one waits for it, and then does nothing: the first statement fails, because it finds the next
-  /// version.
-  private static func upgrade(
-    from old: Int64, by statements: [String], on connection: PostgresConnection
-  ) throws(PostgresFailure) {
+  /// Brings older tables to this version, in one transaction that is open then, unless instances use them: those have
+  /// statements for the old tables. If another instance changes them, this one waits for it, and then does nothing: the first
+  /// statement fails, because it finds the next version.
+  ///
+  /// - Returns: False if another instance was first, or there is no way to this version. No transaction is open then.
+  static func beginUpgrade(
+    from old: Int64, on connection: PostgresConnection, schema: String, by upgrades: [Int64: [String]] = upgrades
+  ) throws(StoreError) -> Bool {
+    guard old < version, (old..<version).allSatisfy({ upgrades[$0] != nil }) else { return false }
     let raise = """
-      WITH u AS (UPDATE schema_version SET version = \(old + 1) WHERE version = \(old) RETURNING 1) SELECT 1 / count(*) FROM u
+      WITH u AS (UPDATE schema_version SET version = \(version) WHERE version = \(old) RETURNING 1) SELECT 1 / count(*) FROM u
       """
-    do {
+    let steps = (old..<version).flatMap { upgrades[$0] ?? [] }
+    do throws(PostgresFailure) {
       try connection.execute(
-        [raise, LeaseQueries.lock.sql, unused] + statements, purpose: upgradePurpose,
-        within: .seconds(600))
+        ["BEGIN", raise, LeaseQueries.lock.sql, unused] + steps, purpose: upgradePurpose, within: .seconds(600))
+      return true
     } catch {
-      guard error.state == PostgresFailure.divisionByZero else { throw error }
+      if !error.isLost { try? end("ROLLBACK", on: connection) }
+      if error.state == PostgresFailure.divisionByZero { return false }
+      throw denial(error, old, schema, connection.place) ?? refusal(error, old, schema, connection.place)
+        ?? error.error(at: connection.place)
     }
   }
 

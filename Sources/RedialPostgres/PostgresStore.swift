@@ -52,7 +52,7 @@ package final class PostgresStore: CallStore, Sendable {
     let lookups = commits.numbers.side
     self.lookups = lookups
     try side.use { connection throws(StoreError) in
-      try PostgresSchema.open(connection, schema: settings.schema)
+      try PostgresSchema.open(connection, schema: settings.schema, forms: settings.forms)
     }
     try Self.checkUse(side)
     let keys = try StoredDataKeys.all(side)
@@ -100,7 +100,7 @@ package final class PostgresStore: CallStore, Sendable {
     defer { side.close() }
     var tables = PostgresTables.existing
     try side.use { connection throws(StoreError) in
-      tables = try PostgresSchema.open(connection, schema: settings.schema)
+      tables = try PostgresSchema.open(connection, schema: settings.schema, forms: settings.forms)
       if let role { try PostgresSchema.grant(to: role, on: connection, schema: settings.schema) }
     }
     return tables

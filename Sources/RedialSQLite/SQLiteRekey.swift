@@ -8,8 +8,10 @@ package enum SQLiteRekey {
   package static func isOwned(_ path: String) -> Bool { StoreFile.isOwned(path) }
 
   /// Does all of it, on a store that no service uses.
-  package static func run(_ path: String, _ vault: Vault, _ report: (RekeyProgress) -> Void) throws(StoreError) {
-    let store = try SQLiteStore(path: path, vault: vault)
+  package static func run(
+    _ path: String, _ vault: Vault, _ forms: DocumentForms = .ofStores, _ report: (RekeyProgress) -> Void
+  ) throws(StoreError) {
+    let store = try SQLiteStore(path: path, vault: vault, forms: forms)
     defer { store.close() }
     try store.beginRekey()
     while let step = try store.rekeyStep() { report(step) }

@@ -38,6 +38,7 @@ package final class SQLiteStore: CallStore {
   ///   - sharing: Whether this process has the store for itself.
   ///   - reserveBytes: The room to reserve on the disk, see ``isShortOfRoom``; nil to leave it unchanged.
   ///   - vault: Seals what is stored.
+  ///   - forms: How documents are read, before an older file is upgraded.
   ///   - clock: The time by which leases end: all instances that share the file must have the same.
   ///   - notices: Gets what the store reports by itself.
   ///   - syncFailed: Called, on any thread, with the first fsync that failed. From then on the store refuses everything:
@@ -45,13 +46,15 @@ package final class SQLiteStore: CallStore {
   /// - Throws: `inUse` if another process, or this one, has it open; `corrupt` if the file is not a store, or is one
   ///   of a newer version (it is not changed then); `syncFailed` if the files cannot be made durable.
   package convenience init(
-    path: String, payloads: PayloadRule = PayloadRule(), vault: Vault = .none, sharing: StoreSharing = .alone,
+    path: String, payloads: PayloadRule = PayloadRule(), vault: Vault = .none, forms: DocumentForms = .ofStores,
+    sharing: StoreSharing = .alone,
     reserveBytes: Int? = nil, clock: @escaping @Sendable () -> Timestamp = SQLiteStore.machineTime,
     notices: StoreNotices = StoreNotices(),
     syncFailed: @escaping @Sendable (StoreError) -> Void = { _ in }
   ) throws(StoreError) {
     try self.init(
-      path: path, payloads: payloads, vault: vault, sharing: sharing, reserveBytes: reserveBytes, clock: clock,
+      path: path, payloads: payloads, vault: vault, forms: forms, sharing: sharing, reserveBytes: reserveBytes,
+      clock: clock,
       notices: notices, log: LogBounds(), syncFailed: syncFailed)
   }
 
@@ -59,14 +62,15 @@ package final class SQLiteStore: CallStore {
   ///
   /// - Parameter isFilling: Whether it may be only partly filled, because a migration goes on.
   init(
-    path: String, payloads: PayloadRule = PayloadRule(), vault: Vault = .none, sharing: StoreSharing = .alone,
+    path: String, payloads: PayloadRule = PayloadRule(), vault: Vault = .none, forms: DocumentForms = .ofStores,
+    sharing: StoreSharing = .alone,
     reserveBytes: Int? = nil, clock: @escaping @Sendable () -> Timestamp = SQLiteStore.machineTime,
     notices: StoreNotices = StoreNotices(),
     log bounds: LogBounds?, isFilling: Bool = false, syncFailed: @escaping @Sendable (StoreError) -> Void = { _ in }
   ) throws(StoreError) {
     let isShared = sharing == .shared
     let file = try SQLiteFile(
-      path: path, vault: vault, isShared: isShared, reserveBytes: reserveBytes, notices: notices,
+      path: path, vault: vault, forms: forms, isShared: isShared, reserveBytes: reserveBytes, notices: notices,
       syncFailed: syncFailed)
     let connection = file.connection
     self.file = file

@@ -38,16 +38,23 @@ enum Schema {
     """
     ALTER TABLE targets ADD COLUMN asked_until INTEGER;
     """,
-    // 27: one record for each target; policies and operations as documents.
+    // 27: one record for each target; policies and operations as documents. What a row has as JSON is not looked at here, so
+    // that what is none is found, and named, when all is read. Two things had another meaning before: a number of
+    // consecutive failures opened a breaker whatever their chance and time, and the target of a disabled endpoint was paused.
     """
     ALTER TABLE targets ADD COLUMN record BLOB;
-    UPDATE targets SET record = CAST(json_object(
-      'controls', json_object('overrides', json(CAST(overrides AS TEXT)),
-        'paused', json(iif(paused, 'true', 'false')), 'tripped', json(iif(tripped, 'true', 'false'))),
-      'breaker', iif(breaker_until IS NULL, NULL, json_object('until', breaker_until, 'trips', breaker_trips)),
-      'pace', iif(pace_at IS NULL, NULL, json_object('delivered', pace_delivered / 1000.0,
-        'limited', json(iif(pace_limited, 'true', 'false')), 'at', pace_at)),
-      'askedUntil', asked_until) AS BLOB)
+    UPDATE targets SET paused = 0 WHERE paused AND EXISTS (SELECT 1 FROM documents d WHERE d.kind = 'webhookEndpoint'
+      AND instr(CAST(d.content AS TEXT), '"disabledReason":"') AND targets.key LIKE '%webhook:' || d.id);
+    UPDATE targets SET overrides = CAST(replace(CAST(overrides AS TEXT), '{"breaker":{"consecutiveFailures":',
+      '{"breaker":{"significance":1,"failureTime":"0s","consecutiveFailures":') AS BLOB)
+    WHERE overrides IS NOT NULL AND NOT instr(CAST(overrides AS TEXT), '"significance":')
+      AND NOT instr(CAST(overrides AS TEXT), '"failureTime":');
+    UPDATE targets SET record = CAST('{"controls":{"overrides":' || coalesce(CAST(overrides AS TEXT), 'null')
+      || ',"paused":' || iif(paused, 'true', 'false') || ',"tripped":' || iif(tripped, 'true', 'false') || '}'
+      || iif(breaker_until IS NULL, '', ',"breaker":' || json_object('until', breaker_until, 'trips', breaker_trips))
+      || iif(pace_at IS NULL, '', ',"pace":' || json_object('delivered', pace_delivered / 1000.0,
+        'limited', json(iif(pace_limited, 'true', 'false')), 'at', pace_at))
+      || iif(asked_until IS NULL, '', ',"askedUntil":' || asked_until) || '}' AS BLOB)
     WHERE breaker_until IS NOT NULL OR overrides IS NOT NULL OR paused OR tripped OR pace_at IS NOT NULL
       OR asked_until IS NOT NULL;
     ALTER TABLE targets DROP COLUMN breaker_until;
@@ -59,13 +66,13 @@ enum Schema {
     ALTER TABLE targets DROP COLUMN pace_limited;
     ALTER TABLE targets DROP COLUMN pace_at;
     ALTER TABLE targets DROP COLUMN asked_until;
-    INSERT INTO documents (kind, id, content) SELECT 'policy', name || '@' || version, CAST(json_object(
-      'name', name, 'version', version, 'createdAt', created_at,
-      'policy', iif(length(policy) > 0, json(CAST(policy AS TEXT)), NULL)) AS BLOB) FROM policies;
-    INSERT INTO documents (kind, id, content) SELECT 'operation', CAST(id AS TEXT), CAST(json_object(
-      'id', id, 'request', json(CAST(request AS TEXT)), 'namespace', namespace, 'createdAt', created_at, 'state', state,
-      'finishedAt', finished_at, 'matched', matched, 'done', done, 'skipped', skipped, 'cursor', cursor) AS BLOB)
-    FROM operations;
+    INSERT INTO documents (kind, id, content) SELECT 'policy', name || '@' || version, CAST('{"name":' || json_quote(name)
+      || ',"version":' || version || ',"createdAt":' || created_at || ',"policy":'
+      || iif(length(policy) > 0, CAST(policy AS TEXT), 'null') || '}' AS BLOB) FROM policies;
+    INSERT INTO documents (kind, id, content) SELECT 'operation', CAST(id AS TEXT), CAST('{"id":' || id
+      || ',"request":' || CAST(request AS TEXT) || ',' || substr(json_object('namespace', namespace, 'createdAt', created_at,
+        'state', state, 'finishedAt', finished_at, 'matched', matched, 'done', done, 'skipped', skipped, 'cursor', cursor), 2)
+      AS BLOB) FROM operations;
     DROP TABLE policies;
     DROP TABLE operations;
     """,
@@ -85,18 +92,13 @@ enum Schema {
   /// brings the tables to this version.
   ///
   /// Deleted data is overwritten with zeros (`secure_delete`), as the erasure of content promises.
-  static func open(_ connection: SQLiteConnection) throws(StoreError) {
+  ///
+  /// - Throws: If not all of an older store can be read by ``DocumentForms``. It is not changed then.
+  static func open(_ connection: SQLiteConnection, _ forms: DocumentForms) throws(StoreError) {
     let found = try identity(of: connection)
     // Only a file without tables accepts this setting, and before anything is written to it: the pages of removed calls
     // can then be returned to the file system a few at a time.
     if case .empty = found { try connection.execute("set up the file", "PRAGMA auto_vacuum = INCREMENTAL") }
-    let mode = try connection.value("set the journal mode", "PRAGMA journal_mode = WAL") { $0.text(0) }
-    guard mode == "wal" else {
-      throw StoreError(
-        kind: .unavailable,
-        message: "\(connection.path) cannot have a write-ahead log: its file system lacks shared memory or locks. "
-          + "Keep the store on a local file system.")
-    }
     try connection.execute(
       "set up the connection",
       """
@@ -107,10 +109,30 @@ enum Schema {
       PRAGMA temp_store = MEMORY;
       PRAGMA secure_delete = ON;
       """)
-    switch found {
-    case .empty:
-      try migrate(connection, by: [current])
-    case .redial(let version): try migrate(connection, by: Array(migrations[Int(version - oldest)...]))
+    // Before the journal's mode is set, which is written to the file.
+    if case .redial(let old) = found, old < version {
+      try beginUpgrade(of: connection, from: old)
+      do throws(StoreError) {
+        let findings = try SQLiteInspection(upgraded: connection, from: old, forms).unreadable()
+        if let refusal = StoreError.refusal(for: findings, at: connection.path, from: old, to: version) {
+          throw refusal
+        }
+        try connection.execute("bring the store to this version", "COMMIT; PRAGMA cache_spill = ON")
+      } catch {
+        connection.rollBack()
+        throw error
+      }
+    }
+    let mode = try connection.value("set the journal mode", "PRAGMA journal_mode = WAL") { $0.text(0) }
+    guard mode == "wal" else {
+      throw StoreError(
+        kind: .unavailable,
+        message: "\(connection.path) cannot have a write-ahead log: its file system lacks shared memory or locks. "
+          + "Keep the store on a local file system.")
+    }
+    if case .empty = found {
+      try begin(connection, by: [current])
+      try connection.execute("make the tables", "COMMIT")
     }
   }
 
@@ -198,8 +220,15 @@ enum Schema {
     return .redial(version: version)
   }
 
-  private static func migrate(_ connection: SQLiteConnection, by steps: [String]) throws(StoreError) {
-    guard !steps.isEmpty else { return }
+  /// Brings an older store to this version, in a transaction that is open then. As long as it is, no byte of the files
+  /// changes: what the steps write stays in memory.
+  static func beginUpgrade(of connection: SQLiteConnection, from old: Int64) throws(StoreError) {
+    try connection.execute("prepare an upgrade", "PRAGMA cache_spill = OFF")
+    try begin(connection, by: Array(migrations[Int(old - oldest)...]))
+  }
+
+  /// Makes the tables, in a transaction that is open then.
+  private static func begin(_ connection: SQLiteConnection, by steps: [String]) throws(StoreError) {
     do {
       try connection.execute(
         "bring the store to this version",
@@ -208,7 +237,6 @@ enum Schema {
         \(steps.joined(separator: "\n"))
         PRAGMA application_id = \(applicationID);
         PRAGMA user_version = \(version);
-        COMMIT;
         """)
     } catch {
       connection.rollBack()

@@ -40,8 +40,8 @@ extension CallReader {
         throw StoreError(
           kind: .corrupt,
           message:
-            "The \(kind.rawValue) \(document.id) in the store cannot be read: \(error.reason). Restore the store "
-            + "from a backup.")
+            "The \(kind.rawValue) \(document.id) in the store cannot be read: "
+            + "\(document.content.withUnsafeBufferPointer { error.clause(in: $0) }). Restore the store from a backup.")
       }
     }
   }

@@ -26,7 +26,7 @@ extension TargetRecord {
       throw StoreError(
         kind: .corrupt,
         message:
-          "The record of the target \(key) in \(place) cannot be read: \(error.reason), at byte \(error.offset).")
+          "The record of the target \(key) in \(place) cannot be read: \(error.clause(in: bytes)).")
     }
   }
 }

@@ -39,8 +39,8 @@ def redial(made, tmp_path):
 
     With `clock=True` its time is the test's: `service.advance(3600)` lets an hour pass at once.
     """
-    def start(*flags, env=None, folder=tmp_path, clock=False):
-        service = processes.Redial(folder, *flags, env=env, clock=clock)
+    def start(*flags, env=None, folder=tmp_path, clock=False, location=None):
+        service = processes.Redial(folder, *flags, env=env, clock=clock, location=location)
         made.append(service)
         return service.start()
     return start

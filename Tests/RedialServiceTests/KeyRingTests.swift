@@ -118,6 +118,8 @@ struct KeyRingTests {
     #expect(!read.matches(text + "x"))
     #expect(!String(decoding: key.document.content, as: UTF8.self).contains(text.dropFirst(18)))
     #expect(APIKey(document: Array("{}".utf8)) == nil)
+    let earlier = String(decoding: key.document.content, as: UTF8.self).replacing("quota", with: "requestsPerMinute")
+    #expect(APIKey(document: Array(earlier.utf8)) == read)
   }
 
   @Test("a key acts only in its namespace, and one from before namespaces in the default one")

@@ -154,7 +154,8 @@ public struct AttemptDecision: Sendable, Hashable {
           reason = StopReason.allCases.first { "\($0.name)" == word }
         case "because": because = try reader.string()
         case "computed": computed = DurationText.parse(try reader.string())
-        case "jitterFactor": jitter = try reader.double()
+        // The second one is what builds from before the first release have stored.
+        case "jitterFactor", "jitter": jitter = try reader.double()
         case "clampedBy":
           try reader.beginArray()
           while try reader.nextElement() {

@@ -27,9 +27,12 @@ struct PolicyDraft {
   /// The maximum length of a list of statuses.
   static let mostStatuses = 100
 
+  /// The members that builds from before the first release have stored, and what they are called now; nil for one that has
+  /// gone, because it had only one value.
+  static let earlierNames: [String: String?] = ["minimumAttemptTime": "minAttemptTime", "onExhausted": nil]
+
   private static let members = Members(names, withNull: ["maxAttempts"])
-  /// Builds from before the first release have stored one more, which had only one value.
-  private static let storedMembers = Members(names + ["onExhausted"], withNull: ["maxAttempts"])
+  private static let storedMembers = Members(names + earlierNames.keys, withNull: ["maxAttempts"])
 
   /// The policy, completed with the defaults for a request that may be repeated or not.
   func finished(mayRepeat: Bool) -> RetryPolicy {
@@ -45,7 +48,14 @@ struct PolicyDraft {
     guard try reader.expect(.object, "/policy", "must be an object") else { return }
     try reader.json.beginObject()
     var members = reader.limits.isAccepted ? Self.storedMembers : Self.members
-    while let key = try reader.nextMember(&members, of: "policy", at: "/policy") { try readMember(key, &reader) }
+    while let key = try reader.nextMember(&members, of: "policy", at: "/policy") {
+      guard let current = Self.earlierNames[key] else {
+        try readMember(key, &reader)
+        continue
+      }
+      isOutdated = true
+      if let current { try readMember(current, &reader) } else { _ = try reader.json.skipValue() }
+    }
   }
 
   private mutating func readMember(_ key: String, _ reader: inout DescriptorReader) throws(JSONError) {
@@ -81,9 +91,7 @@ struct PolicyDraft {
     case "retryAfter": try readRetryAfter(&reader)
     case "onTrip":
       if let value = try Self.value(in: PolicyVocabulary.trips, "/policy/onTrip", &reader) { policy.onTrip = value }
-    default:
-      isOutdated = true
-      _ = try reader.json.skipValue()
+    default: preconditionFailure("\(key) is declared as a member of a policy and is not read")
     }
   }
 

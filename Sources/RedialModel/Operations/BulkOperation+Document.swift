@@ -52,10 +52,11 @@ extension BulkOperation {
     let request = fields.request.bytes.withUnsafeBufferPointer { bytes in
       Result { () throws(Problem) in try BulkRequest.read(bytes, rate: Self.rates.lowerBound, at: fields.createdAt) }
     }
+    if case .failure(let problem) = request { throw JSONError(stored: problem, at: "/request") }
     guard case .success(var request) = request, let namespace = Namespace(fields.namespace),
       let state = UInt8(exactly: fields.state).flatMap(State.init(rawValue:))
     else {
-      throw JSONError(offset: 0, reason: "it has a request, a namespace or a state that is not known")
+      throw JSONError(offset: 0, reason: "it has a namespace or a state that is not known")
     }
     request.filter.namespace = namespace
     self.init(id: BulkOperationID(rawValue: Int64(fields.id)), request: request, createdAt: fields.createdAt)

@@ -39,7 +39,7 @@ extension StoredPolicy {
       json: try Self.current(fields.policy.bytes), in: name.namespace)
   }
 
-  /// A policy's text without the member that builds from before the first release wrote, and that has gone.
+  /// A policy's text with the names of today, in place of those that builds from before the first release wrote.
   private static func current(_ json: [UInt8]) throws(JSONError) -> [UInt8] {
     if json.isEmpty { return json }
     var writer = JSONWriter(capacity: json.count)
@@ -51,12 +51,11 @@ extension StoredPolicy {
         try reader.beginObject()
         while let name = try reader.nextKey() {
           let value = reader.raw(try reader.skipValue())
-          if name == "onExhausted" {
-            isOutdated = true
-          } else {
-            writer.key(name)
-            writer.raw(Array(value))
-          }
+          var current: String? = name
+          if let renamed = PolicyDraft.earlierNames[name] { (current, isOutdated) = (renamed, true) }
+          guard let current else { continue }
+          writer.key(current)
+          writer.raw(Array(value))
         }
         writer.endObject()
         return nil

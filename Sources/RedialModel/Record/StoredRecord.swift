@@ -20,6 +20,18 @@ public protocol StoredRecord: FieldValue, Sendable {
 public protocol FieldVisitor: ~Copyable {
   associatedtype Failure: Error
   mutating func visit<Value: FieldValue>(_ name: StaticString, _ value: inout Value) throws(Failure)
+  /// The same for a field that had another name before: it is read under both, and written under the new one.
+  mutating func visit<Value: FieldValue>(
+    _ name: StaticString, formerly earlier: StaticString, _ value: inout Value
+  ) throws(Failure)
+}
+
+extension FieldVisitor where Self: ~Copyable {
+  public mutating func visit<Value: FieldValue>(
+    _ name: StaticString, formerly earlier: StaticString, _ value: inout Value
+  ) throws(Failure) {
+    try visit(name, &value)
+  }
 }
 
 /// What a field can have as its value.
@@ -59,6 +71,11 @@ extension StoredRecord {
     guard record.isComplete else { throw JSONError(offset: reader.offset, reason: "a member is missing") }
     return record
   }
+
+  /// Reads ``bytes``, and keeps nothing of them.
+  ///
+  /// - Throws: Why they cannot be read.
+  public static func check(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONError) { _ = try Self(bytes) }
 
   public var bytes: [UInt8] {
     var writer = JSONWriter()
@@ -104,5 +121,12 @@ private struct FieldReader: FieldVisitor {
     value = try reader.null() ? .unset : try Value.read(&reader)
     hasRead = true
     self.name = try reader.nextName()
+  }
+
+  mutating func visit<Value: FieldValue>(
+    _ name: StaticString, formerly earlier: StaticString, _ value: inout Value
+  ) throws(JSONError) {
+    try visit(earlier, &value)
+    try visit(name, &value)
   }
 }

@@ -36,9 +36,9 @@ extension TargetOverrides: FieldValue {
   public static func read(_ reader: inout JSONReader) throws(JSONError) -> TargetOverrides {
     let range = try reader.skipValue()
     do throws(Problem) {
-      return try read(reader.raw(range))
+      return try read(stored: reader.raw(range))
     } catch {
-      throw JSONError(offset: range.lowerBound, reason: error.detail)
+      throw JSONError(stored: error, offset: range.lowerBound)
     }
   }
 }

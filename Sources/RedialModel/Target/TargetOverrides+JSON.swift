@@ -12,12 +12,23 @@ extension TargetOverrides {
     return overrides
   }
 
+  /// Reads what a store has: also what builds from before the first release wrote in other words.
+  ///
+  /// - Throws: Like ``read(_:)``.
+  public static func read(stored bytes: UnsafeBufferPointer<UInt8>) throws(Problem) -> TargetOverrides {
+    var overrides = TargetOverrides()
+    try overrides.read(bytes, nullRemoves: false, limits: .unlimited)
+    return overrides
+  }
+
   /// Reads an object over these: a member that is left out stays.
   ///
   /// - Parameter nullRemoves: Whether null removes a member, and instead of an object all of them. Then what is read is a
   ///   JSON Merge Patch, and the result may be one that ``read(_:)`` refuses.
-  mutating func read(_ bytes: UnsafeBufferPointer<UInt8>, nullRemoves: Bool) throws(Problem) {
-    var reader = DescriptorReader(json: JSONReader(bytes), limits: CallDescriptor.Limits())
+  mutating func read(
+    _ bytes: UnsafeBufferPointer<UInt8>, nullRemoves: Bool, limits: CallDescriptor.Limits = CallDescriptor.Limits()
+  ) throws(Problem) {
+    var reader = DescriptorReader(json: JSONReader(bytes), limits: limits)
     reader.nullRemoves = nullRemoves
     try reader.readWhole { reader throws(JSONError) in
       if try reader.expect(.object, "", "must be a JSON object such as {\"maxInFlight\": 10}") {
@@ -61,6 +72,8 @@ extension TargetOverrides {
     "consecutiveFailures", "significance", "failureTime", "failureRate", "window", "minCalls", "openInterval",
     "maxOpenInterval", "probes",
   ]
+  /// What builds from before the first release have called `minCalls`.
+  private static let earlierMinCalls = "minimumCalls"
   static let rateNames = ["perSecond", "burst"]
   static let retryBudgetNames = ["share", "minPerSecond"]
 
@@ -83,7 +96,7 @@ extension TargetOverrides {
       return
     }
     try reader.json.beginObject()
-    var members = Members(Self.breakerNames)
+    var members = Members(Self.breakerNames + (reader.limits.isAccepted ? [Self.earlierMinCalls] : []))
     while let key = try reader.nextMember(&members, of: "breaker", at: "/breaker") {
       let pointer = "/breaker/\(key)"
       switch key {
@@ -92,7 +105,7 @@ extension TargetOverrides {
       case "failureTime": failureTime = try reader.duration(pointer, in: .zero...Self.longest)
       case "failureRate": failureRate = try reader.number(pointer, in: Self.shares)
       case "window": window = try reader.duration(pointer, in: .milliseconds(10)...Self.longest)
-      case "minCalls": minimumCalls = try reader.integer(pointer, in: Self.callCounts)
+      case "minCalls", Self.earlierMinCalls: minimumCalls = try reader.integer(pointer, in: Self.callCounts)
       case "openInterval": openInterval = try reader.duration(pointer, in: Self.shortest...Self.longest)
       case "maxOpenInterval": maxOpenInterval = try reader.duration(pointer, in: Self.shortest...Self.longest)
       default: probes = try reader.integer(pointer, in: Self.probeCounts)
@@ -111,7 +124,7 @@ extension TargetOverrides {
       if key == "burst" {
         rateBurst = try reader.integer("/rate/burst", in: Self.bursts)
       } else {
-        ratePerSecond = try reader.limit("/rate/perSecond", in: Self.rates)
+        ratePerSecond = try reader.formerlyNone() ? 0 : reader.limit("/rate/perSecond", in: Self.rates)
       }
     }
   }
@@ -127,8 +140,8 @@ extension TargetOverrides {
       if key == "share" {
         retryShare = try reader.number("/retryBudget/share", in: Self.shares)
       } else {
-        retriesPerSecond =
-          try reader.json.null() ? 0 : try reader.integer("/retryBudget/minPerSecond", in: Self.retryRates)
+        let isNone = try reader.json.null() ? true : reader.formerlyNone()
+        retriesPerSecond = try isNone ? 0 : reader.integer("/retryBudget/minPerSecond", in: Self.retryRates)
       }
     }
   }
@@ -197,6 +210,17 @@ extension TargetOverrides {
     if let maxOpenInterval { writer.field("maxOpenInterval", maxOpenInterval) }
     if let probes { writer.field("probes", probes) }
     writer.endObject()
+  }
+}
+
+extension DescriptorReader {
+  /// Passes a stored 0, which has meant no limit before that was null; false for another value, which stays.
+  fileprivate mutating func formerlyNone() throws(JSONError) -> Bool {
+    guard limits.isAccepted, try json.peek() == .number else { return false }
+    var ahead = json
+    guard try ahead.double() == 0 else { return false }
+    json = ahead
+    return true
   }
 }
 

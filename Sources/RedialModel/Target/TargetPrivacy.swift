@@ -11,7 +11,7 @@ extension TargetOverrides {
 
   /// The part of a target's settings in a document. One that cannot be read hides everything.
   public init(privacy document: StoredDocument) {
-    let stored = try? document.content.withUnsafeBufferPointer { bytes throws(Problem) in try Self.read(bytes) }
+    let stored = try? document.content.withUnsafeBufferPointer { bytes throws(Problem) in try Self.read(stored: bytes) }
     self = stored ?? TargetOverrides()
     if stored == nil { isSensitive = true }
   }

@@ -19,7 +19,7 @@ package final class PostgresArchiveDestination: MigrationDestination {
     try settings.check()
     self.settings = settings
     lock = try IdleDatabase(settings)
-    try PostgresSchema.open(lock.connection, schema: settings.schema)
+    try PostgresSchema.open(lock.connection, schema: settings.schema, forms: settings.forms)
     try lock.waitForLeases()
     try lock.expireSessions()
     try lock.beginToWait("begin the import")

@@ -12,13 +12,16 @@ struct CallInspection {
   /// In a shared store the clocks of several machines are compared.
   private static let overlapTolerance = Duration.seconds(1)
 
-  private(set) var calls = CallFindings(overlapTolerance: overlapTolerance)
+  private(set) var calls: CallFindings
   private(set) var remains = RemainFindings()
   private(set) var orphanedWebhooks = StoreFinding(check: .orphanedWebhooks)
   private let largest: Int64
 
-  /// - Parameter bodies: Whether bodies are read.
-  init(bodies: Bool) {
+  /// - Parameters:
+  ///   - bodies: Whether bodies are read.
+  ///   - namesRows: Whether the rows of damaged calls are named.
+  init(bodies: Bool, namesRows: Bool = false) {
+    calls = CallFindings(overlapTolerance: Self.overlapTolerance, namesRows: namesRows)
     largest = bodies ? Self.largest : 0
   }
 

@@ -17,6 +17,9 @@ package final class PostgresInspection: StoreInspection {
   private let snapshots: Snapshots
   private let server: ServerInspection
   private let vault: Vault
+  private let forms: DocumentForms
+  /// The version of the tables, if they are older: then all of this happens in an upgrade that is not committed.
+  private let old: Int64?
   private let patience: Duration
   private let clock: (@Sendable () -> Timestamp)?
   private var integrity = StoreFinding(check: .integrity)
@@ -41,32 +44,73 @@ package final class PostgresInspection: StoreInspection {
     try settings.check()
     place = settings.place
     self.clock = clock
-    vault = settings.vault
+    (vault, forms) = (settings.vault, settings.forms)
     self.patience = patience
     do throws(PostgresFailure) {
       connection = try PostgresConnection(settings)
     } catch {
       throw error.error(at: settings.place)
     }
-    try PostgresSchema.openForReading(connection, schema: settings.schema)
+    let found = try PostgresSchema.findVersion(on: connection, schema: settings.schema)
+    if let found, found < PostgresSchema.version,
+      try PostgresSchema.beginUpgrade(from: found, on: connection, schema: settings.schema)
+    {
+      old = found
+      snapshots = Snapshots(within: connection, longest: longest)
+    } else {
+      old = nil
+      try PostgresSchema.openForReading(connection, schema: settings.schema)
+      snapshots = Snapshots(connection, longest: longest)
+    }
     try StoredDataKeys.load(settings, connection)
-    snapshots = Snapshots(connection, longest: longest)
     server = ServerInspection(limits: limits)
   }
 
-  /// Ends nothing: the connection ends with this object.
+  /// How long a statement may take that reads for an upgrade.
+  private static let longestReading = Duration.seconds(600)
+
+  /// What the service cannot read, in the transaction that has upgraded the tables: records, documents, and calls apart from
+  /// their bodies, which have no form of their own.
+  static func unreadable(
+    on connection: PostgresConnection, from old: Int64, _ forms: DocumentForms
+  ) throws(StoreError) -> [StoreFinding] {
+    let snapshots = Snapshots(within: connection, longest: longestReading)
+    var records = RecordFindings(forms, areTables: old < 5)
+    var calls = CallInspection(bodies: false, namesRows: true)
+    do throws(PostgresFailure) {
+      let keys = try snapshots.rows([StoredDocument.findAll(.dataKey)])[0]
+      let queries = try RecordQueries.read(snapshots)
+      do throws(StoreError) {
+        _ = try keys.vault.load(StoredDocument.all(.dataKey, stored: keys))
+        try queries.add(to: &records)
+      } catch {
+        return [StoreFinding(check: .unreadable, count: 1, examples: [error.message])]
+      }
+      try calls.read(snapshots)
+    } catch {
+      throw error.error(at: connection.place)
+    }
+    return [records.unreadable, calls.calls.damaged]
+  }
+
+  /// Ends nothing: the connection ends with this object, and a transaction with it.
   package func close() {}
 
   /// Makes all checks. Quick ones read no bodies, and do not count the calls that have ended.
   package func report(at now: Timestamp, quick: Bool = false) throws(StoreError) -> StoreReport {
     let started = ContinuousClock.now
-    (integrity, warnings) = (StoreFinding(check: .integrity), [])
+    integrity = StoreFinding(check: .integrity)
+    warnings = old.map { [StoreWarning.older($0, than: PostgresSchema.version)] } ?? []
     var (time, isLive, usage) = (now, false, StoreUsage(usedBytes: 0, freeBytes: 0, finished: []))
     try check("the instances") { () throws(PostgresFailure) in (time, isLive) = try standing() }
     try check("the size of the store") { () throws(PostgresFailure) in
       usage = UsageQueries.usage(try snapshots.rows(UsageQueries.statements))
     }
     let lateness = isLive ? Lateness(at: time) : nil
+    var records = RecordFindings(forms, areTables: old.map { $0 < 5 } ?? false)
+    var rows = RecordQueries(rows: [])
+    try check("the documents") { () throws(PostgresFailure) in rows = try RecordQueries.read(snapshots) }
+    try rows.add(to: &records)
     var calls = CallInspection(bodies: !quick)
     try check("the calls") { () throws(PostgresFailure) in try calls.read(snapshots) }
     var sharing = SharingInspection()
@@ -98,7 +142,8 @@ package final class PostgresInspection: StoreInspection {
     }
     let found =
       [
-        integrity, calls.calls.damaged, calls.remains.orphaned, calls.orphanedWebhooks, calls.calls.doublyLeased,
+        integrity, records.unreadable, calls.calls.damaged, calls.remains.orphaned, calls.orphanedWebhooks,
+        calls.calls.doublyLeased,
         calls.remains.misplaced, sharing.leases, sharing.ledger, calls.calls.miscounted, calls.calls.halfEnded,
         calls.remains.halfEnded, calls.calls.unordered, calls.remains.turns, turns, counts,
       ] + late + (isLive ? [sharing.expired] : []) + unowned

@@ -17,6 +17,11 @@ final class Snapshots {
     (self.connection, self.longest, self.isOne) = (connection, longest, isOne)
   }
 
+  /// All of them are a transaction that has begun.
+  init(within connection: PostgresConnection, longest: Duration) {
+    (self.connection, self.longest, isOne, isBegun) = (connection, longest, true, true)
+  }
+
   /// Whether a failure says that a statement took too long.
   static func isTimeout(_ failure: PostgresFailure) -> Bool { failure.state == cancelled }
 

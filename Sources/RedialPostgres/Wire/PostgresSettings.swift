@@ -18,6 +18,8 @@ package struct PostgresSettings: Sendable {
   package var patience = Duration.seconds(1)
   /// What seals and opens the values.
   package var vault = Vault.none
+  /// How documents are read, before older tables are upgraded.
+  package var forms = DocumentForms.ofStores
   /// The schema with the tables.
   package var schema = "redial"
 

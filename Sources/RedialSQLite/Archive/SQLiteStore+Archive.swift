@@ -9,9 +9,10 @@ extension StoreImport {
   /// - Parameter now: The time of the wall clock: expired keys are left out.
   /// - Throws: `inUse` if a service uses the store, because the service would not see the calls.
   package convenience init(
-    path: String, payloads: PayloadRule = PayloadRule(), vault: Vault = .none, at now: Timestamp
+    path: String, payloads: PayloadRule = PayloadRule(), vault: Vault = .none, forms: DocumentForms = .ofStores,
+    at now: Timestamp
   ) throws(StoreError) {
-    self.init(into: try SQLiteArchiveDestination(path: path, payloads: payloads, vault: vault), at: now)
+    self.init(into: try SQLiteArchiveDestination(path: path, payloads: payloads, vault: vault, forms: forms), at: now)
   }
 }
 
@@ -25,8 +26,8 @@ package final class SQLiteArchiveDestination: MigrationDestination {
   /// Opens a store, or creates it if there is none. The lock on the file keeps others away.
   ///
   /// - Throws: `inUse` if a service uses the store, because the service would not see the calls.
-  init(path: String, payloads: PayloadRule, vault: Vault) throws(StoreError) {
-    store = try SQLiteStore(path: path, payloads: payloads, vault: vault)
+  init(path: String, payloads: PayloadRule, vault: Vault, forms: DocumentForms) throws(StoreError) {
+    store = try SQLiteStore(path: path, payloads: payloads, vault: vault, forms: forms)
     // A copy of a running service's store, and a killed service's store, have calls that only the log knows. Archived calls
     // go to the tables, and are looked for there.
     try store.fold()

@@ -14,31 +14,66 @@ package final class SQLiteInspection: StoreInspection {
   private let connection: SQLiteConnection
   private let usage: UsageQueries
   private let rows: CallRows
+  private let specs: CallRows
   private let attempts: AttemptRows
   private let next: SQLiteStatement
   private let timely: TimelinessQueries
   private let turns: TurnQueries
   private let leases: LeaseFindings
   private let log: LogFollower
+  private let records: RecordQueries
+  private let forms: DocumentForms
   private let inTransaction: Transaction
+  /// The version of the file, if it is older: then all of this happens in an upgrade that is not committed.
+  private let old: Int64?
 
-  /// Opens a store for reading.
+  /// Opens a store for reading. One of an older version is upgraded in a transaction that is never committed, so that what is
+  /// checked is what a service would have.
   ///
-  /// - Throws: If there is no such file, it is not a store, or it has another version.
-  package init(path: String, vault: Vault = .none) throws(StoreError) {
+  /// - Throws: If there is no such file, it is not a store, it has a version that cannot be upgraded, or a service of an older
+  ///   version uses it.
+  package convenience init(
+    path: String, vault: Vault = .none, forms: DocumentForms = .ofStores
+  ) throws(StoreError) {
     try WriteAheadFile.check(path)
-    connection = try SQLiteConnection(path: path, role: .reader, vault: vault)
-    try Schema.openForReading(connection)
-    try StoredDataKeys.load(into: vault, on: connection)
+    var connection = try SQLiteConnection(path: path, role: .reader, vault: vault)
+    let old = try Schema.checkIsStore(connection)
+    if old < Schema.version, !StoreFile.isOwned(path) {
+      let hasLog = try RegularFile.size(path + "-wal") ?? 0 > 0
+      connection.close()
+      connection = try SQLiteConnection(path: path, role: .writer, vault: vault)
+      if hasLog { connection.keepLogOnClose() }
+      try Schema.beginUpgrade(of: connection, from: old)
+      try self.init(upgraded: connection, from: old, forms)
+      vault.read { () throws(StoreError) in try StoredDataKeys.read(path) }
+    } else {
+      try Schema.openForReading(connection)
+      try StoredDataKeys.load(into: vault, on: connection)
+      try self.init(on: connection, from: nil, forms)
+    }
+  }
+
+  /// Checks a store in the transaction that has upgraded it, by the connection of that.
+  convenience init(
+    upgraded connection: SQLiteConnection, from old: Int64, _ forms: DocumentForms
+  ) throws(StoreError) {
+    _ = try connection.vault.load(try DocumentTable(on: connection).all(.dataKey))
+    try self.init(on: connection, from: old, forms)
+  }
+
+  private init(on connection: SQLiteConnection, from old: Int64?, _ forms: DocumentForms) throws(StoreError) {
+    (self.connection, self.old, self.forms) = (connection, old, forms)
+    records = try RecordQueries(on: connection)
     usage = try UsageQueries(on: connection)
     rows = try CallRows(on: connection, bodies: true)
+    specs = try CallRows(on: connection, bodies: false)
     attempts = try AttemptRows(on: connection)
     timely = try TimelinessQueries(on: connection)
     turns = try TurnQueries(on: connection)
     leases = try LeaseFindings(on: connection)
     log = try LogFollower(on: connection)
     next = try connection.prepare("read the calls", "SELECT id FROM calls WHERE id > ?1 ORDER BY id LIMIT ?2")
-    inTransaction = try Transaction(on: connection, role: .reader)
+    inTransaction = try old == nil ? Transaction(on: connection, role: .reader) : Transaction(within: connection)
   }
 
   /// The report of a store whose write-ahead log is damaged, so that it must not be opened; nil if it is not.
@@ -71,7 +106,12 @@ package final class SQLiteInspection: StoreInspection {
       }
     }
     try check { () throws(StoreError) in try checkFile(quick: quick, &integrity) }
-    try check { () throws(StoreError) in try readAll(into: &calls) }
+    var found = recordFindings
+    try check { () throws(StoreError) in
+      try inTransaction { () throws(StoreError) in try records.read(into: &found) }
+    }
+    findings.append(found.unreadable)
+    try check { () throws(StoreError) in try readAll(rows, into: &calls) }
     try check { () throws(StoreError) in try checkLog(&integrity) }
     findings.append(calls.damaged)
     if isLive {
@@ -92,15 +132,27 @@ package final class SQLiteInspection: StoreInspection {
     try check { () throws(StoreError) in findings.append(try keptCounts()) }
     var size = try usage.usage()
     try check { () throws(StoreError) in size = try usageWithLog() }
-    var warnings: [StoreWarning] = []
+    var warnings = old.map { [StoreWarning.older($0, than: Schema.version)] } ?? []
     try check { () throws(StoreError) in warnings += try readable() }
     return StoreReport(
       place: connection.path, isLive: isLive, calls: calls.count, usage: size,
       findings: [integrity] + findings, warnings: warnings)
   }
 
+  /// What the service cannot read: records, documents, and calls apart from their bodies, which have no form of their own.
+  func unreadable() throws(StoreError) -> [StoreFinding] {
+    var found = recordFindings
+    try records.read(into: &found)
+    var calls = CallFindings(overlapTolerance: .zero, namesRows: true)
+    try readAll(specs, into: &calls)
+    return [found.unreadable, calls.damaged]
+  }
+
+  private var recordFindings: RecordFindings { RecordFindings(forms, areTables: old.map { $0 < 27 } ?? false) }
+
   /// Closes the file.
   package func close() {
+    connection.rollBack()
     connection.close()
   }
 
@@ -132,7 +184,7 @@ package final class SQLiteInspection: StoreInspection {
     }
   }
 
-  private func readAll(into findings: inout CallFindings) throws(StoreError) {
+  private func readAll(_ rows: CallRows, into findings: inout CallFindings) throws(StoreError) {
     var last = Int64.min
     while true {
       let count = try inTransaction { () throws(StoreError) -> Int in

@@ -15,11 +15,12 @@ final class SQLiteFile {
   ///
   /// - Parameters:
   ///   - vault: What seals and opens the file's values.
+  ///   - forms: How documents are read, before an older file is upgraded.
   ///   - isShared: Whether other processes may have the lock too.
   ///   - reserveBytes: The room to reserve on the disk; nil to leave it unchanged.
   ///   - syncFailed: Called, on any thread, with the first fsync that failed.
   init(
-    path: String, vault: Vault, isShared: Bool, reserveBytes: Int?, notices: StoreNotices,
+    path: String, vault: Vault, forms: DocumentForms, isShared: Bool, reserveBytes: Int?, notices: StoreNotices,
     syncFailed: @escaping @Sendable (StoreError) -> Void
   ) throws(StoreError) {
     syncs = SyncWatch(onFailure: syncFailed)
@@ -30,7 +31,7 @@ final class SQLiteFile {
       let connection = try SQLiteConnection(path: lock.path, role: .writer, vault: vault)
       // A start that is refused, because something is damaged, changes no file.
       connection.keepLogOnClose()
-      try Schema.open(connection)
+      try Schema.open(connection, forms)
       return connection
     }
     self.lock = lock

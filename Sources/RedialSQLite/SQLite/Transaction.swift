@@ -4,8 +4,9 @@ internal import RedialModel
 /// The statements that begin and end a connection's transactions.
 struct Transaction {
   private let connection: SQLiteConnection
-  private let begin: SQLiteStatement
-  private let commit: SQLiteStatement
+  /// Nil in a transaction that goes on.
+  private let begin: SQLiteStatement?
+  private let commit: SQLiteStatement?
 
   /// Prepares the statements: a writer takes the write lock at the beginning, so that it never has to start over
   /// halfway.
@@ -15,8 +16,14 @@ struct Transaction {
     commit = try connection.prepare("commit a transaction", "COMMIT")
   }
 
+  /// Parts of a transaction that has begun, and that goes on behind each of them.
+  init(within connection: SQLiteConnection) {
+    (self.connection, begin, commit) = (connection, nil, nil)
+  }
+
   /// Runs `body` and keeps all of its changes, or none if it or the commit fails.
   func callAsFunction<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+    guard let begin, let commit else { return try body() }
     // A rollback may itself have failed; a transaction that it left open must not contain the next one.
     connection.rollBack()
     guard !connection.isInTransaction else {

@@ -104,7 +104,7 @@ extension APIKey: StoredRecord {
     try visitor.visit("name", &record.name)
     try visitor.visit("namespace", &record.namespace)
     try visitor.visit("scopes", &record.scopes)
-    try visitor.visit("quota", &record.quota)
+    try visitor.visit("quota", formerly: "requestsPerMinute", &record.quota)
     try visitor.visit("createdAt", &record.createdAt)
     try visitor.visit("revokedAt", &record.revokedAt)
     try visitor.visit("digest", &record.digest)

@@ -64,7 +64,7 @@ extension ServiceSettings {
     switch try location() {
     case .sqlite(let path):
       return try ServiceStartError.of { () throws(StoreError) in
-        try StoreImport(path: path, payloads: payloads, vault: vault, at: now)
+        try StoreImport(path: path, payloads: payloads, vault: vault, forms: .ofService, at: now)
       }
     case .postgres(let url):
       let database = try database(url, vault)

@@ -18,7 +18,7 @@ extension ServiceSettings {
         if SQLiteRekey.isOwned(place) {
           try SQLiteRekey.ask(place, vault, report)
         } else {
-          try SQLiteRekey.run(place, vault, report)
+          try SQLiteRekey.run(place, vault, .ofService, report)
         }
       }
     case .postgres(let url):
@@ -35,7 +35,7 @@ extension ServiceSettings {
       return try ServiceStartError.of { () throws(StoreError) in
         let path = Self.absolute(path)
         if SQLiteRekey.isOwned(path) { return try SQLiteRekey.askToErase(namespace, path) }
-        let store = try SQLiteStore(path: path, vault: vault)
+        let store = try SQLiteStore(path: path, vault: vault, forms: .ofService)
         defer { store.close() }
         return try store.eraseKeys(of: namespace)
       }

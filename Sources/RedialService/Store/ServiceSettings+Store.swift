@@ -31,7 +31,8 @@ extension ServiceSettings {
     case .sqlite(let path):
       return try ServiceStartError.of { () throws(StoreError) in
         let store = try SQLiteStore(
-          path: path, payloads: storedPayloads, vault: vault, reserveBytes: reserveBytes, notices: notices,
+          path: path, payloads: storedPayloads, vault: vault, forms: .ofService, reserveBytes: reserveBytes,
+          notices: notices,
           syncFailed: syncFailed)
         return StoreConnections(
           store: store, reader: try SQLiteReader(path: path, redaction: engine.redaction, beside: store),
@@ -56,7 +57,7 @@ extension ServiceSettings {
     switch try location() {
     case .sqlite(let path):
       return try ServiceStartError.of { () throws(StoreError) in
-        let store = try SQLiteStore(path: path, vault: vault)
+        let store = try SQLiteStore(path: path, vault: vault, forms: .ofService)
         defer { store.close() }
         return try body(store)
       }
@@ -105,7 +106,7 @@ extension ServiceSettings {
       }
       if let damaged { return damaged }
       inspection = try ServiceStartError.of { () throws(StoreError) in
-        try SQLiteInspection(path: path, vault: vault)
+        try SQLiteInspection(path: path, vault: vault, forms: .ofService)
       }
     case .postgres(let url):
       let database = try database(url, vault)
@@ -150,7 +151,7 @@ extension ServiceSettings {
       password = String(decoding: content.prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
     }
     var settings = PostgresSettings(url, password: password)
-    settings.vault = vault
+    (settings.vault, settings.forms) = (vault, .ofService)
     return settings
   }
 

@@ -12,13 +12,16 @@ package struct CallFindings {
   package private(set) var unordered = StoreFinding(check: .turns)
 
   private let overlapTolerance: Duration
+  private let namesRows: Bool
 
   /// Nothing found yet.
   ///
-  /// - Parameter overlapTolerance: How much two attempts may seem to overlap: an attempt's start and its duration come
-  ///   from different clocks.
-  package init(overlapTolerance: Duration) {
-    self.overlapTolerance = overlapTolerance
+  /// - Parameters:
+  ///   - overlapTolerance: How much two attempts may seem to overlap: an attempt's start and its duration come from
+  ///     different clocks.
+  ///   - namesRows: Whether the rows of damaged calls are named, for who has to look at the tables.
+  package init(overlapTolerance: Duration, namesRows: Bool = false) {
+    (self.overlapTolerance, self.namesRows) = (overlapTolerance, namesRows)
   }
 
   /// Checks a call, its attempts, and its turn.
@@ -28,7 +31,8 @@ package struct CallFindings {
   ) throws(Failure) {
     count += 1
     switch (found, attempts) {
-    case (.failure(let call), _), (_, .failure(let call)): damaged.add("\(id): \(call.reason)")
+    case (.failure(let call), _), (_, .failure(let call)):
+      damaged.add("\(id)\(namesRows ? " (\(id.rawValue) in the table requests)" : ""): \(call.reason)")
     case (.success(let call), .success(let attempts)):
       checkEnd(of: call)
       checkCount(of: call, attempts)

@@ -2,6 +2,8 @@
 package enum StoreCheck: String, Sendable, Hashable, CaseIterable {
   /// The database finds its own files damaged, or tables are missing.
   case integrity
+  /// Documents, settings and records of targets that the service cannot read. It does not start, or works without them.
+  case unreadable
   /// Calls that cannot be read, or were set to failed because of that.
   case damaged
   /// Calls in no engine's memory that should have been claimed a minute ago; only while a service runs.
@@ -40,6 +42,9 @@ package enum StoreCheck: String, Sendable, Hashable, CaseIterable {
   package var meaning: String {
     switch self {
     case .integrity: "the database is damaged; keep a copy of its files, then restore a backup"
+    case .unreadable:
+      "a service does not start on them or works without them; remove or replace them with the version that made them, or "
+        + "restore a backup"
     case .damaged: "calls cannot be read and are not executed; submit them again, from a backup's export if need be"
     case .overdue: "due calls wait in the store; see whether the service has room in memory and its store works"
     case .stuck: "calls stay in memory beyond their time; restart the service, and report it"

@@ -16,6 +16,8 @@ package struct StoreWarning: Sendable, Hashable {
     case wraparound
     /// Values are not encrypted, although there is a key for all of them.
     case readable
+    /// The store is of an older version.
+    case older
     /// A check took too long and was ended.
     case unchecked
   }

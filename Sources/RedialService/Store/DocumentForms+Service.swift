@@ -1,0 +1,23 @@
+internal import RedialJSON
+internal import RedialModel
+package import RedialStore
+
+extension DocumentForms {
+  /// All kinds: those that stores know, and those that only the service does.
+  package static let ofService = DocumentForms { document in
+    switch document.kind {
+    case .apiKey: fault(of: document, as: APIKey.self)
+    case .webhookEndpoint: fault(of: document, as: WebhookEndpoint.self)
+    case .accessToken: fault(of: document, as: SharedToken.self)
+    default: ofStores.fault(document)
+    }
+  }
+
+  private static func fault<Record: StoredRecord>(of document: StoredDocument, as form: Record.Type) -> JSONError? {
+    fault { () throws(JSONError) in
+      try document.content.withUnsafeBufferPointer { bytes in
+        Result { () throws(JSONError) in try form.check(bytes) }
+      }.get()
+    }
+  }
+}
