@@ -39,6 +39,10 @@ public struct StatusSet: Sendable, Hashable {
   /// Retried for any request, because each of these says that it was not executed.
   public static let notExecuted = StatusSet(statuses: [408, 425, 429])
 
+  /// Answered by a gateway for a server that may still be executing the request: 502 and 504 (RFC 9110 §15.6.3,
+  /// §15.6.5), and Cloudflare's 520 and 524.
+  public static let unfinished = StatusSet(statuses: [502, 504, 520, 524])
+
   /// Those whose definition gives `Retry-After` a meaning: 413 (RFC 9110 §15.5.14), 429 (RFC 6585 §4) and 503
   /// (RFC 9110 §15.6.4).
   public static let retryAfter = StatusSet(statuses: [413, 429, 503])

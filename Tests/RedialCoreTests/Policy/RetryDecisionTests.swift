@@ -66,6 +66,25 @@ struct RetryDecisionTests {
     #expect(isRetry(decide(RetryPolicy(retryOn: .nonIdempotent), .localFault)))
   }
 
+  @Test("a 409 is retried while the target may be processing an earlier attempt, if the policy repeats such attempts")
+  func stillProcessing() {
+    func decide(_ policy: RetryPolicy, status: Int = 409, mayBe: Bool = true, told: RetryDirective? = nil)
+      -> RetryDecision
+    {
+      var random = RandomSource(seed: 1)
+      let end = AttemptEnd(
+        outcome: .answered, status: status, directive: told, attempts: 2, startedAt: Self.start, mayBeProcessing: mayBe)
+      return policy.decide(end, at: Self.start, using: &random)
+    }
+    #expect(isRetry(decide(RetryPolicy())) && decide(RetryPolicy()).rule == .stillProcessing)
+    #expect(decide(RetryPolicy(), mayBe: false).rule == .statusNotRetryable)
+    #expect(decide(RetryPolicy(), status: 404).rule == .statusNotRetryable)
+    #expect(decide(RetryPolicy(), told: .stop).rule == .targetStops)
+    #expect(decide(RetryPolicy(), told: .retry).rule == .targetRetries)
+    #expect(decide(RetryPolicy(stopOn: StatusSet(statuses: [409]))).rule == .statusStops)
+    #expect(decide(RetryPolicy(retryOn: .nonIdempotent)).rule == .statusNotRetryable)
+  }
+
   @Test("the last attempt is the last")
   func attempts() {
     let policy = RetryPolicy(maxAttempts: 3)
