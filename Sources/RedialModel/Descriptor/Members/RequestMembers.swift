@@ -105,6 +105,13 @@ struct HeadersMember: MemberForm {
   private static func read(
     _ field: String, _ pointer: () -> String, into fields: inout [HeaderField], from reader: inout DescriptorReader
   ) throws(JSONError) {
+    if reader.limits.mayHaveLatin1, try reader.json.peek() == .object {
+      guard let stored = try HeaderField(field, storedIn: &reader.json) else {
+        return reader.fault(pointer(), "must be a string")
+      }
+      if let detail = HeaderRules.fault(inValue: stored.value) { reader.fault(pointer(), detail) }
+      return fields.append(stored)
+    }
     guard try reader.expect(.string, pointer(), "must be a string") else { return }
     let found = try reader.json.nextString()
     let value = try usual(found, reader.json)
@@ -123,9 +130,9 @@ struct HeadersMember: MemberForm {
   /// Fields with one name form one array, at the position of the first.
   func write(_ name: StaticString, _ value: [HeaderField], hiding redaction: Redaction?, to writer: inout JSONWriter) {
     guard !value.isEmpty else { return }
-    func shown(_ field: HeaderField) -> String {
-      guard let redaction, hidesAll || redaction.hidesHeader(field.name, hidden) else { return field.value }
-      return Redaction.marker
+    func write(_ field: HeaderField) {
+      guard let redaction else { return field.writeStored(to: &writer) }
+      writer.string(hidesAll || redaction.hidesHeader(field.name, hidden) ? Redaction.marker : field.value)
     }
     writer.key(name)
     writer.beginObject()
@@ -133,10 +140,10 @@ struct HeadersMember: MemberForm {
       writer.key(field.name)
       if value[(position + 1)...].contains(where: { $0.name == field.name }) {
         writer.beginArray()
-        for other in value[position...] where other.name == field.name { writer.string(shown(other)) }
+        for other in value[position...] where other.name == field.name { write(other) }
         writer.endArray()
       } else {
-        writer.string(shown(field))
+        write(field)
       }
     }
     writer.endObject()
