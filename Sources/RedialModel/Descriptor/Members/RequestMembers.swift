@@ -96,9 +96,24 @@ struct HeadersMember: MemberForm {
     if tooMany || bytes > HeaderRules.maximumBytes && !isAccepted {
       reader.fault("/\(name)", "has more than \(HeaderRules.maximumCount) fields or \(HeaderRules.maximumBytes) bytes")
     }
-    // A request has one (RFC 9112 §3.2), and a second would be left out.
-    if !isAccepted, value.count(where: { $0.isNamed("host") }) > 1 {
-      reader.fault("/\(name)/host", "must have one value")
+    if !isAccepted { Self.checkSingle(value, "/\(name)", &reader) }
+  }
+
+  /// A request has one `Host` (RFC 9112 §3.2), and one `Content-Type` (RFC 9110 §8.3): of two each reader takes another one.
+  private static func checkSingle(_ fields: [HeaderField], _ pointer: String, _ reader: inout DescriptorReader) {
+    var (hosts, types) = (0, 0)
+    for field in fields where field.name.utf8.count == 4 || field.name.utf8.count == 12 {
+      func fault(_ detail: String) { reader.fault("\(pointer)/\(field.name)", detail) }
+      if field.isNamed("host") {
+        hosts += 1
+        if hosts == 2 { fault("must have one value") }
+        if !TargetURL.isAuthority(field.value) {
+          fault("must be a host with or without a port, such as \"example.com:8080\"")
+        }
+      } else if field.isNamed("content-type") {
+        types += 1
+        if types == 2 { fault("must have one value") }
+      }
     }
   }
 
@@ -156,6 +171,7 @@ extension DescriptorReader {
   mutating func checkedOrigin(of url: String, _ pointer: @autoclosure () -> String) -> String? {
     do {
       let origin = try TargetURL(url).origin
+      if !limits.isAccepted, let detail = TargetURL.nameFault(inOrigin: origin) { fault(pointer(), detail) }
       if let refusal = limits.egress?.refusal(ofOrigin: origin) {
         fault(pointer(), "cannot be called: the egress policy refuses \(refusal.clause)")
       }
