@@ -26,7 +26,8 @@ struct ForwardRoutes: RouteGroup {
 
   private func forward(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     // The query belongs to the URL.
-    let url = Self.decoded(exchange.part) + (request.query.map { "?" + $0 } ?? "")
+    let url = ForwardedURL.text(exchange.part) + (request.query.map { "?" + $0 } ?? "")
+    guard ForwardedURL.isAbsolute(url) else { throw ForwardedURL.notAbsolute }
     let caller = exchange.caller
     var options = ForwardOptions()
     let text = try descriptor(of: url, request, &options)
@@ -47,14 +48,6 @@ struct ForwardRoutes: RouteGroup {
       try submission.refuse(
         error.restated(options.asSent), unlessRepeatedUnder: key, waiting: wait, exchange.responder)
     }
-  }
-
-  /// The URL after the prefix. Clients generated from the contract encode it completely, as a parameter of a path.
-  private static func decoded(_ text: Substring) -> String {
-    let start = text.prefix(11).lowercased()
-    guard start.hasPrefix("http%3a%2f%") || start.hasPrefix("https%3a%2f"), let decoded = PercentCoding.decode(text)
-    else { return String(text) }
-    return decoded
   }
 
   /// Identifies a repetition: method, URL, body and options for Redial. Header fields are left out, because a genuine
