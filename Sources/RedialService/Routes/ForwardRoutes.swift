@@ -35,9 +35,7 @@ struct ForwardRoutes: RouteGroup {
     var limits = try submission.limits(for: caller, request)
     limits.mayHaveLatin1 = true
     let wait = submission.preferredWait(request, of: caller)
-    let key = keyText.map {
-      IdempotencyKey(caller.idempotencyName($0), fingerprint: Self.fingerprint(of: request, to: url, options))
-    }
+    let key = keyText.map { Self.key(caller.idempotencyName($0), of: request, to: url, options) }
     do throws(Problem) {
       var descriptor = try text.withUnsafeBufferPointer { bytes throws(Problem) in
         try CallDescriptor.read(bytes, limits: limits)
@@ -52,16 +50,19 @@ struct ForwardRoutes: RouteGroup {
 
   /// Identifies a repetition: method, URL, body and options for Redial. Header fields are left out, because a genuine
   /// repetition has another `traceparent`, and may have another token.
-  private static func fingerprint(
-    of request: borrowing HTTPRequest, to url: String, _ options: ForwardOptions
-  ) -> [UInt8] {
+  private static func key(
+    _ name: IdempotencyName, of request: borrowing HTTPRequest, to url: String, _ options: ForwardOptions
+  ) -> IdempotencyKey {
     var writer = JSONWriter()
     writer.beginObject()
     writer.field("method", "\(request.method)")
     writer.field("url", url)
     options.write(to: &writer)
     writer.endObject()
-    return (writer.bytes + Array(request.body)).withUnsafeBytes { SHA256Digest.of($0) }
+    let body = Array(request.body)
+    return writer.bytes.withUnsafeBufferPointer {
+      IdempotencyKey(name, json: $0, former: UnsafeRawBufferPointer($0), before: body)
+    }
   }
 
   /// Fields of the connection with the client (RFC 9110 §7.6.1), of the message's framing, or for Redial, and cookies,
