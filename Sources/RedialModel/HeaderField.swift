@@ -31,7 +31,7 @@ public struct HeaderField: Sendable, Hashable {
 }
 
 extension HeaderField {
-  /// Writes the value so that ``init(_:stored:)`` has its bytes again.
+  /// Writes the value so that ``init(_:storedIn:)`` has its bytes again.
   public func writeStored(to writer: inout JSONWriter) {
     guard isLatin1 else { return writer.string(value) }
     writer.beginObject()
