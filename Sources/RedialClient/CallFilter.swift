@@ -31,7 +31,7 @@ public struct CallFilter: Sendable, Hashable {
   public var waitingOn: RedialCall.WaitReason?
   /// Only waiting calls whose next attempt may begin earlier, as far as that is known. Sent to the microsecond.
   public var nextAttemptBefore: Date?
-  /// Only calls whose last attempt had a response with one of these statuses, within 100...599.
+  /// Only calls whose last attempt had a response with one of these statuses, within 100...999.
   public var status: ClosedRange<Int>?
   /// Only calls whose last attempt had this outcome.
   public var outcome: RedialCallAttempt.Outcome?

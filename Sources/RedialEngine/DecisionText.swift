@@ -38,6 +38,9 @@ enum DecisionText {
     case .attemptsSpent: "all attempts of the policy are used"
     case .deadlineNear: "the next attempt would start after the deadline, or could not finish before it"
     case .targetStops: "status \(end.status) with a field that says not to retry"
+    case .stillProcessing:
+      "status \(end.status), and an earlier attempt may have been executed: the target may still be processing it"
+        + shorter(decision, end, spec.policy)
     case .targetRetries: "status \(end.status) with a field that says to retry" + shorter(decision, end, spec.policy)
     case .scheduleEnded: "the policy's schedule has no further wait"
     }

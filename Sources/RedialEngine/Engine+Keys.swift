@@ -22,7 +22,7 @@ extension Engine {
     if desk.putOff(.submit(submission.descriptor, submission.reply)) { return }
     if let trouble = desk.trouble { return refuse(submission.reply, desk.refusal ?? trouble.refusal) }
     if let earlier = record ?? accepted {
-      let isSame = earlier.key.fingerprint == submission.key.fingerprint
+      let isSame = submission.key.repeats(earlier.key)
       var reply: SubmissionReply = isSame ? .replayed(earlier.call) : .refused(.keyReused(submission.key.name))
       // Another instance has stored this very call.
       if let identity = submission.descriptor.identity, identity.id == earlier.call {

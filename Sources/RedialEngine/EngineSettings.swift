@@ -150,5 +150,5 @@ package struct EngineSettings: Sendable, Hashable {
   package static let webhooks = RetryPolicy(
     maxAttempts: 100, deadline: .seconds(3 * 86_400), attemptTimeout: .seconds(15),
     backoff: Backoff(initial: .seconds(5), multiplier: 2, maximum: .seconds(3600)),
-    retryOn: RetryConditions(network: .always, statuses: StatusSet([300...599])))
+    retryOn: RetryConditions(network: .always, statuses: StatusSet([300...999])))
 }

@@ -122,8 +122,8 @@ package enum PolicyVocabulary {
     range.count == 1 ? "\(range.lowerBound)" : "\(range.lowerBound)-\(range.upperBound)"
   }
 
-  /// The statuses that may be named.
-  package static let statuses = 100...599
+  /// The statuses that may be named. RFC 9110 (§15) defines those up to 599, and a target may send any three digits.
+  package static let statuses = 100...999
 
   /// Reads `503` or `500-599`; nil for what is not one of ``statuses``.
   package static func statusRange(_ text: String) -> ClosedRange<Int>? {

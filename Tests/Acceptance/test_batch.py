@@ -118,6 +118,25 @@ def test_what_cannot_be_forwarded_is_told(redial, flaky):
     assert answer["errors"][0]["header"] == "Redial-Policy" and "has deadline, which must be" in answer["detail"], answer
 
 
+def test_a_url_is_forwarded_however_a_client_or_a_proxy_writes_it(redial, receiver):
+    service, target = redial(), receiver()
+    host = target.url.removeprefix("http://")
+    encoded = host.replace(":", "%3A")
+    for written in (f"http:/{host}/a%20b?x=1%2F", f"http%3A//{host}/a%20b?x=1%2F", f"http%3a/{host}/a%20b?x=1%2F",
+                    f"http:%2F%2F{host}/a%20b?x=1%2F", f"http%3A%2F%2F{encoded}/a%20b?x=1%2F", f"HTTP:/{host}/a%20b?x=1%2F",
+                    f"http%3A%2F%2F{encoded}%2Fa%2520b%3Fx%3D1%252F", f"http%3a%2f{encoded}%2fa%2520b?x=1%2F"):
+        answer = service("POST", f"/v1/forward/{written}", b"x", {"prefer": "wait=50"})
+        assert answer.status == 200 and answer.json["target"] == target.url, (written, answer.body)
+        assert target.next().path == "/a%20b?x=1%2F", written
+    # Anything else is refused with an example.
+    for written in (host, f"//{host}/", "example.com/a", "ftp://x/", "http", "http:", "http:x", "http%253A%252F%252Fx", "%68ttp://x/"):
+        answer = service("POST", f"/v1/forward/{written}", b"x")
+        assert answer.status == 422 and answer.json["errors"] == [{
+            "pointer": "/url", "detail": "must be the whole URL, as in /v1/forward/https://api.example.com/charges"}], written
+    for written in ("http:///x", "http:/", "http%3A%2F%2F", "http:/%zz/", "http:/a..b/"):
+        assert service("POST", f"/v1/forward/{written}", b"x").status == 422, written
+
+
 def test_a_repeated_forward_under_a_key_makes_no_second_call(redial, flaky):
     service, target = redial(), flaky()
     ids = {service("POST", f"/v1/forward/{target.url}", b"x", {"idempotency-key": "f"}).json["id"] for _ in range(3)}

@@ -32,6 +32,29 @@ def batch(receiver, tmp_path):
 LINES = ["{}\n", "\n"] + ["{}\n"] * 6
 
 
+def test_a_file_may_begin_with_a_byte_order_mark(redial, tmp_path):
+    service = redial()
+    call = json.dumps({"url": "http://127.0.0.1:9/", "delay": "1h"})
+    mark = "\ufeff"
+    for text, accepted, refused in (
+            (f"{mark}{call}\n{call}\n", 2, 0), (f"{mark}\r\n{call}\r\n", 1, 0), (f"{mark}{call}", 1, 0),
+            # Anywhere else it is no white space.
+            (f"{call}\n{mark}{call}\n", 1, 1), (f"{mark}{mark}{call}\n{call}\n", 1, 1)):
+        (tmp_path / "calls.ndjson").write_text(text)
+        for told in (run("batch", tmp_path / "calls.ndjson", "--server", service.url), run("batch", "--server", service.url, stdin=text)):
+            assert len(told.stdout.split()) == accepted and told.stderr.count("line ") == refused, (text, told)
+            assert told.returncode == (1 if refused else 0)
+    # A pipe may bring it byte by byte.
+    piped = subprocess.Popen(
+        [BINARY, "batch", "--server", service.url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=False, env=environment())
+    for byte in (mark + call).encode():
+        os.write(piped.stdin.fileno(), bytes([byte]))
+    told, _ = piped.communicate(timeout=BOUND)
+    assert piped.returncode == 0 and len(told.split()) == 1, told
+    (tmp_path / "policy.json").write_text(mark + '{"maxAttempts": 3}')
+    assert run("policies", "put", "patient", f"@{tmp_path / 'policy.json'}", "--server", service.url).returncode == 0
+
+
 def test_a_stream_that_the_service_ends_early_stops_it_at_the_first_line_without_an_answer(batch):
     text = accepted(1) + accepted(2) + ending("draining", 503, "No more lines are read.")
     service, told = batch([(200, {}, text.encode())] * 9, LINES, "--size", "4")

@@ -104,6 +104,7 @@ WARNED = [
     ({"policy": {"deadline": "45s"}}, "deadlineWithinPause"),
     ({"idempotent": False, "policy": {"retryOn": {"statuses": ["500-599"]}}}, "repeatsThoughNotIdempotent"),
     ({"url": "https://hooks.slack.com/services/x"}, "sharedOrigin"),
+    ({"method": "patch"}, "methodCase"), ({"method": "Post"}, "methodCase"), ({"method": "gET"}, "methodCase"),
 ]
 
 
@@ -116,7 +117,7 @@ def test_what_is_seldom_meant_is_said(redial, members, code):
     assert code in [w["code"] for w in dry["warnings"]]
     item = service("POST", "/v1/calls/batch", [descriptor]).json["data"][0]
     assert code in [w["code"] for w in item["call"]["warnings"]]
-    if "url" not in members:
+    if not members.keys() & {"url", "method"}:
         plan = service("POST", "/v1/policies/preview", members).json
         assert code in [w["code"] for w in plan["warnings"]]
         assert all(w["detail"] for w in plan["warnings"])
@@ -126,5 +127,8 @@ def test_an_unremarkable_call_has_no_warnings(redial):
     service = redial()
     call = service("POST", "/v1/calls", {"url": "https://hooks.slack.com/services/x", "target": "team-a", "delay": "1h"})
     assert call.json["warnings"] == []
+    for method in ("PATCH", "purge", "M-SEARCH"):
+        call = service("POST", "/v1/calls", {"url": "http://127.0.0.1:1/", "method": method, "delay": "1h"})
+        assert call.json["warnings"] == [] and call.json["method"] == method
     # They are for the client that submits: a poll shows none.
     assert "warnings" not in json.loads(service("GET", "/v1/calls/" + call.json["id"]).body)

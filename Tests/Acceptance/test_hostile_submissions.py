@@ -50,6 +50,47 @@ def test_a_list_of_a_megabyte_is_refused_without_comparing_all_with_all(redial, 
     assert took < 2
 
 
+NOT_A_SEGMENT = [".", "..", "%2e", "%2E", "%2e%2E", ".%2e", "%2e."]
+
+
+@pytest.mark.parametrize("descriptor, pointer", [
+    *(({"url": URL, "target": name}, "/target") for name in NOT_A_SEGMENT),
+    ({"url": URL, "headers": {"Content-Type": ["text/plain", "text/html"]}}, "/headers/Content-Type"),
+    ({"url": URL, "headers": {"content-type": "text/plain", "Content-Type": "text/plain"}}, "/headers/Content-Type"),
+    *(({"url": URL, "headers": {"Host": host}}, "/headers/Host")
+      for host in ("", "a b", "a/b", "u@a", "a?b", "a#b", "a:b", "a:0", "a:65536", "a,b", "[::1", "exämple.com", ["a", "b"])),
+    ({"url": URL, "headers": {"host": "a", "Host": "a"}}, "/headers/Host"),
+    *(({"url": f"{scheme}://{host}/"}, "/url") for scheme in ("http", "https") for host in (
+        "a..b", ".a", "a..", "..", ".", "x" * 64, "a." + "x" * 64 + ".b", "A..B:8080", ("x" * 63 + ".") * 4 + "a", "x." * 127 + "x")),
+    ({"url": URL, "callback": {"url": "https://a..b/"}}, "/callback/url"),
+])
+def test_what_no_target_can_be_sent_is_refused_at_once(redial, descriptor, pointer):
+    service = redial()
+    answer = service("POST", "/v1/calls", descriptor)
+    assert answer.status == 422 and [e["pointer"] for e in answer.json["errors"]] == [pointer], answer.body
+
+
+def test_what_only_looks_like_that_is_accepted(redial, receiver):
+    service, target = redial(), receiver()
+    for name in ("...", "a..b", ".a", "%2e%2e%2e", "%252e", "..%2f"):
+        assert service.submit(url=URL, target=name, delay="1h")
+    for host in ("x" * 63, "a.", "x" * 63 + ".b", "a_b", "-a", ("x" * 63 + ".") * 3 + "y" * 61, "127.0.0.1", "[::1]"):
+        assert service.submit(url=f"http://{host}/", delay="1h")
+    for host in ("a", "a:80", "a.b:8080", "[::1]:80", "a:", "A_b.c."):
+        service.submit(url=target.url, headers={"Host": host, "Content-Type": "text/plain"}, body="x")
+        assert target.next().headers.get_all("host") == [host]
+
+
+@pytest.mark.parametrize("name", NOT_A_SEGMENT)
+def test_nothing_that_has_a_path_is_named_like_a_folder(redial, name):
+    service = redial()
+    for kind, content in (("policies", {}), ("credentials", {"kind": "bearer", "token": "x"}), ("alerts", {"kind": "down"})):
+        answer = service("PUT", f"/v1/{kind}/{name}", content)
+        assert answer.status == 404 and "only one or two dots" in answer.json["detail"], (kind, answer.body)
+    answer = service("POST", "/v1/calls", {"url": URL, "policy": name})
+    assert answer.status == 422 and answer.json["errors"][0]["pointer"] == "/policy", answer.body
+
+
 def test_faults_by_the_thousand_are_counted_and_the_first_are_told(redial):
     service = redial()
     answer = service("PUT", "/v1/targets/x", {"tls": {"origins": [1] * 20_000}, "nonsense": 1})

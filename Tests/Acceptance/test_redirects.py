@@ -42,6 +42,41 @@ def test_a_forwarded_request_may_be_redirected_too(redial, receiver):
     assert [(r.method, r.body) for r in target.requests] == [("POST", b"x")] * 2
 
 
+ABOUT_CONTENT = {
+    "content-type": "text/plain", "content-language": "de", "content-location": "/a", "content-digest": "sha-256=:eA==:",
+    "content-md5": "eA==", "content-encoding": "identity", "content-disposition": "inline", "digest": "SHA-256=eA==",
+    "repr-digest": "sha-256=:eA==:", "last-modified": "Tue, 15 Nov 1994 12:45:26 GMT", "signature": "sig1=:eA==:",
+    "signature-input": 'sig1=("content-digest")', "x-hub-signature-256": "sha256=00", "x-amz-content-sha256": "00",
+    "x-checksum": "1"}
+KEPT = {"accept": "text/plain", "accept-signature": "sig1=()", "want-repr-digest": "sha-256=1", "x-one": "1", "if-match": '"x"',
+        "authorization": "Bearer t"}
+
+
+def test_what_is_about_the_content_goes_with_it(redial, receiver):
+    service = redial()
+    for status, method, becomes in ((303, "POST", "GET"), (303, "PUT", "GET"), (303, "PATCH", "GET"), (303, "GET", "GET"),
+                                    (301, "POST", "GET"), (302, "POST", "GET"), (301, "PUT", "PUT"), (307, "POST", "POST"),
+                                    (308, "POST", "POST"), (303, "DELETE", "GET")):
+        target = receiver(lambda request: (200, {}, b"") if request.path == "/there" else moved("/there", status))
+        call = service.ended(service.submit(
+            url=target.url, method=method, body="x", headers=ABOUT_CONTENT | KEPT, redirects={"max": 1}))
+        assert call["state"] == "succeeded", call
+        first, second = target.next(), target.next()
+        keeps = becomes != "GET"
+        assert (second.method, second.body) == (becomes, b"x" if keeps else b""), status
+        for name, value in (ABOUT_CONTENT | KEPT).items():
+            assert first.headers[name] == value
+            assert second.headers[name] == (value if keeps or name in KEPT else None), (status, method, name)
+
+
+def test_a_redirect_to_a_name_that_cannot_exist_is_not_retried(redial, receiver):
+    service = redial()
+    for host in ("a..b", ".a", "x" * 64 + ".example", "a..", "b" * 63 + ".c" * 96):
+        target = receiver(lambda request: moved(f"http://{host}/"))
+        call = service.ended(service.submit(url=target.url, redirects={"max": 3}))
+        assert (call["failureReason"], call["attemptCount"], call["lastStatus"]) == ("notRetryable", 1, 302), host
+
+
 def test_a_redirect_leads_nowhere_that_the_egress_policy_refuses(redial, receiver, tmp_path):
     inner = receiver()
     service = redial()

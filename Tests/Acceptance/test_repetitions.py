@@ -29,6 +29,46 @@ def items(answer):
     return [json.loads(line) for line in answer.body.splitlines()] if lines else answer.json["data"]
 
 
+def test_a_repetition_may_be_written_in_another_way(redial, receiver):
+    service, target = redial(), receiver()
+    first = {"url": target.url, "method": "POST", "delay": "1h", "labels": {"a": "1", "b": "é"}, "priority": 3,
+             "json": {"z": 1.0, "a": [1e2, {"y": 0, "x": "\u00fc"}]}}
+    texts = [
+        json.dumps(first), json.dumps(dict(reversed(first.items())), indent=2),
+        json.dumps(first | {"labels": {"b": "é", "a": "1"}, "priority": 3.0}, ensure_ascii=False),
+        json.dumps(first).replace("1.0", "10e-1").replace("100.0", "100").replace("/", "\\/").replace("method", "m\\u0065thod"),
+        json.dumps(first | {"json": {"a": [100, {"x": "ü", "y": -0.0}], "z": 1}})]
+    others = [first | {"priority": 4}, first | {"json": {"z": 1, "a": [{"y": 0, "x": "ü"}, 100]}}, first | {"labels": {"a": "1"}},
+              json.dumps(first).replace("1.0", "1.0000000000000000000001")]
+    original = service.submit(url=target.url, delay="1h")
+    for path, form in (("/v1/calls", "{}"), ("/v1/calls/batch", "[{}]"), ("/v1/calls/batch", "{}\n")):
+        fields = (LINES if form.endswith("\n") else JSON) | {"idempotency-key": f"{path}{len(form)}"}
+        found = set()
+        for text in texts:
+            text = text.replace("\n", " ") if form.endswith("\n") else text
+            answer = service("POST", path, form.replace("{}", text).encode(), fields)
+            assert answer.status in (200, 202), (text, answer.body)
+            found.add(answer.json["id"] if path == "/v1/calls" else items(answer)[0]["call"]["id"])
+        assert len(found) == 1, path
+        for other in others:
+            text = other if isinstance(other, str) else json.dumps(other)
+            answer = service("POST", path, form.replace("{}", text).encode(), fields)
+            assert (answer.status if path == "/v1/calls" else items(answer)[0]["status"]) == 422, text
+    # The body is the one that came first.
+    service("POST", f"/v1/calls/{service('GET', '/v1/calls?limit=1').json['data'][0]['id']}/retry")
+    assert target.next().body == json.dumps(first["json"]).encode()
+    replays = {service("POST", f"/v1/calls/{original}/replay", text, JSON | {"idempotency-key": "r"}).json["id"]
+               for text in ('{"priority": 7, "delay": "2h"}', '{ "delay": "2h", "priority": 7.0 }')}
+    assert len(replays) == 1
+    forwarded = {service("POST", f"/v1/forward/{target.url}", b'{"a": 1}', {"idempotency-key": "f", "redial-policy": policy}).json["id"]
+                 for policy in ('{"maxAttempts": 3, "deadline": "1h"}', '{"deadline": "1h", "maxAttempts": 3.0}')}
+    assert len(forwarded) == 1
+    # There it is the body that is compared, byte by byte: nobody has said that it is JSON.
+    answer = service("POST", f"/v1/forward/{target.url}", b'{"a":1}', {
+        "idempotency-key": "f", "redial-policy": '{"maxAttempts": 3, "deadline": "1h"}'})
+    assert answer.status == 422 and answer.json["code"] == "idempotencyKeyReused"
+
+
 def purge(service, **filter):
     answer = service(
         "POST", "/v1/operations", {"action": "purge", "filter": {"state": "succeeded"} | filter, "ratePerSecond": 10_000})

@@ -39,7 +39,7 @@ BAD = [
     ({"url": "http://x/", "policy": {"deadline": "15"}}, "/policy/deadline"),
     ({"url": "http://x/", "policy": {"deadline": "-1s"}}, "/policy/deadline"),
     ({"url": "http://x/", "policy": {"backoff": {"jitter": "some"}}}, "/policy/backoff/jitter"),
-    ({"url": "http://x/", "policy": {"retryOn": {"statuses": ["600"]}}}, "/policy/retryOn/statuses/0"),
+    ({"url": "http://x/", "policy": {"retryOn": {"statuses": ["1000"]}}}, "/policy/retryOn/statuses/0"),
     ({"url": "http://x/", "policy": "mine"}, "/policy"),
     ({"url": "http://x/", "body": "a", "json": {}}, "/json"),
     ({"url": "http://x/", "bodyBase64": "%%%"}, "/bodyBase64"),

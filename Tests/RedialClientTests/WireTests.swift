@@ -66,7 +66,7 @@ struct WireTests {
     RetryPolicy(retryOn: .nonIdempotent), RetryPolicy(retryOn: RetryConditions(network: .never, statuses: .none)),
     RetryPolicy(
       retryOn: RetryConditions(
-        network: .always, statuses: StatusSet([100...599, 404...404]),
+        network: .always, statuses: StatusSet([100...999, 404...404]),
         statusesWithRetryAfter: StatusSet([413...413, 503...504]))),
     RetryPolicy(stopOn: .none), RetryPolicy(stopOn: StatusSet([400...499, 501...501])),
     RetryPolicy(retryAfter: RetryAfterRule(isRespected: false)),
@@ -191,7 +191,7 @@ struct WireTests {
     ("policy.retryAfter.maximum", RetryPolicy(retryAfter: RetryAfterRule(maximum: .seconds(-1)))),
     (
       "policy.retryOn.statuses",
-      RetryPolicy(retryOn: RetryConditions(network: .always, statuses: StatusSet(statuses: [600])))
+      RetryPolicy(retryOn: RetryConditions(network: .always, statuses: StatusSet(statuses: [1000])))
     ),
     ("policy.stopOn", RetryPolicy(stopOn: StatusSet(statuses: Array(repeating: 400, count: 101)))),
     ("policy.initialDelay", .exponentialBackOff), ("policy.throttlingBackoff", .aws),

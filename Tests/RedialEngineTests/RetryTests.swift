@@ -169,7 +169,7 @@ struct RetryTests {
     for count in 1...4 {
       probe.end(id, .cancelled)
       #expect(probe.progress(id)?.chargedAttempts == 0)
-      #expect(probe.progress(id)?.interruptions == count)
+      #expect(probe.progress(id)?.cutOffAttempts == count)
       probe.advance(.seconds(1))
     }
     #expect(probe.starts(of: id) == 5)

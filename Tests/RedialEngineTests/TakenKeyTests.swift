@@ -39,6 +39,23 @@ struct TakenKeyTests {
     return reply
   }
 
+  @Test("a submission is known by the digest that is stored today, and by that of an earlier version")
+  func former() {
+    for (stored, isKnown) in [([2], true), ([1], true), ([3], false)] as [([UInt8], Bool)] {
+      var probe = EngineProbe()
+      let reply = asking(&probe, key: IdempotencyKey("k", fingerprint: [2], former: [1]))
+      let asked = probe.requests
+      probe.requests = []
+      for case .findKey(let submission, _) in asked.map(\.body) {
+        let record = KeyRecord(
+          key: IdempotencyKey("k", fingerprint: stored), call: Self.earlier, createdAt: probe.now, expiresAt: probe.now)
+        probe.hear(.foundKey(submission, record))
+      }
+      probe.commit()
+      #expect((probe.refusal(of: reply)?.code == .idempotencyKeyReused) == !isKnown)
+    }
+  }
+
   private func answerLookups(_ probe: inout EngineProbe) {
     let asked = probe.requests
     probe.requests.removeAll { if case .findKey = $0.body { true } else { false } }

@@ -38,6 +38,21 @@ struct TargetURLTests {
     #expect(throws: TargetURL.URLFault.self) { try TargetURL(text) }
   }
 
+  @Test(
+    "a name that cannot exist has a fault, and an address never",
+    arguments: [
+      ("a..b", false), (".a", false), ("a..", false), (".", false), ("..", false), ("A..B:80", false),
+      (String(repeating: "x", count: 64), false), ("a." + String(repeating: "x", count: 64), false),
+      (String(repeating: "x", count: 64) + ".a", false), (String(repeating: "x", count: 63), true), ("a.", true),
+      ("a.b.c:9", true), ("_a.b", true), ("127.0.0.1", true), ("[::1]:80", true), ("127.1", true),
+    ])
+  func names(host: String, isPossible: Bool) throws {
+    for scheme in ["http", "https", "HTTP"] {
+      let origin = try TargetURL("\(scheme)://\(host)/").origin
+      #expect((TargetURL.nameFault(inOrigin: origin) == nil) == isPossible, "\(origin)")
+    }
+  }
+
   @Test("a URL has the same origin, or the same fault, in any case of its scheme")
   func cases() {
     let hosts = [

@@ -24,6 +24,11 @@ struct ForwardedCodingTests {
       try call(
         #"{"url": "http://b.example", "delay": "1h", "policy": {"maxAttempts": 3}}"#, body: [],
         key: IdempotencyKey(IdempotencyName("k", in: Namespace("n") ?? .default), fingerprint: [1, 2])),
+      try call(
+        #"{"url": "http://b.example"}"#, body: [],
+        key: IdempotencyKey(
+          IdempotencyName("k", in: .default), fingerprint: Array(repeating: 1, count: 32),
+          former: Array(repeating: 2, count: 32))),
       try call(#"{"url": "http://c.example", "startAt": "2027-01-01T00:00:00Z"}"#, body: [7]),
     ]
   }
@@ -32,15 +37,15 @@ struct ForwardedCodingTests {
   func requests() throws {
     let calls = try calls()
     let bytes = ForwardedCoding.request(calls)
-    let read = try #require(bytes.withUnsafeBufferPointer { ForwardedCoding.descriptors($0, atMost: 3) })
-    #expect(read.count == 3)
+    let read = try #require(bytes.withUnsafeBufferPointer { ForwardedCoding.descriptors($0, atMost: 4) })
+    #expect(read.count == 4)
     for (call, one) in zip(calls, read) {
       #expect(one.spec.canonicalJSON == call.descriptor.spec.canonicalJSON)
       #expect(one.body == call.descriptor.body && one.start == call.descriptor.start)
       #expect(one.key == call.descriptor.key && one.apiKey == call.descriptor.apiKey)
       #expect(one.identity == GivenIdentity(id: call.identity.id, createdAt: call.identity.createdAt, isOfPeer: true))
     }
-    #expect(bytes.withUnsafeBufferPointer { ForwardedCoding.descriptors($0, atMost: 2) } == nil, "too many")
+    #expect(bytes.withUnsafeBufferPointer { ForwardedCoding.descriptors($0, atMost: 3) } == nil, "too many")
   }
 
   @Test("a request that is cut off, longer, or of another version is refused as a whole")

@@ -133,7 +133,7 @@ struct ArchivedTurnTests {
     try importing(try exported(path))
     #expect(try turns(copy) == ["1 k 0", "5 k 1"])
     let call = try #require(try exported(copy).first)
-    #expect(call.record.progress.state == .queued && call.record.progress.interruptions == 1)
+    #expect(call.record.progress.state == .queued && call.record.progress.cutOffAttempts == 1)
     #expect(call.attempts.map(\.outcome) == [.answered, .interrupted])
     #expect(call.attempts.map(\.number) == [1, 2])
   }

@@ -22,8 +22,11 @@ extension Invariants {
       progress.chargedAttempts <= record.spec.policy.maxAttempts, "\(record.id) was charged more than its attempts")
     let cutOff = row.attempts.count { $0.number > progress.attemptsBefore && $0.outcome == .interrupted }
     require(
-      progress.interruptions == cutOff,
-      "\(record.id) was cut off \(cutOff) times, and \(progress.interruptions) are not charged")
+      progress.cutOffAttempts == cutOff,
+      "\(record.id) was cut off \(cutOff) times, and \(progress.cutOffAttempts) are not charged")
+    require(
+      progress.mayBeProcessing == row.attempts.contains { $0.mayBeProcessed },
+      "\(record.id) does not know whether an attempt may still be processed")
     switch (progress.state, progress.failure) {
     case (.succeeded, _):
       require(story.hasSucceeded, "\(record.id) succeeded and its target never said so")
@@ -37,7 +40,7 @@ extension Invariants {
       }
       require(
         progress.chargedAttempts == allowed
-          || progress.interruptions >= settings.maxInterruptions,
+          || progress.cutOffAttempts >= settings.maxInterruptions,
         "\(record.id) gave up after \(progress.chargedAttempts) of \(allowed) attempts")
     case (_, .deadlineExceeded):
       // A call whose next wait would pass its deadline ends before it, by at most the longest wait.

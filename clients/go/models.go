@@ -141,12 +141,12 @@ type CallDescriptor struct {
 	// withheld.
 	Redact []string `json:"redact,omitempty"`
 	// Any method except `CONNECT`. By default `GET`, or `POST` for a call with a body. `HEAD` and `TRACE` have no
-	// body.
+	// body. Methods are case-sensitive: `patch` is sent as it is, with a warning.
 	Method string `json:"method,omitempty"`
 	// Header fields, with a list for repeated ones; up to 100 fields and 16 KiB. Fields of the connection or of the
 	// framing (`Connection`, `Content-Length`, `Expect`, `Keep-Alive`, `Proxy-Authorization`, `Proxy-Connection`,
 	// `TE`, `Trailer`, `Transfer-Encoding`, `Upgrade`) are refused; so are `Redial-Call-Id` and `Redial-Attempt`,
-	// which Redial sets itself.
+	// which Redial sets itself. `Host` and `Content-Type` have one value.
 	Headers Headers `json:"headers,omitempty"`
 	// The request body, as text that is sent in UTF-8.
 	Body *string `json:"body,omitempty"`
@@ -164,7 +164,8 @@ type CallDescriptor struct {
 	StartAt *time.Time `json:"startAt,omitempty"`
 	// Calls of one target share a breaker, limits and ordering. By default it is the URL's origin. The setting
 	// `targetNaming` says who may name another: by default keys with the scope `operate`, and everybody while there
-	// are no keys. Names that begin with `webhook:` are reserved. It must be in the Unicode normalization form NFC.
+	// are no keys. Names that begin with `webhook:` are reserved; `.` and `..` can be in no path, and are refused,
+	// also percent-encoded. It must be in the Unicode normalization form NFC.
 	Target string `json:"target,omitempty"`
 	// Whether the request may be repeated once it may have been executed. By default it may, whatever its method,
 	// because each attempt carries the same `Idempotency-Key`. `false` is for a target that must not get it twice:
@@ -323,8 +324,9 @@ type PolicyBackoff struct {
 }
 
 // PolicyRetryOn: what to retry. By default every network failure, 408, 425, 429 and every 5xx except 501, 505 and
-// 511; and 409, 413 and 423 with `Retry-After`. With `"idempotent": false`: failures before the request was sent,
-// and 408, 425, 429. Members that are left out keep their defaults.
+// 511 (600 to 999 count as 5xx); 409, 413 and 423 with `Retry-After`; and 409 while the target may still be
+// processing an earlier attempt. With `"idempotent": false`: failures before the request was sent, and 408, 425,
+// 429. Members that are left out keep their defaults.
 type PolicyRetryOn struct {
 	// Network failures: `true` or `always`, `false` or `never`, or `notSent` for those where the request certainly was
 	// not sent.
@@ -406,9 +408,10 @@ type Policy struct {
 	// The wait between attempts: before retry i (counted from 0), `initial` times `multiplier` to the power of i,
 	// spread by the jitter. No wait is longer than `max`, and waits stay spread there.
 	Backoff *PolicyBackoff `json:"backoff,omitempty"`
-	// What to retry. By default every network failure, 408, 425, 429 and every 5xx except 501, 505 and 511; and 409,
-	// 413 and 423 with `Retry-After`. With `"idempotent": false`: failures before the request was sent, and 408, 425,
-	// 429. Members that are left out keep their defaults.
+	// What to retry. By default every network failure, 408, 425, 429 and every 5xx except 501, 505 and 511 (600 to 999
+	// count as 5xx); 409, 413 and 423 with `Retry-After`; and 409 while the target may still be processing an earlier
+	// attempt. With `"idempotent": false`: failures before the request was sent, and 408, 425, 429. Members that are
+	// left out keep their defaults.
 	RetryOn *PolicyRetryOn `json:"retryOn,omitempty"`
 	// Statuses that end the call, even if `retryOn` has them.
 	StopOn *PolicyStopOn `json:"stopOn,omitempty"`
@@ -505,12 +508,12 @@ type ReplayChanges struct {
 	// withheld.
 	Redact Nullable[[]string] `json:"redact,omitempty"`
 	// Any method except `CONNECT`. By default `GET`, or `POST` for a call with a body. `HEAD` and `TRACE` have no
-	// body.
+	// body. Methods are case-sensitive: `patch` is sent as it is, with a warning.
 	Method Nullable[string] `json:"method,omitempty"`
 	// Header fields, with a list for repeated ones; up to 100 fields and 16 KiB. Fields of the connection or of the
 	// framing (`Connection`, `Content-Length`, `Expect`, `Keep-Alive`, `Proxy-Authorization`, `Proxy-Connection`,
 	// `TE`, `Trailer`, `Transfer-Encoding`, `Upgrade`) are refused; so are `Redial-Call-Id` and `Redial-Attempt`,
-	// which Redial sets itself.
+	// which Redial sets itself. `Host` and `Content-Type` have one value.
 	Headers Nullable[Headers] `json:"headers,omitempty"`
 	// The request body, as text that is sent in UTF-8.
 	Body Nullable[string] `json:"body,omitempty"`
@@ -527,7 +530,8 @@ type ReplayChanges struct {
 	StartAt Nullable[time.Time] `json:"startAt,omitempty"`
 	// Calls of one target share a breaker, limits and ordering. By default it is the URL's origin. The setting
 	// `targetNaming` says who may name another: by default keys with the scope `operate`, and everybody while there
-	// are no keys. Names that begin with `webhook:` are reserved. It must be in the Unicode normalization form NFC.
+	// are no keys. Names that begin with `webhook:` are reserved; `.` and `..` can be in no path, and are refused,
+	// also percent-encoded. It must be in the Unicode normalization form NFC.
 	Target Nullable[string] `json:"target,omitempty"`
 	// Whether the request may be repeated once it may have been executed. By default it may, whatever its method,
 	// because each attempt carries the same `Idempotency-Key`. `false` is for a target that must not get it twice:
@@ -936,6 +940,9 @@ type Request struct {
 	Method  string              `json:"method"`
 	URL     string              `json:"url"`
 	Headers map[string][]string `json:"headers"`
+	// The names of the fields that have bytes which are not UTF-8. Their values are shown in ISO-8859-1, a character
+	// for each byte, and sent as they came. Left out if there are none.
+	Latin1 []string `json:"latin1,omitempty"`
 	// The body, or its first mebibyte; null if it was erased or is withheld.
 	Body *string `json:"body"`
 	// Whether `body` is text or base 64; null without one.
@@ -1865,7 +1872,10 @@ type Response struct {
 	Status *int `json:"status"`
 	// Header fields, their names in lower case.
 	Headers map[string][]string `json:"headers"`
-	// The first bytes of the body.
+	// The names of the fields that have bytes which are not UTF-8. Their values are shown in ISO-8859-1, a character
+	// for each byte. Left out if there are none.
+	Latin1 []string `json:"latin1,omitempty"`
+	// The first bytes of the body. Of a text that was cut within a character, that character is left out.
 	Body     string           `json:"body"`
 	Encoding ResponseEncoding `json:"encoding"`
 	// `redact` for a body that is not shown, because it is not whole, or not JSON, so that nobody can tell where the
@@ -1899,7 +1909,10 @@ type AttemptResponse struct {
 	Status *int `json:"status"`
 	// Header fields, their names in lower case.
 	Headers map[string][]string `json:"headers"`
-	// The first bytes of the body.
+	// The names of the fields that have bytes which are not UTF-8. Their values are shown in ISO-8859-1, a character
+	// for each byte. Left out if there are none.
+	Latin1 []string `json:"latin1,omitempty"`
+	// The first bytes of the body. Of a text that was cut within a character, that character is left out.
 	Body     *string                 `json:"body,omitempty"`
 	Encoding AttemptResponseEncoding `json:"encoding,omitempty"`
 	// `redact` for a body that is not shown, because it is not whole, or not JSON, so that nobody can tell where the

@@ -100,7 +100,7 @@ struct MemberReader<Key: CodingKey & CaseIterable> {
     return StatusSet(
       try items.map { item in
         guard let range = PolicyVocabulary.statusRange(item.text) else {
-          throw fault(key, "must be statuses from 100 to 599 or ranges such as \"500-599\", and one is \(item.text)")
+          throw fault(key, "must be statuses from 100 to 999 or ranges such as \"500-599\", and one is \(item.text)")
         }
         return range
       })

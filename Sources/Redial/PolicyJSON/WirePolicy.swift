@@ -20,7 +20,6 @@ package struct WirePolicy: Encodable {
   static let hour = Duration.milliseconds(1)...Duration.seconds(3600)
   static let deadlines = Duration.milliseconds(1)...WireDuration.longest
   static let maximumRanges = 100
-  private static let allStatuses = 100...599
 
   /// The members; a policy that the service shows has all of them.
   enum Key: String, CodingKey, CaseIterable {
@@ -113,8 +112,8 @@ package struct WirePolicy: Encodable {
       throw UnsupportedByService(part, "more than \(maximumRanges) ranges")
     }
     return try set.ranges.map { range in
-      let first = try UnsupportedByService.check(range.lowerBound, in: allStatuses, part: part)
-      let last = try UnsupportedByService.check(range.upperBound, in: allStatuses, part: part)
+      let first = try UnsupportedByService.check(range.lowerBound, in: PolicyVocabulary.statuses, part: part)
+      let last = try UnsupportedByService.check(range.upperBound, in: PolicyVocabulary.statuses, part: part)
       return PolicyVocabulary.text(first...last)
     }
   }

@@ -74,9 +74,10 @@ extension RedialAPI {
     /// The wait between attempts: before retry i (counted from 0), `initial` times `multiplier` to the power of i,
     /// spread by the jitter. No wait is longer than `max`, and waits stay spread there.
     public var backoff: Backoff?
-    /// What to retry. By default every network failure, 408, 425, 429 and every 5xx except 501, 505 and 511; and
-    /// 409, 413 and 423 with `Retry-After`. With `"idempotent": false`: failures before the request was sent, and
-    /// 408, 425, 429. Members that are left out keep their defaults.
+    /// What to retry. By default every network failure, 408, 425, 429 and every 5xx except 501, 505 and 511 (600 to
+    /// 999 count as 5xx); 409, 413 and 423 with `Retry-After`; and 409 while the target may still be processing an
+    /// earlier attempt. With `"idempotent": false`: failures before the request was sent, and 408, 425, 429.
+    /// Members that are left out keep their defaults.
     public var retryOn: RetryOn?
     /// Statuses that end the call, even if `retryOn` has them.
     public var stopOn: StopOn?
@@ -352,9 +353,10 @@ extension RedialAPI {
       }
     }
 
-    /// What to retry. By default every network failure, 408, 425, 429 and every 5xx except 501, 505 and 511; and
-    /// 409, 413 and 423 with `Retry-After`. With `"idempotent": false`: failures before the request was sent, and
-    /// 408, 425, 429. Members that are left out keep their defaults.
+    /// What to retry. By default every network failure, 408, 425, 429 and every 5xx except 501, 505 and 511 (600 to
+    /// 999 count as 5xx); 409, 413 and 423 with `Retry-After`; and 409 while the target may still be processing an
+    /// earlier attempt. With `"idempotent": false`: failures before the request was sent, and 408, 425, 429.
+    /// Members that are left out keep their defaults.
     public struct RetryOn: Sendable, Hashable, Codable {
       /// Network failures: `true` or `always`, `false` or `never`, or `notSent` for those where the request certainly
       /// was not sent.
@@ -607,12 +609,12 @@ extension RedialAPI {
     /// or not JSON, is withheld.
     public var redact: RedialNullable<[String]>
     /// Any method except `CONNECT`. By default `GET`, or `POST` for a call with a body. `HEAD` and `TRACE` have no
-    /// body.
+    /// body. Methods are case-sensitive: `patch` is sent as it is, with a warning.
     public var method: RedialNullable<String>
     /// Header fields, with a list for repeated ones; up to 100 fields and 16 KiB. Fields of the connection or of
     /// the framing (`Connection`, `Content-Length`, `Expect`, `Keep-Alive`, `Proxy-Authorization`,
     /// `Proxy-Connection`, `TE`, `Trailer`, `Transfer-Encoding`, `Upgrade`) are refused; so are `Redial-Call-Id`
-    /// and `Redial-Attempt`, which Redial sets itself.
+    /// and `Redial-Attempt`, which Redial sets itself. `Host` and `Content-Type` have one value.
     public var headers: RedialNullable<[String: RedialJSON]>
     /// The request body, as text that is sent in UTF-8.
     public var body: RedialNullable<String>
@@ -629,8 +631,8 @@ extension RedialAPI {
     public var startAt: RedialNullable<Date>
     /// Calls of one target share a breaker, limits and ordering. By default it is the URL's origin. The setting
     /// `targetNaming` says who may name another: by default keys with the scope `operate`, and everybody while
-    /// there are no keys. Names that begin with `webhook:` are reserved. It must be in the Unicode normalization
-    /// form NFC.
+    /// there are no keys. Names that begin with `webhook:` are reserved; `.` and `..` can be in no path, and are
+    /// refused, also percent-encoded. It must be in the Unicode normalization form NFC.
     public var target: RedialNullable<String>
     /// Whether the request may be repeated once it may have been executed. By default it may, whatever its method,
     /// because each attempt carries the same `Idempotency-Key`. `false` is for a target that must not get it twice:
@@ -1392,6 +1394,9 @@ extension RedialAPI {
     public var url: String
     /// `headers`.
     public var headers: [String: [String]]
+    /// The names of the fields that have bytes which are not UTF-8. Their values are shown in ISO-8859-1, a
+    /// character for each byte, and sent as they came. Left out if there are none.
+    public var latin1: [String]?
     /// The body, or its first mebibyte; null if it was erased or is withheld.
     public var body: String?
     /// Whether `body` is text or base 64; null without one.
@@ -1407,7 +1412,7 @@ extension RedialAPI {
     public var withheld: Withheld?
 
     private enum CodingKeys: String, CodingKey {
-      case method, url, headers, body, encoding, size, truncated, erasedAt, withheld
+      case method, url, headers, latin1, body, encoding, size, truncated, erasedAt, withheld
     }
 
     /// Reads it from the service's JSON.
@@ -1416,6 +1421,7 @@ extension RedialAPI {
       method = try members.decode(String.self, forKey: .method)
       url = try members.decode(String.self, forKey: .url)
       headers = try members.decode([String: [String]].self, forKey: .headers)
+      latin1 = try members.decodeIfPresent([String].self, forKey: .latin1)
       body = try members.decodeIfPresent(String.self, forKey: .body)
       encoding = try members.decodeIfPresent(Encoding.self, forKey: .encoding)
       size = try members.decodeIfPresent(Int.self, forKey: .size)
@@ -1430,6 +1436,7 @@ extension RedialAPI {
       try members.encode(method, forKey: .method)
       try members.encode(url, forKey: .url)
       try members.encode(headers, forKey: .headers)
+      try members.encodeIfPresent(latin1, forKey: .latin1)
       try members.encode(body, forKey: .body)
       try members.encode(encoding, forKey: .encoding)
       try members.encode(size, forKey: .size)

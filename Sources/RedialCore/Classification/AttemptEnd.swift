@@ -12,6 +12,9 @@ public struct AttemptEnd: Sendable, Hashable {
   public var retryAfter: Duration?
   /// The target's directive about retries, from its own field.
   public var directive: RetryDirective?
+  /// Whether the target may still be executing an earlier attempt, and recognizes this one as its repetition by a key
+  /// that both have.
+  public var mayBeProcessing: Bool
   /// How many attempts have been made, including this one.
   public var attempts: Int
   /// When the call's time began.
@@ -22,10 +25,12 @@ public struct AttemptEnd: Sendable, Hashable {
   /// Creates the description of an attempt's end.
   public init(
     outcome: OutcomeClass, status: Int = 0, retryAfter: Duration? = nil, directive: RetryDirective? = nil,
-    attempts: Int, startedAt: Timestamp, waits: WaitHistory = .none, mayHaveLeft: Bool = false
+    attempts: Int, startedAt: Timestamp, waits: WaitHistory = .none, mayHaveLeft: Bool = false,
+    mayBeProcessing: Bool = false
   ) {
     self.outcome = outcome
     self.mayHaveLeft = mayHaveLeft
+    self.mayBeProcessing = mayBeProcessing
     self.status = status
     self.retryAfter = retryAfter
     self.directive = directive
@@ -37,6 +42,10 @@ public struct AttemptEnd: Sendable, Hashable {
   /// The end's effect on the breaker: transport failures, including timeouts, server errors and 429 are failures; other
   /// responses are successes; faults on this side do not count.
   public var breakerResult: CircuitBreaker.Result { Self.breakerResult(of: outcome, status: status) }
+
+  /// Whether a 409 means that the target is still processing an earlier attempt with the same `Idempotency-Key`
+  /// (draft-ietf-httpapi-idempotency-key-header §2.7).
+  var saysStillProcessing: Bool { outcome == .answered && status == 409 && mayBeProcessing }
 
   /// The effect of an outcome on the breaker; see ``breakerResult``.
   public static func breakerResult(of outcome: OutcomeClass, status: Int) -> CircuitBreaker.Result {

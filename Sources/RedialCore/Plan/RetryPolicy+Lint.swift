@@ -49,7 +49,7 @@ extension RetryPolicy {
 
   private var statusWarnings: [PolicyWarning] {
     var found: [PolicyWarning] = []
-    for status in 100...599 where retryOn.statuses.contains(status) {
+    for status in 100...999 where retryOn.statuses.contains(status) {
       if stopOn.contains(status) {
         found.append(.contradictoryStatus(status))
       } else if StatusSet.permanent.contains(status) {

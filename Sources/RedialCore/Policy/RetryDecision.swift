@@ -47,6 +47,8 @@ public struct RetryDecision: Sendable, Hashable {
     case scheduleEnded = 14
     /// The egress policy refused the address.
     case egressRefused = 15
+    /// A 409, and the target may still be processing an earlier attempt.
+    case stillProcessing = 16
   }
 
   /// What to do now.

@@ -28,6 +28,9 @@ extension RetryPolicy {
       let isListed =
         retryOn.statuses.contains(end.status)
         || (end.retryAfter != nil && retryOn.statusesWithRetryAfter.contains(end.status))
+      if !isListed, end.directive == nil, retryOn.network == .always, end.saysStillProcessing {
+        return (.transient, .stillProcessing)
+      }
       guard isListed || end.directive == .retry else { return (.permanent, .statusNotRetryable) }
       let isThrottling = end.status == 429 || (end.status == 503 && end.retryAfter != nil)
       return (isThrottling ? .throttling : .transient, isListed ? .retryableStatus : .targetRetries)
@@ -45,13 +48,13 @@ extension RetryPolicy {
   /// The wait that the target requested, if this policy follows it.
   ///
   /// - Returns: Nil if the target requested none, if ``RetryAfterRule/isRespected`` is false, and if it does not count
-  ///   for the status. It counts for ``RetryAfterRule/statuses``, for ``RetryConditions/statusesWithRetryAfter``, and
-  ///   if the target says to retry (``RetryDirective/retry``).
+  ///   for the status. It counts for ``RetryAfterRule/statuses``, for ``RetryConditions/statusesWithRetryAfter``, if the
+  ///   target says to retry (``RetryDirective/retry``), and if it is still processing an earlier attempt.
   public func askedWait(of end: AttemptEnd) -> Duration? {
     guard retryAfter.isRespected, end.outcome == .answered, let asked = end.retryAfter else { return nil }
     let counts =
       retryAfter.statuses.contains(end.status) || retryOn.statusesWithRetryAfter.contains(end.status)
-      || end.directive == .retry
+      || end.directive == .retry || end.saysStillProcessing
     return counts ? asked : nil
   }
 

@@ -131,6 +131,7 @@ extension Engine {
     record.progress = CallProgress(
       state: .held, due: start, attempts: ended.progress.attempts, attemptsBefore: ended.progress.attempts,
       roundStartedAt: start)
+    record.progress.mayBeProcessing = ended.progress.mayBeProcessing
     roster.countUnfinished(1, at: roster.place(of: record.spec.namespace))
     if record.spec.orderingKey != nil {
       awaitTurn(record)

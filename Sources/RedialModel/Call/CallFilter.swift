@@ -149,7 +149,7 @@ public struct CallFilter: Sendable, Hashable {
       attempts = least
     case "status":
       guard let range = PolicyVocabulary.statusRange(text) else {
-        return "must be a status from 100 to 599 or a range such as 500-599"
+        return "must be a status from 100 to 999 or a range such as 500-599"
       }
       statuses = range
     case "outcome":

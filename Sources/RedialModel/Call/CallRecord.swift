@@ -71,7 +71,7 @@ public struct CallProgress: Sendable, Hashable {
   /// Attempts begun, of all rounds.
   public var attempts: Int
   /// Attempts of this round that the policy does not count: those that this side interrupted, and ``unprovenAttempt`` for each
-  /// that had no credential to go with. One number, as the stores have it.
+  /// that had no credential to go with. Also ``mayBeProcessing``. One number, as the stores have it.
   public var interruptions: Int
   /// Attempts begun before this round. A manual retry of an ended call begins a new round.
   public var attemptsBefore: Int
@@ -122,5 +122,13 @@ public struct CallProgress: Sendable, Hashable {
   /// Attempts of this round that this side interrupted.
   public var cutOffAttempts: Int { interruptions % Self.unprovenAttempt }
   /// Attempts of this round that had no credential to go with.
-  public var unprovenAttempts: Int { interruptions / Self.unprovenAttempt }
+  public var unprovenAttempts: Int { interruptions % Self.processingFlag / Self.unprovenAttempt }
+
+  /// The part of ``interruptions`` that is ``mayBeProcessing``: no call has that many attempts without a credential.
+  public static let processingFlag = 1 << 50
+  /// Whether an attempt, of any round, ended while the target may still have been executing it.
+  public var mayBeProcessing: Bool {
+    get { interruptions >= Self.processingFlag }
+    set { interruptions = interruptions % Self.processingFlag + (newValue ? Self.processingFlag : 0) }
+  }
 }

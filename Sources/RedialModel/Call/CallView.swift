@@ -153,12 +153,13 @@ public struct CallView {
     writer.beginObject()
     writer.key("status")
     if let status { writer.integer(Int64(status)) } else { writer.null() }
-    writer.key("headers")
-    write(response.head, to: &writer)
+    var fields = ShownFields()
+    response.head.forEach { fields.add(ByteText.decoded($0).text.lowercased(), ByteText.decoded($1)) }
+    fields.write(to: &writer)
     let body = withBody ? redact.shown(response.body, isWhole: !response.truncated) : nil
     if !withBody {
       // Not requested, and so not read.
-    } else if let text = body.flatMap({ String(validating: $0, as: UTF8.self) }) {
+    } else if let text = body.flatMap({ ByteText.leading($0, mayEndEarly: response.truncated) }) {
       writer.field("body", text)
       writer.field("encoding", "utf8")
     } else if let body {
@@ -170,25 +171,6 @@ public struct CallView {
       writer.field("withheld", RequestView.redacted)
     }
     writer.field("truncated", response.truncated)
-    writer.endObject()
-  }
-
-  /// Header fields as an object of arrays, their names in lower case, in the order of their first lines.
-  private static func write(_ head: HeaderBlock, to writer: inout JSONWriter) {
-    var names: [String] = []
-    var values: [String: [String]] = [:]
-    head.forEach { field, value in
-      let name = String(decoding: field, as: UTF8.self).lowercased()
-      if values[name] == nil { names.append(name) }
-      values[name, default: []].append(String(decoding: value, as: UTF8.self))
-    }
-    writer.beginObject()
-    for name in names {
-      writer.key(name)
-      writer.beginArray()
-      for value in values[name] ?? [] { writer.string(value) }
-      writer.endArray()
-    }
     writer.endObject()
   }
 }

@@ -6,11 +6,19 @@ public struct IdempotencyKey: Sendable, Hashable {
   public var name: IdempotencyName
   /// A digest of the submission: the same key for another submission is a client's mistake.
   public var fingerprint: [UInt8]
+  /// The digest that earlier versions have stored of the same submission, if that is another one. It is not stored.
+  public var former: [UInt8]?
 
   /// Creates a key.
-  public init(_ name: IdempotencyName, fingerprint: [UInt8]) {
+  public init(_ name: IdempotencyName, fingerprint: [UInt8], former: [UInt8]? = nil) {
     self.name = name
     self.fingerprint = fingerprint
+    self.former = former
+  }
+
+  /// Whether it is of the same submission as an accepted one.
+  public func repeats(_ earlier: IdempotencyKey) -> Bool {
+    fingerprint == earlier.fingerprint || former == earlier.fingerprint
   }
 
   /// The longest key, in bytes.
@@ -73,5 +81,5 @@ public struct TakenKey: Sendable, Hashable {
   }
 
   /// Whether both submissions are equal.
-  public var isRepetition: Bool { submitted.key.fingerprint == earlier.key.fingerprint }
+  public var isRepetition: Bool { submitted.key.repeats(earlier.key) }
 }

@@ -36,6 +36,17 @@ extension CallRecord {
 }
 
 extension AttemptRecord {
+  /// Whether the target, or a server behind it, may still be executing the request: it was sent, and nobody has said that it
+  /// is over.
+  public var mayBeProcessed: Bool {
+    switch outcome {
+    case .notSent, .localFault, .blocked: figures?.mayHaveLeft ?? false
+    case .unusable, .interrupted, .cancelled: figures?.mayHaveLeft ?? true
+    case .answered: StatusSet.unfinished.contains(status ?? 0)
+    case .maybeSent: true
+    }
+  }
+
   /// Whether the target may have executed the request, or one that has redirected it. A status of 4xx has refused it (RFC 9110
   /// §15.5), except 409: that may be about an earlier attempt.
   var mayHaveBeenExecuted: Bool {

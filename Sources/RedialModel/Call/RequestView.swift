@@ -23,7 +23,6 @@ public struct RequestView: Sendable {
     writer.beginObject()
     writer.field("method", spec.method)
     writer.field("url", redaction.url(spec.shownURL))
-    writer.key("headers")
     writeHeaders(redaction, to: &writer)
     let shown = hasNoBody ? nil : spec.redact.shown(body, isWhole: !isTruncated)
     if let shown {
@@ -53,7 +52,7 @@ public struct RequestView: Sendable {
   private var isTruncated: Bool { body.count < call.content.size }
 
   private func writeBody(_ body: [UInt8], to writer: inout JSONWriter) {
-    if let text = Self.text(of: body, mayEndEarly: isTruncated) {
+    if let text = ByteText.leading(body, mayEndEarly: isTruncated) {
       writer.field("body", text)
       writer.field("encoding", "utf8")
     } else {
@@ -63,29 +62,12 @@ public struct RequestView: Sendable {
     writer.field("size", call.content.size)
   }
 
-  /// The bytes as text; nil if they are not UTF-8. An incomplete character at the end is left out.
-  private static func text(of bytes: [UInt8], mayEndEarly: Bool) -> String? {
-    if let text = String(validating: bytes, as: UTF8.self) { return text }
-    guard mayEndEarly else { return nil }
-    for count in 1...3 where count < bytes.count {
-      if let text = String(validating: bytes.dropLast(count), as: UTF8.self) { return text }
-    }
-    return nil
-  }
-
-  /// Header fields as an object of arrays, in the given order; hidden values are marked.
   private func writeHeaders(_ redaction: Redaction, to writer: inout JSONWriter) {
-    let fields = call.spec.isSensitive ? [] : call.spec.headers
-    writer.beginObject()
-    for (position, field) in fields.enumerated() where !fields[..<position].contains(where: { $0.name == field.name }) {
+    var fields = ShownFields()
+    for field in call.spec.isSensitive ? [] : call.spec.headers {
       let isHidden = redaction.hidesHeader(field.name, call.spec.redactedHeaders)
-      writer.key(field.name)
-      writer.beginArray()
-      for other in fields[position...] where other.name == field.name {
-        writer.string(isHidden ? Redaction.marker : other.value)
-      }
-      writer.endArray()
+      fields.add(field.name, isHidden ? (Redaction.marker, false) : (field.value, field.isLatin1))
     }
-    writer.endObject()
+    fields.write(to: &writer)
   }
 }

@@ -47,7 +47,9 @@
 
   extension TargetMember {
     var schema: MemberSchema {
-      NameMember().schema.with("not", .schema(.text(pattern: "^\(WebhookSubscription.targetPrefix)").without("type")))
+      NameMember().schema.with(
+        "not",
+        .schema(.text(pattern: "^(\(WebhookSubscription.targetPrefix)|\(PathSegment.pattern)$)").without("type")))
     }
   }
 

@@ -25,7 +25,7 @@
     }
 
     /// A status, or a range of them.
-    static let statusPattern = "^[1-5][0-9]{2}(-[1-5][0-9]{2})?$"
+    static let statusPattern = "^[1-9][0-9]{2}(-[1-9][0-9]{2})?$"
 
     /// A list of statuses and ranges of them.
     static var statuses: MemberSchema {

@@ -59,6 +59,7 @@ extension CallDescriptor {
     var warnings: [CallWarning] = []
     if !limits.isAccepted {
       warnings = policy.warnings
+      if let letters = CallWarning.letters(of: call.method) { warnings.append(letters) }
       if !namesTarget, let shared = CallWarning.shared(origin) { warnings.append(shared) }
     }
     let start = submission.startAt.map { Start.at($0) } ?? .after(call.delay)

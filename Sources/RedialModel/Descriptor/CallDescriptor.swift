@@ -107,6 +107,10 @@ public struct CallDescriptor: Sendable {
       if !mayHaveSecrets { throw .noEncryptionKey("\(what) was not stored: there is no key to encrypt it with.") }
     }
 
+    /// Whether header fields may have values in ISO-8859-1, in the form in which they are stored. Clients send such fields,
+    /// and have no form for them in JSON.
+    public var mayHaveLatin1 = false
+
     /// Whether the call was accepted earlier: it may then have the members that only Redial writes.
     var isAccepted = false
 
@@ -124,6 +128,7 @@ public struct CallDescriptor: Sendable {
       var limits = Limits(bodyBytes: .max, captureBytes: .max, delay: .longest)
       limits.targetBytes = .max
       limits.isAccepted = true
+      limits.mayHaveLatin1 = true
       return limits
     }()
   }

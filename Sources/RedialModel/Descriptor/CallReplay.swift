@@ -66,6 +66,8 @@ public struct CallReplay: Sendable {
     of original: CallRecord, body: [UInt8], limits: CallDescriptor.Limits, _ redaction: Redaction
   ) throws(Problem) -> CallDescriptor {
     let text = try merged(with: original.spec)
+    var limits = limits
+    limits.mayHaveLatin1 = true
     var descriptor = try text.withUnsafeBufferPointer { bytes throws(Problem) in
       try CallDescriptor.read(bytes, limits: limits)
     }

@@ -28,6 +28,15 @@ public struct CallWarning: Sendable, Hashable {
     sentence: "The call says \"idempotent\": false, and retryOn repeats it after failures where it may have been "
       + "executed. retryOn is followed.")
 
+  /// The method is one that servers know, in other letters, which makes it another method (RFC 9110 §9.1).
+  private static func methodCase(_ method: String, meant: String) -> CallWarning {
+    CallWarning(
+      code: "methodCase",
+      sentence:
+        "The method is \(method), which is not \(meant): methods are case-sensitive, and servers rarely know it. It "
+        + "is sent as it is.")
+  }
+
   /// Many unrelated receivers share this origin, so they would share one breaker and its limits.
   private static func sharedOrigin(_ host: String) -> CallWarning {
     CallWarning(
@@ -70,6 +79,16 @@ public struct CallWarning: Sendable, Hashable {
     guard origin.utf8.starts(with: "https://".utf8) else { return nil }
     let host = origin.dropFirst("https://".count)
     return sharedHosts.contains(String(host)) ? .sharedOrigin(String(host)) : nil
+  }
+
+  /// The methods that servers know (RFC 9110 §9.3, RFC 5789).
+  private static let methods: Set<String> = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "TRACE", "PATCH"]
+
+  /// Whether a method is written in other letters than the one that is meant.
+  static func letters(of method: String) -> CallWarning? {
+    guard method.utf8.contains(where: { $0 >= 0x61 }) else { return nil }
+    let meant = method.uppercased()
+    return methods.contains(meant) ? .methodCase(method, meant: meant) : nil
   }
 
   /// Writes warnings as one array.

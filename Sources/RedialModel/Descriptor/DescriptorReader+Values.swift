@@ -191,6 +191,7 @@ extension DescriptorReader {
     guard let text = try string(pointer) else { return nil }
     do {
       let origin = try TargetURL(text).origin
+      if !limits.isAccepted, let detail = TargetURL.nameFault(inOrigin: origin) { fault(pointer, detail) }
       if let refusal = limits.egress?.refusal(ofOrigin: origin) {
         fault(pointer, "cannot be called: the egress policy refuses \(refusal.clause)")
       }

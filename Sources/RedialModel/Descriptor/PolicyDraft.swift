@@ -161,7 +161,7 @@ struct PolicyDraft {
       let text = try reader.json.peek() == .number ? "\(try reader.json.integer())" : try reader.string(element())
       let range = text.flatMap(PolicyVocabulary.statusRange)
       if range == nil {
-        reader.fault(element(), "must be a status from 100 to 599 or a range such as \"500-599\"")
+        reader.fault(element(), "must be a status from 100 to 999 or a range such as \"500-599\"")
       }
       ranges.append(range ?? 100...100)
     }

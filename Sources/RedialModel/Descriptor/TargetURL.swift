@@ -32,6 +32,42 @@ public struct TargetURL: Sendable, Hashable {
     origin = try result.get()
   }
 
+  /// What is wrong with the name of an origin's host, so that no resolver finds it (RFC 1035 §2.3.4); nil for a name that
+  /// may exist, and for an address.
+  public static func nameFault(inOrigin origin: String) -> String? {
+    ASCIIText.withBytes(of: origin) { bytes in
+      let start = bytes[4] == UInt8(ascii: "s") ? 8 : 7
+      guard start < bytes.count, bytes[start] != UInt8(ascii: "[") else {
+        return start < bytes.count ? nil : emptyLabel
+      }
+      var length = 0
+      for byte in bytes[start...] {
+        if byte == UInt8(ascii: ":") { break }
+        if byte != UInt8(ascii: ".") {
+          length += 1
+        } else if length == 0 {
+          return emptyLabel
+        } else {
+          if length > longestLabel { break }
+          length = 0
+        }
+      }
+      if length == 0 { return emptyLabel }
+      return length > longestLabel
+        ? "has a host with more than \(longestLabel) bytes between two dots, which no name has" : nil
+    }
+  }
+
+  private static let emptyLabel = "has a host with nothing before or between its dots, which no name has"
+  /// The longest part of a name between two dots, in bytes.
+  private static let longestLabel = 63
+
+  /// Whether a text is a host with or without a port, and nothing else.
+  static func isAuthority(_ text: String) -> Bool {
+    !text.utf8.contains { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
+      && (try? TargetURL("http://\(text)")) != nil
+  }
+
   /// What is wrong with a URL.
   public struct URLFault: Error, Sendable, Hashable {
     /// A clause that continues "the URL".

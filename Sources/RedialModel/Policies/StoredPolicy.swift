@@ -37,13 +37,14 @@ public struct StoredPolicy: Sendable, Hashable {
 
   /// What the name of a policy is, as a clause.
   public static let nameRule =
-    "it has 1 to \(longestName) letters, digits, dots, underscores and hyphens, and is neither \"default\" nor \"preview\""
+    "it has 1 to \(longestName) letters, digits, dots, underscores and hyphens, is neither \"default\" nor \"preview\", "
+    + "and is not only one or two dots"
 
   /// Whether a text can be the name of a policy: letters, digits, `.`, `_` and `-`. `preview` is a path of its own, and
   /// `default` is Redial's.
   public static func isName(_ text: String) -> Bool {
     (1...longestName).contains(text.utf8.count) && text != "preview"
-      && text != CallSpec.defaultPolicyName
+      && text != CallSpec.defaultPolicyName && PathSegment.fault(in: text) == nil
       && text.utf8.allSatisfy { character in
         switch character {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true

@@ -177,7 +177,7 @@ extension ProblemCode {
       ProblemDeclaration(
         .calls, 422, title: "The Idempotency-Key was used for another call",
         cause: "Another descriptor was submitted under the key.",
-        remedy: "Use a new key for a new call. To repeat a submission, send the same bytes.")
+        remedy: "Use a new key for a new call. To repeat a submission, send it as it was.")
     case .tooManyHops:
       ProblemDeclaration(
         .calls, 508, title: "The call goes round in a circle",

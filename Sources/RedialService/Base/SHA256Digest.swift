@@ -2,7 +2,10 @@ internal import CCrypto
 
 /// SHA-256 (FIPS 180-4), by libcrypto.
 enum SHA256Digest {
-  /// The 32 bytes of a text's digest.
+  /// The number of bytes of a digest.
+  static let length = 32
+
+  /// The digest of a text, of ``length`` bytes.
   static func of(_ text: UnsafeRawBufferPointer) -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
     var length: UInt32 = 0

@@ -67,12 +67,13 @@ struct Exchange: Sendable {
 
   /// - Throws: A problem of status 404 if the part cannot be such a name.
   private static func name(in part: Substring, of owner: String) throws(Problem) -> String {
-    guard let name = PercentCoding.decode(part), StoredPolicy.isName(name), name != ".", name != ".." else {
+    guard let name = PercentCoding.decode(part), StoredPolicy.isName(name) else {
       if part == CallSpec.defaultPolicyName || part == "preview" {
         throw notFound("\(owner) cannot have the name \"\(part)\", which is reserved. Choose another one.")
       }
       throw notFound(
-        "\(owner)'s name has 1 to \(StoredPolicy.longestName) letters, digits, dots, underscores and hyphens.")
+        "\(owner)'s name has 1 to \(StoredPolicy.longestName) letters, digits, dots, underscores and hyphens, and is "
+          + "not only one or two dots.")
     }
     return name
   }

@@ -33,7 +33,7 @@ struct ForwardableRequest: Sendable {
       guard !Self.omitted.contains(name), !name.hasPrefix(PeerTrust.prefix), !name.hasPrefix("x-forwarded-") else {
         return
       }
-      fields.append(HeaderField(name, String(decoding: value, as: UTF8.self)))
+      fields.append(HeaderField(name, bytes: value))
     }
     self.fields = fields
   }

@@ -403,7 +403,8 @@ extension BatchStream {
         .invalidIdempotencyKey, at: .init(.header, "Idempotency-Key"),
         "is too long: followed by the number of the item (/\(item)), it may have \(IdempotencyKey.longest) characters")
     }
-    return IdempotencyKey(caller.idempotencyName(own), fingerprint: SHA256Digest.of(bytes))
+    return IdempotencyKey(
+      caller.idempotencyName(own), json: bytes.assumingMemoryBound(to: UInt8.self), former: bytes)
   }
 
   /// Nothing was submitted.

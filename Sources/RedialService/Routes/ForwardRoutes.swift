@@ -26,16 +26,16 @@ struct ForwardRoutes: RouteGroup {
 
   private func forward(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     // The query belongs to the URL.
-    let url = Self.decoded(exchange.part) + (request.query.map { "?" + $0 } ?? "")
+    let url = ForwardedURL.text(exchange.part) + (request.query.map { "?" + $0 } ?? "")
+    guard ForwardedURL.isAbsolute(url) else { throw ForwardedURL.notAbsolute }
     let caller = exchange.caller
     var options = ForwardOptions()
     let text = try descriptor(of: url, request, &options)
     let keyText = try request.idempotencyKey()
-    let limits = try submission.limits(for: caller, request)
+    var limits = try submission.limits(for: caller, request)
+    limits.mayHaveLatin1 = true
     let wait = submission.preferredWait(request, of: caller)
-    let key = keyText.map {
-      IdempotencyKey(caller.idempotencyName($0), fingerprint: Self.fingerprint(of: request, to: url, options))
-    }
+    let key = keyText.map { Self.key(caller.idempotencyName($0), of: request, to: url, options) }
     do throws(Problem) {
       var descriptor = try text.withUnsafeBufferPointer { bytes throws(Problem) in
         try CallDescriptor.read(bytes, limits: limits)
@@ -48,26 +48,21 @@ struct ForwardRoutes: RouteGroup {
     }
   }
 
-  /// The URL after the prefix. Clients generated from the contract encode it completely, as a parameter of a path.
-  private static func decoded(_ text: Substring) -> String {
-    let start = text.prefix(11).lowercased()
-    guard start.hasPrefix("http%3a%2f%") || start.hasPrefix("https%3a%2f"), let decoded = PercentCoding.decode(text)
-    else { return String(text) }
-    return decoded
-  }
-
   /// Identifies a repetition: method, URL, body and options for Redial. Header fields are left out, because a genuine
   /// repetition has another `traceparent`, and may have another token.
-  private static func fingerprint(
-    of request: borrowing HTTPRequest, to url: String, _ options: ForwardOptions
-  ) -> [UInt8] {
+  private static func key(
+    _ name: IdempotencyName, of request: borrowing HTTPRequest, to url: String, _ options: ForwardOptions
+  ) -> IdempotencyKey {
     var writer = JSONWriter()
     writer.beginObject()
     writer.field("method", "\(request.method)")
     writer.field("url", url)
     options.write(to: &writer)
     writer.endObject()
-    return (writer.bytes + Array(request.body)).withUnsafeBytes { SHA256Digest.of($0) }
+    let body = Array(request.body)
+    return writer.bytes.withUnsafeBufferPointer {
+      IdempotencyKey(name, json: $0, former: UnsafeRawBufferPointer($0), before: body)
+    }
   }
 
   /// Fields of the connection with the client (RFC 9110 §7.6.1), of the message's framing, or for Redial, and cookies,
@@ -81,17 +76,18 @@ struct ForwardRoutes: RouteGroup {
   private func descriptor(
     of url: String, _ request: borrowing HTTPRequest, _ options: inout ForwardOptions
   ) throws(Problem) -> [UInt8] {
-    var fields: [(name: String, values: [String])] = []
+    var fields: [(name: String, values: [HeaderField])] = []
     var said = ForwardOptions()
     defer { options = said }
     var named: Set<String> = []
     var problem: Problem?
-    var deliberate: [(name: String, value: String)] = []
+    var deliberate: [HeaderField] = []
     // The address that clients use for Redial, from a trusted proxy, would mislead the target.
     let isProxied = proxies.address(of: request) != nil
-    request.forEachHeader { name, value in
+    request.forEachHeader { name, bytes in
       let name = String(decoding: name, as: UTF8.self).lowercased()
-      let value = String(decoding: value, as: UTF8.self)
+      let field = HeaderField(name, bytes: bytes)
+      let value = field.value
       if name == "connection" {
         for option in value.split(separator: ",") {
           named.insert(option.lowercased().filter { $0 != " " && $0 != "\t" })
@@ -104,7 +100,7 @@ struct ForwardRoutes: RouteGroup {
       } else if name == "redial-authorization" || name == "redial-cookie" {
         let own = String(name.dropFirst("redial-".count))
         if deliberate.contains(where: { $0.name == own }), problem == nil { problem = ForwardOptions.repeated(name) }
-        deliberate.append((own, value))
+        deliberate.append(HeaderField(own, bytes: bytes))
       } else if Self.ofAttempts.contains(name) {
         // Another service like this one makes the request.
       } else if name.hasPrefix("redial-") {
@@ -115,18 +111,18 @@ struct ForwardRoutes: RouteGroup {
         // It is for Redial.
       } else if !Self.kept.contains(name) {
         if let place = fields.firstIndex(where: { $0.name == name }) {
-          fields[place].values.append(value)
+          fields[place].values.append(field)
         } else {
-          fields.append((name, [value]))
+          fields.append((name, [field]))
         }
       }
     }
     if let problem { throw problem }
-    for (name, value) in deliberate {
+    for field in deliberate {
       // If no key is required, there may be two Authorizations; then the last one counts.
-      fields.removeAll { $0.name == name }
-      named.remove(name)
-      fields.append((name, [value]))
+      fields.removeAll { $0.name == field.name }
+      named.remove(field.name)
+      fields.append((field.name, [field]))
     }
     var writer = JSONWriter(capacity: 1024 + request.body.count * 4 / 3)
     writer.beginObject()
@@ -137,7 +133,7 @@ struct ForwardRoutes: RouteGroup {
     for field in fields where !named.contains(field.name) {
       writer.key(field.name)
       writer.beginArray()
-      for value in field.values { writer.string(value) }
+      for value in field.values { value.writeStored(to: &writer) }
       writer.endArray()
     }
     writer.endObject()

@@ -24,7 +24,9 @@ struct ReplayRoutes: RouteGroup {
     guard submission.queries.admits(caller, to: .operate, by: keys, responder) else { return }
     if replay.canReveal || isDryRun, !submission.queries.admits(caller, to: .payloads, by: keys, responder) { return }
     let key = try request.idempotencyKey().map {
-      IdempotencyKey(caller.idempotencyName($0), fingerprint: Self.fingerprint(ofReplay: id, request.body))
+      IdempotencyKey(
+        caller.idempotencyName($0), json: request.content, former: request.body,
+        after: Array("replay of \(id)\n".utf8))
     }
     let limits = try submission.limits(for: caller, request)
     let wait = submission.preferredWait(request, of: caller)
@@ -66,11 +68,6 @@ struct ReplayRoutes: RouteGroup {
     guard original.spec.contentErasedAt == nil else { throw Problem.contentErased(id) }
     let body = replay.keepsBody ? try calls.body(of: original, atMost: .max) : []
     return try replay.descriptor(of: original, body: body, limits: limits, submission.redaction)
-  }
-
-  /// Identifies a repetition: the call that is replayed, and the changes.
-  private static func fingerprint(ofReplay id: CallID, _ body: UnsafeRawBufferPointer) -> [UInt8] {
-    (Array("replay of \(id)\n".utf8) + Array(body)).withUnsafeBytes { SHA256Digest.of($0) }
   }
 }
 

@@ -30,7 +30,7 @@ struct SubmissionRoutes: RouteGroup {
       return submission.showPlan(of: descriptor, exchange.responder, exchange.caller)
     }
     let key = keyText.map {
-      IdempotencyKey(exchange.caller.idempotencyName($0), fingerprint: SHA256Digest.of(request.body))
+      IdempotencyKey(exchange.caller.idempotencyName($0), json: request.content, former: request.body)
     }
     let wait = submission.preferredWait(request, of: exchange.caller)
     do throws(Problem) {

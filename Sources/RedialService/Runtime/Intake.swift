@@ -100,7 +100,7 @@ final class Intake: Sendable {
     case .item(let batch, let index): add(.init(index: index, content: .refused(problem, key)), to: batch)
     case .client(let responder), .untilEnd(let responder, _):
       queries.answer(responder) { [self] in
-        guard let found = try reader.keys([key.name], at: clock.now)[0], found.key == key else {
+        guard let found = try reader.keys([key.name], at: clock.now)[0], key.repeats(found.key) else {
           metrics.count { $0.refused += 1 }
           throw problem
         }
@@ -271,7 +271,7 @@ final class Intake: Sendable {
       switch item.content {
       case .repeats(let id, let submitter): repeated.append((item.index, id, submitter))
       case .refused(let problem, let key):
-        if let record = found.next() ?? nil, record.key == key {
+        if let record = found.next() ?? nil, key.repeats(record.key) {
           let kind = Submitter.Kind.item(batch, index: item.index)
           repeated.append((item.index, record.call, Submitter(kind: kind, since: now, otherwise: .refuse(problem))))
         } else {

@@ -82,7 +82,7 @@ final class FieldList {
       text[used] = CChar(UInt8(ascii: ":"))
       text[used + 1] = CChar(UInt8(ascii: " "))
       used += 2
-      write(field.value)
+      if field.isLatin1 { writeLatin1(field.value) } else { write(field.value) }
     }
     text[used] = 0
     used += 1
@@ -97,6 +97,14 @@ final class FieldList {
     if string.utf8.withContiguousStorageIfAvailable({ write($0) }) == nil {
       var string = string
       string.withUTF8 { write($0) }
+    }
+  }
+
+  /// Its characters are bytes, and so fewer than those of the text in UTF-8.
+  private func writeLatin1(_ string: String) {
+    for scalar in string.unicodeScalars {
+      text[used] = CChar(truncatingIfNeeded: scalar.value)
+      used += 1
     }
   }
 

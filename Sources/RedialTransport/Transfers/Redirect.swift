@@ -20,15 +20,19 @@ struct Hop {
   ///   - secrets: Names of header fields, in lower case, that are not sent to another origin.
   /// - Returns: Nil if the redirect is not followed: another status, or a URL that no call could have.
   func redirected(_ status: Int, to location: String, without secrets: [String]) -> Hop? {
-    guard [301, 302, 303, 307, 308].contains(status), let next = try? TargetURL(location) else { return nil }
+    guard [301, 302, 303, 307, 308].contains(status), let next = try? TargetURL(location),
+      TargetURL.nameFault(inOrigin: next.origin) == nil
+    else { return nil }
     var hop = self
     hop.url = location
-    let becomesGet = status == 303 ? method != "HEAD" && method != "GET" : status < 303 && method == "POST"
+    let hasContent = !body.isEmpty || source != nil
+    let becomesGet =
+      status == 303 ? method != "HEAD" && (method != "GET" || hasContent) : status < 303 && method == "POST"
     if becomesGet {
       hop.method = "GET"
       hop.body = []
       hop.source = nil
-      hop.headers.removeAll { $0.name.lowercased().hasPrefix("content-") || $0.name.lowercased() == "digest" }
+      hop.headers.removeAll { Self.isAboutContent($0.name.lowercased()) }
     }
     let origin = try? TargetURL(url).origin
     if origin != next.origin {
@@ -36,6 +40,16 @@ struct Hop {
       hop.hasChangedOrigin = true
     }
     return hop
+  }
+
+  /// Whether a field is about the content of the request, or a signature over it, and so goes with it (RFC 9110 §15.4).
+  ///
+  /// - Parameter name: In lower case.
+  private static func isAboutContent(_ name: String) -> Bool {
+    // These are about the response.
+    if name.hasPrefix("accept-") || name.hasPrefix("want-") { return false }
+    return name.hasPrefix("content-") || name == "last-modified"
+      || ["digest", "signature", "checksum", "content-sha256"].contains { name.contains($0) }
   }
 
   /// Whether a field is only for the original origin: it identifies the sender, or a word of its name means a

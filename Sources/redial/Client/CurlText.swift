@@ -44,6 +44,8 @@ enum CurlText {
     var gaps: [String] = []
     let hidden = request["headers"].members.filter { $0.value.elements.contains { $0.text == "REDACTED" } }.map(\.name)
     if !hidden.isEmpty { gaps.append("The value of \(hidden.joined(separator: ", ")) is not shown: put it in.") }
+    let latin1 = request["latin1"].elements.compactMap(\.text)
+    if !latin1.isEmpty { gaps.append("\(latin1.joined(separator: ", ")) was sent in ISO-8859-1: convert it.") }
     if request["url"].text?.contains("=REDACTED") == true {
       gaps.append("Parameters of the URL are not shown: put them in.")
     }

@@ -66,7 +66,17 @@ struct LineReader {
   }
 
   /// Calls `body` with each line, without its end, until it returns false; the bytes are valid only during the call.
+  ///
+  /// A byte order mark before the first line is left out.
   mutating func forEach(_ body: (UnsafeBufferPointer<UInt8>) -> Bool) throws(CommandError) {
+    var isFirst = true
+    try forEachWithMark { line in
+      defer { isFirst = false }
+      return body(isFirst ? UnsafeBufferPointer(rebasing: FileReading.text(line)) : line)
+    }
+  }
+
+  private mutating func forEachWithMark(_ body: (UnsafeBufferPointer<UInt8>) -> Bool) throws(CommandError) {
     defer { if descriptor != STDIN_FILENO { close(descriptor) } }
     var held: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: Self.chunkBytes)

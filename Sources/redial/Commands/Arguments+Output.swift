@@ -60,7 +60,7 @@ extension Arguments {
 
   /// The same, which must be JSON.
   func json(_ text: String, of name: String) throws(CommandError) -> [UInt8] {
-    let bytes = try content(text, of: name)
+    let bytes = Array(FileReading.text(try content(text, of: name)))
     try Self.checkJSON(bytes, of: name)
     return bytes
   }

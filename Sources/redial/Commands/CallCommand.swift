@@ -270,6 +270,11 @@ enum FileReading {
     return Int(status.st_size)
   }
 
+  /// What follows the byte order mark that editors of Windows write at the start of a text; all of it if there is none.
+  static func text<Bytes: Collection<UInt8>>(_ bytes: Bytes) -> Bytes.SubSequence {
+    bytes.dropFirst(bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0)
+  }
+
   /// The bytes of a file; nil, with `errno` set, if it cannot be read.
   static func read(_ path: String) -> [UInt8]? {
     guard let file = fopen(path, "rb") else { return nil }

@@ -27,9 +27,9 @@ struct RetryDecisionTests {
 
   @Test("exactly the documented statuses are retried")
   func statuses() {
-    let transient = Set([408, 425, 429] + (500...599)).subtracting([501, 505, 511])
+    let transient = Set([408, 425, 429] + (500...999)).subtracting([501, 505, 511])
     let careful: Set = [408, 425, 429]
-    for status in 300..<600 {
+    for status in 300...999 {
       let repeatable = decide(status: status)
       #expect(isRetry(repeatable) == transient.contains(status), "\(status)")
       if !transient.contains(status) {
@@ -64,6 +64,25 @@ struct RetryDecisionTests {
     #expect(decide(.init(), .unusable) == RetryDecision(.stop(.notRetryable), rule: .unusableRequest))
     #expect(isRetry(decide(RetryPolicy(retryOn: .nonIdempotent), .interrupted)))
     #expect(isRetry(decide(RetryPolicy(retryOn: .nonIdempotent), .localFault)))
+  }
+
+  @Test("a 409 is retried while the target may be processing an earlier attempt, if the policy repeats such attempts")
+  func stillProcessing() {
+    func decide(_ policy: RetryPolicy, status: Int = 409, mayBe: Bool = true, told: RetryDirective? = nil)
+      -> RetryDecision
+    {
+      var random = RandomSource(seed: 1)
+      let end = AttemptEnd(
+        outcome: .answered, status: status, directive: told, attempts: 2, startedAt: Self.start, mayBeProcessing: mayBe)
+      return policy.decide(end, at: Self.start, using: &random)
+    }
+    #expect(isRetry(decide(RetryPolicy())) && decide(RetryPolicy()).rule == .stillProcessing)
+    #expect(decide(RetryPolicy(), mayBe: false).rule == .statusNotRetryable)
+    #expect(decide(RetryPolicy(), status: 404).rule == .statusNotRetryable)
+    #expect(decide(RetryPolicy(), told: .stop).rule == .targetStops)
+    #expect(decide(RetryPolicy(), told: .retry).rule == .targetRetries)
+    #expect(decide(RetryPolicy(stopOn: StatusSet(statuses: [409]))).rule == .statusStops)
+    #expect(decide(RetryPolicy(retryOn: .nonIdempotent)).rule == .statusNotRetryable)
   }
 
   @Test("the last attempt is the last")

@@ -83,13 +83,16 @@ export type CallDescriptor = {
    * values are `[redacted]`; what is stored and sent stays as it is. A body that is not whole, or not JSON, is withheld.
    */
   redact?: string[] | null;
-  /** Any method except `CONNECT`. By default `GET`, or `POST` for a call with a body. `HEAD` and `TRACE` have no body. */
+  /**
+   * Any method except `CONNECT`. By default `GET`, or `POST` for a call with a body. `HEAD` and `TRACE` have no body.
+   * Methods are case-sensitive: `patch` is sent as it is, with a warning.
+   */
   method?: string | null;
   /**
    * Header fields, with a list for repeated ones; up to 100 fields and 16 KiB. Fields of the connection or of the
    * framing (`Connection`, `Content-Length`, `Expect`, `Keep-Alive`, `Proxy-Authorization`, `Proxy-Connection`, `TE`,
    * `Trailer`, `Transfer-Encoding`, `Upgrade`) are refused; so are `Redial-Call-Id` and `Redial-Attempt`, which Redial
-   * sets itself.
+   * sets itself. `Host` and `Content-Type` have one value.
    */
   headers?: Record<string, string | string[]> | null;
   /** The request body, as text that is sent in UTF-8. */
@@ -109,7 +112,8 @@ export type CallDescriptor = {
   /**
    * Calls of one target share a breaker, limits and ordering. By default it is the URL's origin. The setting
    * `targetNaming` says who may name another: by default keys with the scope `operate`, and everybody while there are no
-   * keys. Names that begin with `webhook:` are reserved. It must be in the Unicode normalization form NFC.
+   * keys. Names that begin with `webhook:` are reserved; `.` and `..` can be in no path, and are refused, also
+   * percent-encoded. It must be in the Unicode normalization form NFC.
    */
   target?: string | null;
   /**
@@ -259,9 +263,10 @@ export type Policy = {
     cap?: "keepingSpread" | "afterJitter" | "beforeJitter" | null;
   } | null;
   /**
-   * What to retry. By default every network failure, 408, 425, 429 and every 5xx except 501, 505 and 511; and 409, 413
-   * and 423 with `Retry-After`. With `"idempotent": false`: failures before the request was sent, and 408, 425, 429.
-   * Members that are left out keep their defaults.
+   * What to retry. By default every network failure, 408, 425, 429 and every 5xx except 501, 505 and 511 (600 to 999
+   * count as 5xx); 409, 413 and 423 with `Retry-After`; and 409 while the target may still be processing an earlier
+   * attempt. With `"idempotent": false`: failures before the request was sent, and 408, 425, 429. Members that are left
+   * out keep their defaults.
    */
   retryOn?: {
     /**
@@ -363,13 +368,16 @@ export type ReplayChanges = {
    * values are `[redacted]`; what is stored and sent stays as it is. A body that is not whole, or not JSON, is withheld.
    */
   redact?: string[] | null;
-  /** Any method except `CONNECT`. By default `GET`, or `POST` for a call with a body. `HEAD` and `TRACE` have no body. */
+  /**
+   * Any method except `CONNECT`. By default `GET`, or `POST` for a call with a body. `HEAD` and `TRACE` have no body.
+   * Methods are case-sensitive: `patch` is sent as it is, with a warning.
+   */
   method?: string | null;
   /**
    * Header fields, with a list for repeated ones; up to 100 fields and 16 KiB. Fields of the connection or of the
    * framing (`Connection`, `Content-Length`, `Expect`, `Keep-Alive`, `Proxy-Authorization`, `Proxy-Connection`, `TE`,
    * `Trailer`, `Transfer-Encoding`, `Upgrade`) are refused; so are `Redial-Call-Id` and `Redial-Attempt`, which Redial
-   * sets itself.
+   * sets itself. `Host` and `Content-Type` have one value.
    */
   headers?: Record<string, string | string[]> | null;
   /** The request body, as text that is sent in UTF-8. */
@@ -386,7 +394,8 @@ export type ReplayChanges = {
   /**
    * Calls of one target share a breaker, limits and ordering. By default it is the URL's origin. The setting
    * `targetNaming` says who may name another: by default keys with the scope `operate`, and everybody while there are no
-   * keys. Names that begin with `webhook:` are reserved. It must be in the Unicode normalization form NFC.
+   * keys. Names that begin with `webhook:` are reserved; `.` and `..` can be in no path, and are refused, also
+   * percent-encoded. It must be in the Unicode normalization form NFC.
    */
   target?: string | null;
   /**
@@ -754,6 +763,11 @@ export type Request = {
   method: string;
   url: string;
   headers: Record<string, string[]>;
+  /**
+   * The names of the fields that have bytes which are not UTF-8. Their values are shown in ISO-8859-1, a character for
+   * each byte, and sent as they came. Left out if there are none.
+   */
+  latin1?: string[];
   /** The body, or its first mebibyte; null if it was erased or is withheld. */
   body: string | null;
   /** Whether `body` is text or base 64; null without one. */
@@ -1380,7 +1394,12 @@ export type Response = {
   status: number | null;
   /** Header fields, their names in lower case. */
   headers: Record<string, string[]>;
-  /** The first bytes of the body. */
+  /**
+   * The names of the fields that have bytes which are not UTF-8. Their values are shown in ISO-8859-1, a character for
+   * each byte. Left out if there are none.
+   */
+  latin1?: string[];
+  /** The first bytes of the body. Of a text that was cut within a character, that character is left out. */
   body: string;
   encoding: "utf8" | "base64";
   /**
@@ -1400,7 +1419,12 @@ export type AttemptResponse = {
   status: number | null;
   /** Header fields, their names in lower case. */
   headers: Record<string, string[]>;
-  /** The first bytes of the body. */
+  /**
+   * The names of the fields that have bytes which are not UTF-8. Their values are shown in ISO-8859-1, a character for
+   * each byte. Left out if there are none.
+   */
+  latin1?: string[];
+  /** The first bytes of the body. Of a text that was cut within a character, that character is left out. */
   body?: string;
   encoding?: "utf8" | "base64";
   /**

@@ -96,15 +96,37 @@ struct HeadersMember: MemberForm {
     if tooMany || bytes > HeaderRules.maximumBytes && !isAccepted {
       reader.fault("/\(name)", "has more than \(HeaderRules.maximumCount) fields or \(HeaderRules.maximumBytes) bytes")
     }
-    // A request has one (RFC 9112 §3.2), and a second would be left out.
-    if !isAccepted, value.count(where: { $0.isNamed("host") }) > 1 {
-      reader.fault("/\(name)/host", "must have one value")
+    if !isAccepted { Self.checkSingle(value, "/\(name)", &reader) }
+  }
+
+  /// A request has one `Host` (RFC 9112 §3.2), and one `Content-Type` (RFC 9110 §8.3): of two each reader takes another one.
+  private static func checkSingle(_ fields: [HeaderField], _ pointer: String, _ reader: inout DescriptorReader) {
+    var (hosts, types) = (0, 0)
+    for field in fields where field.name.utf8.count == 4 || field.name.utf8.count == 12 {
+      func fault(_ detail: String) { reader.fault("\(pointer)/\(field.name)", detail) }
+      if field.isNamed("host") {
+        hosts += 1
+        if hosts == 2 { fault("must have one value") }
+        if !TargetURL.isAuthority(field.value) {
+          fault("must be a host with or without a port, such as \"example.com:8080\"")
+        }
+      } else if field.isNamed("content-type") {
+        types += 1
+        if types == 2 { fault("must have one value") }
+      }
     }
   }
 
   private static func read(
     _ field: String, _ pointer: () -> String, into fields: inout [HeaderField], from reader: inout DescriptorReader
   ) throws(JSONError) {
+    if reader.limits.mayHaveLatin1, try reader.json.peek() == .object {
+      guard let stored = try HeaderField(field, storedIn: &reader.json) else {
+        return reader.fault(pointer(), "must be a string")
+      }
+      if let detail = HeaderRules.fault(inValue: stored.value) { reader.fault(pointer(), detail) }
+      return fields.append(stored)
+    }
     guard try reader.expect(.string, pointer(), "must be a string") else { return }
     let found = try reader.json.nextString()
     let value = try usual(found, reader.json)
@@ -123,9 +145,9 @@ struct HeadersMember: MemberForm {
   /// Fields with one name form one array, at the position of the first.
   func write(_ name: StaticString, _ value: [HeaderField], hiding redaction: Redaction?, to writer: inout JSONWriter) {
     guard !value.isEmpty else { return }
-    func shown(_ field: HeaderField) -> String {
-      guard let redaction, hidesAll || redaction.hidesHeader(field.name, hidden) else { return field.value }
-      return Redaction.marker
+    func write(_ field: HeaderField) {
+      guard let redaction else { return field.writeStored(to: &writer) }
+      writer.string(hidesAll || redaction.hidesHeader(field.name, hidden) ? Redaction.marker : field.value)
     }
     writer.key(name)
     writer.beginObject()
@@ -133,10 +155,10 @@ struct HeadersMember: MemberForm {
       writer.key(field.name)
       if value[(position + 1)...].contains(where: { $0.name == field.name }) {
         writer.beginArray()
-        for other in value[position...] where other.name == field.name { writer.string(shown(other)) }
+        for other in value[position...] where other.name == field.name { write(other) }
         writer.endArray()
       } else {
-        writer.string(shown(field))
+        write(field)
       }
     }
     writer.endObject()
@@ -149,6 +171,7 @@ extension DescriptorReader {
   mutating func checkedOrigin(of url: String, _ pointer: @autoclosure () -> String) -> String? {
     do {
       let origin = try TargetURL(url).origin
+      if !limits.isAccepted, let detail = TargetURL.nameFault(inOrigin: origin) { fault(pointer(), detail) }
       if let refusal = limits.egress?.refusal(ofOrigin: origin) {
         fault(pointer(), "cannot be called: the egress policy refuses \(refusal.clause)")
       }

@@ -5,6 +5,7 @@ struct TargetMember: MemberForm {
   func read(_ name: StaticString, into value: inout TargetKey, from reader: inout DescriptorReader) throws(JSONError) {
     guard let text = try reader.name("/\(name)") else { return }
     value = TargetKey(text, in: value.namespace)
+    if !reader.limits.isAccepted, let detail = PathSegment.fault(in: text) { reader.fault("/\(name)", detail) }
     // Calls that an older version accepted may have such a target; the engine ends them.
     if !reader.limits.isAccepted, text.hasPrefix(WebhookSubscription.targetPrefix) {
       reader.fault(

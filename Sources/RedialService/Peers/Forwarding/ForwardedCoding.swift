@@ -29,7 +29,8 @@ enum ForwardedCoding {
       writer.add(call.descriptor.key == nil ? 0 : 1)
       if let key = call.descriptor.key {
         writer.add(key.name.text)
-        writer.add(key.fingerprint)
+        // Both are digests of one length.
+        writer.add(key.fingerprint + (key.former ?? []))
       }
       writer.add(call.descriptor.apiKey ?? "")
       writer.add(call.descriptor.spec.canonicalJSON)
@@ -58,7 +59,10 @@ enum ForwardedCoding {
     var key: IdempotencyKey?
     if hasKey == 1 {
       guard let name = reader.text(), let fingerprint = reader.array() else { return nil }
-      key = IdempotencyKey(IdempotencyName(qualified: name), fingerprint: fingerprint)
+      let former = fingerprint.dropFirst(SHA256Digest.length)
+      key = IdempotencyKey(
+        IdempotencyName(qualified: name), fingerprint: Array(fingerprint.prefix(SHA256Digest.length)),
+        former: former.isEmpty ? nil : Array(former))
     }
     guard let apiKey = reader.text(), let spec = reader.slice(), let body = reader.array(),
       let read = try? CallSpec.read(canonicalJSON: spec)

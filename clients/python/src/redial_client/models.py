@@ -179,9 +179,10 @@ class PolicyBackoff(TypedDict):
 
 class PolicyRetryOn(TypedDict):
     """
-    What to retry. By default every network failure, 408, 425, 429 and every 5xx except 501, 505 and 511; and 409, 413
-    and 423 with `Retry-After`. With `"idempotent": false`: failures before the request was sent, and 408, 425, 429.
-    Members that are left out keep their defaults.
+    What to retry. By default every network failure, 408, 425, 429 and every 5xx except 501, 505 and 511 (600 to 999
+    count as 5xx); 409, 413 and 423 with `Retry-After`; and 409 while the target may still be processing an earlier
+    attempt. With `"idempotent": false`: failures before the request was sent, and 408, 425, 429. Members that are left
+    out keep their defaults.
 
     """
 
@@ -256,9 +257,10 @@ class Policy(TypedDict):
     """
     retryOn: NotRequired[PolicyRetryOn | None]
     """
-    What to retry. By default every network failure, 408, 425, 429 and every 5xx except 501, 505 and 511; and 409, 413
-    and 423 with `Retry-After`. With `"idempotent": false`: failures before the request was sent, and 408, 425, 429.
-    Members that are left out keep their defaults.
+    What to retry. By default every network failure, 408, 425, 429 and every 5xx except 501, 505 and 511 (600 to 999
+    count as 5xx); 409, 413 and 423 with `Retry-After`; and 409 while the target may still be processing an earlier
+    attempt. With `"idempotent": false`: failures before the request was sent, and 408, 425, 429. Members that are left
+    out keep their defaults.
 
     """
     stopOn: NotRequired[PolicyStopOn | None]
@@ -511,6 +513,12 @@ class Request(TypedDict):
     method: str
     url: str
     headers: dict[str, list[str]]
+    latin1: NotRequired[list[str]]
+    """
+    The names of the fields that have bytes which are not UTF-8. Their values are shown in ISO-8859-1, a character for
+    each byte, and sent as they came. Left out if there are none.
+
+    """
     body: str | None
     """The body, or its first mebibyte; null if it was erased or is withheld."""
     encoding: Literal['utf8', 'base64'] | None
@@ -989,8 +997,14 @@ class Response(TypedDict):
     status: int | None
     headers: dict[str, list[str]]
     """Header fields, their names in lower case."""
+    latin1: NotRequired[list[str]]
+    """
+    The names of the fields that have bytes which are not UTF-8. Their values are shown in ISO-8859-1, a character for
+    each byte. Left out if there are none.
+
+    """
     body: str
-    """The first bytes of the body."""
+    """The first bytes of the body. Of a text that was cut within a character, that character is left out."""
     encoding: Literal['utf8', 'base64']
     withheld: NotRequired[Literal['redact']]
     """
@@ -1012,8 +1026,14 @@ class AttemptResponse(TypedDict):
     status: int | None
     headers: dict[str, list[str]]
     """Header fields, their names in lower case."""
+    latin1: NotRequired[list[str]]
+    """
+    The names of the fields that have bytes which are not UTF-8. Their values are shown in ISO-8859-1, a character for
+    each byte. Left out if there are none.
+
+    """
     body: NotRequired[str]
-    """The first bytes of the body."""
+    """The first bytes of the body. Of a text that was cut within a character, that character is left out."""
     encoding: NotRequired[Literal['utf8', 'base64']]
     withheld: NotRequired[Literal['redact']]
     """
@@ -1661,6 +1681,7 @@ class CallDescriptor(TypedDict):
     method: NotRequired[str | None]
     """
     Any method except `CONNECT`. By default `GET`, or `POST` for a call with a body. `HEAD` and `TRACE` have no body.
+    Methods are case-sensitive: `patch` is sent as it is, with a warning.
 
     """
     headers: NotRequired[dict[str, Any] | None]
@@ -1668,7 +1689,7 @@ class CallDescriptor(TypedDict):
     Header fields, with a list for repeated ones; up to 100 fields and 16 KiB. Fields of the connection or of the
     framing (`Connection`, `Content-Length`, `Expect`, `Keep-Alive`, `Proxy-Authorization`, `Proxy-Connection`, `TE`,
     `Trailer`, `Transfer-Encoding`, `Upgrade`) are refused; so are `Redial-Call-Id` and `Redial-Attempt`, which Redial
-    sets itself.
+    sets itself. `Host` and `Content-Type` have one value.
 
     """
     body: NotRequired[str | None]
@@ -1690,7 +1711,8 @@ class CallDescriptor(TypedDict):
     """
     Calls of one target share a breaker, limits and ordering. By default it is the URL's origin. The setting
     `targetNaming` says who may name another: by default keys with the scope `operate`, and everybody while there are no
-    keys. Names that begin with `webhook:` are reserved. It must be in the Unicode normalization form NFC.
+    keys. Names that begin with `webhook:` are reserved; `.` and `..` can be in no path, and are refused, also
+    percent-encoded. It must be in the Unicode normalization form NFC.
 
     """
     idempotent: NotRequired[bool | None]
@@ -1796,6 +1818,7 @@ class ReplayChanges(TypedDict):
     method: NotRequired[str | None]
     """
     Any method except `CONNECT`. By default `GET`, or `POST` for a call with a body. `HEAD` and `TRACE` have no body.
+    Methods are case-sensitive: `patch` is sent as it is, with a warning.
 
     """
     headers: NotRequired[dict[str, Any] | None]
@@ -1803,7 +1826,7 @@ class ReplayChanges(TypedDict):
     Header fields, with a list for repeated ones; up to 100 fields and 16 KiB. Fields of the connection or of the
     framing (`Connection`, `Content-Length`, `Expect`, `Keep-Alive`, `Proxy-Authorization`, `Proxy-Connection`, `TE`,
     `Trailer`, `Transfer-Encoding`, `Upgrade`) are refused; so are `Redial-Call-Id` and `Redial-Attempt`, which Redial
-    sets itself.
+    sets itself. `Host` and `Content-Type` have one value.
 
     """
     body: NotRequired[str | None]
@@ -1821,7 +1844,8 @@ class ReplayChanges(TypedDict):
     """
     Calls of one target share a breaker, limits and ordering. By default it is the URL's origin. The setting
     `targetNaming` says who may name another: by default keys with the scope `operate`, and everybody while there are no
-    keys. Names that begin with `webhook:` are reserved. It must be in the Unicode normalization form NFC.
+    keys. Names that begin with `webhook:` are reserved; `.` and `..` can be in no path, and are refused, also
+    percent-encoded. It must be in the Unicode normalization form NFC.
 
     """
     idempotent: NotRequired[bool | None]
