@@ -5,6 +5,9 @@
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 
+// The version at run time, one byte each for its three numbers.
+static inline unsigned int redial_curl_version(void) { return curl_version_info(CURLVERSION_NOW)->version_num; }
+
 // Swift cannot call variadic functions: one wrapper for each type of argument.
 
 static inline CURLcode redial_curl_set_long(CURL *_Nonnull h, CURLoption o, long v) {

@@ -19,6 +19,7 @@ extension Transfer {
 
   /// Prepares one request of an attempt.
   func prepare(_ hop: Hop, timeout: Duration) -> CURLcode {
+    guard renewHandle() else { return CURLE_OUT_OF_MEMORY }
     course.beginRequest(within: timeout)
     upload.beginChecks()
     naming.begin()
