@@ -91,6 +91,12 @@ struct TransferEndTests {
     #expect(end.failure?.code == "connectionClosed")
   }
 
+  @Test("a response to something else is none")
+  func foreign() {
+    let end = TransferEnd(code: CURLE_WRITE_ERROR, requestSize: 80, isForeign: true)
+    #expect(end.outcome == .maybeSent && end.failure?.code == "responseInvalid")
+  }
+
   @Test("a response that was cut off at its limit counts")
   func enough() {
     #expect(TransferEnd(code: CURLE_WRITE_ERROR, requestSize: 80, wasEnough: true).outcome == .answered)

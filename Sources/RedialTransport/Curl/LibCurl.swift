@@ -13,12 +13,17 @@ enum LibCurl {
     /// A handle for each request. In 7.88 the parser of a used handle keeps a pointer to a header field of an earlier
     /// response, which is freed, and uses it if the first field line of the next one begins with a blank.
     var freshHandles: Bool
+    /// A look at a used connection, before a request goes out on it: libcurl 7.88 takes what came meanwhile for the response.
+    var looks: Bool
+    /// No connection is shared between groups of requests, so that what is still read wrongly stays within one.
+    var separates: Bool
 
     /// From 8.21.0 on, libcurl was seen to do without.
     ///
     /// - Parameter version: One byte each for the major version, the minor one and the patch.
     init(version: UInt32) {
-      freshHandles = version < 0x08_15_00
+      let isOld = version < 0x08_15_00
+      (freshHandles, looks, separates) = (isOld, isOld, isOld)
     }
   }
 }

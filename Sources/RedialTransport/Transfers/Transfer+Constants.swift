@@ -54,8 +54,11 @@ extension Transfer {
           ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
       },
       redial_curl_set_pointer(handle, CURLOPT_SEEKDATA, me),
-      redial_curl_set_gate(handle) { transfer, _, _, _, _ in
-        Transfer.with(transfer) { $0.maySend() } == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+      redial_curl_set_gate(handle) { transfer, remote, local, remotePort, localPort in
+        guard let remote, let local else { return CURL_PREREQFUNC_ABORT }
+        let ends = Connections.Ends(
+          local: (UnsafePointer(local), localPort), remote: (UnsafePointer(remote), remotePort))
+        return Transfer.with(transfer) { $0.maySend(on: ends) } == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
       },
       redial_curl_set_pointer(handle, CURLOPT_PREREQDATA, me),
       redial_curl_set_dialer(handle) { transfer, _, destination in

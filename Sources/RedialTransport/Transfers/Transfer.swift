@@ -25,6 +25,7 @@ final class Transfer {
   @exclusivity(unchecked) var naming = Naming()
   @exclusivity(unchecked) var upload = Upload()
   @exclusivity(unchecked) var received: Received
+  @exclusivity(unchecked) var exchange = Exchange()
   @exclusivity(unchecked) var course = Course()
   @exclusivity(unchecked) var remote = RemoteAddress()
   /// Whether libcurl has the transfer.
