@@ -51,6 +51,13 @@ static inline CURLcode redial_curl_set_gate(CURL *_Nonnull h, redial_curl_gate _
   return curl_easy_setopt(h, CURLOPT_PREREQFUNCTION, f);
 }
 
+// For CURLOPT_DEBUGFUNCTION.
+typedef int (*redial_curl_listener)(CURL *_Nullable, curl_infotype, char *_Nullable, size_t, void *_Nullable);
+
+static inline CURLcode redial_curl_set_listener(CURL *_Nonnull h, redial_curl_listener _Nonnull f) {
+  return curl_easy_setopt(h, CURLOPT_DEBUGFUNCTION, f);
+}
+
 // For CURLOPT_OPENSOCKETFUNCTION.
 typedef curl_socket_t (*redial_curl_dialer)(void *_Nullable, curlsocktype, struct curl_sockaddr *_Nullable);
 

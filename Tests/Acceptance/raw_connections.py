@@ -107,3 +107,43 @@ class RawTarget:
         # A thread within `accept` would keep the listener open.
         self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
+
+
+# Frames of HTTP/2 (RFC 9113 §6), and what a response without content is in HPACK: status 200, the end of header and stream.
+DATA, HEADERS, RST_STREAM, SETTINGS, GOAWAY = 0, 1, 3, 4, 7
+NO_ERROR, INTERNAL_ERROR, REFUSED_STREAM, CANCEL = 0, 2, 7, 8
+
+
+def frame(kind, stream, payload=b"", flags=0):
+    return len(payload).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + payload
+
+
+def found(stream):
+    return frame(HEADERS, stream, b"\x88", flags=0x5)
+
+
+def reset(stream, code):
+    return frame(RST_STREAM, stream, code.to_bytes(4, "big"))
+
+
+def go_away(last, code=NO_ERROR):
+    return frame(GOAWAY, 0, last.to_bytes(4, "big") + code.to_bytes(4, "big"))
+
+
+def speaking_http2(react):
+    """A script for connections in HTTP/2: calls `react(connection, stream)` for each request, after its end.
+
+    The requests' paths are not read.
+    """
+    def script(connection):
+        connection.read(24)
+        connection.send(frame(SETTINGS, 0))
+        while head := connection.read(9):
+            size, kind, flags, stream = int.from_bytes(head[:3], "big"), head[3], head[4], int.from_bytes(head[5:], "big")
+            connection.read(size)
+            if kind == SETTINGS and not flags & 1:
+                connection.send(frame(SETTINGS, 0, flags=1))
+            if kind in (DATA, HEADERS) and flags & 1:
+                connection.arrived(Request(connection.number, None, None, {}, None))
+                react(connection, stream)
+    return script

@@ -6,7 +6,8 @@ import threading
 import pytest
 
 from processes import BOUND, NO_BREAKER, wait_until
-from raw_connections import RawTarget, response
+from raw_connections import (
+    CANCEL, INTERNAL_ERROR, REFUSED_STREAM, RawTarget, found, go_away, reset, response, speaking_http2)
 from test_target_tls import issuer
 
 QUICK = {"backoff": {"initial": "20ms", "max": "50ms"}, "maxAttempts": 3}
@@ -277,3 +278,69 @@ def test_requests_of_two_namespaces_share_no_connection(redial, raw):
             service.credentials = {"authorization": f"Bearer {key}"}
             assert service.ended(service.submit(url=target.url, policy=ONCE))["state"] == "succeeded"
     assert [r.connection for r in target.requests] == [0, 1, 2, 0, 1, 2]
+
+
+REFUSALS = {
+    "a refused stream": lambda stream: reset(stream, REFUSED_STREAM),
+    "GOAWAY": lambda stream: go_away(stream - 2 if stream > 1 else 0),
+    "GOAWAY, with an error": lambda stream: go_away(0, INTERNAL_ERROR),
+}
+
+
+# With its connection's end behind it, libcurl 7.88 does not tell a refused stream from any other.
+@pytest.mark.parametrize("refusal, ends", [(r, e) for r in REFUSALS for e in (False, True) if "GOAWAY" in r or not e])
+def test_what_an_http2_target_has_not_processed_is_tried_again(redial, raw, secure, refusal, ends):
+    context, flag = secure("h2")
+
+    def react(connection, stream):
+        connection.send(REFUSALS[refusal](stream) if connection.number == 0 else found(stream))
+        if ends and connection.number == 0:
+            connection.sock.unwrap()
+    target, service = raw(speaking_http2(react), context), redial(flag, *NO_BREAKER)
+    call = service.ended(service.submit(url=target.url, body="x", idempotent=False, policy=QUICK))
+    assert (call["state"], call["attemptCount"]) == ("succeeded", 2), call["attempts"]
+    assert (call["attempts"][0]["outcome"], call["attempts"][0]["error"]["code"]) == ("notSent", "requestRefused")
+
+
+def test_goaway_on_a_used_connection_is_tried_again(redial, raw, secure):
+    context, flag = secure("h2")
+
+    def react(connection, stream):
+        connection.send(go_away(stream - 2) if stream == 3 else found(stream))
+    target, service = raw(speaking_http2(react), context), redial(flag, *NO_BREAKER)
+    for attempts in (1, 2):
+        call = service.ended(service.submit(url=target.url, idempotent=False, policy=QUICK))
+        assert (call["state"], call["attemptCount"]) == ("succeeded", attempts), call
+    assert call["attempts"][0]["error"]["code"] == "requestRefused"
+
+
+def test_goaway_on_an_idle_connection_costs_nothing(redial, raw, secure):
+    context, flag = secure("h2")
+    told = threading.Event()
+
+    def react(connection, stream):
+        connection.send(found(stream))
+        if connection.number == 0:
+            connection.send(go_away(stream))
+            told.set()
+    target, service = raw(speaking_http2(react), context), redial(flag, *NO_BREAKER)
+    service.ended(service.submit(url=target.url, idempotent=False, policy=QUICK))
+    assert told.wait(BOUND)
+    call = service.ended(service.submit(url=target.url, idempotent=False, policy=QUICK))
+    assert (call["state"], call["attemptCount"]) == ("succeeded", 1), call
+
+
+@pytest.mark.parametrize("fault", {
+    "an error": lambda stream: reset(stream, INTERNAL_ERROR), "a cancellation": lambda stream: reset(stream, CANCEL),
+    "a stream that was begun": lambda stream: go_away(stream), "nothing": lambda stream: b"",
+}.items(), ids=lambda fault: fault[0])
+def test_what_an_http2_target_may_have_processed_is_not_tried_again(redial, raw, secure, fault):
+    context, flag = secure("h2")
+
+    def react(connection, stream):
+        connection.send(fault[1](stream))
+        connection.sock.unwrap()
+    target, service = raw(speaking_http2(react), context), redial(flag, *NO_BREAKER)
+    call = service.ended(service.submit(url=target.url, idempotent=False, policy=QUICK))
+    assert (call["state"], call["attempts"][0]["outcome"]) == ("failed", "maybeSent"), call
+    assert len(target.requests) == 1

@@ -8,13 +8,23 @@ final class Connection {
   fileprivate(set) var socket: Int32?
   /// The group of the requests that may use it, see `TransportRequest.group`.
   let group: Int
+  /// How many requests were about to be sent on it.
+  private(set) var uses = 0
   /// Whether a response on it was in HTTP/1.
   var hasSpokenHTTP1 = false
+  /// The last stream that the target was going to process, if it has said so (RFC 9113 §6.8).
+  var lastStream: Int?
 
   init(socket: Int32, group: Int) {
     self.socket = socket
     self.group = group
   }
+
+  /// Whether more than one request is or was on it.
+  var isShared: Bool { uses > 1 }
+
+  /// A request is about to be sent on it.
+  func use() { uses += 1 }
 
   /// Whether a request may be sent on it, after others: nothing is there to be read, and it has not ended.
   ///

@@ -19,6 +19,8 @@ struct HandleOptions: ~Copyable {
   private var addressTime = 0
   /// Whether the request gets a connection of its own, and whether none after it may use its connection.
   private var (isAlone, isLast) = (false, false)
+  /// Whether libcurl says what it does.
+  private var isHeard = false
   private var scope: UInt32 = 0
   /// Whether libcurl decompresses responses.
   private(set) var isInflating = false
@@ -65,11 +67,21 @@ struct HandleOptions: ~Copyable {
       code = redial_curl_set_long(handle, CURLOPT_FORBID_REUSE, 0)
       if code == CURLE_OK { isLast = false }
     }
+    if code == CURLE_OK, isHeard {
+      code = redial_curl_set_long(handle, CURLOPT_VERBOSE, 0)
+      if code == CURLE_OK { isHeard = false }
+    }
     if code == CURLE_OK, scope != self.scope {
       code = redial_curl_set_long(handle, CURLOPT_ADDRESS_SCOPE, Int(scope))
       if code == CURLE_OK { self.scope = scope }
     }
     return code
+  }
+
+  /// Makes libcurl say what it does about the current request.
+  mutating func listen() {
+    guard !isHeard else { return }
+    isHeard = redial_curl_set_long(handle, CURLOPT_VERBOSE, 1) == CURLE_OK
   }
 
   /// Makes the current request the last one on its connection.

@@ -8,6 +8,10 @@ struct Exchange {
   let contentSize: Int
   /// Whether what arrived was to something else than the request.
   var isForeign = false
+  /// The request's stream in HTTP/2, if libcurl has said it.
+  var stream: Int?
+  /// Whether libcurl has shown that the target refused the stream.
+  var wasRefused = false
 
   init(_ method: String = "", contentSize: Int = 0) {
     framing = ResponseFraming(method)

@@ -11,13 +11,18 @@ extension Transfer {
     // Also for a request that is not sent: another may be, on this connection.
     let connection =
       isReused ? events.connections[ends] : events.connections.add(ends, among: dialling.sockets, group: request.group)
-    guard course.sends == 0 else { return course.send(isReused: isReused) }
+    guard course.sends == 0 else {
+      noteRepetition()
+      return course.send(isReused: isReused)
+    }
     guard !isReused || isFit(connection) else {
       options.forbidReuse()
       course.abandonConnection()
       return false
     }
     exchange.connection = connection
+    connection?.use()
+    listen(to: connection)
     return course.send(isReused: isReused)
   }
 
