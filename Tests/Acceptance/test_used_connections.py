@@ -280,6 +280,27 @@ def test_requests_of_two_namespaces_share_no_connection(redial, raw):
     assert [r.connection for r in target.requests] == [0, 1, 2, 0, 1, 2]
 
 
+def test_408_on_a_used_connection_does_not_show_that_a_call_was_not_executed(redial, raw):
+    def script(connection):
+        served = 0
+        while connection.request():
+            connection.answer("", 408 if served else 200)
+            served += 1
+    target, service = raw(script), redial(*NO_BREAKER)
+
+    def call(path, idempotent):
+        return service.ended(service.submit(url=target.url + path, idempotent=idempotent, policy=QUICK))
+    assert call("/0", False)["state"] == "succeeded"
+    ended = call("/1", False)
+    assert (ended["state"], ended["failureReason"], ended["attemptCount"]) == ("failed", "notRetryable", 1), ended
+    assert ended["attempts"][0]["status"] == 408
+    # What may be executed twice is tried again, as is what was answered on a fresh connection.
+    assert call("/2", True)["attemptCount"] == 3
+    other = raw(lambda connection: connection.request() and connection.answer("", 408))
+    ended = service.ended(service.submit(url=other.url, idempotent=False, policy=QUICK))
+    assert ended["attemptCount"] == 3, ended
+
+
 REFUSALS = {
     "a refused stream": lambda stream: reset(stream, REFUSED_STREAM),
     "GOAWAY": lambda stream: go_away(stream - 2 if stream > 1 else 0),
