@@ -5,6 +5,9 @@
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 
+// The version at run time, one byte each for its three numbers.
+static inline unsigned int redial_curl_version(void) { return curl_version_info(CURLVERSION_NOW)->version_num; }
+
 // Swift cannot call variadic functions: one wrapper for each type of argument.
 
 static inline CURLcode redial_curl_set_long(CURL *_Nonnull h, CURLoption o, long v) {
@@ -46,6 +49,13 @@ typedef int (*redial_curl_gate)(void *_Nullable, char *_Nullable, char *_Nullabl
 
 static inline CURLcode redial_curl_set_gate(CURL *_Nonnull h, redial_curl_gate _Nonnull f) {
   return curl_easy_setopt(h, CURLOPT_PREREQFUNCTION, f);
+}
+
+// For CURLOPT_DEBUGFUNCTION.
+typedef int (*redial_curl_listener)(CURL *_Nullable, curl_infotype, char *_Nullable, size_t, void *_Nullable);
+
+static inline CURLcode redial_curl_set_listener(CURL *_Nonnull h, redial_curl_listener _Nonnull f) {
+  return curl_easy_setopt(h, CURLOPT_DEBUGFUNCTION, f);
 }
 
 // For CURLOPT_OPENSOCKETFUNCTION.

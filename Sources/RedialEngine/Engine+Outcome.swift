@@ -104,7 +104,8 @@ extension Engine {
       outcome: attempt.outcome, status: status, retryAfter: response?.askedWait(status: status, at: now),
       directive: response?.head.first(RetryDirective.fieldName).flatMap(RetryDirective.parse),
       attempts: progress.chargedAttempts, startedAt: progress.roundStartedAt, waits: progress.waits,
-      mayHaveLeft: attempt.figures?.mayHaveLeft ?? false, mayBeProcessing: progress.mayBeProcessing)
+      mayHaveLeft: attempt.figures?.mayHaveLeft ?? false, mayBeProcessing: progress.mayBeProcessing,
+      isOnUsedConnection: attempt.figures?.isReused ?? false)
     if attempt.mayBeProcessed { progress.mayBeProcessing = true }
     // What is not charged waits by no part of the policy's schedule, and each time for longer.
     var decision =

@@ -1,5 +1,6 @@
 internal import CCurl
 internal import Dispatch
+internal import Synchronization
 package import RedialModel
 
 /// Makes attempts: HTTP requests to targets, many at a time, on one thread that keeps connections alive.
@@ -70,6 +71,9 @@ package final class Transport: Sendable {
   package func cancel(_ ids: [UInt64]) {
     loop.post(ids.map { .cancel($0) })
   }
+
+  /// How many kept connections were not used again because of what was found on them before.
+  package var abandonedConnections: Int { loop.abandonedConnections.load(ordering: .relaxed) }
 
   /// Aborts everything and ends. Requests in flight, and later ones, end as `cancelled`.
   package func shutdown() {

@@ -24,6 +24,9 @@ package struct TransportRequest: Sendable {
   /// whose names mean a credential.
   package var secretHeaders: [String] = []
 
+  /// Requests of different groups share no connection, if libcurl is so old that an answer could reach the wrong one.
+  package var group = 0
+
   /// TLS settings for the origins of the attempt's requests; nil if there are none.
   package var tls: CallTLS?
 

@@ -19,6 +19,20 @@ struct CourseTests {
     #expect(!course.isReused)
   }
 
+  @Test("a request that was not sent on a connection that had served before begins again in the rest of the time")
+  func startsOver() {
+    var course = Course()
+    course.begin(after: .milliseconds(100))
+    course.beginRequest(within: .milliseconds(900))
+    course.abandonConnection()
+    #expect(course.isConnectionAbandoned && course.sends == 0)
+    #expect(course.startOver(after: 300_000, of: .seconds(1)) == .milliseconds(600))
+    #expect(!course.hasBeenAnswered && course.duration(with: 0) == .milliseconds(400))
+    course.beginRequest(within: .milliseconds(600))
+    #expect(!course.isConnectionAbandoned)
+    #expect(course.startOver(after: 600_000, of: .seconds(1)) == nil)
+  }
+
   @Test("each request of a handle has a number of its own")
   func generations() {
     var course = Course()

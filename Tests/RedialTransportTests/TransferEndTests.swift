@@ -91,6 +91,20 @@ struct TransferEndTests {
     #expect(end.failure?.code == "connectionClosed")
   }
 
+  @Test("what the target has not processed was not sent, unless a redirect was followed before")
+  func refusal() {
+    let end = TransferEnd(code: CURLE_HTTP2, requestSize: 80, isRefused: true)
+    #expect(end.outcome == .notSent && end.failure?.code == "requestRefused")
+    #expect(
+      TransferEnd(code: CURLE_HTTP2, requestSize: 80, isRefused: true, hasBeenAnswered: true).outcome == .maybeSent)
+  }
+
+  @Test("a response to something else is none")
+  func foreign() {
+    let end = TransferEnd(code: CURLE_WRITE_ERROR, requestSize: 80, isForeign: true)
+    #expect(end.outcome == .maybeSent && end.failure?.code == "responseInvalid")
+  }
+
   @Test("a response that was cut off at its limit counts")
   func enough() {
     #expect(TransferEnd(code: CURLE_WRITE_ERROR, requestSize: 80, wasEnough: true).outcome == .answered)

@@ -5,6 +5,9 @@ public struct AttemptEnd: Sendable, Hashable {
   /// Whether a part of the request may have been sent before this side failed, which a ``OutcomeClass/localFault``
   /// alone does not show.
   public var mayHaveLeft: Bool
+  /// Whether the request was sent on a connection that had served before. A server that ends such a connection because
+  /// it was idle may send 408 first (RFC 9110 §15.5.9): that is no answer to the request, and no word about it.
+  public var isOnUsedConnection: Bool
   /// The status, if answered.
   public var status: Int
   /// The wait that the target asked for, already parsed; nil if it asked for none. A wait shorter than the backoff
@@ -26,11 +29,12 @@ public struct AttemptEnd: Sendable, Hashable {
   public init(
     outcome: OutcomeClass, status: Int = 0, retryAfter: Duration? = nil, directive: RetryDirective? = nil,
     attempts: Int, startedAt: Timestamp, waits: WaitHistory = .none, mayHaveLeft: Bool = false,
-    mayBeProcessing: Bool = false
+    mayBeProcessing: Bool = false, isOnUsedConnection: Bool = false
   ) {
     self.outcome = outcome
     self.mayHaveLeft = mayHaveLeft
     self.mayBeProcessing = mayBeProcessing
+    self.isOnUsedConnection = isOnUsedConnection
     self.status = status
     self.retryAfter = retryAfter
     self.directive = directive

@@ -24,6 +24,10 @@ extension RetryPolicy {
     case .answered where (200...299).contains(end.status): return (.success, .success)
     case .answered where end.directive == .stop: return (.permanent, .targetStops)
     case .answered where stopOn.contains(end.status): return (.permanent, .statusStops)
+    // What was sent when the connection was given up does not show that the request was not executed.
+    case .answered
+    where end.status == 408 && end.isOnUsedConnection && retryOn.network != .always && end.directive != .retry:
+      return (.permanent, .statusNotRetryable)
     case .answered:
       let isListed =
         retryOn.statuses.contains(end.status)

@@ -133,7 +133,9 @@ final class AttemptCredentials: Sendable {
       return state.lastFetch
     }
     do throws(TokenFault) {
-      return .send(try TokenRequest.request(credential.content, id: id, at: now))
+      var request = try TokenRequest.request(credential.content, id: id, at: now)
+      request.group = credential.key.hashValue
+      return .send(request)
     } catch {
       state.withLock { $0.fetches[id] = nil }
       return .ask(fetched(credential, .failure(error), at: now))

@@ -153,10 +153,27 @@ final class AttemptLane: @unchecked Sendable {
       id: UInt64(call.id.rawValue), url: head.url, method: spec.method, headers: head.fields, body: call.body,
       source: bodies.source(of: call), timeout: start.timeout, captureLimit: spec.captureLimit,
       maxRedirects: spec.maxRedirects, tls: start.tls)
+    request.group = Self.group(of: start)
     if spec.maxRedirects > 0 { request.secretHeaders = redaction.headers + spec.redactedHeaders }
     if call.kind == .webhook { endpoints.began(request.id, to: spec.target, at: head.url) }
     return request
   }
+
+  /// The requests with which one shares connections: those of the same namespace with the same credential, a stored one or
+  /// one of the call's own.
+  private static func group(of start: AttemptStart) -> Int {
+    var hasher = Hasher()
+    hasher.combine(start.call.spec.namespace)
+    hasher.combine(start.credential)
+    for field in start.call.spec.headers
+    where field.isNamed("authorization") || field.isNamed("cookie") || field.isNamed("x-api-key") {
+      hasher.combine(field)
+    }
+    return hasher.finalize()
+  }
+
+  /// How many kept connections were not used again because of what was found on them before.
+  var abandonedConnections: Int { transport?.abandonedConnections ?? 0 }
 
   // MARK: Credentials
 

@@ -79,7 +79,7 @@ final class Metrics: Sendable {
   /// - Parameter sampling: Which calls without a client's trace have one.
   func families(
     _ report: EngineReport, version: String, store: String, clockOffset: Duration = .zero, clockError: Duration = .zero,
-    waits: Int = 0, sampling: TraceSampling = .none
+    waits: Int = 0, abandonedConnections: Int = 0, sampling: TraceSampling = .none
   ) -> [MetricFamily] {
     let counts = counts.withLock { $0 }
     var build = MetricFamily(
@@ -107,6 +107,10 @@ final class Metrics: Sendable {
       CallDurationFigures(report.durations, sampling: sampling).family,
       attempts,
       MetricFamily("redial_attempts_in_flight", .gauge, "Attempts in flight.", report.inFlight),
+      MetricFamily(
+        "redial_connections_abandoned_total", .counter,
+        "Kept connections to targets that were not used again, because the target had sent something or ended them.",
+        abandonedConnections),
       MetricFamily("redial_waiting_clients", .gauge, "Clients that wait for a call to end.", waits),
       MetricFamily("redial_backlog_calls", .gauge, "Calls that have not ended.", report.unfinished),
       MetricFamily(

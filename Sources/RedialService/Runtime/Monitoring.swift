@@ -7,6 +7,7 @@ struct Monitoring: Sendable {
   let engine: EngineLane
   let queries: Queries
   let metrics: Metrics
+  let attempts: AttemptLane
   let clock: Clock
   let ends: EndTable
   let deadlines: DeadlineWatch
@@ -41,7 +42,7 @@ struct Monitoring: Sendable {
   private func families(of report: EngineReport) -> [MetricFamily] {
     metrics.families(
       report, version: redialVersion, store: storeKind, clockOffset: clock.offset, clockError: clock.error,
-      waits: ends.waiting, sampling: sampling)
+      waits: ends.waiting, abandonedConnections: attempts.abandonedConnections, sampling: sampling)
       + [deadlines.family, forecastWatch.family] + storeWatch.families + (spans?.families ?? [])
       + ProcessFigures.families
   }

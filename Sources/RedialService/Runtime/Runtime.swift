@@ -96,10 +96,6 @@ final class Runtime: Sendable {
     let forecasting = Forecasting(settings.forecasts, targets, clock)
     (self.deadlines, self.housekeeping) = (deadlines, housekeeping)
     (self.targets, self.forecasting) = (targets, forecasting)
-    monitoring = Monitoring(
-      engine: engine, queries: queries, metrics: metrics, clock: clock, ends: ends, deadlines: deadlines,
-      forecastWatch: forecasting.watch, storeWatch: housekeeping.watch, spans: spans,
-      sampling: spans == nil ? .none : sampling, storeKind: sharing == nil ? "sqlite" : "postgresql")
 
     let waiting = ReplyTables()
     let calls = CallAnswers(
@@ -142,6 +138,10 @@ final class Runtime: Sendable {
       endpoints.act(on: known.ended(ended.results, at: clock.now))
       engine.postInPlace(ended.events)
     }
+    monitoring = Monitoring(
+      engine: engine, queries: queries, metrics: metrics, attempts: attempts, clock: clock, ends: ends,
+      deadlines: deadlines, forecastWatch: forecasting.watch, storeWatch: housekeeping.watch, spans: spans,
+      sampling: spans == nil ? .none : sampling, storeKind: sharing == nil ? "sqlite" : "postgresql")
     if let instances, let forwarding = settings.engine.forwarding {
       forwards = try ForwardLane(
         instances.link, clock: clock, patience: forwarding.patience, largest: settings.maxDescriptorBytes

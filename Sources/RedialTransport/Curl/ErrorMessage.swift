@@ -14,6 +14,9 @@ struct ErrorMessage: ~Copyable {
 
   deinit { buffer.deallocate() }
 
+  /// Whether libcurl has given no reason for a failure.
+  var isEmpty: Bool { buffer.pointee == 0 }
+
   /// Forgets the message of the request before.
   func clear() { buffer.pointee = 0 }
 

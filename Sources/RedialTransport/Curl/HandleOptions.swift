@@ -17,6 +17,11 @@ struct HandleOptions: ~Copyable {
   private var timeout = -1
   private var connectTimeout = -1
   private var addressTime = 0
+  /// Whether the request gets a connection of its own, and whether none after it may use its connection.
+  private var (isAlone, isLast) = (false, false)
+  /// Whether libcurl says what it does.
+  private var isHeard = false
+  private var scope: UInt32 = 0
   /// Whether libcurl decompresses responses.
   private(set) var isInflating = false
   /// The TLS settings of the target that the handle last called.
@@ -46,6 +51,44 @@ struct HandleOptions: ~Copyable {
 
   /// Like libcurl's parsing of a URL that is given as text, with `CURLOPT_PATH_AS_IS`.
   private static let urlReading = UInt32(CURLU_GUESS_SCHEME | CURLU_NON_SUPPORT_SCHEME | CURLU_PATH_AS_IS)
+
+  /// Sets whether the request may use a connection that has served before, and which.
+  ///
+  /// - Parameter group: Those of one group. libcurl is told a scope of addresses, and keeps connections of different ones
+  ///   apart; the system reads it only with link-local addresses, which are never called.
+  mutating func setReuse(isAllowed: Bool, by group: Int) -> CURLcode {
+    let scope = UInt32(truncatingIfNeeded: group)
+    var code = CURLE_OK
+    if isAllowed == isAlone {
+      code = redial_curl_set_long(handle, CURLOPT_FRESH_CONNECT, isAllowed ? 0 : 1)
+      if code == CURLE_OK { isAlone = !isAllowed }
+    }
+    if code == CURLE_OK, isLast {
+      code = redial_curl_set_long(handle, CURLOPT_FORBID_REUSE, 0)
+      if code == CURLE_OK { isLast = false }
+    }
+    if code == CURLE_OK, isHeard {
+      code = redial_curl_set_long(handle, CURLOPT_VERBOSE, 0)
+      if code == CURLE_OK { isHeard = false }
+    }
+    if code == CURLE_OK, scope != self.scope {
+      code = redial_curl_set_long(handle, CURLOPT_ADDRESS_SCOPE, Int(scope))
+      if code == CURLE_OK { self.scope = scope }
+    }
+    return code
+  }
+
+  /// Makes libcurl say what it does about the current request.
+  mutating func listen() {
+    guard !isHeard else { return }
+    isHeard = redial_curl_set_long(handle, CURLOPT_VERBOSE, 1) == CURLE_OK
+  }
+
+  /// Makes the current request the last one on its connection.
+  mutating func forbidReuse() {
+    guard !isLast else { return }
+    isLast = redial_curl_set_long(handle, CURLOPT_FORBID_REUSE, 1) == CURLE_OK
+  }
 
   /// Sets the method, and whether the request has content.
   mutating func setMethod(_ method: String, hasContent: Bool) -> CURLcode {

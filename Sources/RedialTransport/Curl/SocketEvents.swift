@@ -18,6 +18,8 @@ final class SocketEvents {
   private var deadline = Int64.max
   /// By descriptor.
   private var sockets: [Socket] = []
+  /// The connections whose sockets these are.
+  var connections = Connections()
 
   /// The events of a socket for which libcurl waits, and those that the kernel watches.
   private struct Socket {
@@ -73,6 +75,7 @@ final class SocketEvents {
   /// A socket is closed, which also removes it from the kernel's watch.
   private func closed(_ descriptor: Int32) {
     if descriptor < sockets.count { sockets[Int(descriptor)] = Socket() }
+    connections.remove(descriptor)
     close(descriptor)
   }
 

@@ -15,6 +15,8 @@ struct Dialling {
   private(set) var allowed = 0
   /// Why this side had no socket for the last allowed address; 0 if it had one.
   private(set) var localError: Int32 = 0
+  /// The sockets that were opened.
+  private(set) var sockets: [Int32] = []
   private var url = ""
   /// Whether the target is called with TLS.
   private(set) var isSecure = false
@@ -33,6 +35,7 @@ struct Dialling {
     refusal = nil
     allowed = 0
     localError = 0
+    if !sockets.isEmpty { sockets = [] }
     // A proxy resolves the name itself, so it cannot be checked here.
     guard isProxied, let policy, let origin = try? TargetURL(url).origin else { return true }
     refusal = policy.refusal(ofOrigin: origin)
@@ -59,7 +62,10 @@ struct Dialling {
     let opened = socket(destination.pointee.family, kind, destination.pointee.protocol)
     // libcurl does not report why there was none.
     localError = opened < 0 ? errno : 0
-    if opened >= 0 { allowed += 1 }
+    if opened >= 0 {
+      allowed += 1
+      sockets.append(opened)
+    }
     return opened
   }
 

@@ -8,6 +8,8 @@ struct Course {
   private(set) var sends = 0
   /// Whether it used a connection that had served before.
   private(set) var isReused = false
+  /// Whether it was to be sent on a connection that it may not use, and was not.
+  private(set) var isConnectionAbandoned = false
   /// The number of redirects that were followed.
   private(set) var redirects = 0
   /// How much time the current request had when it was prepared.
@@ -29,7 +31,7 @@ struct Course {
   /// Begins another request of the attempt.
   mutating func beginRequest(within timeLimit: Duration) {
     generation += 1
-    (sends, isReused) = (0, false)
+    (sends, isReused, isConnectionAbandoned) = (0, false, false)
     self.timeLimit = timeLimit
   }
 
@@ -43,6 +45,19 @@ struct Course {
     return sends == 1
   }
 
+  /// Notes that the request may not be sent on the connection that was chosen.
+  mutating func abandonConnection() { isConnectionAbandoned = true }
+
+  /// Begins the current request again, which was not sent.
+  ///
+  /// - Returns: The time for it; nil if there is none.
+  mutating func startOver(after elapsed: Int, of timeout: Duration) -> Duration? {
+    let left = timeout - .microseconds(earlier + elapsed)
+    guard left > .zero else { return nil }
+    earlier += elapsed
+    return left
+  }
+
   /// Follows a redirect, if there is time for another request.
   ///
   /// - Parameters:
@@ -50,10 +65,8 @@ struct Course {
   ///   - timeout: The time of the whole attempt.
   /// - Returns: The time for the next request; nil if there is none, and the attempt ends with this one.
   mutating func follow(after elapsed: Int, of timeout: Duration) -> Duration? {
-    let left = timeout - .microseconds(earlier + elapsed)
-    guard left > .zero else { return nil }
-    earlier += elapsed
-    redirects += 1
+    let left = startOver(after: elapsed, of: timeout)
+    if left != nil { redirects += 1 }
     return left
   }
 

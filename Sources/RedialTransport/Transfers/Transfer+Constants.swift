@@ -54,10 +54,20 @@ extension Transfer {
           ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
       },
       redial_curl_set_pointer(handle, CURLOPT_SEEKDATA, me),
-      redial_curl_set_gate(handle) { transfer, _, _, _, _ in
-        Transfer.with(transfer) { $0.maySend() } == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+      redial_curl_set_gate(handle) { transfer, remote, local, remotePort, localPort in
+        guard let remote, let local else { return CURL_PREREQFUNC_ABORT }
+        let ends = Connections.Ends(
+          local: (UnsafePointer(local), localPort), remote: (UnsafePointer(remote), remotePort))
+        return Transfer.with(transfer) { $0.maySend(on: ends) } == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
       },
       redial_curl_set_pointer(handle, CURLOPT_PREREQDATA, me),
+      redial_curl_set_listener(handle) { _, kind, text, count, transfer in
+        if kind == CURLINFO_TEXT, let text {
+          Transfer.with(transfer) { $0.hear(UnsafeRawBufferPointer(start: text, count: count)) }
+        }
+        return 0
+      },
+      redial_curl_set_pointer(handle, CURLOPT_DEBUGDATA, me),
       redial_curl_set_dialer(handle) { transfer, _, destination in
         guard let transfer = Transfer.take(transfer), let destination else { return CURL_SOCKET_BAD }
         transfer.skipPruning()

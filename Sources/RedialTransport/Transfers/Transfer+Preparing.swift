@@ -18,17 +18,25 @@ extension Transfer {
   }
 
   /// Prepares one request of an attempt.
-  func prepare(_ hop: Hop, timeout: Duration) -> CURLcode {
+  ///
+  /// - Parameter isAlone: Whether it gets a connection of its own.
+  func prepare(_ hop: Hop, timeout: Duration, isAlone: Bool = false) -> CURLcode {
+    guard renewHandle() else { return CURLE_OUT_OF_MEMORY }
     course.beginRequest(within: timeout)
+    let contentSize = hop.source?.size ?? hop.body.count
+    exchange = Exchange(hop.method, contentSize: hop.method == "HEAD" ? 0 : contentSize)
     upload.beginChecks()
     naming.begin()
     message.clear()
     received.begin()
     guard dialling.begin(hop.url) else { return CURLE_COULDNT_CONNECT }
-    let inflates = lines.set(hop.headers, contentBytes: hop.source?.size ?? hop.body.count)
+    let inflates = lines.set(hop.headers, contentBytes: contentSize)
     received.mayInflate = inflates && hop.method != "HEAD"
     var code = options.setInflating(inflates)
     if code == CURLE_OK { code = options.setURL(hop.url) }
+    if code == CURLE_OK {
+      code = options.setReuse(isAllowed: !isAlone, by: LibCurl.needs.separates ? request.group : 0)
+    }
     if code == CURLE_OK { code = setMethod(hop.method, hop.body, hop.source) }
     if code == CURLE_OK { code = redial_curl_set_headers(handle, lines.first) }
     if code == CURLE_OK { code = setTimeouts(after: .zero) }

@@ -4,9 +4,33 @@ internal import CCurl
 extension Transfer {
   /// Whether the request may be sent: only once. If a reused connection fails before the response, libcurl would send
   /// the request again on a new one, whatever its method; but only the policy may decide whether that is safe.
-  func maySend() -> Bool {
+  func maySend(on ends: Connections.Ends) -> Bool {
     skipPruning()
-    return course.send(isReused: dialling.allowed == 0)
+    let isReused = dialling.allowed == 0
+    guard let events else { return course.send(isReused: isReused) }
+    // Also for a request that is not sent: another may be, on this connection.
+    let connection =
+      isReused ? events.connections[ends] : events.connections.add(ends, among: dialling.sockets, group: request.group)
+    guard course.sends == 0 else {
+      noteRepetition()
+      return course.send(isReused: isReused)
+    }
+    guard !isReused || isFit(connection) else {
+      options.forbidReuse()
+      course.abandonConnection()
+      return false
+    }
+    exchange.connection = connection
+    connection?.use()
+    listen(to: connection)
+    return course.send(isReused: isReused)
+  }
+
+  /// Whether the request may be sent on a connection that has served before.
+  private func isFit(_ connection: Connection?) -> Bool {
+    let needs = LibCurl.needs
+    guard let connection else { return !needs.looks && !needs.separates }
+    return (!needs.separates || connection.group == request.group) && (!needs.looks || connection.isQuiet)
   }
 
   /// Passes the next piece of the body to libcurl.
@@ -19,7 +43,41 @@ extension Transfer {
   func receiveHead(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
     guard let bytes, count > 0 else { return count }
     let line = UnsafeRawBufferPointer(start: bytes, count: count)
+    guard !takeFraming(line) else { return 0 }
     return received.takeHead(line, atMost: configuration.maxResponseHeaderBytes) ? count : 0
+  }
+
+  /// Takes from a line of the head what it means for the connection.
+  ///
+  /// - Returns: Whether the response is to something else.
+  private func takeFraming(_ line: UnsafeRawBufferPointer) -> Bool {
+    guard !exchange.framing.isHeadWhole else { return false }
+    let isFirst = received.headBytes == 0
+    exchange.framing.take(line)
+    guard exchange.framing.isHTTP1 else { return false }
+    if isFirst {
+      exchange.connection?.hasSpokenHTTP1 = true
+      exchange.isForeign = course.isReused && hasOvertaken()
+      if exchange.isForeign { return true }
+    }
+    // A response before the end of its request: the target may read the rest of it as another one.
+    let framing = exchange.framing
+    if framing.isHeadWhole, framing.isDoubtful || uploaded < exchange.contentSize { options.forbidReuse() }
+    return false
+  }
+
+  /// Whether the response has begun before any of the request can have arrived.
+  ///
+  /// A piecewise body within TLS is left out: there, the system's bytes are more than those that are counted.
+  private func hasOvertaken() -> Bool {
+    guard let connection = exchange.connection, !dialling.isSecure || !upload.isPiecewise else { return false }
+    let head = redial_curl_get_long(handle, CURLINFO_REQUEST_SIZE)
+    return connection.hasUnseen(upload.isPiecewise ? head + uploaded : head)
+  }
+
+  /// How many bytes of the body were sent.
+  private var uploaded: Int {
+    exchange.contentSize == 0 ? 0 : Int(redial_curl_get_offset(handle, CURLINFO_SIZE_UPLOAD_T))
   }
 
   func receiveBody(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {

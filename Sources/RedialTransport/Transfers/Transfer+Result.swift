@@ -59,6 +59,7 @@ extension Transfer {
       wasRepeated: course.sends > 1,
       wasEnough: received.wasEnough, hasOversizedHead: received.hasOversizedHead,
       isHeadWhole: received.isHeadWhole, isContradictory: received.isContradictory,
+      isRefused: isRefused, isForeign: exchange.isForeign,
       refusal: dialling.allowed == 0 && !isStarved ? dialling.refusal : nil,
       hasBeenAnswered: course.hasBeenAnswered,
       verification: hasFailed ? redial_curl_get_long(handle, CURLINFO_SSL_VERIFYRESULT) : 0,

@@ -7,7 +7,9 @@ internal import RedialModel
 /// Not `Sendable`: it belongs to the thread that drives its transfer. The accesses that the run time does not check are of
 /// that thread, and none lasts while libcurl runs, which could call back.
 final class Transfer {
-  let handle: UnsafeMutableRawPointer
+  @exclusivity(unchecked) private(set) var handle: UnsafeMutableRawPointer
+  /// Whether the handle has served a request.
+  @exclusivity(unchecked) private var isUsed = false
   let configuration: TransportConfiguration
   /// Is informed when sockets are opened and closed; nil if nobody waits for them.
   let events: SocketEvents?
@@ -23,6 +25,7 @@ final class Transfer {
   @exclusivity(unchecked) var naming = Naming()
   @exclusivity(unchecked) var upload = Upload()
   @exclusivity(unchecked) var received: Received
+  @exclusivity(unchecked) var exchange = Exchange()
   @exclusivity(unchecked) var course = Course()
   @exclusivity(unchecked) var remote = RemoteAddress()
   /// Whether libcurl has the transfer.
@@ -52,6 +55,22 @@ final class Transfer {
 
   // First of all: the memory that libcurl has from the other properties is freed after this.
   deinit { curl_easy_cleanup(handle) }
+
+  /// Gives the next request a handle that has served no other, if this libcurl needs it. The transfer is not in flight.
+  ///
+  /// - Returns: False if libcurl is out of memory.
+  func renewHandle() -> Bool {
+    guard isUsed, LibCurl.needs.freshHandles else {
+      isUsed = true
+      return true
+    }
+    guard let fresh = curl_easy_init() else { return false }
+    // First of all, as in `deinit`.
+    curl_easy_cleanup(handle)
+    handle = fresh
+    options = HandleOptions(handle: fresh)
+    return setConstants()
+  }
 
   static func take(_ pointer: UnsafeMutableRawPointer?) -> Transfer? {
     pointer.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }

@@ -26,6 +26,10 @@ struct TransferEnd {
   var isHeadWhole = true
   /// Whether the response has two lengths that differ (RFC 9112 §6.3).
   var isContradictory = false
+  /// Whether the target has said that it has not processed the request (RFC 9113 §8.7).
+  var isRefused = false
+  /// Whether what arrived was to something else than the request.
+  var isForeign = false
   /// Why the egress policy refused every address that was found; nil if it allowed one, or none was found.
   var refusal: EgressPolicy.Refusal?
   /// Whether a redirect was followed before: then something was sent, and may have been executed.
@@ -56,7 +60,8 @@ struct TransferEnd {
     if code == CURLE_OK || wasEnough { return isHeadWhole ? .answered : .maybeSent }
     if refusal != nil { return .blocked }
     if bodyFault != nil { return .localFault }
-    if wasRepeated || hasOversizedHead || isContradictory { return .maybeSent }
+    if isRefused { return .notSent }
+    if wasRepeated || hasOversizedHead || isContradictory || isForeign { return .maybeSent }
     switch code {
     case CURLE_OUT_OF_MEMORY where requestSize == 0: return .localFault
     case CURLE_COULDNT_CONNECT where Self.isLocal(systemError): return .localFault
@@ -111,6 +116,10 @@ struct TransferEnd {
   }
 
   private var description: (code: String, sentence: String) {
+    if isRefused { return ("requestRefused", "The target has not processed the request, and says so") }
+    if isForeign {
+      return ("responseInvalid", "What arrived on the connection began before the request, so it is no response to it")
+    }
     if wasRepeated { return ("connectionClosed", "The target closed a kept connection when the request was sent") }
     if isContradictory { return ("responseInvalid", "The response has two different lengths") }
     if hasOversizedHead || (code == CURLE_OUT_OF_MEMORY && requestSize > 0) {

@@ -1,6 +1,7 @@
 internal import CCurl
 internal import RedialLanes
 internal import RedialModel
+internal import Synchronization
 
 /// The thread of a transport: libcurl's multi interface, which receives messages from a mailbox.
 ///
@@ -59,6 +60,9 @@ final class TransferLoop: @unchecked Sendable {
   /// Distinguishes the bodies that are being read.
   var bodyTicket: UInt64 = 0
   private var isStopping = false
+  /// How many kept connections were not used, because something was there to be read, they had ended, or they were of
+  /// another group.
+  let abandonedConnections = Atomic(0)
 
   /// Maximum number of idle handles that are kept.
   private static let maximumIdle = 256
@@ -202,22 +206,41 @@ final class TransferLoop: @unchecked Sendable {
   /// Follows the redirect of an attempt, if it may.
   private func follow(_ transfer: Transfer, _ code: CURLcode) -> Bool {
     guard transfer.request.maxRedirects > 0 else { return false }
-    let request = transfer.request
-    let hop =
-      hops[request.id]
-      ?? Hop(
-        url: request.url, method: request.method, headers: request.headers, body: request.body, source: request.source)
-    guard let (next, timeout) = transfer.next(after: code, hop) else { return false }
-    hops[request.id] = next
+    guard let (next, timeout) = transfer.next(after: code, hop(of: transfer)) else { return false }
+    hops[transfer.id] = next
     curl_multi_remove_handle(multi, transfer.handle)
     transfer.isInFlight = false
     readAgain(next, with: transfer)
-    let prepared = add(transfer, transfer.prepare(next, timeout: timeout))
-    guard prepared != CURLE_OK else { return true }
-    results.append((transfer.id, transfer.result(prepared)))
+    resume(transfer, transfer.prepare(next, timeout: timeout))
+    return true
+  }
+
+  /// The current request of an attempt.
+  private func hop(of transfer: Transfer) -> Hop {
+    let request = transfer.request
+    return hops[request.id]
+      ?? Hop(
+        url: request.url, method: request.method, headers: request.headers, body: request.body, source: request.source)
+  }
+
+  /// Sends a request on a connection of its own: it was not sent on the one that libcurl had chosen.
+  private func startOver(_ transfer: Transfer) {
+    abandonedConnections.add(1, ordering: .relaxed)
+    guard let left = transfer.course.startOver(after: transfer.elapsed, of: transfer.request.timeout) else {
+      return end(transfer, CURLE_OPERATION_TIMEDOUT)
+    }
+    curl_multi_remove_handle(multi, transfer.handle)
+    transfer.isInFlight = false
+    resume(transfer, transfer.prepare(hop(of: transfer), timeout: left, isAlone: true))
+  }
+
+  /// Starts another request of an attempt, if it could be prepared.
+  private func resume(_ transfer: Transfer, _ prepared: CURLcode) {
+    let code = add(transfer, prepared)
+    guard code != CURLE_OK else { return }
+    results.append((transfer.id, transfer.result(code)))
     forget(transfer)
     keep(transfer)
-    return true
   }
 
   private func cancel(_ id: UInt64) {
@@ -244,6 +267,8 @@ final class TransferLoop: @unchecked Sendable {
       guard let transfer = Transfer.take(redial_curl_get_private(handle)), transfer.isInFlight else { continue }
       if transfer.naming.isWanted {
         awaitName(transfer)
+      } else if transfer.course.isConnectionAbandoned {
+        startOver(transfer)
       } else if !follow(transfer, code) {
         end(transfer, code)
       }

@@ -42,6 +42,20 @@ struct RetryDecisionTests {
     }
   }
 
+  @Test("408 on a used connection does not show that a request was not executed")
+  func lateTimeout() {
+    func decision(_ conditions: RetryConditions, _ status: Int, told: RetryDirective? = nil) -> RetryDecision {
+      var random = RandomSource(seed: 1)
+      let end = AttemptEnd(
+        outcome: .answered, status: status, directive: told, attempts: 1, startedAt: Self.start,
+        isOnUsedConnection: true)
+      return RetryPolicy(retryOn: conditions).decide(end, at: Self.start, using: &random)
+    }
+    #expect(decision(.nonIdempotent, 408).rule == .statusNotRetryable)
+    #expect(isRetry(decision(.idempotent, 408)) && isRetry(decision(.nonIdempotent, 429)))
+    #expect(isRetry(decision(.nonIdempotent, 408, told: .retry)))
+  }
+
   @Test("stopOn has precedence over retryOn")
   func stopOn() {
     let policy = RetryPolicy(

@@ -1,0 +1,109 @@
+internal import Glibc
+
+/// A connection that libcurl has.
+///
+/// Not `Sendable`: it belongs to the thread that drives the transfers.
+final class Connection {
+  /// Its socket; nil once that is closed.
+  fileprivate(set) var socket: Int32?
+  /// The group of the requests that may use it, see `TransportRequest.group`.
+  let group: Int
+  /// How many requests were about to be sent on it.
+  private(set) var uses = 0
+  /// Whether a response on it was in HTTP/1.
+  var hasSpokenHTTP1 = false
+  /// The last stream that the target was going to process, if it has said so (RFC 9113 §6.8).
+  var lastStream: Int?
+
+  init(socket: Int32, group: Int) {
+    self.socket = socket
+    self.group = group
+  }
+
+  /// Whether more than one request is or was on it.
+  var isShared: Bool { uses > 1 }
+
+  /// A request is about to be sent on it.
+  func use() { uses += 1 }
+
+  /// Whether a request may be sent on it, after others: nothing is there to be read, and it has not ended.
+  ///
+  /// libcurl uses an HTTP/1 connection again only after a response on it. On any other, which speaks HTTP/2, frames may
+  /// be there, and belong to nobody.
+  var isQuiet: Bool {
+    guard let socket else { return false }
+    var byte: UInt8 = 0
+    let count = recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+    if count > 0 { return !hasSpokenHTTP1 }
+    return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)
+  }
+
+  /// Whether the target's system has not acknowledged any byte of a request. A response that begins before is to
+  /// something else: what is sent after the request has arrived acknowledges it (RFC 9293 §3.10.7.4).
+  ///
+  /// - Parameter size: The bytes of the request that were passed to the system.
+  func hasUnseen(_ size: Int) -> Bool {
+    var pending: Int32 = 0
+    // SIOCOUTQ: what was sent, and is not acknowledged.
+    guard let socket, size > 0, ioctl(socket, UInt(TIOCOUTQ), &pending) == 0 else { return false }
+    return Int(pending) >= size
+  }
+}
+
+/// The connections that are open, by their two ends: before a request is sent, libcurl says no more of its connection.
+struct Connections {
+  private var byEnds: [Int: Connection] = [:]
+  /// The ends of a connection, by its socket.
+  private var ends: [Int32: Int] = [:]
+
+  /// Where a connection begins and ends, as libcurl gives it.
+  struct Ends {
+    var local: (address: UnsafePointer<CChar>, port: Int32)
+    var remote: (address: UnsafePointer<CChar>, port: Int32)
+
+    /// A number for them. No target can choose two that have the same: its seed is of this process.
+    fileprivate var number: Int {
+      var hasher = Hasher()
+      for (address, port) in [local, remote] {
+        hasher.combine(bytes: UnsafeRawBufferPointer(start: address, count: strlen(address)))
+        hasher.combine(port)
+      }
+      return hasher.finalize()
+    }
+  }
+
+  /// The connection with these ends; nil if it is not known.
+  subscript(ends: Ends) -> Connection? { byEnds[ends.number] }
+
+  /// Notes a new connection.
+  ///
+  /// - Parameter sockets: The sockets that were opened for it, of which one is connected from its local end.
+  mutating func add(_ new: Ends, among sockets: [Int32], group: Int) -> Connection? {
+    guard let socket = sockets.last(where: { Self.isConnected($0, fromPort: new.local.port) }) else { return nil }
+    let connection = Connection(socket: socket, group: group)
+    remove(socket)
+    ends[socket] = new.number
+    byEnds[new.number] = connection
+    return connection
+  }
+
+  /// A socket is closed.
+  mutating func remove(_ socket: Int32) {
+    guard let number = ends.removeValue(forKey: socket) else { return }
+    byEnds.removeValue(forKey: number)?.socket = nil
+  }
+
+  private static func isConnected(_ socket: Int32, fromPort port: Int32) -> Bool {
+    var storage = sockaddr_storage()
+    var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    return withUnsafeMutableBytes(of: &storage) { storage in
+      guard let base = storage.baseAddress else { return false }
+      let address = base.assumingMemoryBound(to: sockaddr.self)
+      guard getpeername(socket, address, &length) == 0 else { return false }
+      length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+      guard getsockname(socket, address, &length) == 0 else { return false }
+      // Both families have the port there.
+      return Int32(UInt16(bigEndian: base.loadUnaligned(fromByteOffset: 2, as: UInt16.self))) == port
+    }
+  }
+}

@@ -1,0 +1,52 @@
+internal import CCurl
+
+/// Requests that an HTTP/2 target has certainly not processed (RFC 9113 §8.7): their streams were refused, or come after
+/// the last one of its GOAWAY.
+///
+/// libcurl says so only to those who listen to it, in words that differ by version. Version 7 does not tell a refused
+/// stream from the end of a connection that others have used, so that is not taken for a refusal.
+extension Transfer {
+  /// Whether the target has said that it has not processed the request.
+  var isRefused: Bool {
+    guard dialling.isSecure, let connection = exchange.connection, course.sends > 0, received.headBytes == 0 else {
+      return false
+    }
+    if let stream = exchange.stream, let last = connection.lastStream, stream > last { return true }
+    return exchange.wasRefused
+  }
+
+  /// libcurl wants to send the request again. A request that got nothing was refused, or its connection was used by others
+  /// and has ended.
+  func noteRepetition() {
+    guard dialling.isSecure, let connection = exchange.connection, !connection.isShared, message.isEmpty else { return }
+    exchange.wasRefused = true
+  }
+
+  /// Makes libcurl say what happens on an HTTP/2 connection, from now on.
+  func listen(to connection: Connection?) {
+    if dialling.isSecure, connection?.hasSpokenHTTP1 == false { options.listen() }
+  }
+
+  /// Takes what libcurl says.
+  func hear(_ text: UnsafeRawBufferPointer) {
+    if let number = Self.number(after: "Using Stream ID: ", in: text) { exchange.stream = number }
+    if let number = Self.number(after: "last_stream=", in: text) {
+      exchange.connection?.lastStream = min(number, exchange.connection?.lastStream ?? number)
+    }
+    if Self.end(of: " refused by server", in: text) != nil { exchange.wasRefused = true }
+  }
+
+  private static func number(after words: StaticString, in text: UnsafeRawBufferPointer) -> Int? {
+    guard let end = end(of: words, in: text) else { return nil }
+    let digits = text[end...].prefix(10).prefix { $0 &- 0x30 < 10 }
+    return digits.isEmpty ? nil : digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+  }
+
+  private static func end(of words: StaticString, in text: UnsafeRawBufferPointer) -> Int? {
+    let wanted = UnsafeRawBufferPointer(start: words.utf8Start, count: words.utf8CodeUnitCount)
+    guard text.count >= wanted.count else { return nil }
+    return (0...text.count - wanted.count).first {
+      text[$0] == wanted[0] && text[$0..<$0 + wanted.count].elementsEqual(wanted)
+    }.map { $0 + wanted.count }
+  }
+}

@@ -1,0 +1,367 @@
+"""What a target sends ends no service, and answers no other call, on connections that served before."""
+
+import ssl
+import threading
+
+import pytest
+
+from processes import BOUND, NO_BREAKER, wait_until
+from raw_connections import (
+    CANCEL, INTERNAL_ERROR, REFUSED_STREAM, RawTarget, found, go_away, reset, response, speaking_http2)
+from test_target_tls import issuer
+
+QUICK = {"backoff": {"initial": "20ms", "max": "50ms"}, "maxAttempts": 3}
+ONCE = {"maxAttempts": 1}
+
+
+@pytest.fixture
+def raw(made):
+    def start(script, context=None, host="127.0.0.1"):
+        target = RawTarget(script, context, host)
+        made.append(target)
+        return target
+    return start
+
+
+@pytest.fixture
+def secure(tmp_path):
+    """A TLS context of a target, and the flag with which a service trusts it."""
+    issuer(tmp_path, "server")
+    def make(*protocols):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(tmp_path / "server.pem", tmp_path / "server.key")
+        if protocols:
+            context.set_alpn_protocols(list(protocols))
+        return context, f"--ca-file={tmp_path / 'server.pem'}"
+    return make
+
+
+FOLDED = {
+    "the first line": "HTTP/1.1 200 OK\r\n X-First: 1\r\nContent-Length: 2\r\n\r\nok",
+    "by a tab": "HTTP/1.1 200 OK\r\n\tX-First: 1\r\nContent-Length: 2\r\n\r\nok",
+    "only such lines": "HTTP/1.1 200 OK\r\n a\r\n\tb\r\n\r\n",
+    "blank lines": "HTTP/1.1 200 OK\r\n \r\nContent-Length: 2\r\n\r\nok",
+    "line feeds": "HTTP/1.1 200 OK\n X-First: 1\nContent-Length: 2\n\nok",
+    "no body": "HTTP/1.1 204 No Content\r\n X-First: 1\r\n\r\n",
+    "an interim answer": "HTTP/1.1 103 Early Hints\r\n Link: x\r\n\r\n" + response("ok"),
+    "after an interim answer": "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n x: 1\r\nContent-Length: 2\r\n\r\nok",
+    "a trailer": "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n x: 1\r\n\r\n",
+    "a redirect": "HTTP/1.1 302 Found\r\n x: 1\r\nLocation: /fine\r\nContent-Length: 0\r\n\r\n",
+    "a later line": "HTTP/1.1 200 OK\r\nX-First: 1\r\n 2\r\n\t3\r\nContent-Length: 2\r\n\r\nok",
+    "no name": "HTTP/1.1 200 OK\r\n: 1\r\n x\r\nContent-Length: 2\r\n\r\nok",
+    "a length": "HTTP/1.1 200 OK\r\nContent-Length:\r\n 2\r\n\r\nok",
+}
+
+
+def test_a_line_that_begins_with_a_blank_ends_no_service(redial, raw):
+    def script(connection):
+        while request := connection.request():
+            wanted = request.path[1:]
+            if wanted == "to-it":
+                connection.send("HTTP/1.1 302 Found\r\nLocation: /0\r\nX: 1\r\nContent-Length: 0\r\n\r\n")
+            else:
+                connection.send(response("fine") if wanted == "fine" else list(FOLDED.values())[int(wanted)])
+
+    target, service = raw(script), redial(*NO_BREAKER)
+    def get(path):
+        return service.ended(service.submit(
+            url=f"{target.url}/{path}", method="GET", policy=ONCE | {"attemptTimeout": "2s"}, redirects={"max": 3}))
+    # Each on a handle that has read fields before, and on one that was redirected.
+    for place in range(len(FOLDED)):
+        assert get("fine")["state"] == "succeeded"
+        assert get(place)["finishedAt"], list(FOLDED)[place]
+    assert get("to-it")["finishedAt"]
+    assert service.process.poll() is None and get("fine")["response"]["body"] == "fine"
+
+
+def test_the_receiver_of_a_callback_ends_no_service(redial, raw, receiver):
+    def script(connection):
+        while request := connection.request():
+            connection.send(FOLDED["the first line"] if request.path == "/folded" else response("fine"))
+
+    hook, target, service = raw(script), receiver(), redial(*NO_BREAKER)
+    for path in ("/fine", "/folded", "/fine", "/folded"):
+        service.ended(service.submit(url=target.url, callback={"url": hook.url + path, "events": ["call.succeeded"]}))
+        hook.next()
+    # Another call of the same process ends as usual.
+    assert service.ended(service.submit(url=target.url))["state"] == "succeeded"
+    assert service.process.poll() is None
+
+
+LATE = {
+    "a response": "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nstale",
+    "two": response("one") + response("two"),
+    "a part of one": "HTTP/1.1 200 OK\r\nContent-Le",
+    "an interim one": "HTTP/1.1 103 Early Hints\r\n\r\n",
+    "one that ends the connection": "HTTP/1.1 408 Request Time-out\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
+    "the end of chunks": "0\r\n\r\n",
+    "the rest of a body": "more of it",
+    "an empty line": "\r\n",
+    "one byte": "H",
+}
+
+
+def late_target(raw, first, late, context=None, ends=False):
+    """Answers `/first`, and sends something else when `tell()` is called; each other request is answered with its path."""
+    go, gone = threading.Event(), threading.Event()
+
+    def script(connection):
+        while request := connection.request():
+            if request.path == "/first":
+                connection.send(first)
+                assert go.wait(BOUND)
+                connection.send(late)
+                if ends:
+                    connection.sock.shutdown(1)
+                gone.set()
+            else:
+                connection.answer(request.path)
+
+    def tell():
+        go.set()
+        assert gone.wait(BOUND)
+    target = raw(script, context)
+    target.tell = tell
+    return target
+
+
+def assert_own_answers(service, target, **more):
+    """A call after the first, and another one, are answered as they are meant, and executed once."""
+    service.ended(service.submit(url=target.url + "/first", policy=ONCE, **more))
+    target.tell()
+    for path in ("/second", "/third"):
+        call = service.ended(service.submit(url=target.url + path, idempotent=False, policy=QUICK, **more))
+        assert (call["state"], call["attemptCount"], call["response"]["body"]) == ("succeeded", 1, path), call
+    assert [r.path for r in target.requests] == ["/first", "/second", "/third"]
+    # What is behind a good connection stays with it.
+    assert [r.connection for r in target.requests] == [0, 1, 1]
+
+
+@pytest.mark.parametrize("late", LATE)
+@pytest.mark.parametrize("first", ["HTTP/1.1 204 No Content\r\n\r\n", response("first")], ids=["204", "200"])
+def test_bytes_on_an_idle_connection_answer_no_call(redial, raw, first, late):
+    service, target = redial(), late_target(raw, first, LATE[late])
+    assert_own_answers(service, target)
+    assert service.metrics()["redial_connections_abandoned_total"] == 1
+
+
+def test_bytes_before_the_end_of_an_idle_connection_answer_no_call(redial, raw):
+    service = redial()
+    for late in LATE.values():
+        assert_own_answers(service, late_target(raw, response("first"), late, ends=True))
+
+
+def test_bytes_on_an_idle_connection_in_tls_answer_no_call(redial, raw, secure):
+    context, flag = secure()
+    service = redial(flag)
+    for late in LATE.values():
+        assert_own_answers(service, late_target(raw, response("first"), late, context))
+
+
+def test_bytes_on_an_idle_connection_answer_no_callback(redial, raw, receiver):
+    hook, target, service = late_target(raw, response("first"), LATE["a response"]), receiver(), redial(*NO_BREAKER)
+    for path in ("/first", "/second"):
+        service.ended(service.submit(url=target.url, callback={"url": hook.url + path, "events": ["call.succeeded"]}))
+        count = 1 if path == "/first" else 2
+        wait_until(
+            lambda: len(service("GET", "/v1/calls?kind=webhook&state=succeeded").json["data"]) == count, "it is delivered")
+        if path == "/first":
+            hook.tell()
+    webhooks = service("GET", "/v1/calls?kind=webhook&state=succeeded").json["data"]
+    assert [w["attemptCount"] for w in webhooks] == [1, 1]
+    assert [(r.path, r.connection) for r in hook.requests] == [("/first", 0), ("/second", 1)]
+
+
+# Whether the connection is used again, for each first response.
+ENDS = {
+    "a length": (True, "GET", "200 OK\r\nContent-Length: 2\r\n\r\nok"),
+    "no content": (True, "GET", "204 No Content\r\n\r\n"),
+    "no content, of no bytes": (True, "GET", "204 No Content\r\nContent-Length: 0\r\n\r\n"),
+    "chunks": (True, "GET", "200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"),
+    "chunks with a trailer": (True, "GET", "200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nx: 1\r\n\r\n"),
+    "not modified": (True, "GET", "304 Not Modified\r\nETag: x\r\n\r\n"),
+    "an interim answer": (True, "GET", "103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
+    "a redirect": (True, "GET", "302 Found\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n"),
+    "line feeds": (True, "GET", "200 OK\nContent-Length: 2\n\nok"),
+    "HEAD": (True, "HEAD", "200 OK\r\nX: 1\r\n\r\n"),
+    "POST": (True, "POST", "200 OK\r\nContent-Length: 2\r\n\r\nok"),
+    "no content, in chunks": (False, "GET", "204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n"),
+    "no content, with a length": (False, "GET", "204 No Content\r\nContent-Length: 5\r\n\r\n"),
+    "not modified, with a length": (False, "GET", "304 Not Modified\r\nContent-Length: 5\r\n\r\n"),
+    "not modified, in chunks": (False, "GET", "304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n"),
+    "HEAD, with a length": (False, "HEAD", "200 OK\r\nContent-Length: 5\r\n\r\n"),
+    "HEAD, in chunks": (False, "HEAD", "200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"),
+    "an interim answer with a length": (
+        False, "GET", "103 Early Hints\r\nContent-Length: 5\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
+    "chunks and a length": (
+        False, "GET", "200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"),
+    "two lengths": (False, "GET", "200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nok"),
+    "a list of lengths": (False, "GET", "200 OK\r\nContent-Length: 2, 2\r\n\r\nok"),
+    "two codings": (False, "GET", "200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"),
+    "a folded coding": (
+        False, "GET", "200 OK\r\nContent-Length: 2\r\nX: y\r\n Transfer-Encoding: chunked\r\n\r\nok"),
+    "a blank before the colon": (
+        False, "GET", "200 OK\r\nContent-Length: 2\r\nTransfer-Encoding : chunked\r\n\r\nok"),
+    "a lone CR": (False, "GET", "200 OK\r\nContent-Length: 2\r\nX: y\rTransfer-Encoding: chunked\r\n\r\nok"),
+    "more than its length": (False, "GET", "200 OK\r\nContent-Length: 2\r\n\r\nok and more"),
+    "it says so": (False, "GET", "200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"),
+}
+
+
+@pytest.mark.parametrize("first", ENDS)
+def test_no_request_follows_a_response_whose_end_is_in_doubt(redial, raw, first):
+    is_used_again, method, answer = ENDS[first]
+
+    def script(connection):
+        while request := connection.request():
+            connection.send(f"HTTP/1.1 {answer}" if request.path == "/first" else response(request.path))
+    target, service = raw(script), redial()
+    more = {"body": "content"} if method == "POST" else {}
+    service.ended(service.submit(url=target.url + "/first", method=method, policy=ONCE, **more))
+    call = service.ended(service.submit(url=target.url + "/second", policy=ONCE))
+    assert call["response"]["body"] == "/second"
+    assert [r.connection for r in target.requests] == ([0, 0] if is_used_again else [0, 1]), first
+
+
+def test_no_request_follows_an_answer_that_came_before_the_end_of_its_request(redial, raw):
+    size = 8 << 20
+
+    def script(connection):
+        while b"\r\n\r\n" not in connection.rest:
+            connection.rest += connection.sock.recv(4096)
+        head, _, connection.rest = connection.rest.partition(b"\r\n\r\n")
+        is_early = b"/first" in head
+        connection.send(response("early" if is_early else "second"))
+        connection.target.queue.put(connection.number)
+        if is_early:
+            connection.read(size)
+        connection.wait_for_end()
+    # More than the system takes before the target reads it.
+    target, service = raw(script), redial(f"--max-body-bytes={size}")
+    call = service.ended(service.submit(url=target.url + "/first", method="PUT", body="x" * size, policy=ONCE))
+    assert call["response"]["body"] == "early"
+    assert service.ended(service.submit(url=target.url + "/second", policy=ONCE))["response"]["body"] == "second"
+    assert [target.next(), target.next()] == [0, 1]
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_requests_of_two_credentials_share_no_connection(redial, raw, host):
+    def script(connection):
+        while connection.request():
+            connection.answer("ok")
+    target, service = raw(script, host=host), redial()
+    for name in ("ada", "bob"):
+        credential = {"type": "bearer", "token": name, "origins": [target.url]}
+        assert service("PUT", f"/v1/credentials/{name}", credential).status == 201
+    more = [{}, {"credential": "ada"}, {"credential": "bob"}, {"headers": {"Authorization": "Basic Y2FybA=="}},
+            {"headers": {"authorization": "Basic ZGF2ZQ=="}}, {"headers": {"Cookie": "session=eve"}}]
+    for _ in range(2):
+        for one in more:
+            assert service.ended(service.submit(url=target.url, policy=ONCE, **one))["state"] == "succeeded"
+    # Each has its own, and keeps it.
+    assert [r.connection for r in target.requests] == 2 * list(range(len(more)))
+
+
+def test_requests_of_two_namespaces_share_no_connection(redial, raw):
+    def script(connection):
+        while connection.request():
+            connection.answer("ok")
+    key = "the-admin-key-of-this-test"
+    target, service = raw(script), redial(env={"REDIAL_ADMIN_KEY": key})
+    service.credentials = {"authorization": f"Bearer {key}"}
+    keys = [key]
+    for namespace in ("east", "west"):
+        answer = service("POST", "/v1/keys", {"name": "k", "scopes": ["admin"], "namespace": namespace})
+        keys.append(answer.json["key"])
+    for _ in range(2):
+        for key in keys:
+            service.credentials = {"authorization": f"Bearer {key}"}
+            assert service.ended(service.submit(url=target.url, policy=ONCE))["state"] == "succeeded"
+    assert [r.connection for r in target.requests] == [0, 1, 2, 0, 1, 2]
+
+
+def test_408_on_a_used_connection_does_not_show_that_a_call_was_not_executed(redial, raw):
+    def script(connection):
+        served = 0
+        while connection.request():
+            connection.answer("", 408 if served else 200)
+            served += 1
+    target, service = raw(script), redial(*NO_BREAKER)
+
+    def call(path, idempotent):
+        return service.ended(service.submit(url=target.url + path, idempotent=idempotent, policy=QUICK))
+    assert call("/0", False)["state"] == "succeeded"
+    ended = call("/1", False)
+    assert (ended["state"], ended["failureReason"], ended["attemptCount"]) == ("failed", "notRetryable", 1), ended
+    assert ended["attempts"][0]["status"] == 408
+    # What may be executed twice is tried again, as is what was answered on a fresh connection.
+    assert call("/2", True)["attemptCount"] == 3
+    other = raw(lambda connection: connection.request() and connection.answer("", 408))
+    ended = service.ended(service.submit(url=other.url, idempotent=False, policy=QUICK))
+    assert ended["attemptCount"] == 3, ended
+
+
+REFUSALS = {
+    "a refused stream": lambda stream: reset(stream, REFUSED_STREAM),
+    "GOAWAY": lambda stream: go_away(stream - 2 if stream > 1 else 0),
+    "GOAWAY, with an error": lambda stream: go_away(0, INTERNAL_ERROR),
+}
+
+
+# With its connection's end behind it, libcurl 7.88 does not tell a refused stream from any other.
+@pytest.mark.parametrize("refusal, ends", [(r, e) for r in REFUSALS for e in (False, True) if "GOAWAY" in r or not e])
+def test_what_an_http2_target_has_not_processed_is_tried_again(redial, raw, secure, refusal, ends):
+    context, flag = secure("h2")
+
+    def react(connection, stream):
+        connection.send(REFUSALS[refusal](stream) if connection.number == 0 else found(stream))
+        if ends and connection.number == 0:
+            connection.sock.unwrap()
+    target, service = raw(speaking_http2(react), context), redial(flag, *NO_BREAKER)
+    call = service.ended(service.submit(url=target.url, body="x", idempotent=False, policy=QUICK))
+    assert (call["state"], call["attemptCount"]) == ("succeeded", 2), call["attempts"]
+    assert (call["attempts"][0]["outcome"], call["attempts"][0]["error"]["code"]) == ("notSent", "requestRefused")
+
+
+def test_goaway_on_a_used_connection_is_tried_again(redial, raw, secure):
+    context, flag = secure("h2")
+
+    def react(connection, stream):
+        connection.send(go_away(stream - 2) if stream == 3 else found(stream))
+    target, service = raw(speaking_http2(react), context), redial(flag, *NO_BREAKER)
+    for attempts in (1, 2):
+        call = service.ended(service.submit(url=target.url, idempotent=False, policy=QUICK))
+        assert (call["state"], call["attemptCount"]) == ("succeeded", attempts), call
+    assert call["attempts"][0]["error"]["code"] == "requestRefused"
+
+
+def test_goaway_on_an_idle_connection_costs_nothing(redial, raw, secure):
+    context, flag = secure("h2")
+    told = threading.Event()
+
+    def react(connection, stream):
+        connection.send(found(stream))
+        if connection.number == 0:
+            connection.send(go_away(stream))
+            told.set()
+    target, service = raw(speaking_http2(react), context), redial(flag, *NO_BREAKER)
+    service.ended(service.submit(url=target.url, idempotent=False, policy=QUICK))
+    assert told.wait(BOUND)
+    call = service.ended(service.submit(url=target.url, idempotent=False, policy=QUICK))
+    assert (call["state"], call["attemptCount"]) == ("succeeded", 1), call
+
+
+@pytest.mark.parametrize("fault", {
+    "an error": lambda stream: reset(stream, INTERNAL_ERROR), "a cancellation": lambda stream: reset(stream, CANCEL),
+    "a stream that was begun": lambda stream: go_away(stream), "nothing": lambda stream: b"",
+}.items(), ids=lambda fault: fault[0])
+def test_what_an_http2_target_may_have_processed_is_not_tried_again(redial, raw, secure, fault):
+    context, flag = secure("h2")
+
+    def react(connection, stream):
+        connection.send(fault[1](stream))
+        connection.sock.unwrap()
+    target, service = raw(speaking_http2(react), context), redial(flag, *NO_BREAKER)
+    call = service.ended(service.submit(url=target.url, idempotent=False, policy=QUICK))
+    assert (call["state"], call["attempts"][0]["outcome"]) == ("failed", "maybeSent"), call
+    assert len(target.requests) == 1
