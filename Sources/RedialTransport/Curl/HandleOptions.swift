@@ -54,8 +54,8 @@ struct HandleOptions: ~Copyable {
 
   /// Sets whether the request may use a connection that has served before, and which.
   ///
-  /// - Parameter group: Those of one group. libcurl is told a scope of addresses, and keeps connections of different ones
-  ///   apart; the system reads it only with link-local addresses, which are never called.
+  /// - Parameter group: Those of one group. It is given to libcurl as a scope of addresses, which keeps them apart;
+  ///   the system reads it only with link-local addresses, which are never called.
   mutating func setReuse(isAllowed: Bool, by group: Int) -> CURLcode {
     let scope = UInt32(truncatingIfNeeded: group)
     var code = CURLE_OK
