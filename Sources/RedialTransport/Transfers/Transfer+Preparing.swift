@@ -25,10 +25,10 @@ extension Transfer {
     message.clear()
     received.begin()
     guard dialling.begin(hop.url) else { return CURLE_COULDNT_CONNECT }
-    let inflates = lines.set(hop.headers, contentBytes: hop.source?.size ?? hop.body.count)
-    received.mayInflate = inflates && hop.method != "HEAD"
-    var code = options.setInflating(inflates)
-    if code == CURLE_OK { code = options.setURL(hop.url) }
+    // What is taken in pieces is not collected, and so not decoded.
+    received.mayDecode = lines.set(
+      hop.headers, contentBytes: hop.source?.size ?? hop.body.count, asksForCoding: received.sink == nil)
+    var code = options.setURL(hop.url)
     if code == CURLE_OK { code = setMethod(hop.method, hop.body, hop.source) }
     if code == CURLE_OK { code = redial_curl_set_headers(handle, lines.first) }
     if code == CURLE_OK { code = setTimeouts(after: .zero) }

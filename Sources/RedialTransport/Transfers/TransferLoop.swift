@@ -200,14 +200,14 @@ final class TransferLoop: @unchecked Sendable {
   }
 
   /// Follows the redirect of an attempt, if it may.
-  private func follow(_ transfer: Transfer, _ code: CURLcode) -> Bool {
+  private func follow(_ transfer: Transfer) -> Bool {
     guard transfer.request.maxRedirects > 0 else { return false }
     let request = transfer.request
     let hop =
       hops[request.id]
       ?? Hop(
         url: request.url, method: request.method, headers: request.headers, body: request.body, source: request.source)
-    guard let (next, timeout) = transfer.next(after: code, hop) else { return false }
+    guard let (next, timeout) = transfer.next(hop) else { return false }
     hops[request.id] = next
     curl_multi_remove_handle(multi, transfer.handle)
     transfer.isInFlight = false
@@ -244,7 +244,7 @@ final class TransferLoop: @unchecked Sendable {
       guard let transfer = Transfer.take(redial_curl_get_private(handle)), transfer.isInFlight else { continue }
       if transfer.naming.isWanted {
         awaitName(transfer)
-      } else if !follow(transfer, code) {
+      } else if !follow(transfer) {
         end(transfer, code)
       }
     }
