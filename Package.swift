@@ -118,7 +118,7 @@ let package = Package(
       [
         "RedialStore", "RedialLanes", "RedialModel", "RedialText", "RedialCore", "CDocuments", "CPostgres",
       ], settings: small),
-    module("RedialTransport", ["RedialLanes", "RedialModel", "RedialText", "RedialCore", "CCurl", "CLinux"]),
+    module("RedialTransport", ["RedialLanes", "RedialModel", "RedialText", "RedialCore", "CCurl", "CLinux", "CZlib"]),
     module("HTTPServer", ["RedialLanes", "CLinux", "CZlib"]),
 
     // The service and its command.

@@ -2,14 +2,14 @@ internal import RedialCore
 internal import RedialModel
 
 extension CapturedResponse {
-  /// The wait that the target asks for: by `Retry-After`, else, with 429 or 503, by `RateLimit` fields that show an
+  /// The wait that the target asks for: by `Retry-After`, the longest of several, else, with 429 or 503, by `RateLimit` fields that show an
   /// exhausted quota.
   ///
   /// A time in them is one of the target's clock. So it is compared with that (``targetTime(at:)``): the engine's may be
   /// hours off, if the machine's clock was set only after the start.
   func askedWait(status: Int, at now: Timestamp) -> Duration? {
     let time = targetTime(at: now)
-    if let field = head.first("retry-after"), let wait = RetryAfter.parse(field, at: time) { return wait }
+    if let wait = head.retryAfter(at: time) { return wait }
     return status == 429 || status == 503 ? quotaWait(at: now) : nil
   }
 

@@ -14,8 +14,8 @@ extension Engine {
     let sign = TargetSign(
       result, wasCut: wasCut, isCancelled: !cancelledBy.isEmpty,
       long: roster.targets[index].credit.responseTime.longSilence(atLeast: settings.longSilence))
-    // The duration of a refused connection says nothing about response times.
-    if result.outcome == .answered { roster.recordResponseTime(result.duration, of: index) }
+    // The duration of a refused connection says nothing about response times, nor does that of a response which never ended.
+    if result.outcome == .answered, result.failure == nil { roster.recordResponseTime(result.duration, of: index) }
     roster.learn(sign, startedAt: startedAt, of: index)
     if case .answer = sign {
       roster.recordAnswer(
@@ -29,7 +29,7 @@ extension Engine {
     recordBreaker(
       index, verdict, flight.permit, of: id, took: result.duration,
       cause: verdict == .failure
-        ? result.failure?.code ?? result.status.map { "status \($0)" } ?? "silence" : "failureRate")
+        ? result.decisiveFailure?.code ?? result.status.map { "status \($0)" } ?? "silence" : "failureRate")
     roster.enterRotation(index)
     // A transfer that nobody cancelled was cut off by this side, such as when the service stops.
     var attempt = AttemptRecord(number: number, startedAt: startedAt, result)

@@ -1,3 +1,5 @@
+public import RedialCore
+
 internal import Glibc
 
 /// The header section of a response, stored as the received bytes.
@@ -23,6 +25,17 @@ public struct HeaderBlock: Sendable, Hashable {
       if found == nil, Self.matches(field, name) { found = value }
     }
     return found
+  }
+
+  /// The longest wait that `Retry-After` fields request; nil if none does.
+  public func retryAfter(at now: Timestamp) -> Duration? {
+    guard mayName(startingWith: UInt8(ascii: "r"), or: UInt8(ascii: "r")) else { return nil }
+    var longest: Duration?
+    forEach { name, value in
+      guard Self.matches(name, "retry-after"), let wait = RetryAfter.longest(in: value, at: now) else { return }
+      longest = max(longest ?? .zero, wait)
+    }
+    return longest
   }
 
   /// Calls `body` with the name and the trimmed value of each field, in order.

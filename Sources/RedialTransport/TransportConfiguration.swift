@@ -19,15 +19,12 @@ package struct TransportConfiguration: Sendable {
   package var connectTimeout = Duration.seconds(10)
   /// How long an IPv6 address is tried alone before an IPv4 address is tried as well (RFC 8305). Default 200 ms.
   package var happyEyeballsDelay = Duration.milliseconds(200)
-  /// The maximum header bytes of a response, all lines together. Default 64 KiB.
+  /// The maximum header bytes of a response that are kept; further fields are dropped. Default 64 KiB.
   package var maxResponseHeaderBytes = 64 * 1024
-  /// The maximum number of inflated bytes of a response's body that are received. Bytes beyond the capture limit are
-  /// dropped, so that the connection can be reused; beyond this limit, the connection is closed and the response counts
-  /// as it is. Default 1 MiB.
+  /// The maximum number of bytes of a response's body that are received, as they are sent. Bytes beyond the capture limit
+  /// are dropped, so that the connection can be reused; beyond this limit, the connection is closed and the response counts
+  /// as it is. Of a compressed body no more is decompressed than is captured. Default 1 MiB.
   package var maxResponseBytes = 1024 * 1024
-  /// The maximum ratio of a compressed response's inflated size to its size, beyond its first 64 KiB; then it is cut
-  /// off like one that is too large. Default 100.
-  package var maxInflationRatio = 100
   /// Which addresses may be dialled; nil for all.
   package var egress: EgressPolicy?
   /// The URL of a proxy for all requests; nil for none. The environment's are never used. With a proxy, the egress

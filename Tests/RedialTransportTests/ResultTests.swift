@@ -70,14 +70,33 @@ struct ResultTests {
     #expect(result.body.count == 100 && result.truncated)
   }
 
-  @Test("a header beyond the limit does not count as a response")
-  func oversizedHead() throws {
+  @Test("a status decides, also of a header without an end", arguments: [200, 503])
+  func oversizedHead(status: Int) throws {
     let result = try result(of: { connection in
-      connection.send("HTTP/1.1 200 OK\r\n")
+      connection.send("HTTP/1.1 \(status) Said\r\n")
       while connection.send("X-More: \(String(repeating: "y", count: 1000))\r\n") {}
     })
-    #expect(result.outcome == .maybeSent)
-    #expect(result.failure?.code == "responseHeaderTooLarge")
+    #expect(result.outcome == .answered && result.status == status && result.truncated)
+    #expect(result.failure?.code == "responseHeaderTooLarge" && result.head.bytes.count > 60 * 1024)
+  }
+
+  @Test("of a response that is cut, a success is not one; any other status decides", arguments: [200, 302, 404, 503])
+  func cut(status: Int) throws {
+    let result = try result(of: {
+      $0.send("HTTP/1.1 \(status) Said\r\nX-Kept: 1\r\nContent-Length: 9\r\n\r\nabc")
+    })
+    #expect(result.outcome == (status == 200 ? .maybeSent : .answered) && result.status == status)
+    #expect(result.failure?.code == "responseIncomplete" && text(result.body) == "abc" && result.truncated)
+    #expect(text(result.head.bytes) == "X-Kept: 1\r\nContent-Length: 9\r\n")
+  }
+
+  @Test("a whole answer counts, although the target resets the connection behind it")
+  func resetBehindAnswer() throws {
+    let result = try result(of: { connection in
+      connection.send("HTTP/1.1 503 No\r\nContent-Length: 2\r\n\r\nno")
+      connection.reset()
+    })
+    #expect(result.outcome == .answered && result.status == 503 && result.failure == nil && text(result.body) == "no")
   }
 
   @Test("a target that closes, resets, stops or answers nonsense may have got the request")
@@ -85,9 +104,7 @@ struct ResultTests {
     #expect(try result(of: { _ in }).failure?.code == "connectionClosed")
     #expect(try result(of: { $0.reset() }).failure?.code == "connectionClosed")
     #expect(
-      try result(of: { $0.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc") }).failure?.code
-        == "responseIncomplete"
-    )
+      try result(of: { $0.send("HTTP/1.1 100 Continue\r\n\r\n") }).failure?.code == "responseIncomplete")
     #expect(try result(of: { $0.send("SSH-2.0-OpenSSH\r\n\r\n") }).failure?.code == "responseInvalid")
     for script: @Sendable (ScriptedTarget.Connection) -> Void in [{ _ in }, { $0.reset() }, { $0.send("nonsense") }] {
       let result = try result(of: script)

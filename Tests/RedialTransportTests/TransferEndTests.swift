@@ -25,7 +25,7 @@ struct TransferEndTests {
   }
 
   static let cases =
-    codes([CURLE_OK], 80, .answered)
+    codes([CURLE_OK], 80, .maybeSent, "responseIncomplete")
     + codes([CURLE_COULDNT_RESOLVE_HOST], 0, .notSent, "unknownHost")
     + codes([CURLE_COULDNT_CONNECT], 0, .notSent, "connectFailed")
     + codes([CURLE_SSL_CONNECT_ERROR], 0, .notSent, "tlsFailed")
@@ -43,7 +43,6 @@ struct TransferEndTests {
     + codes([CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT], 0, .unusable, "clientCertificateUnusable")
     + codes([CURLE_SSL_CACERT_BADFILE], 0, .unusable, "issuersUnreadable")
     + codes([CURLE_SSL_CIPHER], 0, .unusable, "transferFailed")
-    + codes([CURLE_BAD_CONTENT_ENCODING], 80, .unusable, "responseCorrupt")
     + codes([CURLE_OUT_OF_MEMORY], 0, .localFault, "localResources")
     + codes([CURLE_ABORTED_BY_CALLBACK, CURLE_WRITE_ERROR], 80, .localFault, "transferFailed")
     // A code of no version yet.
@@ -81,7 +80,66 @@ struct TransferEndTests {
       code: CURLcode(rawValue: example.code), requestSize: example.requestSize, systemError: example.systemError)
     #expect(end.outcome == example.outcome)
     if let word = example.word { #expect(end.failure?.code == word) }
-    #expect((end.failure == nil) == (end.outcome == .answered))
+    #expect(end.failure != nil && end.outcome != .answered)
+  }
+
+  /// Codes that end a response behind its status line, and what is said then.
+  static let ends: [(code: CURLcode, word: String, isMalformed: Bool)] = [
+    (CURLE_PARTIAL_FILE, "responseIncomplete", false), (CURLE_RECV_ERROR, "responseIncomplete", false),
+    (CURLE_SEND_ERROR, "responseIncomplete", false), (CURLE_GOT_NOTHING, "responseIncomplete", false),
+    (CURLE_HTTP2_STREAM, "responseIncomplete", false), (CURLE_OK, "responseIncomplete", false),
+    (CURLE_OPERATION_TIMEDOUT, "timeout", false), (CURLE_WEIRD_SERVER_REPLY, "responseCorrupt", true),
+    (CURLE_BAD_FUNCTION_ARGUMENT, "responseCorrupt", true), (CURLE_BAD_CONTENT_ENCODING, "responseCorrupt", true),
+    (CURLE_WRITE_ERROR, "responseCorrupt", true), (CURLE_OUT_OF_MEMORY, "responseHeaderTooLarge", true),
+    (CURLcode(rawValue: 100), "responseHeaderTooLarge", true),
+  ]
+
+  @Test("a status decides, unless it is of a success that was cut")
+  func statuses() {
+    for (code, word, isMalformed) in Self.ends {
+      for status in [200, 204, 301, 404, 503, 101] {
+        let end = TransferEnd(
+          code: code, requestSize: 80, response: ResponseProgress(status: status, hasBegun: true))
+        let decides = isMalformed || !(200...299).contains(status)
+        #expect(end.outcome == (decides ? .answered : .maybeSent), "\(code) \(status)")
+        #expect(end.failure?.code == word, "\(code) \(status)")
+      }
+      let whole = ResponseProgress(status: 200, hasBegun: true, isWhole: true)
+      let end = TransferEnd(code: code, requestSize: 80, response: whole)
+      #expect(end.outcome == .answered && end.failure == nil, "\(code)")
+    }
+    var chunk = TransferEnd(
+      code: CURLE_RECV_ERROR, requestSize: 80, response: ResponseProgress(status: 200, hasBegun: true))
+    chunk.detail = "Illegal or missing hexadecimal sequence in chunked-encoding"
+    #expect(chunk.outcome == .answered && chunk.failure?.code == "responseCorrupt")
+  }
+
+  @Test("what this side finds wrong has its own word")
+  func faults() {
+    func end(_ fault: ResponseProgress.Fault, status: Int? = 200, isWhole: Bool = false) -> TransferEnd {
+      TransferEnd(
+        code: isWhole ? CURLE_OK : CURLE_WRITE_ERROR, requestSize: 80,
+        response: ResponseProgress(status: status, hasBegun: true, isWhole: isWhole, fault: fault))
+    }
+    #expect(
+      end(.notHTTP, status: nil).outcome == .maybeSent && end(.notHTTP, status: nil).failure?.code == "responseInvalid")
+    #expect(end(.endlessHead).outcome == .answered && end(.endlessHead).failure?.code == "responseHeaderTooLarge")
+    #expect(end(.endlessHead, status: nil).outcome == .maybeSent)
+    #expect(end(.unclearEnd).outcome == .answered && end(.unclearEnd).failure?.code == "responseCorrupt")
+    let long = end(.longHead, isWhole: true)
+    #expect(long.outcome == .answered && long.failure?.code == "responseHeaderTooLarge")
+    let cut = TransferEnd(
+      code: CURLE_PARTIAL_FILE, requestSize: 80,
+      response: ResponseProgress(status: 200, hasBegun: true, fault: .longHead))
+    #expect(cut.outcome == .maybeSent && cut.failure?.code == "responseIncomplete")
+  }
+
+  @Test("a body that this side does not want any more is no answer")
+  func declined() {
+    let end = TransferEnd(
+      code: CURLE_WRITE_ERROR, requestSize: 80,
+      response: ResponseProgress(status: 200, hasBegun: true, wasDeclined: true))
+    #expect(end.outcome == .localFault)
   }
 
   @Test("a prevented repetition may have been sent")
@@ -103,10 +161,5 @@ struct TransferEndTests {
   func foreign() {
     let end = TransferEnd(code: CURLE_WRITE_ERROR, requestSize: 80, isForeign: true)
     #expect(end.outcome == .maybeSent && end.failure?.code == "responseInvalid")
-  }
-
-  @Test("a response that was cut off at its limit counts")
-  func enough() {
-    #expect(TransferEnd(code: CURLE_WRITE_ERROR, requestSize: 80, wasEnough: true).outcome == .answered)
   }
 }

@@ -876,10 +876,10 @@ type CallBase struct {
 	AttemptCount int `json:"attemptCount"`
 	// Maximum number of attempts; null if only the deadline limits them.
 	MaxAttempts *int `json:"maxAttempts"`
-	// The status of the last attempt that has ended; null without a response. Events, and webhooks that show the call
-	// as lists do, leave it and `lastError` out.
+	// The status that the last attempt which has ended got; null without a response. Events, and webhooks that show
+	// the call as lists do, leave it and `lastError` out.
 	LastStatus *int `json:"lastStatus,omitempty"`
-	// The code of what went wrong with that attempt, such as `connectionRefused`; null if it was answered.
+	// The code of what went wrong with that attempt or its response, such as `connectionRefused`; null if nothing did.
 	LastError string `json:"lastError,omitempty"`
 	// When its payloads were erased; null if they were not.
 	ContentErasedAt *time.Time `json:"contentErasedAt"`
@@ -1680,10 +1680,11 @@ type Incident struct {
 	Acknowledged *IncidentAcknowledged `json:"acknowledged"`
 }
 
-// Outcome: how far the attempt got. `answered`: a response came. `notSent`: the request certainly was not sent.
-// `maybeSent`: it was sent, at least in part, and no usable response came. `unusable`: it cannot succeed as it is.
-// `localFault`: Redial's side failed. `interrupted`: Redial stopped or died meanwhile. `cancelled`: the call was
-// cancelled. `blocked`: the egress policy refused the address, and no connection was made.
+// Outcome: how far the attempt got. `answered`: a response came, and its status decides. `notSent`: the request
+// certainly was not sent. `maybeSent`: it was sent, at least in part, and no usable response came, or a 2xx that
+// was cut. `unusable`: it cannot succeed as it is. `localFault`: Redial's side failed. `interrupted`: Redial
+// stopped or died meanwhile. `cancelled`: the call was cancelled. `blocked`: the egress policy refused the
+// address, and no connection was made.
 type Outcome string
 
 // The words of Outcome.
@@ -1715,7 +1716,8 @@ type ManualRetry struct {
 	Reason       string `json:"reason,omitempty"`
 }
 
-// AttemptBaseError: what went wrong, if there was no response.
+// AttemptBaseError: what went wrong. Beside the outcome `answered`, whose status decides: what was wrong with the
+// rest of the response (`responseCorrupt`, `responseHeaderTooLarge`, `responseIncomplete`, `timeout`).
 type AttemptBaseError struct {
 	// A stable word.
 	Code string `json:"code"`
@@ -1734,7 +1736,8 @@ type AttemptBase struct {
 	// A number and a unit (`us`, `ms`, `s`, `m`, `h`, `d`, `w`), several of them from large to small (`1h30m`), or ISO
 	// 8601 (`PT5M`).
 	Duration Duration `json:"duration"`
-	// What went wrong, if there was no response.
+	// What went wrong. Beside the outcome `answered`, whose status decides: what was wrong with the rest of the
+	// response (`responseCorrupt`, `responseHeaderTooLarge`, `responseIncomplete`, `timeout`).
 	Error *AttemptBaseError `json:"error,omitempty"`
 	// The decision after an attempt, and its reason.
 	Decision *Decision `json:"decision"`
@@ -1881,8 +1884,8 @@ type Response struct {
 	// `redact` for a body that is not shown, because it is not whole, or not JSON, so that nobody can tell where the
 	// members are that the call's `redact` names; `body` is then empty. Left out otherwise.
 	Withheld ResponseWithheld `json:"withheld,omitempty"`
-	// Whether the body was longer. It is also true for an old attempt whose body is not kept any more (the 20 latest);
-	// the body is then empty.
+	// Whether the body was longer, or the response is not whole. It is also true for an old attempt whose body is not
+	// kept any more (the 20 latest); the body is then empty.
 	Truncated bool `json:"truncated"`
 }
 
@@ -1918,8 +1921,8 @@ type AttemptResponse struct {
 	// `redact` for a body that is not shown, because it is not whole, or not JSON, so that nobody can tell where the
 	// members are that the call's `redact` names; `body` is then empty. Left out otherwise.
 	Withheld AttemptResponseWithheld `json:"withheld,omitempty"`
-	// Whether the body was longer. It is also true for an old attempt whose body is not kept any more (the 20 latest);
-	// the body is then empty.
+	// Whether the body was longer, or the response is not whole. It is also true for an old attempt whose body is not
+	// kept any more (the 20 latest); the body is then empty.
 	Truncated bool `json:"truncated"`
 }
 

@@ -13,6 +13,46 @@ public enum RetryAfter {
     return max(.zero, date - now)
   }
 
+  /// The longest wait that a field's value requests, from `now`: of a list, and with seconds that have a fraction, which
+  /// are not valid but clear. What is no wait does not count.
+  ///
+  /// A response has one `Retry-After`, but a proxy may add one, and two are joined with a comma. A wait that is too long
+  /// costs less than a request that the target does not want yet.
+  public static func longest(in value: ArraySlice<UInt8>, at now: Timestamp) -> Duration? {
+    var found: Duration?
+    var rest = value
+    while !rest.isEmpty {
+      let comma = rest.firstIndex(of: 0x2C) ?? rest.endIndex
+      var end = comma
+      var wait = parse(rest[..<comma], at: now) ?? fraction(rest[..<comma])
+      // A date may contain one comma.
+      if wait == nil, comma < rest.endIndex {
+        let next = rest[(comma + 1)...].firstIndex(of: 0x2C) ?? rest.endIndex
+        wait = parse(rest[..<next], at: now)
+        if wait != nil { end = next }
+      }
+      if let wait { found = max(found ?? .zero, wait) }
+      rest = rest[end...].dropFirst()
+    }
+    return found
+  }
+
+  /// Seconds with decimals, of which the first six count.
+  private static func fraction(_ value: ArraySlice<UInt8>) -> Duration? {
+    let value = value.withoutBlanks
+    guard let point = value.firstIndex(of: 0x2E), let seconds = delaySeconds(value[..<point]), point > value.startIndex,
+      point + 1 < value.endIndex
+    else { return nil }
+    var micros: Int64 = 0
+    var unit: Int64 = 100_000
+    for byte in value[(point + 1)...] {
+      guard isDigit(byte) else { return nil }
+      micros += Int64(byte &- 0x30) * unit
+      unit /= 10
+    }
+    return seconds == .longest ? seconds : seconds + .microseconds(micros)
+  }
+
   private static func delaySeconds(_ value: ArraySlice<UInt8>) -> Duration? {
     // Beyond 10^12 seconds a wait is practically endless, and no sum with it can overflow.
     let bound: Int64 = 1_000_000_000_000

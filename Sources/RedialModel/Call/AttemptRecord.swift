@@ -41,17 +41,17 @@ public struct AttemptRecord: Sendable, Hashable {
     get { result.outcome }
     set { result.outcome = newValue }
   }
-  /// The status, if answered.
+  /// The status of the response, even if it is not whole.
   public var status: Int? {
     get { result.status }
     set { result.status = newValue }
   }
-  /// What went wrong, unless answered.
+  /// What went wrong. If answered, what is wrong with the response besides its status.
   public var failure: AttemptFailure? {
     get { result.failure }
     set { result.failure = newValue }
   }
-  /// The captured part of the response, if answered.
+  /// The captured part of the response, as far as it has arrived.
   public var response: CapturedResponse? {
     _read { yield result.response }
     _modify { yield &result.response }
@@ -72,7 +72,7 @@ extension AttemptRecord {
   }
 }
 
-/// What went wrong with an attempt that got no response.
+/// What went wrong with an attempt, or with the response to it.
 public struct AttemptFailure: Sendable, Hashable {
   /// A stable word in camelCase, such as `connectionRefused`.
   public var code: String
@@ -97,7 +97,7 @@ public struct CapturedResponse: Sendable, Hashable {
   public var head: HeaderBlock
   /// The first bytes of its body.
   public var body: [UInt8]
-  /// Whether the body was longer.
+  /// Whether the body was longer, or is not whole.
   public var truncated: Bool
 
   /// Creates a captured response.

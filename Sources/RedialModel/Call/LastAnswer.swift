@@ -2,9 +2,9 @@ internal import RedialJSON
 
 /// What a call's last attempt that has ended came to, as lists of calls show it.
 public struct LastAnswer: Sendable, Hashable {
-  /// The status; nil without a response.
+  /// The status of the response, even if it is not whole; nil without one.
   public var status: Int?
-  /// The code of what went wrong, such as `connectionRefused`; nil unless something did before there was a response.
+  /// The code of what went wrong, such as `connectionRefused`, also beside a status; nil if nothing did.
   public var error: String?
 
   /// That of a call without such an attempt.

@@ -42,7 +42,7 @@ public struct FailedGroup: Sendable, Hashable {
   public var id: IssueID { IssueID(kind, target, .failed(reason), error) }
 
   private static func error(of attempt: AttemptRecord, _ redact: [JSONPointer]) -> String {
-    if let failure = attempt.failure {
+    if let failure = attempt.result.decisiveFailure {
       let message = ErrorPattern.of(failure.message)
       return message.isEmpty ? failure.code : "\(failure.code): \(message)"
     }

@@ -56,7 +56,7 @@ enum TokenRequest {
     func fault(_ clause: String) -> Result<TokenBook.Token, TokenFault> {
       .failure(TokenFault(message: "No token could be had from \(place): \(clause)"))
     }
-    guard let status = result.status else {
+    guard result.outcome == .answered, let status = result.status else {
       return fault(result.failure?.message ?? "it did not answer.")
     }
     let answer = Answer(result.response?.body ?? [])

@@ -196,7 +196,7 @@ final class SpanExporter: @unchecked Sendable {
     let now = clock.now
     let end = AttemptEnd(
       outcome: result.outcome, status: result.status ?? 0,
-      retryAfter: result.response?.head.first("retry-after").flatMap { RetryAfter.parse($0, at: Clock.wallTime()) },
+      retryAfter: result.response?.head.retryAfter(at: Clock.wallTime()),
       attempts: request.attempts, startedAt: request.startedAt, waits: request.waits)
     let decision = Self.policy.decide(end, at: now, using: &random)
     switch decision.action {
@@ -209,7 +209,8 @@ final class SpanExporter: @unchecked Sendable {
       queue.asyncAfter(deadline: .now() + .microseconds(Int(wait.wholeMicroseconds))) { [weak self] in self?.export() }
     case .retry, .park, .stop:
       fails(result)
-      let isRefused = result.status.map { !Self.policy.retryOn.statuses.contains($0) } ?? false
+      let isRefused =
+        result.outcome == .answered && result.status.map { !Self.policy.retryOn.statuses.contains($0) } ?? false
       lose(request.spans, isRefused ? .refused : isLast ? .stopped : .unreachable)
     }
   }
@@ -229,7 +230,7 @@ final class SpanExporter: @unchecked Sendable {
   }
 
   private func fails(_ result: AttemptResult) {
-    let error = result.failure?.message ?? "status \(result.status ?? 0)"
+    let error = result.decisiveFailure?.message ?? "status \(result.status ?? 0)"
     if !isFailing { log.write(.warning, "spansNotExported", [("url", redactedURL), ("error", error)]) }
     isFailing = true
   }

@@ -153,7 +153,7 @@ final class WebhookEndpoints: Sendable {
     guard let endpoint = self[delivery.endpoint], endpoint.url == delivery.url, endpoint.isEnabled,
       ![.interrupted, .cancelled, .localFault].contains(result.outcome)
     else { return nil }
-    if let status = result.status, (200...299).contains(status) {
+    if result.outcome == .answered, let status = result.status, (200...299).contains(status) {
       return endpoint.failingSince == nil ? nil : .recovered(delivery)
     }
     if result.status == 410 { return .unfit(delivery, .gone) }

@@ -35,15 +35,15 @@ package struct StoredAttempt: Sendable, Hashable {
   package var duration: Int64
   /// The number of its outcome.
   package var outcome: Int64
-  /// The status, if answered.
+  /// The status of the response, even if it is not whole.
   package var status: Int64?
-  /// What went wrong, unless answered.
+  /// What went wrong. If answered, what is wrong with the response besides its status.
   package var failure: AttemptFailure?
   /// The decision, in JSON; empty if there is none.
   package var decision: [UInt8]
   /// The figures of the exchange; empty if there are none.
   package var figures: [UInt8]
-  /// The response, if answered.
+  /// The response, as far as it has arrived.
   package var response: Response?
 
   /// An attempt as it is to be stored.

@@ -1,31 +1,84 @@
+internal import RedialModel
+
+/// How far a response has come, and what is wrong with it.
+struct ResponseProgress {
+  /// What this side has found wrong. libcurl has a code for what it finds.
+  enum Fault {
+    /// The first line of a head is not one of HTTP.
+    case notHTTP
+    /// The header is so long that the response was cut off.
+    case endlessHead
+    /// Nobody can tell where the response ends.
+    case unclearEnd
+    /// Not all fields are kept.
+    case longHead
+  }
+
+  /// The status; nil as long as only interim responses have come.
+  var status: Int?
+  /// Whether anything has come.
+  var hasBegun = false
+  /// Whether it is whole, or more than enough of its body was there.
+  var isWhole = false
+  var fault: Fault?
+  /// Whether this side did not want more of the body.
+  var wasDeclined = false
+}
+
 /// The received part of the current response.
 struct Received {
+  /// What the lines are that arrive next.
+  private enum Stage {
+    /// A status line; to a head.
+    case status
+    /// The head of an interim response (RFC 9110 §15.2); back to a status line.
+    case interimHead
+    /// The head of the response; to its content.
+    case head
+    /// The content. Lines are trailers, which are no fields of the head (RFC 9110 §6.5.1).
+    case content
+  }
+
+  private var stage = Stage.status
   /// Takes the body of a 200 in pieces, and says whether to continue; nil to collect the body.
   let sink: ((UnsafeRawBufferPointer) -> Bool)?
   /// The lines of the header.
   private(set) var head: [UInt8] = []
   /// The bytes of all headers and trailers.
   private(set) var headBytes = 0
-  private(set) var isHeadWhole = false
-  /// The place in ``head`` of the length of the content.
-  private var length: Range<Int>?
-  /// Whether the response has two lengths that differ (RFC 9112 §6.3).
+  /// The status of the response; nil as long as only interim responses have come.
+  private(set) var status: Int?
+  /// Whether the first line of a head is not one of HTTP.
+  private(set) var isNotHTTP = false
+  /// Where the last line of ``head`` begins; nil if the last line that came is not in it.
+  private var lastLine: Int?
+  /// The announced length of the content; nil if there is none, and if the content is chunked.
+  var contentLength: Int? { hasTransferCoding ? nil : length }
+  private var length: Int?
+  private var hasTransferCoding = false
+  /// Whether nobody can tell where the response ends: it has two lengths that differ (RFC 9112 §6.3), or a folded one,
+  /// of which libcurl has read the beginning.
   private(set) var isContradictory = false
   private var body: [UInt8] = []
   private var bodyLength = 0
-  /// Whether the header exceeded its limit.
-  private(set) var hasOversizedHead = false
+  /// Whether fields were dropped, because those that are kept have reached their limit.
+  private(set) var lacksFields = false
+  /// Whether the response was cut off because its header or its trailers do not end.
+  private(set) var hasEndlessHead = false
   /// Whether the response was cut off because the body exceeded a limit.
   private(set) var wasEnough = false
-  /// Whether libcurl decompresses the response if it is compressed.
-  var mayInflate = false
-  /// Whether the header says that it is, and libcurl decompresses it.
-  private(set) var wasInflated = false
+  /// Whether the one that takes the body did not want more of it.
+  private(set) var wasDeclined = false
+  /// Whether the codings of the body are undone: they are those that were asked for.
+  var mayDecode = false
+  /// Whether the header names codings that are undone.
+  private var isCoded = false
 
   init(sink: ((UnsafeRawBufferPointer) -> Bool)? = nil) { self.sink = sink }
 
-  /// The ratio counts only beyond this many bytes: a page of zeros is not an attack.
-  private static let uncheckedBytes = 64 * 1024
+  /// What is read of a header beyond its limit, as a multiple of it, so that the rest of the response and its connection are
+  /// not lost. libcurl takes 300 KB.
+  private static let patience = 4
 
   /// The limits of a response's body.
   struct BodyLimits {
@@ -33,99 +86,213 @@ struct Received {
     var kept: Int
     /// Maximum bytes to receive.
     var received: Int
-    /// Maximum ratio of the inflated size to the received one; nil if libcurl does not decompress.
-    var inflation: Int?
   }
 
   /// Forgets the response before.
   mutating func begin() {
     head.removeAll(keepingCapacity: true)
     body = []
-    (headBytes, bodyLength) = (0, 0)
-    (hasOversizedHead, wasEnough, isHeadWhole) = (false, false, false)
-    (isContradictory, length, wasInflated, mayInflate) = (false, nil, false, false)
+    (headBytes, bodyLength, stage, status, lastLine) = (0, 0, .status, nil, nil)
+    (lacksFields, hasEndlessHead, wasEnough, wasDeclined, isNotHTTP) = (false, false, false, false, false)
+    (isContradictory, length, hasTransferCoding, isCoded, mayDecode) = (false, nil, false, false, false)
   }
 
-  /// The announced length of the content; nil if there is none.
-  var contentLength: Int? { length.flatMap { Int(String(decoding: head[$0], as: UTF8.self)) } }
+  /// Whether all fields of the response have come.
+  var isHeadWhole: Bool { stage == .content }
 
-  /// Receives a line of the header, or of the trailers.
+  /// How far the response has come.
   ///
-  /// - Parameter limit: The maximum bytes of all lines together.
+  /// - Parameter hasEnded: Whether libcurl has seen its end.
+  func progress(hasEnded: Bool) -> ResponseProgress {
+    ResponseProgress(
+      status: status, hasBegun: headBytes > 0, isWhole: isHeadWhole && (hasEnded || wasEnough || isComplete),
+      fault: isNotHTTP
+        ? .notHTTP : hasEndlessHead ? .endlessHead : isContradictory ? .unclearEnd : lacksFields ? .longHead : nil,
+      wasDeclined: wasDeclined)
+  }
+
+  /// Whether the body is known to be whole. Often only libcurl knows that.
+  var isComplete: Bool {
+    guard isHeadWhole, let status else { return false }
+    return [204, 205, 304].contains(status) || contentLength.map { bodyLength >= $0 } ?? false
+  }
+
+  /// Receives a line of a head, or of the trailers.
+  ///
+  /// - Parameter limit: The maximum bytes of fields that are kept.
   /// - Returns: Whether to continue.
   mutating func takeHead(_ line: UnsafeRawBufferPointer, atMost limit: Int) -> Bool {
     headBytes += line.count
-    guard headBytes <= limit else {
-      hasOversizedHead = true
+    guard headBytes <= limit * Self.patience else {
+      hasEndlessHead = true
       return false
     }
-    if line.count <= 2 {
-      isHeadWhole = true
-      return true
-    }
-    // A status line begins a new header, for example after 100 Continue; trailers are not part of it.
-    if line.count > 5, line[0] == 0x48, line[1] == 0x54, line[2] == 0x54, line[3] == 0x50, line[4] == 0x2F {
-      head.removeAll(keepingCapacity: true)
-      (isHeadWhole, length, wasInflated) = (false, nil, false)
-      return true
-    }
-    guard bodyLength == 0 else { return true }
-    // For the fields that matter here, the first byte and the position of the colon exclude nearly all others.
-    if line[0] | 0x20 == UInt8(ascii: "c"), line.count > 15 {
-      if line[14] == UInt8(ascii: ":"), Self.starts(line, with: "content-length") {
-        return takeLength(line)
+    // Like libcurl: the rest of such a line does not matter.
+    let isEnd = line[0] == 0x0D || line[0] == 0x0A
+    switch stage {
+    case .status:
+      guard let status = StatusLine.status(of: line) else {
+        isNotHTTP = true
+        return false
       }
-      if mayInflate, line.count > 16, line[16] == UInt8(ascii: ":"), Self.starts(line, with: "content-encoding") {
-        wasInflated = true
-      }
+      // Nobody has asked for another protocol, so that nothing of HTTP follows a 101.
+      stage = status < 200 && status != 101 ? .interimHead : .head
+      if stage == .head { self.status = status }
+    case .interimHead: if isEnd { stage = .status }
+    case .head where isEnd: stage = .content
+    case .head: return takeField(line, atMost: limit)
+    case .content: break
     }
-    head.append(contentsOf: line)
     return true
   }
 
-  /// Reads a Content-Length field, which must not differ from an earlier one.
-  private mutating func takeLength(_ line: UnsafeRawBufferPointer) -> Bool {
-    var (start, end) = (15, line.count)
-    while start < end, line[start] <= 0x20 { start += 1 }
-    while start < end, line[end - 1] <= 0x20 { end -= 1 }
-    let found = head.count + start..<head.count + end
-    head.append(contentsOf: line)
-    isContradictory = length.map { !head[$0].elementsEqual(head[found]) } ?? false
-    length = found
-    return !isContradictory
+  /// Receives a line of the head. One without a name is ignored.
+  private mutating func takeField(_ line: UnsafeRawBufferPointer, atMost limit: Int) -> Bool {
+    guard !Self.isBlank(line[0]) else { return takeFold(line, atMost: limit) }
+    lastLine = nil
+    guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > 0 else { return true }
+    keep(line, colon: colon, atMost: limit)
+    // For the fields that matter here, the first byte and the position of the colon exclude nearly all others.
+    switch line[0] | 0x20 {
+    case UInt8(ascii: "c"):
+      if Self.isNamed(line, "content-length") { return takeLength(line) }
+      if mayDecode, Self.isNamed(line, "content-encoding") { isCoded = true }
+    case UInt8(ascii: "t"):
+      if Self.isNamed(line, "transfer-encoding") { hasTransferCoding = true }
+    default: break
+    }
+    return true
   }
 
-  /// Whether a longer line begins with a name in lower case, ignoring its own case.
-  private static func starts(_ line: UnsafeRawBufferPointer, with name: StaticString) -> Bool {
-    for place in 0..<name.utf8CodeUnitCount where line[place] | 0x20 != name.utf8Start[place] { return false }
+  private mutating func keep(_ line: UnsafeRawBufferPointer, colon: Int, atMost limit: Int) {
+    guard head.count + line.count <= limit else {
+      lacksFields = true
+      return
+    }
+    lastLine = head.count
+    if Self.isBlank(line[colon - 1]) {
+      // Blanks there belong to nothing (RFC 9112 §5.1); with them, a name would be hidden from those that look for it.
+      let blanks = line[..<colon].reversed().prefix { Self.isBlank($0) }.count
+      head.append(contentsOf: line[..<(colon - blanks)])
+      head.append(contentsOf: line[colon...])
+    } else {
+      head.append(contentsOf: line)
+    }
+  }
+
+  /// Joins a line to the field before it, which it continues (RFC 9112 §5.2). One before all fields continues none, and
+  /// is ignored (RFC 9112 §2.2), and so is one behind a line that is no field.
+  private mutating func takeFold(_ line: UnsafeRawBufferPointer, atMost limit: Int) -> Bool {
+    guard let lastLine else { return true }
+    let content = line.drop { Self.isBlank($0) }
+    guard let first = content.first, first != 0x0D, first != 0x0A else { return true }
+    // Newer versions of libcurl join the lines before they read them.
+    let isFraming = head.withUnsafeBytes { head in
+      let last = UnsafeRawBufferPointer(rebasing: head[lastLine...])
+      return Self.isNamed(last, "content-length") || Self.isNamed(last, "transfer-encoding")
+    }
+    guard !isFraming else {
+      isContradictory = true
+      return false
+    }
+    guard head.count + content.count < limit else {
+      lacksFields = true
+      return true
+    }
+    while let last = head.last, last <= 0x20 { head.removeLast() }
+    head.append(0x20)
+    head.append(contentsOf: content)
+    return true
+  }
+
+  /// Reads a Content-Length field, which must not differ from an earlier one. A field may have several, in a list.
+  private mutating func takeLength(_ line: UnsafeRawBufferPointer) -> Bool {
+    var rest = line.dropFirst(15)
+    while !rest.isEmpty {
+      rest = rest.drop { $0 <= 0x20 }
+      let digits = rest.prefix { $0 >= 0x30 && $0 <= 0x39 }
+      if !digits.isEmpty, digits.count <= 18 {
+        let found = digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+        isContradictory = length.map { $0 != found } ?? false
+        if isContradictory { return false }
+        length = found
+      }
+      rest = rest.drop { $0 != UInt8(ascii: ",") }.dropFirst()
+    }
+    return true
+  }
+
+  private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+  /// Whether a line is a field with a name in lower case, ignoring its own case.
+  private static func isNamed(_ line: UnsafeRawBufferPointer, _ name: StaticString) -> Bool {
+    let count = name.utf8CodeUnitCount
+    guard line.count > count, line[count] == UInt8(ascii: ":") else { return false }
+    for place in 0..<count where line[place] | 0x20 != name.utf8Start[place] { return false }
     return true
   }
 
   /// Receives a piece of the body.
   ///
-  /// - Parameter arrived: How many bytes of the body have arrived, before they were inflated.
   /// - Returns: Whether to continue.
-  mutating func takeBody(_ bytes: UnsafeRawBufferPointer, _ limits: BodyLimits, arrived: () -> Int) -> Bool {
-    let room = limits.kept - body.count
+  mutating func takeBody(_ bytes: UnsafeRawBufferPointer, _ limits: BodyLimits) -> Bool {
+    if let sink, status == 200 {
+      wasDeclined = !sink(bytes)
+      return !wasDeclined
+    }
+    let kept = isCoded ? ContentCoding.codedBytes(for: limits.kept) : limits.kept
+    let room = kept - body.count
     if room > 0 { body.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes.prefix(room))) }
     bodyLength += bytes.count
-    guard bodyLength <= max(limits.received, limits.kept), !isBomb(limits.inflation, arrived) else {
-      wasEnough = true
-      return false
-    }
-    return true
+    wasEnough = bodyLength > max(limits.received, limits.kept)
+    return !wasEnough
   }
 
-  /// Whether a compressed response has inflated to far more than its size.
-  private func isBomb(_ ratio: Int?, _ arrived: () -> Int) -> Bool {
-    guard let ratio, bodyLength > Self.uncheckedBytes else { return false }
-    return bodyLength - Self.uncheckedBytes > max(1, arrived()) * ratio
+  /// What is kept of a response.
+  struct Content {
+    var response: CapturedResponse
+    /// Whether the body is not in the coding that its header names.
+    var isFalselyCoded = false
   }
 
-  /// Moves out the kept part of the body.
-  mutating func moveBody() -> (bytes: [UInt8], isTruncated: Bool) {
+  /// Moves out the fields and the kept part of the body: without its codings, and the fields about them, if they can be
+  /// undone; else as it came.
+  ///
+  /// - Parameters:
+  ///   - isWhole: Whether the whole response has arrived.
+  ///   - limit: The maximum bytes of the body.
+  mutating func moveContent(isWhole: Bool, atMost limit: Int) -> Content {
     var bytes: [UInt8] = []
     swap(&bytes, &body)
-    return (bytes, bodyLength > bytes.count || wasEnough)
+    let isAll = isWhole && !wasEnough && bodyLength == bytes.count
+    var content = Content(
+      response: CapturedResponse(
+        head: HeaderBlock(bytes: head), body: bytes, truncated: !isAll || bytes.count > limit))
+    let codings = isCoded && !bytes.isEmpty ? ContentCoding.codings(of: content.response.head) ?? [] : []
+    if codings.isEmpty {
+      // As it came, whatever that means to others.
+    } else if let plain = ContentCoding.decode(bytes, codings, isWhole: isAll, atMost: limit) {
+      content.response.head.removeCoding()
+      (content.response.body, content.response.truncated) = (plain.bytes, plain.isCut || !isAll)
+    } else {
+      content.isFalselyCoded = true
+    }
+    if content.response.body.count > limit { content.response.body.removeLast(content.response.body.count - limit) }
+    return content
+  }
+}
+
+extension HeaderBlock {
+  /// Removes the fields about the content as it was sent, because it is stored decoded.
+  fileprivate mutating func removeCoding() {
+    var kept: [UInt8] = []
+    kept.reserveCapacity(bytes.count)
+    for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: true) {
+      let name = line.prefix { $0 != UInt8(ascii: ":") }.map { $0 | 0x20 }
+      if name.elementsEqual("content-encoding".utf8) || name.elementsEqual("content-length".utf8) { continue }
+      kept += line
+      kept.append(UInt8(ascii: "\n"))
+    }
+    bytes = kept
   }
 }

@@ -22,8 +22,6 @@ struct HandleOptions: ~Copyable {
   /// Whether libcurl says what it does.
   private var isHeard = false
   private var scope: UInt32 = 0
-  /// Whether libcurl decompresses responses.
-  private(set) var isInflating = false
   /// The TLS settings of the target that the handle last called.
   private var identity: TargetTLS?
 
@@ -141,13 +139,6 @@ struct HandleOptions: ~Copyable {
   /// Makes libcurl not go through them, until the lifetime is set again.
   mutating func stopPruning() {
     if redial_curl_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, -1) == CURLE_OK { addressTime = -1 }
-  }
-
-  /// Sets whether libcurl decompresses responses.
-  mutating func setInflating(_ wanted: Bool) -> CURLcode {
-    guard wanted != isInflating else { return CURLE_OK }
-    isInflating = wanted
-    return redial_curl_set_text(handle, CURLOPT_ACCEPT_ENCODING, wanted ? "gzip, deflate" : nil)
   }
 
   /// Sets how the two ends of a connection prove their identity, unless the handle has these settings already.

@@ -28,10 +28,12 @@ struct HeaderLines: ~Copyable {
 
   /// Sets the header fields of a request, and removes those that libcurl would add itself.
   ///
-  /// - Parameter contentBytes: The length of the request's body.
-  /// - Returns: Whether libcurl must decompress the response. A call that sets an accepted coding itself gets the
+  /// - Parameters:
+  ///   - contentBytes: The length of the request's body.
+  ///   - asksForCoding: Whether the response may be compressed.
+  /// - Returns: Whether it was asked for a compressed response. A call that sets an accepted coding itself gets the
   ///   response unchanged.
-  func set(_ headers: [HeaderField], contentBytes: Int) -> Bool {
+  func set(_ headers: [HeaderField], contentBytes: Int, asksForCoding: Bool) -> Bool {
     var bytes = 0
     for header in headers { bytes += header.name.utf8.count + header.value.utf8.count + 3 }
     list.begin(lines: 5, fields: headers.count, bytes: bytes)
@@ -49,11 +51,11 @@ struct HeaderLines: ~Copyable {
     // Not for fields that libcurl never adds: long lists cost it time.
     if contentBytes >= Self.expectableBytes { list.prepend(FieldList.Line("Expect:")) }
     if !hasType { list.prepend(FieldList.Line("Content-Type:")) }
-    // libcurl decodes because of its option, and would otherwise also send a line of it twice that is not in the list.
-    if !hasCoding { list.prepend(FieldList.Line("Accept-Encoding: gzip, deflate")) }
+    let asks = asksForCoding && !hasCoding
+    if asks { list.prepend(FieldList.Line("Accept-Encoding: gzip, deflate")) }
     if !hasAccept { list.prepend(FieldList.Line("Accept:")) }
     if !hasAgent { list.prepend(FieldList.Line(userAgentLine)) }
-    return !hasCoding
+    return asks
   }
 
   /// Whether a name of equal length is the same, ignoring case.

@@ -30,10 +30,9 @@ extension Transfer {
     message.clear()
     received.begin()
     guard dialling.begin(hop.url) else { return CURLE_COULDNT_CONNECT }
-    let inflates = lines.set(hop.headers, contentBytes: contentSize)
-    received.mayInflate = inflates && hop.method != "HEAD"
-    var code = options.setInflating(inflates)
-    if code == CURLE_OK { code = options.setURL(hop.url) }
+    // What is taken in pieces is not collected, and so not decoded.
+    received.mayDecode = lines.set(hop.headers, contentBytes: contentSize, asksForCoding: received.sink == nil)
+    var code = options.setURL(hop.url)
     if code == CURLE_OK {
       code = options.setReuse(isAllowed: !isAlone, by: LibCurl.needs.separates ? request.group : 0)
     }

@@ -83,13 +83,7 @@ extension Transfer {
   func receiveBody(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
     guard let bytes, count > 0 else { return count }
     let piece = UnsafeRawBufferPointer(start: bytes, count: count)
-    if let sink = received.sink, redial_curl_get_long(handle, CURLINFO_RESPONSE_CODE) == 200 {
-      return sink(piece) ? count : 0
-    }
-    let limits = Received.BodyLimits(
-      kept: request.captureLimit, received: configuration.maxResponseBytes,
-      inflation: options.isInflating ? configuration.maxInflationRatio : nil)
-    return received.takeBody(piece, limits) { Int(redial_curl_get_offset(handle, CURLINFO_SIZE_DOWNLOAD_T)) }
-      ? count : 0
+    let limits = Received.BodyLimits(kept: request.captureLimit, received: configuration.maxResponseBytes)
+    return received.takeBody(piece, limits) ? count : 0
   }
 }

@@ -7,15 +7,28 @@ package import RedialModel
 extension Transfer {
   /// The next request of the attempt, if the response was a redirect that is followed, and the time left for it. The
   /// data for it is moved out of this transfer.
-  func next(after code: CURLcode, _ hop: Hop) -> (hop: Hop, timeout: Duration)? {
-    guard code == CURLE_OK, course.redirects < request.maxRedirects,
-      let location = redial_curl_get_text(handle, CURLINFO_REDIRECT_URL),
-      let next = hop.redirected(
-        Int(redial_curl_get_long(handle, CURLINFO_RESPONSE_CODE)), to: String(cString: location),
-        without: request.secretHeaders),
+  func next(_ hop: Hop) -> (hop: Hop, timeout: Duration)? {
+    guard course.redirects < request.maxRedirects, let status = received.status, (300...399).contains(status),
+      let location = self.location,
+      let next = hop.redirected(status, to: location, without: request.secretHeaders),
       let left = course.follow(after: elapsed, of: request.timeout)
     else { return nil }
     return (next, left)
+  }
+
+  /// Where a redirect leads, as an absolute URL. libcurl says so only if nothing was wrong with the response.
+  private var location: String? {
+    guard let field = HeaderBlock(bytes: received.head).first("location"), !field.isEmpty,
+      let base = options.parsedURL, let url = curl_url_dup(base)
+    else { return nil }
+    defer { curl_url_cleanup(url) }
+    let text = String(decoding: field, as: UTF8.self)
+    var found: UnsafeMutablePointer<CChar>?
+    guard curl_url_set(url, CURLUPART_URL, text, UInt32(CURLU_NON_SUPPORT_SCHEME)) == CURLUE_OK,
+      curl_url_get(url, CURLUPART_URL, &found, 0) == CURLUE_OK, let found
+    else { return nil }
+    defer { curl_free(found) }
+    return String(cString: found)
   }
 
   /// Whether it ended because the host had no address. The name may be wrong, or the local resolver may not work.
@@ -30,15 +43,7 @@ extension Transfer {
 
   /// Whether the whole response has arrived, but not the whole body was sent, and none of it since the last check.
   func isStuckBehindAnswer() -> Bool {
-    guard upload.isStuck(at: Int(redial_curl_get_offset(handle, CURLINFO_SIZE_UPLOAD_T))), received.isHeadWhole else {
-      return false
-    }
-    let status = redial_curl_get_long(handle, CURLINFO_RESPONSE_CODE)
-    guard status >= 200 else { return false }
-    if status == 204 || status == 205 { return true }
-    // Without a length, only libcurl knows where the response ends.
-    guard let length = received.contentLength else { return false }
-    return Int(redial_curl_get_offset(handle, CURLINFO_SIZE_DOWNLOAD_T)) >= length
+    upload.isStuck(at: Int(redial_curl_get_offset(handle, CURLINFO_SIZE_UPLOAD_T))) && received.isComplete
   }
 
   /// How long the request has taken, in microseconds.
@@ -57,9 +62,7 @@ extension Transfer {
       systemError: isStarved
         ? dialling.localError : hasFailed ? Int32(clamping: redial_curl_get_long(handle, CURLINFO_OS_ERRNO)) : 0,
       wasRepeated: course.sends > 1,
-      wasEnough: received.wasEnough, hasOversizedHead: received.hasOversizedHead,
-      isHeadWhole: received.isHeadWhole, isContradictory: received.isContradictory,
-      isRefused: isRefused, isForeign: exchange.isForeign,
+      response: received.progress(hasEnded: !hasFailed), isRefused: isRefused, isForeign: exchange.isForeign,
       refusal: dialling.allowed == 0 && !isStarved ? dialling.refusal : nil,
       hasBeenAnswered: course.hasBeenAnswered,
       verification: hasFailed ? redial_curl_get_long(handle, CURLINFO_SSL_VERIFYRESULT) : 0,
@@ -70,12 +73,11 @@ extension Transfer {
     upload.end()
     var result = AttemptResult(outcome: end.outcome, failure: end.failure, duration: duration)
     result.figures = figures(isSetUp: end.isSetUp)
-    guard end.outcome == .answered else { return result }
-    result.status = redial_curl_get_long(handle, CURLINFO_RESPONSE_CODE)
-    var head = HeaderBlock(bytes: received.head)
-    if received.wasInflated { head.removeCoding() }
-    let (body, isTruncated) = received.moveBody()
-    result.response = CapturedResponse(head: head, body: body, truncated: isTruncated)
+    guard let status = received.status else { return result }
+    let content = received.moveContent(isWhole: end.response.isWhole, atMost: request.captureLimit)
+    result.status = status
+    result.response = content.response
+    if content.isFalselyCoded, result.failure == nil { result.failure = TransferEnd.falseCoding }
     return result
   }
 
@@ -135,21 +137,6 @@ extension Transfer {
     default: break
     }
     return figures
-  }
-}
-
-extension HeaderBlock {
-  /// Removes the fields about the content as it was sent, because it is stored decoded.
-  fileprivate mutating func removeCoding() {
-    var kept: [UInt8] = []
-    kept.reserveCapacity(bytes.count)
-    for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: true) {
-      let name = line.prefix { $0 != UInt8(ascii: ":") }.map { $0 | 0x20 }
-      if name.elementsEqual("content-encoding".utf8) || name.elementsEqual("content-length".utf8) { continue }
-      kept += line
-      kept.append(UInt8(ascii: "\n"))
-    }
-    bytes = kept
   }
 }
 

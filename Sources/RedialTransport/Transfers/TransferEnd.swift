@@ -18,14 +18,8 @@ struct TransferEnd {
   var systemError: Int32 = 0
   /// Whether libcurl was about to send the request a second time, and was prevented.
   var wasRepeated = false
-  /// Whether the response was cut off because it exceeded its limit, after its whole header.
-  var wasEnough = false
-  /// Whether the response's header exceeded its limit.
-  var hasOversizedHead = false
-  /// Whether the response's header was complete.
-  var isHeadWhole = true
-  /// Whether the response has two lengths that differ (RFC 9112 §6.3).
-  var isContradictory = false
+  /// How far the response has come.
+  var response = ResponseProgress()
   /// Whether the target has said that it has not processed the request (RFC 9113 §8.7).
   var isRefused = false
   /// Whether what arrived was to something else than the request.
@@ -55,13 +49,49 @@ struct TransferEnd {
     return last == .notSent && hasBeenAnswered ? .maybeSent : last
   }
 
+  /// Whether a response decides what follows.
+  ///
+  /// Its status does, whatever is wrong behind it: what a target sends wrong it would send again, after executing the
+  /// request again. Only a success whose body the network has cut is none yet: a call may need all of it, and the next
+  /// attempt may get it.
+  private var isAnswered: Bool {
+    guard !isForeign, let status = response.status else { return false }
+    return response.isWhole || !(200...299).contains(status) || isMalformed
+  }
+
+  /// Whether what the target sent is wrong, and not only cut.
+  private var isMalformed: Bool {
+    switch response.fault {
+    case .notHTTP, .endlessHead, .unclearEnd: return true
+    case .longHead, nil: break
+    }
+    switch code {
+    case CURLE_WRITE_ERROR: return !response.wasDeclined
+    // libcurl has no code of its own for a chunk that is none.
+    case CURLE_RECV_ERROR: return detail.contains("chunk")
+    default: return Self.malformed.contains(code.rawValue)
+    }
+  }
+
+  /// libcurl's codes for a line of more than 100 KB: 100 is CURLE_TOO_LARGE, which newer versions have.
+  private static let largeLine: Set<UInt32> = [CURLE_OUT_OF_MEMORY.rawValue, 100]
+
+  /// libcurl's codes for responses that it cannot read. CURLE_BAD_FUNCTION_ARGUMENT is that of 7.88 for a trailer without a
+  /// name.
+  private static let malformed: Set<UInt32> = largeLine.union(
+    [
+      CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL, CURLE_BAD_FUNCTION_ARGUMENT, CURLE_BAD_CONTENT_ENCODING,
+      CURLE_FILESIZE_EXCEEDED,
+    ].map(\.rawValue))
+
   /// The outcome of its last request.
   private var lastOutcome: OutcomeClass {
-    if code == CURLE_OK || wasEnough { return isHeadWhole ? .answered : .maybeSent }
+    if isAnswered { return .answered }
+    if code == CURLE_OK { return .maybeSent }
     if refusal != nil { return .blocked }
     if bodyFault != nil { return .localFault }
     if isRefused { return .notSent }
-    if wasRepeated || hasOversizedHead || isContradictory || isForeign { return .maybeSent }
+    if wasRepeated || isForeign || response.fault != nil { return .maybeSent }
     switch code {
     case CURLE_OUT_OF_MEMORY where requestSize == 0: return .localFault
     case CURLE_COULDNT_CONNECT where Self.isLocal(systemError): return .localFault
@@ -89,7 +119,7 @@ struct TransferEnd {
   private static let permanent: Set<UInt32> = Set(
     [
       CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
-      CURLE_PEER_FAILED_VERIFICATION, CURLE_BAD_CONTENT_ENCODING, CURLE_USE_SSL_FAILED, CURLE_SSL_ENGINE_INITFAILED,
+      CURLE_PEER_FAILED_VERIFICATION, CURLE_USE_SSL_FAILED, CURLE_SSL_ENGINE_INITFAILED,
       CURLE_LOGIN_DENIED, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR,
       CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_AUTH_ERROR, CURLE_SSL_CLIENTCERT,
     ].map(\.rawValue))
@@ -102,9 +132,9 @@ struct TransferEnd {
     }
   }
 
-  /// What went wrong; nil if there was a response.
+  /// What went wrong; nil if there was a response and nothing is wrong with it.
   var failure: AttemptFailure? {
-    guard outcome != .answered else { return nil }
+    if response.isWhole, response.status != nil, response.fault == nil { return nil }
     // libcurl's message could reveal the addresses of a name.
     if let refusal {
       let word = "egress" + refusal.rule.prefix(1).uppercased() + refusal.rule.dropFirst()
@@ -112,7 +142,9 @@ struct TransferEnd {
     }
     if let bodyFault { return AttemptFailure(code: bodyFault.code, message: "\(bodyFault.message).") }
     let (word, sentence) = description
-    return AttemptFailure(code: word, message: detail.isEmpty ? "\(sentence)." : "\(sentence): \(detail).")
+    // Of a whole response, libcurl's message is about what was done here.
+    let isPlain = detail.isEmpty || response.isWhole
+    return AttemptFailure(code: word, message: isPlain ? "\(sentence)." : "\(sentence): \(detail).")
   }
 
   private var description: (code: String, sentence: String) {
@@ -121,9 +153,16 @@ struct TransferEnd {
       return ("responseInvalid", "What arrived on the connection began before the request, so it is no response to it")
     }
     if wasRepeated { return ("connectionClosed", "The target closed a kept connection when the request was sent") }
-    if isContradictory { return ("responseInvalid", "The response has two different lengths") }
-    if hasOversizedHead || (code == CURLE_OUT_OF_MEMORY && requestSize > 0) {
-      return ("responseHeaderTooLarge", "The response's header is larger than is accepted")
+    switch response.fault {
+    case .notHTTP: return ("responseInvalid", "The target's response is not HTTP")
+    case .unclearEnd: return ("responseCorrupt", "The response does not say clearly how long it is")
+    case .endlessHead: return Self.largeHead
+    case .longHead where response.isWhole: return Self.largeHead
+    case .longHead, nil: break
+    }
+    if requestSize > 0, Self.largeLine.contains(code.rawValue) { return Self.largeHead }
+    if response.status != nil, isMalformed {
+      return ("responseCorrupt", "What came behind the status of the response is not HTTP")
     }
     switch code {
     case CURLE_COULDNT_RESOLVE_PROXY: return ("proxyUnreachable", "The name of the proxy could not be resolved")
@@ -141,6 +180,8 @@ struct TransferEnd {
     case CURLE_COULDNT_CONNECT: return ("connectFailed", "No connection to the target could be made")
     case CURLE_OPERATION_TIMEDOUT where requestSize == 0:
       return ("connectTimeout", "No connection to the target could be made in time")
+    case CURLE_OPERATION_TIMEDOUT where response.hasBegun:
+      return ("timeout", "The target's response did not end in time")
     case CURLE_OPERATION_TIMEDOUT: return ("timeout", "The target did not answer in time")
     case CURLE_SSL_CONNECT_ERROR: return ("tlsFailed", "No TLS session with the target could be made")
     case CURLE_PEER_FAILED_VERIFICATION: return certificate
@@ -152,12 +193,11 @@ struct TransferEnd {
       return ("clientCertificateUnusable", "The client certificate for the target cannot be used, or was not accepted")
     case CURLE_SSL_CACERT_BADFILE:
       return ("issuersUnreadable", "The file of trusted certificate authorities cannot be read")
-    case CURLE_BAD_CONTENT_ENCODING:
-      return ("responseCorrupt", "The response is not in the coding that it names")
+    case CURLE_PARTIAL_FILE, CURLE_OK: return Self.incomplete
+    case _ where response.status != nil && !response.wasDeclined: return Self.incomplete
     case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_SEND_FAIL_REWIND:
-      return ("connectionClosed", "The target closed the connection without a response")
-    case CURLE_PARTIAL_FILE, CURLE_OK:
-      return ("responseIncomplete", "The target closed the connection during its response")
+      return response.hasBegun
+        ? Self.incomplete : ("connectionClosed", "The target closed the connection without a response")
     case CURLE_UNSUPPORTED_PROTOCOL where requestSize > 0, CURLE_FILESIZE_EXCEEDED, CURLE_WEIRD_SERVER_REPLY,
       CURLE_HTTP2, CURLE_HTTP2_STREAM:
       return ("responseInvalid", "The target's response is not HTTP")
@@ -166,6 +206,17 @@ struct TransferEnd {
     default: return ("transferFailed", "The attempt failed")
     }
   }
+
+  private static let incomplete: (code: String, sentence: String) = (
+    "responseIncomplete", "The target closed the connection during its response"
+  )
+  private static let largeHead: (code: String, sentence: String) = (
+    "responseHeaderTooLarge", "The response's header is larger than is accepted"
+  )
+
+  /// What is said beside the status of a response whose body is shown as it came.
+  static let falseCoding = AttemptFailure(
+    code: "responseCorrupt", message: "The body of the response is not in the coding that it names.")
 
   private var certificate: (code: String, sentence: String) {
     // X509_V_ERR_CERT_NOT_YET_VALID, _HAS_EXPIRED, _SELF_SIGNED_CERT…; libcurl compares names itself, and reports a

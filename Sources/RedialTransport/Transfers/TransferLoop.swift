@@ -204,9 +204,9 @@ final class TransferLoop: @unchecked Sendable {
   }
 
   /// Follows the redirect of an attempt, if it may.
-  private func follow(_ transfer: Transfer, _ code: CURLcode) -> Bool {
+  private func follow(_ transfer: Transfer) -> Bool {
     guard transfer.request.maxRedirects > 0 else { return false }
-    guard let (next, timeout) = transfer.next(after: code, hop(of: transfer)) else { return false }
+    guard let (next, timeout) = transfer.next(hop(of: transfer)) else { return false }
     hops[transfer.id] = next
     curl_multi_remove_handle(multi, transfer.handle)
     transfer.isInFlight = false
@@ -269,7 +269,7 @@ final class TransferLoop: @unchecked Sendable {
         awaitName(transfer)
       } else if transfer.course.isConnectionAbandoned {
         startOver(transfer)
-      } else if !follow(transfer, code) {
+      } else if !follow(transfer) {
         end(transfer, code)
       }
     }

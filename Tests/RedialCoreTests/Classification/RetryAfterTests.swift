@@ -51,6 +51,26 @@ struct RetryAfterTests {
     #expect(parse(text) == nil)
   }
 
+  @Test(
+    "of several waits the longest counts, and what is none does not",
+    arguments: [
+      ("5", 5000), ("1, 2", 2000), ("2 ,1", 2000), ("1.5", 1500), ("0.0000001, .5, 5.", 0), ("soon, 3", 3000),
+      ("3, -9", 3000),
+      ("", nil), (",", nil), ("soon", nil), ("1.5.5", nil), ("1.2345678", 1234.567),
+      ("Sun, 06 Nov 1994 08:49:47 GMT, 3", 10_000), ("3, Sun, 06 Nov 1994 08:49:47 GMT", 10_000),
+      ("12, Sun Nov  6 08:49:47 1994", 12_000),
+      ("Sun, 06 Nov 1994 08:49:47 GMT, Sunday, 06-Nov-94 08:49:57 GMT", 20_000), ("Sun, 06 Nov 1994 08:49:27 GMT", 0),
+    ] as [(String, Double?)])
+  func several(text: String, milliseconds: Double?) {
+    let found = RetryAfter.longest(in: ArraySlice(text.utf8), at: Self.example)
+    #expect(found == milliseconds.map { .microseconds(Int64(($0 * 1000).rounded())) })
+  }
+
+  @Test("a wait without an end is the longest")
+  func endless() {
+    #expect(RetryAfter.longest(in: ArraySlice("5, 99999999999999999999.5".utf8), at: Self.example) == .longest)
+  }
+
   @Test("blanks and tabs around the value do not count", arguments: [" 7", "7 ", "\t7", " \t 7 \t "])
   func blanks(text: String) {
     #expect(parse(text) == .seconds(7))

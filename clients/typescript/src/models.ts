@@ -717,11 +717,11 @@ export type CallBase = {
   /** Maximum number of attempts; null if only the deadline limits them. */
   maxAttempts: number | null;
   /**
-   * The status of the last attempt that has ended; null without a response. Events, and webhooks that show the call as
-   * lists do, leave it and `lastError` out.
+   * The status that the last attempt which has ended got; null without a response. Events, and webhooks that show the
+   * call as lists do, leave it and `lastError` out.
    */
   lastStatus?: number | null;
-  /** The code of what went wrong with that attempt, such as `connectionRefused`; null if it was answered. */
+  /** The code of what went wrong with that attempt or its response, such as `connectionRefused`; null if nothing did. */
   lastError?: string | null;
   /** When its payloads were erased; null if they were not. */
   contentErasedAt: string | null;
@@ -1281,10 +1281,10 @@ export type Incident = {
 };
 
 /**
- * How far the attempt got. `answered`: a response came. `notSent`: the request certainly was not sent. `maybeSent`: it was
- * sent, at least in part, and no usable response came. `unusable`: it cannot succeed as it is. `localFault`: Redial's side
- * failed. `interrupted`: Redial stopped or died meanwhile. `cancelled`: the call was cancelled. `blocked`: the egress
- * policy refused the address, and no connection was made.
+ * How far the attempt got. `answered`: a response came, and its status decides. `notSent`: the request certainly was not
+ * sent. `maybeSent`: it was sent, at least in part, and no usable response came, or a 2xx that was cut. `unusable`: it
+ * cannot succeed as it is. `localFault`: Redial's side failed. `interrupted`: Redial stopped or died meanwhile.
+ * `cancelled`: the call was cancelled. `blocked`: the egress policy refused the address, and no connection was made.
  */
 export type Outcome = "answered" | "notSent" | "maybeSent" | "unusable" | "localFault" | "interrupted" | "cancelled" | "blocked";
 
@@ -1310,7 +1310,10 @@ export type AttemptBase = {
   outcome: Outcome;
   status: number | null;
   duration: Duration;
-  /** What went wrong, if there was no response. */
+  /**
+   * What went wrong. Beside the outcome `answered`, whose status decides: what was wrong with the rest of the response
+   * (`responseCorrupt`, `responseHeaderTooLarge`, `responseIncomplete`, `timeout`).
+   */
   error?: {
     /** A stable word. */
     code: string;
@@ -1408,8 +1411,8 @@ export type Response = {
    */
   withheld?: "redact";
   /**
-   * Whether the body was longer. It is also true for an old attempt whose body is not kept any more (the 20 latest); the
-   * body is then empty.
+   * Whether the body was longer, or the response is not whole. It is also true for an old attempt whose body is not kept
+   * any more (the 20 latest); the body is then empty.
    */
   truncated: boolean;
 };
@@ -1433,8 +1436,8 @@ export type AttemptResponse = {
    */
   withheld?: "redact";
   /**
-   * Whether the body was longer. It is also true for an old attempt whose body is not kept any more (the 20 latest); the
-   * body is then empty.
+   * Whether the body was longer, or the response is not whole. It is also true for an old attempt whose body is not kept
+   * any more (the 20 latest); the body is then empty.
    */
   truncated: boolean;
 };

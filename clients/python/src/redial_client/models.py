@@ -909,10 +909,10 @@ class Incident(TypedDict):
 
 Outcome: TypeAlias = Literal['answered', 'notSent', 'maybeSent', 'unusable', 'localFault', 'interrupted', 'cancelled', 'blocked']
 """
-How far the attempt got. `answered`: a response came. `notSent`: the request certainly was not sent. `maybeSent`: it was
-sent, at least in part, and no usable response came. `unusable`: it cannot succeed as it is. `localFault`: Redial's side
-failed. `interrupted`: Redial stopped or died meanwhile. `cancelled`: the call was cancelled. `blocked`: the egress
-policy refused the address, and no connection was made.
+How far the attempt got. `answered`: a response came, and its status decides. `notSent`: the request certainly was not
+sent. `maybeSent`: it was sent, at least in part, and no usable response came, or a 2xx that was cut. `unusable`: it
+cannot succeed as it is. `localFault`: Redial's side failed. `interrupted`: Redial stopped or died meanwhile.
+`cancelled`: the call was cancelled. `blocked`: the egress policy refused the address, and no connection was made.
 
 """
 
@@ -1014,8 +1014,8 @@ class Response(TypedDict):
     """
     truncated: bool
     """
-    Whether the body was longer. It is also true for an old attempt whose body is not kept any more (the 20 latest); the
-    body is then empty.
+    Whether the body was longer, or the response is not whole. It is also true for an old attempt whose body is not kept
+    any more (the 20 latest); the body is then empty.
 
     """
 
@@ -1043,8 +1043,8 @@ class AttemptResponse(TypedDict):
     """
     truncated: bool
     """
-    Whether the body was longer. It is also true for an old attempt whose body is not kept any more (the 20 latest); the
-    body is then empty.
+    Whether the body was longer, or the response is not whole. It is also true for an old attempt whose body is not kept
+    any more (the 20 latest); the body is then empty.
 
     """
 
@@ -2029,12 +2029,15 @@ class CallBase(TypedDict):
     """Maximum number of attempts; null if only the deadline limits them."""
     lastStatus: NotRequired[int | None]
     """
-    The status of the last attempt that has ended; null without a response. Events, and webhooks that show the call as
-    lists do, leave it and `lastError` out.
+    The status that the last attempt which has ended got; null without a response. Events, and webhooks that show the
+    call as lists do, leave it and `lastError` out.
 
     """
     lastError: NotRequired[str | None]
-    """The code of what went wrong with that attempt, such as `connectionRefused`; null if it was answered."""
+    """
+    The code of what went wrong with that attempt or its response, such as `connectionRefused`; null if nothing did.
+
+    """
     contentErasedAt: str | None
     """When its payloads were erased; null if they were not."""
 
@@ -2238,7 +2241,11 @@ class Alert(TypedDict):
 
 
 class AttemptBaseError(TypedDict):
-    """What went wrong, if there was no response."""
+    """
+    What went wrong. Beside the outcome `answered`, whose status decides: what was wrong with the rest of the response
+    (`responseCorrupt`, `responseHeaderTooLarge`, `responseIncomplete`, `timeout`).
+
+    """
 
     code: str
     """A stable word."""
@@ -2253,7 +2260,11 @@ class AttemptBase(TypedDict):
     status: int | None
     duration: Duration
     error: NotRequired[AttemptBaseError]
-    """What went wrong, if there was no response."""
+    """
+    What went wrong. Beside the outcome `answered`, whose status decides: what was wrong with the rest of the response
+    (`responseCorrupt`, `responseHeaderTooLarge`, `responseIncomplete`, `timeout`).
+
+    """
     decision: Decision | None
 
 
