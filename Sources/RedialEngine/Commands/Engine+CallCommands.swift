@@ -131,6 +131,8 @@ extension Engine {
     record.progress = CallProgress(
       state: .held, due: start, attempts: ended.progress.attempts, attemptsBefore: ended.progress.attempts,
       roundStartedAt: start)
+    // Once more, and not twice.
+    if ended.progress.failure == .attemptEndedTheService { _ = record.progress.countDeath(amongFew: true) }
     roster.countUnfinished(1, at: roster.place(of: record.spec.namespace))
     if record.spec.orderingKey != nil {
       awaitTurn(record)
