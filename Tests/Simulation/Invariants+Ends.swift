@@ -22,8 +22,8 @@ extension Invariants {
       progress.chargedAttempts <= record.spec.policy.maxAttempts, "\(record.id) was charged more than its attempts")
     let cutOff = row.attempts.count { $0.number > progress.attemptsBefore && $0.outcome == .interrupted }
     require(
-      progress.interruptions == cutOff,
-      "\(record.id) was cut off \(cutOff) times, and \(progress.interruptions) are not charged")
+      progress.cutOffAttempts == cutOff,
+      "\(record.id) was cut off \(cutOff) times, and \(progress.cutOffAttempts) are not charged")
     switch (progress.state, progress.failure) {
     case (.succeeded, _):
       require(story.hasSucceeded, "\(record.id) succeeded and its target never said so")
@@ -37,7 +37,7 @@ extension Invariants {
       }
       require(
         progress.chargedAttempts == allowed
-          || progress.interruptions >= settings.maxInterruptions,
+          || progress.cutOffAttempts >= settings.maxInterruptions,
         "\(record.id) gave up after \(progress.chargedAttempts) of \(allowed) attempts")
     case (_, .deadlineExceeded):
       // A call whose next wait would pass its deadline ends before it, by at most the longest wait.
@@ -48,6 +48,7 @@ extension Invariants {
         !isFairWeather
           || (progress.finishedAt ?? .epoch) <= record.deadline + World.longestQueue,
         "\(record.id) ended \((progress.finishedAt ?? .epoch) - record.deadline) after its deadline")
+    case (_, .attemptEndedTheService): checkBlame(row, story)
     case (_, .tripped):
       require(record.spec.policy.onTrip == .fail, "\(record.id) was to wait for its target and tripped")
     default: break
