@@ -51,7 +51,7 @@ struct ArchiveReader {
       case "due": due = try time()
       case "waiting": progress.waiting = try isNull() ? nil : try word(name, ArchiveWords.waits)
       case "attemptCount": progress.attempts = try count(name)
-      case "interruptions": progress.interruptions = try count(name, below: 2 * CallProgress.processingFlag)
+      case "interruptions": progress.interruptions = try count(name, below: 1 << 31)
       case "attemptsBefore": progress.attemptsBefore = try count(name)
       case "roundStartedAt": roundStartedAt = try time()
       case "finishedAt": finishedAt = try isNull() ? nil : try time()
