@@ -101,7 +101,7 @@ package final class Service: Sendable {
       handler: Self.api(settings, runtime, keys, limits, storedPolicies, bulk),
       errorResponse: { Answer.refusal($0, $1) })
     do throws(HTTPServerError) {
-      try server.start()
+      try server.bind()
     } catch {
       runtime.abandon()
       throw StartError(message: error.description)
@@ -132,10 +132,13 @@ package final class Service: Sendable {
         ])
     }
     runtime.restrict(to: settings.egress.knowing(server.urls))
-    // Only now, so that a service that cannot listen makes no attempts either. Requests wait until then.
+    // While the store is recovered, health checks are answered, and all else is refused. Who hands a socket over expects
+    // that connections wait instead.
+    if !settings.listen.isInherited { server.run() }
+    // Only now, so that a service that cannot listen makes no attempts either.
     do throws(StoreError) {
       // Of a store that is shared, the state comes with the lease.
-      let state = opened.shared == nil ? try store.recover(at: runtime.clock.now) : RecoveredState()
+      let state = opened.shared == nil ? try runtime.recover() : RecoveredState()
       // Before the store's lane works, so that notices stay in their order.
       runtime.receive(notices)
       runtime.meetOthers(at: settings.peerURL ?? PeerURL.derived(from: server.urls), bulk)
@@ -148,6 +151,7 @@ package final class Service: Sendable {
       runtime.abandon()
       throw StartError(message: error.message)
     }
+    server.run()
     // Of a store that is shared, the leader runs them.
     if opened.shared == nil { bulk.take(opened.operations, in: bulk.term) }
     log.write(
