@@ -20,6 +20,8 @@ final class EngineLane: @unchecked Sendable {
   /// Whether steps may run on other threads than the queue's: the engine has its state.
   private let isOpen = Atomic(false)
   private let mailbox = Mailbox<EngineEvent>()
+  /// Whose turn it is to run a step.
+  private let turn = Turn()
   /// The events of the current step. Their memory is used again.
   private var batch: [EngineEvent] = []
   /// What clients have asked for before the first lease; nil if nobody waits for one.
@@ -122,14 +124,19 @@ final class EngineLane: @unchecked Sendable {
   /// Runs a step here, unless it is for many events. Whatever comes meanwhile is for the queue.
   private func runInPlace() {
     guard isOpen.load(ordering: .acquiring) else { return queue.async { self.run() } }
+    turn.begin()
     mailbox.take(&batch, staysAwake: true)
     guard batch.count <= Self.mostInPlace else {
+      turn.end()
       return queue.async {
+        self.turn.begin()
         self.step()
+        self.turn.end()
         self.run(unless: self.mailbox.maySleep())
       }
     }
     step()
+    turn.end()
     if !mailbox.maySleep() { queue.async { self.run() } }
   }
 
@@ -137,8 +144,10 @@ final class EngineLane: @unchecked Sendable {
   private func run(unless isDone: Bool = false) {
     var isDone = isDone
     while !isDone {
+      turn.begin()
       mailbox.take(&batch, staysAwake: true)
       step()
+      turn.end()
       isDone = mailbox.maySleep()
     }
   }

@@ -13,6 +13,7 @@ internal import RedialStore
 /// ``begin(_:)`` lets the queue run.
 final class StoreLane: @unchecked Sendable {
   private let queue = DispatchQueue(label: "redial.store", qos: .userInitiated, attributes: .initiallyInactive)
+  private var owner: Owner { .queue(queue) }
   private var hasBegun = false
   private let mailbox = Mailbox<StoreRequest>()
   /// The requests that have just arrived. Their memory is used again.
@@ -83,6 +84,7 @@ final class StoreLane: @unchecked Sendable {
     precondition(!hasBegun, "the store's lane was begun twice")
     self.outcome = outcome
     hasBegun = true
+    store.pass(to: queue)
     queue.activate()
   }
 
@@ -145,6 +147,7 @@ final class StoreLane: @unchecked Sendable {
     _ retention: Retention, now: @escaping @Sendable () -> Timestamp,
     report: @escaping @Sendable (Result<TidyStep, StoreError>) -> Void
   ) {
+    owner.check()
     guard isTidying else { return }
     let began = ContinuousClock.now
     var pause = tidyInterval
@@ -167,6 +170,7 @@ final class StoreLane: @unchecked Sendable {
   // MARK: Requests
 
   private func serve() {
+    owner.check()
     awaitOthers()
     mailbox.take(&batch)
     pipeline.take(&batch)
@@ -183,6 +187,7 @@ final class StoreLane: @unchecked Sendable {
 
   /// Sends what can be sent, and reports what is known.
   private func proceed() {
+    owner.check()
     while true {
       switch pipeline.next() {
       case .wait: return runAfterwards()
@@ -195,6 +200,7 @@ final class StoreLane: @unchecked Sendable {
   }
 
   private func runAfterwards() {
+    owner.check()
     while let first = afterwards.first, first.requests <= pipeline.concluded {
       afterwards.removeFirst()
       first.body(store)

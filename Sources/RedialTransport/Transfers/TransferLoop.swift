@@ -59,6 +59,8 @@ final class TransferLoop: @unchecked Sendable {
   /// Distinguishes the bodies that are being read.
   var bodyTicket: UInt64 = 0
   private var isStopping = false
+  /// The thread that runs it, as soon as one does.
+  private var owner = Owner.holder
 
   /// Maximum number of idle handles that are kept.
   private static let maximumIdle = 256
@@ -111,6 +113,7 @@ final class TransferLoop: @unchecked Sendable {
 
   /// Runs until the transport is shut down.
   func run() {
+    owner = .thisThread
     while !isStopping {
       takeMail()
       if isStopping { break }
@@ -149,6 +152,7 @@ final class TransferLoop: @unchecked Sendable {
   }
 
   private func perform(_ message: Message) {
+    owner.check()
     switch message {
     case .start(let request): begin(request)
     case .make(let requests): for request in requests() { begin(request) }
@@ -239,6 +243,7 @@ final class TransferLoop: @unchecked Sendable {
   }
 
   private func takeEnded() {
+    owner.check()
     var code = CURLE_OK
     while let handle = redial_curl_multi_next_done(multi, &code) {
       guard let transfer = Transfer.take(redial_curl_get_private(handle)), transfer.isInFlight else { continue }
@@ -272,6 +277,7 @@ final class TransferLoop: @unchecked Sendable {
   }
 
   func remove(_ transfer: Transfer) {
+    owner.check()
     forget(transfer)
     stopWaiting(transfer)
     if transfer.isInFlight { curl_multi_remove_handle(multi, transfer.handle) }
