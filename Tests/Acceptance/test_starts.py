@@ -100,6 +100,43 @@ def test_a_start_is_held_by_a_stop_signal_no_longer_than_its_store_takes(held):
     assert held.get(held.accepted)["state"] == "scheduled"
 
 
+def test_what_comes_late_in_a_stop_is_refused_and_changes_nothing(redial, receiver):
+    go = threading.Event()
+    target = receiver(lambda request: go.wait(BOUND) and (200, {}, b""))
+    service = redial("--drain-timeout", "10m")
+    service.submit(url=target.url, policy={"attemptTimeout": "10m"})
+    target.next()
+    # Requests whose bodies come when the service stops.
+    late = []
+    for number in range(40):
+        connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=BOUND)
+        connection.putrequest("PUT", f"/v1/policies/p{number}")
+        connection.putheader("content-type", "application/json")
+        connection.putheader("content-length", "18")
+        connection.endheaders()
+        late.append(connection)
+    service.process.send_signal(signal.SIGTERM)
+    service.says("stopping")
+    stored, codes = set(), []
+    for number, connection in enumerate(late):
+        connection.send(b'{"maxAttempts": 3}')
+        answer = connection.getresponse()
+        body = json.loads(answer.read())
+        if answer.status == 201:
+            stored.add(f"p{number}")
+            assert not codes, "it was served after others were refused"
+        else:
+            assert (answer.status, body["code"]) == (503, "draining") and int(answer.headers["retry-after"]) > 0
+            codes.append(body["code"])
+        time.sleep(0.05)
+    assert codes, "all were served while the service stopped"
+    assert service.process.poll() is None
+    go.set()
+    assert service.process.wait(BOUND) == 0
+    service.start()
+    assert {policy["name"] for policy in service("GET", "/v1/policies?limit=250").json["data"]} == stored
+
+
 class Clients:
     """Clients that change documents and submit calls without pause, whether there is a service or not."""
 
