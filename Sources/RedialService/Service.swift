@@ -80,10 +80,14 @@ package final class Service: Sendable {
     let sharing = try opened.shared.map { shared throws(StartError) in
       SharedParts(store: shared, trust: try PeerTrust.kept(in: store), keys: keys, policies: storedPolicies)
     }
+    let dataKeys = NamespaceKeys(vault, log) { [shared = opened.shared] namespace throws(StoreError) in
+      if let shared { try shared.prepareKey(of: namespace.name) } else { try vault.prepare(namespace.name) }
+    }
     do throws(TransportStartError) {
       runtime = try Runtime(
         settings: settings, store: store, reader: opened.reader, bodies: opened.bodies, secret: opened.secret,
-        endpoints: opened.endpoints, credentials: opened.credentials, log: log, clock: opened.clock, sharing: sharing)
+        endpoints: opened.endpoints, credentials: opened.credentials, log: log, clock: opened.clock, sharing: sharing,
+        keys: dataKeys)
     } catch {
       throw StartError(message: error.message)
     }

@@ -197,6 +197,34 @@ struct SealingTests {
     }
   }
 
+  @Test("a key that is made before it is needed is stored with what it seals first, and the program is not asked then")
+  func preparedKey() throws {
+    let (path, program) = (folder.file("calls.db"), folder.file("program"))
+    func write(_ text: String) {
+      writeFile(program, Array("#!/bin/sh\n\(text)\n".utf8))
+      chmod(program, 0o700)
+    }
+    write("exec cat")
+    let vault = Vault(KeyCommand(program), sealsAll: true)
+    let store = try SQLiteStore(path: path, vault: vault)
+    defer { store.close() }
+    #expect(!vault.hasKey(of: "default"))
+    try vault.prepare("default")
+    #expect(vault.hasKey(of: "default"))
+    write("exit 3")
+    // One that was rolled back with its transaction waits for the next one.
+    let document = StoredDocument(.alert, id: "a", Self.content)
+    #expect(throws: StoreError.self) { try store.commit([.insert(Sample.call(1)), .add(document), .add(document)]) }
+    try store.commit([.insert(Sample.call(1))])
+    #expect(try store.documents(.dataKey).map(\.id).contains("default@1"))
+    #expect(throws: StoreError.self) { try vault.prepare("other") }
+    #expect(!vault.hasKey(of: "other"))
+    write("exec cat")
+    let other = Vault(KeyCommand(program), sealsAll: true)
+    try other.load(try store.documents(.dataKey))
+    #expect(other.hasKey(of: "default"))
+  }
+
   @Test(
     "a program that does not end is killed after its time, with all that it has started",
     arguments: ["exec sleep 1000", "exec >&-; exec sleep 1000", "sleep 1000", "while :; do echo AAAA; sleep 0.1; done"])

@@ -53,18 +53,19 @@ final class Runtime: Sendable {
   ///   - bodies: Reads bodies that are not in memory; needed unless all are.
   ///   - clock: The service's time.
   ///   - sharing: For a store that several instances share.
+  ///   - keys: Makes data keys, where that may take long.
   /// - Throws: If libcurl cannot be started.
   init(
     settings: ServiceSettings, store opened: sending any ServiceStore, reader: any CallReader,
     bodies: BodyReading = BodyReading(nil), secret: WebhookSecret?, endpoints known: WebhookEndpoints,
     credentials named: NamedCredentials, log: Log,
-    clock: Clock = Clock(), sharing: SharedParts? = nil
+    clock: Clock = Clock(), sharing: SharedParts? = nil, keys: NamespaceKeys? = nil
   ) throws(TransportStartError) {
     let redaction = settings.engine.redaction
     let metrics = Metrics(namedTargets: settings.namedTargets)
     (self.clock, self.log, self.metrics, self.redaction) = (clock, log, metrics, redaction)
     let seed = UInt64(bitPattern: clock.now.microseconds) ^ UInt64(getpid()) << 48
-    let engine = EngineLane(engine: Engine(settings: settings.engine, seed: seed), clock: clock)
+    let engine = EngineLane(engine: Engine(settings: settings.engine, seed: seed), clock: clock, keys: keys)
     let store = StoreLane(
       store: opened, tidyInterval: sharing == nil ? StoreLane.tidyInterval : StoreLane.sharedTidyInterval)
     let queries = Queries(reader, metrics, log)

@@ -40,6 +40,8 @@ package struct KeyCommand: KeyKeeper {
 
   package func isOld(by: String) -> Bool { false }
 
+  package var isSlow: Bool { true }
+
   private func failure(_ what: String, _ reason: String) -> StoreError {
     StoreError(
       kind: .unavailable,
