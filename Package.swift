@@ -108,11 +108,13 @@ let package = Package(
     module("RedialLanes", ["CLinux"]),
     // What all stores have in common, and the two stores.
     module(
-      "RedialStore", ["RedialModel", "RedialText", "RedialJSON", "RedialCore", "CCrypto", "CZlib"], settings: small),
+      "RedialStore", ["RedialLanes", "RedialModel", "RedialText", "RedialJSON", "RedialCore", "CCrypto", "CZlib"],
+      settings: small),
     module(
       "RedialSQLite",
-      ["RedialStore", "RedialModel", "RedialText", "RedialJSON", "RedialCore", "CDocuments", "CSQLite"], settings: small
-    ),
+      [
+        "RedialStore", "RedialLanes", "RedialModel", "RedialText", "RedialJSON", "RedialCore", "CDocuments", "CSQLite",
+      ], settings: small),
     module(
       "RedialPostgres",
       [

@@ -17,11 +17,20 @@ import Synchronization
 /// closed.
 public final class HTTPServer: Sendable {
   private enum Stage {
-    /// running
+    /// bound, finished
     case made
+    /// running, finished
+    case bound([EventLoop], Listener.Sockets)
     /// running while loops run, then finished
     case running([EventLoop], Listener.Sockets)
     case finished
+
+    var sockets: Listener.Sockets? {
+      switch self {
+      case .bound(_, let sockets), .running(_, let sockets): sockets
+      case .made, .finished: nil
+      }
+    }
   }
 
   private let configuration: HTTPServerConfiguration
@@ -48,11 +57,11 @@ public final class HTTPServer: Sendable {
 
   deinit { stop() }
 
-  /// Binds the listeners and starts the loops.
+  /// Binds the listeners. Connections wait until ``run()``.
   ///
   /// - Throws: ``HTTPServerError`` if the address is wrong or in use, or if the server was started before; nothing is
   ///   left open then.
-  public func start() throws(HTTPServerError) {
+  public func bind() throws(HTTPServerError) {
     try stage.withLock { stage throws(HTTPServerError) in
       guard case .made = stage else { throw .alreadyStarted }
       let sockets = try Listener.open(configuration)
@@ -76,6 +85,22 @@ public final class HTTPServer: Sendable {
         throw error
       }
       for socket in inherited { close(socket.descriptor) }
+      stage = .bound(loops, sockets)
+    }
+  }
+
+  /// Binds the listeners and starts the loops.
+  ///
+  /// - Throws: As ``bind()`` does.
+  public func start() throws(HTTPServerError) {
+    try bind()
+    run()
+  }
+
+  /// Starts the loops of a server that is bound.
+  public func run() {
+    stage.withLock { stage in
+      guard case .bound(let loops, let sockets) = stage else { return }
       completion.begin(loops: loops.count)
       for (index, loop) in loops.enumerated() {
         // A queue of its own is a thread of its own while the loop runs.
@@ -88,20 +113,12 @@ public final class HTTPServer: Sendable {
     }
   }
 
-  /// The TCP port of the server, the first if there are several; 0 before the start, or without any.
-  public var port: Int {
-    stage.withLock { stage in
-      if case .running(_, let sockets) = stage { sockets.port } else { 0 }
-    }
-  }
+  /// The TCP port of the server, the first if there are several; 0 before it is bound, or without any.
+  public var port: Int { stage.withLock { $0.sockets?.port ?? 0 } }
 
   /// The addresses of the server, such as `http://127.0.0.1:8080`, `http://[::1]:8080` or `unix:/run/redial.sock`; none
-  /// before the start, and more than one only with inherited sockets.
-  public var urls: [String] {
-    stage.withLock { stage in
-      if case .running(_, let sockets) = stage { sockets.urls } else { [] }
-    }
-  }
+  /// before it is bound, and more than one only with inherited sockets.
+  public var urls: [String] { stage.withLock { $0.sockets?.urls ?? [] } }
 
   /// Ends gracefully: stops accepting, closes idle connections, answers current requests with `Connection: close`.
   ///
@@ -126,6 +143,9 @@ public final class HTTPServer: Sendable {
         // Removed before the listeners close, so that no client finds a file without a listener.
         sockets.file?.remove()
         for loop in loops { loop.mailbox.post(message) }
+      case .bound(_, let sockets):
+        sockets.close()
+        stage = .finished
       case .made: stage = .finished
       case .finished: break
       }

@@ -51,6 +51,9 @@ extension PostgresStore: SharedStore {
     }
   }
 
+  /// Makes and stores the data key of a namespace that has none.
+  package func prepareKey(of namespace: String) throws(StoreError) { try StoredDataKeys.ensure([namespace], side) }
+
   /// Tells the owners of these shards that calls were stored which they do not have in memory.
   package func tellOwners(of shards: ShardSet) {
     guard !shards.isEmpty else { return }

@@ -4,7 +4,7 @@ internal import RedialModel
 
 /// The connection for all that is no work of the chain, used by one thread at a time. It is made when it is needed, and
 /// again after it was lost.
-final class SideConnection: Sendable {
+final class SideConnection: LentConnection {
   /// How to reach the database.
   let settings: PostgresSettings
   private let held = Mutex(Held())
@@ -37,6 +37,9 @@ final class SideConnection: Sendable {
     self.settings = settings
     self.connected = connected
   }
+
+  /// Each use takes the connection out of its mutex.
+  func lend() {}
 
   /// Calls a closure with a connection that works.
   func use(_ body: (PostgresConnection) throws(StoreError) -> Void) throws(StoreError) {
@@ -119,6 +122,7 @@ final class SideConnection: Sendable {
   /// A connection that has just answered, so that one that was lost while nobody used it makes nothing fail.
   private func connection(_ held: inout Held) throws(StoreError) -> PostgresConnection {
     if let connection = held.connection {
+      connection.lend()
       if (try? connection.run([PostgresStatement(Self.ping)], within: Self.patience)) != nil {
         return connection
       }

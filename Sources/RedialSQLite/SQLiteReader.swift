@@ -212,8 +212,8 @@ package final class SQLiteReader: CallReader {
 /// One connection and its queries. Each query sees one moment of the store, however many rows it reads.
 ///
 /// Sendable without the compiler's proof: the pool of `SQLiteReader` creates an instance and lends it to one thread at
-/// a time.
-private final class ReadConnection: @unchecked Sendable {
+/// a time, which owns it.
+private final class ReadConnection: LentConnection, @unchecked Sendable {
   let connection: SQLiteConnection
   let settings: SettingTable
   let usage: UsageQueries
@@ -259,6 +259,8 @@ private final class ReadConnection: @unchecked Sendable {
     pingStatement = try connection.prepare("reach the store", "SELECT max(id) FROM calls")
     inTransaction = try Transaction(on: connection, role: .reader)
   }
+
+  func lend() { connection.lend() }
 
   func call(
     _ id: CallID, in namespace: Namespace?, responses: AttemptRows.Responses

@@ -1,3 +1,5 @@
+package import Dispatch
+internal import RedialLanes
 package import RedialStore
 package import RedialCore
 package import RedialModel
@@ -113,6 +115,9 @@ package final class SQLiteStore: CallStore {
     vault.didCommit()
     leases.didJoin(session)
   }
+
+  /// From now on the store's connection belongs to this queue.
+  package func pass(to queue: DispatchQueue) { file.connection.pass(to: .queue(queue)) }
 
   /// The call that was accepted under a key which has not expired.
   package func find(key: IdempotencyName, at now: Timestamp) throws(StoreError) -> KeyRecord? {

@@ -59,7 +59,8 @@ extension Service {
         queries: queries, statistics: runtime.statistics, monitoring: runtime.monitoring, keys: keys, proxies: proxies),
     ]
     return API(
-      queries: queries, clock: clock, metrics: runtime.metrics, instances: runtime.instances, engine: runtime.engine,
+      stage: runtime.stage, queries: queries, clock: clock, metrics: runtime.metrics, instances: runtime.instances,
+      engine: runtime.engine,
       keys: keys, router: Router(groups), pages: PageGuard(hosts: settings.allowedHosts, origins: settings.corsOrigins),
       proxies: proxies, users: users, audit: runtime.auditLog)
   }

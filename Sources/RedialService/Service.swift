@@ -80,10 +80,14 @@ package final class Service: Sendable {
     let sharing = try opened.shared.map { shared throws(StartError) in
       SharedParts(store: shared, trust: try PeerTrust.kept(in: store), keys: keys, policies: storedPolicies)
     }
+    let dataKeys = NamespaceKeys(vault, log) { [shared = opened.shared] namespace throws(StoreError) in
+      if let shared { try shared.prepareKey(of: namespace.name) } else { try vault.prepare(namespace.name) }
+    }
     do throws(TransportStartError) {
       runtime = try Runtime(
         settings: settings, store: store, reader: opened.reader, bodies: opened.bodies, secret: opened.secret,
-        endpoints: opened.endpoints, credentials: opened.credentials, log: log, clock: opened.clock, sharing: sharing)
+        endpoints: opened.endpoints, credentials: opened.credentials, log: log, clock: opened.clock, sharing: sharing,
+        keys: dataKeys)
     } catch {
       throw StartError(message: error.message)
     }
@@ -101,7 +105,7 @@ package final class Service: Sendable {
       handler: Self.api(settings, runtime, keys, limits, storedPolicies, bulk),
       errorResponse: { Answer.refusal($0, $1) })
     do throws(HTTPServerError) {
-      try server.start()
+      try server.bind()
     } catch {
       runtime.abandon()
       throw StartError(message: error.description)
@@ -132,10 +136,13 @@ package final class Service: Sendable {
         ])
     }
     runtime.restrict(to: settings.egress.knowing(server.urls))
-    // Only now, so that a service that cannot listen makes no attempts either. Requests wait until then.
+    // While the store is recovered, health checks are answered, and all else is refused. Who hands a socket over expects
+    // that connections wait instead.
+    if !settings.listen.isInherited { server.run() }
+    // Only now, so that a service that cannot listen makes no attempts either.
     do throws(StoreError) {
       // Of a store that is shared, the state comes with the lease.
-      let state = opened.shared == nil ? try store.recover(at: runtime.clock.now) : RecoveredState()
+      let state = opened.shared == nil ? try runtime.recover() : RecoveredState()
       // Before the store's lane works, so that notices stay in their order.
       runtime.receive(notices)
       runtime.meetOthers(at: settings.peerURL ?? PeerURL.derived(from: server.urls), bulk)
@@ -148,6 +155,7 @@ package final class Service: Sendable {
       runtime.abandon()
       throw StartError(message: error.message)
     }
+    server.run()
     // Of a store that is shared, the leader runs them.
     if opened.shared == nil { bulk.take(opened.operations, in: bulk.term) }
     log.write(

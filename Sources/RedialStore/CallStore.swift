@@ -1,3 +1,4 @@
+package import Dispatch
 package import RedialCore
 package import RedialModel
 
@@ -10,6 +11,9 @@ package protocol CallStore: AnyObject {
   /// they waited for their target. Calls with an attempt in flight are returned as `held`, and stay `running` in the
   /// store until their interruption is committed. Called once, before anything else.
   func recover(at now: Timestamp) throws(StoreError) -> RecoveredState
+
+  /// From now on it is used on this queue only.
+  func pass(to queue: DispatchQueue)
 
   /// Submits work. The outcome is returned if it is known at once; otherwise it comes later, by
   /// ``report(to:)``, in the order of submission.
@@ -51,6 +55,11 @@ package protocol CallStore: AnyObject {
 
   /// Closes the store; it must not be used afterwards.
   func close()
+}
+
+extension CallStore {
+  /// For stores that any thread may use.
+  package func pass(to queue: DispatchQueue) {}
 }
 
 /// Reads calls for clients, from any thread, without waiting for writes. It sees committed data.

@@ -2,11 +2,17 @@ internal import Dispatch
 internal import Synchronization
 package import RedialModel
 
+/// A connection that a pool lends.
+package protocol LentConnection: AnyObject, Sendable {
+  /// From now on it belongs to this thread.
+  func lend()
+}
+
 /// Connections that threads borrow and return; if all are borrowed, a thread waits.
 ///
 /// A connection is either in `idle` or borrowed by one thread. The mutex orders borrowing and returning, so no two
 /// threads ever use one at a time, and each sees the effects of the one before.
-package final class ConnectionPool<Connection: Sendable>: Sendable {
+package final class ConnectionPool<Connection: LentConnection>: Sendable {
   private let idle: Mutex<[Connection]>
   /// Counts the connections in `idle`, so that a thread waits if all are borrowed.
   private let available: DispatchSemaphore
@@ -33,6 +39,7 @@ package final class ConnectionPool<Connection: Sendable>: Sendable {
       preconditionFailure("the semaphore counts the idle connections")
     }
     defer { idle.withLock { $0.append(connection) } }
+    connection.lend()
     return try body(connection)
   }
 }

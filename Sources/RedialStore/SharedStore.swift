@@ -20,6 +20,9 @@ package protocol SharedStore: AnyObject, Sendable {
   ///   - listener: Gets the news, on a thread of the store.
   func meet(at address: String?, version: String, _ listener: @escaping @Sendable (PeerNews) -> Void)
 
+  /// Makes and stores the data key of a namespace that has none, from any thread.
+  func prepareKey(of namespace: String) throws(StoreError)
+
   /// Tells the owners of these shards that calls were stored which they do not have in memory. It returns at once, from
   /// any thread; several calls within some milliseconds are sent together.
   func tellOwners(of shards: ShardSet)

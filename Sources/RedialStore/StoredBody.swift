@@ -1,3 +1,4 @@
+internal import RedialLanes
 package import RedialModel
 
 /// The body of one call, read from the store piece by piece, and inflated if it is compressed there.
@@ -9,6 +10,7 @@ package final class StoredBody: @unchecked Sendable {
   /// The length of the body, in bytes.
   package let size: Int
   private let bodies: any BodyReader
+  private let turn = Turn()
   /// How much has been read, in bytes of the body.
   private var position = 0
   /// How the body is stored; nil until some of it was read.
@@ -39,6 +41,8 @@ package final class StoredBody: @unchecked Sendable {
 
   /// Starts again at the first piece.
   package func rewind() {
+    turn.begin()
+    defer { turn.end() }
     position = 0
     form = nil
     sealed = nil
@@ -49,6 +53,8 @@ package final class StoredBody: @unchecked Sendable {
   /// - Parameter count: The maximum number of bytes, 1 or more.
   /// - Throws: Why there are none; earlier pieces remain valid.
   package func next(atMost count: Int) throws(StoredBodyError) -> [UInt8] {
+    turn.begin()
+    defer { turn.end() }
     let wanted = min(count, size - position)
     guard wanted > 0 else { return [] }
     let piece = try read(wanted)

@@ -122,6 +122,35 @@ struct LifecycleTests {
     #expect(try client.endsHere())
   }
 
+  @Test("has its address when it is bound, and connections wait until it runs, or end with it")
+  func bindsFirst() throws {
+    func bound() throws -> HTTPServer {
+      let server = HTTPServer(
+        configuration: HTTPServerConfiguration(), handler: ClosureHandler { $1.respond(TestServer.echo($0)) })
+      try server.bind()
+      return server
+    }
+    let server = try bound()
+    let client = try RawConnection(port: server.port)
+    try client.get("/early")
+    #expect(server.urls == ["http://127.0.0.1:\(server.port)"])
+    #expect(throws: HTTPServerError.alreadyStarted) { try server.bind() }
+    server.run()
+    server.run()
+    #expect(try client.response().text == "GET /early ")
+    server.stop()
+
+    let unused = try bound()
+    let waiting = try RawConnection(port: unused.port)
+    unused.stop()
+    #expect(throws: RawConnection.Failure.self) { try waiting.response() }
+    #expect(throws: RawConnection.Failure.system("connect", ECONNREFUSED)) { try RawConnection(port: unused.port) }
+    unused.run()
+    let ends = Inbox<Void>()
+    unused.drain(within: .seconds(1)) { ends.put(()) }
+    #expect(ends.count == 1)
+  }
+
   @Test("begins once")
   func beginsOnce() throws {
     let server = try TestServer()

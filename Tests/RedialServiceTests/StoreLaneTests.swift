@@ -23,7 +23,13 @@ final class RecordingStore: ServiceStore, @unchecked Sendable {
   /// The call that it finds under each key.
   let known: KeyRecord?
 
-  init(gate: DispatchSemaphore? = nil, known: KeyRecord? = nil) { (self.gate, self.known) = (gate, known) }
+  private let recovering: @Sendable () -> Void
+
+  init(
+    gate: DispatchSemaphore? = nil, known: KeyRecord? = nil, recovering: @escaping @Sendable () -> Void = {}
+  ) {
+    (self.gate, self.known, self.recovering) = (gate, known, recovering)
+  }
 
   var commits: [Int] { state.withLock { $0.commits } }
   func documents(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument] { [] }
@@ -35,7 +41,10 @@ final class RecordingStore: ServiceStore, @unchecked Sendable {
   func setUntidy(_ steps: Int) { state.withLock { $0.untidy = steps } }
   func setFailing(_ failing: Bool) { state.withLock { $0.failing = failing } }
 
-  func recover(at now: Timestamp) -> RecoveredState { RecoveredState() }
+  func recover(at now: Timestamp) -> RecoveredState {
+    recovering()
+    return RecoveredState()
+  }
   func resign(at now: Timestamp) {}
   func commit(_ writes: [StoreWrite]) throws(StoreError) {
     gate?.wait()
@@ -233,6 +242,7 @@ struct StoreLaneTests {
     let store = RecordingStore()
     store.setUntidy(20)
     let lane = StoreLane(store: store, tidyInterval: .milliseconds(1))
+    lane.begin { _ in }
     let all = DispatchSemaphore(value: 0)
     weak var left: Watcher?
     let began = ContinuousClock.now
@@ -268,6 +278,7 @@ struct StoreLaneTests {
   func tidyingInTrouble() {
     let store = RecordingStore()
     let lane = StoreLane(store: store, tidyInterval: .milliseconds(1))
+    lane.begin { _ in }
     func awaiting(_ body: () -> Void) {
       body()
       let done = DispatchSemaphore(value: 0)
@@ -318,6 +329,44 @@ struct StoreLaneTests {
       lane.post([Self.commit(1, epoch: 1), StoreRequest(.barrier, epoch: 1)])
     }
     #expect(outcomes == ["failed 0 full", "1 committed, 1 told", "written 1"])
+  }
+
+  @Test("what comes before the store is recovered waits, and comes behind the recovery")
+  func recovers() throws {
+    let order = Mutex<[String]>([])
+    let store = RecordingStore(recovering: { order.withLock { $0.append("recovered") } })
+    let lane = StoreLane(store: store)
+    let done = DispatchSemaphore(value: 0)
+    lane.post([Self.commit(1)])
+    lane.afterwards { _ in
+      order.withLock { $0.append("changed") }
+      done.signal()
+    }
+    _ = try lane.recover(at: .epoch)
+    #expect(store.commits == [])
+    lane.begin { _ in }
+    #expect(done.wait(timeout: .now() + 60) == .success)
+    #expect(order.withLock { $0 } == ["recovered", "changed"])
+    #expect(store.commits == [1])
+  }
+
+  @Test(
+    "a lane that is closed tells what comes later, and one that has not begun can be closed", arguments: [true, false])
+  func closes(begins: Bool) {
+    let lane = StoreLane(store: RecordingStore())
+    if begins { lane.begin { _ in } }
+    let (order, done) = (Mutex<[String]>([]), DispatchSemaphore(value: 0))
+    lane.afterwards { _ in order.withLock { $0.append("before: \(lane.isClosed)") } }
+    lane.close { _ in
+      order.withLock { $0.append("last: \(lane.isClosed)") }
+    } then: {
+    }
+    lane.afterwards { _ in
+      order.withLock { $0.append("after: \(lane.isClosed)") }
+      done.signal()
+    }
+    #expect(done.wait(timeout: .now() + 60) == .success)
+    #expect(order.withLock { $0 } == ["before: false", "last: false", "after: true"])
   }
 
   @Test("a store that answers later has two commits at a time, and results are reported as they come, in order")

@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import RedialCore
 import RedialModel
@@ -21,6 +22,32 @@ struct SQLiteFileTests {
     #expect(permissions(of: folder.file("a/b")) == 0o700)
     for name in [path, path + "-wal", path + "-shm", path + ".lock"] { #expect(permissions(of: name) == 0o600) }
   }
+
+  @Test("ends the process if its writer is used beside the queue that owns it")
+  func owner() async throws {
+    let store = try SQLiteStore(path: folder.file("calls.db"))
+    let queue = DispatchQueue(label: "store")
+    store.pass(to: queue)
+    try queue.sync {
+      try store.commit([.insert(Sample.call(1))])
+      store.close()
+    }
+    for number in 0..<Self.besideTheQueue.count {
+      // Each in a process of its own.
+      await #expect(processExitsWith: .failure) { [number = number as Int] in
+        let folder = TemporaryFolder()
+        let store = try SQLiteStore(path: folder.file("calls.db"))
+        store.pass(to: DispatchQueue(label: "store"))
+        try Self.besideTheQueue[number](store)
+      }
+    }
+  }
+
+  /// What nobody may do beside the queue: write, read, recover, close.
+  private static let besideTheQueue: [@Sendable (SQLiteStore) throws -> Void] = [
+    { try $0.commit([.insert(Sample.call(1))]) }, { _ = try $0.setting("name") }, { _ = try $0.recover(at: .epoch) },
+    { $0.close() },
+  ]
 
   @Test("is closed to other users if it was open to them, with its log, its index and its lock")
   func closing() throws {

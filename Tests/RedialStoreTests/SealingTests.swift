@@ -197,6 +197,100 @@ struct SealingTests {
     }
   }
 
+  @Test("a key that is made before it is needed is stored with what it seals first, and the program is not asked then")
+  func preparedKey() throws {
+    let (path, program) = (folder.file("calls.db"), folder.file("program"))
+    func write(_ text: String) {
+      writeFile(program, Array("#!/bin/sh\n\(text)\n".utf8))
+      chmod(program, 0o700)
+    }
+    write("exec cat")
+    let vault = Vault(KeyCommand(program), sealsAll: true)
+    let store = try SQLiteStore(path: path, vault: vault)
+    defer { store.close() }
+    #expect(!vault.hasKey(of: "default"))
+    try vault.prepare("default")
+    #expect(vault.hasKey(of: "default"))
+    write("exit 3")
+    // One that was rolled back with its transaction waits for the next one.
+    let document = StoredDocument(.alert, id: "a", Self.content)
+    #expect(throws: StoreError.self) { try store.commit([.insert(Sample.call(1)), .add(document), .add(document)]) }
+    try store.commit([.insert(Sample.call(1))])
+    #expect(try store.documents(.dataKey).map(\.id).contains("default@1"))
+    #expect(throws: StoreError.self) { try vault.prepare("other") }
+    #expect(!vault.hasKey(of: "other"))
+    write("exec cat")
+    let other = Vault(KeyCommand(program), sealsAll: true)
+    try other.load(try store.documents(.dataKey))
+    #expect(other.hasKey(of: "default"))
+  }
+
+  @Test(
+    "a program that does not end is killed after its time, with all that it has started",
+    arguments: ["exec sleep 1000", "exec >&-; exec sleep 1000", "sleep 1000", "while :; do echo AAAA; sleep 0.1; done"])
+  func hangingProgram(text: String) throws {
+    let (path, started) = (folder.file("program"), folder.file("started"))
+    // A child is in its group, and is killed with it.
+    writeFile(path, Array("#!/bin/sh\nsleep 1000 & echo $$ $! >\(started)\n\(text)\n".utf8))
+    chmod(path, 0o700)
+    let process = try KeyProcess(path, "wrap", [])
+    #expect(Self.eventually { Self.content(of: started).hasSuffix("\n") })
+    guard case .late = process.end(within: .milliseconds(50)) else {
+      Issue.record("it has ended")
+      return
+    }
+    for number in Self.content(of: started).split(whereSeparator: \.isWhitespace) {
+      // One that nobody has waited for is a zombie.
+      #expect(
+        Self.eventually {
+          let state = Self.content(of: "/proc/\(number)/stat")
+          return state.isEmpty || state.contains(") Z ")
+        }, "\(number) still runs")
+    }
+  }
+
+  private static func eventually(_ condition: () -> Bool) -> Bool {
+    let end = ContinuousClock.now + .seconds(60)
+    while !condition() {
+      guard ContinuousClock.now < end else { return false }
+      usleep(1000)
+    }
+    return true
+  }
+
+  /// The first bytes of a file; none if there is none.
+  private static func content(of path: String) -> String {
+    let file = open(path, O_RDONLY)
+    guard file >= 0 else { return "" }
+    defer { close(file) }
+    var bytes = [UInt8](repeating: 0, count: 1000)
+    let count = read(file, &bytes, bytes.count)
+    return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+  }
+
+  @Test("a program that prints without end is killed")
+  func endlessProgram() throws {
+    let path = folder.file("program")
+    writeFile(path, Array("#!/bin/sh\nexec yes\n".utf8))
+    chmod(path, 0o700)
+    guard case .tooMuch = try KeyProcess(path, "wrap", []).end(within: .seconds(60)) else {
+      Issue.record("it was not killed for that")
+      return
+    }
+  }
+
+  @Test("what a program leaves running does not keep its answer back")
+  func daemon() throws {
+    let path = folder.file("program")
+    writeFile(path, Array("#!/bin/sh\nsleep 60 &\necho AAAA\n".utf8))
+    chmod(path, 0o700)
+    guard case .ended(0, let output) = try KeyProcess(path, "wrap", []).end(within: .seconds(60)) else {
+      Issue.record("it has not ended")
+      return
+    }
+    #expect(output == Array("AAAA\n".utf8))
+  }
+
   // MARK: Stores
 
   private static let content = Array("{\"secret\":\"whsec_known\"}".utf8)

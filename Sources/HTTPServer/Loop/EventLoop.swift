@@ -135,6 +135,7 @@ final class EventLoop: @unchecked Sendable {
   }
 
   private func perform(_ message: LoopMailbox.Message) {
+    checkOwner()
     switch message {
     case .answer(let token, let response): answer(token) { response }
     case .run(let body): body()
@@ -163,12 +164,19 @@ final class EventLoop: @unchecked Sendable {
 
   /// Answers a request, if it is current. Only on the loop's thread, and not while a request is being handled.
   func answer(_ token: RequestToken, making response: () -> HTTPResponse) {
+    checkOwner()
     guard let connection = connections.connection(of: token) else { return }
     answer(connection, response())
     proceed(connection)
   }
 
+  /// Ends the process if another thread than the loop's asks.
+  private func checkOwner() {
+    precondition(mailbox.isOwn, "an event loop was used on a thread that does not own it")
+  }
+
   private func tearDown() {
+    checkOwner()
     for connection in connections.all { close(connection) }
     acceptor.close(poller)
     mailbox.shut()

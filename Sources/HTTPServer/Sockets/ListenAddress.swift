@@ -13,6 +13,11 @@ public enum ListenAddress: Hashable, Sendable {
 }
 
 extension ListenAddress {
+  /// Whether another process has bound it, and keeps it open when this one ends.
+  public var isInherited: Bool {
+    if case .inherited = self { true } else { false }
+  }
+
   /// Reads `127.0.0.1:8080`, `[::1]:8080` or `unix:/run/redial.sock`; nil for anything else. The server checks at its
   /// start whether it can listen there.
   public init?(_ text: String) {

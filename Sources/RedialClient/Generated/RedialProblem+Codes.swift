@@ -151,6 +151,8 @@ extension RedialProblem.Code {
   public static let quotaExceeded = Self(rawValue: "quotaExceeded")
   /// The code `simulationTooLarge`.
   public static let simulationTooLarge = Self(rawValue: "simulationTooLarge")
+  /// The code `starting`.
+  public static let starting = Self(rawValue: "starting")
   /// The store has no room.
   public static let storageFull = Self(rawValue: "storageFull")
   /// The store cannot be used.

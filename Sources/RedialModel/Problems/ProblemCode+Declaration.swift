@@ -239,6 +239,11 @@ extension ProblemCode {
         .service, 503, title: "The backlog of the namespace is full",
         cause: "As many calls of the namespace have not ended as `namespaceShare` of `maxUnfinished` allows.",
         remedy: "Try again later. Look at the namespace's targets, or raise `namespaceShare`.")
+    case .starting:
+      ProblemDeclaration(
+        .service, 503, title: "The service is starting",
+        cause: "The service has still to take over what is stored. Nothing was done.",
+        remedy: "Send the request again after the time in `Retry-After`. `/readyz` says when the service is ready.")
     case .draining:
       ProblemDeclaration(
         .service, 503, title: "The service is stopping",

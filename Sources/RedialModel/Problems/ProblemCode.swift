@@ -49,6 +49,7 @@ public enum ProblemCode: String, CaseIterable, Sendable, Hashable {
 
   case backlogFull
   case namespaceBacklogFull
+  case starting
   case draining
   case notReady
   case storageFull

@@ -1,5 +1,6 @@
 internal import CPostgres
 internal import Glibc
+internal import RedialLanes
 internal import RedialStore
 internal import RedialModel
 
@@ -8,8 +9,8 @@ internal import RedialModel
 ///
 /// No wait is without an end.
 ///
-/// Sendable without the compiler's proof: each owner uses it from one thread at a time. The lane has one on its thread,
-/// the store lends one out under a mutex, and a pool lends the readers' ones to one thread each.
+/// Sendable without the compiler's proof: one thread at a time owns it. That is the one that has made it, such as the
+/// lane's, until another one takes it out of a mutex.
 final class PostgresConnection: @unchecked Sendable {
   /// What arrives from the server.
   enum Arrival {
@@ -38,6 +39,7 @@ final class PostgresConnection: @unchecked Sendable {
   /// The numbers of the types of rows; those of tables that were made since are 0.
   private var types: [Int64] = []
   private let handle: OpaquePointer
+  private var owner = Owner.thisThread
   private var prepared: Set<String> = []
   private var expected: [Expected] = []
   private var answered = 0
@@ -91,6 +93,9 @@ final class PostgresConnection: @unchecked Sendable {
 
   deinit { PQfinish(handle) }
 
+  /// From now on it belongs to this thread. Whoever calls this knows that no other thread has it.
+  func lend() { owner = .thisThread }
+
   /// Whether it can be used.
   var isGood: Bool { PQstatus(handle) == CONNECTION_OK }
 
@@ -104,6 +109,7 @@ final class PostgresConnection: @unchecked Sendable {
 
   /// Sends a statement; it is prepared first if it was not yet.
   func send(_ statement: PostgresStatement) throws(PostgresFailure) {
+    owner.check()
     let query = statement.query
     if prepared.insert(query.name).inserted {
       guard PQsendPrepare(handle, query.name, query.sql, 0, nil) == 1 else { throw lost(purpose: query) }
@@ -122,6 +128,7 @@ final class PostgresConnection: @unchecked Sendable {
 
   /// Ends the transaction.
   func sync() throws(PostgresFailure) {
+    owner.check()
     guard PQpipelineSync(handle) == 1, PQflush(handle) >= 0 else { throw lost(purpose: nil) }
     expected.append(.sync)
   }
@@ -148,6 +155,7 @@ final class PostgresConnection: @unchecked Sendable {
 
   /// Makes statements without arguments in one transaction. They are not prepared.
   func execute(_ statements: [String], purpose: String, within limit: Duration) throws(PostgresFailure) {
+    owner.check()
     for statement in statements {
       let query = PostgresQuery("", purpose, statement)
       guard PQsendQueryParams(handle, statement, 0, nil, nil, nil, nil, 1) == 1 else { throw lost(purpose: query) }
@@ -160,6 +168,7 @@ final class PostgresConnection: @unchecked Sendable {
 
   /// Waits until something can be received, or another descriptor can be read. Returns false at the deadline.
   func wait(until deadline: ContinuousClock.Instant, or other: Int32? = nil) throws(PostgresFailure) -> Bool {
+    owner.check()
     let unsent = PQflush(handle)
     guard unsent >= 0, isGood else { throw lost(purpose: nil) }
     let events = Int16(POLLIN) | (unsent > 0 ? Int16(POLLOUT) : 0)
@@ -170,6 +179,7 @@ final class PostgresConnection: @unchecked Sendable {
 
   /// The next thing that has arrived; nil if it has to be waited for.
   func arrival() throws(PostgresFailure) -> Arrival? {
+    owner.check()
     var ends = 0
     while isBusy {
       if PQisBusy(handle) != 0 {
@@ -197,6 +207,7 @@ final class PostgresConnection: @unchecked Sendable {
 
   /// The different payloads of the notifications that have arrived.
   func takeNotifications() throws(PostgresFailure) -> Set<String> {
+    owner.check()
     guard PQconsumeInput(handle) == 1 else { throw lost(purpose: nil) }
     var heard: Set<String> = []
     while let notification = PQnotifies(handle) {

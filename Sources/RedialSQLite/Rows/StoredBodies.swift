@@ -38,8 +38,8 @@ package final class StoredBodies: BodyReader {
 /// One connection, only for bodies.
 ///
 /// Sendable without the compiler's proof: the pool of `StoredBodies` creates an instance and lends it to one thread at
-/// a time.
-final class BodyConnection: @unchecked Sendable {
+/// a time, which owns it.
+final class BodyConnection: LentConnection, @unchecked Sendable {
   private let connection: SQLiteConnection
   private let form: SQLiteStatement
 
@@ -54,6 +54,8 @@ final class BodyConnection: @unchecked Sendable {
       "find a call's body",
       "SELECT body_size, length(body), substr(spec, 1, 1) FROM requests WHERE id = ?1 AND body IS NOT NULL")
   }
+
+  func lend() { connection.lend() }
 
   func form(of id: CallID) throws(StoredBodyError) -> StoredBodyForm {
     var found: (Int64?, Int64, Bool)?

@@ -1,4 +1,5 @@
 internal import RedialStore
+internal import RedialLanes
 internal import Dispatch
 internal import Synchronization
 internal import RedialModel
@@ -172,7 +173,7 @@ final class Checkpoints {
 
 /// The second connection, and its thread.
 ///
-/// Sendable without the compiler's proof: after `init` the connection is used only on `queue`, which is serial.
+/// Sendable without the compiler's proof: after `init` the connection is used only on `queue`, which is serial and owns it.
 private final class CheckpointConnection: @unchecked Sendable {
   private let connection: SQLiteConnection
   private let queue = DispatchQueue(label: "redial.checkpoint", qos: .utility)
@@ -183,6 +184,7 @@ private final class CheckpointConnection: @unchecked Sendable {
     connection.keepLogOnClose()
     // The file must be on disk before the log is overwritten.
     try connection.execute("set up the connection", "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;")
+    connection.pass(to: .queue(queue))
   }
 
   /// Moves the current pages of the log; calls back on another thread with how many are in the file, or nil if another

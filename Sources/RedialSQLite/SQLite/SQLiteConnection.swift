@@ -1,11 +1,12 @@
 internal import RedialStore
+internal import RedialLanes
 internal import CSQLite
 internal import RedialModel
 
 /// One connection to a store's file, with the statements prepared on it.
 ///
-/// It is opened without SQLite's own locks (`SQLITE_OPEN_NOMUTEX`), so only one
-/// thread may use it at a time.
+/// It is opened without SQLite's own locks (`SQLITE_OPEN_NOMUTEX`), so only one thread may use it at a time: two would
+/// damage the file. Each statement asks whether it runs for the connection's owner.
 final class SQLiteConnection {
   /// The role of a connection, which decides what it may do with the file.
   enum Role: Sendable {
@@ -29,6 +30,7 @@ final class SQLiteConnection {
   /// What seals and opens the file's values.
   let vault: Vault
   private(set) var handle: OpaquePointer?
+  private let confinement = Confinement()
   private var statements: [SQLiteStatement] = []
   private let log = LogLength()
 
@@ -55,11 +57,25 @@ final class SQLiteConnection {
   }
 
   deinit {
-    close()
+    end()
   }
+
+  /// Who may use it and its statements from now on. Whoever may use it now passes it on.
+  func pass(to owner: Owner) {
+    confinement.owner.check()
+    confinement.owner = owner
+  }
+
+  /// Lends it to this thread. Whoever lends it knows that no other thread has it.
+  func lend() { confinement.owner = .thisThread }
 
   /// Closes the file. Later use of the connection or its statements fails.
   func close() {
+    confinement.owner.check()
+    end()
+  }
+
+  private func end() {
     for statement in statements { statement.finalize() }
     statements = []
     sqlite3_close_v2(handle)
@@ -68,18 +84,20 @@ final class SQLiteConnection {
 
   /// Prepares a statement, which is valid while the connection is open.
   func prepare(_ purpose: StaticString, _ sql: String) throws(StoreError) -> SQLiteStatement {
+    confinement.owner.check()
     var prepared: OpaquePointer?
     let result = sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
     guard result == SQLITE_OK, let prepared else {
       throw failure(result, purpose.description)
     }
-    let statement = SQLiteStatement(handle: prepared, purpose: purpose, path: path)
+    let statement = SQLiteStatement(handle: prepared, purpose: purpose, path: path, confinement)
     statements.append(statement)
     return statement
   }
 
   /// Runs statements that return nothing and are not worth preparing.
   func execute(_ purpose: StaticString, _ sql: String) throws(StoreError) {
+    confinement.owner.check()
     let result = sqlite3_exec(handle, sql, nil, nil, nil)
     guard result == SQLITE_OK else { throw failure(result, purpose.description) }
   }
@@ -110,10 +128,11 @@ final class SQLiteConnection {
   func value<Value>(
     _ purpose: StaticString, _ sql: String, _ read: (SQLiteStatement) -> Value
   ) throws(StoreError) -> Value? {
+    confinement.owner.check()
     var prepared: OpaquePointer?
     let result = sqlite3_prepare_v3(handle, sql, -1, 0, &prepared, nil)
     guard result == SQLITE_OK, let prepared else { throw failure(result, purpose.description) }
-    return try SQLiteStatement(handle: prepared, purpose: purpose, path: path).first(read)
+    return try SQLiteStatement(handle: prepared, purpose: purpose, path: path, confinement).first(read)
   }
 
   // MARK: The write-ahead log
@@ -159,6 +178,7 @@ final class SQLiteConnection {
   }
 
   private func checkpoint(_ mode: Int32) throws(StoreError) -> Moved? {
+    confinement.owner.check()
     var (logged, moved) = (Int32(0), Int32(0))
     let result = sqlite3_wal_checkpoint_v2(handle, nil, mode, &logged, &moved)
     switch result & 0xFF {
@@ -197,7 +217,7 @@ final class SQLiteConnection {
       var prepared: OpaquePointer?
       let result = sqlite3_prepare_v3(handle, "EXPLAIN QUERY PLAN " + sql, -1, 0, &prepared, nil)
       guard result == SQLITE_OK, let prepared else { throw failure(result, "explain a query") }
-      let explained = SQLiteStatement(handle: prepared, purpose: "explain a query", path: path)
+      let explained = SQLiteStatement(handle: prepared, purpose: "explain a query", path: path, confinement)
       plans.append((sql, try explained.rows { row throws(StoreError) in row.text(3) }))
     }
     return plans
@@ -235,6 +255,11 @@ final class SQLiteConnection {
   private func failure(_ code: Int32, _ purpose: String) -> StoreError {
     StoreError.sqlite(handle, code: code, purpose: purpose, path: path)
   }
+}
+
+/// Whom a connection and its statements belong to.
+final class Confinement {
+  var owner = Owner.holder
 }
 
 /// The number of pages in a write-ahead log.

@@ -1,4 +1,5 @@
 internal import RedialStore
+internal import RedialLanes
 internal import CSQLite
 internal import RedialModel
 
@@ -10,6 +11,7 @@ final class SQLiteStatement {
   /// Its purpose, as in "could not …".
   let purpose: StaticString
   private let path: String
+  private let confinement: Confinement
   private var handle: OpaquePointer?
   /// The first binding that failed; thrown when the statement runs, so that callers bind without a `try` for each.
   private var bindResult = SQLITE_OK
@@ -18,10 +20,11 @@ final class SQLiteStatement {
   var firstParameter: Int32 = 0
 
   /// Takes ownership of a prepared handle.
-  init(handle: OpaquePointer, purpose: StaticString, path: String) {
+  init(handle: OpaquePointer, purpose: StaticString, path: String, _ confinement: Confinement) {
     self.handle = handle
     self.purpose = purpose
     self.path = path
+    self.confinement = confinement
   }
 
   deinit {
@@ -90,12 +93,14 @@ final class SQLiteStatement {
 
   /// Runs a statement that returns no rows.
   func run() throws(StoreError) {
+    confinement.owner.check()
     defer { reset() }
     while try step() {}
   }
 
   /// Runs a query and reads each of its rows.
   func rows<Row>(_ read: (SQLiteStatement) throws(StoreError) -> Row) throws(StoreError) -> [Row] {
+    confinement.owner.check()
     defer { reset() }
     var rows: [Row] = []
     while try step() { rows.append(try read(self)) }
@@ -104,6 +109,7 @@ final class SQLiteStatement {
 
   /// Runs a query and calls a closure with each of its rows, until it returns false.
   func each(_ body: (SQLiteStatement) throws(StoreError) -> Bool) throws(StoreError) {
+    confinement.owner.check()
     defer { reset() }
     while try step() {
       guard try body(self) else { return }
@@ -112,6 +118,7 @@ final class SQLiteStatement {
 
   /// Runs a query and reads its first row, if there is one.
   func first<Row>(_ read: (SQLiteStatement) throws(StoreError) -> Row) throws(StoreError) -> Row? {
+    confinement.owner.check()
     defer { reset() }
     return try step() ? try read(self) : nil
   }

@@ -2,6 +2,7 @@ internal import Dispatch
 internal import HTTPServer
 internal import RedialCore
 internal import RedialEngine
+internal import RedialLanes
 internal import RedialModel
 internal import RedialStore
 internal import Synchronization
@@ -23,6 +24,7 @@ final class EventFeed: @unchecked Sendable {
   private let redaction: Redaction
   private let epoch: UInt64
   private let queue = DispatchQueue(label: "redial.events")
+  private var owner: Owner { .queue(queue) }
   /// Whether events are recorded at all.
   private let isOn = Atomic<Bool>(false)
   /// Changes that were committed but are not events yet.
@@ -112,6 +114,7 @@ final class EventFeed: @unchecked Sendable {
 
   /// Adds an event to those of its namespace, if it has listeners.
   private func append(_ event: StreamedEvent) {
+    owner.check()
     let namespace = event.target.namespace
     guard channels[namespace]?.isOn == true else { return }
     channels[namespace]?.log.append(event)
@@ -128,11 +131,13 @@ final class EventFeed: @unchecked Sendable {
 
   /// Events of all namespaces are missing here.
   private func interrupt(_ gap: EventListener.Gap) {
+    owner.check()
     for namespace in channels.keys { channels[namespace]?.log.interrupt() }
     for number in listeners.keys { listeners[number]?.misses(gap) }
   }
 
   private func recordEvents(of writes: ArraySlice<StoreWrite>, at now: Timestamp) {
+    owner.check()
     let ids = writes.compactMap { write -> CallID? in if case .update(let id, _, _) = write { id } else { nil } }
     var records: [CallID: CallRecord] = [:]
     do throws(StoreError) {
@@ -184,6 +189,7 @@ final class EventFeed: @unchecked Sendable {
   }
 
   private func relayed(_ event: ServerSentEvents.Event, _ namespace: Namespace) {
+    owner.check()
     guard channels[namespace]?.isOn == true, let event = StreamedEvent(event, in: namespace) else { return }
     if event.type == .callErased, let call = event.call { return forget(call.id, of: namespace) }
     append(event)
@@ -201,12 +207,14 @@ final class EventFeed: @unchecked Sendable {
   }
 
   private func whole(_ namespace: Namespace) {
+    owner.check()
     guard let channel = channels[namespace], channel.isFollowed else { return }
     channels[namespace]?.wholeFrom = channel.log.next
     for arrive in arriving.removeValue(forKey: namespace) ?? [] { arrive() }
   }
 
   private func missed(_ namespace: Namespace) {
+    owner.check()
     guard let channel = channels[namespace], channel.isFollowed else { return }
     channels[namespace]?.wholeFrom = channel.log.next
     for number in channel.clients { listeners[number]?.misses(.instanceChanged) }
@@ -237,6 +245,7 @@ final class EventFeed: @unchecked Sendable {
 
   /// Whether the events of all instances arrive in a namespace; if not, they are asked for, and `arriving` has a place.
   private func follows(_ namespace: Namespace, _ refuse: (Problem) -> Void) -> Bool {
+    owner.check()
     guard let relay, !isClosed, arriving[namespace] == nil else { return self.relay == nil || isClosed }
     if channels[namespace]?.isFollowed == true { return true }
     guard channels.values.count(where: \.isFollowed) < EventRelay.mostNamespaces else {
@@ -258,6 +267,7 @@ final class EventFeed: @unchecked Sendable {
     _ responder: HTTPResponder, _ filter: EventFilter, after last: EventID?, _ caller: Caller, isInstance: Bool,
     _ mayGoOn: @escaping @Sendable () -> Problem?, _ refuse: (Problem) -> Void
   ) {
+    owner.check()
     // It was admitted before this queue ran, and listeners without permission may have been removed since.
     if let problem = mayGoOn() { return refuse(problem) }
     let namespace = caller.namespace
@@ -333,6 +343,7 @@ final class EventFeed: @unchecked Sendable {
   }
 
   private func stream(of number: UInt64, did event: HTTPStreamEvent) {
+    owner.check()
     guard var listener = listeners[number] else { return }
     switch event {
     case .writable:
@@ -360,6 +371,7 @@ final class EventFeed: @unchecked Sendable {
   }
 
   private func remove(_ number: UInt64) {
+    owner.check()
     guard let namespace = listeners.removeValue(forKey: number)?.namespace else { return }
     channels[namespace]?.listeners.remove(number)
     channels[namespace]?.clients.remove(number)

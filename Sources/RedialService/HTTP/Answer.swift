@@ -124,10 +124,10 @@ enum Answer {
 
   /// 200 or 503: whether calls are accepted; a 503 without a body for clients without a key if one is required.
   ///
-  /// - Parameter reason: Why they are not accepted; nil while they are.
-  static func readiness(_ reason: Refusal?, isBare: Bool) -> HTTPResponse {
+  /// - Parameter reason: Why they are not accepted, as a sentence; nil while they are.
+  static func readiness(_ reason: String?, isBare: Bool) -> HTTPResponse {
     guard let reason else { return text(200, "ready\n") }
-    var response = problem(Problem(.notReady, detail: reason.notice, retryAfter: 2))
+    var response = problem(Problem(.notReady, detail: reason, retryAfter: 2))
     if isBare {
       response.headers.removeAll { $0.name == "content-type" }
       response.body = []

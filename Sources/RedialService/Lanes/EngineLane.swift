@@ -20,6 +20,8 @@ final class EngineLane: @unchecked Sendable {
   /// Whether steps may run on other threads than the queue's: the engine has its state.
   private let isOpen = Atomic(false)
   private let mailbox = Mailbox<EngineEvent>()
+  /// Whose turn it is to run a step.
+  private let turn = Turn()
   /// The events of the current step. Their memory is used again.
   private var batch: [EngineEvent] = []
   /// What clients have asked for before the first lease; nil if nobody waits for one.
@@ -27,6 +29,8 @@ final class EngineLane: @unchecked Sendable {
   /// Whether a deferred event has come into the empty mailbox, and the lane was not woken yet.
   private let isToBeWoken = Atomic(false)
   private let clock: Clock
+  /// Makes data keys; nil if nobody has to wait for one.
+  private let keys: NamespaceKeys?
   /// Set by ``begin(with:_:awaitsLease:perform:)``.
   private var perform: @Sendable (Effects) -> Void = { _ in }
   private var engine: Engine
@@ -36,9 +40,10 @@ final class EngineLane: @unchecked Sendable {
   /// When the timer fires; nil for never.
   private var armedFor: Timestamp?
 
-  init(engine: Engine, clock: Clock) {
+  init(engine: Engine, clock: Clock, keys: NamespaceKeys? = nil) {
     self.engine = engine
     self.clock = clock
+    self.keys = keys
   }
 
   deinit {
@@ -72,11 +77,16 @@ final class EngineLane: @unchecked Sendable {
 
   /// Sends events to the engine, from any thread.
   func post(_ events: [EngineEvent]) {
+    let events = keys == nil ? events : events.filter { !awaitsKey($0) }
     if mailbox.post(contentsOf: events) == .mustWake { queue.async { self.run() } }
   }
 
   /// Sends an event to the engine, from any thread.
   func post(_ event: EngineEvent) {
+    if !awaitsKey(event) { postKeyed(event) }
+  }
+
+  private func postKeyed(_ event: EngineEvent) {
     if mailbox.post(event) == .mustWake { queue.async { self.run() } }
   }
 
@@ -103,6 +113,7 @@ final class EngineLane: @unchecked Sendable {
   /// An event loop so submits all calls of one iteration as one batch. Otherwise the first would start the engine, and
   /// then the store, with a batch of one.
   func deferEvent(_ event: EngineEvent) {
+    if awaitsKey(event) { return }
     if mailbox.post(event) == .mustWake { isToBeWoken.store(true, ordering: .releasing) }
   }
 
@@ -114,6 +125,19 @@ final class EngineLane: @unchecked Sendable {
     runInPlace()
   }
 
+  /// Whether an event waits for a data key that has to be made first. It is posted then when the key is there, and refused
+  /// if it cannot be made: a program that hangs must not stop the store for all others.
+  private func awaitsKey(_ event: EngineEvent) -> Bool {
+    guard let keys, let namespace = event.sealedNamespace, !keys.isReady(namespace) else { return false }
+    keys.ready(namespace) { [self] failure in
+      guard failure != nil else { return postKeyed(event) }
+      var effects = Effects()
+      effects.actions = event.refused(.withoutKey(namespace)).map { [.reply($0)] } ?? []
+      perform(effects)
+    }
+    return true
+  }
+
   // MARK: Steps
 
   /// The maximum number of events of a step that runs on the thread which brings them.
@@ -122,14 +146,19 @@ final class EngineLane: @unchecked Sendable {
   /// Runs a step here, unless it is for many events. Whatever comes meanwhile is for the queue.
   private func runInPlace() {
     guard isOpen.load(ordering: .acquiring) else { return queue.async { self.run() } }
+    turn.begin()
     mailbox.take(&batch, staysAwake: true)
     guard batch.count <= Self.mostInPlace else {
+      turn.end()
       return queue.async {
+        self.turn.begin()
         self.step()
+        self.turn.end()
         self.run(unless: self.mailbox.maySleep())
       }
     }
     step()
+    turn.end()
     if !mailbox.maySleep() { queue.async { self.run() } }
   }
 
@@ -137,8 +166,10 @@ final class EngineLane: @unchecked Sendable {
   private func run(unless isDone: Bool = false) {
     var isDone = isDone
     while !isDone {
+      turn.begin()
       mailbox.take(&batch, staysAwake: true)
       step()
+      turn.end()
       isDone = mailbox.maySleep()
     }
   }
@@ -203,6 +234,24 @@ extension EngineEvent {
     switch self {
     case .submit, .command, .targetCommand: true
     default: false
+    }
+  }
+
+  /// The namespace of what a client wants stored.
+  fileprivate var sealedNamespace: Namespace? {
+    switch self {
+    case .submit(let descriptor, _): descriptor.spec.namespace
+    case .targetCommand(let command): command.target.namespace
+    default: nil
+    }
+  }
+
+  /// The answer that refuses it.
+  fileprivate func refused(_ problem: Problem) -> Reply? {
+    switch self {
+    case .submit(_, let token): .submission(token, .refused(.found(problem)))
+    case .targetCommand(let command): .targetCommand(command.reply, .refused(.found(problem)))
+    default: nil
     }
   }
 }

@@ -7,11 +7,14 @@ internal import RedialModel
 internal import RedialStore
 
 /// The lane of the store's only writer. It puts everything that arrived during the last fsync into the next
-/// transaction; ``StorePipeline`` decides what is sent when.
+/// transaction; ``StorePipeline`` decides what is sent when. What comes before ``begin(_:)`` waits.
 ///
-/// `@unchecked Sendable`: all mutable state is used only on `queue`, which is serial.
+/// `@unchecked Sendable`: all mutable state is used only on `queue`, which is serial; and by who starts the service, until
+/// ``begin(_:)`` lets the queue run.
 final class StoreLane: @unchecked Sendable {
-  private let queue = DispatchQueue(label: "redial.store", qos: .userInitiated)
+  private let queue = DispatchQueue(label: "redial.store", qos: .userInitiated, attributes: .initiallyInactive)
+  private var owner: Owner { .queue(queue) }
+  private var hasBegun = false
   private let mailbox = Mailbox<StoreRequest>()
   /// The requests that have just arrived. Their memory is used again.
   private var batch: [StoreRequest] = []
@@ -22,6 +25,8 @@ final class StoreLane: @unchecked Sendable {
   /// Set by ``begin(_:)``.
   private var outcome: @Sendable (StorePipeline.Report) -> Void = { _ in }
   private var isTidying = true
+  /// Whether the store is closed, so that all that is asked of it fails. Only for closures on the lane.
+  private(set) var isClosed = false
 
   /// The minimum time between the starts of two commits. A single request does not wait, and of many that come one by
   /// one some share a sync (measured at a thousand calls per second: half as many commits).
@@ -48,7 +53,7 @@ final class StoreLane: @unchecked Sendable {
   ///   - wait: Waits for the rest of it, on the lane.
   ///   - tidyInterval: The time between two looks at whether there is something to tidy.
   init(
-    store: any ServiceStore, spacing: Duration = StoreLane.commitSpacing,
+    store: sending any ServiceStore, spacing: Duration = StoreLane.commitSpacing,
     wait: @escaping @Sendable (Duration) -> Void = { usleep(UInt32(clamping: $0.wholeMicroseconds)) },
     tidyInterval: Duration = StoreLane.tidyInterval
   ) {
@@ -60,11 +65,27 @@ final class StoreLane: @unchecked Sendable {
     store.report { [weak self] outcome in self?.arrived(outcome) }
   }
 
-  /// Sets who gets the results, before the first request.
+  deinit {
+    // Dispatch does not release a queue that was never active.
+    if !hasBegun { queue.activate() }
+  }
+
+  /// Takes over what an earlier process has left, on this thread, before ``begin(_:)``: nothing else reaches the store
+  /// meanwhile.
+  func recover(at now: Timestamp) throws(StoreError) -> RecoveredState {
+    precondition(!hasBegun, "the store was recovered while it was in use")
+    return try store.recover(at: now)
+  }
+
+  /// Begins to serve what has arrived, and what arrives.
   ///
-  /// - Parameter outcome: Called on the lane.
+  /// - Parameter outcome: Gets the results, on the lane.
   func begin(_ outcome: @escaping @Sendable (StorePipeline.Report) -> Void) {
-    queue.async { self.outcome = outcome }
+    precondition(!hasBegun, "the store's lane was begun twice")
+    self.outcome = outcome
+    hasBegun = true
+    store.pass(to: queue)
+    queue.activate()
   }
 
   /// Sends requests to the store, from any thread.
@@ -77,6 +98,24 @@ final class StoreLane: @unchecked Sendable {
     queue.async {
       self.afterwards.append((self.pipeline.posted, body))
       self.runAfterwards()
+    }
+  }
+
+  /// Closes the store when all earlier requests have their results.
+  ///
+  /// - Parameters:
+  ///   - last: Called with the store before that.
+  ///   - then: Called on the lane.
+  func close(
+    _ last: @escaping @Sendable (any ServiceStore) -> Void, then: @escaping @Sendable () -> Void
+  ) {
+    // A start that failed closes a lane that has not begun.
+    if !hasBegun { begin { _ in } }
+    afterwards { [self] store in
+      last(store)
+      store.close()
+      isClosed = true
+      then()
     }
   }
 
@@ -108,6 +147,7 @@ final class StoreLane: @unchecked Sendable {
     _ retention: Retention, now: @escaping @Sendable () -> Timestamp,
     report: @escaping @Sendable (Result<TidyStep, StoreError>) -> Void
   ) {
+    owner.check()
     guard isTidying else { return }
     let began = ContinuousClock.now
     var pause = tidyInterval
@@ -130,6 +170,7 @@ final class StoreLane: @unchecked Sendable {
   // MARK: Requests
 
   private func serve() {
+    owner.check()
     awaitOthers()
     mailbox.take(&batch)
     pipeline.take(&batch)
@@ -146,6 +187,7 @@ final class StoreLane: @unchecked Sendable {
 
   /// Sends what can be sent, and reports what is known.
   private func proceed() {
+    owner.check()
     while true {
       switch pipeline.next() {
       case .wait: return runAfterwards()
@@ -158,6 +200,7 @@ final class StoreLane: @unchecked Sendable {
   }
 
   private func runAfterwards() {
+    owner.check()
     while let first = afterwards.first, first.requests <= pipeline.concluded {
       afterwards.removeFirst()
       first.body(store)

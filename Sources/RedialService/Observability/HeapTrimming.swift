@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Dispatch
 internal import RedialCore
+internal import RedialLanes
 
 /// Returns memory to the system after a peak, such as thousands of bodies that were never completed.
 ///
@@ -61,6 +62,7 @@ final class HeapTrimming: @unchecked Sendable {
   func stop() { queue.async { [self] in timer?.cancel() } }
 
   private func look() {
+    Owner.queue(queue).check()
     guard let resident = ProcessFigures.residentBytes(), resident > keptBytes,
       rule.shouldTrim(free: redial_free_heap_bytes(), resident: resident)
     else { return }

@@ -4,6 +4,7 @@ internal import RedialText
 
 /// Serves the API: admits each request on its event loop and gives it to its route.
 struct API: HTTPHandler {
+  let stage: ServiceStage
   let queries: Queries
   let clock: Clock
   let metrics: Metrics
@@ -24,6 +25,7 @@ struct API: HTTPHandler {
     if let answer = pages.origins.preflight(request, allowing: match.methods) {
       return queries.respond(responder, answer)
     }
+    if let refusal = stage.refusal, !match.isOfHealthCheck { return refuse(request, responder, refusal) }
     guard case .found(let route, let parts) = match else { return refuse(request, responder, match) }
     if route.server == .peer, instances == nil || !PeerTrust.isForwarded(request) {
       return refuse(request, responder, .notFound)
@@ -64,8 +66,13 @@ struct API: HTTPHandler {
     for request: borrowing HTTPRequest, _ responder: HTTPResponder
   ) -> (any HTTPBodyReceiver)? {
     guard let route = router.receiver(request.method, request.path), let receiving = route.receiving,
-      receiving.takes(request), let (responder, caller) = admit(request, responder, route.demand)
+      receiving.takes(request)
     else { return nil }
+    if let refusal = stage.refusal {
+      refuse(request, responder, refusal)
+      return nil
+    }
+    guard let (responder, caller) = admit(request, responder, route.demand) else { return nil }
     do throws(Problem) {
       return try receiving.receive(request, Exchange(responder: responder, caller: caller))
     } catch {
@@ -86,6 +93,13 @@ struct API: HTTPHandler {
   private func answer(_ responder: HTTPResponder, with problem: Problem, of route: Route) {
     if route.isSubmission { metrics.count { $0.refused += 1 } }
     queries.respond(responder, Answer.problem(problem))
+  }
+
+  /// Refuses a request because the service starts or stops, whoever sends it.
+  private func refuse(_ request: borrowing HTTPRequest, _ responder: HTTPResponder, _ refusal: Problem) {
+    // Another instance learns by it that nothing was done, and asks again, or another one.
+    let fields = PeerTrust.isForwarded(request) ? [HTTPHeader("\(PeerLink.notOwnerField)", "1")] : []
+    queries.respond(responder.adding(pages.origins.fields(of: request)), Answer.problem(refusal, fields))
   }
 
   /// Answers a request that has no route. Only a client with a key may see which paths exist.
@@ -188,6 +202,11 @@ extension Route {
 }
 
 extension Router.Match {
+  /// Whether a supervisor or a load balancer asks, who gets an answer at any time.
+  fileprivate var isOfHealthCheck: Bool {
+    if case .found(let route, _) = self { ServiceRoutes.healthChecks.contains(route.path) } else { false }
+  }
+
   /// The methods that a page of another origin may use.
   fileprivate var methods: CORSOrigins.Methods {
     switch self {

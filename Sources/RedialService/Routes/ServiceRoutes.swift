@@ -10,6 +10,9 @@ struct ServiceRoutes: RouteGroup {
   /// The proxies whose `X-Forwarded-*` fields are used.
   let proxies: TrustedProxies
 
+  /// The paths of health checks.
+  static let healthChecks: Set = ["/healthz", "/readyz"]
+
   var routes: [Route] {
     [
       Route(.get, "/healthz", .open, exposure: .open, serve: health),

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import HTTPServer
+internal import RedialEngine
 internal import RedialCore
 internal import RedialModel
 internal import RedialStore
@@ -53,6 +54,7 @@ struct Changes: Sendable {
         queries.respond(responder, Answer.problem(problem))
       } catch {
         let failure = error as? StoreError
+        if self.store.isClosed { return queries.respond(responder, Answer.problem(Refusal.draining.problem)) }
         log.write(.error, event, [("error", failure?.message ?? "\(error)")])
         queries.respond(responder, Answer.problem(Answer.notStored(failure?.kind)))
       }

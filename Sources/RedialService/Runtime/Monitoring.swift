@@ -1,9 +1,11 @@
 internal import HTTPServer
 internal import RedialCore
 internal import RedialEngine
+internal import RedialModel
 
 /// What programs that watch the service ask.
 struct Monitoring: Sendable {
+  let stage: ServiceStage
   let engine: EngineLane
   let queries: Queries
   let metrics: Metrics
@@ -22,10 +24,14 @@ struct Monitoring: Sendable {
   ///
   /// - Parameter isBare: Whether the answer has no body.
   func showReadiness(_ responder: HTTPResponder, isBare: Bool) {
+    // The engine answers no question before it has its state.
+    if let refusal = stage.refusal {
+      return queries.respond(responder, Answer.readiness(refusal.detail, isBare: isBare))
+    }
     engine.ask {
       $0.unreadiness
     } then: { reason in
-      queries.respond(responder, Answer.readiness(reason, isBare: isBare))
+      queries.respond(responder, Answer.readiness(reason?.notice, isBare: isBare))
     }
   }
 

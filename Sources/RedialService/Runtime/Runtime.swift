@@ -9,6 +9,7 @@ internal import RedialTransport
 /// Makes the parts of the service, and passes between its lanes what the engine decides, what is on disk, and what has
 /// become of attempts. Whoever makes it keeps it until the server that leads to its parts has ended.
 final class Runtime: Sendable {
+  let stage = ServiceStage()
   let clock: Clock
   let log: Log
   let metrics: Metrics
@@ -52,18 +53,19 @@ final class Runtime: Sendable {
   ///   - bodies: Reads bodies that are not in memory; needed unless all are.
   ///   - clock: The service's time.
   ///   - sharing: For a store that several instances share.
+  ///   - keys: Makes data keys, where that may take long.
   /// - Throws: If libcurl cannot be started.
   init(
-    settings: ServiceSettings, store opened: any ServiceStore, reader: any CallReader,
+    settings: ServiceSettings, store opened: sending any ServiceStore, reader: any CallReader,
     bodies: BodyReading = BodyReading(nil), secret: WebhookSecret?, endpoints known: WebhookEndpoints,
     credentials named: NamedCredentials, log: Log,
-    clock: Clock = Clock(), sharing: SharedParts? = nil
+    clock: Clock = Clock(), sharing: SharedParts? = nil, keys: NamespaceKeys? = nil
   ) throws(TransportStartError) {
     let redaction = settings.engine.redaction
     let metrics = Metrics(namedTargets: settings.namedTargets)
     (self.clock, self.log, self.metrics, self.redaction) = (clock, log, metrics, redaction)
     let seed = UInt64(bitPattern: clock.now.microseconds) ^ UInt64(getpid()) << 48
-    let engine = EngineLane(engine: Engine(settings: settings.engine, seed: seed), clock: clock)
+    let engine = EngineLane(engine: Engine(settings: settings.engine, seed: seed), clock: clock, keys: keys)
     let store = StoreLane(
       store: opened, tidyInterval: sharing == nil ? StoreLane.tidyInterval : StoreLane.sharedTidyInterval)
     let queries = Queries(reader, metrics, log)
@@ -139,7 +141,7 @@ final class Runtime: Sendable {
       engine.postInPlace(ended.events)
     }
     monitoring = Monitoring(
-      engine: engine, queries: queries, metrics: metrics, attempts: attempts, clock: clock, ends: ends,
+      stage: stage, engine: engine, queries: queries, metrics: metrics, attempts: attempts, clock: clock, ends: ends,
       deadlines: deadlines, forecastWatch: forecasting.watch, storeWatch: housekeeping.watch, spans: spans,
       sampling: spans == nil ? .none : sampling, storeKind: sharing == nil ? "sqlite" : "postgresql")
     if let instances, let forwarding = settings.engine.forwarding {
@@ -149,9 +151,6 @@ final class Runtime: Sendable {
     } else {
       forwards = nil
     }
-    // Weak: the store's lane may still run when this object is freed. Its results are then lost; the store has them, or
-    // the next start finds an interrupted attempt. The transports of the two lanes above reach these weakly.
-    store.begin { [weak self] in self?.storeDid($0) }
   }
 
   /// Sets the egress policy, before the first attempt.
@@ -159,9 +158,14 @@ final class Runtime: Sendable {
     attempts.restrict(to: policy)
   }
 
+  /// Takes over what an earlier process has left in the store. Nothing else reaches it before ``begin(with:)``.
+  func recover() throws(StoreError) -> RecoveredState { try store.recover(at: clock.now) }
+
   /// Takes the state from the store, and starts to work.
   func begin(with state: RecoveredState) {
-    // Weak: as in `init`.
+    // Weak: the lanes may still run when this object is freed. The store's results are then lost; the store has them, or
+    // the next start finds an interrupted attempt. The transports of the other lanes reach these weakly.
+    store.begin { [weak self] in self?.storeDid($0) }
     engine.begin(
       with: state, endpoints.known.subscriptions, awaitsLease: instances != nil
     ) { [weak self] in self?.perform($0) }
@@ -179,6 +183,7 @@ final class Runtime: Sendable {
     alerts.start()
     auditLog.start()
     if instances != nil { answerDoubted() }
+    stage.open()
   }
 
   /// Each second answers clients that have waited long for a store that is shared.
@@ -265,6 +270,7 @@ final class Runtime: Sendable {
 
   /// Starts nothing more, waits for attempts in flight, aborts them after `bound`, and closes the store.
   func drain(within bound: Duration, storePatience: Duration = Runtime.storePatience) {
+    stage.stop()
     calls.ends.close()
     followers.events.close()
     forecasting.watch.stop()
@@ -289,6 +295,7 @@ final class Runtime: Sendable {
 
   /// Ends a runtime that has not begun.
   func abandon() {
+    stage.stop()
     statistics.stop()
     forecasting.watch.stop()
     attempts.shutdown()
@@ -304,7 +311,7 @@ final class Runtime: Sendable {
     alerts.stop()
     auditLog.stop()
     let closed = DispatchSemaphore(value: 0)
-    store.afterwards { [log, clock] store in
+    store.close { [log, clock] store in
       if isDrained {
         do throws(StoreError) {
           try store.resign(at: clock.now)
@@ -313,7 +320,7 @@ final class Runtime: Sendable {
           log.write(.warning, "leaseNotReturned", [("error", error.message)])
         }
       }
-      store.close()
+    } then: {
       closed.signal()
     }
     return closed.wait(timeout: .now() + .microseconds(Int(patience.wholeMicroseconds))) == .success

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import RedialCore
+internal import RedialLanes
 internal import RedialModel
 internal import RedialTransport
 internal import Synchronization
@@ -145,6 +146,7 @@ final class SpanExporter: @unchecked Sendable {
 
   /// Sends the waiting spans, until none is left or a request must wait for its next attempt.
   private func export() {
+    Owner.queue(queue).check()
     while let request = held ?? next() {
       let isLast = closing.load(ordering: .acquiring)
       guard isLast || request.due <= clock.now else { return }

@@ -51,7 +51,7 @@ struct ArchiveReader {
       case "due": due = try time()
       case "waiting": progress.waiting = try isNull() ? nil : try word(name, ArchiveWords.waits)
       case "attemptCount": progress.attempts = try count(name)
-      case "interruptions": progress.interruptions = try count(name, below: 1 << 31)
+      case "interruptions": progress.interruptions = try count(name)
       case "attemptsBefore": progress.attemptsBefore = try count(name)
       case "roundStartedAt": roundStartedAt = try time()
       case "finishedAt": finishedAt = try isNull() ? nil : try time()
@@ -210,9 +210,9 @@ struct ArchiveReader {
   mutating func time() throws(JSONError) -> Timestamp { Timestamp(microseconds: try reader.integer()) }
   private mutating func duration() throws(JSONError) -> Duration { .microseconds(try reader.integer()) }
 
-  mutating func count(_ name: String, below end: Int = 1 << 31) throws(JSONError) -> Int {
+  mutating func count(_ name: String) throws(JSONError) -> Int {
     let value = try reader.integer()
-    guard (0..<Int64(end)).contains(value) else { throw error("\(name): \(value) is not a count") }
+    guard (0...Int64(Int32.max)).contains(value) else { throw error("\(name): \(value) is not a count") }
     return Int(value)
   }
 

@@ -1,16 +1,21 @@
-internal import Glibc
+internal import Synchronization
 package import RedialModel
 
 /// A program that wraps data keys, for example with a key management service.
 ///
-/// It is started with `wrap` or `unwrap`, gets base 64 on its standard input, and prints base 64.
+/// It is started with `wrap` or `unwrap`, gets base 64 on its standard input, and prints base 64. It may take ten seconds; then
+/// it is killed, with all that it has started.
 package struct KeyCommand: KeyKeeper {
   /// What names the key that wraps: which one it is, the program knows.
   private static let name = "command"
-  /// How long it may take.
-  private static let milliseconds: Int32 = 10_000
+  /// How long it may take, from its start to its end.
+  static let limit = Duration.seconds(10)
+
+  /// The right to run the program.
+  private final class ProgramTurn: Sendable { let lock = Mutex(()) }
 
   private let program: String
+  private let turn = ProgramTurn()
 
   /// - Parameter program: A path.
   package init(_ program: String) {
@@ -35,6 +40,8 @@ package struct KeyCommand: KeyKeeper {
 
   package func isOld(by: String) -> Bool { false }
 
+  package var isSlow: Bool { true }
+
   private func failure(_ what: String, _ reason: String) -> StoreError {
     StoreError(
       kind: .unavailable,
@@ -42,44 +49,28 @@ package struct KeyCommand: KeyKeeper {
   }
 
   private func run(_ what: String, _ input: [UInt8]) throws(StoreError) -> [UInt8] {
-    var (given, printed): ([Int32], [Int32]) = ([0, 0], [0, 0])
-    guard pipe(&given) == 0, pipe(&printed) == 0 else { throw failure(what, String(cString: strerror(errno))) }
-    for end in given + printed { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    // It fits the pipe, so nothing waits here; and a program that does not read cannot end this one by a signal.
-    let line = Array((Base64.encode(input) + "\n").utf8)
-    _ = write(given[1], line, line.count)
-    defer { close(printed[0]) }
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_adddup2(&actions, given[0], 0)
-    posix_spawn_file_actions_adddup2(&actions, printed[1], 1)
-    var arguments = [strdup(program), strdup(what), nil]
-    defer { for argument in arguments { free(argument) } }
-    var process: pid_t = 0
-    let result = posix_spawn(&process, program, &actions, nil, &arguments, environ)
-    close(given[0])
-    close(printed[1])
-    close(given[1])
-    guard result == 0 else { throw failure(what, String(cString: strerror(result))) }
-    var output: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 4096)
-    while true {
-      var watched = pollfd(fd: printed[0], events: Int16(POLLIN), revents: 0)
-      let count = poll(&watched, 1, Self.milliseconds) == 1 ? read(printed[0], &piece, piece.count) : -1
-      guard count >= 0, output.count <= 1 << 16 else {
-        kill(process, SIGKILL)
-        waitpid(process, nil, 0)
-        throw failure(what, "it printed no key within 10 s")
-      }
-      if count == 0 { break }
-      output += piece[..<count]
+    // One at a time: a service that many new namespaces reach does not start as many programs.
+    try turn.lock.withLock { _ throws(StoreError) in try runAlone(what, input) }
+  }
+
+  private func runAlone(_ what: String, _ input: [UInt8]) throws(StoreError) -> [UInt8] {
+    let process: KeyProcess
+    do throws(KeyProcess.Failure) {
+      process = try KeyProcess(program, what, Array((Base64.encode(input) + "\n").utf8))
+    } catch {
+      throw failure(what, error.reason)
     }
-    var status: Int32 = 0
-    waitpid(process, &status, 0)
-    guard status == 0 else { throw failure(what, "it ended with the status \(status >> 8 & 0xFF)") }
-    let text = String(decoding: output.prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
-    guard let bytes = Base64.decode(text), !bytes.isEmpty else { throw failure(what, "it printed no base 64") }
-    return bytes
+    switch process.end(within: Self.limit) {
+    case .late: throw failure(what, "it did not end within \(Self.limit.components.seconds) s, and was killed")
+    case .tooMuch: throw failure(what, "it printed more than \(KeyProcess.largestOutput) bytes, and was killed")
+    case .ended(let status, _) where status != 0:
+      throw failure(
+        what, status & 0x7F == 0 ? "it ended with the status \(status >> 8 & 0xFF)" : "signal \(status & 0x7F) ended it"
+      )
+    case .ended(_, let output):
+      let text = String(decoding: output.prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
+      guard let bytes = Base64.decode(text), !bytes.isEmpty else { throw failure(what, "it printed no base 64") }
+      return bytes
+    }
   }
 }

@@ -12,4 +12,11 @@ package protocol KeyKeeper: Sendable {
 
   /// Whether a data key should be wrapped again, because another key wraps new ones.
   func isOld(by: String) -> Bool
+
+  /// Whether it may take seconds, because it asks somebody else.
+  var isSlow: Bool { get }
+}
+
+extension KeyKeeper {
+  package var isSlow: Bool { false }
 }

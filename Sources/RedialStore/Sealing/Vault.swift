@@ -21,10 +21,17 @@ package final class Vault: Sendable {
     var keys = DataKeys()
     /// Keys that are not committed yet.
     var pending: [StoredDataKey] = []
+    /// New keys by namespace, which were made before they are needed, and can be unwrapped.
+    var prepared: [String: PreparedKey] = [:]
     /// How often the keys have changed.
     var changes = 0
     var nonces = Nonces()
     var reader: (@Sendable () throws(StoreError) -> [StoredDocument])?
+  }
+
+  private struct PreparedKey {
+    let stored: StoredDataKey
+    let key: DataKey
   }
 
   /// - Parameters:
@@ -110,6 +117,23 @@ package final class Vault: Sendable {
     return isCurrent ? old : nil
   }
 
+  /// Whether making a data key may take seconds.
+  package var isSlow: Bool { keeper?.isSlow ?? false }
+
+  /// Whether what is new in a namespace can be sealed without making a data key.
+  package func hasKey(of namespace: String) -> Bool {
+    state.withLock { $0.keys.current[namespace] != nil || $0.prepared[namespace] != nil }
+  }
+
+  /// Makes the data key of a namespace that has none. It waits to be stored with what it seals first, so that a program
+  /// which wraps it delays nothing else.
+  package func prepare(_ namespace: String) throws(StoreError) {
+    guard !hasKey(of: namespace), let document = try newKey(of: namespace) else { return }
+    let stored = try StoredDataKey(document)
+    let made = PreparedKey(stored: stored, key: try unwrapped(stored))
+    state.withLock { $0.prepared[namespace] = made }
+  }
+
   /// A new data key for a namespace, to be stored before it is used; nil if it has one.
   ///
   /// - Parameter isNext: Whether it gets another one.
@@ -117,6 +141,13 @@ package final class Vault: Sendable {
     of namespace: String, isNext: Bool = false
   ) throws(StoreError) -> StoredDocument? {
     guard isNext || state.withLock({ $0.keys.current[namespace] == nil }) else { return nil }
+    let prepared = state.withLock { state in
+      // One that was made and erased meanwhile has its generation.
+      state.prepared[namespace].flatMap {
+        $0.stored.generation > state.keys.lastGeneration(of: namespace) ? $0.stored.document : nil
+      }
+    }
+    if let prepared, !isNext { return prepared }
     guard keeper != nil else { throw Self.refusal(of: "A secret") }
     var stored = StoredDataKey()
     repeat {
@@ -153,7 +184,8 @@ package final class Vault: Sendable {
   /// Takes a new data key that is part of a transaction, until ``didCommit()`` or ``didRollBack()``.
   package func add(_ document: StoredDocument) throws(StoreError) {
     let stored = try StoredDataKey(document)
-    let key = try unwrapped(stored)
+    let prepared = state.withLock { $0.prepared[stored.namespace] }
+    let key = if let prepared, prepared.stored == stored { prepared.key } else { try unwrapped(stored) }
     state.withLock { state in
       state.changes += 1
       state.keys.add(stored, key)
@@ -164,7 +196,10 @@ package final class Vault: Sendable {
   /// The transaction's keys are committed.
   package func didCommit() {
     guard canSeal else { return }
-    state.withLock { $0.pending = [] }
+    state.withLock { state in
+      for stored in state.pending { state.prepared[stored.namespace] = nil }
+      state.pending = []
+    }
   }
 
   /// The transaction's keys are not in the store.

@@ -63,6 +63,8 @@ final class TransferLoop: @unchecked Sendable {
   /// How many kept connections were not used, because something was there to be read, they had ended, or they were of
   /// another group.
   let abandonedConnections = Atomic(0)
+  /// The thread that runs it, as soon as one does.
+  private var owner = Owner.holder
 
   /// Maximum number of idle handles that are kept.
   private static let maximumIdle = 256
@@ -115,6 +117,7 @@ final class TransferLoop: @unchecked Sendable {
 
   /// Runs until the transport is shut down.
   func run() {
+    owner = .thisThread
     while !isStopping {
       takeMail()
       if isStopping { break }
@@ -153,6 +156,7 @@ final class TransferLoop: @unchecked Sendable {
   }
 
   private func perform(_ message: Message) {
+    owner.check()
     switch message {
     case .start(let request): begin(request)
     case .make(let requests): for request in requests() { begin(request) }
@@ -262,6 +266,7 @@ final class TransferLoop: @unchecked Sendable {
   }
 
   private func takeEnded() {
+    owner.check()
     var code = CURLE_OK
     while let handle = redial_curl_multi_next_done(multi, &code) {
       guard let transfer = Transfer.take(redial_curl_get_private(handle)), transfer.isInFlight else { continue }
@@ -297,6 +302,7 @@ final class TransferLoop: @unchecked Sendable {
   }
 
   func remove(_ transfer: Transfer) {
+    owner.check()
     forget(transfer)
     stopWaiting(transfer)
     if transfer.isInFlight { curl_multi_remove_handle(multi, transfer.handle) }

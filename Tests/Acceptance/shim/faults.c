@@ -6,6 +6,7 @@
 //   fail-file-sync the same only for the store's file, which a checkpoint syncs, and not for its log
 //   fail-log-sync  the same only for the log, which each commit syncs
 //   slow-sync      each sync takes 300 ms longer
+//   hold-start     once the process listens, syncs wait for as long as this file is there
 //   lying-sync     syncs report success, but nothing is durable
 //   fail-write     writes fail with EIO        full-disk      writes fail with ENOSPC
 //   fail-file-write  only writes to the store's file fail with EIO, not those to its log
@@ -64,6 +65,8 @@ static int (*real_open)(const char *, int, ...);
 static int (*real_close)(int);
 static ssize_t (*real_pwrite)(int, const void *, size_t, off_t);
 static ssize_t (*real_write)(int, const void *, size_t);
+static int (*real_listen)(int, int);
+static volatile int has_listened;
 static int (*real_fsync)(int);
 static int (*real_fdatasync)(int);
 static int (*real_ftruncate)(int, off_t);
@@ -85,6 +88,7 @@ __attribute__((constructor)) static void begin(void) {
   real_close = dlsym(RTLD_NEXT, "close");
   real_pwrite = dlsym(RTLD_NEXT, "pwrite64");
   real_write = dlsym(RTLD_NEXT, "write");
+  real_listen = dlsym(RTLD_NEXT, "listen");
   real_fsync = dlsym(RTLD_NEXT, "fsync");
   real_fdatasync = dlsym(RTLD_NEXT, "fdatasync");
   real_ftruncate = dlsym(RTLD_NEXT, "ftruncate64");
@@ -268,6 +272,12 @@ int ftruncate64(int descriptor, off_t length) {
 
 int ftruncate(int file, off_t length) { return ftruncate64(file, length); }
 
+int listen(int descriptor, int backlog) {
+  int result = real_listen(descriptor, backlog);
+  has_listened = 1;
+  return result;
+}
+
 static int sync_with(int (*real)(int), int descriptor) {
   struct tracked *file = tracked_by(descriptor);
   if (!file) return real(descriptor);
@@ -277,6 +287,7 @@ static int sync_with(int (*real)(int), int descriptor) {
     return -1;
   }
   if (is_on("slow-sync")) usleep(300000);
+  while (has_listened && is_on("hold-start")) usleep(1000);
   if (!is_on("lying-sync")) settle(file, 1);
   // Only the image counts; the test need not wait for its disk.
   return 0;

@@ -228,6 +228,9 @@ type QuotaExceeded struct{ Refusal }
 // SimulationTooLarge is the problem with the code `simulationTooLarge`.
 type SimulationTooLarge struct{ Refusal }
 
+// Starting is the problem with the code `starting`.
+type Starting struct{ Refusal }
+
 // StorageFull is the problem `storageFull`: The store has no room.
 type StorageFull struct{ Refusal }
 
@@ -364,6 +367,7 @@ var types = map[string]func(Refusal) error{
 	"previewTooLarge":          func(refusal Refusal) error { return &PreviewTooLarge{refusal} },
 	"quotaExceeded":            func(refusal Refusal) error { return &QuotaExceeded{refusal} },
 	"simulationTooLarge":       func(refusal Refusal) error { return &SimulationTooLarge{refusal} },
+	"starting":                 func(refusal Refusal) error { return &Starting{refusal} },
 	"storageFull":              func(refusal Refusal) error { return &StorageFull{refusal} },
 	"storageUnavailable":       func(refusal Refusal) error { return &StorageUnavailable{refusal} },
 	"targetNotFound":           func(refusal Refusal) error { return &TargetNotFound{refusal} },

@@ -228,6 +228,9 @@ export class QuotaExceeded extends RedialProblem {}
 /** The problem with the code `simulationTooLarge`. */
 export class SimulationTooLarge extends RedialProblem {}
 
+/** The problem with the code `starting`. */
+export class Starting extends RedialProblem {}
+
 /** `storageFull`: The store has no room. */
 export class StorageFull extends RedialProblem {}
 
@@ -364,6 +367,7 @@ const types: Readonly<Record<string, typeof RedialProblem>> = {
   previewTooLarge: PreviewTooLarge,
   quotaExceeded: QuotaExceeded,
   simulationTooLarge: SimulationTooLarge,
+  starting: Starting,
   storageFull: StorageFull,
   storageUnavailable: StorageUnavailable,
   targetNotFound: TargetNotFound,

@@ -311,6 +311,10 @@ class SimulationTooLarge(RedialProblem):
     """The problem with the code `simulationTooLarge`."""
 
 
+class Starting(RedialProblem):
+    """The problem with the code `starting`."""
+
+
 class StorageFull(RedialProblem):
     """`storageFull`: The store has no room."""
 
@@ -467,6 +471,7 @@ TYPES: Dict[str, Type[RedialProblem]] = {
     "previewTooLarge": PreviewTooLarge,
     "quotaExceeded": QuotaExceeded,
     "simulationTooLarge": SimulationTooLarge,
+    "starting": Starting,
     "storageFull": StorageFull,
     "storageUnavailable": StorageUnavailable,
     "targetNotFound": TargetNotFound,
