@@ -22,12 +22,12 @@ LICENSES = {
 LINKED = {
     "curl": ("libcurl", "curl"),
     "libgcc-10-dev": ("libgcc", "GPL-3.0-or-later WITH GCC-exception-3.1"),
-    "libnghttp2-dev": ("nghttp2", "MIT"),
-    "libsqlite3-dev": ("sqlite", "blessing"),
-    "libssl-dev": ("openssl", "Apache-2.0"),
     "libstdc++-12-dev": ("libstdc++", "GPL-3.0-or-later WITH GCC-exception-3.1"),
-    "postgresql-15": ("libpq", "PostgreSQL"),
-    "zlib1g-dev": ("zlib", "Zlib"),
+    "nghttp2": ("nghttp2", "MIT"),
+    "openssl": ("openssl", "Apache-2.0"),
+    "postgresql-18": ("libpq", "PostgreSQL"),
+    "sqlite3": ("sqlite", "blessing"),
+    "zlib": ("zlib", "Zlib"),
 }
 RUN_TIME_LICENSE = "Apache-2.0 WITH Swift-exception"
 
@@ -54,12 +54,30 @@ def libraries(binary, architecture):
 
 
 def linked(binary):
-    """The Debian packages whose libraries are in the binary, with their kind and version, as `Scripts/binary` lists them."""
+    """The Debian packages whose libraries are in the binary, as `Scripts/binary` lists them: kind, name, version, and the files
+    that were fetched, each with its SHA-256."""
     listed = pathlib.Path(f"{binary}.libraries")
     if not listed.exists():
         return []
     lines = [line.split() for line in listed.read_text().splitlines()]
-    return [(kind, name, version) for _, kind, name, version in lines if name in LINKED]
+    found = [
+        (kind, name, version, dict(file.rsplit("=", 1) for file in files)) for _, kind, name, version, *files in lines if name in LINKED]
+    if missing := set(LINKED) - {name for _, name, _, _ in found}:
+        raise SystemExit(f"packages: {listed} does not say which version is linked of {', '.join(sorted(missing))}")
+    return found
+
+
+def checksums(files):
+    """What was fetched, in SPDX's fields: the file that has the content, and all files with their checksums.
+
+    Where Debian's description of a source is not among them, its changes are not in it: it is what the authors have published."""
+    (main,) = [name for name in files if name.endswith(".deb") or re.search(r"\.orig\.tar\.\w+$", name)]
+    changed = any(name.endswith((".dsc", ".deb")) for name in files)
+    return {
+        "packageFileName": main, "checksums": [{"algorithm": "SHA256", "checksumValue": files[main]}],
+        "sourceInfo": "SHA-256 of what was fetched, which Debian's signed lists confirm: "
+        + "; ".join(f"{name} {value}" for name, value in sorted(files.items()))
+        + ("" if changed else ". Without Debian's changes, which the mirror did not have.")}
 
 
 def owner(path):
@@ -111,12 +129,12 @@ def bill(binary, version, architecture, epoch):
             package_url(name, built_with, architecture),
             comment="Not included: the system's library is used. The version is that of the build, if it is known."))
         relations.append(("binary", "DYNAMIC_LINK", identity))
-    for kind, name, built_with in linked(binary):
+    for kind, name, built_with, files in linked(binary):
         library, license = LINKED[name]
         packages.append(package(
             library.replace("+", "x"), library, built_with, license, "Organization: Debian",
             package_url(name, built_with, "source" if kind == "source" else architecture),
-            comment=f"Linked into the binary, from Debian's {kind} package {name}."))
+            comment=f"Linked into the binary, from Debian's {kind} package {name}.", **checksums(files)))
         relations.append(("binary", "STATIC_LINK", library.replace("+", "x")))
     document = {
         "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT",

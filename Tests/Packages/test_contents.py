@@ -92,6 +92,24 @@ def test_the_bill_is_valid_and_names_what_is_linked(packages, unpacked):
     assert (unpacked / "share/doc/redial/redial.spdx.json").read_bytes() == packages["bill"].read_bytes()
 
 
+def test_what_is_linked_is_as_new_as_required_and_what_the_bill_says(packages, unpacked):
+    bill = {package["name"]: package for package in json.loads(packages["bill"].read_text())["packages"]}
+    lines = output(unpacked / "bin/redial", "version", "--verbose").splitlines()[1:]
+    # A line below one of a library tells a known fault of its version.
+    assert not [line for line in lines if line.startswith(" ")]
+    running = {name.lower(): version for name, version in (line.split(" ", 1) for line in lines)}
+    assert set(running) == {"libcurl", "nghttp2", "openssl", "sqlite", "zlib", "libpq"}
+    sources = {"libcurl": "curl", "libpq": "postgresql-18", "sqlite": "sqlite3"}
+    minimums = dict(
+        line.split()[:2] for line in (ROOT / "packaging/libraries").read_text().splitlines() if not line.startswith("#"))
+    for name, version in running.items():
+        taken = bill[name]
+        assert re.search(rf"(?<![\d.]){re.escape(version)}-\d", taken["versionInfo"]), (name, version, taken["versionInfo"])
+        output("dpkg", "--compare-versions", taken["versionInfo"], "ge", minimums[sources.get(name, name)])
+        assert taken["packageFileName"].partition(".orig")[2] and re.fullmatch("[0-9a-f]{64}", taken["checksums"][0]["checksumValue"])
+        assert f"{taken['packageFileName']} {taken['checksums'][0]['checksumValue']}" in taken["sourceInfo"]
+
+
 def test_the_manual_has_every_option_of_the_help(unpacked):
     binary, folder = unpacked / "bin/redial", unpacked / "share/man/man1"
     commands = re.findall(r"^  ([a-z-]+)  ", output(binary, "--help"), re.M)
