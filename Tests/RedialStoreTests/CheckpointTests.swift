@@ -62,4 +62,31 @@ struct CheckpointTests {
     }
     #expect(store.file.connection.logPages < 3 * Checkpoints.dueAfter)
   }
+
+  @Test("no checkpoint begins on a log that is all in the file, which a commit could start again")
+  func nothingToMove() async {
+    await #expect(processExitsWith: .failure) {
+      let folder = TemporaryFolder()
+      guard let connection = try? SQLiteConnection(path: folder.file("calls.db"), role: .writer) else { return }
+      guard (try? Schema.open(connection)) != nil else { return }
+      let checkpoints = try? Checkpoints(of: connection, syncs: SyncWatch { _ in }, notices: StoreNotices())
+      guard let checkpoints, (try? connection.execute("prepare the test", "CREATE TABLE rows (content)")) != nil,
+        connection.logPages > 0
+      else { return }
+      checkpoints.moveAll()
+      checkpoints.move(beyond: connection.logPages, round: 1)
+    }
+  }
+
+  @Test("a connection that only reads makes no checkpoint")
+  func reader() async {
+    await #expect(processExitsWith: .failure) {
+      let folder = TemporaryFolder()
+      let path = folder.file("calls.db")
+      guard let writer = try? SQLiteConnection(path: path, role: .writer), (try? Schema.open(writer)) != nil else {
+        return
+      }
+      _ = try? SQLiteConnection(path: path, role: .reader).checkpoint()
+    }
+  }
 }

@@ -9,6 +9,18 @@ internal import RedialModel
 /// every accept waits. So a second connection moves the pages, and syncs the file, on its own thread, while the writer
 /// continues to append. Few pages are appended meanwhile; the writer moves them at its next commit, after which the log
 /// starts again from its beginning.
+///
+/// **Why no commit races with the beginning of a checkpoint.** Before 3.51.3 SQLite had a fault
+/// (sqlite.org/wal.html#walresetbug): a checkpoint begins on a log that is all in the file, and at that moment a commit of
+/// another connection starts the log again. The checkpoint then counts the first pages of the new log as moved, and they
+/// never reach the file. Here that cannot happen:
+/// 1. Two connections make checkpoints, never both at once: the second one in the phase `moving`, the writer's in all
+///    others. All other connections can only read.
+/// 2. The writer's begins between commits, because that connection makes them.
+/// 3. The second one begins only when the writer has appended pages that nobody has moved. A commit starts the log again
+///    only when all of it is moved, and nobody else moves these. So the log stays as it is until this checkpoint is done.
+///
+/// `moveRest` and `move` assert it. It does not hold beside another process that makes checkpoints: docs/store.md.
 final class Checkpoints {
   /// The number of pages in the log at which they are moved: 16 MiB. This is large enough that a page that changes
   /// often is moved once for many commits.
@@ -102,6 +114,9 @@ final class Checkpoints {
   /// Moves pages on the writer's own connection. A failed write is no failure of the commit, which is on disk: the log
   /// stays, and is moved later.
   private func moveRest(cuttingLog: Bool = false) {
+    if case .moving = phase.value.withLock({ $0 }) {
+      preconditionFailure("A checkpoint began while another one of the same store ran")
+    }
     do throws(StoreError) {
       let moved = try cuttingLog ? connection.checkpointAndCut() : connection.checkpoint()
       movedPages = connection.logPages
@@ -144,17 +159,23 @@ final class Checkpoints {
     let now = phase.value.withLock { $0 }
     switch now {
     case .moving: break
-    case .idle: move(round: 1)
+    case .idle: move(beyond: movedPages, round: 1)
     case .failed(let error):
       setFailure(error)
-      move(round: 1)
+      move(beyond: movedPages, round: 1)
     case .moved(let pages, let round):
-      if connection.logPages - pages > Self.shortRest, round < Self.maximumRounds { return move(round: round + 1) }
+      if connection.logPages - pages > Self.shortRest, round < Self.maximumRounds {
+        return move(beyond: pages, round: round + 1)
+      }
       moveRest()
     }
   }
 
-  private func move(round: Int) {
+  /// Begins a checkpoint of the other connection.
+  ///
+  /// - Parameter moved: How many pages of the log are in the file.
+  func move(beyond moved: Int, round: Int) {
+    precondition(connection.logPages > moved, "A checkpoint began although nothing was to be moved")
     phase.value.withLock { $0 = .moving(round: round) }
     other.checkpoint { [phase, syncs] result in
       if case .failure(let error) = result { syncs.recordFailure(error) }

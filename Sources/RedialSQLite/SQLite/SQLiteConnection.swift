@@ -26,6 +26,7 @@ final class SQLiteConnection {
 
   /// The file.
   let path: String
+  private let role: Role
   /// What seals and opens the file's values.
   let vault: Vault
   private(set) var handle: OpaquePointer?
@@ -38,7 +39,7 @@ final class SQLiteConnection {
 
   /// Opens the file. Nothing is read or written yet.
   init(path: String, role: Role, vault: Vault = .none) throws(StoreError) {
-    self.path = path
+    (self.path, self.role) = (path, role)
     self.vault = vault
     try RegularFile.check(path)
     Self.withoutMemoryStatistics
@@ -159,6 +160,7 @@ final class SQLiteConnection {
   }
 
   private func checkpoint(_ mode: Int32) throws(StoreError) -> Moved? {
+    precondition(role == .writer, "A connection that only reads makes no checkpoint")
     var (logged, moved) = (Int32(0), Int32(0))
     let result = sqlite3_wal_checkpoint_v2(handle, nil, mode, &logged, &moved)
     switch result & 0xFF {
