@@ -38,6 +38,7 @@ package final class Service: Sendable {
       settings.engine.forwarding = ForwardingSettings()
     }
     self.settings = settings
+    let libraries = try settings.libraries()
     log = Log(format: settings.logFormat, level: settings.logLevel)
     if !lowered.isEmpty {
       log.write(
@@ -152,7 +153,11 @@ package final class Service: Sendable {
     if opened.shared == nil { bulk.take(opened.operations, in: bulk.term) }
     log.write(
       .info, "started",
-      [("version", redialVersion), ("url", urls.joined(separator: " ")), ("store", opened.place)])
+      [
+        ("version", redialVersion), ("url", urls.joined(separator: " ")), ("store", opened.place),
+        ("libraries", libraries.map(\.description).joined(separator: ", ")),
+      ])
+    for library in libraries where !library.faults.isEmpty { log.write(library.faults, of: library) }
   }
 
   /// The addresses of the service, such as `http://127.0.0.1:8080` or `unix:/run/redial.sock`; more than one only for

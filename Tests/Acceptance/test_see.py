@@ -82,6 +82,8 @@ def test_the_log_is_a_line_an_event_as_text_or_json(redial, flaky, tmp_path):
         wait_until(lambda: "callFailed" in service.log.read_text(), "the failure is logged")
         assert service.terminate() == 0
         lines = [l for l in service.log.read_text().splitlines() if re.match(r"\d{4}-|{", l)]
+        # Known faults of the system's libraries, if it has older ones.
+        lines = [l for l in lines if "olderLibrary" not in l]
         if form == "json":
             events = [json.loads(line) for line in lines]
             assert [e["event"] for e in events] == ["keyFileMade", "started", "callFailed", "stopping", "stopped"]

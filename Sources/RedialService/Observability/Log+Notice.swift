@@ -5,6 +5,18 @@ internal import RedialStore
 internal import RedialText
 
 extension Log {
+  /// Logs which known faults an older library has. It is a warning if nothing guards against one of them.
+  func write(_ faults: [LibraryFault], of library: LinkedLibrary) {
+    let (guarded, open) = (faults.filter { $0.guardedBy != nil }, faults.filter { $0.guardedBy == nil })
+    let parts: [(StaticString, [LibraryFault])] = [("guarded", guarded), ("notGuarded", open)]
+    write(
+      open.isEmpty ? .info : .warning, "olderLibrary",
+      [("library", library.description)]
+        + parts.compactMap { name, faults in
+          faults.isEmpty ? nil : (name, faults.map(\.effect).joined(separator: "; "))
+        })
+  }
+
   /// Logs the notices of the engine.
   func write(_ notice: Notice) {
     switch notice {

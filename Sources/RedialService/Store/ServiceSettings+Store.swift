@@ -159,6 +159,12 @@ extension ServiceSettings {
     get throws(ServiceStartError) { try location().sharing == .shared }
   }
 
+  /// The libraries that a service with this store runs with.
+  package func libraries() throws(ServiceStartError) -> [LinkedLibrary] {
+    let unused = try isShared ? LinkedLibrary.Name.sqlite : .libpq
+    return LinkedLibrary.all.filter { $0.name != unused }
+  }
+
   /// Where the store is.
   func location() throws(ServiceStartError) -> StoreLocation {
     do throws(StoreLocation.Invalid) {

@@ -24,19 +24,22 @@ extension Command {
   ) { arguments throws(CommandError) in
     let settings = try StoreOption.settings(arguments)
     let report: StoreReport
+    let libraries: [LinkedLibrary]
     do throws(Service.StartError) {
       report = try settings.inspectStore(quick: arguments.has("--quick"))
+      libraries = try settings.libraries()
     } catch {
       throw CommandError(code: .usage, message: error.message)
     }
-    Terminal.write(arguments.has("--json") ? DoctorCommand.json(report) : DoctorCommand.text(report))
+    Terminal.write(
+      arguments.has("--json") ? DoctorCommand.json(report, libraries) : DoctorCommand.text(report, libraries))
     return report.isClean ? .success : .unsuccessful
   }
 }
 
 /// The report of a store, for people and for programs.
 enum DoctorCommand {
-  static func text(_ report: StoreReport) -> String {
+  static func text(_ report: StoreReport, _ libraries: [LinkedLibrary]) -> String {
     let finished = report.usage.finished.reduce(0) { $0 + $1.count }
     var text =
       "\(report.place), \(report.isLive ? "of a running service" : "at rest"): \(report.calls) calls, "
@@ -49,10 +52,14 @@ enum DoctorCommand {
       if more > 0 { text += "    and \(more) more\n" }
     }
     for warning in report.warnings { text += "warning \(warning.subject.rawValue): \(warning.text)\n" }
+    for library in libraries where !library.faults.isEmpty {
+      text += "library \(library):\n"
+      for fault in library.faults { text += "  \(fault.sentence)\n" }
+    }
     return text + (report.isClean ? "Nothing is wrong.\n" : "Something is wrong: every number should be 0.\n")
   }
 
-  static func json(_ report: StoreReport) -> String {
+  static func json(_ report: StoreReport, _ libraries: [LinkedLibrary]) -> String {
     var writer = JSONWriter()
     writer.beginObject()
     writer.field("store", report.place)
@@ -80,6 +87,25 @@ enum DoctorCommand {
       writer.beginObject()
       writer.field("subject", warning.subject.rawValue)
       writer.field("text", warning.text)
+      writer.endObject()
+    }
+    writer.endArray()
+    writer.key("libraries")
+    writer.beginArray()
+    for library in libraries {
+      writer.beginObject()
+      writer.field("name", library.name.rawValue)
+      writer.field("version", library.version)
+      writer.key("faults")
+      writer.beginArray()
+      for fault in library.faults {
+        writer.beginObject()
+        writer.field("effect", fault.effect)
+        writer.field("mendedIn", fault.mendedIn)
+        writer.field("guardedBy", fault.guardedBy)
+        writer.endObject()
+      }
+      writer.endArray()
       writer.endObject()
     }
     writer.endArray()

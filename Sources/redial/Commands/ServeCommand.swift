@@ -95,8 +95,20 @@ extension Command {
   }
 
   /// `redial version`
-  static let version = Command(name: "version", summary: "Show the version.") { _ throws(CommandError) in
-    Terminal.write("redial \(redialVersion)\n")
+  static let version = Command(
+    name: "version", summary: "Show the version.",
+    options: [
+      Option(name: "--verbose", summary: "Also show the libraries that it runs with, and known faults of older ones.")
+    ]
+  ) { arguments throws(CommandError) in
+    var text = "redial \(redialVersion)\n"
+    if arguments.has("--verbose") {
+      for library in LinkedLibrary.all {
+        text += "\(library)\n"
+        for fault in library.faults { text += "  \(fault.sentence)\n" }
+      }
+    }
+    Terminal.write(text)
     return .success
   }
 }
