@@ -15,7 +15,7 @@ struct TargetPatchTests {
   }
 
   private static func overrides(_ text: String) throws(Problem) -> TargetOverrides {
-    try read(text, TargetOverrides.read)
+    try read(text) { bytes throws(Problem) in try TargetOverrides.read(bytes) }
   }
 
   private static func patched(

@@ -34,7 +34,7 @@ extension Transfer {
     received.mayDecode = lines.set(hop.headers, contentBytes: contentSize, asksForCoding: received.sink == nil)
     var code = options.setURL(hop.url)
     if code == CURLE_OK {
-      code = options.setReuse(isAllowed: !isAlone, by: LibCurl.needs.separates ? request.group : 0)
+      code = options.setReuse(isAllowed: !isAlone, by: request.group)
     }
     if code == CURLE_OK { code = setMethod(hop.method, hop.body, hop.source) }
     if code == CURLE_OK { code = redial_curl_set_headers(handle, lines.first) }

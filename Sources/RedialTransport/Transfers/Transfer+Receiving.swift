@@ -28,9 +28,8 @@ extension Transfer {
 
   /// Whether the request may be sent on a connection that has served before.
   private func isFit(_ connection: Connection?) -> Bool {
-    let needs = LibCurl.needs
-    guard let connection else { return !needs.looks && !needs.separates }
-    return (!needs.separates || connection.group == request.group) && (!needs.looks || connection.isQuiet)
+    guard let connection else { return false }
+    return connection.group == request.group && connection.isQuiet
   }
 
   /// Passes the next piece of the body to libcurl.

@@ -60,7 +60,7 @@ final class Transfer {
   ///
   /// - Returns: False if libcurl is out of memory.
   func renewHandle() -> Bool {
-    guard isUsed, LibCurl.needs.freshHandles else {
+    guard isUsed, LibCurl.needsFreshHandles else {
       isUsed = true
       return true
     }
