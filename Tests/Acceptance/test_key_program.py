@@ -70,7 +70,7 @@ def test_only_who_needs_the_missing_key_waits_or_is_refused(service, fault):
     service.says("keyNotMade")
     # A target's settings are sealed, too; and it works again as soon as the program does.
     (service.folder / fault).unlink()
-    assert service("PUT", "/v1/targets/t", {"maxConcurrent": 3}, OTHER).status == 200
+    assert service("PUT", "/v1/targets/t", {"maxInFlight": 3}, OTHER).status == 200
     made = service("POST", "/v1/calls", CALL, NEW)
     assert made.status == 202, made.body
     service.kill()

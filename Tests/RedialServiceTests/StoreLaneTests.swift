@@ -355,7 +355,8 @@ struct StoreLaneTests {
   func closes(begins: Bool) {
     let lane = StoreLane(store: RecordingStore())
     if begins { lane.begin { _ in } }
-    let (order, done) = (Mutex<[String]>([]), DispatchSemaphore(value: 0))
+    let order = Mutex<[String]>([])
+    let done = DispatchSemaphore(value: 0)
     lane.afterwards { _ in order.withLock { $0.append("before: \(lane.isClosed)") } }
     lane.close { _ in
       order.withLock { $0.append("last: \(lane.isClosed)") }

@@ -68,7 +68,7 @@ struct CheckpointTests {
     await #expect(processExitsWith: .failure) {
       let folder = TemporaryFolder()
       guard let connection = try? SQLiteConnection(path: folder.file("calls.db"), role: .writer) else { return }
-      guard (try? Schema.open(connection)) != nil else { return }
+      guard (try? Schema.open(connection, .ofStores)) != nil else { return }
       let checkpoints = try? Checkpoints(of: connection, syncs: SyncWatch { _ in }, notices: StoreNotices())
       guard let checkpoints, (try? connection.execute("prepare the test", "CREATE TABLE rows (content)")) != nil,
         connection.logPages > 0
@@ -83,7 +83,8 @@ struct CheckpointTests {
     await #expect(processExitsWith: .failure) {
       let folder = TemporaryFolder()
       let path = folder.file("calls.db")
-      guard let writer = try? SQLiteConnection(path: path, role: .writer), (try? Schema.open(writer)) != nil else {
+      guard let writer = try? SQLiteConnection(path: path, role: .writer), (try? Schema.open(writer, .ofStores)) != nil
+      else {
         return
       }
       _ = try? SQLiteConnection(path: path, role: .reader).checkpoint()

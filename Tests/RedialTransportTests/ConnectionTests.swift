@@ -41,14 +41,6 @@ struct ConnectionTests {
     }
   }
 
-  @Test("libcurl of Debian 12 needs help, the newest does not")
-  func versions() {
-    let (old, new) = (LibCurl.Needs(version: 0x07_58_01), LibCurl.Needs(version: 0x08_15_00))
-    #expect(old.freshHandles && old.looks && old.separates)
-    #expect(!new.freshHandles && !new.looks && !new.separates)
-    #expect(LibCurl.Needs(version: 0x08_14_01).looks)
-  }
-
   private static let heads: [(isDoubtful: Bool, method: String, head: String)] = [
     (false, "GET", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n"), (false, "GET", "HTTP/1.1 200 OK\r\n"),
     (false, "GET", "HTTP/1.1 200 OK\nContent-Length:5\n"), (false, "GET", "HTTP/1.1 200\r\nContent-Length: 05 \t\r\n"),

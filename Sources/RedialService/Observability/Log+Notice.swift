@@ -72,13 +72,15 @@ extension Log {
     case .targetStands: break
     case .callFailed(let id, let kind, let target, let reason, let attempts, let traceparent):
       let hasEndedService = reason == .attemptEndedTheService
+      var meaning: [(StaticString, String)] = []
+      if hasEndedService { meaning.append(("meaning", Self.endedService)) }
       write(
         hasEndedService ? .error : .warning, "callFailed",
         [
           ("callId", id.description), ("traceId", TraceContext(of: id, given: traceparent).trace.description),
         ] + Self.fields(of: target) + [
           ("kind", kind.name), ("attempt", "\(attempts)"), ("reason", "\(reason.name)"),
-        ] + (hasEndedService ? [("meaning", Self.endedService)] : []))
+        ] + meaning)
     case .storeFailed(let message):
       write(.error, "storeFailed", [("error", message)])
     case .storeRetried(let writes):
