@@ -13,6 +13,7 @@ PARTS = {
     "damage": "single bits and blocks that change in a store, its log, a backup and an export",
     "database": "a full disk, failover, restore and loss of PostgreSQL, and instances behind a proxy",
     "drill": "eight incidents, and what the dashboard, the API, the command and the alerts say at minute 1 and 5 and after",
+    "hostile": "targets whose answers are made from a seed, well-formed and not, compared with what other clients read",
     "instances": "several instances under faults from a seed, compared with a model of calls",
     "kubernetes": "the manifests, and what they do to a service",
     "power": "power cuts and failing syncs",
