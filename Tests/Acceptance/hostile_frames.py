@@ -46,15 +46,15 @@ class FrameExchange(Exchange):
         self.frames, self.late_frames = [], []
 
     def pieces(self, stream):
-        return [self.coded(self.frames, stream)]
+        return [b"".join(self.coded(self.frames, stream))]
 
     def late_pieces(self, stream):
-        return [(0.005, self.coded(self.late_frames, stream))] if self.late_frames else []
+        return [(0.005, b"".join(self.coded(self.late_frames, stream)))] if self.late_frames else []
 
     def coded(self, frames, stream):
         numbers = {OWN: stream, OTHER: stream + 2}
-        return b"".join(frame(kind, flags, numbers.get(number, number), payload.replace(b"STRM", struct.pack(">I", stream)))
-                        for kind, flags, number, payload in frames)
+        return [frame(kind, flags, numbers.get(number, number), payload.replace(b"STRM", struct.pack(">I", stream)))
+                for kind, flags, number, payload in frames]
 
 
 class FrameGrammar:

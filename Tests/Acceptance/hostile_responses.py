@@ -152,7 +152,7 @@ class Grammar:
     def body(self):
         plain = b"token " + self.token.encode() + b" " + b"0123456789" * self.random.choice([0, 1, 30, 200])
         if not self.chance(0.18):
-            return plain if not self.chance(0.1) else b""
+            return b"" if self.chance(0.2) else plain
         self.trait("coding")
         is_true = self.chance(0.35)
         if not is_true:
@@ -203,7 +203,7 @@ class Grammar:
         return lines, self.chunks(body)
 
     def chunks(self, body):
-        sent = b""
+        sent, has_trailers = b"", self.chance(0.3 if body else 0.8)
         while body:
             size = self.random.choice([1, 7, 100, len(body)])
             piece, body = body[:size], body[size:]
@@ -225,7 +225,7 @@ class Grammar:
         if ending == "no line end":
             return sent[:-len(self.end)] + b"0" + self.end + self.end
         trailers = b""
-        if self.chance(0.3):
+        if has_trailers:
             self.trait("trailers")
             trailers = b"".join(line + self.end for line in self.random.sample(TRAILERS, self.random.choice([1, 1, 2, 4])))
         return sent + (b"00000" if ending == "more zeros" else b"0") + self.end + trailers + self.end
