@@ -70,6 +70,10 @@ ALLOWED = {
         trait.endswith(("in the content", "before the head")) and not trait.startswith("reset") for trait in exchange.traits), is_longer),
     "blanks around the value of a field": (has("bad field"), lambda exchange, ours, theirs: keeps(exchange, ours, theirs) and "x-space" in ours.fields),
     "the length without the end of the stream": (has("no end"), is_longer),
+    "a blank before the first field": (has("blank first"), lambda exchange, ours, theirs: ours.status is not None and
+                                       ours.error == "responseCorrupt"),
+    "a stream that ends wrongly, right behind its head": (has("HTTP/2"), lambda exchange, ours, theirs: ours.status is None and
+                                                         ours.error in ("connectionClosed", "responseInvalid", "responseIncomplete")),
 }
 
 

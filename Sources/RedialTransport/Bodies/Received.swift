@@ -56,8 +56,8 @@ struct Received {
   var contentLength: Int? { hasTransferCoding ? nil : length }
   private var length: Int?
   private var hasTransferCoding = false
-  /// Whether nobody can tell where the response ends: it has two lengths that differ (RFC 9112 §6.3), or a folded one,
-  /// of which libcurl has read the beginning.
+  /// Whether nobody can tell where the response ends: it has two lengths that differ (RFC 9112 §6.3), one that is not a
+  /// number, or a folded one, of which libcurl has read the beginning.
   private(set) var isContradictory = false
   private var body: [UInt8] = []
   private var bodyLength = 0
@@ -211,13 +211,13 @@ struct Received {
     while !rest.isEmpty {
       rest = rest.drop { $0 <= 0x20 }
       let digits = rest.prefix { $0 >= 0x30 && $0 <= 0x39 }
-      if !digits.isEmpty, digits.count <= 18 {
-        let found = digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
-        isContradictory = length.map { $0 != found } ?? false
-        if isContradictory { return false }
-        length = found
-      }
-      rest = rest.drop { $0 != UInt8(ascii: ",") }.dropFirst()
+      rest = rest.dropFirst(digits.count).drop { $0 <= 0x20 }
+      let isNumber = digits.count <= 18 && (rest.isEmpty || rest.first == UInt8(ascii: ","))
+      let found = digits.isEmpty || !isNumber ? length : digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+      isContradictory = !isNumber || length.map { $0 != found } ?? false
+      if isContradictory { return false }
+      length = found
+      rest = rest.dropFirst()
     }
     return true
   }

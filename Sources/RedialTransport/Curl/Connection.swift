@@ -26,17 +26,19 @@ final class Connection {
   /// A request is about to be sent on it.
   func use() { uses += 1 }
 
-  /// Whether a request may be sent on it, after others: nothing is there to be read, and it has not ended.
+  /// Whether a request may be sent on it, after others: nothing is there to be read, and the target has not ended it.
   ///
   /// libcurl uses an HTTP/1 connection again only after a response on it. On any other, which speaks HTTP/2, frames may
   /// be there, and belong to nobody.
   var isQuiet: Bool {
     guard let socket else { return false }
-    var byte: UInt8 = 0
-    let count = recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
-    if count > 0 { return !hasSpokenHTTP1 }
-    return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)
+    var look = pollfd(fd: socket, events: Int16(POLLIN) | Self.hasEnded, revents: 0)
+    guard poll(&look, 1, 0) >= 0 else { return false }
+    return look.revents & (hasSpokenHTTP1 ? ~0 : ~Int16(POLLIN)) == 0
   }
+
+  /// POLLRDHUP of Linux: the other side sends no more, even if something is still to be read.
+  private static let hasEnded: Int16 = 0x2000
 
   /// Whether the target's system has not acknowledged any byte of a request. A response that begins before is to
   /// something else: what is sent after the request has arrived acknowledges it (RFC 9293 §3.10.7.4).
