@@ -7,7 +7,7 @@ extension JSONError {
     return place.isEmpty || reason.hasPrefix("/") ? place + reason : "\(place): \(reason)"
   }
 
-  /// The values that are looked into, from the outside: what is further in is named by what has it.
+  /// Maximum depth of the pointer. A value that is deeper gets the pointer of the value around it.
   private static let mostLevels = 64
 
   /// The pointer from the next value to the one at the offset; empty if that is the next value.

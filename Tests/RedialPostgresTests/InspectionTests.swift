@@ -115,7 +115,7 @@ struct InspectionTests {
 
   @Test("every check has a fault that it finds")
   func coverage() {
-    let others: Set<StoreCheck> = [.overdue, .stuck, .turns, .orphanedWebhooks, .expiredLeases]
+    let others: Set<StoreCheck> = [.overdue, .stuck, .turns, .orphanedWebhooks, .expiredLeases, .unreadable]
     #expect(Set(Self.faults.map(\.1)).union(others) == Set(StoreCheck.allCases))
   }
 

@@ -14,7 +14,7 @@ public enum RetryAfter {
   }
 
   /// The longest wait that a field's value requests, from `now`: of a list, and with seconds that have a fraction, which
-  /// are not valid but clear. What is no wait does not count.
+  /// are not valid but clear. An invalid wait is ignored.
   ///
   /// A response has one `Retry-After`, but a proxy may add one, and two are joined with a comma. A wait that is too long
   /// costs less than a request that the target does not want yet.

@@ -15,7 +15,7 @@ struct Suspects: Sendable {
 
   private let within: Duration
   private var line = Queue<Waiting>()
-  /// The most that waited since the last time that none did.
+  /// The most that waited since the last time that there was none.
   private var longest = 0
   private var inFlight: [CallID] = []
   /// The last one that has begun, if it has not ended.
@@ -61,7 +61,6 @@ struct Suspects: Sendable {
   mutating func next(in calls: CallTable, at now: Timestamp) -> CallID? {
     guard !line.isEmpty, now >= freeAt else { return nil }
     while let first = line.popFirst() {
-      if line.isEmpty { longest = 0 }
       if calls.stamp(of: first.id) == first.stamp { return first.id }
     }
     return nil
@@ -79,6 +78,8 @@ struct Suspects: Sendable {
   mutating func end(_ id: CallID) {
     guard let place = inFlight.firstIndex(of: id) else { return }
     inFlight.remove(at: place)
+    // Not as soon as none waits: the last one may have to wait again.
+    if inFlight.isEmpty, line.isEmpty { longest = 0 }
     if last?.id == id { last = nil }
   }
 

@@ -25,7 +25,7 @@ struct RecordQueries {
     guard rows.count == 3 else { return }
     let (documents, targets, settings) = (rows[0], rows[1], rows[2])
     for row in 0..<documents.count {
-      // A kind that is not known is nobody's.
+      // Nothing reads a kind that is not known.
       guard let kind = StoredDocument.Kind(rawValue: documents.text(row, 0)) else { continue }
       let document = StoredDocument(kind, id: documents.text(row, 1), documents.bytes(row, 2))
       try findings.check(document, documents.vault)

@@ -22,7 +22,7 @@ struct RecordQueries {
   func read(into findings: inout RecordFindings) throws(StoreError) {
     let vault = connection.vault
     try documents.each { row throws(StoreError) in
-      // A kind that is not known is nobody's.
+      // Nothing reads a kind that is not known.
       if let kind = StoredDocument.Kind(rawValue: row.text(0)) {
         try findings.check(StoredDocument(kind, id: row.text(1), row.bytes(2)), vault)
       }

@@ -66,6 +66,8 @@ struct DataKeys {
     current[stored.namespace] = all.values.filter { $0.namespace == stored.namespace }.max {
       $0.generation < $1.generation
     }
+    // It is not in the store, so its generation is free again, for the same key too.
+    if generations[stored.namespace] == stored.generation { generations[stored.namespace] = stored.generation - 1 }
   }
 }
 

@@ -9,7 +9,7 @@ struct KeyProcess {
     init(code: Int32) { reason = String(cString: strerror(code)) }
   }
 
-  /// What became of it.
+  /// The result.
   enum End {
     /// It has ended, with this wait status, and has printed this.
     case ended(status: Int32, output: [UInt8])

@@ -248,7 +248,7 @@ struct Received {
     return !wasEnough
   }
 
-  /// What is kept of a response.
+  /// The parts of a response that are kept.
   struct Content {
     var response: CapturedResponse
     /// Whether the body is not in the coding that its header names.
