@@ -129,13 +129,19 @@ def has_arrived(sock):
 
 
 class Client:
-    """An HTTP client with one persistent connection, for one thread."""
+    """An HTTP client with one persistent connection, for one thread. It waits while the service starts, as clients do."""
 
-    def __init__(self, port):
-        self.port = port
+    def __init__(self, port, waits=True):
+        self.port, self.waits = port, waits
         self.connection = None
 
     def __call__(self, method, path, body=None, headers=None):
+        def started():
+            answer = self.ask(method, path, body, headers)
+            return not (answer.status == 503 and b'"code":"starting"' in answer.body) and answer
+        return wait_until(started, "it has started") if self.waits else self.ask(method, path, body, headers)
+
+    def ask(self, method, path, body, headers):
         headers = dict(headers or {})
         if isinstance(body, (dict, list)):
             body = json.dumps(body)

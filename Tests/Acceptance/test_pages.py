@@ -173,7 +173,7 @@ def test_a_unix_socket_is_out_of_a_pages_reach(made, tmp_path, redial, receiver)
                 s.sendall((head + "\r\nConnection: close\r\n\r\n").encode())
                 return int(s.makefile("rb").readline().split()[1])
 
-        assert ask_there("GET /v1/calls HTTP/1.1\r\nHost: anything.example") == 200
+        wait_until(lambda: ask_there("GET /v1/calls HTTP/1.1\r\nHost: anything.example") == 200, "it has started, and answers")
         assert ask_there(f"GET /v1/forward/{target.url} HTTP/1.1\r\nHost: anything.example") == 202
         assert target.next().method == "GET"
         # Behind a proxy, browsers still say where a request comes from.

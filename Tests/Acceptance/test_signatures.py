@@ -72,10 +72,10 @@ SCHEMES = {
     "standardwebhooks": ({"type": "standardWebhooks", "secret": WHSEC}, standard, [WHSEC]),
     "svix": ({"type": "standardWebhooks", "secret": WHSEC, "previousSecret": WHSEC_OLD}, as_svix, [WHSEC, WHSEC_OLD]),
     "github": ({"type": "github", "secret": "it's a secret"}, as_github, ["it's a secret"]),
-    "stripe": ({"type": "stripe", "secret": WHSEC, "previousSecret": "old"}, as_stripe, [WHSEC, "old"]),
+    "stripe": ({"type": "stripe", "secret": WHSEC, "previousSecret": "former-secret"}, as_stripe, [WHSEC, "former-secret"]),
     "slack": ({"type": "slack", "secret": "of slack"}, as_slack, ["of slack"]),
-    "own": ({"type": "hmacSHA256", "secret": "new", "previousSecret": "old", "header": "X-Own-Signature",
-             "prefix": "sha256:", "encoding": "base64"}, as_own, ["new", "old"]),
+    "own": ({"type": "hmacSHA256", "secret": "present-secret", "previousSecret": "former-secret", "header": "X-Own-Signature",
+             "prefix": "sha256:", "encoding": "base64"}, as_own, ["present-secret", "former-secret"]),
 }
 
 

@@ -38,7 +38,7 @@ REQUESTS = [
 
 def ask(port, method, path, body=None, headers=None):
     """One request on a connection of its own, with an answer within a bound."""
-    client = Client(port)
+    client = Client(port, waits=False)
     client.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
     return client(method, path, body, {"connection": "close"} | (headers or {}))
 
