@@ -15,15 +15,6 @@ extension Engine {
   mutating func dispatch() {
     guard !isDraining, desk.canDecide else { return }
     roster.examineCrowded()
-    dispatchInRotation()
-    // Those that may not start now wait in the queue of their target, and others have their turn.
-    while roster.occupancy.inFlight < settings.maxInFlight, let id = suspects.next(in: calls.table, at: now) {
-      becomeReady(id)
-      dispatchInRotation()
-    }
-  }
-
-  private mutating func dispatchInRotation() {
     while roster.occupancy.inFlight < settings.maxInFlight, let index = roster.nextInRotation() {
       if startNext(of: index) { roster.enterRotation(index) }
     }
@@ -45,10 +36,6 @@ extension Engine {
     guard let due = isTrial ? firstToTry(of: index) : firstReady(of: index), let place = calls.place(of: due.id) else {
       if !isTrial { lookForStored(index) }
       return false
-    }
-    if suspects.mustWait(calls[at: place].record.progress, at: now) {
-      setAside(due.id)
-      return true
     }
     let origin = calls[at: place].record.spec.originHash
     guard roster.hasConnection(index, to: origin) else {
@@ -114,7 +101,6 @@ extension Engine {
     progress.waiting = nil
     progress.due = now
     progress.attempts += 1
-    progress.isExcused = progress.isSuspect && beginSuspect(id, progress)
     calls[at: place].record.progress = progress
     let lackedConnection = roster.targets[index].lacksConnection
     let flight = ActiveCall.Flight(

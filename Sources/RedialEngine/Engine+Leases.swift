@@ -90,10 +90,8 @@ extension Engine {
   ///
   /// - Parameter reason: Why, for people.
   mutating func loseLease(_ reason: String) {
-    var cutOff: [CallID: Int] = [:]
     for id in calls.keys.sorted() {
       guard let call = calls[id], case .running(_, let cancelledBy) = call.phase else { continue }
-      cutOff[id] = call.record.progress.attempts
       effects.actions.append(.abort(id))
       desk.leases.abort(id)
       for reply in cancelledBy { refuse(.command(reply, .done(nil)), .leaseLost) }
@@ -106,7 +104,6 @@ extension Engine {
     effects.actions.append(.notice(.leaseLost(reason: reason)))
     let waiting = desk.trouble?.deferred ?? []
     startOver()
-    suspects.startOver(cutOff: cutOff)
     desk.leases.lose(at: now, epoch: desk.epoch)
     for event in waiting { handle(event) }
   }

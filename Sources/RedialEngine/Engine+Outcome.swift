@@ -81,7 +81,6 @@ extension Engine {
     let startedAt = calls[at: place].record.progress.due
     if let callers = flight.callers { roster[index].freeSlot(callers, startedAt: startedAt) }
     roster.disconnect(flight.connection, of: index, startedAt: startedAt)
-    suspects.end(id)
     roster.stop(calls[at: place].record.content.heldSize, of: index, wasMade: wasMade)
   }
 
@@ -114,9 +113,7 @@ extension Engine {
       ? spec.policy.decide(
         end, at: now, backoff: Self.backoff(afterUnproven: progress.unprovenAttempts), using: &random)
       : spec.policy.decide(end, at: now, using: &random)
-    if attempt.failure?.code == AttemptFailure.endedTheService.code {
-      decision = RetryDecision(.stop(.attemptEndedTheService), rule: .interrupted)
-    } else if wasCutOff, progress.cutOffAttempts >= settings.maxInterruptions {
+    if wasCutOff, progress.cutOffAttempts >= settings.maxInterruptions {
       decision = RetryDecision(.stop(.attemptsExhausted), rule: .interrupted)
     }
     heed(attempt, of: spec, asked: spec.policy.askedWait(of: end), at: index)

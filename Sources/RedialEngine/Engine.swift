@@ -18,8 +18,6 @@ package struct Engine: Sendable {
   /// Calls in memory.
   var calls = Calls()
   var desk: StoreDesk
-  /// Calls that may have ended a process.
-  var suspects: Suspects
   /// TLS settings by origin, set by operators.
   var originTLS: OriginTLS
   /// What targets hide of their calls by their own settings, as the documents said last.
@@ -61,7 +59,6 @@ package struct Engine: Sendable {
     random = RandomSource(seed: seed)
     ids = CallIDSource(instance: settings.instance)
     desk = StoreDesk(settings.leases)
-    suspects = Suspects(within: settings.suspectsWithin)
   }
 
   /// Forgets everything, except the answers that the store still has to send.
@@ -162,7 +159,6 @@ package struct Engine: Sendable {
     var wake = (hasDrained ? nil : calls.earliest) ?? .distantFuture
     if let trouble = desk.trouble, trouble.isComplete { wake = min(wake, trouble.until) }
     if let claim = nextClaim() { wake = min(wake, claim) }
-    if !isDraining, desk.canDecide, let next = suspects.wake(at: now) { wake = min(wake, next) }
     let canAsk = desk.trouble == nil && !(isDraining && !desk.leases.canWork) && !hasDrained
     wake = min(wake, desk.leases.wake(canAsk: canAsk))
     return wake == .distantFuture ? nil : max(wake, now)
@@ -203,10 +199,7 @@ package struct Engine: Sendable {
   private mutating func beginDraining() {
     guard !isDraining else { return }
     stopping = .draining
-    guard desk.leases.canWork else { return }
-    saveLearned(of: .all)
-    // Whoever waits for the stop may lose patience, and kill it.
-    for call in calls.values where call.isRunning { excuse(call.record.id) }
+    if desk.leases.canWork { saveLearned(of: .all) }
   }
 
   private mutating func finishDraining() {

@@ -35,10 +35,6 @@ package struct EngineSettings: Sendable, Hashable {
   /// After so many attempts of a round that this side has cut off the call is given up, so that a call which crashes
   /// its process cannot do so forever.
   package var maxInterruptions: Int
-  /// How long after a take-over calls wait that may have ended the process before; see ``Suspects``.
-  package var suspectSettling = Duration.seconds(1)
-  /// How soon all of these have begun, however long each takes.
-  package var suspectsWithin = Duration.seconds(60)
   /// How long to wait after a failed commit before the store is tried again.
   package var storeRetry: Duration
   /// How long the key of a submission is remembered.

@@ -114,8 +114,6 @@ struct StillProcessingTests {
     #expect(progress.mayBeProcessing && progress.cutOffAttempts == 1 && progress.unprovenAttempts == 0)
     #expect(progress.chargedAttempts == 1)
     progress.attempts += 1
-    // It is cut off by a stop: a second death would be taken for the call's doing.
-    progress.isExcused = true
     var later = recovered(progress)
     later.advance(.seconds(1))
     later.end(id, status: 409)

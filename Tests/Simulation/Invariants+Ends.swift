@@ -51,7 +51,6 @@ extension Invariants {
         !isFairWeather
           || (progress.finishedAt ?? .epoch) <= record.deadline + World.longestQueue,
         "\(record.id) ended \((progress.finishedAt ?? .epoch) - record.deadline) after its deadline")
-    case (_, .attemptEndedTheService): checkBlame(row, story)
     case (_, .tripped):
       require(record.spec.policy.onTrip == .fail, "\(record.id) was to wait for its target and tripped")
     default: break

@@ -19,10 +19,6 @@ struct Invariants {
     var hasSucceeded = false
     /// Crashes while an attempt of it was in flight.
     var crashes = 0
-    /// A process without an order to stop has died during an attempt of this round.
-    var isSuspect = false
-    /// Processes that it has ended in this round, as far as that is proven.
-    var ended = 0
     /// It must not start before this time.
     var notBefore = Timestamp.epoch
     var wasAbortedInVain = false
@@ -31,7 +27,7 @@ struct Invariants {
   }
 
   let settings: EngineSettings
-  var stories: [CallID: Story] = [:]
+  private(set) var stories: [CallID: Story] = [:]
   /// The call that clients know, by key.
   private var acknowledged: [IdempotencyName: CallID] = [:]
   /// Submissions that this process, or its clients, know to be refused.
@@ -158,7 +154,6 @@ struct Invariants {
     require(
       start.timeout <= policy.attemptTimeout && start.timeout <= start.call.deadline - decided,
       "attempt \(start.number) of \(id) may take longer than its policy allows")
-    checkSuspect(start, story, store: store, network: network)
     require(!story.wasAbortedInVain || story.retriesAsked > 0, "the abort of \(id) overtook its start")
     let round = start.call.progress.attemptsBefore
     story.starts[round, default: 0] += 1
@@ -234,18 +229,12 @@ struct Invariants {
       let round = progress.attemptsBefore
       story.starts[round] = min(story.starts[round] ?? 0, progress.attempts - round)
       (story.rounds, story.notBefore, story.wasAbortedInVain) = (0, .epoch, false)
-      (story.isSuspect, story.ended) = (false, 0)
       stories[id] = story
     }
   }
 
-  mutating func crashed(_ instance: Int, isStopping: Bool, store: SimulatedStore) {
-    for id in stories.keys {
-      guard stories[id]?.inFlight.remove(instance) != nil, !isStopping, let progress = store.rows[id]?.record.progress,
-        progress.state == .running, progress.attempts == stories[id]?.lastNumber, !progress.isExcused
-      else { continue }
-      stories[id]?.isSuspect = true
-    }
+  mutating func crashed(_ instance: Int) {
+    for id in stories.keys { stories[id]?.inFlight.remove(instance) }
     forgetRefused(instance)
   }
 
@@ -307,8 +296,6 @@ struct Invariants {
       require(
         story.rounds <= story.retriesAsked, "\(id) had ended as \(name(old.state)) and became \(name(new.state))")
       stories[id]?.hasSucceeded = false
-      stories[id]?.isSuspect = false
-      stories[id]?.ended = 0
     }
     require(
       new.state != .queued || new.due == row.record.deadline,

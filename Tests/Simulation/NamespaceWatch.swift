@@ -123,15 +123,10 @@ struct NamespaceWatch {
     for (ahead, index) in copy.roster.rotation.targets(of: place).enumerated()
     where copy.roster.targets[index].breaker.state == .closed && copy.limitsAllowStart(index)
       && copy.roster.hasSlot(index, at: copy.now)
-      && copy.firstReady(of: index).map({ !mustWait($0, engine) }) == true
+      && copy.firstReady(of: index) != nil
     {
       return Waiting(target: index, ahead: ahead)
     }
     return nil
-  }
-
-  /// Whether a due call waits until another suspect has ended, and not for its namespace.
-  private static func mustWait(_ due: ReadyQueue.Entry, _ engine: Engine) -> Bool {
-    engine.calls[due.id].map { engine.suspects.mustWait($0.record.progress, at: engine.now) } ?? false
   }
 }

@@ -195,7 +195,7 @@ extension World {
     guard instance.isUp else { return }
     log(instance, "crash")
     instance.isUp = false
-    invariants.crashed(instance.number, isStopping: instance.isDraining, store: store)
+    invariants.crashed(instance.number)
     // The first job in flight may be a commit that still takes effect; then so may the next one.
     var isKept = !instance.lane.isLost
     for job in instance.lane.pipeline.open where isKept && job.isCommit {

@@ -78,8 +78,6 @@ final class World {
   let erases: Bool
   /// Whether the service reclaims calls. Other runs stay as they were.
   let reclaims: Bool
-  /// The submission, by its number, of a call that ends the process whenever an attempt of it ends; nil in most runs.
-  let lethal: Int?
   /// What the next server will have at a failover, by the number of the failover.
   var copies: [Int: SimulatedStore] = [:]
   /// When the server is ready that has taken over.
@@ -125,7 +123,6 @@ final class World {
     reruns = seed % 7 == 2
     erases = seed % 7 == 3
     reclaims = seed % 7 == 5
-    lethal = seed % 5 == 4 ? Int(seed / 5 % 20) + 1 : nil
     Workload.forward(&settings, &forwardRandom)
     crowd = Crowd(seed: seed, &settings)
     self.settings = settings
@@ -382,19 +379,9 @@ final class World {
       at: instance.clock.time(of: time + duration))
   }
 
-  private func isLethal(_ call: CallRecord) -> Bool {
-    guard let lethal, call.kind == .call else { return false }
-    return call.body.starts(with: Array("\(lethal) ".utf8))
-  }
-
   private func attemptEnds(_ instance: Instance, _ id: CallID, _ number: Int) {
     guard let call = instance.network.exchanges[id]?.start.call, let result = instance.network.end(id, number: number)
     else { return }
-    if isLethal(call), !isHealed, result.outcome != .cancelled {
-      log(instance, "\(id) ends the process")
-      if !instance.isDraining, instance.knows(store) { invariants.ended(theProcess: id, number: number, in: store) }
-      return crash(instance)
-    }
     invariants.ended(
       result, call, by: instance.number, at: instance.clock.reading(at: now),
       isOwner: store.owns(call.spec.target, instance.lane.session) && !instance.lane.hasLost(store))

@@ -77,20 +77,6 @@ BUGS = [
     bug("an attempt cut off by a crash is not counted", 200, (
         ENGINE, "if wasCutOff { progress.interruptions += 1 }",
         "if wasCutOff, !PLANTED { progress.interruptions += 1 }")),
-    # A call that ends the process.
-    bug("suspects started at once", 500, (
-        ENGINE, "progress.isSuspect && now < freeAt", "progress.isSuspect && now < freeAt && !PLANTED")),
-    bug("a call that ends the process repeated for ever", 500, (
-        ENGINE, "suspects.hasSurvived(record) ? false :", "suspects.hasSurvived(record) || PLANTED ? false :")),
-    bug("a death that counts against nobody", 1000, (
-        MODEL, "return countedDeaths >= Self.mostDeaths", "return countedDeaths >= Self.mostDeaths && !PLANTED")),
-    bug("suspects blamed for each other", 3000, (
-        ENGINE, "    for other in others { excuse(other) }\n    return !others.isEmpty",
-        "    if !PLANTED { for other in others { excuse(other) } }\n    return !PLANTED && !others.isEmpty")),
-    bug("a call stops to be suspect with its first answer", 1000, (
-        ENGINE, "// A success needs no fields about its own retries.",
-        "if PLANTED, !wasCutOff { progress.interruptions &= ~(0x3f << 10 | 1 << 16) }\n"
-        "    // A success needs no fields about its own retries.")),
     bug("an ended call claimed again from a stale answer", 200, (
         ENGINE, "if isHere || isStale {",
         "if isHere || (isStale && !PLANTED) {")),
@@ -300,8 +286,8 @@ BUGS = [
     bug("a lost lease that goes unnoticed", 500, only_unless(
         ENGINE, "if now >= desk.leases.validUntil { loseLease(LeaseTable.notRenewed) }")),
     bug("a takeover that forgets running calls", 200, (
-        ENGINE, "for record in running {",
-        "for record in running where !PLANTED || desk.leases.settings == nil {")),
+        ENGINE, "for record in state.running {",
+        "for record in state.running where !PLANTED || desk.leases.settings == nil {")),
     bug("a takeover that forgets open breakers", 500, (
         ENGINE, "      takeOver(grant.state)\n",
         "      var state = grant.state\n      if PLANTED { for index in state.targets.indices { state.targets[index].record.breaker = nil } }\n      takeOver(state)\n")),

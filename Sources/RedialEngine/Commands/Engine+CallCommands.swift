@@ -132,8 +132,6 @@ extension Engine {
       state: .held, due: start, attempts: ended.progress.attempts, attemptsBefore: ended.progress.attempts,
       roundStartedAt: start)
     record.progress.mayBeProcessing = ended.progress.mayBeProcessing
-    // Once more, and not twice.
-    if ended.progress.failure == .attemptEndedTheService { _ = record.progress.countDeath(amongFew: true) }
     roster.countUnfinished(1, at: roster.place(of: record.spec.namespace))
     if record.spec.orderingKey != nil {
       awaitTurn(record)

@@ -71,8 +71,7 @@ public struct CallProgress: Sendable, Hashable {
   /// Attempts begun, of all rounds.
   public var attempts: Int
   /// What the policy does not count of this round, as one number of 31 bits, because the stores have it so: ``cutOffAttempts`` in
-  /// bits 0 to 9, ``countedDeaths`` in 10 to 15, ``isSuspect`` in 16, ``isExcused`` in 17, ``unprovenAttempts`` from 20 on; and in
-  /// 18 ``mayBeProcessing``, of all rounds.
+  /// bits 0 to 17, ``unprovenAttempts`` from 20 on; and in 18 ``mayBeProcessing``, of all rounds.
   public var interruptions: Int
   /// Attempts begun before this round. A manual retry of an ended call begins a new round.
   public var attemptsBefore: Int
@@ -121,7 +120,7 @@ public struct CallProgress: Sendable, Hashable {
   /// What an attempt without a credential adds to ``interruptions``; no call is interrupted that often.
   public static let unprovenAttempt = 1 << 20
   /// Attempts of this round that this side interrupted.
-  public var cutOffAttempts: Int { interruptions & 0x3ff }
+  public var cutOffAttempts: Int { interruptions & (Self.processing - 1) }
   /// Attempts of this round that had no credential to go with.
   public var unprovenAttempts: Int { interruptions / Self.unprovenAttempt }
 
@@ -132,36 +131,4 @@ public struct CallProgress: Sendable, Hashable {
   }
 
   private static let processing = 1 << 18
-
-  // MARK: Deaths
-
-  /// Deaths of a process, of this round, that count against the call.
-  public var countedDeaths: Int { interruptions >> 10 & 0x3f }
-  /// Whether an attempt of this round was in flight when a process died, which the call may have caused.
-  public var isSuspect: Bool { interruptions & Self.suspect != 0 }
-  /// Whether a death proves nothing against the attempt in flight: another suspect is in flight too, or a stop has begun.
-  public var isExcused: Bool {
-    get { interruptions & Self.excused != 0 }
-    set { interruptions = newValue ? interruptions | Self.excused : interruptions & ~Self.excused }
-  }
-
-  private static let suspect = 1 << 16
-  private static let excused = 1 << 17
-  private static let countedDeath = 1 << 10
-  /// The number of deaths that end a call.
-  private static let mostDeaths = 2
-
-  /// The process has died while an attempt of the call was in flight. Returns whether the call has ended it, which is so at
-  /// the second death that counts.
-  ///
-  /// - Parameter few: Whether few attempts were in flight; otherwise only that of a suspect counts.
-  public mutating func countDeath(amongFew few: Bool) -> Bool {
-    if isExcused {
-      isExcused = false
-      return false
-    }
-    if few || isSuspect { interruptions += Self.countedDeath }
-    interruptions |= Self.suspect
-    return countedDeaths >= Self.mostDeaths
-  }
 }
