@@ -120,12 +120,16 @@ def family(process):
 
 
 def wait_for(port, process, name):
+    """Waits until it listens; for Redial, which listens before, until it takes calls."""
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
         if process.poll() is not None:
             sys.exit(f"{name} ended at once; see {OUT}")
         try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
+            if name == "redial":
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=10).close()
+            else:
+                socket.create_connection(("127.0.0.1", port), 1).close()
             return
         except OSError:
             time.sleep(0.05)

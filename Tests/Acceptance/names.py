@@ -90,14 +90,7 @@ def main(binary, folder):
                  "--name-cache-time", f"{CACHE_TIME}s", "--allow-unauthenticated", "true"],
                 env=os.environ | {"REDIAL_TEST_CONSTANTS": f"happyEyeballsDelay={delay}ms"}, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
         try:
-            deadline = time.monotonic() + 60
-            while True:
-                try:
-                    rebinding.ask("GET", "/v1/calls")
-                    break
-                except OSError:
-                    assert time.monotonic() < deadline, "the service does not start"
-                    time.sleep(0.05)
+            rebinding.starts()
             call = ended(f"http://twofold.example:{PORT}/", {"maxAttempts": 1})
             seen[f"twofold{delay}"] = call["attempts"][0]
             if delay == 300:

@@ -61,6 +61,21 @@ def ask(method, path, body=None):
     return answer.status, json.loads(answer.read())
 
 
+def starts():
+    """Waits until the service takes calls: it listens before, and says that it starts."""
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            client = http.client.HTTPConnection("127.0.0.1", 8098, timeout=60)
+            client.request("GET", "/readyz")
+            if client.getresponse().status == 200:
+                return
+        except OSError:
+            pass
+        assert time.monotonic() < deadline, "the service does not start"
+        time.sleep(0.05)
+
+
 def ask_without_a_name(name):
     """The attempt of a call to a name without an address, and the breaker's count after it."""
     url = f"http://{name}.example:{PORT}"
@@ -89,15 +104,9 @@ def main(binary, folder):
              "--egress", "public", "--name-cache-time", "1s", "--allow-unauthenticated", "true"],
             stdout=log, stderr=log, stdin=subprocess.DEVNULL)
     try:
+        starts()
         calls = {}
         deadline = time.monotonic() + 60
-        while True:
-            try:
-                ask("GET", "/v1/calls")
-                break
-            except OSError:
-                assert time.monotonic() < deadline, "the service does not start"
-                time.sleep(0.05)
         policy = {"maxAttempts": 5, "backoff": {"initial": "2100ms", "max": "2100ms", "jitter": "none"}}
         for name in TURNS:
             status, call = ask("POST", "/v1/calls", json.dumps(

@@ -95,13 +95,6 @@ def measure(port, arrived, count, prefix):
     return times
 
 
-def answers():
-    try:
-        return rebinding.ask("GET", "/v1/calls")
-    except OSError:
-        return None
-
-
 def main(binary, folder):
     folder = pathlib.Path(folder)
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
@@ -125,7 +118,7 @@ def main(binary, folder):
              "--connect-timeout", f"{CONNECT_TIMEOUT}s", "--name-cache-time", "1s", "--max-connection-age", "1s"],
             stdout=log, stderr=log, stdin=subprocess.DEVNULL)
     try:
-        wait_until(answers, "the service starts")
+        rebinding.starts()
         measure(port, arrived, 10, "first")
         alone = measure(port, arrived, 50, "alone")
         # Four calls to each silent one: with deadlines below the attempt's timeout, and without.

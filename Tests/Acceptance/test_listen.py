@@ -101,9 +101,14 @@ def listening():
 
 
 def ask(connection, method, path, body=None):
-    connection.request(method, path, body and json.dumps(body), {"content-type": "application/json"} if body else {})
-    answer = connection.getresponse()
-    return answer.status, answer.read()
+    """The answer, once the service has started: it listens before."""
+    while True:
+        connection.request(method, path, body and json.dumps(body), {"content-type": "application/json"} if body else {})
+        answer = connection.getresponse()
+        content = answer.read()
+        if answer.status != 503 or b'"code":"starting"' not in content:
+            return answer.status, content
+        time.sleep(0.02)
 
 
 def test_a_unix_domain_socket_is_served_to_people_and_programs_and_goes_at_a_stop(serve, tmp_path):
