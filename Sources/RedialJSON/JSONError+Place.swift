@@ -20,7 +20,7 @@ extension JSONError {
       case .object:
         try reader.beginObject()
         while let found = try reader.nextName() {
-          let name = try reader.text(of: found).replacing("~", with: "~0").replacing("/", with: "~1")
+          let name = JSONPointer.escaped(try reader.text(of: found))
           if let rest = pass(&reader, depth) { return "/\(name)\(rest)" }
         }
       case .array:

@@ -29,6 +29,12 @@ public struct JSONPointer: Sendable, Hashable {
     self.tokens = tokens
   }
 
+  /// A member name as part of a pointer (RFC 6901 §3).
+  public static func escaped(_ key: String) -> String {
+    guard key.utf8.contains(UInt8(ascii: "~")) || key.utf8.contains(UInt8(ascii: "/")) else { return key }
+    return key.map { $0 == "~" ? "~0" : $0 == "/" ? "~1" : String($0) }.joined()
+  }
+
   private static func unescaped(_ part: Substring) -> String? {
     guard part.utf8.contains(UInt8(ascii: "~")) else { return String(part) }
     var name: [UInt8] = []

@@ -58,7 +58,7 @@ extension CallFilter {
     guard try reader.expect(.object, pointer, "must be an object of strings") else { return }
     try reader.json.beginObject()
     while let name = try reader.json.nextKey() {
-      let place = "\(pointer)/\(DescriptorReader.escaped(name))"
+      let place = "\(pointer)/\(JSONPointer.escaped(name))"
       guard let value = try reader.string(place) else { continue }
       if let fault = add(CallSpec.Label(name: name, value: value)) { reader.fault(place, fault) }
     }

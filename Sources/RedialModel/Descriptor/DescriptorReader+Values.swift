@@ -43,12 +43,6 @@ extension DescriptorReader {
     return count
   }
 
-  /// A member name as part of a JSON Pointer (RFC 6901 §3).
-  static func escaped(_ key: String) -> String {
-    guard key.utf8.contains(UInt8(ascii: "~")) || key.utf8.contains(UInt8(ascii: "/")) else { return key }
-    return key.map { $0 == "~" ? "~0" : $0 == "/" ? "~1" : String($0) }.joined()
-  }
-
   /// The next member of an object, if it is one of the allowed ones; its value is next. Nil at the object's end. An
   /// unknown or repeated member is recorded as a fault and skipped.
   ///
@@ -76,7 +70,8 @@ extension DescriptorReader {
         if try !json.null() { return index }
         continue
       case .again: fault("\(parent())/\(try json.text(of: name))", "is given twice")
-      case .unknown: fault("\(parent())/\(Self.escaped(try json.text(of: name)))", "is not a member of \(what())")
+      case .unknown:
+        fault("\(parent())/\(JSONPointer.escaped(try json.text(of: name)))", "is not a member of \(what())")
       }
       _ = try json.skipValue()
     }

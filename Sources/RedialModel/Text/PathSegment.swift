@@ -1,3 +1,5 @@
+internal import RedialText
+
 /// Names that are parts of paths.
 enum PathSegment {
   /// What is wrong with a name that no client can put into a path: in URLs `.` and `..` name the folder and the one above it,

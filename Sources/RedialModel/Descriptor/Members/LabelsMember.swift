@@ -14,7 +14,7 @@ struct LabelsMember: MemberForm {
     try reader.json.beginObject()
     var tooMany = false
     while let label = try reader.json.nextKey() {
-      func pointer() -> String { "/\(name)/\(DescriptorReader.escaped(label))" }
+      func pointer() -> String { "/\(name)/\(JSONPointer.escaped(label))" }
       if value.count >= Self.most {
         tooMany = true
         _ = try reader.json.skipValue()

@@ -73,7 +73,7 @@ struct HeadersMember: MemberForm {
         _ = try reader.json.skipValue()
         continue
       }
-      func pointer() -> String { "/\(name)/\(DescriptorReader.escaped(field))" }
+      func pointer() -> String { "/\(name)/\(JSONPointer.escaped(field))" }
       if let detail = HeaderRules.fault(inName: field, isAccepted: isAccepted) { reader.fault(pointer(), detail) }
       if value.contains(where: { $0.name == field }) {
         reader.fault(pointer(), "is given twice; give an array of its values")
