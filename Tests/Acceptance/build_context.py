@@ -65,16 +65,21 @@ def embedded(name, text):
 
 
 def missing(ignore, instructions):
-    """What a build in the image would not find, as sentences."""
-    image, absent = placed(left(tracked(), ignore), instructions)
-    needed = {path: "RUN" for word, rest in instructions if word == "RUN" for path in called(rest)}
-    for path, name in image.items():
-        if name.endswith(".c"):
-            needed |= dict.fromkeys(embedded(name, (ROOT / name).read_text()), name)
-        elif name.startswith(("Scripts/", "packaging/")):
-            needed |= dict.fromkeys(called((ROOT / name).read_text()), name)
-    return [*(f"COPY {source}: .dockerignore leaves nothing of it" for source in absent),
-            *(f"{by} needs {path}, which is not copied" for path, by in sorted(needed.items()) if path not in image)]
+    """What a build in the image would not find, as sentences: each RUN has what is copied before it."""
+    files = left(tracked(), ignore)
+    found = [f"COPY {source}: .dockerignore leaves nothing of it" for source in placed(files, instructions)[1]]
+    for number, (word, rest) in enumerate(instructions):
+        if word != "RUN":
+            continue
+        image, _ = placed(files, instructions[:number])
+        needed = dict.fromkeys(called(rest), "RUN")
+        for path, name in image.items():
+            if name.endswith(".c"):
+                needed |= dict.fromkeys(embedded(name, (ROOT / name).read_text()), name)
+            elif name.startswith(("Scripts/", "packaging/")):
+                needed |= dict.fromkeys(called((ROOT / name).read_text()), name)
+        found += [f"{by} needs {path}, which is not copied" for path, by in sorted(needed.items()) if path not in image]
+    return found
 
 
 def manifest_error(folder, ignore, instructions):

@@ -20,6 +20,7 @@ def without(copy):
 
 @pytest.mark.parametrize("line, found", [
     ("Scripts/static-libraries", ["COPY Scripts/static-libraries: .dockerignore leaves nothing of it",
+                                  "RUN needs Scripts/static-libraries, which is not copied",
                                   "Scripts/binary needs Scripts/static-libraries, which is not copied"]),
     ("packaging/*.ld", ["COPY packaging/binary.ld: .dockerignore leaves nothing of it",
                         "Scripts/binary needs packaging/binary.ld, which is not copied"]),
@@ -32,8 +33,9 @@ def test_a_line_of_the_ignore_file_that_takes_too_much_is_found(line, found):
 
 @pytest.mark.parametrize("forgotten, found", [
     ("api ./api", "Sources/CDocuments/openapi.c needs api/openapi.yaml, which is not copied"),
-    ("packaging/binary.ld packaging/libraries ./packaging/", "Scripts/binary needs packaging/binary.ld, which is not copied"),
-    ("Scripts/binary Scripts/static-libraries ./Scripts/", "RUN needs Scripts/binary, which is not copied"),
+    ("packaging/libraries ./packaging/", "Scripts/static-libraries needs packaging/libraries, which is not copied"),
+    ("packaging/binary.ld ./packaging/", "Scripts/binary needs packaging/binary.ld, which is not copied"),
+    ("Scripts/binary ./Scripts/", "RUN needs Scripts/binary, which is not copied"),
 ])
 def test_a_copy_that_is_forgotten_is_found(forgotten, found):
     assert found in missing(IGNORE, without(forgotten))
