@@ -105,6 +105,9 @@ public struct CallProgress: Sendable, Hashable {
     self.issue = issue
   }
 
+  /// Whether a service could not read the call, and ended it: no other failed call lacks its reason.
+  public var isSetAside: Bool { state == .failed && failure == nil }
+
   /// Why it failed and its group, as stores have it.
   public var failureCode: FailureCode? { FailureCode(failure, issue) }
 
