@@ -59,12 +59,13 @@ public final class HTTPServer: Sendable {
 
   /// Binds the listeners. Connections wait until ``run()``.
   ///
+  /// - Parameter bound: Listeners that were bound before with the same configuration; nil to bind them now.
   /// - Throws: ``HTTPServerError`` if the address is wrong or in use, or if the server was started before; nothing is
   ///   left open then.
-  public func bind() throws(HTTPServerError) {
+  public func bind(_ bound: HTTPListeners? = nil) throws(HTTPServerError) {
     try stage.withLock { stage throws(HTTPServerError) in
       guard case .made = stage else { throw .alreadyStarted }
-      let sockets = try Listener.open(configuration)
+      let sockets = if let taken = bound?.take() { taken } else { try Listener.open(configuration) }
       // Sockets of other processes outlive this one, and their backlog is for the next process.
       let inherited = configuration.address.inheritedSockets
       let settings = LoopSettings(configuration)

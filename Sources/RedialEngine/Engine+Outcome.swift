@@ -94,9 +94,9 @@ extension Engine {
     let index = calls[at: place].target
     var progress = calls[at: place].record.progress
     let wasCutOff = attempt.outcome == .interrupted
-    if wasCutOff { progress.interruptions += 1 }
+    if wasCutOff { progress.cutOffAttempts += 1 }
     let lackedCredential = attempt.failure?.code == AttemptFailure.credentialUnavailable
-    if lackedCredential { progress.interruptions += CallProgress.unprovenAttempt }
+    if lackedCredential { progress.unprovenAttempts += 1 }
     let status = attempt.status ?? 0
     // A success needs no fields about its own retries.
     let response = (200...299).contains(status) ? nil : attempt.response

@@ -146,9 +146,11 @@ package struct EngineSettings: Sendable, Hashable {
   func rule(for key: TargetKey) -> TargetRule? { TargetRule.first(of: targetRules, for: key) }
 
   /// Webhooks are patient: from 5 s to an hour apart, for three days. Every response except 2xx and 410 is retried,
-  /// because a receiver recognizes the webhook by its id (Standard Webhooks).
+  /// because a receiver recognizes the webhook by its id (Standard Webhooks). A receiver that asks for more than a day is
+  /// tried again after a day: whatever it asks for, no webhook ends long before the three days are over.
   package static let webhooks = RetryPolicy(
     maxAttempts: 100, deadline: .seconds(3 * 86_400), attemptTimeout: .seconds(15),
     backoff: Backoff(initial: .seconds(5), multiplier: 2, maximum: .seconds(3600)),
-    retryOn: RetryConditions(network: .always, statuses: StatusSet([300...999])))
+    retryOn: RetryConditions(network: .always, statuses: StatusSet([300...999])),
+    retryAfter: RetryAfterRule(maximum: .seconds(86_400), beyond: .clamp))
 }

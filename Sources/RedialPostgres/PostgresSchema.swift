@@ -35,6 +35,11 @@ enum PostgresSchema {
     var (found, tables): (Int64?, PostgresTables) = (nil, .existing)
     do throws(PostgresFailure) {
       found = try version(on: connection, schema: schema)
+    } catch {
+      throw denial(error, nil, schema, connection.place) ?? error.error(at: connection.place)
+    }
+    if found == nil { try forms.checkNew(connection.vault) }
+    do throws(PostgresFailure) {
       if found == nil {
         try make(on: connection, schema: schema)
         found = try version(on: connection, schema: schema)
@@ -51,12 +56,13 @@ enum PostgresSchema {
         continue
       }
       do throws(StoreError) {
-        let findings = try PostgresInspection.unreadable(on: connection, from: old, forms)
-        if let refusal = StoreError.refusal(
-          for: findings, at: "The schema \(schema) of \(connection.place)", from: old, to: version)
+        let check = try PostgresInspection.upgradeCheck(on: connection, from: old, forms)
+        if let refusal = check.refusal(
+          at: "The schema \(schema) of \(connection.place)", from: old, to: version)
         {
           throw refusal
         }
+        try connection.vault.proveKey()
         try end("COMMIT", on: connection)
       } catch {
         try? end("ROLLBACK", on: connection)

@@ -98,7 +98,10 @@ enum Schema {
     let found = try identity(of: connection)
     // Only a file without tables accepts this setting, and before anything is written to it: the pages of removed calls
     // can then be returned to the file system a few at a time.
-    if case .empty = found { try connection.execute("set up the file", "PRAGMA auto_vacuum = INCREMENTAL") }
+    if case .empty = found {
+      try forms.checkNew(connection.vault)
+      try connection.execute("set up the file", "PRAGMA auto_vacuum = INCREMENTAL")
+    }
     try connection.execute(
       "set up the connection",
       """
@@ -110,13 +113,11 @@ enum Schema {
       PRAGMA secure_delete = ON;
       """)
     // Before the journal's mode is set, which is written to the file.
-    if case .redial(let old) = found, old < version {
-      try beginUpgrade(of: connection, from: old)
+    if case .redial(let version) = found, version < Self.version, let old = try beginUpgrade(of: connection) {
       do throws(StoreError) {
-        let findings = try SQLiteInspection(upgraded: connection, from: old, forms).unreadable()
-        if let refusal = StoreError.refusal(for: findings, at: connection.path, from: old, to: version) {
-          throw refusal
-        }
+        let check = try SQLiteInspection(upgraded: connection, from: old, forms).upgradeCheck()
+        if let refusal = check.refusal(at: connection.path, from: old, to: Self.version) { throw refusal }
+        try connection.vault.proveKey()
         try connection.execute("bring the store to this version", "COMMIT; PRAGMA cache_spill = ON")
       } catch {
         connection.rollBack()
@@ -131,8 +132,14 @@ enum Schema {
           + "Keep the store on a local file system.")
     }
     if case .empty = found {
-      try begin(connection, by: [current])
-      try connection.execute("make the tables", "COMMIT")
+      try connection.execute("make the tables", "BEGIN EXCLUSIVE")
+      do throws(StoreError) {
+        try write(connection, by: [current])
+        try connection.execute("make the tables", "COMMIT")
+      } catch {
+        connection.rollBack()
+        throw error
+      }
     }
   }
 
@@ -141,7 +148,11 @@ enum Schema {
     guard try checkIsStore(connection) == version else {
       throw StoreError(
         kind: .unavailable,
-        message: "\(connection.path) was made by an older version. Start the service of this version on it once.")
+        message: "\(connection.path) was made by an older version. "
+          + (StoreFile.isOwned(connection.path)
+            ? "A process has it open: a service of that version, or one that just upgrades it. Try again when it has ended, "
+              + "or has started."
+            : "Start the service of this version on it once."))
     }
     try connection.execute(
       "set up the connection",
@@ -222,25 +233,32 @@ enum Schema {
 
   /// Brings an older store to this version, in a transaction that is open then. As long as it is, no byte of the files
   /// changes: what the steps write stays in memory.
-  static func beginUpgrade(of connection: SQLiteConnection, from old: Int64) throws(StoreError) {
-    try connection.execute("prepare an upgrade", "PRAGMA cache_spill = OFF")
-    try begin(connection, by: Array(migrations[Int(old - oldest)...]))
-  }
-
-  /// Makes the tables, in a transaction that is open then.
-  private static func begin(_ connection: SQLiteConnection, by steps: [String]) throws(StoreError) {
-    do {
-      try connection.execute(
-        "bring the store to this version",
-        """
-        BEGIN EXCLUSIVE;
-        \(steps.joined(separator: "\n"))
-        PRAGMA application_id = \(applicationID);
-        PRAGMA user_version = \(version);
-        """)
+  ///
+  /// - Returns: The version that the store had; nil if another process has just upgraded it. No transaction is open then.
+  static func beginUpgrade(of connection: SQLiteConnection) throws(StoreError) -> Int64? {
+    try connection.execute("prepare an upgrade", "PRAGMA cache_spill = OFF; BEGIN EXCLUSIVE")
+    do throws(StoreError) {
+      let old = try checkIsStore(connection)
+      if old == version {
+        connection.rollBack()
+        return nil
+      }
+      try write(connection, by: Array(migrations[Int(old - oldest)...]))
+      return old
     } catch {
       connection.rollBack()
       throw error
     }
+  }
+
+  /// Makes the tables, within a transaction.
+  private static func write(_ connection: SQLiteConnection, by steps: [String]) throws(StoreError) {
+    try connection.execute(
+      "bring the store to this version",
+      """
+      \(steps.joined(separator: "\n"))
+      PRAGMA application_id = \(applicationID);
+      PRAGMA user_version = \(version);
+      """)
   }
 }

@@ -29,6 +29,14 @@ struct DescriptorLimit {
     return DescriptorLimit(count: Int(clamping: limit.rlim_cur))
   }
 
+  /// Why the service does not start, if it could only open a part of its files: it would end halfway through.
+  var shortage: String? {
+    count >= Self.reserve
+      ? nil
+      : "The service may have \(count) file descriptors, and needs \(Self.reserve) for itself. Raise the limit "
+        + "(ulimit -n, LimitNOFILE)."
+  }
+
   /// Brings settings within the limit. Lookups of names get at most an eighth of it, clients half of the rest, attempts
   /// half of what is then left, and idle connections the remainder.
   ///

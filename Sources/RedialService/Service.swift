@@ -32,6 +32,7 @@ package final class Service: Sendable {
   /// - Throws: What failed; nothing is left running.
   package init(settings wished: ServiceSettings) throws(StartError) {
     let descriptors = DescriptorLimit.raised()
+    if let message = descriptors.shortage { throw StartError(message: message) }
     var (settings, lowered) = descriptors.bounded(wished)
     if try settings.isShared {
       settings.engine.leases = LeaseSettings(lasting: settings.leaseDuration)
@@ -56,19 +57,25 @@ package final class Service: Sendable {
           ),
         ])
     }
-    let opened = try OpenedStore(settings, notices, vault) { [log] error in
-      log.write(.error, "syncFailed", [("error", error.message), ("exitCode", "\(Self.syncFailedExitCode)")])
-      // Not `exit`: its handlers would write.
-      _exit(Self.syncFailedExitCode)
-    }
     if !settings.trustedUserHeader.isEmpty, settings.trustedProxies.isEmpty || settings.groupScopes.isEmpty {
       throw StartError(
         message:
           "trustedUserHeader is set, and \(settings.trustedProxies.isEmpty ? "trustedProxies" : "groupScopes") is not, so "
           + "nobody could sign in. Set it, or leave trustedUserHeader out; docs/signing-in.md shows both.")
     }
-    // Inherited sockets are checked later.
-    try Self.refuseOpenDoors(settings, opened.keys, isLocal: settings.egress.knowing(settings.listen).reachesLoopback)
+    // All that can refuse a start without the store comes before it: an upgrade of the store cannot be undone.
+    let listeners = try Self.listeners(settings)
+    let egress = settings.egress.knowing(listeners.urls)
+    let isLocal = egress.reachesLoopback
+    let opened = try OpenedStore(settings, notices, vault, isLocal: isLocal) { [log] error in
+      log.write(.error, "syncFailed", [("error", error.message), ("exitCode", "\(Self.syncFailedExitCode)")])
+      // Not `exit`: its handlers would write.
+      _exit(Self.syncFailedExitCode)
+    }
+    if let message = settings.openDoor(opened.keys, isLocal: isLocal) {
+      opened.store.close()
+      throw StartError(message: message)
+    }
     dataPath = opened.place
     let (store, keys) = (opened.store, opened.keys)
     let storedPolicies = StoredPolicies(limit: settings.maxPolicies, maxVersions: settings.maxPolicyVersions)
@@ -106,19 +113,11 @@ package final class Service: Sendable {
       handler: Self.api(settings, runtime, keys, limits, storedPolicies, bulk),
       errorResponse: { Answer.refusal($0, $1) })
     do throws(HTTPServerError) {
-      try server.bind()
+      try server.bind(listeners)
     } catch {
       runtime.abandon()
       throw StartError(message: error.description)
     }
-    do throws(StartError) {
-      try Self.refuseOpenDoors(settings, keys, isLocal: settings.egress.knowing(server.urls).reachesLoopback)
-    } catch {
-      server.stop()
-      runtime.abandon()
-      throw error
-    }
-    let isLocal = settings.egress.knowing(server.urls).reachesLoopback
     isForThisMachine = isLocal && !keys.isRequired
     if settings.allowUnauthenticated, !keys.isRequired, !isLocal {
       log.write(
@@ -136,7 +135,7 @@ package final class Service: Sendable {
           ("meaning", "pages of these origins are refused until there is an API key: make one"),
         ])
     }
-    runtime.restrict(to: settings.egress.knowing(server.urls))
+    runtime.restrict(to: egress)
     // While the store is recovered, health checks are answered, and all else is refused. Who hands a socket over expects
     // that connections wait instead.
     if !settings.listen.isInherited { server.run() }
@@ -191,15 +190,12 @@ package final class Service: Sendable {
     log.write(.info, "stopped")
   }
 
-  /// Without keys, everybody who can reach the service may make it send requests. So it must not be reachable from
-  /// other machines by mistake.
-  static func refuseOpenDoors(
-    _ settings: ServiceSettings, _ keys: KeyRing, isLocal: Bool
-  ) throws(StartError) {
-    guard !isLocal, !keys.isRequired, !settings.allowUnauthenticated else { return }
-    throw StartError(
-      message: "\(settings.listen) can be reached from other machines, and there is no API key, so anybody could "
-        + "make this service send requests. Make a key (redial keys create --name admin --scope admin --store \(Redaction.place(settings.store))), or set "
-        + "adminKey, or listen on 127.0.0.1. If something in front of it checks access, set allowUnauthenticated.")
+  /// The sockets of the address in the settings.
+  private static func listeners(_ settings: ServiceSettings) throws(StartError) -> HTTPListeners {
+    do throws(HTTPServerError) {
+      return try HTTPListeners(settings.httpConfiguration)
+    } catch {
+      throw StartError(message: error.description)
+    }
   }
 }

@@ -13,10 +13,16 @@ package struct DamagedCall: Error {
   /// The store's error, if it is not known whether the call is damaged: nothing must be done because of it.
   package let cause: StoreError?
 
+  /// Whether other versions cannot read it either: its bytes are broken, or it was set aside before.
+  package let isBroken: Bool
+
   /// Creates a report.
-  package init(id: CallID, reason: String, remains: CallRemains? = nil, cause: StoreError? = nil) {
+  package init(
+    id: CallID, reason: String, remains: CallRemains? = nil, cause: StoreError? = nil, isBroken: Bool = false
+  ) {
     self.id = id
     self.cause = cause
+    self.isBroken = isBroken
     self.reason = reason
     self.remains = remains ?? CallRemains(id: id)
   }
@@ -24,7 +30,8 @@ package struct DamagedCall: Error {
   /// The same of a call whose spec is intact.
   package func of(_ spec: CallSpec) -> DamagedCall {
     DamagedCall(
-      id: id, reason: reason, remains: CallRemains(id: id, target: spec.targetName, labels: spec.labels), cause: cause)
+      id: id, reason: reason, remains: CallRemains(id: id, target: spec.targetName, labels: spec.labels), cause: cause,
+      isBroken: isBroken)
   }
 
   /// The message for the client that requests this call.

@@ -40,17 +40,22 @@ package struct StoredRequest: Sendable {
     package let reason: String
     /// The store's error, if it is not known whether the part is damaged.
     package let cause: StoreError?
+    /// Whether other versions cannot read it either.
+    private let isBroken: Bool
 
-    init(_ reason: String) { (self.reason, cause) = (reason, nil) }
+    init(_ reason: String, isBroken: Bool) { (self.reason, cause, self.isBroken) = (reason, nil, isBroken) }
 
     init(_ damage: SealDamage, _ what: String) {
       reason = damage.reason(what)
       if case .unreadable(let error) = damage { cause = error } else { cause = nil }
+      isBroken = cause == nil
     }
 
     /// The damage as that of a call.
-    package func of(_ id: CallID, remains: CallRemains? = nil) -> DamagedCall {
-      DamagedCall(id: id, reason: reason, remains: remains, cause: cause)
+    ///
+    /// - Parameter isSetAside: Whether a service has found it before, and ended the call.
+    package func of(_ id: CallID, remains: CallRemains? = nil, isSetAside: Bool = false) -> DamagedCall {
+      DamagedCall(id: id, reason: reason, remains: remains, cause: cause, isBroken: isBroken || isSetAside)
     }
   }
 
@@ -72,7 +77,18 @@ package struct StoredRequest: Sendable {
     do throws(JSONError) {
       return try CallSpec.read(canonicalJSON: bytes)
     } catch {
-      throw Damage("its descriptor is not readable: \(error.reason)")
+      throw Damage("its descriptor is not readable: \(error.reason)", isBroken: !isJSON(bytes))
+    }
+  }
+
+  private static func isJSON(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    var reader = JSONReader(bytes)
+    do throws(JSONError) {
+      _ = try reader.skipValue()
+      try reader.finish()
+      return true
+    } catch {
+      return false
     }
   }
 
@@ -94,10 +110,12 @@ package struct StoredRequest: Sendable {
         throw Damage(error, "its body")
       }
     } else {
-      guard !vault.knows(bytes) else { throw Damage("its body is encrypted and its descriptor is not") }
+      guard !vault.knows(bytes) else {
+        throw Damage("its body is encrypted and its descriptor is not", isBroken: true)
+      }
       body = PayloadCoding.payload(bytes, size: size)
     }
-    guard let body else { throw Damage("its body cannot be decompressed") }
+    guard let body else { throw Damage("its body cannot be decompressed", isBroken: true) }
     return body
   }
 

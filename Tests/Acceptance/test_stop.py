@@ -118,6 +118,42 @@ def test_an_idle_connection_does_not_hold_up_a_stop(redial):
     assert service.terminate() == 0
 
 
+def test_after_a_stop_the_file_alone_has_all_of_the_store(redial, tmp_path):
+    service = redial()
+    calls = {service.submit(url="http://127.0.0.1:9/", delay="1h") for _ in range(3)}
+    assert service("PUT", "/v1/policies/p", {"maxAttempts": 3}).status == 201
+    # Clients that listen and wait have read connections of the store in use.
+    listeners = [http.client.HTTPConnection("127.0.0.1", service.port, timeout=BOUND) for _ in range(4)]
+    for listener, path in zip(listeners, ["/v1/events", "/v1/calls", f"/v1/calls/{min(calls)}?wait=50s", "/v1/events"]):
+        listener.request("GET", path)
+    assert service.terminate() == 0
+    log = service.store.with_name("redial.db-wal")
+    assert not log.exists() or log.stat().st_size == 0
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    for name in ("redial.db", "redial.db.key"):
+        (copy / name).write_bytes(service.store.with_name(name).read_bytes())
+        (copy / name).chmod(0o600)
+    again = redial(folder=copy)
+    assert {call["id"] for call in again("GET", "/v1/calls").json["data"]} == calls
+    assert [policy["name"] for policy in again("GET", "/v1/policies").json["data"]] == ["p"]
+
+
+@pytest.mark.parametrize("mode", [0o400, 0o000, 0o444])
+def test_files_that_a_reader_of_a_protected_store_has_left_do_not_refuse_the_next_start(redial, mode):
+    """As `redial doctor` leaves them beside a file with mode 0400: SQLite gives them its mode. Only root may write them then."""
+    service = redial()
+    identity = service.submit(url="http://127.0.0.1:9/", delay="1h")
+    assert service.terminate() == 0
+    files = [service.store.with_name(f"redial.db-{end}") for end in ("wal", "shm")]
+    for file in files:
+        file.touch()
+        file.chmod(mode)
+    service.start()
+    assert [file.stat().st_mode & 0o777 for file in files] == [0o600, 0o600]
+    assert service.get(identity)["state"] == "scheduled"
+
+
 @pytest.mark.parametrize("kind, calls", [("dead targets", 5000), ("delayed", 12000)])
 def test_a_stop_with_thousands_of_calls_exits_0_each_time(redial, kind, calls):
     # A timer that fires while the calls are being freed must find nothing, and not abort the process.

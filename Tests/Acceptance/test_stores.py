@@ -2,17 +2,22 @@
 
 import hashlib
 import json
+import os
+import shlex
+import socket
 import sqlite3
 import struct
+import subprocess
 import time
 
 import pytest
 
 import stores
-from processes import run, wait_until
+from processes import BINARY, BOUND, run, wait_until
 
 KEY = {"REDIAL_ADMIN_KEY": stores.ADMIN_KEY}
 KINDS = ("sqlite", "postgres")
+ANYWHERE = ["--listen", "127.0.0.1:0"]
 
 
 class Place:
@@ -50,8 +55,10 @@ class Place:
         wait_until(is_there, "the targets are there")
         return service
 
-    def refused(self):
-        done = run("serve", "--store", self.location, "--listen", "127.0.0.1:0", env=self.env)
+    def refused(self, *flags, env=None):
+        done = run(
+            "serve", "--store", self.location, *(flags or ANYWHERE),
+            env={name: value for name, value in (self.env | (env or {})).items() if value is not None})
         assert done.returncode == 3, done
         return done.stderr
 
@@ -82,11 +89,10 @@ class Place:
         return None
 
     def content(self):
-        """All of it, to be compared."""
+        """All of it, to be compared. The lock and the index of the log have nothing of the store."""
         if self.kind == "sqlite":
-            names = ["redial.db", "redial.db-wal", "redial.db.key"]
-            files = [self.file.with_name(name) for name in names]
-            return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files if file.exists()}
+            files = [file for file in self.folder.iterdir() if file.name not in ("redial.db.lock", "redial.db-shm")]
+            return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files if file.is_file()}
         dump = self.cluster.run(
             "pg_dump", "--inserts", "-h", self.cluster.folder, "-U", "postgres", "redial").stdout
         return [line for line in dump.splitlines() if not line.startswith("\\")]
@@ -190,7 +196,7 @@ POISON = {
          "postgres": "INSERT INTO operations VALUES (9, '{\"action\":\"undo\"}', 1, 1, NULL, 0, 0, 0, NULL, 'default')"},
         "the operation 9 in the table operations: /request/action"),
     "attempt": (
-        {"sqlite": "UPDATE requests SET past = CAST(substr(past, 1, 40) AS BLOB) WHERE id = 1883124406700474368",
+        {"sqlite": "UPDATE requests SET past = CAST(x'07' || substr(past, 2) AS BLOB) WHERE id = 1883124406700474368",
          "postgres": "UPDATE attempts SET decision = '{\"action\":\"wait\"}' WHERE call_id = 1883124406700474368 AND number = 1"},
         "attempt"),
 }
@@ -209,9 +215,156 @@ def test_a_store_that_cannot_be_read_is_refused_and_stays_as_it_was(place, redia
     assert store.content() == before
     report, findings = store.doctor()
     assert not report["clean"] and findings["unreadable"]["count"] + findings["damaged"]["count"] == 1, report
+    assert any("does not start on it" in warning["text"] for warning in report["warnings"]), report
     example, = findings["unreadable"]["examples"] + findings["damaged"]["examples"]
     assert example.split(": ", 1)[1] in message
     assert store.content() == before
+
+
+def script(path, text):
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o700)
+    return str(path)
+
+
+def no_key(store):
+    store.change({kind: "DELETE FROM documents WHERE kind = 'apiKey'" for kind in KINDS})
+    return {"REDIAL_ADMIN_KEY": None}
+
+
+def half_filled(store):
+    store.change({kind: """INSERT INTO settings VALUES ('migration', '{"from":"a","state":"b"}')""" for kind in KINDS})
+
+
+def lost_secret(store):
+    name = "webhookSecret" if store.kind == "sqlite" else "peerSecret"
+    text = f"INSERT INTO settings VALUES ('{name}', 'whsec_short') ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+    store.change({kind: text for kind in KINDS})
+
+
+# What refuses a start on a store that can be read: what it does to the store or to its surroundings, flags, environment, and
+# what is said. `{}` is a folder of the test.
+REFUSALS = {
+    "the secret of webhooks cannot be read": (lost_secret, [], {}, "Secret in the table settings: it is no secret"),
+    "the key program fails": (None, [], {"REDIAL_ENCRYPTION_KEY_COMMAND": "{}/fails"}, "which encryptionKeyCommand names, has failed"),
+    "the key program prints nonsense": (
+        None, [], {"REDIAL_ENCRYPTION_KEY_COMMAND": "{}/nonsense"}, "which encryptionKeyCommand names, has failed"),
+    "there is no key program": (None, [], {"REDIAL_ENCRYPTION_KEY_COMMAND": "{}/none"}, "which encryptionKeyCommand names, has failed"),
+    "there is no key file": (None, [], {"REDIAL_ENCRYPTION_KEY_FILE": "{}/none"}, "cannot be used"),
+    "the key file is open to all": (None, [], {"REDIAL_ENCRYPTION_KEY_FILE": "{}/open"}, "others may read it"),
+    "the address is in use": (None, ["--listen", "127.0.0.1:{port}"], {}, "Address already in use"),
+    "the socket is a file": (None, ["--listen", "unix:{}/open"], {}, "{}/open"),
+    "the socket is another service's": (None, ["--listen", "unix:{}/socket"], {}, "{}/socket"),
+    "the address is not of this machine": (None, ["--listen", "192.0.2.1:8080"], {}, "192.0.2.1"),
+    "anybody could use it": (no_key, ["--listen", "0.0.0.0:0"], {}, "there is no API key"),
+    "nobody could sign in": (None, [*ANYWHERE, "--trusted-user-header", "x-user"], {}, "nobody could sign in"),
+    "a migration fills it": (half_filled, [], {}, "only partly filled"),
+}
+
+
+@pytest.fixture
+def surroundings(tmp_path):
+    """What the refusals need, and a function that puts its places into a text."""
+    folder = tmp_path / "around"
+    folder.mkdir()
+    script(folder / "fails", "exit 1")
+    script(folder / "nonsense", "echo '!'")
+    (folder / "open").write_text("x" * 44)
+    (folder / "open").chmod(0o644)
+    with socket.create_server(("127.0.0.1", 0)) as listener, socket.socket(socket.AF_UNIX) as file:
+        file.bind(str(folder / "socket"))
+        file.listen()
+        yield lambda text: text.replace("{port}", str(listener.getsockname()[1])).replace("{}", str(folder))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("refusal", REFUSALS)
+def test_what_refuses_a_start_refuses_it_before_the_upgrade(place, redial, surroundings, refusal, kind):
+    store = place("71dbc69", kind)
+    prepare, flags, env, said = REFUSALS[refusal]
+    env = {name: surroundings(value) for name, value in env.items()} | ((prepare and prepare(store)) or {})
+    before = store.content()
+    for _ in range(2):
+        assert surroundings(said) in store.refused(*map(surroundings, flags), env=env)
+        assert store.content() == before
+    if prepare is lost_secret:
+        report, findings = store.doctor()
+        assert not report["clean"] and said in findings["unreadable"]["examples"][0], report
+        assert store.content() == before
+    if prepare is None:
+        store.serve(redial)
+
+
+def test_a_start_without_descriptors_is_refused_before_the_upgrade(place):
+    store = place("71dbc69", "sqlite")
+    before = store.content()
+    for count in range(8, 64, 5):
+        done = subprocess.run(
+            ["sh", "-c", f"ulimit -n {count}; exec {shlex.join([BINARY, 'serve', '--store', store.location, '--listen', '127.0.0.1:0'])}"],
+            env=os.environ | store.env, capture_output=True, text=True, timeout=BOUND)
+        assert done.returncode != 0 and "descriptors" in done.stderr, (count, done)
+        assert store.content() == before, count
+
+
+@pytest.mark.parametrize("refusal", [name for name in REFUSALS if REFUSALS[name][0] in (None, no_key)])
+def test_a_refused_start_leaves_no_new_store_behind(surroundings, tmp_path, refusal):
+    prepare, flags, env, said = REFUSALS[refusal]
+    folder = tmp_path / "new"
+    done = run(
+        "serve", "--store", f"sqlite:{folder}/redial.db", *map(surroundings, flags or ANYWHERE),
+        env=({} if prepare else KEY) | {name: surroundings(value) for name, value in env.items()})
+    assert done.returncode == 3 and surroundings(said) in done.stderr, done
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("refusal", [name for name in REFUSALS if REFUSALS[name][0] in (None, no_key)])
+def test_a_refused_start_makes_no_tables(surroundings, database, refusal):
+    cluster = database()
+    prepare, flags, env, said = REFUSALS[refusal]
+    done = run(
+        "serve", "--store", cluster.url, *map(surroundings, flags or ANYWHERE),
+        env=({} if prepare else KEY) | {name: surroundings(value) for name, value in env.items()})
+    assert done.returncode == 3 and surroundings(said) in done.stderr, done
+    assert not cluster.query("SELECT 1 FROM pg_namespace WHERE nspname = 'redial'", "redial")
+
+
+# A statement for each store that damages the call 1883124406714105856 or another one, so that no version can read it.
+BROKEN = {
+    "no JSON": ("UPDATE requests SET spec = {} WHERE id = 1883124406714105856", b"\xff\x00"),
+    "cut off": ("UPDATE requests SET spec = {} WHERE id = 1883124406714105856", b'{"url":"http://127.0.0.1:1/w1","pol'),
+    "nothing": ("UPDATE requests SET spec = {} WHERE id = 1883124406714105856", b""),
+    "sealed by nobody": ("UPDATE requests SET spec = {} WHERE id = 1883124406714105856", b"\xf5\x01" + bytes(60)),
+    "set aside": ("UPDATE requests SET spec = {} WHERE id = 1883124406714105856", b'{"url":7}'),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("damage", BROKEN)
+def test_a_call_that_was_damaged_before_is_set_aside_and_the_store_is_upgraded(place, redial, damage, kind):
+    store = place("71dbc69", kind)
+    statement, value = BROKEN[damage]
+    literal = f"CAST(x'{value.hex()}' AS BLOB)" if kind == "sqlite" else f"'\\x{value.hex()}'"
+    store.change({kind: statement.format(literal)})
+    if damage == "set aside":
+        # As the service did that made the store, when it met the call.
+        store.change({
+            "sqlite": "UPDATE calls SET state = 6, waiting = NULL, failure = NULL, finished_at = round_started_at"
+                      " WHERE id = 1883124406714105856",
+            "postgres": """WITH g AS (DELETE FROM live WHERE id = 1883124406714105856 RETURNING *) INSERT INTO done (id, shard,
+                namespace, kind, target_id, created_at, priority, callback, state, at, attempts, interruptions, attempts_before,
+                round_started_at, previous_wait, total_wait, finished_at) SELECT id, shard, namespace, kind, target_id, created_at,
+                priority, callback, 6, at, attempts, interruptions, attempts_before, round_started_at, previous_wait, total_wait,
+                round_started_at FROM g"""})
+    before = store.content()
+    report, findings = store.doctor()
+    assert findings["damaged"]["count"] == 1 and findings["unreadable"]["count"] == 0, report
+    assert any("which was tried for this check" in warning["text"] for warning in report["warnings"]), report
+    assert store.content() == before
+    service = store.serve(redial)
+    calls = service("GET", "/v1/calls").json["data"]
+    assert {f"{stores.NOWHERE}/w1", f"{stores.NOWHERE}/f"} <= {call["url"] for call in calls}
+    assert len(calls) == 7 and sum(not call["url"] for call in calls) == 1, calls
+    assert service.submit(url=f"{stores.NOWHERE}/new", delay="1h")
 
 
 def test_a_file_without_a_log_is_refused_and_stays_as_it_was(place, tmp_path):

@@ -1,6 +1,7 @@
 """A client gets the end of its call by a webhook, which any library of Standard Webhooks can verify."""
 
 import base64
+import datetime
 import json
 
 import pytest
@@ -90,3 +91,23 @@ def test_a_webhook_is_retried_under_one_id_and_survives_kill_9(redial, flaky, re
     assert service.ended(listed[0]["id"])["state"] == "succeeded"
     # It is not in the list of clients' calls.
     assert [c["id"] for c in service("GET", "/v1/calls").json["data"]] == [identity]
+
+
+@pytest.mark.parametrize("status, fields", [
+    (503, {"retry-after": "7200"}), (429, {"retry-after": "500000"}), (429, {"ratelimit": '"hour";r=0;t=7200'}),
+    (503, {"ratelimit-remaining": "0", "ratelimit-reset": "90000"})], ids=lambda value: str(value))
+def test_a_receiver_that_asks_for_a_long_wait_gets_its_webhook_then(redial, receiver, status, fields):
+    hooks = receiver(lambda request: (status, fields, b""))
+    service = redial()
+    service.ended(service.submit(
+        url="http://127.0.0.1:9/", policy={"maxAttempts": 1}, callback={"url": f"{hooks.url}/hook"}))
+    hooks.next()
+
+    def waits():
+        hook, = service("GET", "/v1/calls?kind=webhook").json["data"]
+        assert hook["finishedAt"] is None, hook
+        return hook["attemptCount"] == 1 and hook["waitingOn"] == "retryAfter" and hook
+    hook = wait_until(waits, "it waits as it was told")
+    wait = datetime.datetime.fromisoformat(hook["nextAttemptAt"]) - datetime.datetime.fromisoformat(hook["createdAt"])
+    asked = int(list(fields.values())[-1].rpartition("=")[2])
+    assert min(asked, 86400) - 1 <= wait.total_seconds() < 2 * 86400

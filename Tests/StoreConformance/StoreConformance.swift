@@ -85,10 +85,13 @@ package struct StoreConformance {
       number: 4, startedAt: Sample.time(4), duration: .seconds(1), outcome: .answered, status: 204,
       response: CapturedResponse(head: HeaderBlock(), body: [], truncated: false))
     attempts.append(bare)
-    let ended = CallProgress(
-      state: .failed, due: Sample.time(5), attempts: 4, interruptions: 1, attemptsBefore: 1,
+    var ended = CallProgress(
+      state: .failed, due: Sample.time(5), attempts: 4, attemptsBefore: 1,
       roundStartedAt: Sample.time(2), finishedAt: Sample.time(5), failure: .deadlineExceeded,
       issue: FailedGroup(.call, "https://example.com", .deadlineExceeded, endedBy: nil).id)
+    // The highest numbers that there can be.
+    (ended.cutOffAttempts, ended.unprovenAttempts) = (.max, .max)
+    ended.mayBeProcessing = true
     try store.commit([.update(Sample.id(1), progress, nil), .update(Sample.id(1), ended, bare)])
 
     let all = try #require(try reader.call(Sample.id(1), allResponses: true))

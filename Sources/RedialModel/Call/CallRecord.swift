@@ -71,7 +71,8 @@ public struct CallProgress: Sendable, Hashable {
   /// Attempts begun, of all rounds.
   public var attempts: Int
   /// What the policy does not count of this round, as one number of 31 bits, because the stores have it so: ``cutOffAttempts`` in
-  /// bits 0 to 17, ``unprovenAttempts`` from 20 on; and in 18 ``mayBeProcessing``, of all rounds.
+  /// bits 0 to 9; of ``unprovenAttempts`` the lower bits from 20 on, the upper ones in 10 to 17; and in 18 ``mayBeProcessing``,
+  /// of all rounds.
   public var interruptions: Int
   /// Attempts begun before this round. A manual retry of an ended call begins a new round.
   public var attemptsBefore: Int
@@ -105,6 +106,9 @@ public struct CallProgress: Sendable, Hashable {
     self.issue = issue
   }
 
+  /// Whether a service could not read the call, and ended it: no other failed call lacks its reason.
+  public var isSetAside: Bool { state == .failed && failure == nil }
+
   /// Why it failed and its group, as stores have it.
   public var failureCode: FailureCode? { FailureCode(failure, issue) }
 
@@ -117,12 +121,22 @@ public struct CallProgress: Sendable, Hashable {
   /// Attempts of this round that count against the policy's `maxAttempts`.
   public var chargedAttempts: Int { attempts - attemptsBefore - cutOffAttempts - unprovenAttempts }
 
-  /// What an attempt without a credential adds to ``interruptions``; no call is interrupted that often.
-  public static let unprovenAttempt = 1 << 20
+  /// The highest numbers of attempts that are not counted. Those without a credential are a minute apart: a year of them.
+  public static let mostCutOff = 1 << 10 - 1
+  public static let mostUnproven = 1 << 19 - 1
   /// Attempts of this round that this side interrupted.
-  public var cutOffAttempts: Int { interruptions & (Self.processing - 1) }
+  public var cutOffAttempts: Int {
+    get { interruptions & Self.mostCutOff }
+    set { interruptions = interruptions & ~Self.mostCutOff | min(max(0, newValue), Self.mostCutOff) }
+  }
   /// Attempts of this round that had no credential to go with.
-  public var unprovenAttempts: Int { interruptions / Self.unprovenAttempt }
+  public var unprovenAttempts: Int {
+    get { interruptions >> 20 | (interruptions >> 10 & 0xFF) << 11 }
+    set {
+      let count = min(max(0, newValue), Self.mostUnproven)
+      interruptions = interruptions & (Self.processing | Self.mostCutOff) | (count & 0x7FF) << 20 | (count >> 11) << 10
+    }
+  }
 
   /// Whether an attempt, of any round, ended while the target may still have been executing it.
   public var mayBeProcessing: Bool {

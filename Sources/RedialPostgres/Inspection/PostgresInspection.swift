@@ -69,28 +69,28 @@ package final class PostgresInspection: StoreInspection {
   /// How long a statement may take that reads for an upgrade.
   private static let longestReading = Duration.seconds(600)
 
-  /// What the service cannot read, in the transaction that has upgraded the tables: records, documents, and calls apart from
-  /// their bodies, which have no form of their own.
-  static func unreadable(
+  /// Reads what the service has to read after an upgrade, in the transaction that has upgraded the tables: records,
+  /// documents, and calls apart from their bodies, which have no form of their own.
+  static func upgradeCheck(
     on connection: PostgresConnection, from old: Int64, _ forms: DocumentForms
-  ) throws(StoreError) -> [StoreFinding] {
+  ) throws(StoreError) -> UpgradeCheck {
     let snapshots = Snapshots(within: connection, longest: longestReading)
     var records = RecordFindings(forms, areTables: old < 5)
     var calls = CallInspection(bodies: false, namesRows: true)
+    let read: Result<Void, StoreError>
     do throws(PostgresFailure) {
       let keys = try snapshots.rows([StoredDocument.findAll(.dataKey)])[0]
       let queries = try RecordQueries.read(snapshots)
-      do throws(StoreError) {
+      read = Result { () throws(StoreError) in
         _ = try keys.vault.load(StoredDocument.all(.dataKey, stored: keys))
         try queries.add(to: &records)
-      } catch {
-        return [StoreFinding(check: .unreadable, count: 1, examples: [error.message])]
       }
-      try calls.read(snapshots)
+      if case .success = read { try calls.read(snapshots) }
     } catch {
       throw error.error(at: connection.place)
     }
-    return [records.unreadable, calls.calls.damaged]
+    try read.get()
+    return UpgradeCheck(records, calls: calls.calls.unreadable)
   }
 
   /// Ends nothing: the connection ends with this object, and a transaction with it.
@@ -100,7 +100,7 @@ package final class PostgresInspection: StoreInspection {
   package func report(at now: Timestamp, quick: Bool = false) throws(StoreError) -> StoreReport {
     let started = ContinuousClock.now
     integrity = StoreFinding(check: .integrity)
-    warnings = old.map { [StoreWarning.older($0, than: PostgresSchema.version)] } ?? []
+    warnings = []
     var (time, isLive, usage) = (now, false, StoreUsage(usedBytes: 0, freeBytes: 0, finished: []))
     try check("the instances") { () throws(PostgresFailure) in (time, isLive) = try standing() }
     try check("the size of the store") { () throws(PostgresFailure) in
@@ -113,6 +113,10 @@ package final class PostgresInspection: StoreInspection {
     try rows.add(to: &records)
     var calls = CallInspection(bodies: !quick)
     try check("the calls") { () throws(PostgresFailure) in try calls.read(snapshots) }
+    if let old {
+      warnings.append(
+        UpgradeCheck(records, calls: calls.calls.unreadable).warning(from: old, to: PostgresSchema.version))
+    }
     var sharing = SharingInspection()
     try check("the leases") { () throws(PostgresFailure) in try sharing.read(snapshots, lateness) }
     try check("the shards of targets") { () throws(PostgresFailure) in try sharing.readTargets(snapshots) }

@@ -76,7 +76,7 @@ enum CallColumns {
           id: id, kind: kind, spec: spec, content: content, createdAt: Timestamp(microseconds: rows.integer(row, 2)),
           progress: progress))
     } catch {
-      return .failure(error.of(id, remains: remains()))
+      return .failure(error.of(id, remains: remains(), isSetAside: progress.isSetAside))
     }
   }
 }

@@ -33,7 +33,7 @@ final class PostgresConnection: @unchecked Sendable {
 
   /// The database, for messages.
   let place: String
-  private let vault: Vault
+  let vault: Vault
   /// When its server was started (``Greeting/server``).
   private(set) var server: Int64 = 0
   /// The numbers of the types of rows; those of tables that were made since are 0.

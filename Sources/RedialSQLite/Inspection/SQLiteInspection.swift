@@ -37,20 +37,22 @@ package final class SQLiteInspection: StoreInspection {
   ) throws(StoreError) {
     try WriteAheadFile.check(path)
     var connection = try SQLiteConnection(path: path, role: .reader, vault: vault)
-    let old = try Schema.checkIsStore(connection)
-    if old < Schema.version, !StoreFile.isOwned(path) {
+    if try Schema.checkIsStore(connection) < Schema.version, !StoreFile.isOwned(path) {
       let hasLog = try RegularFile.size(path + "-wal") ?? 0 > 0
       connection.close()
       connection = try SQLiteConnection(path: path, role: .writer, vault: vault)
       if hasLog { connection.keepLogOnClose() }
-      try Schema.beginUpgrade(of: connection, from: old)
-      try self.init(upgraded: connection, from: old, forms)
-      vault.read { () throws(StoreError) in try StoredDataKeys.read(path) }
-    } else {
-      try Schema.openForReading(connection)
-      try StoredDataKeys.load(into: vault, on: connection)
-      try self.init(on: connection, from: nil, forms)
+      // Its data keys are not read again: nobody else can store one meanwhile.
+      if let old = try Schema.beginUpgrade(of: connection) {
+        try self.init(upgraded: connection, from: old, forms)
+        return
+      }
+      connection.close()
+      connection = try SQLiteConnection(path: path, role: .reader, vault: vault)
     }
+    try Schema.openForReading(connection)
+    try StoredDataKeys.load(into: vault, on: connection)
+    try self.init(on: connection, from: nil, forms)
   }
 
   /// Checks a store in the transaction that has upgraded it, by the connection of that.
@@ -106,7 +108,7 @@ package final class SQLiteInspection: StoreInspection {
       }
     }
     try check { () throws(StoreError) in try checkFile(quick: quick, &integrity) }
-    var found = recordFindings
+    var found = RecordFindings(forms, areTables: areTables)
     try check { () throws(StoreError) in
       try inTransaction { () throws(StoreError) in try records.read(into: &found) }
     }
@@ -132,23 +134,25 @@ package final class SQLiteInspection: StoreInspection {
     try check { () throws(StoreError) in findings.append(try keptCounts()) }
     var size = try usage.usage()
     try check { () throws(StoreError) in size = try usageWithLog() }
-    var warnings = old.map { [StoreWarning.older($0, than: Schema.version)] } ?? []
+    let upgrade = UpgradeCheck(found, calls: calls.unreadable)
+    var warnings = old.map { [upgrade.warning(from: $0, to: Schema.version)] } ?? []
     try check { () throws(StoreError) in warnings += try readable() }
     return StoreReport(
       place: connection.path, isLive: isLive, calls: calls.count, usage: size,
       findings: [integrity] + findings, warnings: warnings)
   }
 
-  /// What the service cannot read: records, documents, and calls apart from their bodies, which have no form of their own.
-  func unreadable() throws(StoreError) -> [StoreFinding] {
-    var found = recordFindings
+  /// Reads what the service has to read after an upgrade: records, documents, and calls apart from their bodies, which have
+  /// no form of their own.
+  func upgradeCheck() throws(StoreError) -> UpgradeCheck {
+    var found = RecordFindings(forms, areTables: areTables)
     try records.read(into: &found)
     var calls = CallFindings(overlapTolerance: .zero, namesRows: true)
     try readAll(specs, into: &calls)
-    return [found.unreadable, calls.damaged]
+    return UpgradeCheck(found, calls: calls.unreadable)
   }
 
-  private var recordFindings: RecordFindings { RecordFindings(forms, areTables: old.map { $0 < 27 } ?? false) }
+  private var areTables: Bool { old.map { $0 < 27 } ?? false }
 
   /// Closes the file.
   package func close() {

@@ -107,7 +107,7 @@ struct CallRows {
           id: id, kind: kind, spec: spec, content: content, createdAt: Timestamp(microseconds: row.integer(1)),
           progress: progress))
     } catch {
-      return .damaged(error.of(id, remains: remains()))
+      return .damaged(error.of(id, remains: remains(), isSetAside: progress.isSetAside))
     }
   }
 }

@@ -23,7 +23,7 @@ struct LoggedAttempt: Sendable {
 
   func stored() throws(AttemptDamage) -> StoredAttempt {
     let attempts = try PackedAttempts.attempts(in: packed)
-    guard attempts.count == 1 else { throw AttemptDamage(reason: "its packed attempts are damaged") }
+    guard attempts.count == 1 else { throw AttemptDamage(reason: "its packed attempts are damaged", isBroken: true) }
     return attempts[0]
   }
 }

@@ -65,8 +65,12 @@ final class DiskSpace {
     checkpoints.waitForCheckpoint()
   }
 
-  /// Ends the checkpoints.
+  /// Moves the whole log into the file, and ends the checkpoints. SQLite does it by itself only for the last connection, and
+  /// readers may still be there. So a copy of the file alone has all of a store that was stopped.
   func close() {
+    checkpoints.waitForCheckpoint()
+    checkpoints.moveAll()
+    checkpoints.moveAll(cuttingLog: true)
     checkpoints.close()
   }
 

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import RedialStore
 internal import RedialModel
 
@@ -24,15 +25,25 @@ final class SQLiteFile {
     syncFailed: @escaping @Sendable (StoreError) -> Void
   ) throws(StoreError) {
     syncs = SyncWatch(onFailure: syncFailed)
+    if try RegularFile.size(path) ?? 0 == 0 { try forms.checkNew(vault) }
     let lock = try StoreFile(path: path, isShared: isShared)
-    let reserve = try Reserve(path: lock.path + "-reserve", bytes: reserveBytes)
-    let connection = try reserve.lending { () throws(StoreError) in
-      try DurableStart.prepare(path: lock.path)
-      let connection = try SQLiteConnection(path: lock.path, role: .writer, vault: vault)
-      // A start that is refused, because something is damaged, changes no file.
-      connection.keepLogOnClose()
-      try Schema.open(connection, forms)
-      return connection
+    let reservePath = lock.path + "-reserve"
+    let hadReserve = try RegularFile.size(reservePath) != nil
+    let reserve = try Reserve(path: reservePath, bytes: reserveBytes)
+    let connection: SQLiteConnection
+    do throws(StoreError) {
+      connection = try reserve.lending { () throws(StoreError) in
+        try DurableStart.prepare(path: lock.path)
+        let connection = try SQLiteConnection(path: lock.path, role: .writer, vault: vault)
+        // A start that is refused, because something is damaged, changes no file.
+        connection.keepLogOnClose()
+        try Schema.open(connection, forms)
+        return connection
+      }
+    } catch {
+      // A file that was not opened keeps no room on the disk either.
+      if !hadReserve { unlink(reservePath) }
+      throw error
     }
     self.lock = lock
     self.connection = connection
@@ -127,7 +138,7 @@ final class SQLiteFile {
 
   /// Closes the file; later requests fail.
   func close() {
-    space.close()
+    if connection.handle != nil { space.close() }
     connection.close()
     // Only after the file is closed: the next owner must find the log as this one left it.
     lock.close()

@@ -34,7 +34,10 @@ final class StoreFile {
         try take(lockPath, isShared: isShared)
       }
       try create()
-      for suffix in ["", "-wal", "-shm", "-journal", ".lock"] { try Self.closeToOthers(path + suffix) }
+      for suffix in ["", "-wal", "-shm", "-journal", ".lock"] {
+        openToOwner(path + suffix)
+        try Self.closeToOthers(path + suffix)
+      }
     } catch {
       // Not automatically: an initializer that throws after it has set everything is followed by `deinit`, which
       // would close the descriptor again, or another file that has been given its number by then.
@@ -71,6 +74,15 @@ final class StoreFile {
       kind: .unavailable,
       message: "\(path) can be used by every user of this machine, and this user may not change that: "
         + "\(String(cString: strerror(errno))). Have its owner run: chmod 600 \(path)")
+  }
+
+  /// Lets the owner write a file beside the store who may write the store: a program that has only read it, while it was
+  /// write-protected, has made the log so, too. If this fails, opening the file says why.
+  private func openToOwner(_ beside: String) {
+    var (store, status) = (stat(), stat())
+    guard stat(path, &store) == 0, stat(beside, &status) == 0 else { return }
+    let missing = store.st_mode & 0o600 & ~status.st_mode
+    if missing != 0 { chmod(beside, status.st_mode & 0o777 | missing) }
   }
 
   deinit {

@@ -44,15 +44,24 @@ final class KeyRing: Sendable {
 
   /// Takes the keys from the store, in place of all others.
   func load(from store: any DocumentStore) throws(StoreError) {
-    let stored = try Self.stored(in: store)
+    try load(store.documents(.apiKey))
+  }
+
+  /// The same, as they are stored.
+  func load(_ documents: [StoredDocument]) throws(StoreError) {
+    let stored = try Self.read(documents)
     let known = Set(stored.map(\.id))
     for key in all where !known.contains(key.id) { forget(key.id) }
     for key in stored { set(key) }
   }
 
   static func stored(in store: any DocumentStore) throws(StoreError) -> [APIKey] {
+    try read(store.documents(.apiKey))
+  }
+
+  private static func read(_ documents: [StoredDocument]) throws(StoreError) -> [APIKey] {
     var keys: [APIKey] = []
-    for document in try store.documents(.apiKey) {
+    for document in documents {
       guard let key = APIKey(document: document.content) else {
         throw StoreError(
           kind: .corrupt, message: "The API key \(document.id) in the store cannot be read; restore a backup.")

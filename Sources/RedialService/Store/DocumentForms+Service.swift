@@ -11,6 +11,9 @@ extension DocumentForms {
     case .accessToken: fault(of: document, as: SharedToken.self)
     default: ofStores.fault(document)
     }
+  } settingFault: { name, value in
+    Vault.secrets.contains(name) && WebhookSecret(value) == nil
+      ? "it is no secret (whsec_ and the base 64 of 24 to 64 bytes)" : nil
   }
 
   private static func fault<Record: StoredRecord>(of document: StoredDocument, as form: Record.Type) -> JSONError? {

@@ -26,17 +26,25 @@ struct OpenedStore {
   /// - Parameters:
   ///   - notices: Gets what the store reports by itself.
   ///   - vault: Encrypts what is stored.
+  ///   - isLocal: Whether only this machine reaches the service.
   ///   - syncFailed: Called after a failed fsync. It must end the process.
   init(
-    _ settings: ServiceSettings, _ notices: StoreNotices, _ vault: Vault,
+    _ settings: ServiceSettings, _ notices: StoreNotices, _ vault: Vault, isLocal: Bool,
     syncFailed: @escaping @Sendable (StoreError) -> Void
   ) throws(ServiceStartError) {
-    let opened = try settings.openStore(notices, vault, syncFailed: syncFailed)
+    let configured = try WebhookSecret.configured(settings)
+    let shift = try settings.testClock.map { path throws(ServiceStartError) in try ClockShift(path) }
+    var forms = settings.forms
+    forms.objection = { documents in
+      let keys = settings.keyRing
+      do throws(StoreError) { try keys.load(documents) } catch { return error.message }
+      return settings.openDoor(keys, isLocal: isLocal)
+    }
+    let opened = try settings.openStore(notices, vault, forms, syncFailed: syncFailed)
     (store, reader, bodies, place) = (opened.store, opened.reader, BodyReading(opened.bodies), opened.place)
     shared = opened.shared
-    keys = KeyRing(adminKey: settings.adminKey, isRequired: !settings.trustedUserHeader.isEmpty)
+    keys = settings.keyRing
     endpoints = WebhookEndpoints(limit: settings.maxWebhookEndpoints, disableAfter: settings.webhookDisableAfter)
-    let shift = try settings.testClock.map { path throws(ServiceStartError) in try ClockShift(path) }
     do throws(StoreError) {
       clock = Clock(by: try shared?.time(), shift: shift)
       policies = try reader.policies()
@@ -47,6 +55,6 @@ struct OpenedStore {
     } catch {
       throw ServiceStartError(message: error.message)
     }
-    secret = try WebhookSecret.kept(in: store, settings, vault)
+    secret = if let configured { configured } else { try WebhookSecret.kept(in: store, vault) }
   }
 }

@@ -23,15 +23,17 @@ extension ServiceSettings {
   /// - Parameters:
   ///   - notices: Gets what the store reports by itself.
   ///   - vault: Encrypts what is stored.
+  ///   - forms: How the service reads what is stored, before a store is made or upgraded.
   ///   - syncFailed: Called after a failed fsync. It must end the process.
   func openStore(
-    _ notices: StoreNotices, _ vault: Vault, syncFailed: @escaping @Sendable (StoreError) -> Void
+    _ notices: StoreNotices, _ vault: Vault, _ forms: DocumentForms,
+    syncFailed: @escaping @Sendable (StoreError) -> Void
   ) throws(ServiceStartError) -> StoreConnections {
     switch try location() {
     case .sqlite(let path):
       return try ServiceStartError.of { () throws(StoreError) in
         let store = try SQLiteStore(
-          path: path, payloads: storedPayloads, vault: vault, forms: .ofService, reserveBytes: reserveBytes,
+          path: path, payloads: storedPayloads, vault: vault, forms: forms, reserveBytes: reserveBytes,
           notices: notices,
           syncFailed: syncFailed)
         return StoreConnections(
@@ -39,8 +41,9 @@ extension ServiceSettings {
           bodies: try StoredBodies(path: path, vault: vault), place: Self.absolute(path))
       }
     case .postgres(let url):
-      let database = try database(url, vault)
-      return try ServiceStartError.of { () throws(StoreError) in
+      var database = try database(url, vault)
+      database.forms = forms
+      return try ServiceStartError.of { [database] () throws(StoreError) in
         let store = try PostgresStore(database, payloads: storedPayloads, notices: notices)
         return StoreConnections(
           store: store, reader: try PostgresReader(database, redaction: engine.redaction),
@@ -106,7 +109,7 @@ extension ServiceSettings {
       }
       if let damaged { return damaged }
       inspection = try ServiceStartError.of { () throws(StoreError) in
-        try SQLiteInspection(path: path, vault: vault, forms: .ofService)
+        try SQLiteInspection(path: path, vault: vault, forms: forms)
       }
     case .postgres(let url):
       let database = try database(url, vault)
@@ -151,8 +154,15 @@ extension ServiceSettings {
       password = String(decoding: content.prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
     }
     var settings = PostgresSettings(url, password: password)
-    (settings.vault, settings.forms) = (vault, .ofService)
+    (settings.vault, settings.forms) = (vault, forms)
     return settings
+  }
+
+  /// How a service with these settings reads what is stored.
+  var forms: DocumentForms {
+    var forms = DocumentForms.ofService
+    if webhookSecret != nil { forms.unread = [WebhookSecret.settingName] }
+    return forms
   }
 
   /// Whether several instances can share the store.

@@ -6,17 +6,18 @@ extension WebhookSecret {
   /// The name of the setting in which a store keeps the secret that signs webhooks.
   static let settingName = "webhookSecret"
 
-  /// The configured secret, else the one in the store, else a new one, which the store keeps; nil if it cannot encrypt it.
-  static func kept(
-    in store: any CallStore, _ settings: ServiceSettings, _ vault: Vault
-  ) throws(ServiceStartError) -> WebhookSecret? {
-    guard let text = settings.webhookSecret else {
-      let remedy = "set REDIAL_WEBHOOK_SECRET"
-      if vault.canSeal { return try kept(in: store, as: settingName, orElse: remedy) }
-      // One in plain text is from an earlier version.
-      let plain = try ServiceStartError.of { () throws(StoreError) in try store.setting(settingName) }
-      return try plain.map { text throws(ServiceStartError) in try read(text, settingName, orElse: remedy) }
-    }
+  /// The secret in the store, else a new one, which the store keeps; nil if it cannot encrypt it.
+  static func kept(in store: any CallStore, _ vault: Vault) throws(ServiceStartError) -> WebhookSecret? {
+    let remedy = "set REDIAL_WEBHOOK_SECRET"
+    if vault.canSeal { return try kept(in: store, as: settingName, orElse: remedy) }
+    // One in plain text is from an earlier version.
+    let plain = try ServiceStartError.of { () throws(StoreError) in try store.setting(settingName) }
+    return try plain.map { text throws(ServiceStartError) in try read(text, settingName, orElse: remedy) }
+  }
+
+  /// The secret in the settings, which goes before the store's; nil if they have none.
+  static func configured(_ settings: ServiceSettings) throws(ServiceStartError) -> WebhookSecret? {
+    guard let text = settings.webhookSecret else { return nil }
     guard let secret = WebhookSecret(text) else {
       throw ServiceStartError(message: "The webhook secret must be whsec_ and the base 64 of 24 to 64 bytes.")
     }

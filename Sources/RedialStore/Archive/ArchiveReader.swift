@@ -51,7 +51,10 @@ struct ArchiveReader {
       case "due": due = try time()
       case "waiting": progress.waiting = try isNull() ? nil : try word(name, ArchiveWords.waits)
       case "attemptCount": progress.attempts = try count(name)
-      case "interruptions": progress.interruptions = try count(name)
+      case "interruptions":
+        progress.interruptions = try count(name)
+        // One store counted further than the other can keep it.
+        progress.unprovenAttempts += 0
       case "attemptsBefore": progress.attemptsBefore = try count(name)
       case "roundStartedAt": roundStartedAt = try time()
       case "finishedAt": finishedAt = try isNull() ? nil : try time()

@@ -44,7 +44,7 @@ package struct ArchivedCall: Sendable {
           failure: AttemptFailure(
             code: "interrupted",
             message: "The call was moved while the attempt was in flight; its result is unknown.")))
-      record.progress.interruptions += 1
+      record.progress.cutOffAttempts += 1
       record.progress.mayBeProcessing = true
     }
     record.progress.state = .queued

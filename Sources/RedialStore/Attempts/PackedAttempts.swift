@@ -48,12 +48,12 @@ package enum PackedAttempts {
   ///
   /// - Throws: If the bytes were not packed by this version, or are damaged. Any bytes may be given.
   package static func attempts(in bytes: [UInt8]) throws(AttemptDamage) -> [StoredAttempt] {
-    guard let first = bytes.first else { throw AttemptDamage(reason: "its packed attempts are empty") }
+    guard let first = bytes.first else { throw AttemptDamage(reason: "its packed attempts are empty", isBroken: true) }
     guard first == format else {
       throw AttemptDamage(reason: "its packed attempts have the format \(first), and this version reads \(format)")
     }
     guard let attempts = Unpacking(bytes).attempts() else {
-      throw AttemptDamage(reason: "its packed attempts are damaged")
+      throw AttemptDamage(reason: "its packed attempts are damaged", isBroken: true)
     }
     return attempts
   }

@@ -133,7 +133,7 @@ package struct StoredAttempt: Sendable, Hashable {
       }
       let body = response.body.withUnsafeBufferPointer { PayloadCoding.payload($0, size: response.inflatedSize) }
       guard let body else {
-        throw AttemptDamage(reason: "the response body of attempt \(number) cannot be decompressed")
+        throw AttemptDamage(reason: "the response body of attempt \(number) cannot be decompressed", isBroken: true)
       }
       record.response = CapturedResponse(
         head: HeaderBlock(bytes: response.head), body: body, truncated: response.isTruncated)
@@ -185,17 +185,20 @@ package struct AttemptDamage: Error, Hashable {
 
   /// The store's error, if it is not known whether it is damaged.
   package let cause: StoreError?
+  /// Whether other versions cannot read it either.
+  private let isBroken: Bool
 
   /// Creates a report.
-  package init(reason: String) {
-    (self.reason, cause) = (reason, nil)
+  package init(reason: String, isBroken: Bool = false) {
+    (self.reason, cause, self.isBroken) = (reason, nil, isBroken)
   }
 
   init(_ damage: SealDamage, _ what: String) {
     reason = damage.reason(what)
     if case .unreadable(let error) = damage { cause = error } else { cause = nil }
+    isBroken = cause == nil
   }
 
   /// The same of a call.
-  package func of(_ id: CallID) -> DamagedCall { DamagedCall(id: id, reason: reason, cause: cause) }
+  package func of(_ id: CallID) -> DamagedCall { DamagedCall(id: id, reason: reason, cause: cause, isBroken: isBroken) }
 }

@@ -6,6 +6,8 @@ package struct CallFindings {
   /// The calls that were checked.
   package private(set) var count = 0
   package private(set) var damaged = StoreFinding(check: .damaged)
+  /// Those of the damaged calls that another version may be able to read.
+  package private(set) var unreadable = StoreFinding(check: .damaged)
   package private(set) var doublyLeased = StoreFinding(check: .doublyLeased)
   package private(set) var miscounted = StoreFinding(check: .miscounted)
   package var halfEnded = StoreFinding(check: .halfEnded)
@@ -32,7 +34,10 @@ package struct CallFindings {
     count += 1
     switch (found, attempts) {
     case (.failure(let call), _), (_, .failure(let call)):
-      damaged.add("\(id)\(namesRows ? " (\(id.rawValue) in the table requests)" : ""): \(call.reason)")
+      let line = "\(id)\(namesRows ? " (\(id.rawValue) in the table requests)" : ""): \(call.reason)"
+      damaged.add(line)
+      let isSetAside = (try? found.get())?.progress.isSetAside ?? false
+      if !call.isBroken, !isSetAside { unreadable.add(line) }
     case (.success(let call), .success(let attempts)):
       checkEnd(of: call)
       checkCount(of: call, attempts)

@@ -134,6 +134,12 @@ package final class Vault: Sendable {
     state.withLock { $0.prepared[namespace] = made }
   }
 
+  /// Makes sure that data keys can be wrapped, where that may fail: before a store is made or changed that needs one. What
+  /// it makes for that is the data key that secrets of the service need first.
+  package func proveKey() throws(StoreError) {
+    if isSlow { try prepare(Self.service) }
+  }
+
   /// A new data key for a namespace, to be stored before it is used; nil if it has one.
   ///
   /// - Parameter isNext: Whether it gets another one.

@@ -6,7 +6,7 @@
 //   fail-file-sync the same only for the store's file, which a checkpoint syncs, and not for its log
 //   fail-log-sync  the same only for the log, which each commit syncs
 //   slow-sync      each sync takes 300 ms longer
-//   hold-start     once the process listens, syncs wait for as long as this file is there
+//   hold-start     once the process watches its listeners, syncs wait for as long as this file is there
 //   lying-sync     syncs report success, but nothing is durable
 //   fail-write     writes fail with EIO        full-disk      writes fail with ENOSPC
 //   fail-file-write  only writes to the store's file fail with EIO, not those to its log
@@ -30,7 +30,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/uio.h>
@@ -65,7 +67,7 @@ static int (*real_open)(const char *, int, ...);
 static int (*real_close)(int);
 static ssize_t (*real_pwrite)(int, const void *, size_t, off_t);
 static ssize_t (*real_write)(int, const void *, size_t);
-static int (*real_listen)(int, int);
+static int (*real_epoll_ctl)(int, int, int, struct epoll_event *);
 static volatile int has_listened;
 static int (*real_fsync)(int);
 static int (*real_fdatasync)(int);
@@ -88,7 +90,7 @@ __attribute__((constructor)) static void begin(void) {
   real_close = dlsym(RTLD_NEXT, "close");
   real_pwrite = dlsym(RTLD_NEXT, "pwrite64");
   real_write = dlsym(RTLD_NEXT, "write");
-  real_listen = dlsym(RTLD_NEXT, "listen");
+  real_epoll_ctl = dlsym(RTLD_NEXT, "epoll_ctl");
   real_fsync = dlsym(RTLD_NEXT, "fsync");
   real_fdatasync = dlsym(RTLD_NEXT, "fdatasync");
   real_ftruncate = dlsym(RTLD_NEXT, "ftruncate64");
@@ -272,10 +274,12 @@ int ftruncate64(int descriptor, off_t length) {
 
 int ftruncate(int file, off_t length) { return ftruncate64(file, length); }
 
-int listen(int descriptor, int backlog) {
-  int result = real_listen(descriptor, backlog);
-  has_listened = 1;
-  return result;
+// A service binds its address before it opens the store, and watches the listeners behind it.
+int epoll_ctl(int epoll, int operation, int descriptor, struct epoll_event *event) {
+  int listens = 0;
+  socklen_t size = sizeof listens;
+  if (getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 && listens) has_listened = 1;
+  return real_epoll_ctl(epoll, operation, descriptor, event);
 }
 
 static int sync_with(int (*real)(int), int descriptor) {

@@ -195,7 +195,7 @@ struct PackedAttemptsTests {
     }
     broken.outcome = 0
     broken.response?.inflatedSize = 5
-    #expect(throws: AttemptDamage(reason: "the response body of attempt 3 cannot be decompressed")) {
+    #expect(throws: AttemptDamage(reason: "the response body of attempt 3 cannot be decompressed", isBroken: true)) {
       try broken.record(of: Sample.id(1), .none)
     }
   }

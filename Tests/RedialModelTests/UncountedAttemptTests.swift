@@ -1,0 +1,44 @@
+import RedialCore
+import Testing
+
+@testable import RedialModel
+
+@Suite("Attempts that are not counted")
+struct UncountedAttemptTests {
+  @Test("any number of them fits in 31 bits, and no number changes another")
+  func bounds() {
+    let bounds = [0, 1, 2046, 2047, 2048, 2049, 4095, 4096, 100_000, CallProgress.mostUnproven]
+    for unproven in bounds {
+      for cutOff in [0, 1, 10, CallProgress.mostCutOff] {
+        for isProcessing in [false, true] {
+          var progress = CallProgress(state: .held, due: .epoch, attempts: 600_000, roundStartedAt: .epoch)
+          (progress.unprovenAttempts, progress.cutOffAttempts) = (unproven, cutOff)
+          progress.mayBeProcessing = isProcessing
+          #expect(progress.interruptions <= Int(Int32.max) && progress.interruptions >= 0)
+          #expect(progress.unprovenAttempts == unproven && progress.cutOffAttempts == cutOff)
+          #expect(progress.mayBeProcessing == isProcessing)
+          #expect(progress.chargedAttempts == 600_000 - unproven - cutOff)
+        }
+      }
+    }
+  }
+
+  @Test("a number that is counted on at its bound stays there")
+  func saturation() {
+    var progress = CallProgress(state: .held, due: .epoch, roundStartedAt: .epoch)
+    (progress.unprovenAttempts, progress.cutOffAttempts) = (CallProgress.mostUnproven, CallProgress.mostCutOff)
+    let full = progress.interruptions
+    progress.unprovenAttempts += 1
+    progress.cutOffAttempts += 1
+    #expect(progress.interruptions == full && full <= Int(Int32.max))
+  }
+
+  @Test("what a store on SQLite has counted beyond 31 bits is read, and fits from the next attempt on")
+  func beyond() {
+    var progress = CallProgress(state: .held, due: .epoch, interruptions: 3000 << 20 | 3, roundStartedAt: .epoch)
+    #expect(progress.unprovenAttempts == 3000 && progress.cutOffAttempts == 3)
+    progress.unprovenAttempts += 1
+    #expect(progress.unprovenAttempts == 3001 && progress.cutOffAttempts == 3)
+    #expect(progress.interruptions <= Int(Int32.max))
+  }
+}
