@@ -11,7 +11,7 @@ import pytest
 
 import needs
 from processes import BOUND, NO_BREAKER, wait_until
-from raw_target import RawTarget, chunked, http, path
+from raw_target import RawTarget, answering, chunked, http
 
 TEXT = b"hello from the target"
 QUICK = {"backoff": {"initial": "1ms", "max": "1ms"}, "maxAttempts": 2}
@@ -19,8 +19,8 @@ QUICK = {"backoff": {"initial": "1ms", "max": "1ms"}, "maxAttempts": 2}
 
 @pytest.fixture
 def raw(made):
-    def start(answer, **options):
-        target = RawTarget(answer if callable(answer) else lambda head: answer, **options)
+    def start(answer, keeps=False, context=None):
+        target = RawTarget(answering(answer if callable(answer) else lambda path: answer, keeps), context)
         made.append(target)
         return target
     return start
@@ -79,7 +79,7 @@ CODINGS = {
 
 @pytest.mark.parametrize("status", ["200", "503"])
 def test_a_coding_that_is_not_what_it_says_changes_no_outcome(redial, raw, status):
-    target = raw(lambda head: CODINGS[path(head)[1:].partition("?")[0]][0](status), keeps=True)
+    target = raw(lambda path: CODINGS[path[1:].partition("?")[0]][0](status), keeps=True)
     service = redial(*NO_BREAKER)
     for name, (_, body, coding, code) in CODINGS.items():
         call, made = run(service, target, name, status)
@@ -96,7 +96,7 @@ def test_a_coding_that_is_not_what_it_says_changes_no_outcome(redial, raw, statu
             assert (shown, response["truncated"]) == (body, False), (name, response)
             assert response["headers"].get("content-encoding") == coding, (name, response)
             assert response["headers"]["x-kept"] == ["yes"], (name, response)
-    assert len(target.heads) == len(CODINGS) * (1 if status == "200" else 2)
+    assert len(target.requests) == len(CODINGS) * (1 if status == "200" else 2)
 
 
 def test_a_compressed_body_costs_no_more_than_what_is_kept_of_it(redial, raw):
@@ -131,7 +131,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("status", ["200", "503", "404"])
 def test_a_status_decides_whatever_the_target_sends_behind_it(redial, raw, status):
-    target = raw(lambda head: BROKEN[path(head)[1:].partition("?")[0]][0](status))
+    target = raw(lambda path: BROKEN[path[1:].partition("?")[0]][0](status))
     service = redial(*NO_BREAKER)
     for name, (_, code) in BROKEN.items():
         call, made = run(service, target, name, status)
@@ -146,7 +146,7 @@ def test_a_status_decides_whatever_the_target_sends_behind_it(redial, raw, statu
             assert attempt["error"]["message"].endswith("."), attempt
         if status != "200":
             assert f"status {status} is" in made[0]["decision"]["because"], (name, made)
-    assert len(target.heads) == len(BROKEN) * (2 if status == "503" else 1)
+    assert len(target.requests) == len(BROKEN) * (2 if status == "503" else 1)
 
 
 def test_of_a_long_head_the_fields_that_fit_are_kept_and_heeded(redial, raw):
@@ -173,7 +173,7 @@ CUT = {
 @pytest.mark.parametrize("status", ["200", "204", "503", "404"])
 def test_what_has_arrived_of_a_response_that_is_cut_is_shown(redial, raw, status):
     cases = {name: case for name, case in CUT.items() if status != "204" or name == "head"}
-    target = raw(lambda head: CUT[path(head)[1:].partition("?")[0]][0](status))
+    target = raw(lambda path: CUT[path[1:].partition("?")[0]][0](status))
     service = redial(*NO_BREAKER)
     for name, (_, body) in cases.items():
         call, made = run(service, target, name, status)
@@ -191,8 +191,8 @@ def test_what_has_arrived_of_a_response_that_is_cut_is_shown(redial, raw, status
 
 
 def test_a_response_that_does_not_end_in_time_has_its_status(redial, raw):
-    def stall(head):
-        yield http(path(head)[1:4], "X-Kept: yes", "Content-Length: 100", body=b"part", length=False)
+    def stall(path):
+        yield http(path[1:4], "X-Kept: yes", "Content-Length: 100", body=b"part", length=False)
         wait_until(lambda: ended, "the call has ended")
 
     ended = []
@@ -213,7 +213,7 @@ def test_only_a_head_that_is_not_http_is_an_invalid_response(redial, raw):
         "word": b"HTTP/x 200 OK\r\n\r\n", "none": b"HTTP/1.1\r\n\r\n", "text": b"HTTP/1.1 okay\r\n\r\n", "short": b"HTTP/1.1 20\r\n\r\n",
         "long": b"HTTP/1.1 2000 OK\r\n\r\n", "low": b"HTTP/1.1 099 OK\r\n\r\n", "blank": b" HTTP/1.1 200 OK\r\n\r\n", "bare": b"HTTP/ 503 No\r\n\r\n",
     }
-    target = raw(lambda head: heads[path(head)[1:].partition("?")[0]])
+    target = raw(lambda path: heads[path[1:].partition("?")[0]])
     service = redial(*NO_BREAKER)
     for name in heads:
         call, made = run(service, target, name)
@@ -226,7 +226,7 @@ def test_only_a_head_that_is_not_http_is_an_invalid_response(redial, raw):
 def test_nothing_that_a_target_sends_is_a_fault_of_this_side(redial, raw):
     """Each of those above, as an answer to a call that must not be executed twice, and of a webhook's receiver."""
     answers = {f"{kind}-{name}": case[0] for kind, cases in (("coding", CODINGS), ("broken", BROKEN)) for name, case in cases.items()}
-    target = raw(lambda head: answers[path(head)[1:].partition("?")[0]]("200"))
+    target = raw(lambda path: answers[path[1:].partition("?")[0]]("200"))
     service = redial(*NO_BREAKER)
     for name in answers:
         call, made = run(service, target, name, idempotent=False, method="POST", body="x")
@@ -255,7 +255,7 @@ def test_trailers_are_no_fields(redial, raw):
         "apart": lambda status: [chunked(status, "X-Kept: yes", end=b"", closes=False), b"0\r\n", TRAILERS, b"\r\n"],
         "interim": lambda status: b"HTTP/1.1 103 Early Hints\r\n" + TRAILERS[:39] + b"\r\n" + http(status, "X-Kept: yes", body=b"body", closes=False),
     }
-    target = raw(lambda head: answers[path(head)[1:].partition("?")[0]](path(head)[-3:]), keeps=True)
+    target = raw(lambda path: answers[path[1:].partition("?")[0]](path[-3:]), keeps=True)
     service = redial(*NO_BREAKER)
     for name in answers:
         for status in ("200", "503"):
@@ -307,7 +307,7 @@ def test_over_tls_the_head_decides_too(redial, raw, certificate):
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, certificate.with_suffix(".key"))
     answers = {f"cut-{name}": case[0] for name, case in CUT.items()} | {f"broken-{name}": case[0] for name, case in BROKEN.items()}
-    target = raw(lambda head: answers[path(head)[1:].partition("?")[0]](path(head)[-3:]), context=context)
+    target = raw(lambda path: answers[path[1:].partition("?")[0]](path[-3:]), context=context)
     service = redial(*NO_BREAKER, f"--tls-directory={certificate.parent}")
     trust(service, certificate, target.url)
     for name in answers:
@@ -357,7 +357,7 @@ def test_a_folded_field_is_one_line(redial, raw):
         "date": http(503, "Date: Sun, 06 Nov 1994", " 08:49:37 GMT", "Retry-After: Sun, 06 Nov 1994", "\t08:49:39 GMT"),
         "shown": http(200, "X-Long: one", " two", "\tthree", "   X-Four: 4", "Content-Type:", " text/plain", body=TEXT),
     }
-    target, service = raw(lambda head: answers[path(head)[1:]], keeps=True), redial(*NO_BREAKER)
+    target, service = raw(lambda path: answers[path[1:]], keeps=True), redial(*NO_BREAKER)
     for name in list(answers)[:-1]:
         identity = service.submit(url=f"{target.url}/{name}", target=name, policy=QUICK | {"deadline": "1h"})
         call = wait_until(lambda: (found := service.get(identity))["attempts"] and found, "an attempt has ended")
@@ -403,7 +403,7 @@ def test_a_redirect_is_followed_whatever_is_wrong_behind_its_head(redial, raw):
         "/long": http(302, "Location: /there", "X-Long: " + "y" * 110_000), "/chunk": chunked(307, "Location: /there", end=b"what\r\n"),
         "/trailer": chunked(302, "Location: /there", end=b"0\r\nLocation: /wrong\r\n\r\n"), "/there": http(200, body=TEXT), "/wrong": http(404),
     }
-    target, service = raw(lambda head: answers[path(head)]), redial(*NO_BREAKER)
+    target, service = raw(lambda path: answers[path]), redial(*NO_BREAKER)
     for name in list(answers)[:-2]:
         call = service.ended(service.submit(url=target.url + name, redirects={"max": 1}))
         assert (call["state"], call["attemptCount"], call["response"]["body"]) == ("succeeded", 1, TEXT.decode()), (name, call)

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from processes import BOUND, NO_BREAKER, wait_until
-from raw_connections import (
+from raw_target import (
     CANCEL, INTERNAL_ERROR, REFUSED_STREAM, RawTarget, found, go_away, reset, response, speaking_http2)
 from test_target_tls import issuer
 
