@@ -184,13 +184,18 @@ ENDS = {
     "a redirect": (True, "GET", "302 Found\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n"),
     "line feeds": (True, "GET", "200 OK\nContent-Length: 2\n\nok"),
     "HEAD": (True, "HEAD", "200 OK\r\nX: 1\r\n\r\n"),
+    "HEAD, with a length": (True, "HEAD", "200 OK\r\nContent-Length: 5\r\n\r\n"),
+    "HEAD, with a length, not found": (True, "HEAD", "404 Not Found\r\nContent-Length: 5\r\n\r\n"),
+    "HEAD, in chunks": (True, "HEAD", "200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"),
+    "not modified, with a length": (True, "GET", "304 Not Modified\r\nContent-Length: 5\r\n\r\n"),
+    "not modified, in chunks": (True, "GET", "304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n"),
     "POST": (True, "POST", "200 OK\r\nContent-Length: 2\r\n\r\nok"),
     "no content, in chunks": (False, "GET", "204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n"),
+    # The server must not say so (RFC 9110 section 8.6).
     "no content, with a length": (False, "GET", "204 No Content\r\nContent-Length: 5\r\n\r\n"),
-    "not modified, with a length": (False, "GET", "304 Not Modified\r\nContent-Length: 5\r\n\r\n"),
-    "not modified, in chunks": (False, "GET", "304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n"),
-    "HEAD, with a length": (False, "HEAD", "200 OK\r\nContent-Length: 5\r\n\r\n"),
-    "HEAD, in chunks": (False, "HEAD", "200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"),
+    "HEAD, with two lengths": (False, "HEAD", "200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n"),
+    "HEAD, with a length and chunks": (
+        False, "HEAD", "200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n"),
     "an interim answer with a length": (
         False, "GET", "103 Early Hints\r\nContent-Length: 5\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
     "chunks and a length": (
