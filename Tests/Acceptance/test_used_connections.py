@@ -249,6 +249,24 @@ def test_no_request_follows_an_answer_that_came_before_the_end_of_its_request(re
     assert [target.next(), target.next()] == [0, 1]
 
 
+def test_bytes_that_are_there_before_the_first_request_answer_nothing(redial, raw):
+    """A target that speaks first. Whether its bytes or the request come first is chance, and what is sent after the arrival of the
+    request looks like its answer; so calls are made until one was late enough."""
+    def script(connection):
+        connection.send(response("early"))
+        connection.request()
+    target, service = raw(script), redial(*NO_BREAKER)
+
+    def told():
+        call = service.ended(service.submit(url=target.url, policy=ONCE, idempotent=False))
+        attempt = call["attempts"][0]
+        return attempt["outcome"] == "notSent" and attempt
+    attempt = wait_until(told, "a target spoke before the request")
+    assert (attempt["status"], attempt["error"]["code"]) == (None, "responseInvalid"), attempt
+    # Nothing was sent on that connection, so a call that must not be executed twice is tried again.
+    wait_until(lambda: target.connections > len(target.requests), "the connection has ended without a request")
+
+
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
 def test_requests_of_two_credentials_share_no_connection(redial, raw, host):
     def script(connection):

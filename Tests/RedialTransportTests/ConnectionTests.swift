@@ -28,6 +28,19 @@ struct ConnectionTests {
     }
   }
 
+  @Test("bytes that are there before a request are known, and the end of a connection is none")
+  func input() {
+    connected { connection, other in
+      #expect(!connection.hasInput)
+      #expect(shutdown(other, Int32(SHUT_WR)) == 0)
+      #expect(!connection.hasInput)
+    }
+    connected { connection, other in
+      #expect(send(other, "x", 1, 0) == 1)
+      #expect(connection.hasInput)
+    }
+  }
+
   @Test("a request of which nothing has arrived is known")
   func unseen() {
     connected { connection, other in

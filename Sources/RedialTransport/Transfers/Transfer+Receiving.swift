@@ -20,6 +20,11 @@ extension Transfer {
       course.abandonConnection()
       return false
     }
+    // Within TLS, its own messages are there.
+    if !isReused, !dialling.isSecure, connection?.hasInput == true {
+      exchange.isForeign = true
+      return false
+    }
     exchange.connection = connection
     connection?.use()
     listen(to: connection)
@@ -44,7 +49,7 @@ extension Transfer {
     let line = UnsafeRawBufferPointer(start: bytes, count: count)
     if received.headBytes == 0, StatusLine.isHTTP1(line) {
       exchange.connection?.hasSpokenHTTP1 = true
-      exchange.isForeign = course.isReused && hasOvertaken()
+      exchange.isForeign = hasOvertaken()
       if exchange.isForeign { return 0 }
     }
     let wasInHead = !received.isHeadWhole
