@@ -263,7 +263,7 @@ CUT = {
 }
 
 
-@pytest.mark.parametrize("status", ["200", "204", "503", "404"])
+@pytest.mark.parametrize("status", ["200", "204", "205", "503", "404"])
 def test_what_has_arrived_of_a_response_that_is_cut_is_shown(redial, raw, status):
     cases = {name: case for name, case in CUT.items() if status != "204" or name == "head"}
     target = raw(lambda path: CUT[path[1:].partition("?")[0]][0](status))
@@ -273,6 +273,7 @@ def test_what_has_arrived_of_a_response_that_is_cut_is_shown(redial, raw, status
         outcome, because, count = {
             # A success counts when it is whole: the call may need its body, and a connection that broke may hold next time.
             "200": ("maybeSent", "responseIncomplete is retryable", 2), "204": ("maybeSent", "responseIncomplete is retryable", 2),
+            "205": ("maybeSent", "responseIncomplete is retryable", 2),
             "503": ("answered", "status 503 is retryable", 2), "404": ("answered", "status 404 is not retryable", 1)}[status]
         assert (call["state"], call["attemptCount"]) == ("failed", count), (name, call)
         assert made[0]["decision"]["because"].startswith(because), (name, made)

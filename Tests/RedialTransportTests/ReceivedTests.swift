@@ -100,6 +100,15 @@ struct ReceivedTests {
     }
   }
 
+  @Test("a 205 that announces content is whole with that alone, as for other readers (RFC 9112 section 6.3)")
+  func resetContent() {
+    var (received, _) = head(["HTTP/1.1 205 Reset", "Content-Length: 1", ""])
+    #expect(!received.isComplete)
+    #expect(take(1, into: &received, Received.BodyLimits(kept: 10, received: 10)) && received.isComplete)
+    #expect(head(["HTTP/1.1 205 Reset", "Content-Length: 0", ""]).0.isComplete)
+    #expect(!head(["HTTP/1.1 205 Reset", "Transfer-Encoding: chunked", ""]).0.isComplete)
+  }
+
   @Test("a response ends with a length that libcurl does not find, and what is behind it belongs to nobody")
   func unheardLength() {
     var (received, continues) = head(["HTTP/1.1 200 OK", "Content-Length : 5", ""])

@@ -113,8 +113,7 @@ struct Received {
 
   /// Whether the body is known to be whole. Often only libcurl knows that.
   var isComplete: Bool {
-    guard isHeadWhole, let status else { return false }
-    return framing.hasNoContent || status == 205 || framing.length.map { bodyLength >= $0 } ?? false
+    isHeadWhole && (framing.hasNoContent || framing.length.map { bodyLength >= $0 } ?? false)
   }
 
   /// Receives a line of a head, or of the trailers.
