@@ -2,12 +2,26 @@
 package enum PercentCoding {
   /// A text as a part of a URL: everything is encoded but what is unreserved (§2.3).
   package static func encode(_ text: String) -> String {
+    encode(text.utf8) { byte in
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
+      default: false
+      }
+    }
+  }
+
+  /// The bytes of a URL, with those outside ASCII encoded as they are, whatever characters they mean (§2.5): so its origin
+  /// gets back the bytes that it has sent.
+  package static func asciiURL(_ bytes: some Sequence<UInt8>) -> String { encode(bytes) { $0 < 0x80 } }
+
+  private static func encode(_ bytes: some Sequence<UInt8>, except isPlain: (UInt8) -> Bool) -> String {
     let digits: StaticString = "0123456789ABCDEF"
     var encoded: [UInt8] = []
-    for byte in text.utf8 {
-      switch byte {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: encoded.append(byte)
-      default: encoded += [UInt8(ascii: "%"), digits.utf8Start[Int(byte >> 4)], digits.utf8Start[Int(byte & 15)]]
+    for byte in bytes {
+      if isPlain(byte) {
+        encoded.append(byte)
+      } else {
+        encoded += [UInt8(ascii: "%"), digits.utf8Start[Int(byte >> 4)], digits.utf8Start[Int(byte & 15)]]
       }
     }
     return String(decoding: encoded, as: UTF8.self)

@@ -1,69 +1,127 @@
-"""A target that answers with bytes exactly as they are given, whether or not they are HTTP."""
+"""A target that writes bytes, not responses: what it sends, and when, is the test's, connection by connection."""
 
+import queue
 import socket
+import ssl
 import threading
+
+from processes import BOUND
+
+
+class Connection:
+    """One connection, from the target's side."""
+
+    def __init__(self, target, sock, number):
+        self.target, self.sock, self.number = target, sock, number
+        self.rest = b""
+
+    def read(self, count):
+        """Exactly so many bytes; None if the client has left."""
+        while len(self.rest) < count:
+            piece = self.sock.recv(65536)
+            if not piece:
+                return None
+            self.rest += piece
+        taken, self.rest = self.rest[:count], self.rest[count:]
+        return taken
+
+    def request(self):
+        """Reads one request, which the test gets from `next`; None if the client has left."""
+        while b"\r\n\r\n" not in self.rest:
+            piece = self.sock.recv(65536)
+            if not piece:
+                return None
+            self.rest += piece
+        head, _, self.rest = self.rest.partition(b"\r\n\r\n")
+        line, *lines = head.decode("latin-1").split("\r\n")
+        fields = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+        body = self.read(int(fields.get("content-length", 0)))
+        if body is None:
+            return None
+        return self.arrived(Request(self.number, *line.split(" ")[:2], fields, body))
+
+    def arrived(self, request):
+        with self.target.lock:
+            self.target.requests.append(request)
+        self.target.queue.put(request)
+        return request
+
+    def send(self, data):
+        self.sock.sendall(data if isinstance(data, bytes) else data.encode("latin-1"))
+
+    def answer(self, body, status=200):
+        self.send(response(body, status))
+
+    def wait_for_end(self):
+        """Waits until the client has closed the connection."""
+        while self.sock.recv(65536):
+            pass
+
+
+class Request:
+    def __init__(self, connection, method, path, headers, body):
+        self.connection, self.method, self.path, self.headers, self.body = connection, method, path, headers, body
+
+
+def response(body, status=200):
+    return f"HTTP/1.1 {status} Whatever\r\nContent-Length: {len(body)}\r\n\r\n{body}"
+
+
+def answering(answer, keeps=False):
+    """A script that answers each request with `answer(path)`: bytes, or a list of them that are sent one after the other.
+
+    It closes the connection after the first answer, unless `keeps` is true; in TLS, without a word.
+    """
+    def script(connection):
+        while request := connection.request():
+            pieces = answer(request.path)
+            for piece in [pieces] if isinstance(pieces, bytes) else pieces:
+                connection.send(piece)
+            if not keeps:
+                break
+    return script
 
 
 class RawTarget:
-    """Answers the requests with `answer(head)`: bytes, or a list of them that are sent one after the other.
+    """Runs `script` for each connection, on a thread of its own. Connections are numbered from 0."""
 
-    It closes each connection after its answer, unless `keeps` is true. With `context`, it speaks TLS, and leaves without a word.
-    """
-
-    def __init__(self, answer, keeps=False, context=None):
-        self.answer, self.keeps, self.context = answer, keeps, context
-        self.heads = []
-        self.server = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self.port = self.server.getsockname()[1]
-        self.url = f"http{'s' if context else ''}://127.0.0.1:{self.port}"
+    def __init__(self, script, context=None, host="127.0.0.1"):
+        self.requests, self.connections = [], 0
+        self.lock, self.queue = threading.Lock(), queue.Queue()
+        self.script, self.context = script, context
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self.listener = socket.create_server((host, 0), family=family, backlog=128)
+        self.port = self.listener.getsockname()[1]
+        self.url = f"http{'s' if context else ''}://{f'[{host}]' if ':' in host else host}:{self.port}"
         threading.Thread(target=self.accept, daemon=True).start()
 
     def accept(self):
         while True:
             try:
-                connection, _ = self.server.accept()
+                sock, _ = self.listener.accept()
             except OSError:
                 return
-            threading.Thread(target=self.serve, args=(connection,), daemon=True).start()
+            with self.lock:
+                number, self.connections = self.connections, self.connections + 1
+            threading.Thread(target=self.serve, args=(sock, number), daemon=True).start()
 
-    def serve(self, connection):
+    def serve(self, sock, number):
         try:
-            if self.context:
-                connection = self.context.wrap_socket(connection, server_side=True, suppress_ragged_eofs=True)
-            while (head := self.request(connection)) is not None:
-                self.heads.append(head)
-                answer = self.answer(head)
-                for piece in [answer] if isinstance(answer, bytes) else answer:
-                    connection.sendall(piece)
-                if not self.keeps:
-                    break
-        except OSError:
+            # Small pieces leave when they are written.
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            sock = self.context.wrap_socket(sock, server_side=True) if self.context else sock
+            with sock:
+                self.script(Connection(self, sock, number))
+        except (OSError, ssl.SSLError):
             pass
-        finally:
-            connection.close()
 
-    @staticmethod
-    def request(connection):
-        """Reads a request with its body, and returns its head; None if the client has left."""
-        received = b""
-        while b"\r\n\r\n" not in received:
-            if not (piece := connection.recv(65536)):
-                return None
-            received += piece
-        head, _, body = received.partition(b"\r\n\r\n")
-        length = next((int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")), 0)
-        while len(body) < length and (piece := connection.recv(65536)):
-            body += piece
-        return head.decode("latin-1")
+    def next(self):
+        return self.queue.get(timeout=BOUND)
 
     def end(self):
-        # Wakes the thread that accepts.
-        self.server.shutdown(socket.SHUT_RDWR)
-        self.server.close()
-
-
-def path(head):
-    return head.split(" ")[1]
+        # A thread within `accept` would keep the listener open.
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
 
 
 def http(status, *fields, body=b"", length=True, closes=True):
@@ -75,3 +133,43 @@ def http(status, *fields, body=b"", length=True, closes=True):
 def chunked(status, *fields, chunks=(b"body",), end=b"0\r\n\r\n", closes=True):
     content = b"".join(b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in chunks)
     return http(status, *fields, "Transfer-Encoding: chunked", body=content + end, length=False, closes=closes)
+
+
+# Frames of HTTP/2 (RFC 9113 §6), and what a response without content is in HPACK: status 200, the end of header and stream.
+DATA, HEADERS, RST_STREAM, SETTINGS, GOAWAY = 0, 1, 3, 4, 7
+NO_ERROR, INTERNAL_ERROR, REFUSED_STREAM, CANCEL = 0, 2, 7, 8
+
+
+def frame(kind, stream, payload=b"", flags=0):
+    return len(payload).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + payload
+
+
+def found(stream):
+    return frame(HEADERS, stream, b"\x88", flags=0x5)
+
+
+def reset(stream, code):
+    return frame(RST_STREAM, stream, code.to_bytes(4, "big"))
+
+
+def go_away(last, code=NO_ERROR):
+    return frame(GOAWAY, 0, last.to_bytes(4, "big") + code.to_bytes(4, "big"))
+
+
+def speaking_http2(react):
+    """A script for connections in HTTP/2: calls `react(connection, stream)` for each request, after its end.
+
+    The requests' paths are not read.
+    """
+    def script(connection):
+        connection.read(24)
+        connection.send(frame(SETTINGS, 0))
+        while head := connection.read(9):
+            size, kind, flags, stream = int.from_bytes(head[:3], "big"), head[3], head[4], int.from_bytes(head[5:], "big")
+            connection.read(size)
+            if kind == SETTINGS and not flags & 1:
+                connection.send(frame(SETTINGS, 0, flags=1))
+            if kind in (DATA, HEADERS) and flags & 1:
+                connection.arrived(Request(connection.number, None, None, {}, None))
+                react(connection, stream)
+    return script

@@ -41,7 +41,8 @@ def test_a_file_may_begin_with_a_byte_order_mark(redial, tmp_path):
             # Anywhere else it is no white space.
             (f"{call}\n{mark}{call}\n", 1, 1), (f"{mark}{mark}{call}\n{call}\n", 1, 1)):
         (tmp_path / "calls.ndjson").write_text(text)
-        for told in (run("batch", tmp_path / "calls.ndjson", "--server", service.url), run("batch", "--server", service.url, stdin=text)):
+        for told in (run("batch", tmp_path / "calls.ndjson", "--server", service.url), run("batch", "--server", service.url, stdin=text),
+                     run("batch", "--server", service.url, "-", stdin=text)):
             assert len(told.stdout.split()) == accepted and told.stderr.count("line ") == refused, (text, told)
             assert told.returncode == (1 if refused else 0)
     # A pipe may bring it byte by byte.

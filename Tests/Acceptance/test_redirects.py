@@ -1,5 +1,7 @@
 """Redirects: responses by default, followed if a call asks for it, and never to a forbidden destination."""
 
+import pytest
+
 
 def moved(location, status=302):
     return status, {"location": location}, b""
@@ -75,6 +77,32 @@ def test_a_redirect_to_a_name_that_cannot_exist_is_not_retried(redial, receiver)
         target = receiver(lambda request: moved(f"http://{host}/"))
         call = service.ended(service.submit(url=target.url, redirects={"max": 3}))
         assert (call["failureReason"], call["attemptCount"], call["lastStatus"]) == ("notRetryable", 1, 302), host
+
+
+@pytest.mark.parametrize("path, wanted", [
+    # ISO-8859-1, UTF-8, neither, what is encoded already, in a query, and as a relative reference.
+    (b"/\xe9", "/%E9"), ("/é".encode(), "/%C3%A9"), (b"/\xff\x80\xef\xbf\xbd", "/%FF%80%EF%BF%BD"), (b"/%e9\xe9%20", "/%e9%E9%20"),
+    (b"/there?x=\xe9&y=\xc3", "/there?x=%E9&y=%C3"), (b"?\xe9", "/from?%E9"), (b"\xe9/x", "/%E9/x"), (b"/\xe9#\xe9", "/%E9"),
+])
+def test_a_location_outside_ascii_is_followed_with_the_bytes_that_it_has(redial, receiver, path, wanted):
+    service = redial()
+    for is_absolute in (False, True) if path.startswith(b"/") else (False,):
+        def answer(request):
+            if request.path != "/from":
+                return 200, {}, b"here"
+            return moved(((target.url.encode() if is_absolute else b"") + path).decode("latin-1"))
+        target = receiver(answer)
+        call = service.ended(service.submit(url=target.url + "/from", redirects={"max": 1}))
+        assert (call["state"], call["response"]["body"]) == ("succeeded", "here"), call
+        assert [r.path for r in target.requests] == ["/from", wanted]
+
+
+def test_a_location_with_a_host_outside_ascii_is_not_followed(redial, receiver):
+    service = redial()
+    for host in (b"\xe9.example", "é.example".encode(), b"127.0.0.1\xff"):
+        target = receiver(lambda request: moved(f"http://{host.decode('latin-1')}/"))
+        call = service.ended(service.submit(url=target.url, redirects={"max": 1}))
+        assert (call["failureReason"], call["lastStatus"]) == ("notRetryable", 302), (host, call)
 
 
 def test_a_redirect_leads_nowhere_that_the_egress_policy_refuses(redial, receiver, tmp_path):

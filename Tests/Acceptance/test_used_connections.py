@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from processes import BOUND, NO_BREAKER, wait_until
-from raw_connections import (
+from raw_target import (
     CANCEL, INTERNAL_ERROR, REFUSED_STREAM, RawTarget, found, go_away, reset, response, speaking_http2)
 from test_target_tls import issuer
 
@@ -184,13 +184,18 @@ ENDS = {
     "a redirect": (True, "GET", "302 Found\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n"),
     "line feeds": (True, "GET", "200 OK\nContent-Length: 2\n\nok"),
     "HEAD": (True, "HEAD", "200 OK\r\nX: 1\r\n\r\n"),
+    "HEAD, with a length": (True, "HEAD", "200 OK\r\nContent-Length: 5\r\n\r\n"),
+    "HEAD, with a length, not found": (True, "HEAD", "404 Not Found\r\nContent-Length: 5\r\n\r\n"),
+    "HEAD, in chunks": (True, "HEAD", "200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"),
+    "not modified, with a length": (True, "GET", "304 Not Modified\r\nContent-Length: 5\r\n\r\n"),
+    "not modified, in chunks": (True, "GET", "304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n"),
     "POST": (True, "POST", "200 OK\r\nContent-Length: 2\r\n\r\nok"),
     "no content, in chunks": (False, "GET", "204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n"),
+    # The server must not say so (RFC 9110 section 8.6).
     "no content, with a length": (False, "GET", "204 No Content\r\nContent-Length: 5\r\n\r\n"),
-    "not modified, with a length": (False, "GET", "304 Not Modified\r\nContent-Length: 5\r\n\r\n"),
-    "not modified, in chunks": (False, "GET", "304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n"),
-    "HEAD, with a length": (False, "HEAD", "200 OK\r\nContent-Length: 5\r\n\r\n"),
-    "HEAD, in chunks": (False, "HEAD", "200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"),
+    "HEAD, with two lengths": (False, "HEAD", "200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n"),
+    "HEAD, with a length and chunks": (
+        False, "HEAD", "200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n"),
     "an interim answer with a length": (
         False, "GET", "103 Early Hints\r\nContent-Length: 5\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
     "chunks and a length": (
@@ -242,6 +247,24 @@ def test_no_request_follows_an_answer_that_came_before_the_end_of_its_request(re
     assert call["response"]["body"] == "early"
     assert service.ended(service.submit(url=target.url + "/second", policy=ONCE))["response"]["body"] == "second"
     assert [target.next(), target.next()] == [0, 1]
+
+
+def test_bytes_that_are_there_before_the_first_request_answer_nothing(redial, raw):
+    """A target that speaks first. Whether its bytes or the request come first is chance, and what is sent after the arrival of the
+    request looks like its answer; so calls are made until one was late enough."""
+    def script(connection):
+        connection.send(response("early"))
+        connection.request()
+    target, service = raw(script), redial(*NO_BREAKER)
+
+    def told():
+        call = service.ended(service.submit(url=target.url, policy=ONCE, idempotent=False))
+        attempt = call["attempts"][0]
+        return attempt["outcome"] == "notSent" and attempt
+    attempt = wait_until(told, "a target spoke before the request")
+    assert (attempt["status"], attempt["error"]["code"]) == (None, "responseInvalid"), attempt
+    # Nothing was sent on that connection, so a call that must not be executed twice is tried again.
+    wait_until(lambda: target.connections > len(target.requests), "the connection has ended without a request")
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])

@@ -84,6 +84,12 @@ struct TextTests {
     #expect(PercentCoding.decode(text[...]) == expected)
   }
 
+  @Test("bytes of a URL that are not ASCII are encoded as they are, and nothing else is")
+  func asciiURL() {
+    #expect(PercentCoding.asciiURL([0x2F, 0xE9, 0x25, 0x32, 0x30, 0x20, 0x7F, 0x80, 0xFF]) == "/%E9%20 \u{7F}%80%FF")
+    #expect(PercentCoding.asciiURL("/é?é#é".utf8) == "/%C3%A9?%C3%A9#%C3%A9")
+  }
+
   @Test("a text that is percent-encoded holds unreserved characters alone, and comes back")
   func percentRoundTrip() {
     #expect(

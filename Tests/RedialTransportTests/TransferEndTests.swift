@@ -161,5 +161,7 @@ struct TransferEndTests {
   func foreign() {
     let end = TransferEnd(code: CURLE_WRITE_ERROR, requestSize: 80, isForeign: true)
     #expect(end.outcome == .maybeSent && end.failure?.code == "responseInvalid")
+    let early = TransferEnd(code: CURLE_ABORTED_BY_CALLBACK, requestSize: 0, isForeign: true)
+    #expect(early.outcome == .notSent && early.failure?.code == "responseInvalid")
   }
 }

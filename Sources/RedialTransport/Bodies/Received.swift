@@ -44,21 +44,18 @@ struct Received {
   let sink: ((UnsafeRawBufferPointer) -> Bool)?
   /// The lines of the header.
   private(set) var head: [UInt8] = []
+  /// Whether the line before was the first of a head.
+  private(set) var isAtFirstField = false
   /// The bytes of all headers and trailers.
   private(set) var headBytes = 0
   /// The status of the response; nil as long as only interim responses have come.
   private(set) var status: Int?
   /// Whether the first line of a head is not one of HTTP.
   private(set) var isNotHTTP = false
-  /// Where the last line of ``head`` begins; nil if the last line that came is not in it.
-  private var lastLine: Int?
-  /// The announced length of the content; nil if there is none, and if the content is chunked.
-  var contentLength: Int? { hasTransferCoding ? nil : length }
-  private var length: Int?
-  private var hasTransferCoding = false
-  /// Whether nobody can tell where the response ends: it has two lengths that differ (RFC 9112 §6.3), one that is not a
-  /// number, or a folded one, of which libcurl has read the beginning.
-  private(set) var isContradictory = false
+  /// Whether the last line that came is in ``head``.
+  private var keepsLast = false
+  /// Where the response ends.
+  private(set) var framing = ResponseFraming("")
   private var body: [UInt8] = []
   private var bodyLength = 0
   /// Whether fields were dropped, because those that are kept have reached their limit.
@@ -89,12 +86,15 @@ struct Received {
   }
 
   /// Forgets the response before.
-  mutating func begin() {
+  ///
+  /// - Parameter method: The method of the next request.
+  mutating func begin(_ method: String = "") {
+    framing = ResponseFraming(method)
     head.removeAll(keepingCapacity: true)
     body = []
-    (headBytes, bodyLength, stage, status, lastLine) = (0, 0, .status, nil, nil)
+    (headBytes, bodyLength, stage, status, keepsLast) = (0, 0, .status, nil, false)
     (lacksFields, hasEndlessHead, wasEnough, wasDeclined, isNotHTTP) = (false, false, false, false, false)
-    (isContradictory, length, hasTransferCoding, isCoded, mayDecode) = (false, nil, false, false, false)
+    (isCoded, mayDecode, isAtFirstField) = (false, false, false)
   }
 
   /// Whether all fields of the response have come.
@@ -107,14 +107,13 @@ struct Received {
     ResponseProgress(
       status: status, hasBegun: headBytes > 0, isWhole: isHeadWhole && (hasEnded || wasEnough || isComplete),
       fault: isNotHTTP
-        ? .notHTTP : hasEndlessHead ? .endlessHead : isContradictory ? .unclearEnd : lacksFields ? .longHead : nil,
+        ? .notHTTP : hasEndlessHead ? .endlessHead : framing.isUnclear ? .unclearEnd : lacksFields ? .longHead : nil,
       wasDeclined: wasDeclined)
   }
 
   /// Whether the body is known to be whole. Often only libcurl knows that.
   var isComplete: Bool {
-    guard isHeadWhole, let status else { return false }
-    return [204, 205, 304].contains(status) || contentLength.map { bodyLength >= $0 } ?? false
+    isHeadWhole && (framing.hasNoContent || framing.length.map { bodyLength >= $0 } ?? false)
   }
 
   /// Receives a line of a head, or of the trailers.
@@ -129,52 +128,56 @@ struct Received {
     }
     // Like libcurl: the rest of such a line does not matter.
     let isEnd = line[0] == 0x0D || line[0] == 0x0A
+    isAtFirstField = stage == .status
     switch stage {
     case .status:
       guard let status = StatusLine.status(of: line) else {
         isNotHTTP = true
         return false
       }
+      framing.begin(line)
       // Nobody has asked for another protocol, so that nothing of HTTP follows a 101.
       stage = status < 200 && status != 101 ? .interimHead : .head
       if stage == .head { self.status = status }
-    case .interimHead: if isEnd { stage = .status }
-    case .head where isEnd: stage = .content
-    case .head: return takeField(line, atMost: limit)
+    case .interimHead where isEnd:
+      framing.end(100)
+      stage = .status
+    case .interimHead: framing.take(line, FieldLine(line))
+    case .head where isEnd: return endHead()
+    case .head: takeField(line, atMost: limit)
     case .content: break
     }
     return true
   }
 
-  /// Receives a line of the head. One without a name is ignored.
-  private mutating func takeField(_ line: UnsafeRawBufferPointer, atMost limit: Int) -> Bool {
-    guard !Self.isBlank(line[0]) else { return takeFold(line, atMost: limit) }
-    lastLine = nil
-    guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > 0 else { return true }
-    keep(line, colon: colon, atMost: limit)
-    // For the fields that matter here, the first byte and the position of the colon exclude nearly all others.
-    switch line[0] | 0x20 {
-    case UInt8(ascii: "c"):
-      if Self.isNamed(line, "content-length") { return takeLength(line) }
-      if mayDecode, Self.isNamed(line, "content-encoding") { isCoded = true }
-    case UInt8(ascii: "t"):
-      if Self.isNamed(line, "transfer-encoding") { hasTransferCoding = true }
-    default: break
-    }
-    return true
+  /// The response ends with its head if nobody can tell where else, or if it has no content and libcurl does not know it.
+  private mutating func endHead() -> Bool {
+    stage = .content
+    if let status { framing.end(status) }
+    return !framing.isUnclear && !(framing.endsHere && isComplete)
   }
 
-  private mutating func keep(_ line: UnsafeRawBufferPointer, colon: Int, atMost limit: Int) {
+  /// Receives a line of the head. One without a name is ignored.
+  private mutating func takeField(_ line: UnsafeRawBufferPointer, atMost limit: Int) {
+    let field = FieldLine(line)
+    framing.take(line, field)
+    guard let field else {
+      if FieldLine.isBlank(line[0]) { return takeFold(line, atMost: limit) }
+      return keepsLast = false
+    }
+    keep(line, field, atMost: limit)
+    if mayDecode, field.nameCount == 16, field.isNamed("content-encoding") { isCoded = true }
+  }
+
+  private mutating func keep(_ line: UnsafeRawBufferPointer, _ field: FieldLine, atMost limit: Int) {
     guard head.count + line.count <= limit else {
-      lacksFields = true
+      (lacksFields, keepsLast) = (true, false)
       return
     }
-    lastLine = head.count
-    if Self.isBlank(line[colon - 1]) {
-      // Blanks there belong to nothing (RFC 9112 §5.1); with them, a name would be hidden from those that look for it.
-      let blanks = line[..<colon].reversed().prefix { Self.isBlank($0) }.count
-      head.append(contentsOf: line[..<(colon - blanks)])
-      head.append(contentsOf: line[colon...])
+    keepsLast = true
+    if field.hasBlanks {
+      head.append(contentsOf: line[..<field.nameCount])
+      head.append(contentsOf: line[field.colon...])
     } else {
       head.append(contentsOf: line)
     }
@@ -182,54 +185,17 @@ struct Received {
 
   /// Joins a line to the field before it, which it continues (RFC 9112 §5.2). One before all fields continues none, and
   /// is ignored (RFC 9112 §2.2), and so is one behind a line that is no field.
-  private mutating func takeFold(_ line: UnsafeRawBufferPointer, atMost limit: Int) -> Bool {
-    guard let lastLine else { return true }
-    let content = line.drop { Self.isBlank($0) }
-    guard let first = content.first, first != 0x0D, first != 0x0A else { return true }
-    // Newer versions of libcurl join the lines before they read them.
-    let isFraming = head.withUnsafeBytes { head in
-      let last = UnsafeRawBufferPointer(rebasing: head[lastLine...])
-      return Self.isNamed(last, "content-length") || Self.isNamed(last, "transfer-encoding")
-    }
-    guard !isFraming else {
-      isContradictory = true
-      return false
-    }
+  private mutating func takeFold(_ line: UnsafeRawBufferPointer, atMost limit: Int) {
+    guard keepsLast else { return }
+    let content = line.drop { FieldLine.isBlank($0) }
+    guard let first = content.first, first != 0x0D, first != 0x0A else { return }
     guard head.count + content.count < limit else {
       lacksFields = true
-      return true
+      return
     }
     while let last = head.last, last <= 0x20 { head.removeLast() }
     head.append(0x20)
     head.append(contentsOf: content)
-    return true
-  }
-
-  /// Reads a Content-Length field, which must not differ from an earlier one. A field may have several, in a list.
-  private mutating func takeLength(_ line: UnsafeRawBufferPointer) -> Bool {
-    var rest = line.dropFirst(15)
-    while !rest.isEmpty {
-      rest = rest.drop { $0 <= 0x20 }
-      let digits = rest.prefix { $0 >= 0x30 && $0 <= 0x39 }
-      rest = rest.dropFirst(digits.count).drop { $0 <= 0x20 }
-      let isNumber = digits.count <= 18 && (rest.isEmpty || rest.first == UInt8(ascii: ","))
-      let found = digits.isEmpty || !isNumber ? length : digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
-      isContradictory = !isNumber || length.map { $0 != found } ?? false
-      if isContradictory { return false }
-      length = found
-      rest = rest.dropFirst()
-    }
-    return true
-  }
-
-  private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
-
-  /// Whether a line is a field with a name in lower case, ignoring its own case.
-  private static func isNamed(_ line: UnsafeRawBufferPointer, _ name: StaticString) -> Bool {
-    let count = name.utf8CodeUnitCount
-    guard line.count > count, line[count] == UInt8(ascii: ":") else { return false }
-    for place in 0..<count where line[place] | 0x20 != name.utf8Start[place] { return false }
-    return true
   }
 
   /// Receives a piece of the body.
@@ -240,12 +206,14 @@ struct Received {
       wasDeclined = !sink(bytes)
       return !wasDeclined
     }
+    let left = framing.endsHere ? max(0, (framing.length ?? 0) - bodyLength) : bytes.count
+    let bytes = UnsafeRawBufferPointer(rebasing: bytes.prefix(left))
     let kept = isCoded ? ContentCoding.codedBytes(for: limits.kept) : limits.kept
     let room = kept - body.count
     if room > 0 { body.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes.prefix(room))) }
     bodyLength += bytes.count
     wasEnough = bodyLength > max(limits.received, limits.kept)
-    return !wasEnough
+    return !wasEnough && !(framing.endsHere && isComplete)
   }
 
   /// The parts of a response that are kept.

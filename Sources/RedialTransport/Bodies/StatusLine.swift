@@ -18,5 +18,8 @@ enum StatusLine {
     return number.reduce(0) { $0 * 10 + Int($1 - 0x30) }
   }
 
+  /// Whether it is the first line of HTTP/1.
+  static func isHTTP1(_ line: UnsafeRawBufferPointer) -> Bool { line.starts(with: "HTTP/1".utf8) }
+
   private static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
 }

@@ -40,6 +40,13 @@ final class Connection {
   /// POLLRDHUP of Linux: the other side sends no more, even if something is still to be read.
   private static let hasEnded: Int16 = 0x2000
 
+  /// Whether bytes are there to be read. Before any request was sent, they are a response to none (RFC 9112 §9.2).
+  var hasInput: Bool {
+    var count: Int32 = 0
+    guard let socket, ioctl(socket, UInt(FIONREAD), &count) == 0 else { return false }
+    return count > 0
+  }
+
   /// Whether the target's system has not acknowledged any byte of a request. A response that begins before is to
   /// something else: what is sent after the request has arrived acknowledges it (RFC 9293 §3.10.7.4).
   ///

@@ -77,9 +77,9 @@ struct HandleOptions: ~Copyable {
   }
 
   /// Makes libcurl say what it does about the current request.
-  mutating func listen() {
-    guard !isHeard else { return }
-    isHeard = redial_curl_set_long(handle, CURLOPT_VERBOSE, 1) == CURLE_OK
+  mutating func listen(_ isWanted: Bool = true) {
+    guard isHeard != isWanted else { return }
+    if redial_curl_set_long(handle, CURLOPT_VERBOSE, isWanted ? 1 : 0) == CURLE_OK { isHeard = isWanted }
   }
 
   /// Makes the current request the last one on its connection.

@@ -2,19 +2,12 @@
 struct Exchange {
   /// The connection; nil before the request is sent, and if it is not known.
   var connection: Connection?
-  /// Where the response ends.
-  var framing: ResponseFraming
   /// The length of the request's body.
-  let contentSize: Int
+  var contentSize = 0
   /// Whether what arrived was to something else than the request.
   var isForeign = false
   /// The request's stream in HTTP/2, if libcurl has said it.
   var stream: Int?
   /// Whether libcurl has shown that the target refused the stream.
   var wasRefused = false
-
-  init(_ method: String = "", contentSize: Int = 0) {
-    framing = ResponseFraming(method)
-    self.contentSize = contentSize
-  }
 }

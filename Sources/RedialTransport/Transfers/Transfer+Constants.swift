@@ -65,6 +65,7 @@ extension Transfer {
         if kind == CURLINFO_TEXT, let text {
           Transfer.with(transfer) { $0.hear(UnsafeRawBufferPointer(start: text, count: count)) }
         }
+        if kind == CURLINFO_HEADER_IN, let text, count > 0 { Transfer.with(transfer) { $0.hearLine(text) } }
         return 0
       },
       redial_curl_set_pointer(handle, CURLOPT_DEBUGDATA, me),

@@ -24,11 +24,11 @@ extension Transfer {
     guard renewHandle() else { return CURLE_OUT_OF_MEMORY }
     course.beginRequest(within: timeout)
     let contentSize = hop.source?.size ?? hop.body.count
-    exchange = Exchange(hop.method, contentSize: hop.method == "HEAD" ? 0 : contentSize)
+    exchange = Exchange(contentSize: hop.method == "HEAD" ? 0 : contentSize)
     upload.beginChecks()
     naming.begin()
     message.clear()
-    received.begin()
+    received.begin(hop.method)
     guard dialling.begin(hop.url) else { return CURLE_COULDNT_CONNECT }
     // What is taken in pieces is not collected, and so not decoded.
     received.mayDecode = lines.set(hop.headers, contentBytes: contentSize, asksForCoding: received.sink == nil)

@@ -20,6 +20,11 @@ extension Transfer {
       course.abandonConnection()
       return false
     }
+    // Within TLS, its own messages are there.
+    if !isReused, !dialling.isSecure, connection?.hasInput == true {
+      exchange.isForeign = true
+      return false
+    }
     exchange.connection = connection
     connection?.use()
     listen(to: connection)
@@ -42,27 +47,30 @@ extension Transfer {
   func receiveHead(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
     guard let bytes, count > 0 else { return count }
     let line = UnsafeRawBufferPointer(start: bytes, count: count)
-    guard !takeFraming(line) else { return 0 }
-    return received.takeHead(line, atMost: configuration.maxResponseHeaderBytes) ? count : 0
+    if received.headBytes == 0, StatusLine.isHTTP1(line) {
+      exchange.connection?.hasSpokenHTTP1 = true
+      exchange.isForeign = hasOvertaken()
+      if exchange.isForeign { return 0 }
+    }
+    let wasInHead = !received.isHeadWhole
+    let continues = received.takeHead(line, atMost: configuration.maxResponseHeaderBytes)
+    if LibCurl.needsFreshHandles, received.framing.isHTTP1 { options.listen(received.isAtFirstField) }
+    // A response before the end of its request: the target may read the rest of it as another one.
+    if wasInHead, received.isHeadWhole, received.framing.isHTTP1,
+      received.framing.isDoubtful || uploaded < exchange.contentSize
+    {
+      options.forbidReuse()
+    }
+    return continues ? count : 0
   }
 
-  /// Takes from a line of the head what it means for the connection.
+  /// Makes a first field line that begins with a blank, which is to be ignored (RFC 9112 §2.2), a field without a name.
   ///
-  /// - Returns: Whether the response is to something else.
-  private func takeFraming(_ line: UnsafeRawBufferPointer) -> Bool {
-    guard !exchange.framing.isHeadWhole else { return false }
-    let isFirst = received.headBytes == 0
-    exchange.framing.take(line)
-    guard exchange.framing.isHTTP1 else { return false }
-    if isFirst {
-      exchange.connection?.hasSpokenHTTP1 = true
-      exchange.isForeign = course.isReused && hasOvertaken()
-      if exchange.isForeign { return true }
-    }
-    // A response before the end of its request: the target may read the rest of it as another one.
-    let framing = exchange.framing
-    if framing.isHeadWhole, framing.isDoubtful || uploaded < exchange.contentSize { options.forbidReuse() }
-    return false
+  /// At such a line, a version that needs fresh handles ends the transfer. Before it reads a line, it shows that to those
+  /// who listen.
+  func hearLine(_ line: UnsafeMutablePointer<CChar>) {
+    guard received.isAtFirstField, FieldLine.isBlank(UInt8(bitPattern: line[0])) else { return }
+    line[0] = CChar(bitPattern: UInt8(ascii: ":"))
   }
 
   /// Whether the response has begun before any of the request can have arrived.

@@ -1,6 +1,7 @@
 internal import CCurl
 internal import Glibc
 internal import RedialCore
+internal import RedialText
 package import RedialModel
 
 /// After a request has ended.
@@ -22,7 +23,7 @@ extension Transfer {
       let base = options.parsedURL, let url = curl_url_dup(base)
     else { return nil }
     defer { curl_url_cleanup(url) }
-    let text = String(decoding: field, as: UTF8.self)
+    let text = PercentCoding.asciiURL(field)
     var found: UnsafeMutablePointer<CChar>?
     guard curl_url_set(url, CURLUPART_URL, text, UInt32(CURLU_NON_SUPPORT_SCHEME)) == CURLUE_OK,
       curl_url_get(url, CURLUPART_URL, &found, 0) == CURLUE_OK, let found

@@ -90,7 +90,7 @@ struct TransferEnd {
     if code == CURLE_OK { return .maybeSent }
     if refusal != nil { return .blocked }
     if bodyFault != nil { return .localFault }
-    if isRefused { return .notSent }
+    if isRefused || isForeign && requestSize == 0 { return .notSent }
     if wasRepeated || isForeign || response.fault != nil { return .maybeSent }
     switch code {
     case CURLE_OUT_OF_MEMORY where requestSize == 0: return .localFault

@@ -58,8 +58,10 @@ struct LineReader {
   private let name: String
   private let descriptor: Int32
 
+  /// - Parameter path: The file; nil or `-` for standard input.
   /// - Throws: If the file cannot be opened.
   init(_ path: String?) throws(CommandError) {
+    let path = path == "-" ? nil : path
     name = path ?? "standard input"
     descriptor = path.map { open($0, O_RDONLY | O_CLOEXEC) } ?? STDIN_FILENO
     guard descriptor >= 0 else { throw Self.failure(name) }
