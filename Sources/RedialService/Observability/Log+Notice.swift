@@ -96,6 +96,13 @@ extension Log {
     switch notice {
     case .damaged(let id, let error):
       write(.error, "callDamaged", [("callId", id.description), ("error", error.message)])
+    case .targetDamaged(let key, let error):
+      write(
+        .error, "targetDamaged",
+        Self.fields(of: key) + [
+          ("error", error.message),
+          ("meaning", "it is paused, and hides what calls contain; set its settings again, and resume it"),
+        ])
     // Each of them was reported when it was found.
     case .setAside: break
     case .checkpoint(let failure?): write(.error, "checkpointFailed", [("error", failure.message)])

@@ -18,6 +18,8 @@ struct OpenedStore {
   let credentials = NamedCredentials()
   /// Signs the webhooks of callbacks; nil if none is set, and none can be stored.
   let secret: WebhookSecret?
+  /// Why a new one was made in place of the one in the store; nil if none was.
+  let secretDamage: StoreError?
   /// The service's time.
   let clock: Clock
 
@@ -47,6 +49,7 @@ struct OpenedStore {
     } catch {
       throw ServiceStartError(message: error.message)
     }
+    secretDamage = settings.webhookSecret == nil ? WebhookSecret.damage(in: store) : nil
     secret = try WebhookSecret.kept(in: store, settings, vault)
   }
 }
