@@ -99,7 +99,8 @@ package final class Service: Sendable {
       SharedParts(
         store: shared, trust: try PeerTrust.kept(in: store), keys: keys, policies: storedPolicies, damaged: damaged)
     }
-    let dataKeys = NamespaceKeys(vault, log) { [shared = opened.shared] namespace throws(StoreError) in
+    let dataKeys = NamespaceKeys(vault, isShared: opened.shared != nil, log) {
+      [shared = opened.shared] namespace throws(StoreError) in
       if let shared { try shared.prepareKey(of: namespace.name) } else { try vault.prepare(namespace.name) }
     }
     do throws(TransportStartError) {

@@ -19,6 +19,8 @@ package enum StoreNotice: Sendable {
   case clockSetBack(by: Duration, calls: Int)
   /// One of the store's files is no longer in its place, and every transaction fails; or, with nil, all are again.
   case misplaced(StoreError?)
+  /// Other instances have encrypted values by a key that this one does not have; or, with nil, it can read all again.
+  case keyMissing(StoreError?)
 }
 
 /// The notices of a store, on their way to a receiver. Notices that arrive before there is one are kept for it.

@@ -121,6 +121,11 @@ extension Log {
         ])
     case .misplaced(let failure?): write(.error, "storeMisplaced", [("error", failure.message)])
     case .misplaced(nil): write(.info, "storeInPlace")
+    case .keyMissing(let failure?):
+      write(
+        .error, "keyMissing",
+        [("error", failure.message), ("meaning", "other instances get what this one has; give it their key file")])
+    case .keyMissing(nil): write(.info, "keyFound")
     }
   }
 
