@@ -9,7 +9,7 @@ package enum RowForms {
   package static let damaged = [901, 902]
 
   private static let heads = [HeaderBlock(), HeaderBlock(bytes: Array("retry-after: 3\r\n".utf8))]
-  private static let bodies: [[UInt8]] = [[], [7], Array(repeating: 65, count: 100_000)]
+  private static let bodies: [[UInt8]] = [[], [7], Array(repeating: 65, count: 10_000)]
 
   private static let responses: [CapturedResponse?] =
     [nil]
@@ -63,24 +63,27 @@ package enum RowForms {
     // Bodies and specs, without attempts.
     for target in targets {
       for spec in specs(target) {
-        for body in [[], [1], Array(repeating: 66, count: 300_000)] as [[UInt8]] {
+        for body in [[], [1], Array(repeating: 66, count: 100_000)] as [[UInt8]] {
           for state in [StoredState.held, .succeeded] { try store.commit([.insert(call(spec, state, body))]) }
           let erased = call(spec, .failed, body)
           try store.commit([.insert(erased), .update(erased.id, erased.progress, Sample.attempt(1))])
           try store.commit([.erase(erased.id, erased.spec.erased(at: Sample.start))])
         }
       }
-      // An attempt that is stored with its call, and one in a row of its own.
+    }
+    // An attempt that is stored with its call, and one in a row of its own.
+    for (index, (first, second)) in zip(attempts(1), attempts(2)).enumerated() {
+      let target = targets[index % 2]
       let spec = specs(target)[0]
-      for (first, second) in zip(attempts(1), attempts(2)) {
-        for state in [StoredState.failed, .held] {
-          let record = call(spec, state, [9], state == .failed ? .call : .webhook)
-          var progress = record.progress
-          try store.commit([.insert(record), .update(record.id, progress, attempt(first, target))])
-          progress.attempts = 2
-          if state == .held { try store.commit([.update(record.id, progress, attempt(second, target))]) }
-        }
-      }
+      let ended = call(spec, .failed, [9])
+      let held = call(spec, .held, [9], .webhook)
+      var progress = held.progress
+      try store.commit(
+        [ended, held].flatMap {
+          [StoreWrite.insert($0), StoreWrite.update($0.id, $0.progress, attempt(first, target))]
+        })
+      progress.attempts = 2
+      try store.commit([.update(held.id, progress, attempt(second, target))])
     }
     for damaged in damaged {
       let record = Sample.call(damaged, .failed)
