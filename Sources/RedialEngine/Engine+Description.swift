@@ -71,7 +71,7 @@ extension Engine {
   }
 
   /// Why new calls are not accepted; nil while they are.
-  package var unreadiness: Refusal? { desk.isFailing ? desk.refusal : nil }
+  package var unreadiness: Refusal? { desk.isFailing || desk.lacksKey ? desk.refusal : nil }
 
   /// The counts of each namespace since the last request for them.
   package mutating func takeTallies() -> [NamespaceTally] { roster.takeTallies() }

@@ -26,9 +26,13 @@ extension Engine {
     var idle = ShardSet.none
     switch desk.leases.standing {
     case .alone, .evicted: return
-    case .joining: if isDraining || !desk.leases.aborting.isEmpty { return }
+    case .joining: if isDraining || desk.lacksKey || !desk.leases.aborting.isEmpty { return }
+    case .member where desk.lacksKey && !isDraining && desk.leases.hasGivenAllBack:
+      // The others share what no session has.
+      effects.actions.append(.resign)
+      return loseLease("It was given back, because other instances encrypt by a key that this one does not have.")
     case .member:
-      if isDraining { stopWork(in: desk.leases.held) } else { tendYielding() }
+      if isDraining || desk.lacksKey { stopWork(in: desk.leases.held) } else { tendYielding() }
       if !desk.leases.outgoing.isEmpty { idle = desk.leases.outgoing.subtracting(busyShards()) }
     }
     guard now >= desk.leases.askAt || !idle.isEmpty else { return }
@@ -36,7 +40,7 @@ extension Engine {
     // What was learned of their targets is written while they are still this engine's (found at seed 1328).
     flush()
     roster.beginRecount()
-    request(.lease(desk.leases.ask(settings, giving: idle, takesShards: !isDraining, at: now)))
+    request(.lease(desk.leases.ask(settings, giving: idle, takesShards: !isDraining && !desk.lacksKey, at: now)))
   }
 
   /// The store has answered.

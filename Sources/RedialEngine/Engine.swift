@@ -124,6 +124,9 @@ package struct Engine: Sendable {
     case .storeInDoubt(let message): storeInDoubt(message)
     case .room(let isShort): desk.setShortOfRoom(isShort)
     case .storeMisplaced(let isMisplaced): desk.setMisplaced(isMisplaced)
+    case .keyMissing(let isMissing):
+      desk.lacksKey = isMissing
+      desk.leases.askSoon(at: now)
     case .privacies(let all): privacies = all
     case .subscriptions(let all): subscribe(all)
     case .announce(let announcement): announce(announcement)

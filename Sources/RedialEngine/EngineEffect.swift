@@ -78,6 +78,8 @@ package enum Action: Sendable {
   case event(TargetEvent)
   /// Take over the state that was found in shards that now belong to this instance.
   case tookOver(ShardSet, RecoveredState)
+  /// The lease is not wanted any more: end its session, so that the others share all shards.
+  case resign
   /// Have the owner of a call's target accept the call, which has its identity. If it does not answer, or has not done
   /// it, submit the call again as it is here, see ``Engine/forward(_:reply:)``.
   indirect case forward(CallDescriptor, ReplyToken<SubmissionReply>)

@@ -50,6 +50,8 @@ package enum EngineEvent: Sendable {
   case room(isShort: Bool)
   /// The store's files were removed or replaced while it is open, or are back in their place.
   case storeMisplaced(Bool)
+  /// Whether there are calls that only other engines can read. They get all shards, as long as it is so.
+  case keyMissing(Bool)
   /// What the documents say that targets hide of their calls by their own settings.
   case privacies([TargetKey: TargetOverrides])
   /// The webhook endpoints that receive events from now on.

@@ -7,6 +7,7 @@ extension Refusal {
     case .noRoom, .storeFull: "The disk is full."
     case .storeMisplaced: "The store's files are not in their place: they were moved, removed or replaced."
     case .storeUnreachable: "The connection to the store was lost."
+    case .keyMissing: "Other instances encrypt by a key that this one does not have."
     case .leaseLost: "Another process has taken over this instance's lease on the store."
     default: "The store cannot be written."
     }
@@ -21,6 +22,7 @@ extension Refusal {
         "Accepted calls are kept, and new ones are refused until there is room: remove other files, or enlarge the disk."
       case .storeMisplaced: "New calls are refused until they are back. The log says more."
       case .storeUnreachable: "Accepted calls are kept, and new ones are refused until it is back."
+      case .keyMissing: "They run its calls meanwhile. Give it their key file, and start it again."
       case .leaseLost: "Or this one was cut off from it for too long. The log says more."
       default: "New calls are refused until it can. The log says why."
       }
@@ -56,6 +58,9 @@ extension Refusal {
         .storageUnavailable,
         detail: "\(trouble) The request was not executed. Accepted calls are kept. Try again.",
         retryAfter: 2)
+    case .keyMissing:
+      Problem(
+        .storageUnavailable, detail: "\(trouble) Nothing was done. Try again at another instance.", retryAfter: 2)
     case .outcomeUnknown:
       .outcomeUnknown(
         "The store stopped to answer while this was being stored, or the connection to it broke. Send it again "

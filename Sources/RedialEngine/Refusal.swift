@@ -14,6 +14,8 @@ package enum Refusal: Sendable, Hashable {
   case storeMisplaced
   /// The store was lost, and has to be found again.
   case storeUnreachable
+  /// Others have encrypted values by a key that this instance does not have.
+  case keyMissing
   /// Nobody knows whether it was done.
   case outcomeUnknown
 
@@ -73,7 +75,8 @@ package enum Refusal: Sendable, Hashable {
   /// Whether it means only that this instance does not do it, and another one may.
   package var othersMayAccept: Bool {
     switch self {
-    case .draining, .forwardedTooLate, .leaseLost, .noRoom, .ownedElsewhere, .storeFailed, .storeFull, .storeMisplaced,
+    case .draining, .forwardedTooLate, .keyMissing, .leaseLost, .noRoom, .ownedElsewhere, .storeFailed, .storeFull,
+      .storeMisplaced,
       .storeUnreachable:
       true
     case .backlogFull, .callEnded, .callEndedAgain, .callInMemory, .callNotEnded, .callNotFound, .callNotUnfinished,

@@ -44,7 +44,7 @@ extension PostgresStore: DocumentStore {
       guard rows.count == 1, !rows.text(0, 0).hasPrefix(SealedForm.textPrefix) else { continue }
       try setSetting(name, to: rows.text(0, 0))
     }
-    for kind in StoredDocument.Kind.allCases where kind.isSecret && vault.seals(kind) {
+    for kind in StoredDocument.Kind.allCases where kind.isSecret && !kind.isNeverPlain && vault.seals(kind) {
       for document in StoredDocument.all(kind, stored: try side.run([StoredDocument.findAll(kind)])[0])
       where document.content.first != SealedForm.marker {
         // If another instance has changed it meanwhile, that one has sealed it.
@@ -215,9 +215,9 @@ extension StoredDocument {
     return find
   }
 
-  /// The documents of a kind in the rows of that statement.
+  /// The documents of a kind in the rows of that statement. One that cannot be read is empty.
   static func all(_ kind: Kind, in rows: PostgresRows) throws(StoreError) -> [StoredDocument] {
-    try all(kind, stored: rows).map { document throws(StoreError) in try rows.vault.opened(document) }
+    try rows.vault.opened(all: all(kind, stored: rows))
   }
 
   /// The same as they are stored.

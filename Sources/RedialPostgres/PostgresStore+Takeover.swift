@@ -22,7 +22,10 @@ extension PostgresStore {
       session: session.id, gained: standing.shards, at: now, largest: payloads.streamBodiesAbove)
     let rows = try side.run([hold, release, turns] + reading)
     let found = try Takeover(Array(rows.dropFirst(3)), place: side.settings.place)
-    guard !found.damaged.isEmpty else { return found.state }
+    guard !found.damaged.isEmpty else {
+      for (key, error) in found.damagedTargets { notices.post(.targetDamaged(key, error)) }
+      return found.state
+    }
     try setAside(found.damaged, session, at: now)
     // The state counts only the calls that are unfinished after it.
     return try recover(at: now)

@@ -58,6 +58,7 @@ package final class PostgresStore: CallStore, Sendable {
     let keys = try StoredDataKeys.all(side)
     let rewrapped = try vault.load(keys)
     StoredDataKeys.prepare(settings)
+    vault.watch { notices.post(.keyMissing($0)) }
     try StoredDataKeys.rewrap(rewrapped, in: keys, side)
     var standing = PostgresLane.Standing()
     if !isShared { standing = try Self.takeAll(side, at: clock?()) }

@@ -8,7 +8,16 @@ internal import RedialStore
 struct RekeyBatch {
   private var requests: [(id: Int64, old: [UInt8], new: StoredRequest, hasBody: Bool)] = []
   private var past: [(id: Int64, old: [UInt8], new: [UInt8])] = []
-  private var attempts: [(call: Int64, old: StoredAttempt, new: StoredAttempt)] = []
+  private var attempts: [Attempt] = []
+
+  /// An attempt that is sealed again.
+  private struct Attempt {
+    let call: Int64
+    let new: StoredAttempt
+    /// What its row had, by which a change by somebody else is found: NULL and empty bytes are two things there, and one in
+    /// an attempt that was read.
+    let old: (flags: Int64?, head: [UInt8]?, message: String?)
+  }
 
   /// Reads calls, and seals what is not by the newest key. What does not open stays as it is.
   init(_ ids: [Int64], _ side: SideConnection) throws(StoreError) {
@@ -38,7 +47,7 @@ struct RekeyBatch {
     }
     for row in 0..<attempts.count {
       let call = attempts.integer(row, 0)
-      let old = StoredAttempt(
+      let stored = StoredAttempt(
         number: attempts.integer(row, 1), startedAt: 0, duration: 0, outcome: 0, status: nil,
         failure: attempts.isNull(row, 5)
           ? nil : AttemptFailure(code: attempts.text(row, 5), message: attempts.text(row, 6)),
@@ -49,9 +58,13 @@ struct RekeyBatch {
             inflatedSize: attempts.integerIfPresent(row, 7))
         })
       guard let namespace = namespaces[call],
-        let new = try? old.resealed(of: CallID(rawValue: call), in: namespace, vault)
+        let new = try? stored.resealed(of: CallID(rawValue: call), in: namespace, vault)
       else { continue }
-      self.attempts.append((call, old, new))
+      let old = (
+        flags: attempts.integerIfPresent(row, 2), head: attempts.isNull(row, 3) ? nil : attempts.bytes(row, 3),
+        message: attempts.isNull(row, 6) ? nil : attempts.text(row, 6)
+      )
+      self.attempts.append(Attempt(call: call, new: new, old: old))
     }
   }
 
@@ -93,10 +106,10 @@ struct RekeyBatch {
     if !attempts.isEmpty {
       var set = PostgresStatement(Self.setAttempts)
       set.add(attempts.map(\.call))
-      set.add(attempts.map(\.old.number))
-      set.add(attempts.map(\.old.response?.flags))
-      set.add(byteStrings: attempts.map(\.old.response?.head))
-      set.add(texts: attempts.map(\.old.failure?.message))
+      set.add(attempts.map(\.new.number))
+      set.add(attempts.map(\.old.flags))
+      set.add(byteStrings: attempts.map(\.old.head))
+      set.add(texts: attempts.map(\.old.message))
       set.add(attempts.map(\.new.response?.flags))
       set.add(byteStrings: attempts.map(\.new.response?.head))
       set.add(byteStrings: attempts.map(\.new.response?.body))

@@ -121,6 +121,8 @@ enum StoredDataKeys {
       // Not in one transaction: the key may be another's, which was written after this one began.
       _ = try side.run([key.statement(insert), ServiceStatements.raise([.dataKey])])
       try vault.load(try all(side))
+      // Throws if it is another's, which cannot be unwrapped here.
+      _ = try vault.newKey(of: name)
     }
   }
 }

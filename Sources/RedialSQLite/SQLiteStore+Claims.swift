@@ -24,7 +24,8 @@ extension SQLiteStore {
       let unfinished = try namespaces.unfinished()
       return RecoveredState(
         running: running, nextDue: try search.nextDue(of: nil), queued: try search.queueLengths(),
-        targets: try targets.records(at: now), unfinished: unfinished.reduce(0) { $0 + $1.unfinished },
+        targets: try targets.records(at: now) { notices.post(.targetDamaged($0, $1)) },
+        unfinished: unfinished.reduce(0) { $0 + $1.unfinished },
         namespaces: unfinished,
         lastID: try search.lastID())
     }

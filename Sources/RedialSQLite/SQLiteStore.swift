@@ -82,6 +82,9 @@ package final class SQLiteStore: CallStore {
     let documents = try DocumentTable(on: connection)
     // The log and all tables may have sealed values.
     let old = try vault.load(documents.all(.dataKey))
+    if let key = vault.missingKeys.first, try documents.hasSealedPayloads() {
+      throw Vault.missing(key, "Calls in \(file.path) are encrypted.")
+    }
     vault.read { [path = file.path] () throws(StoreError) in try StoredDataKeys.read(path) }
     counts = try CallCounts(on: connection, isShared: isShared)
     targets = try TargetTable(on: connection, documents)
@@ -135,10 +138,14 @@ package final class SQLiteStore: CallStore {
     try transaction { () throws(StoreError) in try service.set(name, to: value) }
   }
 
-  /// Stores a value of the service under a name, unless there is one; the value that is stored then.
+  /// Stores a value of the service under a name, unless there is one that can be read; the value that is stored then.
   package func keepSetting(_ name: String, orElse value: String) throws(StoreError) -> String {
     try transaction { () throws(StoreError) in
-      if let kept = try service.setting(name) { return kept }
+      do throws(StoreError) {
+        if let kept = try service.setting(name) { return kept }
+      } catch {
+        guard error.kind == .corrupt else { throw error }
+      }
       try service.set(name, to: value)
       return value
     }

@@ -25,14 +25,20 @@ extension Service {
   /// Lists the keys, as the API does.
   package static func listKeys(_ settings: ServiceSettings) throws(StartError) -> [UInt8] {
     try withDocuments(settings) { (store, _) throws(StoreError) in
-      Answer.list(try KeyRing.stored(in: store), next: nil) { $0.show(on: &$1) }.body
+      let stored = try store.documents(.apiKey).read(as: APIKey.self)
+      return Answer.list(stored.records, next: nil) {
+        $0.show(on: &$1)
+      } more: {
+        Answer.write(unreadable: stored.damaged, to: &$0)
+      }.body
     }
   }
 
   /// Revokes a key; nil if no key has that id.
   package static func revokeKey(_ settings: ServiceSettings, _ id: String) throws(StartError) -> [UInt8]? {
     try withDocuments(settings) { (store, now) throws(StoreError) in
-      guard var key = try KeyRing.stored(in: store).first(where: { $0.id == id }) else { return nil }
+      let stored = try store.documents(.apiKey).read(as: APIKey.self).records
+      guard var key = stored.first(where: { $0.id == id }) else { return nil }
       if key.revokedAt == nil {
         key.revokedAt = now
         try store.commit([.put(key.document), record(.keyRevoked, of: key, at: now)])

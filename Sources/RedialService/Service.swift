@@ -79,16 +79,35 @@ package final class Service: Sendable {
     dataPath = opened.place
     let (store, keys) = (opened.store, opened.keys)
     let storedPolicies = StoredPolicies(limit: settings.maxPolicies, maxVersions: settings.maxPolicyVersions)
-    do throws(Problem) {
-      try storedPolicies.fill(from: opened.policies)
-    } catch {
-      store.close()
-      throw StartError(message: "A stored policy cannot be read: \(error.detail) Restore the store from a backup.")
+    storedPolicies.fill(from: opened.policies)
+    let damaged = DamagedDocuments(log)
+    if !vault.missingKeys.isEmpty {
+      log.write(
+        .error, "keyMissing",
+        [
+          ("keys", vault.missingKeys.joined(separator: ",")),
+          (
+            "meaning",
+            "the secrets that they encrypt cannot be read: calls that need one wait. Put the key file back, or "
+              + "set the secrets again; redial doctor names them"
+          ),
+        ])
     }
+    if let damage = opened.secretDamage {
+      log.write(
+        .error, "webhookSecretMade",
+        [
+          ("error", damage.message),
+          ("meaning", "callbacks are signed by a new secret: give it to who verifies them (redial webhook-secret)"),
+        ])
+    }
+    try StartError.of { () throws(StoreError) in try damaged.look(for: DamagedDocuments.kinds, in: store) }
     let sharing = try opened.shared.map { shared throws(StartError) in
-      SharedParts(store: shared, trust: try PeerTrust.kept(in: store), keys: keys, policies: storedPolicies)
+      SharedParts(
+        store: shared, trust: try PeerTrust.kept(in: store), keys: keys, policies: storedPolicies, damaged: damaged)
     }
-    let dataKeys = NamespaceKeys(vault, log) { [shared = opened.shared] namespace throws(StoreError) in
+    let dataKeys = NamespaceKeys(vault, isShared: opened.shared != nil, log) {
+      [shared = opened.shared] namespace throws(StoreError) in
       if let shared { try shared.prepareKey(of: namespace.name) } else { try vault.prepare(namespace.name) }
     }
     do throws(TransportStartError) {

@@ -2,19 +2,21 @@ internal import RedialJSON
 package import RedialModel
 
 extension CallReader {
-  /// All stored versions of all policies, by name, the newest last; one without a text is a removal.
-  ///
-  /// - Throws: `corrupt` if one cannot be read.
+  /// All stored versions of all policies, by name, the newest last; one without a text is a removal, and one that cannot be
+  /// read has a text that is none.
   package func policies() throws(StoreError) -> [StoredPolicy] {
-    try documents(.policy) { content throws(JSONError) in try StoredPolicy(content) }
+    try documents(.policy)
+      .compactMap { document in
+        document.content.withUnsafeBufferPointer { try? StoredPolicy($0) } ?? StoredPolicy(unreadable: document.id)
+      }
       .sorted { ($0.key, $0.version) < ($1.key, $1.version) }
   }
 
-  /// All stored bulk operations, the oldest first.
-  ///
-  /// - Throws: `corrupt` if one cannot be read.
+  /// All stored bulk operations, the oldest first. One that cannot be read hides no other.
   package func operations() throws(StoreError) -> [BulkOperation] {
-    try documents(.operation) { content throws(JSONError) in try BulkOperation(content) }.sorted { $0.id < $1.id }
+    try documents(.operation)
+      .compactMap { document in document.content.withUnsafeBufferPointer { try? BulkOperation($0) } }
+      .sorted { $0.id < $1.id }
   }
 
   /// What targets hide of their calls by their own settings. One that cannot be read hides everything.
@@ -27,22 +29,17 @@ extension CallReader {
   package func readable<Record: StoredRecord>(
     _ kind: StoredDocument.Kind, as type: Record.Type
   ) throws(StoreError) -> [Record] {
-    try documents(kind).compactMap { Record(document: $0.content) }
+    try documents(kind).read(as: type).records
   }
+}
 
-  private func documents<Value>(
-    _ kind: StoredDocument.Kind, _ read: (UnsafeBufferPointer<UInt8>) throws(JSONError) -> Value
-  ) throws(StoreError) -> [Value] {
-    try documents(kind).map { document throws(StoreError) in
-      do throws(JSONError) {
-        return try document.content.withUnsafeBufferPointer(read)
-      } catch {
-        throw StoreError(
-          kind: .corrupt,
-          message:
-            "The \(kind.rawValue) \(document.id) in the store cannot be read: "
-            + "\(document.content.withUnsafeBufferPointer { error.clause(in: $0) }). Restore the store from a backup.")
-      }
+extension [StoredDocument] {
+  /// The records in documents, and the ids of those that cannot be read.
+  package func read<Record: StoredRecord>(as type: Record.Type) -> (records: [Record], damaged: [String]) {
+    var (records, damaged) = ([Record](), [String]())
+    for document in self {
+      if let record = Record(document: document.content) { records.append(record) } else { damaged.append(document.id) }
     }
+    return (records, damaged)
   }
 }

@@ -5,6 +5,8 @@ internal import Synchronization
 package enum StoreNotice: Sendable {
   /// A stored call could not be read and was therefore set to `failed`, which is on disk.
   case damaged(CallID, StoreError)
+  /// What is stored of a target cannot be read, so the target is paused.
+  case targetDamaged(TargetKey, StoreError)
   /// Such calls of one claim, which were counted as unfinished until now, with their namespaces.
   case setAside([(id: CallID, namespace: Namespace)])
   /// The log could not be moved into the file for the first time; or, with nil, all of it has been moved and the file is
@@ -17,6 +19,8 @@ package enum StoreNotice: Sendable {
   case clockSetBack(by: Duration, calls: Int)
   /// One of the store's files is no longer in its place, and every transaction fails; or, with nil, all are again.
   case misplaced(StoreError?)
+  /// Other instances have encrypted values by a key that this one does not have; or, with nil, it can read all again.
+  case keyMissing(StoreError?)
 }
 
 /// The notices of a store, on their way to a receiver. Notices that arrive before there is one are kept for it.

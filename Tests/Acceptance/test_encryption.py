@@ -312,3 +312,82 @@ def test_the_keys_of_a_namespace_are_erased_beside_instances(redial, instances, 
         assert all(code == 0 or "Another command" in error for code, error in ends), ends
         assert run("rekey", "--store", store, env=env).returncode == 0
         assert run("rekey", "--erase-namespace", "nobody", "--store", store, env=env).returncode == 1
+
+
+def lines(folder, name, *keys):
+    """A key file with these lines."""
+    path = folder / name
+    path.write_text("".join(key + "\n" for key in keys))
+    path.chmod(0o600)
+    return {"REDIAL_ENCRYPTION_KEY_FILE": str(path)}
+
+
+def tenant(service, name):
+    """The credentials of a namespace."""
+    made = service("POST", "/v1/keys", {"name": name, "scopes": ["submit", "read", "operate"], "namespace": name})
+    assert made.status == 201, made.body
+    return {"authorization": f"Bearer {made.json['key']}"}
+
+
+def ends(service, url, count, headers):
+    """Submits calls to several targets; returns whether each was accepted and has succeeded."""
+    answers = [service("POST", "/v1/calls", {"url": url, "target": f"t{number}"}, headers) for number in range(count)]
+
+    def ended(answer):
+        call = service("GET", f"/v1/calls/{answer.json['id']}", None, headers)
+        return call.status == 200 and call.json["state"] == "succeeded"
+    return [answer.status == 202 and bool(wait_until(lambda: ended(answer), "it ends")) for answer in answers]
+
+
+def test_a_new_key_file_is_read_by_all_before_one_writes_by_it(instances, receiver, tmp_path):
+    url, (old, new) = receiver().url, (base64.b64encode(os.urandom(32)).decode() for _ in range(2))
+    files = [lines(tmp_path, f"{number}.key", old) for number in range(2)]
+    cluster, services = instances(2, each=lambda number: {"env": files[number]})
+    admin = services[0]("POST", "/v1/keys", {"name": "admin", "scopes": ["admin"]}).json
+    for service in services:
+        service.credentials = {"authorization": f"Bearer {admin['key']}"}
+    for step, content in enumerate([(old, new), (new, old), (new,)]):
+        for number, service in enumerate(services):
+            lines(tmp_path, f"{number}.key", *content)
+            assert service.terminate() == 0
+            service.start()
+            # Each makes a data key of its own, and the other one serves it.
+            headers = tenant(service, f"space{step}{number}")
+            assert all(ends(service, url, 1, headers))
+            for asked in services:
+                wait_until(lambda: asked("GET", "/v1/calls", None, headers).status == 200, "the key is known there")
+                assert all(ends(asked, url, 2, headers)) and all(ends(asked, url, 2, None))
+                assert asked("GET", "/readyz").status == 200, (step, number)
+    assert not any("keyMissing" in service.log.read_text() for service in services)
+
+
+def test_an_instance_that_lacks_a_key_leaves_its_calls_to_the_others(instances, receiver, tmp_path):
+    url, (old, new) = receiver().url, (base64.b64encode(os.urandom(32)).decode() for _ in range(2))
+    cluster, (first,) = instances(1, env=lines(tmp_path, "old.key", old))
+    admin = first("POST", "/v1/keys", {"name": "admin", "scopes": ["admin"]}).json
+    first.credentials = {"authorization": f"Bearer {admin['key']}"}
+    waiting = [first.submit(url=url, target=f"w{number}", delay="1h") for number in range(20)]
+    _, (second,) = instances(1, on=cluster, env=lines(tmp_path, "both.key", new, old))
+    second.credentials = first.credentials
+    assert first("GET", "/readyz").status == 200
+    headers = tenant(second, "acme")
+    assert all(ends(second, url, 1, headers))
+    first.says("keyMissing")
+    ready = wait_until(lambda: (answer := first("GET", "/readyz")).status == 503 and answer, "it is not ready")
+    assert "key" in ready.body.decode() and second("GET", "/readyz").status == 200
+    wait_until(
+        lambda: cluster.query("SELECT count(*) FROM redial.leases GROUP BY owner", "redial") == [["64"]],
+        "the other one has all shards")
+    # It shows what it can read, and takes nothing; the other one serves all.
+    assert first.get(waiting[0])["state"] == "scheduled"
+    refused = first("POST", "/v1/calls", {"url": url})
+    assert (refused.status, refused.json["code"]) == (503, "storageUnavailable"), refused.body
+    assert all(ends(second, url, 40, None)) and all(ends(second, url, 20, headers))
+    for call in waiting:
+        assert second("POST", f"/v1/calls/{call}/retry").status == 200
+        assert second.ended(call)["state"] == "succeeded"
+    assert first.terminate() == 0
+    first.env = first.env | lines(tmp_path, "both.key", new, old)
+    first.start()
+    wait_until(lambda: first("GET", "/readyz").status == 200, "it is ready")
+    assert all(ends(first, url, 2, headers))

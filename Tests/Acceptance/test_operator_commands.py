@@ -250,4 +250,4 @@ def test_long_work_on_a_store_shows_how_far_it_is(redial, receiver, tmp_path, co
     assert code == 0 and re.search(pattern, shown), shown
     told = r"moved \d+ [^\r]*\r\n.*are equal\." if command == "migrate" else r"(wrote|imported) \d+ [^\r\n]*"
     # A backup says, too, that it needs the key beside the store.
-    assert re.search(rf"\r\x1b\[K{told}\r\n(keep a copy of [^\r\n]*\r\n)?$", shown, re.S), shown
+    assert re.search(rf"\r\x1b\[K{told}\r\n(left out the key file [^\r\n]*\r\n)?$", shown, re.S), shown

@@ -365,6 +365,30 @@ struct LeaseTests: LeaseScene {
 
   // MARK: Giving back
 
+  @Test("who lacks a key of the others gives all back when no attempt is in flight, and joins again when it has it")
+  func lacksKey() throws {
+    var probe = member()
+    let running = probe.submit()
+    probe.hear(.keyMissing(true))
+    let first = try #require(probe.leaseAsks.last?.request)
+    #expect(first.giveBack == everythingElse && !first.takesShards)
+    #expect(probe.isReady() == false && probe.refusalOfSubmission()?.code == .storageUnavailable)
+    probe.grant(share: 32)
+    probe.end(running, status: 200)
+    #expect(probe.state(running) == .succeeded)
+    #expect(probe.leaseAsks.last?.request.giveBack == shard())
+    probe.grant(share: 32)
+    probe.advance(.seconds(1))
+    #expect(probe.actions.contains { if case .resign = $0 { true } else { false } })
+    #expect(probe.leaseAsks.isEmpty && probe.isReady() == false)
+    probe.advance(.seconds(30))
+    #expect(probe.leaseAsks.isEmpty)
+    probe.hear(.keyMissing(false))
+    #expect(try #require(probe.leaseAsks.last).session == nil)
+    probe.grant(.all)
+    #expect(probe.isReady() == true)
+  }
+
   @Test("who drains gives its shards back, takes none, and has drained when the store has all of them")
   func drains() throws {
     var probe = member()

@@ -64,7 +64,7 @@ struct NamedPolicyTests {
   func displaced() throws {
     let policies = NamedPolicies()
     let versions = (1...4).map { Self.policy($0, attempts: $0) }
-    try policies.replace(with: versions)
+    policies.replace(with: versions)
     #expect(policies.displaced(by: Self.policy(5, attempts: 1), keeping: 2) == Array(versions.prefix(3)))
     #expect(policies.displaced(by: Self.policy(5, attempts: 1), keeping: 9).isEmpty)
     let removal = StoredPolicy(name: "fast", version: 5, createdAt: .epoch, json: [])

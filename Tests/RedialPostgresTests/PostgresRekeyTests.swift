@@ -89,6 +89,30 @@ struct PostgresRekeyTests {
     #expect(try database.number("SELECT count(*) FROM requests WHERE spec = '\\x00' AND body IS NULL") == 1)
   }
 
+  @Test("rows of every form are sealed again, and read as before", arguments: [false, true])
+  func everyForm(isSealedBefore: Bool) throws {
+    let sealed = settings
+    var isSealed = isSealedBefore
+    /// Each opened store has a vault of its own.
+    func current() -> PostgresSettings {
+      var settings = database.settings
+      if isSealed { settings.vault = TestKey.vault() }
+      return settings
+    }
+    let conformance = StoreConformance(
+      openStore: { AwaitedStore(try PostgresStore(current(), sharing: .alone)) },
+      openReader: { _ in try PostgresReader(current(), connections: 1) })
+    try conformance.rekey { id in
+      _ = try database.rows(
+        "UPDATE requests SET spec = set_byte(spec, octet_length(spec) - 1, 0) WHERE id = \(id.rawValue) RETURNING 1")
+    } rekey: {
+      var settings = sealed
+      settings.vault = TestKey.vault()
+      isSealed = true
+      try PostgresRekey.run(settings) { _ in }
+    }
+  }
+
   @Test("two commands do not change keys at once")
   func exclusive() throws {
     let lock = try IdleDatabase(settings)

@@ -95,7 +95,7 @@ struct ForwardedCodingTests {
     let target = TargetKey("http://a.example")
     let passing: [Refusal] = [
       .draining, .forwardedTooLate, .leaseLost, .ownedElsewhere(target), .noRoom, .storeFull, .storeFailed,
-      .storeMisplaced, .storeUnreachable,
+      .storeMisplaced, .storeUnreachable, .keyMissing,
     ]
     for refusal in passing {
       guard case .passedBack = ForwardedReply(.refused(refusal)) else {

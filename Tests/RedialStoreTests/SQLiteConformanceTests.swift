@@ -1,7 +1,9 @@
-import RedialSQLite
+import RedialModel
 import RedialStore
 import StoreConformance
 import Testing
+
+@testable import RedialSQLite
 
 @Suite("SQLite fulfils the conformance suite of stores")
 struct SQLiteConformanceTests {
@@ -37,6 +39,24 @@ struct SQLiteConformanceTests {
     let store = try SQLiteStore(path: path)
     defer { store.close() }
     try StoreConformance.oldDocuments(store, try SQLiteReader(path: path, connections: 1, beside: store))
+  }
+
+  @Test("rows of every form are sealed again, and read as before", arguments: [false, true])
+  func rekey(isSealedBefore: Bool) throws {
+    let path = folder.file("rekey.db")
+    var isSealed = isSealedBefore
+    let conformance = StoreConformance(
+      openStore: { try SQLiteStore(path: path, vault: isSealed ? TestKey.vault() : .none) },
+      openReader: { try SQLiteReader(path: path, connections: 1, beside: $0 as? SQLiteStore) })
+    try conformance.rekey { id in
+      let store = try SQLiteStore(path: path, vault: isSealed ? TestKey.vault() : .none)
+      defer { store.close() }
+      try store.file.connection.execute(
+        "damage", "UPDATE requests SET spec = CAST(substr(spec, 2) AS BLOB) WHERE id = \(id.rawValue)")
+    } rekey: {
+      isSealed = true
+      try SQLiteRekey.run(path, TestKey.vault()) { _ in }
+    }
   }
 
   @Test("in a store that is too large the calls that ended first are removed early, but not at once")

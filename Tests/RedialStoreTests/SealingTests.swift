@@ -392,8 +392,11 @@ struct SealingTests {
     try store.setSetting("webhookSecret", to: "whsec_known")
     func change(_ sql: String) throws { try store.file.connection.execute("change", sql) }
     try change("UPDATE documents SET content = (SELECT content FROM documents WHERE id = 'b') WHERE id = 'a'")
-    let moved = #expect(throws: StoreError.self) { try store.documents(.alert) }
+    let moved = #expect(throws: StoreError.self) { try store.document(.alert, id: "a") }
     #expect(moved?.message.contains("The alert a in the store") == true)
+    // It hides no other.
+    try store.commit([.put(StoredDocument(.alert, id: "c", Self.content))])
+    #expect(try store.documents(.alert).map(\.content) == [[], [], Self.content])
     try change(
       "UPDATE settings SET value = substr(value, 1, 30) || 'AAAA' || substr(value, 35) WHERE name = 'webhookSecret'")
     #expect(throws: StoreError.self) { try store.setting("webhookSecret") }

@@ -31,6 +31,7 @@ extension EngineEvent {
     case .storeInDoubt(let message): message.map { "store in doubt: \($0)" } ?? "store known"
     case .room(let isShort): isShort ? "short of room" : "room"
     case .storeMisplaced(let isMisplaced): isMisplaced ? "store misplaced" : "store in place"
+    case .keyMissing(let isMissing): isMissing ? "key missing" : "key found"
     case .privacies(let all): "privacies of \(all.keys.sorted())"
     case .subscriptions(let all): "subscriptions \(all.map(\.id))"
     case .announce(let announcement): "announce \(announcement.type)"
@@ -121,6 +122,7 @@ extension Action {
     case .tellOwners(let shards): "tells the owners of \(shards.size) shards"
     case .tookOver(let shards, let state): "took \(shards.size) shards over, \(state.running.count) running"
     case .drained: "drained"
+    case .resign: "resigns"
     }
   }
 }

@@ -333,7 +333,8 @@ final class World {
           invariants.abortedInVain(id, decidedOn: instance.engine.calls[id]?.record.progress.attempts ?? 0)
         }
       case .notice(.leaseLost): invariants.forgetRefused(instance.number)
-      case .notice, .event, .tookOver: break
+      // Each instance has all keys.
+      case .notice, .event, .tookOver, .resign: break
       case .forward(let descriptor, let reply): forward(descriptor, reply, by: instance)
       case .tellOwners(let shards): tellOwners(of: shards)
       case .drained:

@@ -161,6 +161,9 @@ struct LeaseTable: Sendable {
 
   // MARK: Giving back
 
+  /// Whether the store has all shards back.
+  var hasGivenAllBack: Bool { held.isEmpty && outgoing.isEmpty && returning.isEmpty }
+
   /// How many shards it has beyond a share, without those that are yielding.
   func surplus(over share: Int) -> Int { held.size - yielding.shards.size - share }
 

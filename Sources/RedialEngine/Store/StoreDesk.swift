@@ -12,6 +12,8 @@ struct StoreDesk: Sendable {
   private(set) var isShortOfRoom = false
   /// Whether the store's files are not where they were.
   private(set) var isMisplaced = false
+  /// Whether there are calls that this engine cannot read, so that others have to run what it has.
+  var lacksKey = false
   /// Whether the store was lost, and the outcomes of requests are unknown. New calls are then refused: they would
   /// have to wait for the store.
   private(set) var isInDoubt = false
@@ -57,6 +59,7 @@ struct StoreDesk: Sendable {
     if let trouble { return trouble.refusal }
     if isShortOfRoom { return .noRoom }
     if isMisplaced { return .storeMisplaced }
+    if lacksKey { return .keyMissing }
     return leases.canWork ? nil : .leaseLost
   }
 

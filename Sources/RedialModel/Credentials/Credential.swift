@@ -45,7 +45,16 @@ public struct Credential: StoredRecord, Hashable {
   public var document: StoredDocument { StoredDocument(.credential, id: documentID, bytes) }
 
   /// The id of its document: with its namespace, so that two may have credentials of one name.
-  public var documentID: String { "\(namespace.name)/\(name)" }
+  public var documentID: String { Self.documentID(of: key) }
+
+  /// The id of a credential's document.
+  public static func documentID(of name: CredentialName) -> String { "\(name.namespace.name)/\(name.bare)" }
+
+  /// The name in a ``documentID``.
+  static func name(of id: String) -> CredentialName? {
+    guard let end = id.firstIndex(of: "/"), let namespace = Namespace(String(id[..<end])) else { return nil }
+    return CredentialName(String(id[id.index(after: end)...]), in: namespace)
+  }
 
   /// Writes it into an open object as people see it, without its secrets.
   public func writeMembers(to writer: inout JSONWriter) {

@@ -5,20 +5,37 @@ internal import Synchronization
 /// It follows the store: code that changes a credential there updates it once the change is on disk.
 public final class NamedCredentials: Sendable {
   private let book = Mutex<[CredentialName: Credential]>([:])
+  /// Those that cannot be read. Calls that name them wait.
+  private let unreadable = Mutex<Set<CredentialName>>([])
 
   /// No credentials.
   public init() {}
 
   /// Takes all stored credentials in place of what it has.
-  public func replace(with stored: [Credential]) {
+  ///
+  /// - Parameter damaged: The ids of the documents that cannot be read.
+  public func replace(with stored: [Credential], damaged: [String] = []) {
+    unreadable.withLock { $0 = Set(damaged.compactMap(Credential.name(of:))) }
     let known = Dictionary(stored.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
     book.withLock { $0 = known }
   }
 
   public subscript(name: CredentialName) -> Credential? { book.withLock { $0[name] } }
 
-  public func set(_ credential: Credential) { book.withLock { $0[credential.key] = credential } }
-  public func remove(_ name: CredentialName) { book.withLock { $0[name] = nil } }
+  public func set(_ credential: Credential) {
+    book.withLock { $0[credential.key] = credential }
+    unreadable.withLock { _ = $0.remove(credential.key) }
+  }
+
+  public func remove(_ name: CredentialName) {
+    book.withLock { $0[name] = nil }
+    unreadable.withLock { _ = $0.remove(name) }
+  }
+
+  /// The names of a namespace's credentials that cannot be read.
+  public func damaged(in namespace: Namespace) -> [String] {
+    unreadable.withLock { $0 }.filter { $0.namespace == namespace }.map(\.bare).sorted()
+  }
 
   /// The credentials of a namespace, by name.
   public func all(in namespace: Namespace) -> [Credential] {
@@ -32,6 +49,11 @@ public final class NamedCredentials: Sendable {
   ///   - origin: Where the call goes; nil if that is not known.
   public func fault(in name: CredentialName, signs: Bool, origin: String?) -> String? {
     guard let credential = self[name] else {
+      if unreadable.withLock({ $0.contains(name) }) {
+        return
+          "names the credential \"\(name.bare)\", which cannot be read in the store; PUT /v1/credentials/\(name.bare) "
+          + "makes it anew"
+      }
       return "names the credential \"\(name.bare)\", which does not exist; PUT /v1/credentials/\(name.bare) makes it"
     }
     guard credential.content.type.signs == signs else {

@@ -15,6 +15,8 @@ public final class NamedPolicies: Sendable {
     var policies: [PolicyName: [Version]] = [:]
     /// The version that removed the policy.
     var removed: [PolicyName: StoredPolicy] = [:]
+    /// Those of which the latest version cannot be read. No call gets an earlier one in its place.
+    var damaged: Set<PolicyName> = []
   }
 
   private let book = Mutex(Book())
@@ -61,10 +63,20 @@ public final class NamedPolicies: Sendable {
   /// Takes all stored versions in place of what it has: also those that a lower limit keeps no more, so that the next one
   /// displaces them in the store too.
   ///
-  /// - Throws: The problem of the first that is not valid; nothing is changed then.
-  public func replace(with stored: [StoredPolicy]) throws(Problem) {
+  /// A version that is not valid counts as one that removed the policy.
+  public func replace(with stored: [StoredPolicy]) {
     let fresh = NamedPolicies()
-    for policy in stored { try fresh.add(policy, keeping: .max) }
+    for policy in stored {
+      do throws(Problem) {
+        try fresh.add(policy, keeping: .max)
+      } catch {
+        fresh.book.withLock { book in
+          book.policies[policy.key] = nil
+          book.removed[policy.key] = policy
+          book.damaged.insert(policy.key)
+        }
+      }
+    }
     let all = fresh.book.withLock { $0 }
     book.withLock { $0 = all }
   }
@@ -77,6 +89,7 @@ public final class NamedPolicies: Sendable {
     let key = stored.key
     guard !stored.isRemoval else {
       return book.withLock { book in
+        book.damaged.remove(key)
         book.policies[key] = nil
         book.removed[key] = stored
       }
@@ -86,7 +99,13 @@ public final class NamedPolicies: Sendable {
     book.withLock { book in
       book.policies[key] = (book.policies[key, default: []] + [version]).suffix(limit)
       book.removed[key] = nil
+      book.damaged.remove(key)
     }
+  }
+
+  /// The names of a namespace's policies that cannot be read.
+  public func damaged(in namespace: Namespace) -> [String] {
+    book.withLock { $0.damaged }.filter { $0.namespace == namespace }.map(\.bare).sorted()
   }
 
   /// Forgets the name of a policy that was removed.

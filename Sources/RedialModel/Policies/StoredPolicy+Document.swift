@@ -30,6 +30,15 @@ extension StoredPolicy {
     return StoredDocument(.policy, id: documentID, fields.bytes)
   }
 
+  /// A version whose document cannot be read: it keeps its number, and nobody gets an earlier one in its place.
+  ///
+  /// - Parameter id: Its ``documentID``.
+  public init?(unreadable id: String) {
+    guard let end = id.lastIndex(of: "@"), let version = Int(id[id.index(after: end)...]) else { return nil }
+    let name = PolicyName(qualified: String(id[..<end]))
+    self.init(name: name.bare, version: version, createdAt: .epoch, json: Array("unreadable".utf8), in: name.namespace)
+  }
+
   /// Reads ``document``.
   public init(_ content: UnsafeBufferPointer<UInt8>) throws(JSONError) {
     let fields = try Fields(content)

@@ -35,6 +35,13 @@ public struct TargetRecord: Sendable, Hashable {
     self.outage = outage
   }
 
+  /// In place of one that cannot be read: it may have been paused, or have had limits, or may have hidden what calls contain.
+  public static var unreadable: TargetRecord {
+    var controls = TargetControls(isPaused: true)
+    controls.overrides.isSensitive = true
+    return TargetRecord(controls: controls)
+  }
+
   /// What still matters: a pace that is old, and a time that is over, do not.
   public func current(at now: Timestamp) -> TargetRecord {
     var record = self

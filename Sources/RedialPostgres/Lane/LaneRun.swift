@@ -304,6 +304,7 @@ struct LaneRun {
     lane.standing.withLock { $0 = standing }
     sessionEnd = "This instance has no lease."
     end(.made(.leased(result.grant)))
+    for (key, error) in result.damagedTargets { lane.needs.notices.post(.targetDamaged(key, error)) }
     guard !result.damaged.isEmpty else { return }
     do throws(PostgresFailure) {
       try setAside(result.damaged, on: connection)

@@ -24,6 +24,7 @@ struct LeaseExchange {
   struct Result {
     var grant: LeaseGrant
     var damaged: [DamagedCall]
+    var damagedTargets: [(TargetKey, StoreError)]
     /// Whether calls may be due that nobody has looked for: of shards that it has gained, or that have got their turn.
     var hasNews: Bool
   }
@@ -118,7 +119,8 @@ struct LeaseExchange {
       let grant = LeaseGrant(
         session: session, shards: owners.own, gained: gained, share: division.share, state: found.state,
         elsewhere: found.elsewhere)
-      return Result(grant: grant, damaged: found.damaged, hasNews: hasNews)
+      return Result(
+        grant: grant, damaged: found.damaged, damagedTargets: found.damagedTargets, hasNews: hasNews)
     } catch {
       throw .refused(error)
     }

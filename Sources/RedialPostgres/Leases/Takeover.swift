@@ -44,6 +44,8 @@ struct Takeover {
   private(set) var elsewhere: [(namespace: Namespace, unfinished: Int)] = []
   /// Running calls that cannot be read.
   private(set) var damaged: [DamagedCall] = []
+  /// Targets whose records cannot be read.
+  private(set) var damagedTargets: [(TargetKey, StoreError)] = []
 
   /// Reads the rows of the statements.
   init(_ rows: [PostgresRows], place: String) throws(StoreError) {
@@ -67,7 +69,14 @@ struct Takeover {
       let read = targets.withBytes(row, 1) { bytes in
         Result { () throws(StoreError) in try TargetRecord(bytes, of: key, in: place, targets.vault) }
       }
-      let current = try read.get().current(at: Timestamp(microseconds: targets.integer(row, 2)))
+      let current: TargetRecord
+      do throws(StoreError) {
+        current = try read.get().current(at: Timestamp(microseconds: targets.integer(row, 2)))
+      } catch {
+        guard error.kind == .corrupt else { throw error }
+        current = .unreadable
+        damagedTargets.append((key, error))
+      }
       if current != TargetRecord() { state.targets.append((key, current)) }
     }
     let running = ClaimedCalls(rows[5], attempts: rows[6], retries: rows[7])

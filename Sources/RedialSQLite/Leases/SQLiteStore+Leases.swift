@@ -25,7 +25,9 @@ extension SQLiteStore {
       let state = RecoveredState(
         running: running, nextDue: try search.nextDue(of: own.id),
         queued: try search.queueLengths(in: gained),
-        targets: try targets.records(at: now).filter { gained.contains(target: $0.target) },
+        targets: try targets.records(at: now) { notices.post(.targetDamaged($0, $1)) }.filter {
+          gained.contains(target: $0.target)
+        },
         unfinished: unfinished.reduce(0) { $0 + $1.own }, namespaces: unfinished.map { ($0.namespace, $0.own) },
         lastID: try search.lastID())
       return LeaseGrant(

@@ -80,12 +80,19 @@ final class TargetTable {
 
   /// The records of targets, as far as they still matter.
   ///
-  /// - Throws: `corrupt` if a record cannot be read: without it the target might get too many requests.
-  func records(at now: Timestamp) throws(StoreError) -> [(target: TargetKey, record: TargetRecord)] {
-    try all().compactMap { key, record in
+  /// - Parameter damage: Gets the targets whose records cannot be read.
+  func records(
+    at now: Timestamp, damage: (TargetKey, StoreError) -> Void
+  ) throws(StoreError) -> [(target: TargetKey, record: TargetRecord)] {
+    var damaged: [(TargetKey, TargetRecord)] = []
+    let intact = try all { key, error in
+      damaged.append((key, .unreadable))
+      damage(key, error)
+    }
+    return intact.compactMap { key, record in
       let current = record.current(at: now)
       return current == TargetRecord() ? nil : (key, current)
-    }
+    } + damaged
   }
 
   /// Seals the records with secrets again, by the newest key.
@@ -100,14 +107,23 @@ final class TargetTable {
     }
   }
 
-  private func all() throws(StoreError) -> [(TargetKey, TargetRecord)] {
-    try selectRecords.rows { row throws(StoreError) in
+  private func all(
+    damage: (TargetKey, StoreError) -> Void = { _, _ in }
+  ) throws(StoreError) -> [(TargetKey, TargetRecord)] {
+    var intact: [(TargetKey, TargetRecord)] = []
+    try selectRecords.each { row throws(StoreError) in
       let key: TargetKey = row.key(0)
       let record = row.withBytes(1) { bytes in
         Result { () throws(StoreError) in try TargetRecord(bytes, of: key, in: connection.path, connection.vault) }
       }
-      return (key, try record.get())
+      switch record {
+      case .success(let record): intact.append((key, record))
+      case .failure(let error) where error.kind == .corrupt: damage(key, error)
+      case .failure(let error): throw error
+      }
+      return true
     }
+    return intact
   }
 
   /// The transaction's keys are committed.

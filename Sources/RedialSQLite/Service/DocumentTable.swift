@@ -43,26 +43,37 @@ struct DocumentTable {
       "remove old documents of the service", "DELETE FROM documents WHERE kind = ?1 AND id < ?2")
   }
 
-  /// All documents of a kind, by id.
+  /// All documents of a kind, by id. One that cannot be read is empty.
   func all(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument] {
-    select.bind(1, text: kind.rawValue)
-    return try select.rows { row throws(StoreError) in
-      try connection.vault.opened(StoredDocument(kind, id: row.text(0), row.bytes(1)))
-    }
+    try connection.vault.opened(all: stored(kind))
   }
 
   /// Those of a kind that can be opened.
   func readable(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument] {
-    select.bind(1, text: kind.rawValue)
-    return try select.rows { row throws(StoreError) in StoredDocument(kind, id: row.text(0), row.bytes(1)) }
-      .compactMap { try? connection.vault.opened($0) }
+    try stored(kind).compactMap { try? connection.vault.opened($0) }
   }
 
   /// Those of a kind that are not sealed.
   func exposed(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument] {
+    try stored(kind).filter { $0.content.first != SealedForm.marker }
+  }
+
+  /// Those of a kind as they are stored.
+  private func stored(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument] {
     select.bind(1, text: kind.rawValue)
     return try select.rows { row throws(StoreError) in StoredDocument(kind, id: row.text(0), row.bytes(1)) }
-      .filter { $0.content.first != SealedForm.marker }
+  }
+
+  /// Whether more than secrets is sealed.
+  func hasSealedPayloads() throws(StoreError) -> Bool {
+    let others = StoredDocument.Kind.allCases.filter { !$0.isSecret && $0 != .dataKey }.map { "'\($0.rawValue)'" }
+    return try connection.value(
+      "look for what is encrypted",
+      """
+      SELECT EXISTS (SELECT 1 FROM requests WHERE substr(spec, 1, 1) = x'F5')
+        OR EXISTS (SELECT 1 FROM documents WHERE kind IN (\(others.joined(separator: ", "))) AND substr(content, 1, 1) = x'F5')
+      """
+    ) { $0.integer(0) != 0 } ?? false
   }
 
   /// Some of a kind, those with the highest ids first.
@@ -71,9 +82,8 @@ struct DocumentTable {
     page.bind(2, text: ids.lowerBound)
     page.bind(3, text: ids.upperBound)
     page.bind(4, Int64(limit))
-    return try page.rows { row throws(StoreError) in
-      try connection.vault.opened(StoredDocument(kind, id: row.text(0), row.bytes(1)))
-    }
+    return try connection.vault.opened(
+      all: page.rows { row throws(StoreError) in StoredDocument(kind, id: row.text(0), row.bytes(1)) })
   }
 
   /// Removes those of a kind with ids below one, and more until so many are left; returns how many were removed.

@@ -42,7 +42,7 @@ final class ServiceTables {
     for name in Vault.secrets where try settings.isExposed(name) {
       if let value = try settings.value(of: name) { try set(name, to: value) }
     }
-    for kind in StoredDocument.Kind.allCases where kind.isSecret && vault.seals(kind) {
+    for kind in StoredDocument.Kind.allCases where kind.isSecret && !kind.isNeverPlain && vault.seals(kind) {
       for document in try documents.exposed(kind) { try documents.put(document, isNew: false) }
     }
   }

@@ -3,14 +3,7 @@ internal import RedialStore
 
 extension NamedCredentials {
   func load(from store: any DocumentStore) throws(StoreError) {
-    var stored: [Credential] = []
-    for document in try store.documents(.credential) {
-      guard let credential = Credential(document: document.content) else {
-        throw StoreError(
-          kind: .corrupt, message: "The credential \(document.id) in the store cannot be read; restore a backup.")
-      }
-      stored.append(credential)
-    }
-    replace(with: stored)
+    let stored = try store.documents(.credential).read(as: Credential.self)
+    replace(with: stored.records, damaged: stored.damaged)
   }
 }

@@ -49,12 +49,23 @@ extension Answer {
   /// - Parameters:
   ///   - order: That of the elements.
   ///   - key: Tells them apart, and has their order.
+  ///
+  /// - Parameter unreadable: What is missing in it, because it cannot be read in the store.
   static func list<Element>(
-    _ elements: [Element], _ page: ListPage, _ order: ListOrder, by key: (Element) -> String,
+    _ elements: [Element], _ page: ListPage, _ order: ListOrder, unreadable: [String] = [], by key: (Element) -> String,
     _ write: (Element, inout JSONWriter) -> Void
   ) throws(Problem) -> HTTPResponse {
     let (shown, next) = try page.part(of: elements, order, by: key)
-    return list(shown, next: next, write)
+    return list(shown, next: next, write) { Self.write(unreadable: unreadable, to: &$0) }
+  }
+
+  /// Writes what is missing in a list, if something is.
+  static func write(unreadable: [String], to writer: inout JSONWriter) {
+    guard !unreadable.isEmpty else { return }
+    writer.key("unreadable")
+    writer.beginArray()
+    for id in unreadable { writer.string(id) }
+    writer.endArray()
   }
 
   /// 200: a page of a list.

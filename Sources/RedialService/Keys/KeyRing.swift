@@ -20,6 +20,8 @@ final class KeyRing: Sendable {
 
   private struct Keys: Sendable {
     var byID: [String: APIKey] = [:]
+    /// Those that cannot be read: nobody can use them.
+    var damaged: [String] = []
     /// By key, the start of its current minute and the requests since then.
     var used: [String: (since: Timestamp, count: Int)] = [:]
   }
@@ -48,27 +50,19 @@ final class KeyRing: Sendable {
   }
 
   /// The same, as they are stored.
-  func load(_ documents: [StoredDocument]) throws(StoreError) {
-    let stored = try Self.read(documents)
-    let known = Set(stored.map(\.id))
+  func load(_ documents: [StoredDocument]) {
+    let stored = documents.read(as: APIKey.self)
+    let known = Set(stored.records.map(\.id))
     for key in all where !known.contains(key.id) { forget(key.id) }
-    for key in stored { set(key) }
+    for key in stored.records { set(key) }
+    keys.withLock { $0.damaged = stored.damaged }
+    // Also if none can be read: then nobody is admitted.
+    if !stored.damaged.isEmpty { isOn.store(true, ordering: .releasing) }
   }
 
-  static func stored(in store: any DocumentStore) throws(StoreError) -> [APIKey] {
-    try read(store.documents(.apiKey))
-  }
-
-  private static func read(_ documents: [StoredDocument]) throws(StoreError) -> [APIKey] {
-    var keys: [APIKey] = []
-    for document in documents {
-      guard let key = APIKey(document: document.content) else {
-        throw StoreError(
-          kind: .corrupt, message: "The API key \(document.id) in the store cannot be read; restore a backup.")
-      }
-      keys.append(key)
-    }
-    return keys
+  /// The ids of the keys that cannot be read, for a caller. Whose they were is not known, so operators see them.
+  func damaged(for caller: Caller) -> [String] {
+    caller.isOperator && caller.namespace.isDefault ? keys.withLock { $0.damaged } : []
   }
 
   /// Whether a key is required.
@@ -103,6 +97,7 @@ final class KeyRing: Sendable {
   func forget(_ id: String) {
     keys.withLock { keys in
       keys.byID[id] = nil
+      keys.damaged.removeAll { $0 == id }
       keys.used[id] = nil
     }
   }

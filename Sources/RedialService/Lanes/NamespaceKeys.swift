@@ -22,10 +22,14 @@ final class NamespaceKeys: Sendable {
   private let queue = DispatchQueue(label: "redial.keys", qos: .userInitiated)
   private let waiting = Mutex(Waiting())
 
-  /// - Parameter make: Makes the key of a namespace, on a thread of its own.
+  /// - Parameters:
+  ///   - isShared: Whether other instances make keys, too, which this one may not be able to read.
+  ///   - make: Makes the key of a namespace, on a thread of its own.
   /// - Returns: Nil if keys are made at once where they are needed.
-  init?(_ vault: Vault, _ log: Log, make: @escaping @Sendable (Namespace) throws(StoreError) -> Void) {
-    guard vault.isSlow else { return nil }
+  init?(
+    _ vault: Vault, isShared: Bool, _ log: Log, make: @escaping @Sendable (Namespace) throws(StoreError) -> Void
+  ) {
+    guard vault.isSlow || isShared && vault.sealsAll else { return nil }
     (self.vault, self.log, self.make) = (vault, log, make)
   }
 

@@ -96,6 +96,13 @@ extension Log {
     switch notice {
     case .damaged(let id, let error):
       write(.error, "callDamaged", [("callId", id.description), ("error", error.message)])
+    case .targetDamaged(let key, let error):
+      write(
+        .error, "targetDamaged",
+        Self.fields(of: key) + [
+          ("error", error.message),
+          ("meaning", "it is paused, and hides what calls contain; set its settings again, and resume it"),
+        ])
     // Each of them was reported when it was found.
     case .setAside: break
     case .checkpoint(let failure?): write(.error, "checkpointFailed", [("error", failure.message)])
@@ -114,6 +121,11 @@ extension Log {
         ])
     case .misplaced(let failure?): write(.error, "storeMisplaced", [("error", failure.message)])
     case .misplaced(nil): write(.info, "storeInPlace")
+    case .keyMissing(let failure?):
+      write(
+        .error, "keyMissing",
+        [("error", failure.message), ("meaning", "other instances get what this one has; give it their key file")])
+    case .keyMissing(nil): write(.info, "keyFound")
     }
   }
 

@@ -10,6 +10,8 @@ struct SharedParts: Sendable {
   let keys: KeyRing
   /// The policies, which any instance may change.
   let policies: StoredPolicies
+  /// Tells which documents cannot be read.
+  let damaged: DamagedDocuments
   /// What could not be read when it had changed.
   let unread = UnreadDocuments()
 }

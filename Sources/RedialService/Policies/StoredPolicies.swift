@@ -14,15 +14,13 @@ struct StoredPolicies: Sendable {
   let maxVersions: Int
 
   /// Takes the policies from the store, in place of all others.
-  ///
-  /// - Throws: The problem of the first version that cannot be read.
-  func fill(from stored: [StoredPolicy]) throws(Problem) {
-    try policies.replace(with: stored)
-  }
+  func fill(from stored: [StoredPolicy]) { policies.replace(with: stored) }
 
   /// 200: the current version of each policy, without its text.
   func list(_ page: ListPage, of namespace: Namespace) throws(Problem) -> HTTPResponse {
-    try Answer.list(policies.all(in: namespace), page, .byName, by: \.name) { $0.writeSummary(to: &$1) }
+    try Answer.list(
+      policies.all(in: namespace), page, .byName, unreadable: policies.damaged(in: namespace), by: \.name
+    ) { $0.writeSummary(to: &$1) }
   }
 
   /// 200: a policy in its current version, or in the requested one.
@@ -75,10 +73,11 @@ struct StoredPolicies: Sendable {
     _ name: String, _ namespace: Namespace, under conditions: HTTPPreconditions, in store: any DocumentStore,
     at now: Timestamp
   ) throws -> HTTPResponse {
-    guard let current = policies.versions(of: name, in: namespace).last else { throw Self.noSuchPolicy(name) }
+    let current = policies.versions(of: name, in: namespace).last
+    guard current != nil || policies.damaged(in: namespace).contains(name) else { throw Self.noSuchPolicy(name) }
     try check(conditions, current)
     let removal = StoredPolicy(
-      name: name, version: current.version + 1, createdAt: now, json: [], in: namespace)
+      name: name, version: policies.nextVersion(of: name, in: namespace), createdAt: now, json: [], in: namespace)
     // Names that were used are remembered, so that no version number occurs twice, but only up to a limit.
     let forgotten = policies.longestRemoved(of: limit, in: namespace)
     try store.commit(writes(of: removal) + (forgotten.map { [.remove(.policy, id: $0.documentID)] } ?? []))

@@ -40,7 +40,7 @@ struct AlertRoutes: RouteGroup {
     let namespace = exchange.caller.namespace
     queries.answer(exchange.responder) {
       let (alerts, now) = (try alerts(of: namespace).sorted { $0.name < $1.name }, clock.now)
-      return try Answer.list(alerts, page, .byName, by: \.name) {
+      return try Answer.list(alerts, page, .byName, unreadable: try damaged(in: namespace), by: \.name) {
         $0.write(problem: messenger.problem(of: $0), at: now, to: &$1)
       }
     }
@@ -110,10 +110,10 @@ struct AlertRoutes: RouteGroup {
     try request.checkNoParameters()
     let (name, namespace) = (try exchange.alertName(), exchange.caller.namespace)
     changes.makeDocuments(exchange) { store in
-      let alert = try alert(name, of: namespace)
+      if try !damaged(in: namespace).contains(name) { _ = try alert(name, of: namespace) }
       let incidents = try incidents(of: namespace).filter { $0.alert == name }
       try store.commit(
-        [.remove(.alert, id: alert.document.id)]
+        [.remove(.alert, id: Alert.documentID(of: name, in: namespace))]
           + incidents.flatMap(\.removal))
       return HTTPResponse(status: 204, headers: [], body: [])
     }
@@ -197,6 +197,13 @@ struct AlertRoutes: RouteGroup {
 
   private func alerts(of namespace: Namespace) throws(StoreError) -> [Alert] {
     try queries.reader.readable(.alert, as: Alert.self).filter { $0.namespace == namespace }
+  }
+
+  /// The names of those that cannot be read.
+  private func damaged(in namespace: Namespace) throws(StoreError) -> [String] {
+    let start = Alert.documentID(of: "", in: namespace)
+    return try queries.reader.documents(.alert).read(as: Alert.self).damaged
+      .filter { $0.hasPrefix(start) }.map { String($0.dropFirst(start.count)) }
   }
 
   private func alert(_ name: String, of namespace: Namespace) throws -> Alert {

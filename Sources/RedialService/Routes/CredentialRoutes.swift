@@ -30,7 +30,8 @@ struct CredentialRoutes: RouteGroup {
     let page = try ListPage(parameters: request.query)
     try instances?.documents.check()
     let known = credentials.known.all(in: exchange.caller.namespace)
-    let answer = try Answer.list(known, page, .byName, by: \.name) { write($0, to: &$1) }
+    let damaged = credentials.known.damaged(in: exchange.caller.namespace)
+    let answer = try Answer.list(known, page, .byName, unreadable: damaged, by: \.name) { write($0, to: &$1) }
     queries.respond(exchange.responder, answer)
   }
 
@@ -70,10 +71,9 @@ struct CredentialRoutes: RouteGroup {
     let name = CredentialName(try exchange.credentialName(), in: exchange.caller.namespace)
     let known = credentials.known
     changes.makeDocuments(exchange) { store in
-      let credential = try Self.require(known[name], name)
-      try store.commit([
-        .remove(.credential, id: credential.documentID), .remove(.accessToken, id: credential.documentID),
-      ])
+      if !known.damaged(in: name.namespace).contains(name.bare) { _ = try Self.require(known[name], name) }
+      let id = Credential.documentID(of: name)
+      try store.commit([.remove(.credential, id: id), .remove(.accessToken, id: id)])
       known.remove(name)
       return HTTPResponse(status: 204, headers: [], body: [])
     }

@@ -27,7 +27,8 @@ struct KeyRoutes: RouteGroup {
     let page = try ListPage(parameters: request.query)
     try instances?.documents.check()
     let answer = try Answer.list(
-      keys.all(of: exchange.caller), page, .oldestFirst, by: { ListOrder.key($0.createdAt, $0.id) }
+      keys.all(of: exchange.caller), page, .oldestFirst, unreadable: keys.damaged(for: exchange.caller),
+      by: { ListOrder.key($0.createdAt, $0.id) }
     ) { $0.show(on: &$1) }
     queries.respond(exchange.responder, answer)
   }
@@ -93,6 +94,11 @@ struct KeyRoutes: RouteGroup {
     try request.checkNoParameters()
     let (id, caller) = (String(exchange.part), exchange.caller)
     changes.makeDocuments(exchange) { (store: any DocumentStore) throws in
+      if keys.damaged(for: caller).contains(id) {
+        try store.commit([.remove(.apiKey, id: id)])
+        keys.forget(id)
+        return HTTPResponse(status: 204, headers: [], body: [])
+      }
       guard var key = keys[id], KeyRing.isManaged(key, by: caller) else {
         throw Problem(.apiKeyNotFound, detail: "No API key has the id \(id); GET /v1/keys lists them.")
       }

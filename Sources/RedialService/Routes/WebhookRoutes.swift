@@ -39,10 +39,11 @@ struct WebhookRoutes: RouteGroup {
     let page = try ListPage(parameters: request.query)
     try instances?.documents.check()
     let (namespace, now) = (exchange.caller.namespace, clock.now)
-    let endpoints = endpoints.known.all.filter { $0.namespace == namespace }
-    let answer = try Answer.list(endpoints, page, .oldestFirst, by: { ListOrder.key($0.createdAt, $0.id) }) {
-      $0.write(redaction, to: &$1, now: now)
-    }
+    let shown = endpoints.known.all.filter { $0.namespace == namespace }
+    let answer = try Answer.list(
+      shown, page, .oldestFirst, unreadable: endpoints.known.damaged(for: exchange.caller),
+      by: { ListOrder.key($0.createdAt, $0.id) }
+    ) { $0.write(redaction, to: &$1, now: now) }
     queries.respond(exchange.responder, answer)
   }
 

@@ -64,9 +64,19 @@ final class AuditedDocuments: DocumentStore {
 
   /// The document as it was; of a policy, its version before.
   private func predecessor(_ kind: StoredDocument.Kind, _ id: String) throws(StoreError) -> [UInt8]? {
-    guard kind == .policy else { return try base.document(kind, id: id) }
+    guard kind == .policy else { return try readable(kind, id: id) }
     guard let end = id.lastIndex(of: "@"), let version = Int(id[id.index(after: end)...]) else { return nil }
-    return try base.document(kind, id: "\(id[..<end])@\(version - 1)")
+    return try readable(kind, id: "\(id[..<end])@\(version - 1)")
+  }
+
+  /// A document; nil also for one that cannot be read, in whose place another one is put.
+  private func readable(_ kind: StoredDocument.Kind, id: String) throws(StoreError) -> [UInt8]? {
+    do throws(StoreError) {
+      return try base.document(kind, id: id)
+    } catch {
+      guard error.kind == .corrupt else { throw error }
+      return nil
+    }
   }
 
   private func record(_ kind: StoredDocument.Kind, _ before: [UInt8]?, _ after: [UInt8]?) -> AuditRecord? {

@@ -77,7 +77,8 @@ extension EngineLane: Observer {
     case .setAside(let calls): post(calls.map { .setAside(1, in: $0.namespace) })
     case .shortage(let isShort, _): post(.room(isShort: isShort))
     case .misplaced(let failure): post(.storeMisplaced(failure != nil))
-    case .damaged, .checkpoint, .clockSetBack: break
+    case .keyMissing(let failure): post(.keyMissing(failure != nil))
+    case .damaged, .targetDamaged, .checkpoint, .clockSetBack: break
     }
   }
 }

@@ -245,6 +245,7 @@ final class Runtime: Sendable {
       case .event(let event): observers.tell(.event(event))
       // The engine reports how each target stands.
       case .tookOver: break
+      case .resign: resign()
       case .forward(let descriptor, let reply):
         guard let identity = descriptor.identity else { break }
         others.append(ForwardedCall(descriptor: descriptor, reply: reply, identity: identity))
@@ -255,6 +256,18 @@ final class Runtime: Sendable {
     if hasStart { attempts.start(actions[first...]) }
     answers.send(redaction)
     if !others.isEmpty { forward(others) }
+  }
+
+  /// Ends the session of the lease.
+  private func resign() {
+    store.afterwards { [log, clock] store in
+      do throws(StoreError) {
+        try store.resign(at: clock.now)
+      } catch {
+        // It ends by itself when nobody renews it.
+        log.write(.warning, "leaseNotReturned", [("error", error.message)])
+      }
+    }
   }
 
   /// Forwards what the engine wants forwarded; without anything to do that with, the engine stores it.

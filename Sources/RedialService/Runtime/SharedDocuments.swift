@@ -63,6 +63,7 @@ final class SharedDocuments: Sendable {
   }
 
   private func read(_ kinds: Set<StoredDocument.Kind>, in store: any DocumentStore) throws {
+    try shared.damaged.look(for: kinds, in: store)
     if kinds.contains(.apiKey) {
       try shared.keys.load(from: store)
       followers.keysChanged(shared.keys)
@@ -72,7 +73,7 @@ final class SharedDocuments: Sendable {
       engine.post(.subscriptions(endpoints.subscriptions))
     }
     if kinds.contains(.credential) { try credentials.load(from: store) }
-    if kinds.contains(.policy) { try shared.policies.fill(from: try reader.policies()) }
+    if kinds.contains(.policy) { shared.policies.fill(from: try reader.policies()) }
     if kinds.contains(.targetPrivacy) { engine.post(.privacies(try reader.privacies())) }
     if kinds.contains(.operation) { try leadership.readOperations() }
   }

@@ -18,6 +18,8 @@ struct OpenedStore {
   let credentials = NamedCredentials()
   /// Signs the webhooks of callbacks; nil if none is set, and none can be stored.
   let secret: WebhookSecret?
+  /// Why a new one was made in place of the one in the store; nil if none was.
+  let secretDamage: StoreError?
   /// The service's time.
   let clock: Clock
 
@@ -37,7 +39,7 @@ struct OpenedStore {
     var forms = settings.forms
     forms.objection = { documents in
       let keys = settings.keyRing
-      do throws(StoreError) { try keys.load(documents) } catch { return error.message }
+      keys.load(documents)
       return settings.openDoor(keys, isLocal: isLocal)
     }
     let opened = try settings.openStore(notices, vault, forms, syncFailed: syncFailed)
@@ -55,6 +57,7 @@ struct OpenedStore {
     } catch {
       throw ServiceStartError(message: error.message)
     }
+    secretDamage = configured == nil ? WebhookSecret.damage(in: store) : nil
     secret = if let configured { configured } else { try WebhookSecret.kept(in: store, vault) }
   }
 }

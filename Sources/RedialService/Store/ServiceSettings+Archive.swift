@@ -6,8 +6,10 @@ package import RedialModel
 /// Opens the store that the settings name to move what it has.
 extension ServiceSettings {
   /// Opens it to be copied into another one.
-  package func openSource() throws(ServiceStartError) -> any MigrationSource {
-    let vault = try vault()
+  ///
+  /// - Parameter vault: What opens its values; nil for the one of the settings.
+  package func openSource(_ vault: Vault? = nil) throws(ServiceStartError) -> any MigrationSource {
+    let vault = if let vault { vault } else { try self.vault() }
     switch try location() {
     case .sqlite(let path):
       return try ServiceStartError.of { () throws(StoreError) in try SQLiteSource(path: path, vault: vault) }

@@ -22,7 +22,9 @@ extension ServiceSettings {
     switch try location() {
     case .sqlite(let path):
       let place = Self.absolute(path)
-      return Vault(try ServiceStartError.of { () throws(StoreError) in try KeyFile(besideStore: place, made: made) })
+      let file = try ServiceStartError.of { () throws(StoreError) in try KeyFile(besideStore: place, made: made) }
+      // It encrypts secrets alone: without it, all else can be read.
+      return Vault(file, setsAside: true)
     // No file is beside all instances.
     case .postgres: return .none
     }

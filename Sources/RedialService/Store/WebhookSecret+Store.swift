@@ -24,6 +24,16 @@ extension WebhookSecret {
     return secret
   }
 
+  /// Why the secret in the store cannot be read; nil if it can, or if there is none.
+  static func damage(in store: any CallStore) -> StoreError? {
+    do throws(StoreError) {
+      _ = try store.setting(settingName)
+      return nil
+    } catch {
+      return error.kind == .corrupt ? error : nil
+    }
+  }
+
   /// The secret in the store, else a new one, which the store keeps.
   ///
   /// - Parameters:

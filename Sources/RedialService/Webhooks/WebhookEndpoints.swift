@@ -23,6 +23,8 @@ final class WebhookEndpoints: Sendable {
   }
 
   private let endpoints = Mutex<[String: WebhookEndpoint]>([:])
+  /// The ids of those that cannot be read. What goes to them waits.
+  private let unreadable = Mutex<[String]>([])
   /// The deliveries in flight, by call.
   private let inFlight = Mutex<[UInt64: Delivery]>([:])
   private let count = Atomic<Int>(0)
@@ -39,13 +41,15 @@ final class WebhookEndpoints: Sendable {
 
   /// Takes the endpoints from the store, in place of all others.
   func load(from store: any DocumentStore) throws(StoreError) {
-    var stored: [String: WebhookEndpoint] = [:]
-    for document in try store.documents(.webhookEndpoint) {
-      stored[document.id] = try Self.read(document.content, of: document.id)
-    }
-    let (known, number) = (stored, stored.count)
-    endpoints.withLock { $0 = known }
-    count.store(number, ordering: .relaxed)
+    let stored = try store.documents(.webhookEndpoint).read(as: WebhookEndpoint.self)
+    endpoints.withLock { $0 = Dictionary(stored.records.map { ($0.id, $0) }) { $1 } }
+    unreadable.withLock { $0 = stored.damaged }
+    count.store(stored.records.count, ordering: .relaxed)
+  }
+
+  /// The ids of those that cannot be read, for a caller. Whose they were is not known, so operators see them.
+  func damaged(for caller: Caller) -> [String] {
+    caller.isOperator && caller.namespace.isDefault ? unreadable.withLock { $0 } : []
   }
 
   /// Changes an endpoint as it is in the store, where another instance may have changed or removed it since it was read.
@@ -102,6 +106,7 @@ final class WebhookEndpoints: Sendable {
   }
 
   func remove(_ id: String) {
+    unreadable.withLock { $0.removeAll { $0 == id } }
     count.store(
       endpoints.withLock { endpoints in
         endpoints[id] = nil

@@ -32,11 +32,13 @@ struct DataKeys {
   private(set) var current: [String: DataKey] = [:]
   /// The namespaces of keys that were erased.
   private(set) var erased: [UInt32: String] = [:]
+  /// The keys that cannot be unwrapped.
+  private(set) var lost: [UInt32: StoredDataKey] = [:]
   /// The last generation of each namespace's keys.
   private var generations: [String: Int] = [:]
 
   /// Whether there is or was a key with a number.
-  func knows(_ id: UInt32) -> Bool { all[id] != nil || erased[id] != nil }
+  func knows(_ id: UInt32) -> Bool { all[id] != nil || erased[id] != nil || lost[id] != nil }
 
   /// Whether a key of a namespace was erased.
   func hasErased(_ namespace: String) -> Bool { erased.values.contains(namespace) }
@@ -44,11 +46,15 @@ struct DataKeys {
   /// The highest generation of a namespace's keys; 0 if it never had one.
   func lastGeneration(of namespace: String) -> Int { generations[namespace] ?? 0 }
 
-  /// Adds a key; nil for one that was erased.
+  /// Adds a key; nil for one that was erased, or cannot be unwrapped.
   mutating func add(_ stored: StoredDataKey, _ key: DataKey?) {
     generations[stored.namespace] = max(generations[stored.namespace] ?? 0, stored.generation)
     guard let key else {
-      erased[UInt32(stored.key)] = stored.namespace
+      if stored.erasedAt == nil {
+        lost[UInt32(stored.key)] = stored
+      } else {
+        erased[UInt32(stored.key)] = stored.namespace
+      }
       return
     }
     all[key.id] = key
@@ -120,6 +126,13 @@ package struct StoredDataKey: StoredRecord, Hashable {
     var erased = self
     (erased.wrapped, erased.by, erased.erasedAt) = ("", "", WallTime.now)
     return erased.document
+  }
+
+  /// What is known of a document that cannot be read: whose key it was, so that another one gets another generation.
+  init(unreadable document: StoredDocument) {
+    let parts = document.id.split(separator: "@")
+    (namespace, generation) = (parts.first.map(String.init) ?? "", parts.count == 2 ? Int(parts[1]) ?? 0 : 0)
+    by = "that its damaged record named"
   }
 
   /// It as a document.

@@ -44,10 +44,7 @@ package final class KeyFile: KeyKeeper {
     let known = keys.withLock { $0 }
     guard let key = known.first(where: { $0.fingerprint == by }) else {
       let has = known.isEmpty ? "there is no such file" : "it has \(known.map(\.fingerprint).joined(separator: ", "))"
-      throw StoreError(
-        kind: .unavailable,
-        message: "What is encrypted here needs the key \(by), and \(path) does not have it: \(has). Let "
-          + "encryptionKeyFile (REDIAL_ENCRYPTION_KEY_FILE) name the file with this key. Nothing was changed.")
+      throw Vault.missing(by, "What is encrypted here needs the key \(by), and \(path) does not have it: \(has).")
     }
     guard let plain = wrapped.withUnsafeBufferPointer({ Sealing.open($0, name, key.cipher) }),
       plain.count == GCMKey.keyBytes
@@ -73,7 +70,32 @@ package final class KeyFile: KeyKeeper {
     return read[0]
   }
 
+  /// Copies a key file, as it is, into a new one.
+  ///
+  /// - Throws: If it cannot be used as a key, or if there is such a file.
+  package static func copy(_ path: String, to target: String) throws(StoreError) {
+    _ = try read(path, isOptional: false)
+    func failure() -> StoreError {
+      StoreError(
+        kind: .unavailable,
+        message: "The key file \(path) could not be copied to \(target): \(String(cString: strerror(errno))).")
+    }
+    let source = open(path, O_RDONLY | O_CLOEXEC)
+    guard source >= 0 else { throw failure() }
+    defer { close(source) }
+    var bytes = [UInt8](repeating: 0, count: longest)
+    let count = Glibc.read(source, &bytes, bytes.count)
+    guard count > 0 else { throw failure() }
+    let file = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw failure() }
+    defer { close(file) }
+    guard write(file, bytes, count) == count, fsync(file) == 0 else { throw failure() }
+  }
+
   // MARK: The file
+
+  /// The largest file that is read, in bytes.
+  private static let longest = 16 * 1024
 
   private static func read(_ path: String, isOptional: Bool) throws(StoreError) -> [Key] {
     func refusal(_ reason: String) -> StoreError {
@@ -92,7 +114,7 @@ package final class KeyFile: KeyKeeper {
     guard isGuarded(status.st_mode, of: status.st_uid, from: getuid()) else {
       throw refusal("others may read it, its mode is 0\(String(status.st_mode & 0o777, radix: 8))")
     }
-    var bytes = [UInt8](repeating: 0, count: 16 * 1024)
+    var bytes = [UInt8](repeating: 0, count: longest)
     let count = Glibc.read(file, &bytes, bytes.count)
     guard count >= 0 else { throw refusal(String(cString: strerror(errno))) }
     let lines = String(decoding: bytes.prefix(count), as: UTF8.self).split { $0.isNewline }

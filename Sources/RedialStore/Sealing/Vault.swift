@@ -14,6 +14,8 @@ package final class Vault: Sendable {
 
   /// Whether all payloads are sealed, and not only secrets.
   package let sealsAll: Bool
+  /// Whether values whose keys are missing are set aside one by one. Otherwise a store with such a key is not opened.
+  private let setsAside: Bool
   private let keeper: (any KeyKeeper)?
   private let state = Mutex(State())
 
@@ -27,6 +29,9 @@ package final class Vault: Sendable {
     var changes = 0
     var nonces = Nonces()
     var reader: (@Sendable () throws(StoreError) -> [StoredDocument])?
+    /// Gets why values cannot be read, when that changes.
+    var watcher: (@Sendable (StoreError?) -> Void)?
+    var isLacking = false
   }
 
   private struct PreparedKey {
@@ -37,8 +42,9 @@ package final class Vault: Sendable {
   /// - Parameters:
   ///   - keeper: Wraps the data keys; nil if there is no key.
   ///   - sealsAll: Whether all payloads are sealed, and not only secrets.
-  package init(_ keeper: (any KeyKeeper)? = nil, sealsAll: Bool = false) {
-    self.keeper = keeper
+  ///   - setsAside: Whether values whose keys are missing are set aside, and the others are read.
+  package init(_ keeper: (any KeyKeeper)? = nil, sealsAll: Bool = false, setsAside: Bool = false) {
+    (self.keeper, self.setsAside) = (keeper, setsAside)
     self.sealsAll = sealsAll && keeper != nil
   }
 
@@ -76,7 +82,8 @@ package final class Vault: Sendable {
   /// Takes the data keys of the store.
   ///
   /// - Returns: Those that another key should wrap, as they should be stored.
-  /// - Throws: If one cannot be unwrapped, because this is not the key that the store was written with.
+  /// - Throws: If one cannot be unwrapped, because this is not the key that the store was written with, unless it sets
+  ///   aside what that key has sealed.
   @discardableResult
   package func load(_ documents: [StoredDocument]) throws(StoreError) -> [StoredDocument] {
     try load(documents, unlessChangedSince: nil) ?? []
@@ -87,15 +94,28 @@ package final class Vault: Sendable {
     _ documents: [StoredDocument], unlessChangedSince read: Int?
   ) throws(StoreError) -> [StoredDocument]? {
     var (loaded, old): ([(StoredDataKey, DataKey?)], [StoredDocument]) = ([], [])
-    let known = state.withLock { $0.keys.all }
+    let (known, isWatched) = state.withLock { ($0.keys.all, $0.watcher != nil) }
     for document in documents {
-      var stored = try StoredDataKey(document)
-      guard stored.erasedAt == nil else {
+      var stored: StoredDataKey
+      let key: DataKey?
+      do throws(StoreError) {
+        stored = try StoredDataKey(document)
+        if stored.erasedAt != nil {
+          key = nil
+        } else if let found = known[UInt32(stored.key)] {
+          key = found
+        } else {
+          key = try unwrapped(stored)
+        }
+      } catch {
+        // A program may succeed the next time.
+        guard setsAside || isWatched && !isSlow && error.kind == .unavailable else { throw error }
+        (stored, key) = ((try? StoredDataKey(document)) ?? StoredDataKey(unreadable: document), nil)
+      }
+      guard let key else {
         loaded.append((stored, nil))
         continue
       }
-      let key: DataKey
-      if let found = known[UInt32(stored.key)] { key = found } else { key = try unwrapped(stored) }
       if let keeper, keeper.isOld(by: stored.by) {
         try wrap(key.cipher.bytes, in: &stored)
         old.append(stored.document)
@@ -114,7 +134,32 @@ package final class Vault: Sendable {
       state.keys.keep(before)
       return true
     }
-    return isCurrent ? old : nil
+    guard isCurrent else { return nil }
+    tellLack()
+    return old
+  }
+
+  /// From now on the keys of others may be missing. Values that need one are neither read nor written then, nor taken for
+  /// damaged.
+  ///
+  /// - Parameter missing: Gets why, and nil when all keys are there again.
+  package func watch(_ missing: @escaping @Sendable (StoreError?) -> Void) {
+    state.withLock { $0.watcher = missing }
+  }
+
+  private func tellLack() {
+    let (watcher, lack) = state.withLock { state -> ((@Sendable (StoreError?) -> Void)?, StoredDataKey?) in
+      let lack = state.keys.lost.values.first
+      guard state.isLacking != (lack != nil) else { return (nil, nil) }
+      state.isLacking = lack != nil
+      return (state.watcher, lack)
+    }
+    watcher?(lack.map(Self.lack))
+  }
+
+  /// Why a value is left where it is.
+  private static func lack(of key: StoredDataKey) -> StoreError {
+    missing(key.by, "Another instance has encrypted values, and this one has not the key \(key.by) for them.")
   }
 
   /// Whether making a data key may take seconds.
@@ -155,6 +200,10 @@ package final class Vault: Sendable {
     }
     if let prepared, !isNext { return prepared }
     guard keeper != nil else { throw Self.refusal(of: "A secret") }
+    // Another instance has made one, and would not read what is sealed by a second.
+    if !setsAside, let lack = state.withLock({ $0.keys.lost.values.first { $0.namespace == namespace } }) {
+      throw Self.lack(of: lack)
+    }
     var stored = StoredDataKey()
     repeat {
       stored.key = Int(SealingBytes.random(4).reduce(0 as UInt32) { $0 << 8 | UInt32($1) })
@@ -180,12 +229,18 @@ package final class Vault: Sendable {
   /// The number of the key that seals the new values of a namespace.
   func currentKey(of namespace: String) -> UInt32? { state.withLock { $0.keys.current[namespace]?.id } }
 
-  /// Whether a newer data key has replaced one.
+  /// Whether a newer data key has replaced one. One that cannot be unwrapped stays for what it has sealed.
   package func isReplaced(_ document: StoredDocument) throws(StoreError) -> Bool {
-    let stored = try StoredDataKey(document)
-    guard stored.erasedAt == nil else { return false }
-    return state.withLock { $0.keys.current[stored.namespace]?.generation ?? 0 } > stored.generation
+    guard let stored = setsAside ? try? StoredDataKey(document) : try StoredDataKey(document), stored.erasedAt == nil
+    else { return false }
+    return state.withLock {
+      $0.keys.lost[UInt32(stored.key)] == nil
+        && $0.keys.current[stored.namespace]?.generation ?? 0 > stored.generation
+    }
   }
+
+  /// The keys that are missing: without them, values of the store cannot be read.
+  package var missingKeys: [String] { Set(state.withLock { $0.keys.lost.values.map(\.by) }).sorted() }
 
   /// Takes a new data key that is part of a transaction, until ``didCommit()`` or ``didRollBack()``.
   package func add(_ document: StoredDocument) throws(StoreError) {
@@ -225,15 +280,23 @@ package final class Vault: Sendable {
 
   func unwrapped(_ stored: StoredDataKey) throws(StoreError) -> DataKey {
     guard let keeper else {
-      throw StoreError(
-        kind: .unavailable,
-        message: "Values of the store are encrypted, and their keys are wrapped by the key \(stored.by). Let "
-          + "encryptionKeyFile (REDIAL_ENCRYPTION_KEY_FILE) name the file with this key. Nothing was changed.")
+      throw Self.missing(
+        stored.by, "Values of the store are encrypted, and their keys are wrapped by the key \(stored.by).")
     }
     let id = UInt32(stored.key)
     let key = try keeper.unwrap(
       Base64.decode(stored.wrapped) ?? [], by: stored.by, .dataKey(id, namespace: stored.namespace))
     return DataKey(id: id, namespace: stored.namespace, generation: stored.generation, key)
+  }
+
+  /// Why a store is not opened.
+  package static func missing(_ key: String, _ reason: String) -> StoreError {
+    StoreError(
+      kind: .unavailable,
+      message:
+        "\(reason) Let encryptionKeyFile (REDIAL_ENCRYPTION_KEY_FILE) name the file with the key \(key). If it is "
+        + "lost, redial salvage --without-key FROM TO makes a store of what can be read without it. Nothing was changed."
+    )
   }
 
   // MARK: Values
@@ -317,14 +380,15 @@ package final class Vault: Sendable {
     guard let id = SealedForm.key(of: sealed) else { throw .changed }
     if let key = state.withLock({ $0.keys.all[id] }) { return key }
     try readAgain(id)
-    let (key, erased) = state.withLock { ($0.keys.all[id], $0.keys.erased[id]) }
+    let (key, erased, lost) = state.withLock { ($0.keys.all[id], $0.keys.erased[id], $0.keys.lost[id]) }
     if let key { return key }
+    if let lost { throw setsAside ? .lost(key: lost.by) : .unreadable(Self.lack(of: lost)) }
     throw erased.map { .erased(namespace: $0) } ?? .noKey(id)
   }
 
   /// Another process may have made the key.
   private func readAgain(_ id: UInt32) throws(SealDamage) {
-    guard state.withLock({ $0.keys.erased[id] == nil }) else { return }
+    guard state.withLock({ $0.keys.erased[id] == nil && $0.keys.lost[id] == nil }) else { return }
     do throws(StoreError) { try readAgain() } catch { throw .unreadable(error) }
   }
 
@@ -340,14 +404,36 @@ package final class Vault: Sendable {
 }
 
 extension Vault {
-  /// A document as it was before it was stored.
+  /// A document as it was before it was stored. One of a kind that is never stored in clear text was put there by somebody
+  /// else if it is.
   package func opened(_ document: StoredDocument) throws(StoreError) -> StoredDocument {
-    guard document.content.first == SealedForm.marker else { return document }
+    guard document.content.first == SealedForm.marker else {
+      guard canSeal, document.kind.isNeverPlain else { return document }
+      throw StoreError(
+        kind: .corrupt,
+        message:
+          "The \(document.kind.rawValue) \(document.id) in the store is not encrypted, so Redial has not stored it.")
+    }
     do throws(SealDamage) {
       let content = try opened(document.content, .document(document.kind, id: document.id))
       return StoredDocument(document.kind, id: document.id, content)
     } catch {
       throw error.error("the \(document.kind.rawValue) \(document.id) in the store")
+    }
+  }
+
+  /// Documents as they were before they were stored. One that cannot be read is empty, so that it is missed and all others
+  /// are not.
+  ///
+  /// - Throws: If it is not known whether one can be read.
+  package func opened(all documents: [StoredDocument]) throws(StoreError) -> [StoredDocument] {
+    try documents.map { document throws(StoreError) in
+      do throws(StoreError) {
+        return try opened(document)
+      } catch {
+        guard error.kind == .corrupt else { throw error }
+        return StoredDocument(document.kind, id: document.id, [])
+      }
     }
   }
 

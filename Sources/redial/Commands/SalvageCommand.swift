@@ -8,7 +8,11 @@ extension Command {
   /// `redial salvage`
   static let salvage = Command(
     name: "salvage", summary: "Make a new store of all that can be read of a damaged one.",
-    operands: "FROM TO", operandCount: 2...2, options: [StoreOption.config],
+    operands: "FROM TO", operandCount: 2...2,
+    options: [
+      Option(name: "--without-key", summary: "The key that encrypts FROM is lost: keep what can be read without it."),
+      StoreOption.config,
+    ],
     notes: """
       FROM is only read, and what of it cannot be read is named, one line each. If it is the file of an SQLite store, TO is a new
       file; there must be room for FROM twice, no service may be running on it, and pages of the write-ahead log are read also behind
@@ -25,11 +29,13 @@ extension Command {
     let (source, target) = (try StoreOption.file(settings[0]), try StoreOption.file(settings[1]))
     let omissions = Omissions()
     let names = settings.map { Redaction.place($0.store) }
+    let keyless = arguments.has("--without-key") ? Vault(setsAside: true) : nil
     let calls: Int
     switch (source, target) {
     case (let source?, let target?):
       let vaults = try ArchiveCommands.open { () throws(ServiceStartError) in
-        (source: try settings[0].vault(), target: try settings[1].vault())
+        let source = if let keyless { keyless } else { try settings[0].vault() }
+        return (source: source, target: try settings[1].vault())
       }
       do throws(StoreError) {
         calls = try StoreSalvage.run(
@@ -42,7 +48,7 @@ extension Command {
       throw CommandError(
         code: .usage,
         message: "\(source) is a file, and is salvaged into another file. Name one, and then use `redial migrate`.")
-    case (nil, _): calls = try salvage(settings[0], into: settings[1], omissions)
+    case (nil, _): calls = try salvage(settings[0], keyless, into: settings[1], omissions)
     }
     let rest = omissions.count == 0 ? "nothing is missing" : "what is missing is named above"
     Terminal.write("wrote \(calls) calls of \(names[0]) to \(names[1]); \(rest)\n")
@@ -51,9 +57,9 @@ extension Command {
 
   /// Moves what can be read of a database. Returns how many calls.
   private static func salvage(
-    _ from: ServiceSettings, into to: ServiceSettings, _ omissions: Omissions
+    _ from: ServiceSettings, _ keyless: Vault?, into to: ServiceSettings, _ omissions: Omissions
   ) throws(CommandError) -> Int {
-    let source = try ArchiveCommands.open { () throws(ServiceStartError) in try from.openSource() }
+    let source = try ArchiveCommands.open { () throws(ServiceStartError) in try from.openSource(keyless) }
     defer { source.close() }
     let new = try StoreOption.file(to).flatMap { FileReading.size($0) == nil ? $0 : nil }
     let destination = try ArchiveCommands.open { () throws(ServiceStartError) in try to.openDestination() }
