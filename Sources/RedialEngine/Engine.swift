@@ -162,7 +162,7 @@ package struct Engine: Sendable {
     var wake = (hasDrained ? nil : calls.earliest) ?? .distantFuture
     if let trouble = desk.trouble, trouble.isComplete { wake = min(wake, trouble.until) }
     if let claim = nextClaim() { wake = min(wake, claim) }
-    let canAsk = desk.trouble == nil && !(isDraining && !desk.leases.canWork) && !hasDrained
+    let canAsk = desk.trouble == nil && !((isDraining || desk.lacksKey) && !desk.leases.canWork) && !hasDrained
     wake = min(wake, desk.leases.wake(canAsk: canAsk))
     return wake == .distantFuture ? nil : max(wake, now)
   }

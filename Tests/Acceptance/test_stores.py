@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import shlex
 import socket
 import sqlite3
@@ -13,7 +12,7 @@ import time
 import pytest
 
 import stores
-from processes import BINARY, BOUND, run, wait_until
+from processes import BINARY, BOUND, environment, run, wait_until
 
 KEY = {"REDIAL_ADMIN_KEY": stores.ADMIN_KEY}
 KINDS = ("sqlite", "postgres")
@@ -301,7 +300,7 @@ def test_a_start_without_descriptors_is_refused_before_the_upgrade(place):
     for count in range(8, 64, 5):
         done = subprocess.run(
             ["sh", "-c", f"ulimit -n {count}; exec {shlex.join([BINARY, 'serve', '--store', store.location, '--listen', '127.0.0.1:0'])}"],
-            env=os.environ | store.env, capture_output=True, text=True, timeout=BOUND)
+            env=environment(store.env), capture_output=True, text=True, timeout=BOUND)
         assert done.returncode != 0 and "descriptors" in done.stderr, (count, done)
         assert store.content() == before, count
 

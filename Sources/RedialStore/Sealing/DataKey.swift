@@ -128,7 +128,7 @@ package struct StoredDataKey: StoredRecord, Hashable {
     return erased.document
   }
 
-  /// What is known of a document that cannot be read: whose key it was, so that another one gets another generation.
+  /// A document that cannot be read, by its id: another key of the namespace gets another generation.
   init(unreadable document: StoredDocument) {
     let parts = document.id.split(separator: "@")
     (namespace, generation) = (parts.first.map(String.init) ?? "", parts.count == 2 ? Int(parts[1]) ?? 0 : 0)
