@@ -32,10 +32,10 @@ struct SalvageTests {
       ])
     }
     if isFolded { try store.fold() }
-    // As a process leaves it that was killed.
-    let left = try ["", "-wal", "-shm"].map { ($0, try #require(contents(of: path + $0))) }
+    store.file.connection.keepLogOnClose()
+    let index = try #require(contents(of: path + "-shm"))
     store.file.close()
-    for (suffix, bytes) in left { writeFile(path + suffix, bytes) }
+    writeFile(path + "-shm", index)
   }
 
   /// Everything that belongs to the store, to see that nothing is changed.

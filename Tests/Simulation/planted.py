@@ -75,8 +75,8 @@ BUGS = [
         ENGINE, "calls[at: place].record.progress.attempts -= 1",
         "calls[at: place].record.progress.attempts -= PLANTED ? 0 : 1")),
     bug("an attempt cut off by a crash is not counted", 200, (
-        ENGINE, "if wasCutOff { progress.interruptions += 1 }",
-        "if wasCutOff, !PLANTED { progress.interruptions += 1 }")),
+        ENGINE, "if wasCutOff { progress.cutOffAttempts += 1 }",
+        "if wasCutOff, !PLANTED { progress.cutOffAttempts += 1 }")),
     bug("an ended call claimed again from a stale answer", 200, (
         ENGINE, "if isHere || isStale {",
         "if isHere || (isStale && !PLANTED) {")),

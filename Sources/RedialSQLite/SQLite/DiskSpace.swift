@@ -65,12 +65,14 @@ final class DiskSpace {
     checkpoints.waitForCheckpoint()
   }
 
-  /// Moves the whole log into the file, and ends the checkpoints. SQLite does it by itself only for the last connection, and
+  /// Moves the whole log into the file, if wanted, and ends the checkpoints. SQLite does it by itself only for the last connection, and
   /// readers may still be there. So a copy of the file alone has all of a store that was stopped.
-  func close() {
+  func close(movingLog: Bool) {
     checkpoints.waitForCheckpoint()
-    checkpoints.moveAll()
-    checkpoints.moveAll(cuttingLog: true)
+    if movingLog {
+      checkpoints.moveAll()
+      checkpoints.moveAll(cuttingLog: true)
+    }
     checkpoints.close()
   }
 

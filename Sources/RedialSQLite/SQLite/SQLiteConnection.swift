@@ -31,6 +31,8 @@ final class SQLiteConnection {
   /// What seals and opens the file's values.
   let vault: Vault
   private(set) var handle: OpaquePointer?
+  /// Whether the log stays as it is when this connection is closed.
+  private(set) var keepsLogOnClose = false
   private let confinement = Confinement()
   private var statements: [SQLiteStatement] = []
   private let log = LogLength()
@@ -195,6 +197,7 @@ final class SQLiteConnection {
 
   /// Leaves the log as it is when this connection is closed, or moves it into the file, as SQLite does by itself.
   func keepLogOnClose(_ keeps: Bool = true) {
+    keepsLogOnClose = keeps
     if handle != nil { _ = redial_keep_log_on_close(handle, keeps ? 1 : 0) }
   }
 

@@ -138,7 +138,7 @@ final class SQLiteFile {
 
   /// Closes the file; later requests fail.
   func close() {
-    if connection.handle != nil { space.close() }
+    if connection.handle != nil { space.close(movingLog: !connection.keepsLogOnClose) }
     connection.close()
     // Only after the file is closed: the next owner must find the log as this one left it.
     lock.close()
