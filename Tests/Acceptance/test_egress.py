@@ -59,7 +59,7 @@ def test_a_service_behind_a_proxy_on_its_machine_is_no_way_to_loopback(redial, r
         process = subprocess.Popen([processes.BINARY, "serve", *flags], env=processes.environment(),
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            processes.wait_until(path.exists, "it listens")
+            processes.wait_until(lambda: processes.run("list", "--url", f"unix:{path}").returncode == 0, "it has started")
             refused = processes.run("call", "--url", f"unix:{path}", inner.url)
             assert refused.returncode == 4 and "egress policy" in refused.stderr, refused
         finally:
