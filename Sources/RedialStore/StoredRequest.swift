@@ -77,18 +77,7 @@ package struct StoredRequest: Sendable {
     do throws(JSONError) {
       return try CallSpec.read(canonicalJSON: bytes)
     } catch {
-      throw Damage("its descriptor is not readable: \(error.reason)", isBroken: !isJSON(bytes))
-    }
-  }
-
-  private static func isJSON(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-    var reader = JSONReader(bytes)
-    do throws(JSONError) {
-      _ = try reader.skipValue()
-      try reader.finish()
-      return true
-    } catch {
-      return false
+      throw Damage("its descriptor is not readable: \(error.reason)", isBroken: !JSONReader.isValue(bytes))
     }
   }
 

@@ -128,6 +128,11 @@ def has_arrived(sock):
     return bool(poll.poll(0))
 
 
+def is_starting(status, body):
+    """Whether an answer only says that the service is starting: it listens before it takes requests."""
+    return status == 503 and b'"code":"starting"' in body
+
+
 class Client:
     """An HTTP client with one persistent connection, for one thread. It waits while the service starts, as clients do."""
 
@@ -138,7 +143,7 @@ class Client:
     def __call__(self, method, path, body=None, headers=None):
         def started():
             answer = self.ask(method, path, body, headers)
-            return not (answer.status == 503 and b'"code":"starting"' in answer.body) and answer
+            return not is_starting(answer.status, answer.body) and answer
         return wait_until(started, "it has started") if self.waits else self.ask(method, path, body, headers)
 
     def ask(self, method, path, body, headers):

@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from processes import BINARY, BOUND, environment, free_port, run, wait_until
+from processes import BINARY, BOUND, environment, free_port, is_starting, run, wait_until
 
 
 class UnixConnection(http.client.HTTPConnection):
@@ -101,14 +101,13 @@ def listening():
 
 
 def ask(connection, method, path, body=None):
-    """The answer, once the service has started: it listens before."""
-    while True:
+    """The answer, once the service has started."""
+    def answered():
         connection.request(method, path, body and json.dumps(body), {"content-type": "application/json"} if body else {})
         answer = connection.getresponse()
-        content = answer.read()
-        if answer.status != 503 or b'"code":"starting"' not in content:
-            return answer.status, content
-        time.sleep(0.02)
+        status, content = answer.status, answer.read()
+        return not is_starting(status, content) and (status, content)
+    return wait_until(answered, "it has started")
 
 
 def test_a_unix_domain_socket_is_served_to_people_and_programs_and_goes_at_a_stop(serve, tmp_path):

@@ -48,9 +48,8 @@ extension Answer {
   ///
   /// - Parameters:
   ///   - order: That of the elements.
+  ///   - unreadable: What is missing in it, because it cannot be read in the store.
   ///   - key: Tells them apart, and has their order.
-  ///
-  /// - Parameter unreadable: What is missing in it, because it cannot be read in the store.
   static func list<Element>(
     _ elements: [Element], _ page: ListPage, _ order: ListOrder, unreadable: [String] = [], by key: (Element) -> String,
     _ write: (Element, inout JSONWriter) -> Void

@@ -119,14 +119,7 @@ extension StoreItem {
     guard let first = bytes.first, let last = bytes.last, first == UInt8(ascii: "{"), last == UInt8(ascii: "}"),
       !bytes.contains(UInt8(ascii: "\n"))
     else { return false }
-    var reader = JSONReader(bytes)
-    do throws(JSONError) {
-      _ = try reader.skipValue()
-      try reader.finish()
-      return true
-    } catch {
-      return false
-    }
+    return JSONReader.isValue(bytes)
   }
 }
 
