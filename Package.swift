@@ -113,7 +113,8 @@ let package = Package(
     module(
       "RedialSQLite",
       [
-        "RedialStore", "RedialLanes", "RedialModel", "RedialText", "RedialJSON", "RedialCore", "CDocuments", "CSQLite",
+        "RedialStore", "RedialLanes", "RedialModel", "RedialText", "RedialJSON", "RedialCore", "CDocuments", "CLinux",
+        "CSQLite",
       ], settings: small),
     module(
       "RedialPostgres",

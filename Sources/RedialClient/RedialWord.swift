@@ -63,6 +63,8 @@ extension RedialCall {
     public static let tripped = FailureReason(rawValue: "tripped")
     /// The service may not call that address.
     public static let blocked = FailureReason(rawValue: "blocked")
+    /// The service died during its attempts, more than once.
+    public static let attemptEndedTheService = FailureReason(rawValue: "attemptEndedTheService")
   }
 
   /// Why a scheduled call is not running.

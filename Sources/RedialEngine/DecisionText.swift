@@ -24,6 +24,7 @@ enum DecisionText {
     case .retryableStatus: "status \(end.status) is retryable" + shorter(decision, end, spec.policy)
     case .retryableFailure: "\(what) is retryable"
     case .retryAfter: "status \(end.status) with Retry-After of \(asked)"
+    case .interrupted where failure == .endedTheService: "Redial died during the attempt, and had died so before"
     case .interrupted: "the attempt was cut off by Redial, not by the target"
     case .statusNotRetryable:
       "status \(end.status) is not retryable"

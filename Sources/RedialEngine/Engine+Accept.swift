@@ -28,16 +28,7 @@ extension Engine {
     }
     // Only now: the webhook about the end of an outage may have a target of its own.
     for (key, _) in state.targets { if let place = roster.place(of: key) { examineOutage(place) } }
-    for record in state.running {
-      hold(record)
-      decide(
-        after: AttemptRecord(
-          number: record.progress.attempts, startedAt: record.progress.due, duration: .zero, outcome: .interrupted,
-          failure: AttemptFailure(
-            code: "interrupted",
-            message: "Redial stopped while the attempt was in flight; its result is unknown.")),
-        of: record.id)
-    }
+    takeOver(running: state.running, after: state.crash)
   }
 
   /// Goes on with a target where its last owner has left it.

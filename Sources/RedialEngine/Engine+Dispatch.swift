@@ -15,6 +15,8 @@ extension Engine {
   mutating func dispatch() {
     guard !isDraining, desk.canDecide else { return }
     roster.examineCrowded()
+    startSuspects()
+    if waitsForSuspects { return }
     while roster.occupancy.inFlight < settings.maxInFlight, let index = roster.nextInRotation() {
       if startNext(of: index) { roster.enterRotation(index) }
     }
@@ -72,10 +74,15 @@ extension Engine {
 
   /// Returns a permit for a call that was just accepted, if it need not wait for anything.
   mutating func permitAtOnce(_ index: Int, _ call: CallSpec) -> StartPermit? {
-    guard !isDraining, desk.trouble == nil, roster.rotation.isEmpty,
-      roster.occupancy.inFlight < settings.maxInFlight, roster.mayBegin(roster.targets[index].namespace),
-      !roster.targets[index].hasDue, limitsAllowStart(index), roster.hasSlot(index, at: now),
-      !roster.targets[index].isCrowded(by: call)
+    guard !isDraining, desk.trouble == nil, roster.rotation.isEmpty, !roster.targets[index].hasDue, !waitsForSuspects
+    else { return nil }
+    return permitNow(index, call)
+  }
+
+  /// Returns a permit for a call, as if it were the only one that is due.
+  mutating func permitNow(_ index: Int, _ call: CallSpec) -> StartPermit? {
+    guard roster.occupancy.inFlight < settings.maxInFlight, roster.mayBegin(roster.targets[index].namespace),
+      limitsAllowStart(index), roster.hasSlot(index, at: now), !roster.targets[index].isCrowded(by: call)
     else { return nil }
     let origin = call.originHash
     guard roster.hasConnection(index, to: origin) else { return nil }
@@ -101,6 +108,8 @@ extension Engine {
     progress.waiting = nil
     progress.due = now
     progress.attempts += 1
+    excuseAlone(beside: id)
+    progress.isAlone = suspects.alone == id
     calls[at: place].record.progress = progress
     let lackedConnection = roster.targets[index].lacksConnection
     let flight = ActiveCall.Flight(

@@ -77,6 +77,8 @@ extension Engine {
   mutating func leaveRunning(_ id: CallID, wasMade: Bool) {
     guard let place = calls.place(of: id), case .running(let flight, _) = calls[at: place].phase else { return }
     calls.enter(.waiting, at: place)
+    suspects.ended(id)
+    calls[at: place].record.progress.isAlone = false
     let index = calls[at: place].target
     let startedAt = calls[at: place].record.progress.due
     if let callers = flight.callers { roster[index].freeSlot(callers, startedAt: startedAt) }
@@ -94,7 +96,8 @@ extension Engine {
     let index = calls[at: place].target
     var progress = calls[at: place].record.progress
     let wasCutOff = attempt.outcome == .interrupted
-    if wasCutOff { progress.cutOffAttempts += 1 }
+    if wasCutOff { progress.cutOffAttempts += 1 } else { progress.survive() }
+    let isTakenOver = attempt.failure == .interrupted
     let lackedCredential = attempt.failure?.code == AttemptFailure.credentialUnavailable
     if lackedCredential { progress.unprovenAttempts += 1 }
     let status = attempt.status ?? 0
@@ -109,11 +112,16 @@ extension Engine {
     if attempt.mayBeProcessed { progress.mayBeProcessing = true }
     // What is not charged waits by no part of the policy's schedule, and each time for longer.
     var decision =
-      lackedCredential
+      lackedCredential || isTakenOver
       ? spec.policy.decide(
-        end, at: now, backoff: Self.backoff(afterUnproven: progress.unprovenAttempts), using: &random)
+        end, at: now,
+        // Suspects have their turns at once.
+        backoff: isTakenOver ? .constant(.zero) : Self.backoff(afterUnproven: progress.unprovenAttempts), using: &random
+      )
       : spec.policy.decide(end, at: now, using: &random)
-    if wasCutOff, progress.cutOffAttempts >= settings.maxInterruptions {
+    if attempt.failure == .endedTheService {
+      decision = RetryDecision(.stop(.attemptEndedTheService), rule: .interrupted)
+    } else if wasCutOff, progress.cutOffAttempts >= settings.maxInterruptions {
       decision = RetryDecision(.stop(.attemptsExhausted), rule: .interrupted)
     }
     heed(attempt, of: spec, asked: spec.policy.askedWait(of: end), at: index)

@@ -74,6 +74,7 @@ extension Engine {
     }
     // Making room may have moved it.
     guard let place = calls.place(of: id) else { return }
+    suspects.hurry(for: calls[at: place].record, at: now)
     let stamp = calls.enter(.ready, at: place)
     if !desk.canDecide { roster[index].hold(nil, at: now) }
     roster.becomeReady(size, isRetry: isRetry, of: index)

@@ -18,6 +18,8 @@ package struct Engine: Sendable {
   /// Calls in memory.
   var calls = Calls()
   var desk: StoreDesk
+  /// Calls that may have ended a process.
+  var suspects = Suspects()
   /// TLS settings by origin, set by operators.
   var originTLS: OriginTLS
   /// What targets hide of their calls by their own settings, as the documents said last.
@@ -64,6 +66,7 @@ package struct Engine: Sendable {
   /// Forgets everything, except the answers that the store still has to send.
   mutating func startOver() {
     desk.startOver()
+    suspects = Suspects()
     calls = Calls(after: calls)
     roster.startOver()
     originTLS = OriginTLS(rules: settings.targetRules)
@@ -162,6 +165,9 @@ package struct Engine: Sendable {
     var wake = (hasDrained ? nil : calls.earliest) ?? .distantFuture
     if let trouble = desk.trouble, trouble.isComplete { wake = min(wake, trouble.until) }
     if let claim = nextClaim() { wake = min(wake, claim) }
+    if !isDraining, desk.canDecide, let time = suspects.wake(inFlight: roster.occupancy.inFlight, at: now) {
+      wake = min(wake, time)
+    }
     let canAsk = desk.trouble == nil && !((isDraining || desk.lacksKey) && !desk.leases.canWork) && !hasDrained
     wake = min(wake, desk.leases.wake(canAsk: canAsk))
     return wake == .distantFuture ? nil : max(wake, now)
@@ -202,7 +208,9 @@ package struct Engine: Sendable {
   private mutating func beginDraining() {
     guard !isDraining else { return }
     stopping = .draining
-    if desk.leases.canWork { saveLearned(of: .all) }
+    guard desk.leases.canWork else { return }
+    saveLearned(of: .all)
+    excuseAlone(beside: nil)
   }
 
   private mutating func finishDraining() {

@@ -6,7 +6,9 @@ extension SQLiteStore {
   /// Takes the store over from a process that is gone.
   package func recover(at now: Timestamp) throws(StoreError) -> RecoveredState {
     // Emptying the log needs space, of which the reserve may have left too little.
-    try file.lending { () throws(StoreError) in try recovered(at: now) }
+    var state = try file.lending { () throws(StoreError) in try recovered(at: now) }
+    state.crash = file.takeCrash()
+    return state
   }
 
   private func recovered(at now: Timestamp) throws(StoreError) -> RecoveredState {

@@ -1,4 +1,4 @@
-"""Faults for the process under test: the shim in shim/faults.c, compiled on first use, and small file systems."""
+"""Faults for the process under test: the shims in shim/*.c, compiled on first use, and small file systems."""
 
 import os
 import pathlib
@@ -14,10 +14,10 @@ from processes import ROOT
 SECTOR = 512
 
 
-def shim():
-    """The shared library; compiled again if its source has changed."""
-    source = pathlib.Path(__file__).with_name("shim") / "faults.c"
-    library = ROOT / ".build/faults.so"
+def shim(name="faults"):
+    """A shared library; compiled again if its source has changed."""
+    source = pathlib.Path(__file__).with_name("shim") / f"{name}.c"
+    library = ROOT / f".build/{name}.so"
     compiler = needs.c_compiler()
     if not library.exists() or library.stat().st_mtime < source.stat().st_mtime:
         fresh = library.with_suffix(f".{os.getpid()}")

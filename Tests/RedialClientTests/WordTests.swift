@@ -24,7 +24,7 @@ struct WordTests {
     ]
     #expect(Set(waits.map(\.rawValue)) == Set(WaitReason.allCases.map { "\($0.name)" }))
     let failures: [RedialCall.FailureReason] = [
-      .attemptsExhausted, .deadlineExceeded, .notRetryable, .tripped, .blocked,
+      .attemptsExhausted, .deadlineExceeded, .notRetryable, .tripped, .blocked, .attemptEndedTheService,
     ]
     #expect(Set(failures.map(\.rawValue)) == Set(StopReason.allCases.map { "\($0)" }))
   }

@@ -165,7 +165,7 @@ struct IssueTests {
         code.reason == reason && code.issue == issue && code.rawValue & FailureCode.reasonMask == Int64(reason.rawValue)
       )
     }
-    for value: Int64 in [0, -1, 6, 255, 256, 0x1ff, .max, .min, IssueID(.call, "a", .late(.breaker), "").rawValue] {
+    for value: Int64 in [0, -1, 7, 255, 256, 0x1ff, .max, .min, IssueID(.call, "a", .late(.breaker), "").rawValue] {
       #expect(FailureCode(rawValue: value) == nil, "\(value)")
     }
     #expect(FailureCode(nil, nil) == nil)

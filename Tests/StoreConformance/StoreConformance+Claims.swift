@@ -264,10 +264,16 @@ extension StoreConformance {
   package func twiceRunning() throws {
     let store = try openStore()
     try store.commit([.insert(Sample.call(1, .running))])
+    // Its strikes change while it runs.
+    var known = Sample.call(1, .running).progress
+    _ = known.strike(isCrash: true)
+    known.isAlone = true
+    try store.commit([.update(Sample.id(1), known, nil)])
     store.close()
     for _ in 1...2 {
       let next = try openStore()
-      #expect(try next.recover(at: Sample.time(1)).running.map(\.id) == [Sample.id(1)])
+      let running = try next.recover(at: Sample.time(1)).running
+      #expect(running.map(\.id) == [Sample.id(1)] && running.map(\.progress.interruptions) == [known.interruptions])
       next.close()
     }
     let last = try openStore()

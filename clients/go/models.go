@@ -49,15 +49,17 @@ const (
 // attempt would begin after the deadline. `notRetryable`: the policy does not retry the last outcome, or it is not
 // safe to. `tripped`: the target's breaker opened and `onTrip` is `fail`. `blocked`: the egress policy refused the
 // address; or, without an attempt, the call was accepted by an older version and names a target of webhooks.
+// `attemptEndedTheService`: Redial died during its attempts, more than once, and probably of them.
 type FailureReason string
 
 // The words of FailureReason.
 const (
-	FailureReasonAttemptsExhausted FailureReason = "attemptsExhausted"
-	FailureReasonDeadlineExceeded  FailureReason = "deadlineExceeded"
-	FailureReasonNotRetryable      FailureReason = "notRetryable"
-	FailureReasonTripped           FailureReason = "tripped"
-	FailureReasonBlocked           FailureReason = "blocked"
+	FailureReasonAttemptsExhausted      FailureReason = "attemptsExhausted"
+	FailureReasonDeadlineExceeded       FailureReason = "deadlineExceeded"
+	FailureReasonNotRetryable           FailureReason = "notRetryable"
+	FailureReasonTripped                FailureReason = "tripped"
+	FailureReasonBlocked                FailureReason = "blocked"
+	FailureReasonAttemptEndedTheService FailureReason = "attemptEndedTheService"
 )
 
 // WaitReason: why a scheduled call is not running; if there are several reasons, the one that lasts longest.
@@ -1264,22 +1266,23 @@ type IssueReason string
 
 // The words of IssueReason.
 const (
-	IssueReasonAttemptsExhausted IssueReason = "attemptsExhausted"
-	IssueReasonDeadlineExceeded  IssueReason = "deadlineExceeded"
-	IssueReasonNotRetryable      IssueReason = "notRetryable"
-	IssueReasonTripped           IssueReason = "tripped"
-	IssueReasonBlocked           IssueReason = "blocked"
-	IssueReasonStartTime         IssueReason = "startTime"
-	IssueReasonBackoff           IssueReason = "backoff"
-	IssueReasonRetryAfter        IssueReason = "retryAfter"
-	IssueReasonBreaker           IssueReason = "breaker"
-	IssueReasonConcurrency       IssueReason = "concurrency"
-	IssueReasonRateLimit         IssueReason = "rateLimit"
-	IssueReasonRetryBudget       IssueReason = "retryBudget"
-	IssueReasonOrdering          IssueReason = "ordering"
-	IssueReasonPaused            IssueReason = "paused"
-	IssueReasonPace              IssueReason = "pace"
-	IssueReasonConnections       IssueReason = "connections"
+	IssueReasonAttemptsExhausted      IssueReason = "attemptsExhausted"
+	IssueReasonDeadlineExceeded       IssueReason = "deadlineExceeded"
+	IssueReasonNotRetryable           IssueReason = "notRetryable"
+	IssueReasonTripped                IssueReason = "tripped"
+	IssueReasonBlocked                IssueReason = "blocked"
+	IssueReasonAttemptEndedTheService IssueReason = "attemptEndedTheService"
+	IssueReasonStartTime              IssueReason = "startTime"
+	IssueReasonBackoff                IssueReason = "backoff"
+	IssueReasonRetryAfter             IssueReason = "retryAfter"
+	IssueReasonBreaker                IssueReason = "breaker"
+	IssueReasonConcurrency            IssueReason = "concurrency"
+	IssueReasonRateLimit              IssueReason = "rateLimit"
+	IssueReasonRetryBudget            IssueReason = "retryBudget"
+	IssueReasonOrdering               IssueReason = "ordering"
+	IssueReasonPaused                 IssueReason = "paused"
+	IssueReasonPace                   IssueReason = "pace"
+	IssueReasonConnections            IssueReason = "connections"
 )
 
 // IssueMarkState: a word of the contract.

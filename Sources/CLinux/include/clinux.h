@@ -3,6 +3,8 @@
 
 // Linux calls that Swift's Glibc module does not offer.
 
+#include "crash.h"
+
 #include <stddef.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>

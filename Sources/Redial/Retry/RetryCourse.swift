@@ -279,7 +279,7 @@ extension RetryError.Reason {
       switch reason {
       case .attemptsExhausted: .attemptsExhausted
       case .deadlineExceeded: .deadlineExceeded
-      case .notRetryable, .blocked: .notRetryable
+      case .notRetryable, .blocked, .attemptEndedTheService: .notRetryable
       case .tripped: .tripped
       }
   }

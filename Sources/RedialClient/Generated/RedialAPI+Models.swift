@@ -2148,6 +2148,8 @@ extension RedialAPI {
       public static let tripped = Reason(rawValue: "tripped")
       /// `blocked`.
       public static let blocked = Reason(rawValue: "blocked")
+      /// `attemptEndedTheService`.
+      public static let attemptEndedTheService = Reason(rawValue: "attemptEndedTheService")
       /// `startTime`.
       public static let startTime = Reason(rawValue: "startTime")
       /// `backoff`.

@@ -90,4 +90,6 @@ public enum StopReason: UInt8, Sendable, Hashable, CaseIterable {
   case tripped = 4
   /// The egress policy forbids the address.
   case blocked = 5
+  /// The process that made the attempts has died during them, more than once. A service decides that, not a policy.
+  case attemptEndedTheService = 6
 }

@@ -343,6 +343,9 @@ struct TargetState: Sendable {
     return limits.allowsRetry(at: now) ? (retry, false) : (first, true)
   }
 
+  /// Whether the retry budget, if there is one, allows a retry.
+  mutating func allowsRetry(at now: Timestamp) -> Bool { !due.hasBudget || limits.allowsRetry(at: now) }
+
   /// Whether all due calls in memory are retries that wait for their budget.
   mutating func hasOnlyRetries(in calls: CallTable) -> Bool {
     limits.budget != nil && due.firstUsual(in: calls) == nil

@@ -84,6 +84,14 @@ public struct AttemptFailure: Sendable, Hashable {
   /// The code of an attempt that was not made, because the credential of its call could not be had.
   public static let credentialUnavailable = "credentialUnavailable"
 
+  /// The process died during an attempt.
+  public static let interrupted = AttemptFailure(
+    code: "interrupted", message: "Redial stopped while the attempt was in flight; its result is unknown.")
+  /// It died so again, and the attempt is the cause.
+  public static let endedTheService = AttemptFailure(
+    code: "attemptEndedTheService",
+    message: "Redial died while the attempt was in flight, and had died so before. The call is not tried again.")
+
   /// Creates a failure.
   public init(code: String, message: String) {
     self.code = code
@@ -133,6 +141,7 @@ extension StopReason {
     case .notRetryable: "notRetryable"
     case .tripped: "tripped"
     case .blocked: "blocked"
+    case .attemptEndedTheService: "attemptEndedTheService"
     }
   }
 }

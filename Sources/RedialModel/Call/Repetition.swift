@@ -20,14 +20,14 @@ extension CallRecord {
   /// Whether a submission that repeats that of this call runs it again.
   ///
   /// A target that must not get a request twice is called again only if no attempt was executed; every other target gets the same
-  /// `Idempotency-Key` with each attempt.
+  /// `Idempotency-Key` with each attempt. A call that has ended the service is called again only by a person.
   ///
   /// - Parameter attempts: Its attempts; not asked for if it may be repeated.
   public func runsAgainWhenRepeated<Failure: Error>(
     _ attempts: () throws(Failure) -> [AttemptRecord]
   ) throws(Failure) -> Bool {
     guard spec.repetitionRule == .rerun, spec.contentErasedAt == nil,
-      progress.state == .failed || progress.state == .cancelled
+      progress.state == .failed && progress.failure != .attemptEndedTheService || progress.state == .cancelled
     else { return false }
     if spec.idempotent || progress.attempts == 0 { return true }
     let known = try attempts()

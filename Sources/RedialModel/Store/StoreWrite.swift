@@ -54,13 +54,17 @@ public struct RecoveredState: Sendable {
   public var namespaces: [(namespace: Namespace, unfinished: Int)]
   /// The highest id so far.
   public var lastID: CallID
+  /// How the last process crashed; nil if it did not, or could not say.
+  public var crash: CrashRecord?
 
   /// Creates the state of a store; by default of an empty one.
   public init(
     running: [CallRecord] = [], nextDue: Timestamp? = nil, queued: [(target: TargetKey, count: Int)] = [],
     targets: [(target: TargetKey, record: TargetRecord)] = [], unfinished: Int = 0,
-    namespaces: [(namespace: Namespace, unfinished: Int)] = [], lastID: CallID = CallID(rawValue: 0)
+    namespaces: [(namespace: Namespace, unfinished: Int)] = [], lastID: CallID = CallID(rawValue: 0),
+    crash: CrashRecord? = nil
   ) {
+    self.crash = crash
     self.namespaces = namespaces
     self.running = running
     self.nextDue = nextDue

@@ -72,6 +72,9 @@ final class SQLiteFile {
   /// The path without links.
   var path: String { lock.path }
 
+  /// What the last owner has written as it crashed.
+  func takeCrash() -> CrashRecord? { lock.takeCrash() }
+
   /// Whether only the reserve is left, or less.
   var isShortOfRoom: Bool { space.isShort }
 

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import RedialStore
 internal import Glibc
 internal import RedialModel
@@ -110,8 +111,20 @@ final class StoreFile {
     return false
   }
 
+  /// What the last owner has written as it crashed; it is removed. A crash of this process is written from now on.
+  ///
+  /// The lock file has it: it is open, and no commit that is under way can be in its way.
+  func takeCrash() -> CrashRecord? {
+    var crash = redial_crash()
+    let wasLeft = redial_take_crash(lock, &crash) != 0
+    redial_write_crashes_to(lock)
+    guard wasLeft else { return nil }
+    return CrashRecord(signal: crash.signal, call: crash.in_hand == 0 ? nil : CallID(rawValue: crash.in_hand))
+  }
+
   /// Releases the lock. The lock file stays: if it were deleted, two processes could each lock a file of that name.
   func close() {
+    redial_write_no_crashes_to(lock)
     if lock >= 0 { Glibc.close(lock) }
     lock = -1
   }

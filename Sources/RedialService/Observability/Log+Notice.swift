@@ -71,13 +71,16 @@ extension Log {
         ])
     case .targetStands: break
     case .callFailed(let id, let kind, let target, let reason, let attempts, let traceparent):
+      let hasEndedService = reason == .attemptEndedTheService
+      var meaning: [(StaticString, String)] = []
+      if hasEndedService { meaning.append(("meaning", Self.endedService)) }
       write(
-        .warning, "callFailed",
+        hasEndedService ? .error : .warning, "callFailed",
         [
           ("callId", id.description), ("traceId", TraceContext(of: id, given: traceparent).trace.description),
         ] + Self.fields(of: target) + [
           ("kind", kind.name), ("attempt", "\(attempts)"), ("reason", "\(reason.name)"),
-        ])
+        ] + meaning)
     case .storeFailed(let message):
       write(.error, "storeFailed", [("error", message)])
     case .storeRetried(let writes):
@@ -128,6 +131,9 @@ extension Log {
     case .keyMissing(nil): write(.info, "keyFound")
     }
   }
+
+  private static let endedService =
+    "the service died during attempts of this call, more than once; see what its target answers before you retry it"
 
   /// A figure with three digits after the point.
   private static func rounded(_ value: Double) -> String { "\((value * 1000).rounded() / 1000)" }

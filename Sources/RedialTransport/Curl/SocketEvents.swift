@@ -27,6 +27,8 @@ final class SocketEvents {
     var watched: UInt32 = 0
     /// Whether it was opened here, so that its closing is reported here too.
     var isOwn = false
+    /// The only transfer on it; 0 if there may be several.
+    var user: UInt64 = 0
   }
 
   /// - Returns: Nil if the system provides no descriptors for it.
@@ -66,10 +68,17 @@ final class SocketEvents {
     return code == CURLM_OK
   }
 
-  /// A socket was opened; ``closed(_:)`` will report its closing.
-  func opened(_ descriptor: Int32) {
+  /// A socket was opened for a transfer; ``closed(_:)`` will report its closing.
+  func opened(_ descriptor: Int32, for user: UInt64) {
     grow(to: descriptor)
-    sockets[Int(descriptor)] = Socket(isOwn: true)
+    sockets[Int(descriptor)] = Socket(isOwn: true, user: user)
+  }
+
+  /// A transfer is about to send its request on a connection.
+  func use(_ connection: Connection, for user: UInt64) {
+    connection.use()
+    guard let socket = connection.socket, socket < sockets.count else { return }
+    sockets[Int(socket)].user = connection.hasSpokenHTTP1 || !connection.isShared ? user : 0
   }
 
   /// A socket is closed, which also removes it from the kernel's watch.
@@ -160,7 +169,9 @@ final class SocketEvents {
       if found & EPOLLIN.rawValue != 0 { what |= CURL_CSELECT_IN }
       if found & EPOLLOUT.rawValue != 0 { what |= CURL_CSELECT_OUT }
       if found & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 { what |= CURL_CSELECT_ERR }
+      redial_take_in_hand(Int64(bitPattern: sockets[Int(descriptor)].user))
       curl_multi_socket_action(multi, descriptor, what, &running)
+      redial_take_in_hand(0)
     }
     beginDue()
   }

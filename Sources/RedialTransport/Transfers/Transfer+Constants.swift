@@ -73,7 +73,7 @@ extension Transfer {
         guard let transfer = Transfer.take(transfer), let destination else { return CURL_SOCKET_BAD }
         transfer.skipPruning()
         let socket = transfer.dialling.open(destination)
-        if socket != CURL_SOCKET_BAD { transfer.events?.opened(socket) }
+        if socket != CURL_SOCKET_BAD { transfer.events?.opened(socket, for: transfer.id) }
         return socket
       },
       redial_curl_set_pointer(handle, CURLOPT_OPENSOCKETDATA, me),

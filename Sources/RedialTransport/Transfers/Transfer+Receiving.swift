@@ -1,4 +1,5 @@
 internal import CCurl
+internal import CLinux
 
 /// While a request is in flight.
 extension Transfer {
@@ -26,7 +27,7 @@ extension Transfer {
       return false
     }
     exchange.connection = connection
-    connection?.use()
+    if let connection { events.use(connection, for: id) }
     listen(to: connection)
     return course.send(isReused: isReused)
   }
@@ -46,6 +47,7 @@ extension Transfer {
 
   func receiveHead(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
     guard let bytes, count > 0 else { return count }
+    redial_take_in_hand(Int64(bitPattern: id))
     let line = UnsafeRawBufferPointer(start: bytes, count: count)
     if received.headBytes == 0, StatusLine.isHTTP1(line) {
       exchange.connection?.hasSpokenHTTP1 = true
@@ -89,6 +91,7 @@ extension Transfer {
 
   func receiveBody(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
     guard let bytes, count > 0 else { return count }
+    redial_take_in_hand(Int64(bitPattern: id))
     let piece = UnsafeRawBufferPointer(start: bytes, count: count)
     let limits = Received.BodyLimits(kept: request.captureLimit, received: configuration.maxResponseBytes)
     return received.takeBody(piece, limits) ? count : 0

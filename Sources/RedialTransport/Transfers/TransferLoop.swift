@@ -1,4 +1,5 @@
 internal import CCurl
+internal import CLinux
 internal import RedialLanes
 internal import RedialModel
 internal import Synchronization
@@ -270,6 +271,8 @@ final class TransferLoop: @unchecked Sendable {
     var code = CURLE_OK
     while let handle = redial_curl_multi_next_done(multi, &code) {
       guard let transfer = Transfer.take(redial_curl_get_private(handle)), transfer.isInFlight else { continue }
+      redial_take_in_hand(Int64(bitPattern: transfer.id))
+      defer { redial_take_in_hand(0) }
       if transfer.naming.isWanted {
         awaitName(transfer)
       } else if transfer.course.isConnectionAbandoned {

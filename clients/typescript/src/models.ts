@@ -31,9 +31,10 @@ export type CallState = "scheduled" | "running" | "succeeded" | "failed" | "canc
  * Why a call failed. `attemptsExhausted`: it used up `maxAttempts`. `deadlineExceeded`: the next attempt would begin after
  * the deadline. `notRetryable`: the policy does not retry the last outcome, or it is not safe to. `tripped`: the target's
  * breaker opened and `onTrip` is `fail`. `blocked`: the egress policy refused the address; or, without an attempt, the
- * call was accepted by an older version and names a target of webhooks.
+ * call was accepted by an older version and names a target of webhooks. `attemptEndedTheService`: Redial died during its
+ * attempts, more than once, and probably of them.
  */
-export type FailureReason = "attemptsExhausted" | "deadlineExceeded" | "notRetryable" | "tripped" | "blocked";
+export type FailureReason = "attemptsExhausted" | "deadlineExceeded" | "notRetryable" | "tripped" | "blocked" | "attemptEndedTheService";
 
 /**
  * Why a scheduled call is not running; if there are several reasons, the one that lasts longest. `startTime`: its own
