@@ -34,6 +34,7 @@ final class Instance {
   var namespaces = NamespaceWatch()
   var slots: SlotWatch
   var shares = ShareWatch()
+  var suspects = SuspectWatch()
   let well: TargetKey?
   var waiting: [UInt64: World.Asked] = [:]
   /// Submissions that were forwarded and have no answer, and those that had none and may be stored.
@@ -80,6 +81,7 @@ final class Instance {
     namespaces = NamespaceWatch()
     slots = SlotWatch(well: well)
     shares = ShareWatch()
+    suspects = SuspectWatch()
     engine = Engine(settings: settings, seed: seed)
     isUp = true
     isDraining = false

@@ -51,6 +51,8 @@ extension Invariants {
         !isFairWeather
           || (progress.finishedAt ?? .epoch) <= record.deadline + World.longestQueue,
         "\(record.id) ended \((progress.finishedAt ?? .epoch) - record.deadline) after its deadline")
+    case (_, .attemptEndedTheService):
+      require(story.isLethal, "\(record.id) was ended for deaths that others have caused")
     case (_, .tripped):
       require(record.spec.policy.onTrip == .fail, "\(record.id) was to wait for its target and tripped")
     default: break

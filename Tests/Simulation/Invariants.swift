@@ -19,6 +19,10 @@ struct Invariants {
     var hasSucceeded = false
     /// Crashes while an attempt of it was in flight.
     var crashes = 0
+    /// Whether it ends the process whenever an attempt of it ends.
+    var isLethal = false
+    /// Processes of this round that it has ended, while nothing else was in flight.
+    var kills = 0
     /// It must not start before this time.
     var notBefore = Timestamp.epoch
     var wasAbortedInVain = false
@@ -27,7 +31,7 @@ struct Invariants {
   }
 
   let settings: EngineSettings
-  private(set) var stories: [CallID: Story] = [:]
+  var stories: [CallID: Story] = [:]
   /// The call that clients know, by key.
   private var acknowledged: [IdempotencyName: CallID] = [:]
   /// Submissions that this process, or its clients, know to be refused.
@@ -154,6 +158,7 @@ struct Invariants {
     require(
       start.timeout <= policy.attemptTimeout && start.timeout <= start.call.deadline - decided,
       "attempt \(start.number) of \(id) may take longer than its policy allows")
+    checkAlone(start, store: store, network: network)
     require(!story.wasAbortedInVain || story.retriesAsked > 0, "the abort of \(id) overtook its start")
     let round = start.call.progress.attemptsBefore
     story.starts[round, default: 0] += 1
@@ -228,7 +233,7 @@ struct Invariants {
       story.starts = story.starts.filter { $0.key <= progress.attemptsBefore }
       let round = progress.attemptsBefore
       story.starts[round] = min(story.starts[round] ?? 0, progress.attempts - round)
-      (story.rounds, story.notBefore, story.wasAbortedInVain) = (0, .epoch, false)
+      (story.rounds, story.notBefore, story.wasAbortedInVain, story.kills) = (0, .epoch, false, 0)
       stories[id] = story
     }
   }
@@ -296,6 +301,7 @@ struct Invariants {
       require(
         story.rounds <= story.retriesAsked, "\(id) had ended as \(name(old.state)) and became \(name(new.state))")
       stories[id]?.hasSucceeded = false
+      stories[id]?.kills = 0
     }
     require(
       new.state != .queued || new.due == row.record.deadline,

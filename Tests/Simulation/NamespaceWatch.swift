@@ -90,6 +90,8 @@ struct NamespaceWatch {
   /// While a namespace waits only for its place in the rotation, each other one begins at most one attempt for each
   /// check of one of its targets, and one more.
   private mutating func fairness(_ starts: [AttemptStart], _ engine: Engine) -> String? {
+    // Suspects begin whosever turn it is.
+    if starts.contains(where: { $0.call.id == engine.suspects.last }) { waiting = [:] }
     let places = starts.map { engine.roster.knownPlace(of: $0.call.spec.namespace) ?? 0 }
     for place in engine.roster.namespaces.indices {
       guard var now = Self.waiting(place, engine) else {

@@ -83,7 +83,7 @@ struct ShareWatch {
 
   private mutating func check(_ call: CallRecord, _ engine: Engine) -> String? {
     let key = call.spec.target
-    guard let waiting = before[key], waiting.priorities.count == 1, waiting.share > 0,
+    guard engine.suspects.last != call.id, let waiting = before[key], waiting.priorities.count == 1, waiting.share > 0,
       let place = engine.roster.place(of: key), engine.roster.targets[place].due.passedOver == 0,
       engine.roster.targets[place].limits.pause.until == nil
     else {

@@ -88,7 +88,7 @@ struct SlotWatch {
   private func isWaiting(_ engine: Engine, at now: Timestamp) -> Bool {
     guard isWell, let well, let index = engine.roster.place(of: well), engine.desk.trouble == nil,
       engine.desk.leases.canWork,
-      !engine.isDraining
+      !engine.isDraining, !engine.waitsForSuspects
     else { return false }
     let target = engine.roster.targets[index]
     guard target.occupancy.inFlight == 0, target.occupancy.ready > 0, !target.limits.isDeparting,

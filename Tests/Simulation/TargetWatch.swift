@@ -375,7 +375,7 @@ struct TargetWatch {
   private mutating func checkPriority(_ start: AttemptStart, isNew: Bool, _ engine: Engine) -> String? {
     let key = start.call.spec.target
     defer { self[key].departures += 1 }
-    guard !isNew else { return nil }
+    guard !isNew, engine.suspects.last != start.call.id else { return nil }
     // Retries that wait for their budget are skipped.
     guard self[key].settings.retriesPerSecond == 0, before[key]?.settings.retriesPerSecond ?? 0 == 0,
       let own = calls[start.call.id], case .ready = own.phase

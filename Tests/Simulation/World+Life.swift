@@ -32,7 +32,7 @@ extension World {
     planControls(for: length)
     planResubmissions(for: length)
     for _ in 0..<20 { agenda.add(.look, at: anyTime()) }
-    invariants.isFairWeather = crashes == 0 && faultRate == 0 && badWeather.isEmpty && !isShared
+    invariants.isFairWeather = crashes == 0 && faultRate == 0 && badWeather.isEmpty && lethal.isEmpty && !isShared
     agenda.add(.restart(0), at: World.start)
     agenda.add(.heal, at: end)
   }

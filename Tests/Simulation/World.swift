@@ -78,6 +78,8 @@ final class World {
   let erases: Bool
   /// Whether the service reclaims calls. Other runs stay as they were.
   let reclaims: Bool
+  /// The submissions, by their numbers, of calls that end the process whenever an attempt of them ends; none in most runs.
+  let lethal: Set<Int>
   /// What the next server will have at a failover, by the number of the failover.
   var copies: [Int: SimulatedStore] = [:]
   /// When the server is ready that has taken over.
@@ -123,6 +125,8 @@ final class World {
     reruns = seed % 7 == 2
     erases = seed % 7 == 3
     reclaims = seed % 7 == 5
+    let poison = [Int(seed / 5 % 20) + 1, Int(seed / 7 % 20) + 1]
+    lethal = seed % 5 != 4 ? [] : Set(poison.prefix(Int(seed % 2) + 1))
     Workload.forward(&settings, &forwardRandom)
     crowd = Crowd(seed: seed, &settings)
     self.settings = settings
@@ -281,6 +285,8 @@ final class World {
     let outages = OutageWatch.outages(instance.engine)
     let privacies = instance.engine.privacies
     let effects = instance.engine.handle(events, at: now)
+    let blame = instance.suspects.step(events, BreakerWatch.starts(effects.store), instance.engine, at: now)
+    invariants.require(blame == nil, blame ?? "")
     invariants.checkPrivacy(effects.store, privacies, instance.engine)
     invariants.checkMemory(
       instance.engine.calls.count, inFlight: instance.engine.roster.occupancy.inFlight, clients: instance.waiting.count)
@@ -380,9 +386,18 @@ final class World {
       at: instance.clock.time(of: time + duration))
   }
 
+  private func isLethal(_ call: CallRecord) -> Bool {
+    call.kind == .call && lethal.contains { call.body.starts(with: Array("\($0) ".utf8)) }
+  }
+
   private func attemptEnds(_ instance: Instance, _ id: CallID, _ number: Int) {
     guard let call = instance.network.exchanges[id]?.start.call, let result = instance.network.end(id, number: number)
     else { return }
+    if isLethal(call), !isHealed, result.outcome != .cancelled {
+      log(instance, "\(id) ends the process")
+      if instance.knows(store) { invariants.ended(theProcess: id, number: number, in: store) }
+      return crash(instance)
+    }
     invariants.ended(
       result, call, by: instance.number, at: instance.clock.reading(at: now),
       isOwner: store.owns(call.spec.target, instance.lane.session) && !instance.lane.hasLost(store))

@@ -77,6 +77,19 @@ BUGS = [
     bug("an attempt cut off by a crash is not counted", 200, (
         ENGINE, "if wasCutOff { progress.cutOffAttempts += 1 }",
         "if wasCutOff, !PLANTED { progress.cutOffAttempts += 1 }")),
+    # A call that ends the process.
+    bug("suspects begin at once", 500, (
+        ENGINE, "inFlight == 0 || now >= turnEnds else", "PLANTED || inFlight == 0 || now >= turnEnds else")),
+    bug("others begin beside suspects", 500, (
+        ENGINE, "if waitsForSuspects { return }", "if waitsForSuspects, !PLANTED { return }")),
+    bug("others wait for suspects for as long as these take", 500, (
+        ENGINE, "func holdOthers(at now: Timestamp) -> Bool { now < end && (", "func holdOthers(at now: Timestamp) -> Bool { PLANTED && last != nil || now < end && (")),
+    bug("a suspect blamed for what another call has done", 500, (
+        ENGINE, "guard let alone, alone != id else", "guard let alone, alone != id, !PLANTED else")),
+    bug("all that were in flight blamed for a death", 500, (
+        ENGINE, "(isOnlyOne || running[place].progress.isAlone)", "(isOnlyOne || PLANTED || running[place].progress.isAlone)")),
+    bug("a death that counts against nobody", 1000, (
+        ENGINE, "if isOwn, running[place]", "if isOwn, !PLANTED, running[place]")),
     bug("an ended call claimed again from a stale answer", 200, (
         ENGINE, "if isHere || isStale {",
         "if isHere || (isStale && !PLANTED) {")),
@@ -286,8 +299,8 @@ BUGS = [
     bug("a lost lease that goes unnoticed", 500, only_unless(
         ENGINE, "if now >= desk.leases.validUntil { loseLease(LeaseTable.notRenewed) }")),
     bug("a takeover that forgets running calls", 200, (
-        ENGINE, "for record in state.running {",
-        "for record in state.running where !PLANTED || desk.leases.settings == nil {")),
+        ENGINE, "for record in running {",
+        "for record in running where !PLANTED || desk.leases.settings == nil {")),
     bug("a takeover that forgets open breakers", 500, (
         ENGINE, "      takeOver(grant.state)\n",
         "      var state = grant.state\n      if PLANTED { for index in state.targets.indices { state.targets[index].record.breaker = nil } }\n      takeOver(state)\n")),
