@@ -20,15 +20,19 @@ static struct sigaction before[COUNT];
 
 // Async-signal-safe: one write, and then what would have happened without it, with the same status and the same core dump.
 static void write_crash(int signal, siginfo_t *info, void *context) {
-  (void)context;
   // The first thread that crashes is the one that matters.
   int file = atomic_exchange(&crash_file, -1);
   if (file >= 0) {
     struct redial_crash crash = {MARK, signal, redial_in_hand};
     if (pwrite(file, &crash, sizeof crash, 0) < 0) { /* The next start takes it for a kill. */ }
   }
-  for (int index = 0; index < COUNT; index++)
-    if (crashes[index] == signal) sigaction(signal, &before[index], NULL);
+  for (int index = 0; index < COUNT; index++) {
+    if (crashes[index] != signal) continue;
+    // Swift's, which shows where it happened, waits for the fault to come again. What was sent from outside does not.
+    if (before[index].sa_flags & SA_SIGINFO) before[index].sa_sigaction(signal, info, context);
+  }
+  struct sigaction end = {.sa_handler = SIG_DFL};
+  sigaction(signal, &end, NULL);
   // A fault comes again by itself when the instruction is repeated. After a trap the next one would follow.
   if (info->si_code <= 0 || signal == SIGTRAP) raise(signal);
 }

@@ -234,6 +234,16 @@ struct SuspectTests {
     #expect(failures(&service, ids) == ids)
   }
 
+  @Test("is not the only one in flight when the crash names another, which is not in flight any more")
+  func namedElse() {
+    var (service, ids) = service(1)
+    for _ in 0..<6 {
+      service.die(CrashRecord(signal: 11, call: CallID(rawValue: 1)))
+      #expect(service.running == ids)
+    }
+    #expect(failures(&service, ids).isEmpty)
+  }
+
   @Test("is not the one in flight at a stop, whoever loses patience with it")
   func stop() {
     var (service, ids) = service(1)

@@ -6,7 +6,7 @@ import Testing
 struct StrikeTests {
   private var progress: CallProgress {
     var progress = CallProgress(state: .held, due: .epoch, attempts: 9, roundStartedAt: .epoch)
-    progress.interruptions = 3 + 2 * CallProgress.unprovenAttempt
+    (progress.cutOffAttempts, progress.unprovenAttempts) = (3, 2)
     progress.mayBeProcessing = true
     return progress
   }
@@ -38,5 +38,18 @@ struct StrikeTests {
     _ = call.strike(isCrash: true)
     call.survive()
     #expect(call.crashes == 1 && call.strike(isCrash: true))
+  }
+
+  @Test("leave the other numbers alone, and these leave the strikes", arguments: [0, 2047, 2048, CallProgress.mostUnproven])
+  func others(unproven: Int) {
+    var call = progress
+    call.isAlone = true
+    _ = call.strike(isCrash: true)
+    _ = call.strike(isCrash: false)
+    (call.unprovenAttempts, call.cutOffAttempts) = (unproven, CallProgress.mostCutOff)
+    #expect(call.isAlone && call.mayBeProcessing && (call.kills, call.crashes) == (1, 1))
+    #expect((call.unprovenAttempts, call.cutOffAttempts) == (unproven, CallProgress.mostCutOff))
+    call.survive()
+    #expect(call.unprovenAttempts == unproven && (call.kills, call.crashes) == (0, 1))
   }
 }

@@ -7,7 +7,7 @@ import Testing
 struct UncountedAttemptTests {
   @Test("any number of them fits in 31 bits, and no number changes another")
   func bounds() {
-    let bounds = [0, 1, 2046, 2047, 2048, 2049, 4095, 4096, 100_000, CallProgress.mostUnproven]
+    let bounds = [0, 1, 2046, 2047, 2048, 2049, 4095, 4096, 30_000, CallProgress.mostUnproven]
     for unproven in bounds {
       for cutOff in [0, 1, 10, CallProgress.mostCutOff] {
         for isProcessing in [false, true] {
@@ -40,5 +40,13 @@ struct UncountedAttemptTests {
     progress.unprovenAttempts += 1
     #expect(progress.unprovenAttempts == 3001 && progress.cutOffAttempts == 3)
     #expect(progress.interruptions <= Int(Int32.max))
+  }
+
+  @Test("no number that a store has counted is taken for a death of the process", arguments: [2048, 20_000, 32_767])
+  func noStrikes(count: Int) {
+    // As it was stored when all bits from 10 to 17 were the upper ones of this number.
+    let stored = (count & 0x7FF) << 20 | (count >> 11) << 10
+    let progress = CallProgress(state: .held, due: .epoch, interruptions: stored, roundStartedAt: .epoch)
+    #expect(progress.unprovenAttempts == count && !progress.isAlone && progress.kills + progress.crashes == 0)
   }
 }

@@ -34,17 +34,21 @@ struct Suspects: Sendable {
   ///   - crash: What the process has left, if nothing else but these calls was in flight in it.
   /// - Returns: The calls that have ended the process often enough.
   mutating func judge(_ running: inout [CallRecord], after crash: CrashRecord?, at now: Timestamp) -> Set<CallID> {
-    let named = crash?.call.flatMap { id in running.contains { $0.id == id } ? id : nil }
     let isOnlyOne = crash != nil && running.count == 1
-    var guilty: Set<CallID> = []
+    let isKnown = running.contains { $0.id == crash?.call }
+    var (guilty, suspected): (Set<CallID>, [CallRecord]) = ([], [])
     for place in running.indices {
       let id = running[place].id
-      let isOwn = named.map { $0 == id } ?? (isOnlyOne || running[place].progress.isAlone)
+      // A crash that names a call is no other's doing, also if that call is not here any more.
+      let isOwn = crash?.call.map { $0 == id } ?? (isOnlyOne || running[place].progress.isAlone)
       running[place].progress.isAlone = false
-      if isOwn, running[place].progress.strike(isCrash: crash != nil) { guilty.insert(id) }
+      if isOwn, running[place].progress.strike(isCrash: crash != nil) {
+        guilty.insert(id)
+      } else if isOwn || !isKnown {
+        suspected.append(running[place])
+      }
     }
-    // A crash that names its call is explained by it.
-    open(running.filter { named.map { [id = $0.id] in $0 == id } ?? true && !guilty.contains($0.id) }, at: now)
+    open(suspected, at: now)
     return guilty
   }
 

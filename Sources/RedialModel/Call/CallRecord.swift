@@ -71,8 +71,8 @@ public struct CallProgress: Sendable, Hashable {
   /// Attempts begun, of all rounds.
   public var attempts: Int
   /// What the policy does not count of this round, as one number of 31 bits, because the stores have it so: ``cutOffAttempts`` in
-  /// bits 0 to 9, ``Strikes`` in 10 to 14; of ``unprovenAttempts`` the lower bits from 20 on, the upper ones in 15 to 17; and in
-  /// 18 ``mayBeProcessing``, of all rounds.
+  /// bits 0 to 9; of ``unprovenAttempts`` the lower bits from 20 on, the upper ones in 10 to 13; ``Strikes`` in 14 to 17 and 19;
+  /// and in 18 ``mayBeProcessing``, of all rounds.
   public var interruptions: Int
   /// Attempts begun before this round. A manual retry of an ended call begins a new round.
   public var attemptsBefore: Int
@@ -121,9 +121,9 @@ public struct CallProgress: Sendable, Hashable {
   /// Attempts of this round that count against the policy's `maxAttempts`.
   public var chargedAttempts: Int { attempts - attemptsBefore - cutOffAttempts - unprovenAttempts }
 
-  /// The highest numbers of attempts that are not counted. Those without a credential are a minute apart: eleven days of them.
+  /// The highest numbers of attempts that are not counted. Those without a credential are a minute apart: three weeks of them.
   public static let mostCutOff = 1 << 10 - 1
-  public static let mostUnproven = 1 << 14 - 1
+  public static let mostUnproven = 1 << 15 - 1
   /// Attempts of this round that this side interrupted.
   public var cutOffAttempts: Int {
     get { interruptions & Self.mostCutOff }
@@ -131,10 +131,10 @@ public struct CallProgress: Sendable, Hashable {
   }
   /// Attempts of this round that had no credential to go with.
   public var unprovenAttempts: Int {
-    get { interruptions >> 20 | (interruptions >> 15 & 0b111) << 11 }
+    get { interruptions >> 20 | (interruptions >> 10 & 0xF) << 11 }
     set {
       let count = min(max(0, newValue), Self.mostUnproven)
-      interruptions = interruptions & (Self.processing | 0x7FFF) | (count & 0x7FF) << 20 | (count >> 11) << 15
+      interruptions = interruptions & Self.others | (count & 0x7FF) << 20 | (count >> 11) << 10
     }
   }
 
@@ -145,4 +145,6 @@ public struct CallProgress: Sendable, Hashable {
   }
 
   private static let processing = 1 << 18
+  /// All that does not count attempts without a credential.
+  private static let others = processing | mostCutOff | Strikes.all
 }

@@ -12,12 +12,13 @@ public struct CrashRecord: Sendable, Hashable {
 
 /// Deaths of the process that are held against a call, because nothing else was in flight, or the crash has named it.
 ///
-/// They are bits of ``CallProgress/interruptions``: kills in 10 and 11, crashes in 12 and 13, ``CallProgress/isAlone`` in 14.
+/// They are bits of ``CallProgress/interruptions``: kills in 14 and 15, crashes in 16 and 17, ``CallProgress/isAlone`` in 19.
 enum Strikes {
-  static let first = 1 << 10
-  static let kills = 0b11 << 10
-  static let oneCrash = 1 << 12
-  static let alone = 1 << 14
+  static let first = 1 << 14
+  static let kills = 0b11 << 14
+  static let oneCrash = 1 << 16
+  static let alone = 1 << 19
+  static let all = 0b1111 << 14 | alone
   /// A kill may have come from outside, and meet the same call again by chance.
   static let mostKills = 3
   static let mostCrashes = 2

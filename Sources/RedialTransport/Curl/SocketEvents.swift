@@ -144,6 +144,7 @@ final class SocketEvents {
     deadline = .max
     var running: Int32 = 0
     curl_multi_socket_action(multi, CURL_SOCKET_BAD, 0, &running)
+    redial_take_in_hand(0)
   }
 
   /// Waits for events, at most that many milliseconds, and makes libcurl handle them.
