@@ -40,7 +40,8 @@ struct StrikeTests {
     #expect(call.crashes == 1 && call.strike(isCrash: true))
   }
 
-  @Test("leave the other numbers alone, and these leave the strikes", arguments: [0, 2047, 2048, CallProgress.mostUnproven])
+  @Test(
+    "leave the other numbers alone, and these leave the strikes", arguments: [0, 2047, 2048, CallProgress.mostUnproven])
   func others(unproven: Int) {
     var call = progress
     call.isAlone = true

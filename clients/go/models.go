@@ -99,8 +99,9 @@ const (
 // CallDescriptorOnRepeat: what a submission does under the `Idempotency-Key` of this call once it has failed or
 // was cancelled. `rerun` runs the call again, with all attempts of its policy: exactly once for each time that it
 // has ended, whoever submits at the same time. A call with `"idempotent": false` runs again only if no attempt may
-// have been executed: each was refused with a status of 4xx other than 409, or was never sent. `answer` only
-// answers with the call as it is. If it is left out, the setting `onRepeat` decides.
+// have been executed: each was refused with a status of 4xx other than 409, or was never sent. One that ended as
+// `attemptEndedTheService` never does. `answer` only answers with the call as it is. If it is left out, the
+// setting `onRepeat` decides.
 type CallDescriptorOnRepeat string
 
 // The words of CallDescriptorOnRepeat.
@@ -177,8 +178,9 @@ type CallDescriptor struct {
 	// What a submission does under the `Idempotency-Key` of this call once it has failed or was cancelled. `rerun`
 	// runs the call again, with all attempts of its policy: exactly once for each time that it has ended, whoever
 	// submits at the same time. A call with `"idempotent": false` runs again only if no attempt may have been
-	// executed: each was refused with a status of 4xx other than 409, or was never sent. `answer` only answers with
-	// the call as it is. If it is left out, the setting `onRepeat` decides.
+	// executed: each was refused with a status of 4xx other than 409, or was never sent. One that ended as
+	// `attemptEndedTheService` never does. `answer` only answers with the call as it is. If it is left out, the
+	// setting `onRepeat` decides.
 	OnRepeat CallDescriptorOnRepeat `json:"onRepeat,omitempty"`
 	// The name of a stored credential that proves to the target who sends the call (`PUT /v1/credentials/{name}`).
 	Credential string `json:"credential,omitempty"`
@@ -465,8 +467,9 @@ type StoredPolicy struct {
 // ReplayChangesOnRepeat: what a submission does under the `Idempotency-Key` of this call once it has failed or was
 // cancelled. `rerun` runs the call again, with all attempts of its policy: exactly once for each time that it has
 // ended, whoever submits at the same time. A call with `"idempotent": false` runs again only if no attempt may
-// have been executed: each was refused with a status of 4xx other than 409, or was never sent. `answer` only
-// answers with the call as it is. If it is left out, the setting `onRepeat` decides.
+// have been executed: each was refused with a status of 4xx other than 409, or was never sent. One that ended as
+// `attemptEndedTheService` never does. `answer` only answers with the call as it is. If it is left out, the
+// setting `onRepeat` decides.
 type ReplayChangesOnRepeat string
 
 // The words of ReplayChangesOnRepeat.
@@ -543,8 +546,9 @@ type ReplayChanges struct {
 	// What a submission does under the `Idempotency-Key` of this call once it has failed or was cancelled. `rerun`
 	// runs the call again, with all attempts of its policy: exactly once for each time that it has ended, whoever
 	// submits at the same time. A call with `"idempotent": false` runs again only if no attempt may have been
-	// executed: each was refused with a status of 4xx other than 409, or was never sent. `answer` only answers with
-	// the call as it is. If it is left out, the setting `onRepeat` decides.
+	// executed: each was refused with a status of 4xx other than 409, or was never sent. One that ended as
+	// `attemptEndedTheService` never does. `answer` only answers with the call as it is. If it is left out, the
+	// setting `onRepeat` decides.
 	OnRepeat Nullable[ReplayChangesOnRepeat] `json:"onRepeat,omitempty"`
 	// The name of a stored credential that proves to the target who sends the call (`PUT /v1/credentials/{name}`).
 	Credential Nullable[string] `json:"credential,omitempty"`

@@ -642,8 +642,9 @@ extension RedialAPI {
     /// What a submission does under the `Idempotency-Key` of this call once it has failed or was cancelled. `rerun`
     /// runs the call again, with all attempts of its policy: exactly once for each time that it has ended, whoever
     /// submits at the same time. A call with `"idempotent": false` runs again only if no attempt may have been
-    /// executed: each was refused with a status of 4xx other than 409, or was never sent. `answer` only answers
-    /// with the call as it is. If it is left out, the setting `onRepeat` decides.
+    /// executed: each was refused with a status of 4xx other than 409, or was never sent. One that ended as
+    /// `attemptEndedTheService` never does. `answer` only answers with the call as it is. If it is left out, the
+    /// setting `onRepeat` decides.
     public var onRepeat: RedialNullable<OnRepeat>
     /// The name of a stored credential that proves to the target who sends the call (`PUT /v1/credentials/{name}`).
     public var credential: RedialNullable<String>
@@ -748,8 +749,9 @@ extension RedialAPI {
     /// What a submission does under the `Idempotency-Key` of this call once it has failed or was cancelled. `rerun`
     /// runs the call again, with all attempts of its policy: exactly once for each time that it has ended, whoever
     /// submits at the same time. A call with `"idempotent": false` runs again only if no attempt may have been
-    /// executed: each was refused with a status of 4xx other than 409, or was never sent. `answer` only answers
-    /// with the call as it is. If it is left out, the setting `onRepeat` decides.
+    /// executed: each was refused with a status of 4xx other than 409, or was never sent. One that ended as
+    /// `attemptEndedTheService` never does. `answer` only answers with the call as it is. If it is left out, the
+    /// setting `onRepeat` decides.
     public struct OnRepeat: RedialWord {
       /// The word.
       public let rawValue: String

@@ -128,8 +128,8 @@ export type CallDescriptor = {
    * What a submission does under the `Idempotency-Key` of this call once it has failed or was cancelled. `rerun` runs
    * the call again, with all attempts of its policy: exactly once for each time that it has ended, whoever submits at
    * the same time. A call with `"idempotent": false` runs again only if no attempt may have been executed: each was
-   * refused with a status of 4xx other than 409, or was never sent. `answer` only answers with the call as it is. If it
-   * is left out, the setting `onRepeat` decides.
+   * refused with a status of 4xx other than 409, or was never sent. One that ended as `attemptEndedTheService` never
+   * does. `answer` only answers with the call as it is. If it is left out, the setting `onRepeat` decides.
    */
   onRepeat?: "rerun" | "answer" | null;
   /** The name of a stored credential that proves to the target who sends the call (`PUT /v1/credentials/{name}`). */
@@ -410,8 +410,8 @@ export type ReplayChanges = {
    * What a submission does under the `Idempotency-Key` of this call once it has failed or was cancelled. `rerun` runs
    * the call again, with all attempts of its policy: exactly once for each time that it has ended, whoever submits at
    * the same time. A call with `"idempotent": false` runs again only if no attempt may have been executed: each was
-   * refused with a status of 4xx other than 409, or was never sent. `answer` only answers with the call as it is. If it
-   * is left out, the setting `onRepeat` decides.
+   * refused with a status of 4xx other than 409, or was never sent. One that ended as `attemptEndedTheService` never
+   * does. `answer` only answers with the call as it is. If it is left out, the setting `onRepeat` decides.
    */
   onRepeat?: "rerun" | "answer" | null;
   /** The name of a stored credential that proves to the target who sends the call (`PUT /v1/credentials/{name}`). */

@@ -1729,8 +1729,8 @@ class CallDescriptor(TypedDict):
     What a submission does under the `Idempotency-Key` of this call once it has failed or was cancelled. `rerun` runs
     the call again, with all attempts of its policy: exactly once for each time that it has ended, whoever submits at
     the same time. A call with `"idempotent": false` runs again only if no attempt may have been executed: each was
-    refused with a status of 4xx other than 409, or was never sent. `answer` only answers with the call as it is. If it
-    is left out, the setting `onRepeat` decides.
+    refused with a status of 4xx other than 409, or was never sent. One that ended as `attemptEndedTheService` never
+    does. `answer` only answers with the call as it is. If it is left out, the setting `onRepeat` decides.
 
     """
     credential: NotRequired[str | None]
@@ -1862,8 +1862,8 @@ class ReplayChanges(TypedDict):
     What a submission does under the `Idempotency-Key` of this call once it has failed or was cancelled. `rerun` runs
     the call again, with all attempts of its policy: exactly once for each time that it has ended, whoever submits at
     the same time. A call with `"idempotent": false` runs again only if no attempt may have been executed: each was
-    refused with a status of 4xx other than 409, or was never sent. `answer` only answers with the call as it is. If it
-    is left out, the setting `onRepeat` decides.
+    refused with a status of 4xx other than 409, or was never sent. One that ended as `attemptEndedTheService` never
+    does. `answer` only answers with the call as it is. If it is left out, the setting `onRepeat` decides.
 
     """
     credential: NotRequired[str | None]
