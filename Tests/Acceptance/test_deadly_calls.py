@@ -77,7 +77,7 @@ class Undying:
 
     def submit(self, path, headers=None, **more):
         descriptor = {"url": f"{self.target.url}{path}", "policy": QUICK} | more
-        # It may be asked again, whose first answer was lost by a death.
+        # A submission is sent again if its answer is lost with the process.
         answer = self.ask("POST", "/v1/calls", descriptor, headers or {"Idempotency-Key": str(uuid.uuid4())})
         assert answer.status in (200, 202), answer.body
         return answer.json["id"]

@@ -113,7 +113,7 @@ final class StoreFile {
 
   /// What the last owner has written as it crashed; it is removed. A crash of this process is written from now on.
   ///
-  /// The lock file has it: it is open, and no commit that is under way can be in its way.
+  /// The lock file has it: it is open, and no commit can be in its way.
   func takeCrash() -> CrashRecord? {
     var crash = redial_crash()
     let wasLeft = redial_take_crash(lock, &crash) != 0
