@@ -31,10 +31,11 @@ struct SuspectWatch {
     heldSince = since
     if now - since > Suspects.longest { return "all calls have waited for suspects since \(since.text)" }
     // In the step in which they are found, others may have begun before.
-    guard found.isEmpty else { return nil }
-    if starts.count > 1 {
-      return "\(starts[0].call.id) and \(starts[1].call.id) began at once, and may have ended a process"
+    let begun = found.isEmpty ? starts : starts.filter { found.contains($0.call.id) }
+    if begun.count > 1 {
+      return "\(begun[0].call.id) and \(begun[1].call.id) began at once, and may have ended a process"
     }
+    guard found.isEmpty else { return nil }
     return starts.first { !suspects.contains($0.call.id) }.map { "\($0.call.id) did not wait for suspects" }
   }
 }
