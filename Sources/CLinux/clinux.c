@@ -3,11 +3,22 @@
 #include <malloc.h>
 #include "clinux.h"
 
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
 int redial_accept_nonblocking(int listener) {
   return accept4(listener, 0, 0, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+int redial_traffic_of(int connection, struct redial_traffic *traffic) {
+  struct tcp_info info = {0};
+  socklen_t length = sizeof info;
+  if (getsockopt(connection, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return -1;
+  *traffic = (struct redial_traffic){info.tcpi_bytes_received, info.tcpi_bytes_acked};
+  // A system that emulates Linux may not count.
+  return traffic->received > 0 && traffic->acknowledged > 0 ? 0 : -1;
 }
 
 size_t redial_free_heap_bytes(void) {

@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import functools
 import http.client
 import http.server
 import itertools
@@ -110,6 +111,13 @@ def run(*arguments, env=None, seconds=BOUND, stdin=None):
     return subprocess.run(
         [BINARY, *map(str, arguments)], capture_output=True, text=True, timeout=seconds, env=environment(env),
         input=stdin)
+
+
+@functools.cache
+def libcurl():
+    """The version of libcurl in the command, as numbers."""
+    version = re.search(r"^libcurl (\S+)$", run("version", "--verbose").stdout, re.M)[1]
+    return tuple(int(number) for number in version.split("."))
 
 
 class Answer:

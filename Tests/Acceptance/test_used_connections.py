@@ -5,9 +5,9 @@ import threading
 
 import pytest
 
-from processes import BOUND, NO_BREAKER, wait_until
+from processes import BOUND, NO_BREAKER, libcurl, wait_until
 from raw_target import (
-    CANCEL, INTERNAL_ERROR, REFUSED_STREAM, RawTarget, found, go_away, reset, response, speaking_http2)
+    CANCEL, HEADERS, INTERNAL_ERROR, PING, REFUSED_STREAM, RawTarget, found, frame, go_away, reset, response, speaking_http2)
 from test_target_tls import issuer
 
 QUICK = {"backoff": {"initial": "20ms", "max": "50ms"}, "maxAttempts": 3}
@@ -225,6 +225,8 @@ def test_no_request_follows_a_response_whose_end_is_in_doubt(redial, raw, first)
     service.ended(service.submit(url=target.url + "/first", method=method, policy=ONCE, **more))
     call = service.ended(service.submit(url=target.url + "/second", policy=ONCE))
     assert call["response"]["body"] == "/second"
+    # A libcurl that joins folded lines before it reads them does not doubt it.
+    is_used_again |= first == "a folded coding" and libcurl() >= (8, 21)
     assert [r.connection for r in target.requests] == ([0, 0] if is_used_again else [0, 1]), first
 
 
@@ -371,7 +373,31 @@ def test_goaway_on_an_idle_connection_costs_nothing(redial, raw, secure):
     service.ended(service.submit(url=target.url, idempotent=False, policy=QUICK))
     assert told.wait(BOUND)
     call = service.ended(service.submit(url=target.url, idempotent=False, policy=QUICK))
-    assert (call["state"], call["attemptCount"]) == ("succeeded", 1), call
+    assert call["state"] == "succeeded", call
+    # A libcurl that looks at a connection once a second may send the request there, and is told that it was not processed.
+    if call["attemptCount"] == 2 and libcurl() >= (8, 21):
+        assert call["attempts"][0]["error"]["code"] == "requestRefused", call
+    else:
+        assert call["attemptCount"] == 1, call
+
+
+@pytest.mark.parametrize("apart", [False, True], ids=["at once", "apart"])
+@pytest.mark.parametrize("more", [lambda stream: b"", lambda stream: frame(PING, 0, b"12345678")], ids=["alone", "behind a ping"])
+def test_an_http2_answer_that_is_there_before_its_request_answers_nothing(redial, raw, secure, more, apart):
+    context, flag = secure("h2")
+    told = threading.Event()
+
+    def react(connection, stream):
+        # The next stream is open to nobody yet (RFC 9113 section 5.1.1).
+        early = more(stream) + frame(HEADERS, stream + 2, b"\x8d", flags=0x5) if connection.number == 0 else b""
+        for piece in (found(stream), early) if apart else (found(stream) + early,):
+            connection.send(piece)
+        told.set()
+    target, service = raw(speaking_http2(react), context), redial(flag, *NO_BREAKER)
+    service.ended(service.submit(url=target.url, policy=QUICK))
+    assert told.wait(BOUND)
+    call = service.ended(service.submit(url=target.url, policy=QUICK))
+    assert call["state"] == "succeeded" and 404 not in [attempt.get("status") for attempt in call["attempts"]], call
 
 
 @pytest.mark.parametrize("fault", {

@@ -6,12 +6,21 @@
 #include "crash.h"
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 
 // accept4(2) with SOCK_NONBLOCK and SOCK_CLOEXEC; the peer's address is not requested.
 // Returns the descriptor, or -1 with errno set.
 int redial_accept_nonblocking(int listener);
+
+// How many bytes of a connection of TCP have arrived here, read or not, and how many the other side has acknowledged.
+struct redial_traffic {
+  uint64_t received, acknowledged;
+};
+
+// Returns -1 if that is not known, or nothing was.
+int redial_traffic_of(int connection, struct redial_traffic *traffic);
 
 // How many bytes of the heap are free, in all arenas of the allocator; 0 if unknown.
 size_t redial_free_heap_bytes(void);

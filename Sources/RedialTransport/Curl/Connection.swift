@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// A connection that libcurl has.
@@ -28,13 +29,14 @@ final class Connection {
 
   /// Whether a request may be sent on it, after others: nothing is there to be read, and the target has not ended it.
   ///
-  /// libcurl uses an HTTP/1 connection again only after a response on it. On any other, which speaks HTTP/2, frames may
-  /// be there, and belong to nobody.
-  var isQuiet: Bool {
+  /// Only where a request of HTTP/2 is in flight, something may be there: libcurl reads it before the next response.
+  ///
+  /// - Parameter isIdle: Whether no request is in flight on it.
+  func isQuiet(isIdle: Bool) -> Bool {
     guard let socket else { return false }
     var look = pollfd(fd: socket, events: Int16(POLLIN) | Self.hasEnded, revents: 0)
     guard poll(&look, 1, 0) >= 0 else { return false }
-    return look.revents & (hasSpokenHTTP1 ? ~0 : ~Int16(POLLIN)) == 0
+    return look.revents & (isIdle || hasSpokenHTTP1 ? ~0 : ~Int16(POLLIN)) == 0
   }
 
   /// POLLRDHUP of Linux: the other side sends no more, even if something is still to be read.
@@ -45,6 +47,13 @@ final class Connection {
     var count: Int32 = 0
     guard let socket, ioctl(socket, UInt(FIONREAD), &count) == 0 else { return false }
     return count > 0
+  }
+
+  /// What was sent over it until now; nil if that is not known.
+  var traffic: redial_traffic? {
+    var traffic = redial_traffic()
+    guard let socket, redial_traffic_of(socket, &traffic) == 0 else { return nil }
+    return traffic
   }
 
   /// Whether the target's system has not acknowledged any byte of a request. A response that begins before is to

@@ -132,6 +132,12 @@ final class SocketEvents {
     return true
   }
 
+  /// Whether libcurl waits for nothing on a connection, because no request is in flight on it.
+  func isIdle(_ connection: Connection) -> Bool {
+    guard let socket = connection.socket, socket < sockets.count else { return true }
+    return sockets[Int(socket)].wanted == 0
+  }
+
   private static var now: Int64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)

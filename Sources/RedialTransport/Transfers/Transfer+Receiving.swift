@@ -16,7 +16,7 @@ extension Transfer {
       noteRepetition()
       return course.send(isReused: isReused)
     }
-    guard !isReused || isFit(connection) else {
+    guard !isReused || isFit(connection, events) else {
       options.forbidReuse()
       course.abandonConnection()
       return false
@@ -27,15 +27,19 @@ extension Transfer {
       return false
     }
     exchange.connection = connection
-    if let connection { events.use(connection, for: id) }
+    if let connection {
+      // Beside other requests, libcurl reads what arrives.
+      if dialling.isSecure, !isReused || events.isIdle(connection) { exchange.before = connection.traffic }
+      events.use(connection, for: id)
+    }
     listen(to: connection)
     return course.send(isReused: isReused)
   }
 
   /// Whether the request may be sent on a connection that has served before.
-  private func isFit(_ connection: Connection?) -> Bool {
+  private func isFit(_ connection: Connection?, _ events: SocketEvents) -> Bool {
     guard let connection else { return false }
-    return connection.group == request.group && connection.isQuiet
+    return connection.group == request.group && connection.isQuiet(isIdle: events.isIdle(connection))
   }
 
   /// Passes the next piece of the body to libcurl.
@@ -49,10 +53,14 @@ extension Transfer {
     guard let bytes, count > 0 else { return count }
     redial_take_in_hand(Int64(bitPattern: id))
     let line = UnsafeRawBufferPointer(start: bytes, count: count)
-    if received.headBytes == 0, StatusLine.isHTTP1(line) {
-      exchange.connection?.hasSpokenHTTP1 = true
-      exchange.isForeign = hasOvertaken()
-      if exchange.isForeign { return 0 }
+    if received.headBytes == 0 {
+      let isHTTP1 = StatusLine.isHTTP1(line)
+      if isHTTP1 { exchange.connection?.hasSpokenHTTP1 = true }
+      exchange.isForeign = wasThereBefore || isHTTP1 && hasOvertaken()
+      guard !exchange.isForeign else {
+        options.forbidReuse()
+        return 0
+      }
     }
     let wasInHead = !received.isHeadWhole
     let continues = received.takeHead(line, atMost: configuration.maxResponseHeaderBytes)
@@ -73,6 +81,13 @@ extension Transfer {
   func hearLine(_ line: UnsafeMutablePointer<CChar>) {
     guard received.isAtFirstField, FieldLine.isBlank(UInt8(bitPattern: line[0])) else { return }
     line[0] = CChar(bitPattern: UInt8(ascii: ":"))
+  }
+
+  /// Whether nothing has arrived since the request was sent, or nothing of it was acknowledged, as each answer to it does
+  /// (RFC 9293 §3.10.7.4).
+  private var wasThereBefore: Bool {
+    guard let before = exchange.before, let now = exchange.connection?.traffic else { return false }
+    return now.received == before.received || now.acknowledged == before.acknowledged
   }
 
   /// Whether the response has begun before any of the request can have arrived.
