@@ -69,7 +69,12 @@ ALLOWED = {
     "false frames beside the answer": (lambda exchange: any(
         trait.endswith(("in the content", "before the head")) and not trait.startswith("reset") for trait in exchange.traits), is_longer),
     "blanks around the value of a field": (has("bad field"), lambda exchange, ours, theirs: keeps(exchange, ours, theirs) and "x-space" in ours.fields),
-    "the length without the end of the stream": (has("no end"), is_longer),
+    "the length without the end of the stream": (lambda exchange: "HTTP/2" in exchange.traits and any(
+        trait in ("no end", "false length") or trait.startswith(("reset in", "much window")) for trait in exchange.traits), is_longer),
+    "a head that breaks off, in HTTP/2": (lambda exchange: "HTTP/2" in exchange.traits and has(
+        "bad field", "bad status", "continuation", "frame within the head")(exchange), keeps_cut),
+    "a folded trailer": (lambda exchange: {"fold", "trailers"} <= {*exchange.traits}, keeps_cut),
+    "a false frame right behind the answer": (lambda exchange: any(trait.endswith("behind the end") for trait in exchange.traits), keeps_cut),
     "a blank before the first field": (has("blank first"), keeps),
     "a stream that ends wrongly, right behind its head": (has("HTTP/2"), lambda exchange, ours, theirs: ours.status is None and
                                                          ours.error in (

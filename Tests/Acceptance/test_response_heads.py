@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 
 import needs
-from processes import BOUND, NO_BREAKER, wait_until
+from processes import BOUND, NO_BREAKER, libcurl, wait_until
 from raw_target import RawTarget, answering, chunked, http
 
 TEXT = b"hello from the target"
@@ -133,11 +133,25 @@ BROKEN = {
 }
 
 
+# A libcurl that joins folded lines before it reads them knows what these say.
+FOLDS = {"folded-length", "folded-chunked", "folded-coding", "blank-folded"}
+# ... and ends the response at such a length, so that the fields behind it are missing.
+BAD_LENGTHS = {"two-lengths", "list", "folded-length", "rest-of-a-number"}
+
+
+def reads_folds():
+    return libcurl() >= (8, 21)
+
+
+def said_of(name):
+    return None if name in FOLDS and reads_folds() else BROKEN[name][1]
+
+
 @pytest.mark.parametrize("status", ["200", "503", "404"])
 def test_a_status_decides_whatever_the_target_sends_behind_it(redial, raw, status):
     target = raw(lambda path: BROKEN[path[1:].partition("?")[0]][0](status))
     service = redial(*NO_BREAKER)
-    for name, (_, code) in BROKEN.items():
+    for name in BROKEN:
         call, made = run(service, target, name, status)
         count = 2 if status == "503" else 1
         assert call["attemptCount"] == count, (name, call)
@@ -146,8 +160,11 @@ def test_a_status_decides_whatever_the_target_sends_behind_it(redial, raw, statu
         }[status], (name, call)
         for attempt in made:
             assert (attempt["outcome"], attempt["status"], attempt["response"]["status"]) == ("answered", int(status), int(status)), (name, attempt)
-            assert attempt["error"]["code"] == code and attempt["error"]["phase"] == "response", (name, attempt)
-            assert attempt["error"]["message"].endswith("."), attempt
+            if code := said_of(name):
+                assert attempt["error"]["code"] == code and attempt["error"]["phase"] == "response", (name, attempt)
+                assert attempt["error"]["message"].endswith("."), attempt
+            else:
+                assert "error" not in attempt and attempt["response"]["body"] in ("12345", "a"), (name, attempt)
         if status != "200":
             assert f"status {status} is" in made[0]["decision"]["because"], (name, made)
     assert len(target.requests) == len(BROKEN) * (2 if status == "503" else 1)
@@ -179,10 +196,13 @@ def test_where_nobody_knows_the_end_all_fields_decide_and_nothing_waits(redial, 
         for status in ("200", "503"):
             call, made = run(service, target, name, status, policy=QUICK | {"attemptTimeout": "5s"})
             assert (call["state"], call["attemptCount"]) == {"200": ("succeeded", 1), "503": ("failed", 2)}[status], (name, call)
+            is_known = name in FOLDS - BAD_LENGTHS and reads_folds()
             for attempt in made:
-                assert (attempt["outcome"], attempt["status"], attempt["error"]["code"]) == ("answered", int(status), "responseCorrupt"), (name, attempt)
+                code = attempt.get("error", {}).get("code")
+                assert (attempt["outcome"], attempt["status"], code) == ("answered", int(status), None if is_known else "responseCorrupt"), (name, attempt)
                 headers = attempt["response"]["headers"]
-                assert (headers["x-before"], headers["x-after"], attempt["response"]["truncated"]) == (["1"], ["2"], True), (name, attempt)
+                after = None if name in BAD_LENGTHS and reads_folds() else ["2"]
+                assert (headers["x-before"], headers.get("x-after"), attempt["response"]["truncated"]) == (["1"], after, not is_known), (name, attempt)
     assert len(target.requests) == 3 * len(UNCLEAR)
 
 
@@ -219,8 +239,9 @@ def test_a_response_without_content_needs_no_length_that_others_agree_on(redial,
             identity = service.submit(url=f"{target.url}/{status}/{name}", method=method, policy=QUICK | {"attemptTimeout": "5s"})
             call = service.ended(identity)
             attempt, = attempts(service, identity)
-            assert (attempt["outcome"], attempt["status"], "error" in attempt) == ("answered", int(status), False), (name, attempt)
-            assert attempt["response"]["headers"]["x-after"] == ["2"], (name, attempt)
+            is_cut = method == "HEAD" and name in BAD_LENGTHS and reads_folds()
+            assert (attempt["outcome"], attempt["status"], "error" in attempt) == ("answered", int(status), is_cut), (name, attempt)
+            assert is_cut or attempt["response"]["headers"]["x-after"] == ["2"], (name, attempt)
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
@@ -412,7 +433,7 @@ def test_over_tls_the_head_decides_too(redial, raw, certificate):
             for attempt in made:
                 outcome = "maybeSent" if is_cut and status == "200" else "answered"
                 assert (attempt["outcome"], attempt["status"]) == (outcome, int(status)), (name, attempt)
-                assert attempt["error"]["code"] == ("responseIncomplete" if is_cut else BROKEN[name[7:]][1]), (name, attempt)
+                assert attempt.get("error", {}).get("code") == ("responseIncomplete" if is_cut else said_of(name[7:])), (name, attempt)
 
 
 @pytest.fixture
