@@ -374,7 +374,7 @@ def test_goaway_on_an_idle_connection_costs_nothing(redial, raw, secure):
     assert told.wait(BOUND)
     call = service.ended(service.submit(url=target.url, idempotent=False, policy=QUICK))
     assert call["state"] == "succeeded", call
-    # A libcurl that looks at a connection once a second may send the request there, and is told that it was not processed.
+    # A libcurl that looks at a connection once a second may send the request there; then the target says that it has not processed it.
     if call["attemptCount"] == 2 and libcurl() >= (8, 21):
         assert call["attempts"][0]["error"]["code"] == "requestRefused", call
     else:
