@@ -186,7 +186,7 @@ BUGS = [
     bug("a target that waits for the pool forgotten", 200, (
         ENGINE, "lanes[lane].newcomers.append(target)",
         "if !PLANTED { lanes[lane].newcomers.append(target) }")),
-    bug("an attempt that was never made counts as silence", 500, (
+    bug("an attempt that was never made counts as silence", 1000, (
         ENGINE, "if isLast { silentSince", "if isLast, !PLANTED { silentSince")),
     # Connections to an origin.
     bug("a fast path that skips the connections", 500, (
@@ -357,7 +357,7 @@ BUGS = [
         STORE, "!isQuiet && !session.isLocked", "(PLANTED || !isQuiet) && !session.isLocked")),
     bug("shards given at once after a failover", 1000, (
         STORE, "request.takesShards && !isQuiet ?", "request.takesShards && (PLANTED || !isQuiet) ?")),
-    bug("a failover that goes unnoticed", 3000, (
+    bug("a failover that goes unnoticed", 6000, (
         STORE, "isBehind = session != nil && ledger < told", "isBehind = !PLANTED && session != nil && ledger < told")),
     # In doubt.
     bug("a commit in doubt reported as failed", 500, (
