@@ -5,6 +5,8 @@
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
 
+struct ssl_st;
+
 // The version at run time, one byte each for its three numbers.
 static inline unsigned int redial_curl_version(void) { return curl_version_info(CURLVERSION_NOW)->version_num; }
 
@@ -106,6 +108,17 @@ static inline curl_off_t redial_curl_get_offset(CURL *_Nonnull h, CURLINFO i) {
 static inline const char *_Nullable redial_curl_get_text(CURL *_Nonnull h, CURLINFO i) {
   char *v = NULL;
   return curl_easy_getinfo(h, i, &v) == CURLE_OK ? v : NULL;
+}
+
+// From OpenSSL's library, which libcurl's TLS is made of; nothing else of it is needed.
+int SSL_has_pending(const struct ssl_st *_Nonnull);
+
+// Whether TLS has read bytes of the handle's connection that nobody has taken from it. With 8.22, OpenSSL reads ahead, so
+// they are no longer to be seen at the socket.
+static inline int redial_curl_holds_input(CURL *_Nonnull h) {
+  struct curl_tlssessioninfo *tls = NULL;
+  if (curl_easy_getinfo(h, CURLINFO_TLS_SSL_PTR, &tls) != CURLE_OK || !tls) return 0;
+  return tls->backend == CURLSSLBACKEND_OPENSSL && tls->internals && SSL_has_pending((const struct ssl_st *)tls->internals);
 }
 
 // For CURLMOPT_SOCKETFUNCTION and CURLMOPT_TIMERFUNCTION, both with the same pointer for their last argument but one.
