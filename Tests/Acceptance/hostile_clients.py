@@ -141,14 +141,17 @@ class Node:
         while True:
             while line := await self.process.stdout.readline():
                 result = json.loads(line)
-                if result["id"] in self.waiting:
-                    self.waiting.pop(result["id"]).set_result(result)
+                future = self.waiting.pop(result["id"], None)
+                if future and not future.done():
+                    future.set_result(result)
             await self.process.wait()
-            lost, self.waiting = self.waiting, {}
             if not self.is_ending:
                 await self.spawn()
+            # Whoever has asked until now, also while the next one started, has asked the one that ended.
+            lost, self.waiting = self.waiting, {}
             for future in lost.values():
-                future.set_result(None)
+                if not future.done():
+                    future.set_result(None)
             if self.is_ending:
                 return
 
