@@ -115,10 +115,11 @@ extension Engine {
       lackedCredential || isTakenOver
       ? spec.policy.decide(
         end, at: now,
-        // Suspects have their turns at once.
         backoff: isTakenOver ? .constant(.zero) : Self.backoff(afterUnproven: progress.unprovenAttempts), using: &random
       )
       : spec.policy.decide(end, at: now, using: &random)
+    // Suspects have their turns at once, also where the policy gives each wait a minimum.
+    if isTakenOver, case .retry = decision.action { decision.action = .retry(after: .zero) }
     if attempt.failure == .endedTheService {
       decision = RetryDecision(.stop(.attemptEndedTheService), rule: .interrupted)
     } else if wasCutOff, progress.cutOffAttempts >= settings.maxInterruptions {

@@ -73,7 +73,8 @@ private struct Service {
 @Suite("A call that ends the process")
 struct SuspectTests {
   private static let patient = {
-    var policy = RetryPolicy.patient(attempts: 100)
+    // Without a bound, as most have: then each wait has a minimum.
+    var policy = RetryPolicy.patient(attempts: .max)
     policy.attemptTimeout = .seconds(600)
     return policy
   }()
@@ -205,10 +206,28 @@ struct SuspectTests {
     var (service, ids) = service(2)
     for _ in 0..<9 {
       service.die()
-      service.probe.advance(.milliseconds(260))
+      service.probe.advance(.milliseconds(1010))
       #expect(service.running == ids)
     }
     #expect(failures(&service, ids).isEmpty)
+  }
+
+  @Test("is found if it ends the process only after some time, beside others that take long", arguments: 0..<5)
+  func late(place: Int) {
+    var (service, ids) = service(5)
+    let lethal = ids[place]
+    var deaths = 0
+    repeat {
+      service.die()
+      deaths += 1
+      var begun: Timestamp?
+      for _ in 0..<1000 where begun.map({ service.probe.now - $0 < .milliseconds(600) }) ?? true {
+        if begun == nil, service.running.contains(lethal) { begun = service.probe.now }
+        service.probe.advance(.milliseconds(10))
+      }
+    } while service.running.contains(lethal) && deaths < 20
+    #expect(deaths <= 8)
+    #expect(failures(&service, ids) == [lethal])
   }
 
   @Test("is not one that the process survives now and then: kills from outside meet it by chance")

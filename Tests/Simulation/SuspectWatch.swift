@@ -29,7 +29,7 @@ struct SuspectWatch {
     }
     let since = found.isEmpty ? heldSince ?? now : now
     heldSince = since
-    if now - since > Suspects.longest { return "all calls have waited for suspects since \(since.text)" }
+    if now - since > engine.suspects.patience { return "all calls have waited for suspects since \(since.text)" }
     // In the step in which they are found, others may have begun before.
     let begun = found.isEmpty ? starts : starts.filter { found.contains($0.call.id) }
     if begun.count > 1 {

@@ -7,15 +7,17 @@ internal import RedialModel
 /// whoever ends the process again is known by being the only one in flight, and no call is blamed for what its neighbour
 /// did. After that time all goes on as usual: then a death tells nothing, but only makes suspects of those in flight.
 struct Suspects: Sendable {
-  /// The longest that anything waits for suspects after a start.
-  static let longest = Duration.seconds(2)
-  /// The longest that a suspect is alone while others wait.
-  static let longestAlone = Duration.milliseconds(250)
+  /// The longest that anything waits for suspects after a start, and that one of them is alone meanwhile. Both double with
+  /// each death of which nobody is known to be the cause: what takes longer than that to end a process would never be alone.
+  static let longest = Duration.seconds(2), longestAlone = Duration.milliseconds(250)
+  static let mostDoublings = 2
 
   /// The calls whose turn is to come, the next one last.
   private var line: [CallID] = []
   /// All others may begin from this time on.
   private var end = Timestamp.epoch
+  /// The longest that anything waits after this start.
+  private(set) var patience = Self.longest
   /// How long each may be alone.
   private var share = Duration.zero
   /// From this time on the next one begins, whatever is in flight.
@@ -56,16 +58,19 @@ struct Suspects: Sendable {
   /// process mostly does so soon.
   private mutating func open(_ suspects: [CallRecord], at now: Timestamp) {
     guard !suspects.isEmpty else { return }
+    let unexplained = suspects.map { $0.progress.cutOffAttempts - $0.progress.kills - $0.progress.crashes }
+    let factor = 1 << max(0, min(unexplained.max() ?? 0, Self.mostDoublings))
     if end <= now {
       line = []
-      end = now + Self.longest
+      patience = Self.longest * factor
+      end = now + patience
     }
     func isLater(_ one: CallRecord, _ other: CallRecord) -> Bool {
       let (first, second) = (one.progress, other.progress)
       return (first.kills + first.crashes, first.due, one.id) < (second.kills + second.crashes, second.due, other.id)
     }
     line += suspects.sorted(by: isLater).map(\.id)
-    share = min(Self.longestAlone, .microseconds((end - now).wholeMicroseconds / Int64(line.count)))
+    share = min(Self.longestAlone * factor, .microseconds((end - now).wholeMicroseconds / Int64(line.count)))
     turnEnds = now + share
     for call in suspects { hurry(for: call, at: now) }
   }
