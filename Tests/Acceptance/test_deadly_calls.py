@@ -126,7 +126,7 @@ HOW = pytest.mark.parametrize("how, most", [
     (signal.SIGKILL, KILLS), (signal.SIGSEGV, CRASHES), (signal.SIGABRT, CRASHES)], ids=["kill", "segv", "abrt"])
 
 
-# The default has no bound of attempts, and so a minimum for each wait.
+# The default has no limit of attempts, and so a minimum for each wait.
 POLICIES = pytest.mark.parametrize("policy", [QUICK, {}], ids=["quick", "default"])
 
 
