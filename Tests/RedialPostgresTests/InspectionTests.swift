@@ -257,6 +257,7 @@ struct InspectionTests {
     try poll { try database.number(dead) >= 1000 }
     #expect(try subjects(limits) == [.autovacuum])
     limits = ServerInspection.Limits(deadRows: 1000)
+    limits.unvacuumed = .seconds(86_400)
     #expect(try subjects(limits) == [.autovacuum], "it may have been vacuumed lately, for all that is known")
     limits.unvacuumed = .zero
     #expect(try subjects(limits) == [.deadRows, .autovacuum])
