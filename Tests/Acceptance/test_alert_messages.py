@@ -189,7 +189,7 @@ def test_instances_tell_once_whoever_runs_the_calls(instances, receiver):
     # One dies, and the other takes its targets over: it finds what was sent, and sends the ends alone.
     services[0].kill()
     for name in names:
-        wait_until(lambda: services[1]("POST", f"/v1/targets/{name}/resume").status == 200, "it is taken over")
+        wait_until(lambda: services[1]("POST", f"/v1/targets/{name}/resume").status == 200, "it is taken over", 180)
     # It has to be over for half a minute.
     wait_until(lambda: incidents(services[1], "?state=open") == [], "both are over", 180)
     wait_until(lambda: len(chat.requests) == 4, "both are sent")
