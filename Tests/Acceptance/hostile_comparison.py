@@ -99,9 +99,10 @@ def decision(ours, theirs):
         yield "status over 599 is not retried", because
 
 
-def is_anothers(reading):
-    """Whether it is what was sent behind an earlier answer, and so says nothing about this one: Node takes it, if it comes late."""
-    return "stale" in reading.fields.get("x-token", []) or reading.body.startswith(b"stale")
+def is_anothers(reading, exchange):
+    """Whether Node has read what was sent behind an earlier answer, which it takes if it comes late: that says nothing about this one."""
+    tokens = reading.fields.get("x-token", [])
+    return exchange.token not in tokens and ("stale" in tokens or reading.body.startswith(b"stale"))
 
 
 def findings(exchanges, ours, other, h11s, nodes, requests):
@@ -113,7 +114,9 @@ def findings(exchanges, ours, other, h11s, nodes, requests):
             found.append(("another's answer", f"{tokens} for {exchange.token}: {our}"))
         if requests[step] != our.attempts:
             found.append(("requests", f"{requests[step]} requests of {our.attempts} attempts"))
-        theirs = [(name, reading) for name, reading in ((other, h11), ("Node", node)) if reading and not is_anothers(reading)]
+        if node and is_anothers(node, exchange):
+            node = None
+        theirs = [(name, reading) for name, reading in ((other, h11), ("Node", node)) if reading]
         differing = [differences(exchange, our, reading) for _, reading in theirs]
         if all(differing) and not is_allowed(exchange, our, [reading for _, reading in theirs]):
             texts = "; ".join(f"{name} {reading}" for name, reading in [("Redial", our), *theirs])
