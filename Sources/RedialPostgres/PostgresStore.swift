@@ -37,7 +37,8 @@ package final class PostgresStore: CallStore, Sendable {
     clock: (@Sendable () -> Timestamp)? = nil, notices: StoreNotices = StoreNotices()
   ) throws(StoreError) {
     try settings.check()
-    let side = SideConnection(settings)
+    let ledgers = KnownLedgers()
+    let side = SideConnection(settings, made: { ledgers.made($0, in: $1) })
     let shown = ShownByClaims()
     self.side = side
     self.shown = shown
@@ -69,9 +70,14 @@ package final class PostgresStore: CallStore, Sendable {
         taken: { keys throws(StoreError) in try Self.taken(keys, lookups) },
         stored: { calls throws(StoreError) in try Self.stored(calls, lookups) },
         renewKeys: { [vault = settings.vault] () throws(StoreError) in try vault.readAgain() },
-        didShow: { shown.remember($0) }, notices: notices, largest: payloads.streamBodiesAbove))
+        didShow: { shown.remember($0) }, notices: notices, largest: payloads.streamBodiesAbove,
+        ledgers: ledgers))
     try sealSecrets()
+    if isShared, try side.run([PostgresStatement(Self.standby)])[0].integer(0, 0) == 1 { notices.post(.noStandby) }
   }
+
+  private static let standby = PostgresQuery(
+    "standby", "look for a standby", "SELECT \(ServerInspection.lacksStandby)")
 
   /// Throws if the store is only partly filled, or is being copied into another one.
   private static func checkUse(_ side: SideConnection) throws(StoreError) {

@@ -9,6 +9,7 @@ final class SideConnection: LentConnection {
   let settings: PostgresSettings
   private let held = Mutex(Held())
   private let connected: @Sendable (_ server: Int64) -> Void
+  private let made: @Sendable (_ number: Int64, _ ledger: Int64) -> Void
   /// Under which the changes of this connection are in the ledger. No session has it.
   private let ledger = LeaseQueries.randomID()
 
@@ -32,10 +33,14 @@ final class SideConnection: LentConnection {
 
   /// No connection yet.
   ///
-  /// - Parameter connected: Is called with each new connection's server (``Greeting/server``).
-  init(_ settings: PostgresSettings, connected: @escaping @Sendable (_ server: Int64) -> Void = { _ in }) {
-    self.settings = settings
-    self.connected = connected
+  /// - Parameters:
+  ///   - connected: Is called with each new connection's server (``Greeting/server``).
+  ///   - made: Is called with the number of each change that was made, and the ledger.
+  init(
+    _ settings: PostgresSettings, connected: @escaping @Sendable (_ server: Int64) -> Void = { _ in },
+    made: @escaping @Sendable (_ number: Int64, _ ledger: Int64) -> Void = { _, _ in }
+  ) {
+    (self.settings, self.made, self.connected) = (settings, made, connected)
   }
 
   /// Each use takes the connection out of its mutex.
@@ -80,6 +85,7 @@ final class SideConnection: LentConnection {
       do throws(PostgresFailure) {
         let rows = try connection.run(statements + [doubt.record], within: Self.patience).dropLast()
         held.last = doubt.number
+        made(doubt.number, ledger)
         return Array(rows)
       } catch {
         var failure = error.error(at: settings.place)
@@ -90,7 +96,10 @@ final class SideConnection: LentConnection {
           failure.kind = .outcomeUnknown
           throw failure
         }
-        if isMade { return nil }
+        if isMade {
+          made(doubt.number, ledger)
+          return nil
+        }
         failure.message += " The change was not made."
         throw failure
       }

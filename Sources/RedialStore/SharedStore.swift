@@ -42,6 +42,8 @@ package enum PeerNews: Sendable, Hashable {
   case peers([Peer])
   /// Documents of these kinds were changed, perhaps by another instance. Read them again.
   case documentsChanged(Set<StoredDocument.Kind>)
+  /// The last commits that a failover has lost, as one of the instances has stored them.
+  case commitsLost(LostCommits)
 }
 
 /// A look at the clock of a store that is elsewhere: it showed the time at some moment between the question and the answer.

@@ -21,6 +21,10 @@ package enum StoreNotice: Sendable {
   case misplaced(StoreError?)
   /// Other instances have encrypted values by a key that this one does not have; or, with nil, it can read all again.
   case keyMissing(StoreError?)
+  /// A server has taken over that lacks commits which this instance knew; or another instance has noticed that.
+  case commitsLost(LostCommits, noticedHere: Bool)
+  /// No standby has a commit before it is acknowledged.
+  case noStandby
 }
 
 /// The notices of a store, on their way to a receiver. Notices that arrive before there is one are kept for it.

@@ -12,12 +12,16 @@ final class Instance {
   let store: PostgresStore
   let works: AwaitedStore
   let news = NewsLog()
+  /// The lost commits that it has reported, each with whether it has noticed them itself.
+  let losses = LossLog()
 
   init(
     _ settings: PostgresSettings, meets: Bool = true, address: String? = nil,
     clock: (@Sendable () -> Timestamp)? = nil
   ) throws {
-    store = try PostgresStore(settings, clock: clock)
+    let (notices, losses) = (StoreNotices(), losses)
+    notices.receive { if case .commitsLost(let loss, let isHere) = $0 { losses.add(loss, isHere) } }
+    store = try PostgresStore(settings, clock: clock, notices: notices)
     works = AwaitedStore(store)
     let news = news
     if meets { store.meet(at: address, version: "1.2.3") { news.add($0) } }
@@ -32,6 +36,16 @@ final class Instance {
 
   /// Ends as a killed process does: nothing is given back.
   func kill() { store.close() }
+}
+
+/// What an instance has reported of lost commits.
+final class LossLog: Sendable {
+  private let list = Mutex<[(LostCommits, Bool)]>([])
+
+  func add(_ loss: LostCommits, _ isNoticedHere: Bool) { list.withLock { $0.append((loss, isNoticedHere)) } }
+
+  /// Each as the numbers before and after, and who has noticed it.
+  var all: [[String]] { list.withLock { $0.map { ["\($0.made)", "\($0.found)", $1 ? "this" : "another"] } } }
 }
 
 /// The news of an instance, to be waited for.

@@ -18,10 +18,14 @@ struct ServerInspection {
 
   let limits: Limits
 
+  /// Whether no standby has a change before it is acknowledged, as far as the server says.
+  static let lacksStandby =
+    "current_setting('synchronous_standby_names') = '' OR current_setting('synchronous_commit') = 'local'"
+
   private static let server = PostgresQuery(
     "inspect_server", "look at the server",
     """
-    SELECT current_setting('synchronous_standby_names') = '' OR current_setting('synchronous_commit') = 'local',
+    SELECT \(lacksStandby),
       current_setting('autovacuum') = 'off', \(LeaseQueries.now("$1")), age(datfrozenxid)::int8, mxid_age(datminmxid)::int8
     FROM pg_database WHERE datname = current_database()
     """)

@@ -68,6 +68,10 @@ final class Heartbeat: Sendable {
     private var nextBeat = ContinuousClock.now
     /// Whether a message to the others, that there is something new, has still to be sent.
     private var hasNews = false
+    /// A loss that this instance has noticed, and has still to store.
+    private var loss: LostCommits?
+    /// The last loss that the store has.
+    private var stored: LostCommits?
 
     init(_ heart: Heartbeat) {
       self.heart = heart
@@ -147,7 +151,10 @@ final class Heartbeat: Sendable {
       let standing = heart.lane.standing.withLock { $0 }
       let connection = try connected(for: standing.session?.id)
       let now = heart.lane.needs.now()
-      var statements: [PostgresStatement] = []
+      let known = heart.lane.needs.ledgers.watch.withLock { $0.known }
+      var ledgers = PostgresStatement(HeartbeatQueries.ledgers)
+      ledgers.add(Array(known.keys))
+      var statements = [ledgers, PostgresStatement(HeartbeatQueries.lostCommits)]
       if let session = standing.session, let duration = standing.duration {
         var renew = PostgresStatement(HeartbeatQueries.renew)
         renew.add(session.id)
@@ -162,7 +169,8 @@ final class Heartbeat: Sendable {
       }
       statements.append(PostgresStatement(HeartbeatQueries.versions))
       let asked = ContinuousClock.now
-      let rows = try connection.run(statements, within: heart.limit)
+      let all = try connection.run(statements, within: heart.limit)
+      let rows = Array(all.dropFirst(2))
       let answered = ContinuousClock.now
       losses = 0
       let look = Self.look(Array(rows.suffix(3)), own: standing.session?.id)
@@ -176,6 +184,36 @@ final class Heartbeat: Sendable {
       guard quiet.count == 1 else { return }
       let time = Timestamp(microseconds: quiet.integer(0, 1))
       heart.listener(.heard(ClockSample(asked: asked, answered: answered, time: time)))
+      compare(all[0], all[1], knowing: known, at: time, on: connection.server)
+      guard let loss else { return }
+      var store = PostgresStatement(HeartbeatQueries.storeLostCommits)
+      store.add(text: loss.text)
+      _ = try connection.run([store], within: heart.limit)
+      self.loss = nil
+    }
+
+    /// Reports commits that the server lacks: those that this instance misses, or else those that another one does.
+    private mutating func compare(
+      _ ledgers: PostgresRows, _ rows: PostgresRows, knowing known: [Int64: Int64], at now: Timestamp, on server: Int64
+    ) {
+      var found: [Int64: Int64] = [:]
+      for row in 0..<ledgers.count { found[ledgers.integer(row, 0)] = ledgers.integerIfPresent(row, 1) }
+      let sessions = Set(peers.map(\.session.id))
+      let told = rows.count == 0 ? nil : LostCommits(rows.text(0, 0))
+      let (lost, mustReport) = heart.lane.needs.ledgers.watch.withLock { watch in
+        let lost = watch.look(at: found, knowing: known, sessions: sessions)
+        if lost != nil { watch.reported(on: server) }
+        return (lost, watch.mustReport(told, at: now))
+      }
+      if let lost {
+        let own = LostCommits(made: lost.made, found: lost.found, at: now, server: server)
+        loss = own
+        heart.lane.needs.notices.post(.commitsLost(own, noticedHere: true))
+      } else if mustReport, let told {
+        heart.lane.needs.notices.post(.commitsLost(told, noticedHere: false))
+      }
+      if let told, told != stored { heart.listener(.commitsLost(told)) }
+      stored = told
     }
 
     /// The connection, which listens on the session's channel.

@@ -152,7 +152,10 @@ struct LaneRun {
   private mutating func end(_ outcome: StoreOutcome) {
     let job = works.removeFirst()
     sent = max(0, sent - 1)
-    if case .made = outcome, job.isChange { made = job.sequence }
+    if case .made = outcome, job.isChange {
+      made = job.sequence
+      if let session { lane.needs.ledgers.made(made, in: session.id) }
+    }
     lane.report(outcome)
   }
 

@@ -45,6 +45,8 @@ final class PostgresLane: Sendable {
     var notices: StoreNotices
     /// The maximum size of a body that is read with its call.
     var largest: Int
+    /// What this instance knows to be made.
+    var ledgers: KnownLedgers
   }
 
   /// Who receives the outcomes. In a structure of its own: a bare closure would be wrapped once more each time that it is

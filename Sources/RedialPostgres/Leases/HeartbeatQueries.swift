@@ -1,3 +1,5 @@
+internal import RedialStore
+
 /// The statements of heartbeats.
 enum HeartbeatQueries {
   /// Renews the lease of a session that stands. While another instance ends the session it waits, and then finds no row.
@@ -25,6 +27,28 @@ enum HeartbeatQueries {
     """
     SELECT quiet_until > \(LeaseQueries.now("$1")) OR server NOT IN (0, \(LeaseQueries.serverStart)), \(LeaseQueries.now("$1"))
     FROM control
+    """)
+
+  /// The last numbers in these ledgers, and in those of all sessions.
+  static let ledgers = PostgresQuery(
+    "beat_ledgers", "look for lost commits",
+    """
+    SELECT u.id, (SELECT max(seq) FROM commits WHERE session = u.id)
+    FROM (SELECT id FROM sessions UNION SELECT unnest($1::int8[])) u (id)
+    """)
+
+  /// The last loss that an instance has noticed.
+  static let lostCommits = PostgresQuery(
+    "beat_lost_commits", "look for lost commits",
+    "SELECT value FROM settings WHERE name = '\(LostCommits.settingName)'")
+
+  /// Stores a loss for the other instances, if it is the first that one has noticed on this server.
+  static let storeLostCommits = PostgresQuery(
+    "beat_store_lost_commits", "store which commits are lost",
+    """
+    INSERT INTO settings (name, value) VALUES ('\(LostCommits.settingName)', $1::text)
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value
+    WHERE split_part(settings.value, ' ', 4) <> split_part(excluded.value, ' ', 4)
     """)
 
   static let versions = PostgresQuery("beat_versions", "look for changed documents", "SELECT kind, n FROM versions")

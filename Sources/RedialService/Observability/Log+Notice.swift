@@ -129,6 +129,25 @@ extension Log {
         .error, "keyMissing",
         [("error", failure.message), ("meaning", "other instances get what this one has; give it their key file")])
     case .keyMissing(nil): write(.info, "keyFound")
+    case .commitsLost(let loss, let isNoticedHere):
+      write(
+        .error, "commitsLost",
+        [
+          ("made", "\(loss.made)"), ("found", "\(loss.found)"), ("noticedBy", isNoticedHere ? "this" : "another"),
+          (
+            "meaning",
+            "the database lacks commits that it had made: calls, their ends, cancels, pauses and revocations may be lost"
+          ),
+        ])
+    case .noStandby:
+      write(
+        .warning, "noStandby",
+        [
+          (
+            "meaning",
+            "PostgreSQL waits for no standby, so unless its disk is replicated, a failover loses the last accepted calls"
+          )
+        ])
     }
   }
 

@@ -18,6 +18,7 @@ final class Metrics: Sendable {
     var damaged = 0
     var reclaimed = 0
     var isCheckpointFailing = false
+    var lostCommits = 0
     var accept = Histogram()
     var attempt = Histogram()
   }
@@ -134,6 +135,10 @@ final class Metrics: Sendable {
         "Whether the store's log could not be moved into its file the last time, and grows.",
         counts.isCheckpointFailing ? 1 : 0),
       MetricFamily("redial_store_commits_total", .counter, "Transactions committed.", counts.commits),
+      MetricFamily(
+        "redial_store_commits_lost_total", .counter,
+        "Transactions that a failover of the database has lost, as far as this instance knew them; must be 0.",
+        counts.lostCommits),
       MetricFamily("redial_store_writes_total", .counter, "Changes committed.", counts.writes),
       MetricFamily(
         "redial_calls_removed_total", .counter, "Finished calls and webhooks removed by retention.", counts.removed),

@@ -13,6 +13,7 @@ final class PeerTable: Sendable {
     /// The shards of this instance. The peers show them later.
     var own = ShardSet.none
     var isLeading = false
+    var loss: LostCommits?
   }
 
   private let state = Mutex(State())
@@ -21,6 +22,12 @@ final class PeerTable: Sendable {
   var all: [Peer] { state.withLock { $0.peers } }
   /// Whether this instance is the leader, and has read what it needs for that.
   var isLeading: Bool { state.withLock { $0.isLeading && $0.own.contains(Self.leadersShard) } }
+
+  /// The last commits that a failover has lost; nil if there are none.
+  var loss: LostCommits? { state.withLock { $0.loss } }
+
+  /// Takes the last loss, as the store has it.
+  func set(_ loss: LostCommits) { state.withLock { $0.loss = loss } }
 
   /// Takes what was learned of the instances.
   func set(_ peers: [Peer]) {

@@ -51,6 +51,7 @@ extension Metrics: Observer {
     case .store(.damaged): count { $0.damaged += 1 }
     case .store(.setAside(let calls)): countSetAside(calls.count)
     case .store(.checkpoint(let failure)): count { $0.isCheckpointFailing = failure != nil }
+    case .store(.commitsLost(let loss, _)): count { $0.lostCommits += Int(loss.count) }
     case .store, .notice, .event, .endpointDisabled: break
     }
   }
@@ -78,7 +79,7 @@ extension EngineLane: Observer {
     case .shortage(let isShort, _): post(.room(isShort: isShort))
     case .misplaced(let failure): post(.storeMisplaced(failure != nil))
     case .keyMissing(let failure): post(.keyMissing(failure != nil))
-    case .damaged, .targetDamaged, .checkpoint, .clockSetBack: break
+    case .damaged, .targetDamaged, .checkpoint, .clockSetBack, .commitsLost, .noStandby: break
     }
   }
 }

@@ -58,6 +58,7 @@ final class OtherInstances: Sendable {
       clock.correct(by: sample)
       shared.unread.recordAnswer(askedAt: sample.asked)
     case .callsStored: engine.post(.callsStored)
+    case .commitsLost(let loss): link.table.set(loss)
     case .changed: engine.post(.changed)
     case .documentsChanged(let kinds): documents.read(kinds)
     case .peers(let listed):

@@ -55,6 +55,7 @@ package enum StoreItem: Sendable, Hashable {
   /// The settings that are about the place of a store and not about its data: they do not travel.
   package static let settingsOfPlace = [
     MigrationMark.settingName, "peerSecret", "writtenAgainAt", "rekey", ServiceTime.setting,
+    LostCommits.settingName,
   ]
 
   /// A target that has something to travel; nil for one whose record says nothing.
