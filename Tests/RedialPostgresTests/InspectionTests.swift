@@ -263,6 +263,22 @@ struct InspectionTests {
     #expect(try subjects(limits) == [.deadRows, .autovacuum])
   }
 
+  @Test("warns of commits that a failover has lost, for a week")
+  func lostCommits() throws {
+    try soundStore().close()
+    let loss = LostCommits(made: 1436, found: 1205, at: Sample.time(0), server: 1)
+    try execute("INSERT INTO settings VALUES ('lostCommits', '\(loss.text)')")
+    func texts(at second: Int) throws -> [String] {
+      try report(at: second).warnings.filter { $0.subject == .lostCommits }.map(\.text)
+    }
+    let found = try texts(at: 100)
+    #expect(found.count == 1 && found[0].contains("had lost 231 commits"), "\(found)")
+    #expect(found.first?.contains("1436 were made, and it had 1205") == true, "\(found)")
+    #expect(try texts(at: 8 * 86_400) == [])
+    try execute("UPDATE settings SET value = 'x' WHERE name = 'lostCommits'")
+    #expect(try texts(at: 100) == [] && report().isClean)
+  }
+
   @Test("warns when the clock of this machine is ahead or behind")
   func clocks() throws {
     try soundStore().close()

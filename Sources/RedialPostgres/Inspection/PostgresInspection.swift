@@ -111,6 +111,7 @@ package final class PostgresInspection: StoreInspection {
     var rows = RecordQueries(rows: [])
     try check("the documents") { () throws(PostgresFailure) in rows = try RecordQueries.read(snapshots) }
     try rows.add(to: &records)
+    if let loss = records.lostCommits, loss.isShown(at: time) { warnings.append(StoreWarning(loss)) }
     var calls = CallInspection(bodies: !quick)
     try check("the calls") { () throws(PostgresFailure) in try calls.read(snapshots) }
     if let old {

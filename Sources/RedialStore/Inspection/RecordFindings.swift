@@ -6,6 +6,8 @@ package struct RecordFindings {
   package private(set) var unreadable = StoreFinding(check: .unreadable)
   private var keys: [StoredDocument] = []
   private var isMarked = false
+  /// The last commits that a failover has lost; nil if there are none.
+  package private(set) var lostCommits: LostCommits?
   private let forms: DocumentForms
   private let areTables: Bool
 
@@ -67,6 +69,7 @@ package struct RecordFindings {
   /// - Throws: If it is not known whether it can be read.
   package mutating func check(setting name: String, _ value: String, _ vault: Vault) throws(StoreError) {
     if name == MigrationMark.settingName { isMarked = true }
+    if name == LostCommits.settingName { lostCommits = LostCommits(value) }
     if forms.unread.contains(name) { return }
     do throws(StoreError) {
       let text = try vault.opened(setting: name, value)

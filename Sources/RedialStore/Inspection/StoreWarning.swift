@@ -1,9 +1,13 @@
+internal import RedialText
+
 /// Something about a store's database that does no harm yet, or a check that was not made.
 package struct StoreWarning: Sendable, Hashable {
   /// What it is about.
   package enum Subject: String, Sendable, Hashable, CaseIterable {
     /// Nothing waits for a standby: a failover may lose accepted calls.
     case noStandby
+    /// A failover has lost commits.
+    case lostCommits
     /// A transaction is open so long that dead rows cannot be removed.
     case oldSnapshot
     /// A table has far more dead rows than live ones.
@@ -34,6 +38,14 @@ package struct StoreWarning: Sendable, Hashable {
 }
 
 extension StoreWarning {
+  package init(_ loss: LostCommits) {
+    self.init(
+      .lostCommits,
+      "at \(TimestampText.format(loss.at)) the database had lost \(loss.count) commits that an instance knew: \(loss.made) were "
+        + "made, and it had \(loss.found). Calls, their ends, cancels, pauses and revocations of then may be missing; "
+        + "docs/store.md says what to do")
+  }
+
   /// How much is stored as it was before there was a key; nil if that is nothing.
   package static func readable(calls: Int, attempts: Int, documents: Int) -> StoreWarning? {
     guard calls + attempts + documents > 0 else { return nil }
