@@ -152,7 +152,7 @@ def resolved(value, schemas):
 
 def is_listing(schema):
     """Whether an object has nothing but a list, or a page of one."""
-    return {"data"} <= set(schema.get("properties", {})) <= {"data", "nextCursor", "isComplete", "unreadable"}
+    return {"data"} <= set(schema.get("properties", {})) <= {"data", "nextCursor", "isComplete", "unreadable", "lostCommits"}
 
 
 def text_of(operation):

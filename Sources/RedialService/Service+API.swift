@@ -54,7 +54,7 @@ extension Service {
         queries: queries, clock: clock, log: runtime.log, changes: runtime.changes, followers: runtime.followers,
         instances: runtime.instances, keys: keys),
       AuditRoutes(queries: queries, clock: clock, maxScan: settings.maxScan),
-      InstanceRoutes(queries: queries, instances: runtime.instances),
+      InstanceRoutes(queries: queries, instances: runtime.instances, clock: runtime.clock),
       ServiceRoutes(
         queries: queries, statistics: runtime.statistics, monitoring: runtime.monitoring, keys: keys, proxies: proxies),
     ]

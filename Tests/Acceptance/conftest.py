@@ -78,6 +78,15 @@ def database(made):
 
 
 @pytest.fixture
+def servers(made, database):
+    """Starts a PostgreSQL cluster and its standby, which can take over."""
+    def start(synchronous):
+        made.append(databases.Servers(database(), synchronous))
+        return made[-1]
+    return start
+
+
+@pytest.fixture
 def encrypted(monkeypatch, tmp_path):
     """All services and commands of the test have a key of the store, in one file, and the service makes its webhook secret."""
     file = tmp_path / "encryption.key"

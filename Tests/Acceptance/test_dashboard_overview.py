@@ -110,6 +110,20 @@ def test_a_held_target_is_let_go_where_it_is_said(page, redial, receiver):  # no
         expect(incident).to_have_count(0)
 
 
+def test_commits_that_a_failover_has_lost_are_said_first(page, instances):  # noqa: F811
+    cluster, (service,) = instances(1)
+    now = cluster.query("SELECT (extract(epoch FROM now()) * 1000000)::int8")[0][0]
+    cluster.query(f"INSERT INTO redial.settings VALUES ('lostCommits', '1436 1205 {now} 1')", "redial")
+    wait_until(lambda: "lostCommits" in service("GET", "/v1/instances").json, "the instance knows")
+    # Also where they were all that there was.
+    page.goto(service.url + "/")
+    incident = page.locator(".incident").first
+    expect(incident).to_contain_text(re.compile(r"The database has lost 231 commits \S.* ago"))
+    expect(incident).to_contain_text("1,436 were made, and it had 1,205 after a failover.")
+    expect(incident).to_contain_text("cancels, pauses and revocations of then may be missing")
+    expect(page.locator("#calm")).to_be_hidden()
+
+
 def test_calls_that_will_miss_their_deadline_are_counted_on_the_page(page, redial):  # noqa: F811
     service = redial(clock=True)
     dead = f"http://127.0.0.1:{free_port()}/"

@@ -7,21 +7,14 @@ import time
 import pytest
 
 from crashes import FLAGS, Target
-from databases import Servers
 from networks import Network
 from processes import Client, Redial, wait_until
 from replica_crashes import History, Load, ReplicaCrashes, assert_nothing_lost
+from test_lost_commits import told
+from test_replica_doctor import doctor
 from test_replicas import spread
 
 pytestmark = pytest.mark.part("database")
-
-
-@pytest.fixture
-def servers(made, database):
-    def start(synchronous):
-        made.append(Servers(database(), synchronous))
-        return made[-1]
-    return start
 
 
 def test_after_a_failover_to_a_synchronous_standby_nothing_is_lost(made, tmp_path, servers, instances):
@@ -42,6 +35,9 @@ def test_after_a_failover_to_a_synchronous_standby_nothing_is_lost(made, tmp_pat
         load.stop()
     assert_nothing_lost(checker.check(load))
     checker.check_tables()
+    for service in services:
+        assert not told(service) and "noStandby" not in service.log.read_text()
+    assert not {w["subject"] for w in doctor(pair)["warnings"]} & {"lostCommits"}
 
 
 def test_what_an_asynchronous_standby_lacks_is_found_and_told_and_the_rest_stands(servers, instances, receiver):
@@ -74,7 +70,7 @@ def test_what_an_asynchronous_standby_lacks_is_found_and_told_and_the_rest_stand
     assert services[1].ended(waiting)["state"] == "succeeded"
     pair.fail_over()
     for service in services:
-        wait_until(lambda: "has lost commits that it had acknowledged" in service.log.read_text(), "the loss is told")
+        wait_until(lambda: told(service), "the loss is told")
         wait_until(lambda: service("GET", "/readyz").status == 200, "it is ready again by itself")
     for number, identity in kept.items():
         again = submit("kept", number)

@@ -47,6 +47,15 @@ struct OverviewChangesTests {
     #expect(Self.changes(bad, back) == ["pay\\u0007 answers again; 2 calls wait"])
   }
 
+  @Test("commits that a failover has lost are a change once")
+  func lostCommits() {
+    var (before, now) = (Self.overview([]), Self.overview([]))
+    now.service.lostCommits = Overview.LostCommits(at: now.at, made: 9, found: 4)
+    #expect(Self.changes(before, now) == ["the database has lost 5 commits"])
+    before = now
+    #expect(Self.changes(before, now).isEmpty)
+  }
+
   @Test("whether calls are accepted, and a restart, are changes; what is not known is none")
   func service() {
     let ready = Self.overview([("a", .down, 1)])

@@ -105,6 +105,15 @@ struct OverviewReadingTests {
         {"data": [{"number": 0, "version": "0.1.0", "self": false}, {"number": 1, "version": "0.2.0", "self": true}]}
         """))
     #expect(service.version == "0.2.0" && service.instances == 2 && service.versions == ["0.1.0", "0.2.0"])
+    #expect(service.lostCommits == nil)
+    service.read(
+      instances: try Self.json(
+        #"{"data": [], "lostCommits": {"at": "2027-01-15T08:00:00.000Z", "made": 1436, "found": 1205}}"#))
+    #expect(
+      service.lostCommits
+        == Overview.LostCommits(at: Timestamp(microseconds: 1_800_000_000_000_000), made: 1436, found: 1205))
+    service.read(instances: try Self.json(#"{"data": []}"#))
+    #expect(service.lostCommits == nil, "it is over")
     service.read(
       metrics: """
         # HELP redial_build_info x

@@ -64,6 +64,25 @@ struct OverviewTextTests {
     #expect(overview.isBad)
   }
 
+  @Test("commits that a failover has lost come first, and are no reason to fail")
+  func lostCommits() {
+    var overview = Self.ready()
+    overview.service.lostCommits = Overview.LostCommits(at: Self.ago(252), made: 51_436, found: 50_000)
+    let text = Self.text(overview, options: " --server unix:/s")
+    #expect(
+      text.hasPrefix(
+        """
+        ✗ The database has lost 1,436 commits 4m12s ago
+          51,436 were made, and it had 50,000 after a failover.
+          Calls, their ends, cancels, pauses and revocations of then may be missing.
+            redial audit --action commits.lost --server unix:/s  shows which instances noticed it
+
+        """), "\(text)")
+    #expect(!overview.isBad)
+    overview.service.lostCommits?.found = 51_435
+    #expect(Self.text(overview).hasPrefix("✗ The database has lost 1 commit 4m12s ago\n"))
+  }
+
   @Test("calls behind an outage stand beside the share of those that succeeded, which is not 100 % if one failed")
   func late() {
     var overview = Self.ready()

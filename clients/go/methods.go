@@ -845,6 +845,8 @@ func (c *Client) SimulateOutage(ctx context.Context, scenario Scenario) (*Foreca
 //
 // Each runs the calls of the targets in its shards, of 64 in all. On SQLite there is one, with all of them. A list
 // may be some hundred milliseconds old. They cover all namespaces, so a key must be one of `default`.
+//
+// For 7 days after a failover to a database server that lacked commits, `lostCommits` says so.
 func (c *Client) ListInstances(options *ListInstancesOptions) *Iterator[Instance] {
 	if options == nil {
 		options = &ListInstancesOptions{}

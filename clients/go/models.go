@@ -1192,11 +1192,12 @@ const (
 	AuditActionIncidentChanged       AuditAction = "incident.changed"
 	AuditActionDataKeysReplaced      AuditAction = "dataKeys.replaced"
 	AuditActionDataKeysErased        AuditAction = "dataKeys.erased"
+	AuditActionCommitsLost           AuditAction = "commits.lost"
 )
 
 // AuditRecordActorKind: `key`: a client with an API key. `adminKey`: with the admin key of the settings. `person`:
 // somebody whom a trusted proxy has named. `anybody`: no key was needed. `command`: `redial keys` while no service
-// ran.
+// ran. `instance`: the service itself.
 type AuditRecordActorKind string
 
 // The words of AuditRecordActorKind.
@@ -1206,6 +1207,7 @@ const (
 	AuditRecordActorKindPerson   AuditRecordActorKind = "person"
 	AuditRecordActorKindAnybody  AuditRecordActorKind = "anybody"
 	AuditRecordActorKindCommand  AuditRecordActorKind = "command"
+	AuditRecordActorKindInstance AuditRecordActorKind = "instance"
 )
 
 // AuditRecord: who did what. Nothing changes it; it is removed after `auditRetentionTime`.
@@ -1216,6 +1218,7 @@ type AuditRecord struct {
 	Namespace string `json:"namespace"`
 	// `key`: a client with an API key. `adminKey`: with the admin key of the settings. `person`: somebody whom a
 	// trusted proxy has named. `anybody`: no key was needed. `command`: `redial keys` while no service ran.
+	// `instance`: the service itself.
 	ActorKind AuditRecordActorKind `json:"actorKind"`
 	// The key's id; the name of the person, or of the system's user who ran the command; null for others.
 	Actor string `json:"actor,omitempty"`

@@ -1909,6 +1909,8 @@ extension RedialAPI {
     public static let dataKeysReplaced = AuditAction(rawValue: "dataKeys.replaced")
     /// `dataKeys.erased`.
     public static let dataKeysErased = AuditAction(rawValue: "dataKeys.erased")
+    /// `commits.lost`.
+    public static let commitsLost = AuditAction(rawValue: "commits.lost")
   }
 }
 
@@ -1923,6 +1925,7 @@ extension RedialAPI {
     public var namespace: String
     /// `key`: a client with an API key. `adminKey`: with the admin key of the settings. `person`: somebody whom a
     /// trusted proxy has named. `anybody`: no key was needed. `command`: `redial keys` while no service ran.
+    /// `instance`: the service itself.
     public var actorKind: ActorKind
     /// The key's id; the name of the person, or of the system's user who ran the command; null for others.
     public var actor: String?
@@ -1977,6 +1980,7 @@ extension RedialAPI {
 
     /// `key`: a client with an API key. `adminKey`: with the admin key of the settings. `person`: somebody whom a
     /// trusted proxy has named. `anybody`: no key was needed. `command`: `redial keys` while no service ran.
+    /// `instance`: the service itself.
     public struct ActorKind: RedialWord {
       /// The word.
       public let rawValue: String
@@ -1993,6 +1997,8 @@ extension RedialAPI {
       public static let anybody = ActorKind(rawValue: "anybody")
       /// `command`.
       public static let command = ActorKind(rawValue: "command")
+      /// `instance`.
+      public static let instance = ActorKind(rawValue: "instance")
     }
   }
 }

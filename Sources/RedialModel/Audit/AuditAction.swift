@@ -30,6 +30,7 @@ public enum AuditAction: String, Sendable, Hashable, CaseIterable {
   case incidentChanged = "incident.changed"
   case dataKeysReplaced = "dataKeys.replaced"
   case dataKeysErased = "dataKeys.erased"
+  case commitsLost = "commits.lost"
 
   /// The members of an object, or of the answer about it, that the log keeps; nil for all.
   public var keptMembers: Set<String>? {

@@ -15,6 +15,8 @@ public struct AuditRecord: StoredRecord, Equatable {
     case anybody
     /// A command that has opened the store while no service ran.
     case command
+    /// An instance of the service: it records what nobody has done.
+    case instance
 
     public static var unset: ActorKind { .anybody }
   }

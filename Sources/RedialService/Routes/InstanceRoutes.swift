@@ -9,6 +9,7 @@ struct InstanceRoutes: RouteGroup {
   let queries: Queries
   /// Nil if no others can share the store.
   let instances: OtherInstances?
+  let clock: Clock
 
   var routes: [Route] { [Route(.get, "/v1/instances", .scope(.read), serve: list)] }
 
@@ -16,7 +17,8 @@ struct InstanceRoutes: RouteGroup {
   private func list(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try exchange.caller.requireDefaultNamespace()
     let page = try ListPage(parameters: request.query)
-    let response = try Answer.list(listed, page, .byNumber, by: { "\($0.session.instance)" }) { instance, writer in
+    let (shown, next) = try page.part(of: listed, .byNumber) { "\($0.session.instance)" }
+    let response = Answer.list(shown, next: next) { instance, writer in
       writer.beginObject()
       writer.field("number", instance.session.instance)
       writer.key("url")
@@ -26,8 +28,20 @@ struct InstanceRoutes: RouteGroup {
       writer.field("self", instance.isSelf)
       writer.field("leads", instance.shards.contains(PeerTable.leadersShard))
       writer.endObject()
+    } more: {
+      write(instances?.link.table.loss, to: &$0)
     }
     queries.respond(exchange.responder, response)
+  }
+
+  private func write(_ loss: LostCommits?, to writer: inout JSONWriter) {
+    guard let loss, loss.isShown(at: clock.now) else { return }
+    writer.key("lostCommits")
+    writer.beginObject()
+    writer.field("at", loss.at)
+    writer.field("made", Int(loss.made))
+    writer.field("found", Int(loss.found))
+    writer.endObject()
   }
 
   /// The instances on the store. A store that is not shared has one, with all shards.

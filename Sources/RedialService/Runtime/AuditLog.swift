@@ -2,6 +2,7 @@ internal import Dispatch
 internal import HTTPServer
 internal import RedialCore
 internal import RedialEngine
+internal import RedialJSON
 internal import RedialModel
 internal import RedialStore
 internal import Synchronization
@@ -68,6 +69,17 @@ final class AuditLog: Sendable {
         [("error", error.message), ("record", String(decoding: record.bytes, as: UTF8.self))])
     }
   }
+
+  /// Records a loss of the database, which nobody asked for.
+  func record(_ loss: LostCommits) {
+    var record = AuditRecord()
+    (record.actorKind, record.action, record.object) = (.instance, AuditAction.commitsLost.rawValue, "store")
+    (record.before, record.after) = (Self.count(loss.made), Self.count(loss.found))
+    record = completed(record)
+    store.afterwards { [self, record] in keep(record, in: $0) }
+  }
+
+  private static func count(_ commits: Int64) -> RawJSON { RawJSON(Array(#"{"commits":\#(commits)}"#.utf8)) }
 
   /// Documents whose next change is recorded in its own transaction.
   func recording(_ note: AuditNote?, in documents: any DocumentStore) -> any DocumentStore {

@@ -203,7 +203,10 @@ final class Runtime: Sendable {
   /// Tells all observers what the store reports by itself.
   func receive(_ notices: StoreNotices) {
     // Not this object: the store retains the closure, and may still report when the service is gone.
-    notices.receive { [observers] in observers.tell(.store($0)) }
+    notices.receive { [observers, weak auditLog] in
+      observers.tell(.store($0))
+      if case .commitsLost(let loss, noticedHere: true) = $0 { auditLog?.record(loss) }
+    }
   }
 
   // MARK: Between the lanes

@@ -120,6 +120,16 @@ extension Overview {
     writer.field("store", service.store)
     writer.field("instances", service.instances)
     writer.field("startedAt", service.startedAt)
+    writer.key("lostCommits")
+    if let loss = service.lostCommits {
+      writer.beginObject()
+      writer.field("at", loss.at)
+      writer.field("made", loss.made)
+      writer.field("found", loss.found)
+      writer.endObject()
+    } else {
+      writer.null()
+    }
     writer.endObject()
   }
 }

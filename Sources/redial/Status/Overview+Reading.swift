@@ -52,6 +52,13 @@ extension Overview.Service {
     instances = all.count
     version = all.first { $0["self"].isTrue }?["version"].text
     versions = Set(all.compactMap { $0["version"].text }).sorted()
+    let loss = answer["lostCommits"]
+    lostCommits = nil
+    if let at = loss["at"].text.flatMap({ TimestampText.parse($0) }), let made = loss["made"].integer,
+      let found = loss["found"].integer
+    {
+      lostCommits = Overview.LostCommits(at: at, made: made, found: found)
+    }
   }
 
   /// Reads the metrics of the instance that answers.

@@ -71,6 +71,17 @@ struct Overview: Sendable, Equatable {
     var instances: Int?
     /// The versions of the instances, if there are several.
     var versions: [String] = []
+    var lostCommits: LostCommits?
+  }
+
+  /// Commits that a failover of the database has lost.
+  struct LostCommits: Sendable, Equatable {
+    var at: Timestamp
+    var made: Int
+    var found: Int
+
+    /// How many, for people.
+    var amount: String { "\((made - found).grouped) \(made - found == 1 ? "commit" : "commits")" }
   }
 
   /// Something that is not shown, and why.
@@ -119,7 +130,7 @@ struct Overview: Sendable, Equatable {
 
   /// Whether nothing was ever called, as far as the store knows.
   var isFresh: Bool {
-    hasCalls == false && targets?.isEmpty == true && (ended?.judged ?? 0) + (ended?.cancelled ?? 0) == 0
+    hasCalls == false && service.lostCommits == nil && targets?.isEmpty == true && (ended?.judged ?? 0) + (ended?.cancelled ?? 0) == 0
   }
 
   /// Whether a target is down, or calls are not accepted.

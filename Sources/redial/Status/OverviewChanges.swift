@@ -2,7 +2,8 @@ import RedialModel
 
 /// What is new in an overview, in lines for an output that is no terminal.
 ///
-/// Numbers change all the time. So only this counts: a target gets better or worse, and calls are accepted or not.
+/// Numbers change all the time. So only this counts: a target gets better or worse, calls are accepted or not, and
+/// the database has lost some.
 struct OverviewChanges: Sendable {
   let before: Overview
   let now: Overview
@@ -18,6 +19,9 @@ struct OverviewChanges: Sendable {
     }
     if let start = now.service.startedAt, let earlier = before.service.startedAt, start != earlier {
       lines.append("the service was started again")
+    }
+    if let loss = now.service.lostCommits, loss != before.service.lostCommits {
+      lines.append("the database has lost \(loss.amount)")
     }
     guard let targets = before.targets, now.targets != nil else { return lines }
     let (known, incidents) = (targets.filter { $0.condition != .up }, now.incidents)

@@ -33,6 +33,7 @@ struct OverviewText: Sendable {
       lines.append(headline("✗", "The service accepts no calls", cause.isEmpty ? "" : ": \(cause)", .bad))
       if !rest.isEmpty { lines.append(StyledLine(rest, indent: 2)) }
     }
+    if let loss = overview.service.lostCommits { lines += text(of: loss) }
     let incidents = overview.incidents
     let shown = incidents.prefix(Self.maximumIncidents)
     for incident in shown where isGrave(incident) { lines += text(of: incident) }
@@ -55,6 +56,15 @@ struct OverviewText: Sendable {
     let more = all.count - lines.count
     if more > 0 { lines.append(StyledLine("\(more) more \(more == 1 ? "outage" : "outages") in the last day.", .soft)) }
     return lines
+  }
+
+  private func text(of loss: Overview.LostCommits) -> [StyledLine] {
+    [
+      headline("✗", "The database has lost \(loss.amount)", " \(age(loss.at)) ago", .bad),
+      StyledLine("\(loss.made.grouped) were made, and it had \(loss.found.grouped) after a failover.", indent: 2),
+      StyledLine("Calls, their ends, cancels, pauses and revocations of then may be missing.", .soft, indent: 2),
+      command("redial audit --action commits.lost\(options)", "shows which instances noticed it"),
+    ]
   }
 
   private func isGrave(_ target: TargetStanding) -> Bool {

@@ -801,6 +801,8 @@ export abstract class Methods {
    * Each runs the calls of the targets in its shards, of 64 in all. On SQLite there is one, with all of them. A list may be
    * some hundred milliseconds old. They cover all namespaces, so a key must be one of `default`.
    *
+   * For 7 days after a failover to a database server that lacked commits, `lostCommits` says so.
+   *
    * @param options.pageSize How many a request fetches, 1 to 250; by default 250.
    */
   async *listInstances(

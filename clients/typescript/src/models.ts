@@ -939,7 +939,7 @@ export type BulkOperation = {
 };
 
 /** What somebody has done; a newer version may have written words that are not here. */
-export type AuditAction = "key.created" | "key.revoked" | "endpoint.created" | "endpoint.changed" | "endpoint.removed" | "endpoint.secretRotated" | "webhookSecret.read" | "policy.put" | "policy.removed" | "target.changed" | "target.paused" | "target.resumed" | "target.tripped" | "target.reset" | "target.released" | "call.cancelled" | "call.retried" | "call.erased" | "call.replayed" | "operation.started" | "operation.stopped" | "issue.changed" | "alert.changed" | "alert.silenced" | "alert.removed" | "credential.put" | "credential.removed" | "incident.changed" | "dataKeys.replaced" | "dataKeys.erased";
+export type AuditAction = "key.created" | "key.revoked" | "endpoint.created" | "endpoint.changed" | "endpoint.removed" | "endpoint.secretRotated" | "webhookSecret.read" | "policy.put" | "policy.removed" | "target.changed" | "target.paused" | "target.resumed" | "target.tripped" | "target.reset" | "target.released" | "call.cancelled" | "call.retried" | "call.erased" | "call.replayed" | "operation.started" | "operation.stopped" | "issue.changed" | "alert.changed" | "alert.silenced" | "alert.removed" | "credential.put" | "credential.removed" | "incident.changed" | "dataKeys.replaced" | "dataKeys.erased" | "commits.lost";
 
 /** Who did what. Nothing changes it; it is removed after `auditRetentionTime`. */
 export type AuditRecord = {
@@ -949,9 +949,10 @@ export type AuditRecord = {
   namespace: Namespace;
   /**
    * `key`: a client with an API key. `adminKey`: with the admin key of the settings. `person`: somebody whom a trusted
-   * proxy has named. `anybody`: no key was needed. `command`: `redial keys` while no service ran.
+   * proxy has named. `anybody`: no key was needed. `command`: `redial keys` while no service ran. `instance`: the
+   * service itself.
    */
-  actorKind: "key" | "adminKey" | "person" | "anybody" | "command";
+  actorKind: "key" | "adminKey" | "person" | "anybody" | "command" | "instance";
   /** The key's id; the name of the person, or of the system's user who ran the command; null for others. */
   actor: string | null;
   /** The key's name; null for others. */

@@ -685,6 +685,8 @@ class AsyncMethods:
         Each runs the calls of the targets in its shards, of 64 in all. On SQLite there is one, with all of them. A list
         may be some hundred milliseconds old. They cover all namespaces, so a key must be one of `default`.
 
+        For 7 days after a failover to a database server that lacked commits, `lostCommits` says so.
+
         :param page_size: How many a request fetches, 1 to 250.
         """
         async for entry in self._pages(requests.asking("GET", "/v1/instances", requests.query(limit=page_size))):

@@ -585,7 +585,7 @@ remove calls that have ended. `replay`: submit a new call like each that has end
 """
 
 
-AuditAction: TypeAlias = Literal['key.created', 'key.revoked', 'endpoint.created', 'endpoint.changed', 'endpoint.removed', 'endpoint.secretRotated', 'webhookSecret.read', 'policy.put', 'policy.removed', 'target.changed', 'target.paused', 'target.resumed', 'target.tripped', 'target.reset', 'target.released', 'call.cancelled', 'call.retried', 'call.erased', 'call.replayed', 'operation.started', 'operation.stopped', 'issue.changed', 'alert.changed', 'alert.silenced', 'alert.removed', 'credential.put', 'credential.removed', 'incident.changed', 'dataKeys.replaced', 'dataKeys.erased']
+AuditAction: TypeAlias = Literal['key.created', 'key.revoked', 'endpoint.created', 'endpoint.changed', 'endpoint.removed', 'endpoint.secretRotated', 'webhookSecret.read', 'policy.put', 'policy.removed', 'target.changed', 'target.paused', 'target.resumed', 'target.tripped', 'target.reset', 'target.released', 'call.cancelled', 'call.retried', 'call.erased', 'call.replayed', 'operation.started', 'operation.stopped', 'issue.changed', 'alert.changed', 'alert.silenced', 'alert.removed', 'credential.put', 'credential.removed', 'incident.changed', 'dataKeys.replaced', 'dataKeys.erased', 'commits.lost']
 """What somebody has done; a newer version may have written words that are not here."""
 
 
@@ -2168,10 +2168,11 @@ class AuditRecord(TypedDict):
     at: Timestamp
     namespace: Namespace
     """That of whoever did it."""
-    actorKind: Literal['key', 'adminKey', 'person', 'anybody', 'command']
+    actorKind: Literal['key', 'adminKey', 'person', 'anybody', 'command', 'instance']
     """
     `key`: a client with an API key. `adminKey`: with the admin key of the settings. `person`: somebody whom a trusted
-    proxy has named. `anybody`: no key was needed. `command`: `redial keys` while no service ran.
+    proxy has named. `anybody`: no key was needed. `command`: `redial keys` while no service ran. `instance`: the
+    service itself.
 
     """
     actor: str | None
