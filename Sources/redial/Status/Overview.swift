@@ -130,7 +130,8 @@ struct Overview: Sendable, Equatable {
 
   /// Whether nothing was ever called, as far as the store knows.
   var isFresh: Bool {
-    hasCalls == false && service.lostCommits == nil && targets?.isEmpty == true && (ended?.judged ?? 0) + (ended?.cancelled ?? 0) == 0
+    hasCalls == false && service.lostCommits == nil && targets?.isEmpty == true
+      && (ended?.judged ?? 0) + (ended?.cancelled ?? 0) == 0
   }
 
   /// Whether a target is down, or calls are not accepted.
