@@ -3,6 +3,7 @@
 
 // Linux calls that Swift's Glibc module does not offer.
 
+#include "checksum.h"
 #include "crash.h"
 
 #include <stddef.h>
