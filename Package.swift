@@ -108,7 +108,8 @@ let package = Package(
     module("RedialLanes", ["CLinux"]),
     // What all stores have in common, and the two stores.
     module(
-      "RedialStore", ["RedialLanes", "RedialModel", "RedialText", "RedialJSON", "RedialCore", "CCrypto", "CZlib"],
+      "RedialStore",
+      ["RedialLanes", "RedialModel", "RedialText", "RedialJSON", "RedialCore", "CCrypto", "CLinux", "CZlib"],
       settings: small),
     module(
       "RedialSQLite",
@@ -201,7 +202,7 @@ let package = Package(
       path: "Tests/StoreConformance", swiftSettings: strict),
     tests(
       "RedialStoreTests",
-      ["RedialSQLite", "RedialStore", "StoreConformance", "RedialModel", "RedialJSON", "RedialCore"]),
+      ["RedialSQLite", "RedialStore", "StoreConformance", "RedialModel", "RedialJSON", "RedialCore", "CLinux"]),
     tests(
       "RedialPostgresTests",
       [

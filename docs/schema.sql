@@ -19,12 +19,15 @@ CREATE INDEX targets_by_shard ON targets (shard);
 -- failure: why it failed (1 attempts exhausted, 2 deadline, 3 not retryable, 4 tripped, 5 blocked) in the lowest byte, and in the
 -- others a hash of what it has in common with other failed calls, its target and its error (`IssueID.swift`).
 -- previous_wait and total_wait: what a backoff needs to know of the waits before.
+-- sum, here and in other tables: a CRC-32C of the row's other columns, with what the row belongs to (`Checksum.swift`); NULL for a row
+-- of an earlier version, which is not checked.
 CREATE TABLE calls (
   id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, target_id INTEGER NOT NULL, created_at INTEGER NOT NULL,
   state INTEGER NOT NULL, due INTEGER NOT NULL, waiting INTEGER, attempts INTEGER NOT NULL,
   interruptions INTEGER NOT NULL, attempts_before INTEGER NOT NULL, round_started_at INTEGER NOT NULL,
   finished_at INTEGER, failure INTEGER, previous_wait INTEGER NOT NULL DEFAULT 0,
-  total_wait INTEGER NOT NULL DEFAULT 0, priority INTEGER NOT NULL DEFAULT 5, namespace INTEGER NOT NULL DEFAULT 0
+  total_wait INTEGER NOT NULL DEFAULT 0, priority INTEGER NOT NULL DEFAULT 5, namespace INTEGER NOT NULL DEFAULT 0,
+  sum INTEGER
 ) STRICT;
 -- SQLite adds the row id, which is the call's, to every index: (namespace, kind, state) is ordered by age within.
 CREATE INDEX calls_by_state ON calls (namespace, kind, state);
@@ -42,21 +45,24 @@ CREATE INDEX calls_queued ON calls (target_id, priority DESC) WHERE state = 1 AN
 CREATE TABLE call_log (place INTEGER PRIMARY KEY, changes BLOB NOT NULL) STRICT;
 
 -- What was submitted. body_size is what the body inflates to, in bytes; NULL for one that is stored as it is. past: the attempts
--- that the call had when it came from the log, packed; no later one of the call is among them.
-CREATE TABLE requests (id INTEGER PRIMARY KEY, spec BLOB NOT NULL, body BLOB, body_size INTEGER, past BLOB) STRICT;
+-- that the call had when it came from the log, packed with checksums; no later one of the call is among them. sums: the checksum of
+-- the spec in the upper half, that of the body in the lower one.
+CREATE TABLE requests (id INTEGER PRIMARY KEY, spec BLOB NOT NULL, body BLOB, body_size INTEGER, past BLOB, sums INTEGER) STRICT;
 
 -- Attempts and their answers, without the packed ones. An ordinary table with an index beside it: rows of up to 64 KiB do not belong in the interior pages
--- of a WITHOUT ROWID table (measured: bodies of 60 KB cost half as much again).
+-- of a WITHOUT ROWID table (measured: bodies of 60 KB cost half as much again). sum is without the response, of which response_sum has
+-- the checksum of the head in the upper half, and that of the body in the lower one.
 CREATE TABLE attempts (
   id INTEGER PRIMARY KEY, call_id INTEGER NOT NULL, number INTEGER NOT NULL, started_at INTEGER NOT NULL,
   duration INTEGER NOT NULL, outcome INTEGER NOT NULL, status INTEGER, failure_code TEXT, failure_message TEXT,
-  decision BLOB, truncated INTEGER, response_head BLOB, response_body BLOB, figures BLOB, response_body_size INTEGER,
+  decision BLOB, truncated INTEGER, response_head BLOB, response_body BLOB, figures BLOB, response_body_size INTEGER, sum INTEGER,
+  response_sum INTEGER,
   UNIQUE (call_id, number)
 ) STRICT;
 
 -- Who had a call run at once or again, when and why.
 CREATE TABLE retries (
-  call_id INTEGER NOT NULL, at INTEGER NOT NULL, after_attempt INTEGER NOT NULL, actor TEXT, reason TEXT,
+  call_id INTEGER NOT NULL, at INTEGER NOT NULL, after_attempt INTEGER NOT NULL, actor TEXT, reason TEXT, sum INTEGER,
   PRIMARY KEY (call_id, at)
 ) STRICT, WITHOUT ROWID;
 
@@ -78,7 +84,7 @@ CREATE UNIQUE INDEX turns_had ON turns (target_id, key) WHERE has_turn = 1;
 -- What a repeated submission is known by.
 CREATE TABLE idempotency_keys (
   key TEXT PRIMARY KEY, call_id INTEGER NOT NULL, fingerprint BLOB NOT NULL, created_at INTEGER NOT NULL,
-  expires_at INTEGER NOT NULL
+  expires_at INTEGER NOT NULL, sum INTEGER
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX keys_by_expiry ON idempotency_keys (expires_at);
 CREATE INDEX keys_by_call ON idempotency_keys (call_id);
@@ -87,7 +93,7 @@ CREATE INDEX keys_by_call ON idempotency_keys (call_id);
 --
 -- kind: apiKey, webhookEndpoint, policy, operation, issue. A policy without a text was removed, and keeps its number from being used again.
 CREATE TABLE documents (
-  kind TEXT NOT NULL, id TEXT NOT NULL, content BLOB NOT NULL, PRIMARY KEY (kind, id)
+  kind TEXT NOT NULL, id TEXT NOT NULL, content BLOB NOT NULL, sum INTEGER, PRIMARY KEY (kind, id)
 ) STRICT, WITHOUT ROWID;
 
 -- What the store itself has to remember, such as the secret that signs webhooks.

@@ -24,11 +24,12 @@ enum PayloadQueries {
   static let erase = PostgresQuery(
     "payloads_erase", "erase payloads",
     """
-    WITH u AS (SELECT * FROM unnest($1::int8[], $2::bytea[]) AS u (id, spec)),
+    WITH u AS (SELECT * FROM unnest($1::int8[], $2::bytea[], $5::int8[]) AS u (id, spec, sums)),
       d AS (SELECT id FROM done WHERE id = ANY($1::int8[]) AND NOT (\(spared)) FOR UPDATE),
-      r AS (UPDATE requests r SET spec = u.spec, body = NULL, body_size = NULL
+      r AS (UPDATE requests r SET spec = u.spec, body = NULL, body_size = NULL, sums = u.sums
         FROM u WHERE \(Lookup.row("r.id", "u.id")) AND u.id IN (SELECT id FROM d)),
-      a AS (UPDATE attempts SET truncated = NULL, response_head = NULL, response_body = NULL, response_body_size = NULL
+      a AS (UPDATE attempts SET truncated = NULL, response_head = NULL, response_body = NULL, response_body_size = NULL,
+          response_sum = NULL
         WHERE call_id IN (SELECT id FROM d)),
       p AS (UPDATE done SET past = \(PackedColumn.withoutResponses)
         WHERE id IN (SELECT id FROM d) AND past IS NOT NULL)

@@ -110,7 +110,7 @@ package enum PostgresRekey {
     let vault = side.settings.vault
     try StoredDataKeys.ensure([Vault.service], side)
     for kind in StoredDocument.Kind.allCases where vault.seals(kind) {
-      for stored in StoredDocument.all(kind, stored: try side.run([StoredDocument.findAll(kind)])[0]) {
+      for stored in StoredDocument.all(kind, stored: try side.run([StoredDocument.findAll(kind)])[0]).intact {
         guard let plain = try? vault.opened(stored) else { continue }
         var statement = vault.sealed(plain).statement(setDocument)
         statement.add(bytes: stored.content)
@@ -194,12 +194,14 @@ package enum PostgresRekey {
     """)
   private static let insert = PostgresQuery(
     "rekey_insert", "store a data key",
-    "INSERT INTO documents (kind, id, content) VALUES ($1::text, $2::text, $3::bytea)")
+    "INSERT INTO documents (kind, id, content, sum) VALUES ($1::text, $2::text, $3::bytea, $4::int8)")
   private static let remove = PostgresQuery(
     "rekey_remove", "remove a data key", "DELETE FROM documents WHERE kind = 'dataKey' AND id = $1::text")
   private static let setDocument = PostgresQuery(
     "rekey_document", "encrypt a document again",
-    "UPDATE documents SET content = $3::bytea WHERE kind = $1::text AND id = $2::text AND content = $4::bytea")
+    """
+    UPDATE documents SET content = $3::bytea, sum = $4::int8 WHERE kind = $1::text AND id = $2::text AND content = $5::bytea
+    """)
   private static let targets = PostgresQuery(
     "rekey_targets", "read the targets", "SELECT id, key, record FROM targets WHERE record IS NOT NULL")
   private static let setTarget = PostgresQuery(

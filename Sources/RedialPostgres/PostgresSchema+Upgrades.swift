@@ -4,7 +4,7 @@ extension PostgresSchema {
   /// They never change once they were released: what they make is the next version, and not the newest.
   static let upgrades: [Int64: [String]] = [
     1: packedAttempts, 2: askedPauses, 3: placesInOrder, 4: targetRecords,
-    5: failedGroups,
+    5: failedGroups, 6: checksums,
   ]
 
   /// What the view `calls` selects since version 2.
@@ -97,5 +97,13 @@ extension PostgresSchema {
     "ALTER TABLE done ALTER COLUMN failure TYPE int8",
     "CREATE VIEW calls AS \(calls)",
     "CREATE INDEX done_failed ON done (namespace, failure, id) INCLUDE (finished_at) WHERE failure IS NOT NULL",
+  ]
+
+  /// Checksums. Rows that are there have none.
+  private static let checksums = [
+    "ALTER TABLE requests ADD COLUMN sums int8",
+    "ALTER TABLE attempts ADD COLUMN sum int4, ADD COLUMN response_sum int8",
+    "ALTER TABLE retries ADD COLUMN sum int4", "ALTER TABLE keys ADD COLUMN sum int4",
+    "ALTER TABLE documents ADD COLUMN sum int4",
   ]
 }

@@ -12,11 +12,12 @@ extension PostgresStore: DocumentStore {
     """)
   private static let findDocument = PostgresQuery(
     "find_document", "read a document of the service",
-    "SELECT content FROM documents WHERE kind = $1::text AND id = $2::text")
+    "SELECT content, sum FROM documents WHERE kind = $1::text AND id = $2::text")
   private static let replaceDocument = PostgresQuery(
     "replace_document", "change a document of the service",
     """
-    UPDATE documents SET content = $4::bytea WHERE kind = $1::text AND id = $2::text AND content = $3::bytea RETURNING 1
+    UPDATE documents SET content = $3::bytea, sum = $4::int8
+    WHERE kind = $1::text AND id = $2::text AND content = $5::bytea RETURNING 1
     """)
   /// A value of the service, stored under a name.
   package func setting(_ name: String) throws(StoreError) -> String? {
@@ -45,7 +46,7 @@ extension PostgresStore: DocumentStore {
       try setSetting(name, to: rows.text(0, 0))
     }
     for kind in StoredDocument.Kind.allCases where kind.isSecret && !kind.isNeverPlain && vault.seals(kind) {
-      for document in StoredDocument.all(kind, stored: try side.run([StoredDocument.findAll(kind)])[0])
+      for document in StoredDocument.all(kind, stored: try side.run([StoredDocument.findAll(kind)])[0]).intact
       where document.content.first != SealedForm.marker {
         // If another instance has changed it meanwhile, that one has sealed it.
         _ = try replaceDocument(kind, id: document.id, document.content, with: document.content)
@@ -81,15 +82,17 @@ extension PostgresStore: DocumentStore {
   /// The document with an id; nil if there is none.
   package func document(_ kind: StoredDocument.Kind, id: String) throws(StoreError) -> [UInt8]? {
     guard let stored = try stored(kind, id: id) else { return nil }
-    return try vault.opened(StoredDocument(kind, id: id, stored)).content
+    return try vault.opened(stored).content
   }
 
-  private func stored(_ kind: StoredDocument.Kind, id: String) throws(StoreError) -> [UInt8]? {
+  private func stored(_ kind: StoredDocument.Kind, id: String) throws(StoreError) -> StoredDocument? {
     var find = PostgresStatement(Self.findDocument)
     find.add(text: kind.rawValue)
     find.add(text: id)
     let rows = try side.run([find])[0]
-    return rows.count == 0 ? nil : rows.bytes(0, 0)
+    guard rows.count > 0 else { return nil }
+    let document = StoredDocument(kind, id: id, rows.bytes(0, 0))
+    return try StoredDocument.Row(document, sum: rows.integerIfPresent(0, 1)).checked()
   }
 
   /// Stores a document in place of the one with that id, if that is still as it was read.
@@ -99,13 +102,9 @@ extension PostgresStore: DocumentStore {
     defer { tellAll() }
     return try StoredDataKeys.using(vault.seals(kind) ? [Vault.service] : [], side) { proof throws(StoreError) in
       // The sealed form of the same content differs each time.
-      while let stored = try stored(kind, id: id), try vault.opened(StoredDocument(kind, id: id, stored)).content == old
-      {
-        var replace = PostgresStatement(Self.replaceDocument)
-        replace.add(text: kind.rawValue)
-        replace.add(text: id)
-        replace.add(bytes: stored)
-        replace.add(bytes: vault.sealed(StoredDocument(kind, id: id, new)).content)
+      while let stored = try stored(kind, id: id), try vault.opened(stored).content == old {
+        var replace = vault.sealed(StoredDocument(kind, id: id, new)).statement(Self.replaceDocument)
+        replace.add(bytes: stored.content)
         guard let rows = try side.change([replace] + proof + [ServiceStatements.raise([kind])]) else {
           return try document(kind, id: id) == new
         }
@@ -191,12 +190,12 @@ extension PostgresStore: DocumentStore {
 extension StoredDocument {
   private static let findAll = PostgresQuery(
     "find_documents", "read the service's documents",
-    "SELECT id, content FROM documents WHERE kind = $1::text ORDER BY id")
+    "SELECT id, content, sum FROM documents WHERE kind = $1::text ORDER BY id")
 
   private static let findSome = PostgresQuery(
     "find_some_documents", "read some of the service's documents",
     """
-    SELECT id, content FROM documents WHERE kind = $1::text AND id >= $2::text AND id < $3::text
+    SELECT id, content, sum FROM documents WHERE kind = $1::text AND id >= $2::text AND id < $3::text
     ORDER BY id DESC LIMIT $4::int8
     """)
 
@@ -221,16 +220,17 @@ extension StoredDocument {
   }
 
   /// The same as they are stored.
-  static func all(_ kind: Kind, stored rows: PostgresRows) -> [StoredDocument] {
-    rows.map { StoredDocument(kind, id: rows.text($0, 0), rows.bytes($0, 1)) }
+  static func all(_ kind: Kind, stored rows: PostgresRows) -> [Row] {
+    rows.map { Row(StoredDocument(kind, id: rows.text($0, 0), rows.bytes($0, 1)), sum: rows.integerIfPresent($0, 2)) }
   }
 
-  /// A statement with the kind, the id and the content as its parameters.
+  /// A statement with the kind, the id, the content and the checksum as its parameters.
   func statement(_ query: PostgresQuery) -> PostgresStatement {
     var statement = PostgresStatement(query)
     statement.add(text: kind.rawValue)
     statement.add(text: id)
     statement.add(bytes: content)
+    statement.add(checksum.column)
     return statement
   }
 }

@@ -132,10 +132,12 @@ extension PostgresStore {
     let names = Set(specs.filter { vault.seals($0.spec) }.map(\.spec.namespace.name))
     try StoredDataKeys.using(names, side) { proof throws(StoreError) in
       var erase = PostgresStatement(PayloadQueries.erase)
-      erase.add(specs.map(\.id.rawValue))
-      erase.add(byteStrings: specs.map { vault.sealed($0.spec, of: $0.id) })
+      let left = specs.map { (id: $0.id, request: StoredRequest(erasedTo: $0.spec, of: $0.id, vault)) }
+      erase.add(left.map(\.id.rawValue))
+      erase.add(byteStrings: left.map(\.request.spec))
       erase.add(text: old)
       erase.add(text: PayloadPlace(end: Timestamp(microseconds: last.end), id: CallID(rawValue: last.id)).text)
+      erase.add(left.map { $0.request.sums(of: $0.id).column })
       _ = try side.run([hold, erase] + proof)
     }
     return TidyStep(erased: specs.map { .erase($0.id, $0.spec) }, isDone: false)

@@ -6,7 +6,7 @@ internal import RedialStore
 /// A row is changed only if it is as it was read: what was erased meanwhile stays erased. And the transaction never waits for
 /// a row, because it has others locked: what somebody else has locked is left for another try.
 struct RekeyBatch {
-  private var requests: [(id: Int64, old: [UInt8], new: StoredRequest, hasBody: Bool)] = []
+  private var requests: [(id: Int64, old: [UInt8], new: StoredRequest, hasBody: Bool, sums: Int64?)] = []
   private var past: [(id: Int64, old: [UInt8], new: [UInt8])] = []
   private var attempts: [Attempt] = []
 
@@ -17,6 +17,7 @@ struct RekeyBatch {
     /// What its row had, by which a change by somebody else is found: NULL and empty bytes are two things there, and one in
     /// an attempt that was read.
     let old: (flags: Int64?, head: [UInt8]?, message: String?)
+    let sums: AttemptSums
   }
 
   /// Reads calls, and seals what is not by the newest key. What does not open stays as it is.
@@ -39,7 +40,11 @@ struct RekeyBatch {
         continue
       }
       if let new = try? vault.resealed(stored, of: CallID(rawValue: id), in: namespace) {
-        requests.append((id, stored.spec, new, !rows.isNull(row, 2)))
+        // A wrong checksum stays, or it would not be known any more that the call is damaged.
+        let (sums, id) = (rows.integerIfPresent(row, 6), CallID(rawValue: id))
+        let isIntact = sums == nil || sums == stored.sums(of: id).column
+        requests.append(
+          (id.rawValue, stored.spec, new, !rows.isNull(row, 2), isIntact ? new.sums(of: id).column : sums))
       }
       if !rows.isNull(row, 4), let new = Self.past(rows.bytes(row, 4), of: id, namespace, vault) {
         past.append((id, rows.bytes(row, 4), new))
@@ -47,24 +52,18 @@ struct RekeyBatch {
     }
     for row in 0..<attempts.count {
       let call = attempts.integer(row, 0)
-      let stored = StoredAttempt(
-        number: attempts.integer(row, 1), startedAt: 0, duration: 0, outcome: 0, status: nil,
-        failure: attempts.isNull(row, 5)
-          ? nil : AttemptFailure(code: attempts.text(row, 5), message: attempts.text(row, 6)),
-        decision: [], figures: [],
-        response: attempts.integerIfPresent(row, 2).map {
-          StoredAttempt.Response(
-            flags: $0, head: attempts.bytes(row, 3), body: attempts.bytes(row, 4),
-            inflatedSize: attempts.integerIfPresent(row, 7))
-        })
+      let (stored, sums) = AttemptColumns.stored(attempts, row)
       guard let namespace = namespaces[call],
         let new = try? stored.resealed(of: CallID(rawValue: call), in: namespace, vault)
       else { continue }
       let old = (
-        flags: attempts.integerIfPresent(row, 2), head: attempts.isNull(row, 3) ? nil : attempts.bytes(row, 3),
-        message: attempts.isNull(row, 6) ? nil : attempts.text(row, 6)
+        flags: attempts.integerIfPresent(row, 9), head: attempts.isNull(row, 10) ? nil : attempts.bytes(row, 10),
+        message: attempts.isNull(row, 7) ? nil : attempts.text(row, 7)
       )
-      self.attempts.append(Attempt(call: call, new: new, old: old))
+      let id = CallID(rawValue: call)
+      let isIntact = (try? sums.check(stored, of: id)) != nil
+      self.attempts.append(
+        Attempt(call: call, new: new, old: old, sums: isIntact ? AttemptSums(new, of: id) : sums))
     }
   }
 
@@ -90,6 +89,7 @@ struct RekeyBatch {
       set.add(byteStrings: requests.map(\.old))
       set.add(byteStrings: requests.map(\.new.spec))
       set.add(byteStrings: requests.map { $0.hasBody ? $0.new.body : nil })
+      set.add(requests.map(\.sums))
       statements.append(set)
       wanted += requests.count
     }
@@ -114,6 +114,8 @@ struct RekeyBatch {
       set.add(byteStrings: attempts.map(\.new.response?.head))
       set.add(byteStrings: attempts.map(\.new.response?.body))
       set.add(texts: attempts.map(\.new.failure?.message))
+      set.add(attempts.map(\.sums.sum))
+      set.add(attempts.map(\.sums.response))
       statements.append(set)
       wanted += attempts.count
     }
@@ -126,24 +128,22 @@ struct RekeyBatch {
   private static let rows = PostgresQuery(
     "rekey_rows", "read calls to encrypt them again",
     """
-    SELECT r.id, r.spec, r.body, r.body_size, c.past, coalesce(n.name, 'default')
+    SELECT r.id, r.spec, r.body, r.body_size, c.past, coalesce(n.name, 'default'), r.sums
     FROM requests r JOIN (SELECT id, namespace, past FROM live WHERE id = ANY($1::int8[])
       UNION ALL SELECT id, namespace, past FROM done WHERE id = ANY($1::int8[])) c ON c.id = r.id
     LEFT JOIN namespaces n ON n.id = c.namespace WHERE r.id = ANY($1::int8[])
     """)
   private static let attemptRows = PostgresQuery(
     "rekey_attempts", "read attempts to encrypt them again",
-    """
-    SELECT call_id, number, truncated, response_head, response_body, failure_code, failure_message, response_body_size
-    FROM attempts WHERE call_id = ANY($1::int8[])
-    """)
+    "SELECT \(AttemptColumns.list(head: "true", body: "true")) FROM attempts a WHERE a.call_id = ANY($1::int8[])")
   private static let setRequests = PostgresQuery(
     "rekey_set_requests", "encrypt calls again",
     """
-    WITH u AS (SELECT * FROM unnest($1::int8[], $2::bytea[], $3::bytea[], $4::bytea[]) AS u (id, old, spec, body)),
+    WITH u AS (SELECT * FROM unnest($1::int8[], $2::bytea[], $3::bytea[], $4::bytea[], $5::int8[])
+        AS u (id, old, spec, body, sums)),
       l AS (SELECT r.id FROM requests r JOIN u ON r.id = u.id AND r.spec = u.old FOR UPDATE OF r SKIP LOCKED)
-    UPDATE requests r SET spec = u.spec, body = u.body FROM u WHERE r.id = u.id AND u.id IN (SELECT id FROM l)
-    RETURNING 1
+    UPDATE requests r SET spec = u.spec, body = u.body, sums = u.sums FROM u
+    WHERE r.id = u.id AND u.id IN (SELECT id FROM l) RETURNING 1
     """)
   private static let (setLive, setDone) = (setPast("live"), setPast("done"))
 
@@ -161,11 +161,13 @@ struct RekeyBatch {
     "rekey_set_attempts", "encrypt attempts again",
     """
     WITH u AS (SELECT * FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::bytea[], $5::text[], $6::int8[], $7::bytea[],
-        $8::bytea[], $9::text[]) AS u (call, number, old, old_head, old_message, truncated, head, body, message)),
+        $8::bytea[], $9::text[], $10::int8[], $11::int8[])
+        AS u (call, number, old, old_head, old_message, truncated, head, body, message, sum, response_sum)),
       l AS (SELECT a.call_id, a.number FROM attempts a JOIN u ON a.call_id = u.call AND a.number = u.number
           AND a.truncated IS NOT DISTINCT FROM u.old AND a.response_head IS NOT DISTINCT FROM u.old_head
           AND a.failure_message IS NOT DISTINCT FROM u.old_message FOR UPDATE OF a SKIP LOCKED)
-    UPDATE attempts a SET truncated = u.truncated, response_head = u.head, response_body = u.body, failure_message = u.message
+    UPDATE attempts a SET truncated = u.truncated, response_head = u.head, response_body = u.body, failure_message = u.message,
+      sum = u.sum, response_sum = u.response_sum
     FROM u WHERE a.call_id = u.call AND a.number = u.number AND (u.call, u.number) IN (SELECT call_id, number FROM l)
     RETURNING 1
     """)

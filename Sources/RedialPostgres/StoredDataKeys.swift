@@ -6,8 +6,10 @@ internal import RedialStore
 enum StoredDataKeys {
   private static let insert = PostgresQuery(
     "insert_data_key", "store a data key",
-    "INSERT INTO documents (kind, id, content) VALUES ($1::text, $2::text, $3::bytea) ON CONFLICT (kind, id) DO NOTHING"
-  )
+    """
+    INSERT INTO documents (kind, id, content, sum) VALUES ($1::text, $2::text, $3::bytea, $4::int8)
+    ON CONFLICT (kind, id) DO NOTHING
+    """)
 
   /// How many seconds the database may be away meanwhile.
   private static let patience = 5
@@ -35,22 +37,24 @@ enum StoredDataKeys {
     } catch {
       throw error.error(at: settings.place)
     }
-    try settings.vault.load(StoredDocument.all(.dataKey, stored: rows))
+    try settings.vault.load(settings.vault.opened(all: StoredDocument.all(.dataKey, stored: rows)))
     prepare(settings)
   }
 
   /// All of them.
   static func all(_ side: SideConnection) throws(StoreError) -> [StoredDocument] {
-    StoredDocument.all(.dataKey, stored: try side.run([StoredDocument.findAll(.dataKey)])[0])
+    try StoredDocument.all(.dataKey, in: try side.run([StoredDocument.findAll(.dataKey)])[0])
   }
 
   private static let change = PostgresQuery(
     "replace_data_key", "change a data key",
-    "UPDATE documents SET content = $3::bytea WHERE kind = $1::text AND id = $2::text")
+    "UPDATE documents SET content = $3::bytea, sum = $4::int8 WHERE kind = $1::text AND id = $2::text")
 
   private static let wrap = PostgresQuery(
     "wrap_data_key", "wrap a data key again",
-    "UPDATE documents SET content = $3::bytea WHERE kind = $1::text AND id = $2::text AND content = $4::bytea")
+    """
+    UPDATE documents SET content = $3::bytea, sum = $4::int8 WHERE kind = $1::text AND id = $2::text AND content = $5::bytea
+    """)
 
   /// Stores data keys that another key wraps now, except for those that somebody has changed since they were read.
   static func rewrap(_ keys: [StoredDocument], in read: [StoredDocument], _ side: SideConnection) throws(StoreError) {

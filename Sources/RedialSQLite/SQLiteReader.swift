@@ -275,7 +275,10 @@ private final class ReadConnection: LentConnection, @unchecked Sendable {
       case nil: return nil
       case .damaged(let call): throw call.error
       case .intact(var record):
-        record.retries = try retries.retries(of: id)
+        switch try retries.retries(of: id) {
+        case .success(let retries): record.retries = retries
+        case .failure(let damage): throw damage.of(record.spec).error
+        }
         switch try attempts.attempts(of: id, responses: responses) {
         case .success(let attempts): return StoredCall(record: record, attempts: attempts)
         case .failure(let damage): throw damage.of(record.spec).error

@@ -139,21 +139,21 @@ struct RekeyRows {
     select = try connection.prepare(
       "seal a call again",
       """
-      SELECT r.spec, r.body, r.body_size, r.past, coalesce(n.name, 'default') FROM requests r
+      SELECT r.spec, r.body, r.body_size, r.past, coalesce(n.name, 'default'), r.sums FROM requests r
       JOIN calls c ON c.id = r.id LEFT JOIN namespaces n ON n.id = c.namespace WHERE r.id = ?1
       """)
     update = try connection.prepare(
-      "seal a call again", "UPDATE requests SET spec = ?2, body = ?3, past = ?4 WHERE id = ?1")
+      "seal a call again", "UPDATE requests SET spec = ?2, body = ?3, past = ?4, sums = ?5 WHERE id = ?1")
     selectAttempts = try connection.prepare(
       "seal a call's attempts again",
       """
-      SELECT number, truncated, response_head, response_body, failure_code, failure_message, response_body_size
-      FROM attempts WHERE call_id = ?1
+      SELECT \(AttemptRows.columns(head: "1", body: "1")) FROM attempts WHERE call_id = ?1
       """)
     updateAttempt = try connection.prepare(
       "seal an attempt again",
       """
-      UPDATE attempts SET truncated = ?3, response_head = ?4, response_body = ?5, failure_message = ?6
+      UPDATE attempts SET truncated = ?3, response_head = ?4, response_body = ?5, failure_message = ?6, sum = ?7,
+        response_sum = ?8
       WHERE call_id = ?1 AND number = ?2
       """)
     count = try connection.prepare("count the calls", "SELECT count(*), total(id <= ?1) FROM requests WHERE id <= ?2")
@@ -186,7 +186,8 @@ struct RekeyRows {
     let found = try select.first { row throws(StoreError) in
       (
         request: StoredRequest(spec: row.bytes(0), body: row.bytes(1), inflatedSize: row.integerIfPresent(2)),
-        hasBody: !row.isNull(1), past: row.isNull(3) ? nil : row.bytes(3), namespace: row.text(4)
+        hasBody: !row.isNull(1), past: row.isNull(3) ? nil : row.bytes(3), namespace: row.text(4),
+        sums: row.integerIfPresent(5)
       )
     }
     guard let found, vault.sealsAll || found.request.spec.first == SealedForm.marker else { return 0 }
@@ -202,6 +203,9 @@ struct RekeyRows {
       update.bind(2, copying: new.spec)
       if found.hasBody { update.bind(3, copying: new.body) } else { update.bind(3, nil as Int64?) }
       if let past = past ?? found.past { update.bind(4, copying: past) } else { update.bind(4, nil as Int64?) }
+      // A wrong checksum stays, or it would not be known any more that the call is damaged.
+      let isIntact = found.sums == nil || found.sums == found.request.sums(of: id).column
+      update.bind(5, isIntact ? new.sums(of: id).column : found.sums)
       try update.run()
     }
     return found.request.body.count + (try resealAttempts(of: id, in: found.namespace))
@@ -209,17 +213,8 @@ struct RekeyRows {
 
   private func resealAttempts(of id: CallID, in namespace: String) throws(StoreError) -> Int {
     selectAttempts.bind(1, id.rawValue)
-    let attempts = try selectAttempts.rows { row throws(StoreError) in
-      StoredAttempt(
-        number: row.integer(0), startedAt: 0, duration: 0, outcome: 0, status: nil,
-        failure: row.isNull(4) ? nil : AttemptFailure(code: row.text(4), message: row.text(5)), decision: [],
-        figures: [],
-        response: row.integerIfPresent(1).map {
-          StoredAttempt.Response(
-            flags: $0, head: row.bytes(2), body: row.bytes(3), inflatedSize: row.integerIfPresent(6))
-        })
-    }
-    for attempt in attempts {
+    let attempts = try selectAttempts.rows { row throws(StoreError) in AttemptRows.read(row) }
+    for (attempt, old) in attempts {
       guard let new = try? attempt.resealed(of: id, in: namespace, connection.vault) else { continue }
       updateAttempt.bind(1, id.rawValue)
       updateAttempt.bind(2, new.number)
@@ -232,8 +227,11 @@ struct RekeyRows {
         updateAttempt.bind(5, nil as Int64?)
       }
       updateAttempt.bind(6, text: new.failure?.message)
+      let sums = (try? old.check(attempt, of: id)) == nil ? old : AttemptSums(new, of: id)
+      updateAttempt.bind(7, sums.sum)
+      updateAttempt.bind(8, sums.response)
       try updateAttempt.run()
     }
-    return attempts.reduce(0) { $0 + ($1.response?.body.count ?? 0) }
+    return attempts.reduce(0) { $0 + ($1.attempt.response?.body.count ?? 0) }
   }
 }

@@ -80,6 +80,16 @@ enum Schema {
     """
     CREATE INDEX calls_failed ON calls (namespace, failure, id, finished_at) WHERE failure IS NOT NULL;
     """,
+    // 29: checksums. Rows that are there have none.
+    """
+    ALTER TABLE calls ADD COLUMN sum INTEGER;
+    ALTER TABLE requests ADD COLUMN sums INTEGER;
+    ALTER TABLE attempts ADD COLUMN sum INTEGER;
+    ALTER TABLE attempts ADD COLUMN response_sum INTEGER;
+    ALTER TABLE retries ADD COLUMN sum INTEGER;
+    ALTER TABLE idempotency_keys ADD COLUMN sum INTEGER;
+    ALTER TABLE documents ADD COLUMN sum INTEGER;
+    """,
   ]
 
   /// The identification in a file's header.

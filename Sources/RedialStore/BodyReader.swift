@@ -29,10 +29,13 @@ package struct StoredBodyForm: Sendable, Hashable {
   package var inflatedSize: Int?
   /// Whether it is sealed, in chunks.
   package var isSealed: Bool
+  /// The checksums of its request; nil if they are not stored.
+  package var sums: StoredRequest.Sums?
 
   /// Creates a form.
-  package init(storedSize: Int, inflatedSize: Int?, isSealed: Bool = false) {
+  package init(storedSize: Int, inflatedSize: Int?, isSealed: Bool = false, sums: StoredRequest.Sums? = nil) {
     self.isSealed = isSealed
+    self.sums = sums
     self.storedSize = storedSize
     self.inflatedSize = inflatedSize
   }

@@ -17,6 +17,8 @@ package final class StoredBody: @unchecked Sendable {
   private var form: Form?
   /// How a sealed one is read; nil for another.
   private var sealed: SealedReading?
+  /// The checksum of what has been read of one that is not sealed; nil if none is stored.
+  private var checking: Checking?
 
   private enum Form {
     case plain
@@ -46,6 +48,7 @@ package final class StoredBody: @unchecked Sendable {
     position = 0
     form = nil
     sealed = nil
+    checking = nil
   }
 
   /// The next bytes of the body, in order; none at its end. Blocks while they are read.
@@ -81,6 +84,9 @@ package final class StoredBody: @unchecked Sendable {
       }
       sealed = SealedReading(size: found.storedSize)
       found.storedSize = plain
+    } else if let sums = found.sums {
+      let sum = StoredRequest.Sums.beginningOfBody(of: id, inflatedSize: found.inflatedSize.map { Int64($0) })
+      checking = Checking(sum: sum, wanted: sums.body, left: found.storedSize)
     }
     guard found.inflatedSize ?? found.storedSize == size else {
       throw .damaged("it has \(found.inflatedSize ?? found.storedSize) bytes where its call says \(size)")
@@ -94,7 +100,11 @@ package final class StoredBody: @unchecked Sendable {
     guard sealed != nil else {
       let bytes = try bodies.bytes(of: id, range)
       // The first key of a store may have sealed it since its first piece was read.
-      guard bodies.vault.sealsAll, try bodies.form(of: id).isSealed else { return bytes }
+      guard bodies.vault.sealsAll, try bodies.form(of: id).isSealed else {
+        // Its last piece is not given away if any piece was wrong: a target never gets the whole of another body.
+        guard checking?.add(bytes) != false else { throw .damaged("it has another checksum") }
+        return bytes
+      }
       throw .unreadable(
         StoreError(kind: .unavailable, message: "It was encrypted while it was read. It is tried again."))
     }
@@ -151,6 +161,21 @@ package final class StoredBody: @unchecked Sendable {
       try compressed.stream.inflate(into: &piece, upTo: wanted)
     }
     return piece
+  }
+}
+
+/// How a stored checksum is compared with a body that is read in pieces.
+private struct Checking {
+  var sum: Checksum
+  let wanted: UInt32
+  /// How many stored bytes are left.
+  var left: Int
+
+  /// Adds the next piece. Returns false behind the last one, if the checksum is another.
+  mutating func add(_ piece: [UInt8]) -> Bool {
+    piece.withUnsafeBytes { sum.add(piece: $0) }
+    left -= piece.count
+    return left > 0 || sum.value == wanted
   }
 }
 

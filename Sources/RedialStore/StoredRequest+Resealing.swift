@@ -13,6 +13,7 @@ extension Vault {
     }
     return StoredRequest(
       spec: try resealed(request.spec, .call(id, .spec), in: namespace),
-      body: seal(body, .call(id, .body), in: namespace), inflatedSize: request.inflatedSize)
+      // None was there, or it was erased.
+      body: request.body.isEmpty ? [] : seal(body, .call(id, .body), in: namespace), inflatedSize: request.inflatedSize)
   }
 }

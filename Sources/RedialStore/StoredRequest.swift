@@ -27,12 +27,58 @@ package struct StoredRequest: Sendable {
       vault.seals(call.spec) ? vault.seal(stored, .call(call.id, .body), in: call.spec.namespace.name) : stored
   }
 
+  /// What is left of a request after its payloads were erased. If the spec has secrets still, there must be a data key.
+  package init(erasedTo spec: CallSpec, of id: CallID, _ vault: Vault) {
+    self.init(spec: vault.sealed(spec, of: id), body: [], inflatedSize: nil)
+  }
+
   /// Creates a request from its parts.
   package init(spec: [UInt8], body: [UInt8], inflatedSize: Int64?) {
     self.spec = spec
     self.body = body
     self.inflatedSize = inflatedSize
   }
+
+  /// The checksums of a request, as stores keep them.
+  package struct Sums: Sendable, Hashable {
+    /// That of the spec.
+    package let spec: UInt32
+    /// That of the body and its inflated size.
+    package let body: UInt32
+
+    /// The value of the column: the spec's is its upper half.
+    package var column: Int64 { Int64(Int32(bitPattern: spec)) << 32 | Int64(body) }
+
+    /// Those in a column.
+    package init(column: Int64) {
+      (spec, body) = (UInt32(truncatingIfNeeded: column >> 32), UInt32(truncatingIfNeeded: column))
+    }
+
+    init(_ request: StoredRequest, of id: CallID) {
+      spec = request.spec.withUnsafeBufferPointer { Self.spec($0, of: id) }
+      var sum = Self.beginningOfBody(of: id, inflatedSize: request.inflatedSize)
+      request.body.withUnsafeBytes { sum.add(piece: $0) }
+      body = sum.value
+    }
+
+    static func spec(_ bytes: UnsafeBufferPointer<UInt8>, of id: CallID) -> UInt32 {
+      var sum = Checksum()
+      sum.add(id.rawValue)
+      sum.add(piece: UnsafeRawBufferPointer(bytes))
+      return sum.value
+    }
+
+    /// The checksum of a body before its first byte. It may be read in pieces.
+    static func beginningOfBody(of id: CallID, inflatedSize: Int64?) -> Checksum {
+      var sum = Checksum()
+      sum.add(id.rawValue)
+      sum.add(inflatedSize)
+      return sum
+    }
+  }
+
+  /// The checksums with which it is stored.
+  package func sums(of id: CallID) -> Sums { Sums(self, of: id) }
 
   /// Why a part cannot be read.
   package struct Damage: Error {
@@ -60,24 +106,37 @@ package struct StoredRequest: Sendable {
   }
 
   /// Reads a stored spec.
+  ///
+  /// - Parameter sums: Its checksums; nil if they are not stored, or were looked at.
   package static func spec(
-    _ bytes: UnsafeBufferPointer<UInt8>, of id: CallID, _ vault: Vault
+    _ bytes: UnsafeBufferPointer<UInt8>, of id: CallID, _ sums: Sums?, _ vault: Vault
   ) throws(Damage) -> CallSpec {
-    guard SealedForm.isSealed(bytes) else { return try spec(bytes) }
+    let isIntact = sums == nil || sums?.spec == Sums.spec(bytes, of: id)
+    // What is wrong with it says more than that something is.
+    let spec = try read(bytes, of: id, isIntact: isIntact, vault)
+    guard isIntact else { throw Damage("its descriptor has another checksum", isBroken: true) }
+    return spec
+  }
+
+  private static func read(
+    _ bytes: UnsafeBufferPointer<UInt8>, of id: CallID, isIntact: Bool, _ vault: Vault
+  ) throws(Damage) -> CallSpec {
+    guard SealedForm.isSealed(bytes) else { return try spec(bytes, isIntact: isIntact) }
     let plain: [UInt8]
     do throws(SealDamage) {
       plain = try vault.open(bytes, .call(id, .spec))
     } catch {
       throw Damage(error, "its descriptor")
     }
-    return try plain.withUnsafeBufferPointer { plain throws(Damage) in try spec(plain) }
+    return try plain.withUnsafeBufferPointer { plain throws(Damage) in try spec(plain, isIntact: isIntact) }
   }
 
-  private static func spec(_ bytes: UnsafeBufferPointer<UInt8>) throws(Damage) -> CallSpec {
+  private static func spec(_ bytes: UnsafeBufferPointer<UInt8>, isIntact: Bool) throws(Damage) -> CallSpec {
     do throws(JSONError) {
       return try CallSpec.read(canonicalJSON: bytes)
     } catch {
-      throw Damage("its descriptor is not readable: \(error.reason)", isBroken: !JSONReader.isValue(bytes))
+      throw Damage(
+        "its descriptor is not readable: \(error.reason)", isBroken: !isIntact || !JSONReader.isValue(bytes))
     }
   }
 
@@ -86,8 +145,10 @@ package struct StoredRequest: Sendable {
   /// - Parameters:
   ///   - size: Its inflated size; nil for an uncompressed one.
   ///   - isSealed: Whether the spec is.
+  ///   - sums: Its checksums; nil if they are not stored, or were looked at.
   package static func body(
-    _ bytes: UnsafeBufferPointer<UInt8>, size: Int64?, isSealed: Bool, of id: CallID, _ vault: Vault
+    _ bytes: UnsafeBufferPointer<UInt8>, size: Int64?, isSealed: Bool, of id: CallID, _ sums: Sums?,
+    _ vault: Vault
   ) throws(Damage) -> [UInt8] {
     let body: [UInt8]?
     // A body that was erased is none.
@@ -105,6 +166,12 @@ package struct StoredRequest: Sendable {
       body = PayloadCoding.payload(bytes, size: size)
     }
     guard let body else { throw Damage("its body cannot be decompressed", isBroken: true) }
+    // One that was not read has no address, nor has an empty one.
+    if let sums, bytes.baseAddress != nil {
+      var sum = Sums.beginningOfBody(of: id, inflatedSize: size)
+      sum.add(piece: UnsafeRawBufferPointer(bytes))
+      guard sum.value == sums.body else { throw Damage("its body has another checksum", isBroken: true) }
+    }
     return body
   }
 

@@ -399,7 +399,7 @@ def test_a_damaged_call(scene, receiver):
         (row,) = store.execute("SELECT id FROM calls WHERE state = 0 ORDER BY due LIMIT 1").fetchone()
         spec = "CAST(replace(CAST(spec AS TEXT), '\"method\":', '\"method\"!') AS BLOB)"
         store.execute(f"UPDATE requests SET spec = {spec} WHERE id = ?", (row,))
-        store.execute("UPDATE calls SET due = 1 WHERE id = ?", (row,))
+        store.execute("UPDATE calls SET due = 1, sum = NULL WHERE id = ?", (row,))
     with here.incident():
         here.service.start()
     outputs = here.walk("Look at")
@@ -417,7 +417,7 @@ def test_an_overdue_call(healthy):
     with here.incident(check="overdue"):
         # The engine knows when the call is due, and does not look earlier.
         with contextlib.closing(sqlite3.connect(here.service.store)) as store, store:
-            store.execute("UPDATE calls SET due = 1 WHERE state = 0 AND due = (SELECT max(due) FROM calls WHERE state = 0)")
+            store.execute("UPDATE calls SET due = 1, sum = NULL WHERE state = 0 AND due = (SELECT max(due) FROM calls WHERE state = 0)")
             store.execute("UPDATE settings SET value = '1' || substr(value, instr(value, ' ')) WHERE name = 'serviceTime'")
     outputs = here.walk("Look at")
     assert CALL in outputs[f"redial get {CALL}"], outputs

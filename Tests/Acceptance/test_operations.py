@@ -172,7 +172,7 @@ def test_a_replay_whose_progress_was_lost_makes_no_call_twice(redial, receiver):
     with contextlib.closing(sqlite3.connect(service.store)) as store:
         [(content,)] = store.execute("SELECT content FROM documents WHERE kind = 'operation'")
         left = {name: value for name, value in json.loads(content).items() if name not in ("done", "cursor", "finishedAt")}
-        store.execute("UPDATE documents SET content = ? WHERE kind = 'operation'", [json.dumps(left | {"state": 1}).encode()])
+        store.execute("UPDATE documents SET content = ?, sum = NULL WHERE kind = 'operation'", [json.dumps(left | {"state": 1}).encode()])
         store.commit()
     service.start()
     assert over(service, operation)["done"] == 20

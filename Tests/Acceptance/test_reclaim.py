@@ -24,7 +24,7 @@ def test_on_sqlite(redial, receiver):
 
     def strand():
         with sqlite3.connect(service.store, timeout=BOUND) as file:
-            assert file.execute(f"UPDATE calls SET state = 2, due = created_at - {TEN_MINUTES}").rowcount == 1
+            assert file.execute(f"UPDATE calls SET state = 2, due = created_at - {TEN_MINUTES}, sum = NULL").rowcount == 1
             # The service has run for long enough to have found it.
             file.execute("UPDATE settings SET value = '1' || substr(value, instr(value, ' ')) WHERE name = 'serviceTime'")
         file.close()

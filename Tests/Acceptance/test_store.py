@@ -62,7 +62,7 @@ def test_a_damaged_call_is_told_of_and_stops_nothing_else(redial, receiver):
         # One byte, so that it is not JSON any more.
         store.execute(
             "UPDATE requests SET spec = CAST(replace(CAST(spec AS TEXT), '\"method\":', '\"method\"!') AS BLOB) WHERE id = ?", rows[0])
-        store.execute("UPDATE calls SET due = 1")
+        store.execute("UPDATE calls SET due = 1, sum = NULL")
     store.close()
     service.start()
     assert service.ended(whole)["state"] == "succeeded"
@@ -179,7 +179,7 @@ def test_doctor_names_what_is_wrong_and_metrics_show_what_is_late(redial, receiv
     wait_until(
         lambda: value(service, 'redial_store_finished_calls{kind="call",state="succeeded"}') == 1, "the kept count")
     # The engine knows when it is due, and checks no earlier: the row is one that it should have found long ago.
-    change(service, "UPDATE calls SET due = 1 WHERE state = 0")
+    change(service, "UPDATE calls SET due = 1, sum = NULL WHERE state = 0")
     # And it has had the time for it.
     change(service, "UPDATE settings SET value = '1' || substr(value, instr(value, ' ')) WHERE name = 'serviceTime'")
     report = doctor(service)
@@ -188,7 +188,7 @@ def test_doctor_names_what_is_wrong_and_metrics_show_what_is_late(redial, receiv
     wait_until(lambda: value(service, 'redial_store_findings{check="overdue"}') == 1, "the finding in the metrics")
     service.says("storeFinding")
     service.terminate()
-    change(service, "UPDATE calls SET attempts = 7 WHERE state = 5")
+    change(service, "UPDATE calls SET attempts = 7, sum = NULL WHERE state = 5")
     answer = run("doctor", *on(service))
     assert answer.returncode == 1 and f"{identity} has ended with 7 attempts" in answer.stdout, answer
     assert "Something is wrong" in answer.stdout

@@ -10,7 +10,7 @@ struct LookupTests {
   private static let queries: [(PostgresQuery, parameters: Int)] = [
     (CommitQueries.update, 2), (CommitQueries.end, 2), (CommitQueries.insertForeign, 1),
     (CommitQueries.forgetBodies, 2), (CommitQueries.forgetPackedBodies, 1), (CommitQueries.erasePackedResponses, 1),
-    (CommitQueries.eraseRequests, 2), (CommitQueries.removeOldRetries, 1),
+    (CommitQueries.eraseRequests, 3), (CommitQueries.removeOldRetries, 1),
     (CommitQueries.setRecords, 2),
     (ClaimQueries.due, 6), (ClaimQueries.queued, 5), (ClaimQueries.again, 3), (ClaimQueries.attempts, 2),
     (ClaimQueries.named, 4), (ClaimQueries.find, 3),

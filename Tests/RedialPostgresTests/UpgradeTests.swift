@@ -22,6 +22,8 @@ struct UpgradeTests {
       ADD COLUMN pace_at int8
     """,
     "CREATE INDEX turns_awaited ON turns (target_id, key, call_id) WHERE NOT has_turn",
+    "ALTER TABLE requests DROP COLUMN sums", "ALTER TABLE attempts DROP COLUMN sum, DROP COLUMN response_sum",
+    "ALTER TABLE retries DROP COLUMN sum", "ALTER TABLE keys DROP COLUMN sum", "ALTER TABLE documents DROP COLUMN sum",
     "ALTER TABLE claims DROP COLUMN callbacks", "DROP TYPE new_call", "DROP TYPE call_progress",
     """
     CREATE VIEW calls AS

@@ -190,6 +190,13 @@ struct SQLiteFileTests {
         skipped INTEGER NOT NULL, cursor INTEGER, namespace TEXT NOT NULL DEFAULT 'default') STRICT;
       INSERT INTO operations VALUES (9, CAST('{"action":"cancel","all":true}' AS BLOB), 7, 1, NULL, 10, 5, 1, 77, 'acme');
       ALTER TABLE requests DROP COLUMN past;
+      ALTER TABLE calls DROP COLUMN sum;
+      ALTER TABLE requests DROP COLUMN sums;
+      ALTER TABLE attempts DROP COLUMN sum;
+      ALTER TABLE attempts DROP COLUMN response_sum;
+      ALTER TABLE retries DROP COLUMN sum;
+      ALTER TABLE idempotency_keys DROP COLUMN sum;
+      ALTER TABLE documents DROP COLUMN sum;
       PRAGMA user_version = 22;
       """)
     older.close()

@@ -61,6 +61,7 @@ struct ItemStatements {
     statement.add(texts: documents.map(\.kind.rawValue))
     statement.add(texts: documents.map(\.id))
     statement.add(byteStrings: documents.map(\.content))
+    statement.add(documents.map(\.checksum.column))
     statements += [statement, ServiceStatements.raise(Set(documents.map(\.kind)))]
   }
 
@@ -79,8 +80,8 @@ struct ItemStatements {
   private static let putDocuments = PostgresQuery(
     "put_documents", "store documents",
     """
-    WITH i AS (INSERT INTO documents (kind, id, content)
-      SELECT kind, id, content FROM unnest($1::text[], $2::text[], $3::bytea[]) AS u (kind, id, content)
+    WITH i AS (INSERT INTO documents (kind, id, content, sum)
+      SELECT kind, id, content, sum FROM unnest($1::text[], $2::text[], $3::bytea[], $4::int8[]) AS u (kind, id, content, sum)
       ON CONFLICT (kind, id) DO NOTHING RETURNING 1) SELECT count(*) FROM i
     """)
 

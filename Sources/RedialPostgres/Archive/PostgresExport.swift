@@ -19,6 +19,8 @@ package final class PostgresExport: ArchiveSource {
   private let snapshots: Snapshots
   private let state: CallState?
   private let isOfOneMoment: Bool
+  /// What calls of this page lack.
+  private var omitted: [StoreError] = []
 
   /// Connects.
   ///
@@ -83,7 +85,9 @@ package final class PostgresExport: ArchiveSource {
       return .travelling(rows.text(row, 0), try rows.vault.opened(setting: rows.text(row, 0), rows.text(row, 1)))
     case .document:
       guard let kind = StoredDocument.Kind(rawValue: rows.text(row, 0)) else { throw Self.unreadable(.document) }
-      return .travelling(try rows.vault.opened(StoredDocument(kind, id: rows.text(row, 1), rows.bytes(row, 2))))
+      let document = StoredDocument.Row(
+        StoredDocument(kind, id: rows.text(row, 1), rows.bytes(row, 2)), sum: rows.integerIfPresent(row, 3))
+      return .travelling(try rows.vault.opened(document.checked()))
     case .target:
       let key: TargetKey = rows.key(row, 0)
       let record = rows.withBytes(row, 1) { bytes in
@@ -116,7 +120,8 @@ package final class PostgresExport: ArchiveSource {
 
   package func page(after last: CallID?) throws(StoreError) -> ArchivePage {
     let (calls, end) = try read { () throws(PostgresFailure) in try readBatch(after: last?.rawValue ?? .min) }
-    return ArchivePage(calls: calls, end: end.map { CallID(rawValue: $0) })
+    defer { omitted = [] }
+    return ArchivePage(calls: calls, end: end.map { CallID(rawValue: $0) }, damage: omitted)
   }
 
   private func read<Found>(_ body: () throws(PostgresFailure) -> Found) throws(StoreError) -> Found {
@@ -133,7 +138,7 @@ package final class PostgresExport: ArchiveSource {
     "export_settings", "read the settings",
     "SELECT name, value FROM settings WHERE name <> '\(PayloadPlace.settingName)'")
   private static let documents = PostgresQuery(
-    "export_documents", "read the documents", "SELECT kind, id, content FROM documents")
+    "export_documents", "read the documents", "SELECT kind, id, content, sum FROM documents")
   private static let targets = PostgresQuery(
     "export_targets", "read the targets", "SELECT key, record FROM targets WHERE record IS NOT NULL")
   /// Each session has rows of its own.
@@ -180,7 +185,7 @@ package final class PostgresExport: ArchiveSource {
     "SELECT \(AttemptColumns.retries) FROM retries t WHERE t.call_id = ANY($1::int8[]) ORDER BY t.call_id, t.at")
   private static let keys = PostgresQuery(
     "export_keys", "read the keys",
-    "SELECT call_id, key, fingerprint, created_at, expires_at FROM keys WHERE call_id = ANY($1::int8[])")
+    "SELECT \(KeyRows.columns) FROM keys k WHERE k.call_id = ANY($1::int8[])")
   private static let turns = PostgresQuery(
     "export_turns", "read the turns", "SELECT call_id, has_turn FROM turns WHERE call_id = ANY($1::int8[])")
 
@@ -196,7 +201,7 @@ package final class PostgresExport: ArchiveSource {
         (ids, last) = selected(from: try run([next])[0])
         return ids.isEmpty ? [] : try run(Self.statements(ids))
       }
-      return (ids.isEmpty ? [] : Self.archived(ids, rows), last)
+      return (ids.isEmpty ? [] : archived(ids, rows), last)
     } catch {
       guard canGoOn(after: error) else { throw error }
     }
@@ -213,7 +218,7 @@ package final class PostgresExport: ArchiveSource {
   private func readAround(_ ids: ArraySlice<Int64>) throws(PostgresFailure) -> [Result<ArchivedCall, DamagedCall>] {
     guard let first = ids.first else { return [] }
     do throws(PostgresFailure) {
-      return Self.archived(Array(ids), try snapshots.rows(Self.statements(Array(ids))))
+      return archived(Array(ids), try snapshots.rows(Self.statements(Array(ids))))
     } catch {
       guard canGoOn(after: error) else { throw error }
     }
@@ -255,8 +260,9 @@ package final class PostgresExport: ArchiveSource {
   }
 
   /// The calls with these ids, in order.
-  private static func archived(_ ids: [Int64], _ rows: [PostgresRows]) -> [Result<ArchivedCall, DamagedCall>] {
-    var (attempts, retries): ([CallID: Result<[AttemptRecord], DamagedCall>], [CallID: [ManualRetry]]) = ([:], [:])
+  private func archived(_ ids: [Int64], _ rows: [PostgresRows]) -> [Result<ArchivedCall, DamagedCall>] {
+    var (attempts, retries):
+      ([CallID: Result<[AttemptRecord], DamagedCall>], [CallID: Result<[ManualRetry], DamagedCall>]) = ([:], [:])
     var (keys, turns): ([CallID: KeyRecord], [CallID: Bool]) = ([:], [:])
     for row in 0..<rows[1].count {
       let attempt = AttemptColumns.read(rows[1], row)
@@ -264,25 +270,28 @@ package final class PostgresExport: ArchiveSource {
     }
     for row in 0..<rows[2].count {
       let (id, retry) = AttemptColumns.readRetry(rows[2], row)
-      retries[id, default: []].append(retry)
+      retries[id, default: .success([])].add(retry)
     }
     for row in 0..<rows[3].count {
-      let id = CallID(rawValue: rows[3].integer(row, 0))
-      keys[id] = KeyRecord(
-        key: IdempotencyKey(rows[3].key(row, 1), fingerprint: rows[3].bytes(row, 2)), call: id,
-        createdAt: Timestamp(microseconds: rows[3].integer(row, 3)),
-        expiresAt: Timestamp(microseconds: rows[3].integer(row, 4)))
+      let key = KeyRows.record(rows[3], row)
+      if key.checksum.fits(rows[3].integerIfPresent(row, 5)) {
+        keys[key.call] = key
+      } else {
+        omitted.append(key.damage)
+      }
     }
     for row in 0..<rows[4].count { turns[CallID(rawValue: rows[4].integer(row, 0))] = rows[4].integer(row, 1) == 1 }
     var found: [CallID: Result<ArchivedCall, DamagedCall>] = [:]
     for row in 0..<rows[0].count {
       let id = CallID(rawValue: rows[0].integer(row, 0))
       found[id] = CallColumns.read(rows[0], row).flatMap { record in
-        CallColumns.attempts(rows[0], row, then: attempts[id] ?? .success([])).map { attempts in
-          var call = ArchivedCall(record: record, attempts: attempts, key: keys[id])
-          call.record.retries = retries[id] ?? []
-          if call.orderingKey != nil { call.hasTurn = turns[id] }
-          return call
+        (retries[id] ?? .success([])).flatMap { retries in
+          CallColumns.attempts(rows[0], row, then: attempts[id] ?? .success([])).map { attempts in
+            var call = ArchivedCall(record: record, attempts: attempts, key: keys[id])
+            call.record.retries = retries
+            if call.orderingKey != nil { call.hasTurn = turns[id] }
+            return call
+          }
         }
       }
     }

@@ -153,7 +153,7 @@ enum ClaimQueries {
   static let keys = PostgresQuery(
     "find_keys", "find keys",
     """
-    SELECT u.place, k.call_id, k.fingerprint, k.created_at, k.expires_at
+    SELECT u.place, k.call_id, k.fingerprint, k.created_at, k.expires_at, k.sum
     FROM unnest($1::text[]) WITH ORDINALITY AS u (key, place) JOIN keys k ON \(Lookup.row("k.key", "u.key"))
     WHERE k.expires_at > $2::int8
     """)

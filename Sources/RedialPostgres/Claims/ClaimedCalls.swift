@@ -13,21 +13,26 @@ struct ClaimedCalls {
   ///   - holds: Whether the calls are now held, whatever their rows say.
   init(_ rows: PostgresRows, attempts: PostgresRows? = nil, retries: PostgresRows? = nil, holds: Bool = true) {
     var histories: [CallID: [AttemptRecord]] = [:]
+    var manual: [CallID: [ManualRetry]] = [:]
     var unreadable: Set<CallID> = []
+    func add(_ damage: DamagedCall) {
+      if unreadable.insert(damage.id).inserted { damaged.append(damage) }
+    }
     if let attempts {
       for row in 0..<attempts.count {
         switch AttemptColumns.read(attempts, row) {
         case .success(let attempt): histories[CallID(rawValue: attempts.integer(row, 0)), default: []].append(attempt)
-        case .failure(let damage):
-          if unreadable.insert(damage.id).inserted { damaged.append(damage) }
+        case .failure(let damage): add(damage)
         }
       }
     }
-    var manual: [CallID: [ManualRetry]] = [:]
     if let retries {
       for row in 0..<retries.count {
         let (id, retry) = AttemptColumns.readRetry(retries, row)
-        manual[id, default: []].append(retry)
+        switch retry {
+        case .success(let retry): manual[id, default: []].append(retry)
+        case .failure(let damage): add(damage)
+        }
       }
     }
     for row in 0..<rows.count {

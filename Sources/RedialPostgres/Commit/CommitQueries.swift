@@ -1,4 +1,5 @@
 internal import RedialModel
+internal import RedialStore
 
 /// The statements of a commit. Each changes all rows of its kind at once, given as arrays; each array is a column.
 enum CommitQueries {
@@ -47,8 +48,8 @@ enum CommitQueries {
   static let insertRequests = PostgresQuery(
     "insert_requests", "store calls", duplicate: .call,
     """
-    INSERT INTO requests (id, spec, body, body_size)
-    SELECT * FROM unnest($1::int8[], $2::bytea[], $3::bytea[], $4::int8[])
+    INSERT INTO requests (id, spec, body, body_size, sums)
+    SELECT * FROM unnest($1::int8[], $2::bytea[], $3::bytea[], $4::int8[], $5::int8[])
     """)
 
   static let insertLive = PostgresQuery(
@@ -71,8 +72,8 @@ enum CommitQueries {
   static let insertForeignRequests = PostgresQuery(
     "insert_foreign_requests", "store calls for other instances",
     """
-    INSERT INTO requests (id, spec, body, body_size)
-    SELECT * FROM unnest($1::int8[], $2::bytea[], $3::bytea[], $4::int8[]) ON CONFLICT (id) DO NOTHING
+    INSERT INTO requests (id, spec, body, body_size, sums)
+    SELECT * FROM unnest($1::int8[], $2::bytea[], $3::bytea[], $4::int8[], $5::int8[]) ON CONFLICT (id) DO NOTHING
     """)
 
   static let insertForeign = PostgresQuery(
@@ -138,15 +139,16 @@ enum CommitQueries {
     "insert_attempts", "store attempts",
     """
     INSERT INTO attempts (call_id, number, started_at, duration, outcome, status, truncated, response_body_size,
-      failure_code, failure_message, decision, response_head, response_body, figures)
+      failure_code, failure_message, decision, response_head, response_body, figures, sum, response_sum)
     SELECT * FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[], $5::int8[], $6::int8[], $7::int8[], $8::int8[],
-      $9::text[], $10::text[], $11::bytea[], $12::bytea[], $13::bytea[], $14::bytea[])
+      $9::text[], $10::text[], $11::bytea[], $12::bytea[], $13::bytea[], $14::bytea[], $15::int8[], $16::int8[])
     """)
 
   static let forgetBodies = PostgresQuery(
     "forget_bodies", "forget response bodies",
     """
-    UPDATE attempts a SET response_body = NULL, response_body_size = NULL, truncated = a.truncated | 1
+    UPDATE attempts a SET response_body = NULL, response_body_size = NULL, truncated = a.truncated | 1,
+      response_sum = \(AttemptSums.withoutBody("a.response_sum"))
     FROM unnest($1::int8[], $2::int8[]) AS u (call_id, number)
     WHERE \(Lookup.row("a.call_id", "u.call_id")) AND a.number = u.number AND length(a.response_body) > 0
     """)
@@ -175,11 +177,12 @@ enum CommitQueries {
   static let insertKeys = PostgresQuery(
     "insert_keys", "store idempotency keys", check: .keys,
     """
-    WITH n AS (INSERT INTO keys AS k (key, call_id, fingerprint, created_at, expires_at)
-      SELECT * FROM unnest($1::text[], $2::int8[], $3::bytea[], $4::int8[], $5::int8[]) AS u (key, c, f, created, e)
+    WITH n AS (INSERT INTO keys AS k (key, call_id, fingerprint, created_at, expires_at, sum)
+      SELECT * FROM unnest($1::text[], $2::int8[], $3::bytea[], $4::int8[], $5::int8[], $7::int8[])
+        AS u (key, c, f, created, e, s)
       ORDER BY key COLLATE "C"
       ON CONFLICT (key) DO UPDATE SET call_id = excluded.call_id, fingerprint = excluded.fingerprint,
-        created_at = excluded.created_at, expires_at = excluded.expires_at
+        created_at = excluded.created_at, expires_at = excluded.expires_at, sum = excluded.sum
       WHERE k.expires_at <= excluded.created_at OR k.call_id = excluded.call_id RETURNING 1)
     SELECT 1 / (CASE WHEN count(*) = $6::int8 THEN 1 ELSE 0 END) FROM n
     """)
@@ -194,10 +197,10 @@ enum CommitQueries {
   static let insertRetries = PostgresQuery(
     "insert_retries", "store retries",
     """
-    INSERT INTO retries (call_id, at, after_attempt, actor, reason)
-    SELECT * FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::text[], $5::text[])
+    INSERT INTO retries (call_id, at, after_attempt, actor, reason, sum)
+    SELECT * FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::text[], $5::text[], $6::int8[])
     ON CONFLICT (call_id, at) DO UPDATE SET after_attempt = excluded.after_attempt, actor = excluded.actor,
-      reason = excluded.reason
+      reason = excluded.reason, sum = excluded.sum
     """)
 
   static let removeOldRetries = PostgresQuery(
@@ -210,14 +213,15 @@ enum CommitQueries {
   static let eraseRequests = PostgresQuery(
     "erase_requests", "erase payloads",
     """
-    UPDATE requests r SET spec = u.spec, body = NULL, body_size = NULL
-    FROM unnest($1::int8[], $2::bytea[]) AS u (id, spec) WHERE \(Lookup.row("r.id", "u.id"))
+    UPDATE requests r SET spec = u.spec, body = NULL, body_size = NULL, sums = u.sums
+    FROM unnest($1::int8[], $2::bytea[], $3::int8[]) AS u (id, spec, sums) WHERE \(Lookup.row("r.id", "u.id"))
     """)
 
   static let eraseResponses = PostgresQuery(
     "erase_responses", "erase payloads",
     """
-    UPDATE attempts SET truncated = NULL, response_head = NULL, response_body = NULL, response_body_size = NULL
+    UPDATE attempts SET truncated = NULL, response_head = NULL, response_body = NULL, response_body_size = NULL,
+      response_sum = NULL
     WHERE call_id = ANY($1::int8[])
     """)
 

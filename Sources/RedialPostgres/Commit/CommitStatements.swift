@@ -131,7 +131,7 @@ struct CommitStatements {
   }
 
   private func requests(of new: ArraySlice<FoldedWrites.Change>, by query: PostgresQuery) -> PostgresStatement {
-    var (ids, specs, bodies, sizes): ([Int64], [[UInt8]?], [[UInt8]?], [Int64?]) = ([], [], [], [])
+    var (ids, specs, bodies, sizes, sums): ([Int64], [[UInt8]?], [[UInt8]?], [Int64?], [Int64]) = ([], [], [], [], [])
     for change in new {
       guard let call = change.inserted else { continue }
       let request = StoredRequest(call, compressMinBytes: payloads.compressMinBytes, vault)
@@ -139,12 +139,14 @@ struct CommitStatements {
       specs.append(request.spec)
       bodies.append(request.body)
       sizes.append(request.inflatedSize)
+      sums.append(request.sums(of: call.id).column)
     }
     var statement = PostgresStatement(query)
     statement.add(ids)
     statement.add(byteStrings: specs)
     statement.add(byteStrings: bodies)
     statement.add(sizes)
+    statement.add(sums)
     return statement
   }
 
@@ -224,6 +226,9 @@ struct CommitStatements {
     statement.add(byteStrings: new.map { $0.attempt.response?.head ?? [] })
     statement.add(byteStrings: new.map { $0.attempt.response?.body ?? [] })
     statement.add(byteStrings: new.map(\.attempt.figures))
+    let sums = new.map { AttemptSums($0.attempt, of: $0.id) }
+    statement.add(sums.map(\.sum))
+    statement.add(sums.map(\.response))
     return [statement] + forgetting(new.map { (id: $0.id, number: Int($0.attempt.number) - payloads.keptResponses) })
   }
 
@@ -269,6 +274,7 @@ struct CommitStatements {
     statement.add(keys.map(\.createdAt.microseconds))
     statement.add(keys.map(\.expiresAt.microseconds))
     statement.add(Int64(keys.count))
+    statement.add(keys.map(\.checksum.column))
     var sweeping = PostgresStatement(CommitQueries.sweepKeys)
     sweeping.add(now.microseconds)
     sweeping.add(Self.sweep * Int64(keys.count))
@@ -284,6 +290,7 @@ struct CommitStatements {
     statement.add(retries.map { Int64($0.retry.afterAttempt) })
     statement.add(texts: retries.map(\.retry.attribution.by))
     statement.add(texts: retries.map(\.retry.attribution.reason))
+    statement.add(retries.map { $0.retry.checksum(of: $0.id).column })
     return [statement, Self.one(CommitQueries.removeOldRetries, Array(Set(retries.map(\.id.rawValue))).sorted())]
   }
 
@@ -291,9 +298,11 @@ struct CommitStatements {
     let erased = writes.erased
     guard !erased.isEmpty else { return [] }
     var requests = PostgresStatement(CommitQueries.eraseRequests)
-    requests.add(erased.map(\.id.rawValue))
-    requests.add(byteStrings: erased.map { vault.sealed($0.spec, of: $0.id) })
     let ids = erased.map(\.id.rawValue)
+    let left = erased.map { (id: $0.id, request: StoredRequest(erasedTo: $0.spec, of: $0.id, vault)) }
+    requests.add(ids)
+    requests.add(byteStrings: left.map(\.request.spec))
+    requests.add(left.map { $0.request.sums(of: $0.id).column })
     var all = [
       requests, Self.one(CommitQueries.eraseResponses, ids), Self.one(CommitQueries.erasePackedResponses, ids),
     ]

@@ -47,18 +47,18 @@ enum ServiceStatements {
   private static let upsert = PostgresQuery(
     "upsert_document", "store a document of the service",
     """
-    INSERT INTO documents (kind, id, content) VALUES ($1::text, $2::text, $3::bytea)
-    ON CONFLICT (kind, id) DO UPDATE SET content = excluded.content
+    INSERT INTO documents (kind, id, content, sum) VALUES ($1::text, $2::text, $3::bytea, $4::int8)
+    ON CONFLICT (kind, id) DO UPDATE SET content = excluded.content, sum = excluded.sum
     """)
   private static let insert = PostgresQuery(
     "insert_document", "store a new document of the service",
-    "INSERT INTO documents (kind, id, content) VALUES ($1::text, $2::text, $3::bytea)")
+    "INSERT INTO documents (kind, id, content, sum) VALUES ($1::text, $2::text, $3::bytea, $4::int8)")
   private static let delete = PostgresQuery(
     "delete_document", "remove a document of the service",
     "DELETE FROM documents WHERE kind = $1::text AND id = $2::text")
   private static let withdraw = PostgresQuery(
     "withdraw_document", "remove a document that nobody knows",
-    "DELETE FROM documents WHERE kind = $1::text AND id = $2::text AND content = $3::bytea")
+    "DELETE FROM documents WHERE kind = $1::text AND id = $2::text AND content = $3::bytea AND sum = $4::int8")
 
   /// Removes a document as it was stored, if nobody knows of it.
   static func withdrawal(of document: StoredDocument) -> PostgresStatement { document.statement(withdraw) }

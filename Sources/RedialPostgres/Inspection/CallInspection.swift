@@ -14,6 +14,8 @@ struct CallInspection {
 
   private(set) var calls: CallFindings
   private(set) var remains = RemainFindings()
+  /// Damaged idempotency keys and retries.
+  private(set) var damagedRows = StoreFinding(check: .unreadable)
   private(set) var orphanedWebhooks = StoreFinding(check: .orphanedWebhooks)
   private let largest: Int64
 
@@ -49,6 +51,14 @@ struct CallInspection {
   private static let turns = PostgresQuery(
     "inspect_turns", "read the turns",
     "SELECT call_id, key, has_turn FROM turns WHERE call_id > $1::int8 AND call_id <= $2::int8")
+  private static let keys = PostgresQuery(
+    "inspect_keys", "read the keys",
+    """
+    SELECT \(KeyRows.columns) FROM keys k WHERE k.call_id > $1::int8 AND k.call_id <= $2::int8 AND k.sum IS NOT NULL
+    """)
+  private static let retries = PostgresQuery(
+    "inspect_retries", "read the retries",
+    "SELECT \(AttemptColumns.retries) FROM retries t WHERE t.call_id > $1::int8 AND t.call_id <= $2::int8")
   /// A webhook's call ended when the webhook was made. It may be missing only if it ended before all that are there: those
   /// that ended first are removed first, except for some that a command has used. A store that was copied knows until when
   /// calls were missing in the one before.
@@ -80,7 +90,7 @@ struct CallInspection {
       last = Self.last(of: try run([next])[0])
       if let id = last, id >= end { last = nil }
       // The last range has no end, so that it has everything that belongs to no call.
-      let statements = [Self.calls, Self.attempts, Self.turns, CallFault.query].map { query in
+      let statements = [Self.calls, Self.attempts, Self.turns, CallFault.query, Self.keys, Self.retries].map { query in
         var statement = PostgresStatement(query)
         statement.add(first)
         statement.add(last ?? .max)
@@ -93,6 +103,7 @@ struct CallInspection {
     }
     check(rows[0], attempts: rows[1], turns: rows[2])
     remains.add(rows[3])
+    checkSums(keys: rows[4], retries: rows[5])
     return last
   }
 
@@ -121,6 +132,18 @@ struct CallInspection {
       let id = CallID(rawValue: rows.integer(row, 0))
       calls.check(id, CallColumns.read(rows, row), CallColumns.attempts(rows, row, then: histories[id] ?? .success([])))
       { order[id] }
+    }
+  }
+
+  private mutating func checkSums(keys: PostgresRows, retries: PostgresRows) {
+    for row in 0..<keys.count {
+      let key = KeyRows.record(keys, row)
+      if !key.checksum.fits(keys.integerIfPresent(row, 5)) { damagedRows.add(key.damage.message) }
+    }
+    for row in 0..<retries.count {
+      if case .failure(let damage) = AttemptColumns.readRetry(retries, row).retry {
+        damagedRows.add(damage.error.message)
+      }
     }
   }
 

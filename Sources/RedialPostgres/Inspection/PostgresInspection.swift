@@ -82,7 +82,7 @@ package final class PostgresInspection: StoreInspection {
       let keys = try snapshots.rows([StoredDocument.findAll(.dataKey)])[0]
       let queries = try RecordQueries.read(snapshots)
       read = Result { () throws(StoreError) in
-        _ = try keys.vault.load(StoredDocument.all(.dataKey, stored: keys))
+        _ = try keys.vault.load(StoredDocument.all(.dataKey, in: keys))
         try queries.add(to: &records)
       }
       if case .success = read { try calls.read(snapshots) }
@@ -147,7 +147,8 @@ package final class PostgresInspection: StoreInspection {
     }
     let found =
       [
-        integrity, records.unreadable, calls.calls.damaged, calls.remains.orphaned, calls.orphanedWebhooks,
+        integrity, records.unreadable, calls.damagedRows, calls.calls.damaged, calls.remains.orphaned,
+        calls.orphanedWebhooks,
         calls.calls.doublyLeased,
         calls.remains.misplaced, sharing.leases, sharing.ledger, calls.calls.miscounted, calls.calls.halfEnded,
         calls.remains.halfEnded, calls.calls.unordered, calls.remains.turns, turns, counts,

@@ -8,7 +8,7 @@ struct RecordQueries {
 
   private static let documents = PostgresQuery(
     "inspect_documents", "read the documents",
-    "SELECT kind, id, content FROM documents WHERE kind <> 'dataKey' ORDER BY kind, id")
+    "SELECT kind, id, content, sum FROM documents WHERE kind <> 'dataKey' ORDER BY kind, id")
   private static let targets = PostgresQuery(
     "inspect_target_records", "read the records of targets",
     "SELECT key, record FROM targets WHERE record IS NOT NULL ORDER BY key")
@@ -28,7 +28,8 @@ struct RecordQueries {
       // Nothing reads a kind that is not known.
       guard let kind = StoredDocument.Kind(rawValue: documents.text(row, 0)) else { continue }
       let document = StoredDocument(kind, id: documents.text(row, 1), documents.bytes(row, 2))
-      try findings.check(document, documents.vault)
+      try findings.check(
+        StoredDocument.Row(document, sum: documents.integerIfPresent(row, 3)), documents.vault)
     }
     for row in 0..<targets.count {
       let record = targets.bytes(row, 1)

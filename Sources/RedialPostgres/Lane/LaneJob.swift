@@ -177,16 +177,29 @@ extension LaneJob {
 
 /// Reads the records of keys.
 enum KeyRows {
+  /// The columns from which a key `k` is read.
+  static let columns = "k.call_id, k.key, k.fingerprint, k.created_at, k.expires_at, k.sum"
+
+  /// The key in a row of ``columns``.
+  static func record(_ rows: PostgresRows, _ row: Int) -> KeyRecord {
+    KeyRecord(
+      key: IdempotencyKey(rows.key(row, 1), fingerprint: rows.bytes(row, 2)),
+      call: CallID(rawValue: rows.integer(row, 0)),
+      createdAt: Timestamp(microseconds: rows.integer(row, 3)),
+      expiresAt: Timestamp(microseconds: rows.integer(row, 4)))
+  }
+
   /// The record of each key, or nil. A row has the place of its key, from 1 on, before the columns of the record.
   static func records(of names: [IdempotencyName], _ rows: PostgresRows) -> [KeyRecord?] {
     var found = [KeyRecord?](repeating: nil, count: names.count)
     for row in 0..<rows.count {
       let place = Int(rows.integer(row, 0)) - 1
       guard names.indices.contains(place) else { continue }
-      found[place] = KeyRecord(
+      let key = KeyRecord(
         key: IdempotencyKey(names[place], fingerprint: rows.bytes(row, 2)),
         call: CallID(rawValue: rows.integer(row, 1)), createdAt: Timestamp(microseconds: rows.integer(row, 3)),
         expiresAt: Timestamp(microseconds: rows.integer(row, 4)))
+      found[place] = key.checked(rows.integerIfPresent(row, 5))
     }
     return found
   }

@@ -13,7 +13,7 @@ package final class PostgresBodies: BodyReader {
 
   private static let formQuery = PostgresQuery(
     "body_form", "find a call's body",
-    "SELECT body_size, length(body), substr(spec, 1, 1) FROM requests WHERE id = $1::int8 AND body IS NOT NULL")
+    "SELECT body_size, length(body), substr(spec, 1, 1), sums FROM requests WHERE id = $1::int8 AND body IS NOT NULL")
   /// `substr` counts from 1.
   private static let pieceQuery = PostgresQuery(
     "body_piece", "read a call's body",
@@ -39,7 +39,8 @@ package final class PostgresBodies: BodyReader {
     let rows = try run(statement)
     return StoredBodyForm(
       storedSize: Int(rows.integer(0, 1)), inflatedSize: rows.integerIfPresent(0, 0).map { Int($0) },
-      isSealed: rows.withBytes(0, 2, SealedForm.isSealed))
+      isSealed: rows.withBytes(0, 2, SealedForm.isSealed),
+      sums: rows.integerIfPresent(0, 3).map { StoredRequest.Sums(column: $0) })
   }
 
   /// Some bytes of a body in its stored form.

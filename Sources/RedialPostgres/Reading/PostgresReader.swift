@@ -61,7 +61,11 @@ package final class PostgresReader: CallReader {
     case .failure(let damage): throw damage.error
     case .success(let intact): record = intact
     }
-    record.retries = rows[2].map { AttemptColumns.readRetry(rows[2], $0).retry }
+    do throws(DamagedCall) {
+      for row in 0..<rows[2].count { record.retries.append(try AttemptColumns.readRetry(rows[2], row).retry.get()) }
+    } catch {
+      throw error.of(record.spec).error
+    }
     var all = try Self.packed(rows[0], of: record, responses, isLast: rows[1].count == 0)
     for row in 0..<rows[1].count {
       switch AttemptColumns.read(rows[1], row) {

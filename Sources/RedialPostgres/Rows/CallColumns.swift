@@ -20,12 +20,12 @@ enum CallColumns {
       : "NULL::bytea, NULL::int8, NULL::int8"
     return """
       c.id, c.kind, c.created_at, c.state, c.at, c.waiting, c.attempts, c.interruptions, c.attempts_before,
-      c.round_started_at, c.finished_at, c.failure, c.previous_wait, c.total_wait, r.spec, \(body), \(past)
+      c.round_started_at, c.finished_at, c.failure, c.previous_wait, c.total_wait, r.spec, \(body), r.sums, \(past)
       """
   }
 
   /// The place of the packed attempts.
-  static let past = 18
+  static let past = 19
 
   /// The call in a row whose first columns are ``list(bodies:largest:)``.
   static func read(_ rows: PostgresRows, _ row: Int) -> Result<CallRecord, DamagedCall> {
@@ -50,10 +50,11 @@ enum CallColumns {
       roundStartedAt: Timestamp(microseconds: rows.integer(row, 9)),
       finishedAt: rows.integerIfPresent(row, 10).map { Timestamp(microseconds: $0) }, failure: failure?.reason,
       issue: failure?.issue)
+    let sums = rows.integerIfPresent(row, 18).map { StoredRequest.Sums(column: $0) }
     do throws(StoredRequest.Damage) {
       let (isSealed, spec) = try rows.withBytes(row, 14) { bytes in
         Result { () throws(StoredRequest.Damage) in
-          (SealedForm.isSealed(bytes), try StoredRequest.spec(bytes, of: id, rows.vault))
+          (SealedForm.isSealed(bytes), try StoredRequest.spec(bytes, of: id, sums, rows.vault))
         }
       }.get()
       let size = rows.integerIfPresent(row, 16)
@@ -66,7 +67,7 @@ enum CallColumns {
       } else {
         let body = rows.withBytes(row, 15) { bytes in
           Result { () throws(StoredRequest.Damage) in
-            try StoredRequest.body(bytes, size: size, isSealed: isSealed, of: id, rows.vault)
+            try StoredRequest.body(bytes, size: size, isSealed: isSealed, of: id, sums, rows.vault)
           }
         }
         content = .held(try body.get())
@@ -95,11 +96,11 @@ extension CallColumns {
   }
 }
 
-extension Result<[AttemptRecord], DamagedCall> {
-  /// Adds an attempt. The first that cannot be read counts.
-  mutating func add(_ attempt: Result<AttemptRecord, DamagedCall>) {
-    switch (self, attempt) {
-    case (.success(let earlier), .success(let attempt)): self = .success(earlier + [attempt])
+extension Result where Failure == DamagedCall {
+  /// Adds an attempt, or a retry. The first that cannot be read counts.
+  mutating func add<Element>(_ element: Result<Element, DamagedCall>) where Success == [Element] {
+    switch (self, element) {
+    case (.success(let earlier), .success(let element)): self = .success(earlier + [element])
     case (.success, .failure(let damage)): self = .failure(damage)
     case (.failure, _): break
     }
@@ -114,18 +115,34 @@ enum AttemptColumns {
   ///   - head: A condition, whether the response is read.
   ///   - body: A condition, whether its body is read.
   static func list(head: String, body: String) -> String {
-    """
-    a.call_id, a.number, a.started_at, a.duration, a.outcome, a.status, a.failure_code, a.failure_message, a.decision,
-    CASE WHEN \(head) THEN a.truncated END, CASE WHEN \(head) THEN a.response_head END,
-    CASE WHEN \(body) THEN a.response_body END, CASE WHEN \(body) THEN a.response_body_size END, a.figures
-    """
+    let halves = AttemptSums.halves(of: "a.response_sum")
+    return """
+      a.call_id, a.number, a.started_at, a.duration, a.outcome, a.status, a.failure_code, a.failure_message, a.decision,
+      CASE WHEN \(head) THEN a.truncated END, CASE WHEN \(head) THEN a.response_head END,
+      CASE WHEN \(body) THEN a.response_body END, CASE WHEN \(body) THEN a.response_body_size END, a.figures,
+      a.sum, CASE WHEN \(head) THEN \(halves.head) END, CASE WHEN \(body) THEN \(halves.body) END
+      """
   }
 
   /// The attempt in a row, or why it cannot be read.
   static func read(_ rows: PostgresRows, _ row: Int) -> Result<AttemptRecord, DamagedCall> {
-    let (id, number) = (CallID(rawValue: rows.integer(row, 0)), rows.integer(row, 1))
+    let id = CallID(rawValue: rows.integer(row, 0))
+    let (attempt, sums) = stored(rows, row)
+    do throws(AttemptDamage) {
+      // What is wrong with it says more than that something is.
+      let record = try attempt.record(of: id, rows.vault)
+      try sums.check(attempt, of: id)
+      return .success(record)
+    } catch {
+      return .failure(error.of(id))
+    }
+  }
+
+  /// The attempt in a row as it is stored, and its checksums.
+  static func stored(_ rows: PostgresRows, _ row: Int) -> (attempt: StoredAttempt, sums: AttemptSums) {
     var attempt = StoredAttempt(
-      number: number, startedAt: rows.integer(row, 2), duration: rows.integer(row, 3), outcome: rows.integer(row, 4),
+      number: rows.integer(row, 1), startedAt: rows.integer(row, 2), duration: rows.integer(row, 3),
+      outcome: rows.integer(row, 4),
       status: rows.integerIfPresent(row, 5), failure: nil, decision: rows.bytes(row, 8), figures: rows.bytes(row, 13),
       response: nil)
     if !rows.isNull(row, 6) { attempt.failure = AttemptFailure(code: rows.text(row, 6), message: rows.text(row, 7)) }
@@ -134,24 +151,23 @@ enum AttemptColumns {
         flags: flags, head: rows.bytes(row, 10), body: rows.bytes(row, 11),
         inflatedSize: rows.integerIfPresent(row, 12))
     }
-    do throws(AttemptDamage) {
-      return .success(try attempt.record(of: id, rows.vault))
-    } catch {
-      return .failure(error.of(id))
-    }
+    let sums = AttemptSums(
+      facts: rows.integerIfPresent(row, 14), head: rows.integerIfPresent(row, 15), body: rows.integerIfPresent(row, 16))
+    return (attempt, sums)
   }
 
   /// The columns of a retry `t`.
-  static let retries = "t.call_id, t.at, t.after_attempt, t.actor, t.reason"
+  static let retries = "t.call_id, t.at, t.after_attempt, t.actor, t.reason, t.sum"
 
-  static func readRetry(_ rows: PostgresRows, _ row: Int) -> (id: CallID, retry: ManualRetry) {
+  /// The call of a retry, and the retry in a row of ``retries``.
+  static func readRetry(_ rows: PostgresRows, _ row: Int) -> (id: CallID, retry: Result<ManualRetry, DamagedCall>) {
+    let id = CallID(rawValue: rows.integer(row, 0))
     let attribution = Attribution(
       by: rows.isNull(row, 3) ? nil : rows.text(row, 3), reason: rows.isNull(row, 4) ? nil : rows.text(row, 4))
-    return (
-      CallID(rawValue: rows.integer(row, 0)),
-      ManualRetry(
-        at: Timestamp(microseconds: rows.integer(row, 1)), afterAttempt: Int(rows.integer(row, 2)),
-        attribution: attribution)
-    )
+    let retry = ManualRetry(
+      at: Timestamp(microseconds: rows.integer(row, 1)), afterAttempt: Int(rows.integer(row, 2)),
+      attribution: attribution)
+    let isIntact = retry.checksum(of: id).fits(rows.integerIfPresent(row, 5))
+    return (id, isIntact ? .success(retry) : .failure(ManualRetry.damage(of: id)))
   }
 }

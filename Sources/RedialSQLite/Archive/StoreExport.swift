@@ -58,7 +58,7 @@ package final class StoreExport: ArchiveSource {
         + "ORDER BY id LIMIT ?2")
     key = try connection.prepare(
       "read a call's key",
-      "SELECT key, fingerprint, created_at, expires_at FROM idempotency_keys WHERE call_id = ?1")
+      "SELECT key, fingerprint, created_at, expires_at, sum FROM idempotency_keys WHERE call_id = ?1")
     turn = try connection.prepare("read a call's turn", "SELECT has_turn FROM turns WHERE call_id = ?1")
     items = try StoredItems(on: connection)
     place = path
@@ -137,7 +137,7 @@ package final class StoreExport: ArchiveSource {
       } catch {
         guard error.kind == .corrupt else { throw error }
         let part = try rest()
-        damage(StoreError(kind: .corrupt, message: "\(id) lacks its \(name), because a page with them is damaged."))
+        damage(StoreError(kind: .corrupt, message: "\(id) lacks its \(name), because they are damaged."))
         return part
       }
     }
@@ -156,7 +156,10 @@ package final class StoreExport: ArchiveSource {
     case (.success(var record), .success(let attempts)):
       guard states.contains(record.progress.state) else { return nil }
       record.retries = try part("manual retries") { () throws(StoreError) in
-        try retries.retries(of: id)
+        switch try retries.retries(of: id) {
+        case .success(let retries): return retries
+        case .failure(let damage): throw damage.error
+        }
       } or: {
         []
       }
@@ -231,9 +234,11 @@ package final class StoreExport: ArchiveSource {
   private func key(of id: CallID) throws(StoreError) -> KeyRecord? {
     key.bind(1, id.rawValue)
     return try key.first { row throws(StoreError) in
-      KeyRecord(
+      let key = KeyRecord(
         key: IdempotencyKey(row.key(0), fingerprint: row.bytes(1)), call: id,
         createdAt: Timestamp(microseconds: row.integer(2)), expiresAt: Timestamp(microseconds: row.integer(3)))
+      guard key.checksum.fits(row.integerIfPresent(4)) else { throw key.damage }
+      return key
     }
   }
 }

@@ -17,7 +17,7 @@ struct StoredItems {
     vault = connection.vault
     settings = try connection.prepare(
       "read the settings", "SELECT name, value FROM settings WHERE name <> '\(PayloadPlace.settingName)'")
-    documents = try connection.prepare("read the documents", "SELECT kind, id, content FROM documents")
+    documents = try connection.prepare("read the documents", "SELECT kind, id, content, sum FROM documents")
     targets = try connection.prepare(
       "read the targets", "SELECT key, record FROM targets WHERE record IS NOT NULL")
     counts = try connection.prepare(
@@ -65,7 +65,10 @@ struct StoredItems {
       guard let kind = StoredDocument.Kind(rawValue: row.text(0)) else {
         throw Self.error("\(row.text(0)) is no kind of document.")
       }
-      return .travelling(try vault.opened(StoredDocument(kind, id: row.text(1), row.bytes(2))))
+      return .travelling(
+        try vault.opened(
+          StoredDocument.Row(StoredDocument(kind, id: row.text(1), row.bytes(2)), sum: row.integerIfPresent(3))
+            .checked()))
     case .target:
       let key: TargetKey = row.key(0)
       let record = row.withBytes(1) { bytes in

@@ -199,11 +199,11 @@ enum LogRecords {
     var damage: StoredRequest.Damage?
     do throws(StoredRequest.Damage) {
       read = try spec.withUnsafeBufferPointer { bytes throws(StoredRequest.Damage) in
-        try StoredRequest.spec(bytes, of: id, vault)
+        try StoredRequest.spec(bytes, of: id, nil, vault)
       }
       content = try body.withUnsafeBufferPointer { bytes throws(StoredRequest.Damage) in
         try StoredRequest.body(
-          bytes, size: size, isSealed: spec.first == SealedForm.marker, of: id, vault)
+          bytes, size: size, isSealed: spec.first == SealedForm.marker, of: id, nil, vault)
       }
     } catch {
       // The record itself is intact. A value that does not open must not keep the other calls from being read.

@@ -34,51 +34,53 @@ struct CallChanges {
     self.connection = connection
     self.counts = counts
     calls = try RowInsertion(
-      on: connection, "store a call", into: "calls",
-      [
-        "state", "due", "waiting", "attempts", "interruptions", "attempts_before", "round_started_at", "finished_at",
-        "failure", "previous_wait", "total_wait", "id", "kind", "target_id", "created_at", "priority", "namespace",
-      ])
+      on: connection, "store a call", into: "calls", CallSum.columns + ["sum"])
     requests = try RowInsertion(
       on: connection, "store a call's request", into: "requests",
-      ["id", "spec", "body", "body_size", "past"])
-    let others = """
-      due = ?2, waiting = ?3, attempts = ?4, interruptions = ?5, attempts_before = ?6, round_started_at = ?7,
-        failure = ?9, previous_wait = ?10, total_wait = ?11
-      """
-    let update = "UPDATE calls SET state = ?1, finished_at = ?8, \(others) WHERE id = ?12"
+      ["id", "spec", "body", "body_size", "past", "sums"])
+    func update(where condition: String) -> String {
+      CallSum.update(
+        [
+          "state": "?1", "due": "?2", "waiting": "?3", "attempts": "?4", "interruptions": "?5",
+          "attempts_before": "?6", "round_started_at": "?7", "finished_at": "?8", "failure": "?9",
+          "previous_wait": "?10", "total_wait": "?11",
+        ], where: "id = ?12\(condition)")
+    }
     // Of the columns that it sets, only the due time and the wait reason are in indexes, and in none that contain calls
     // in memory.
     updateInMemory = try connection.prepare(
       "update a call in memory",
-      "UPDATE calls SET \(others) WHERE id = ?12 AND state = \(StateColumns.inMemory) AND finished_at IS NULL")
+      CallSum.update(
+        [
+          "due": "?2", "waiting": "?3", "attempts": "?4", "interruptions": "?5", "attempts_before": "?6",
+          "round_started_at": "?7", "failure": "?9", "previous_wait": "?10", "total_wait": "?11",
+        ], where: "id = ?12 AND state = \(StateColumns.inMemory) AND finished_at IS NULL"))
     updateUnfinished = try connection.prepare(
       "update a call",
-      "\(update) AND kind = \(CallKind.call.rawValue) AND state < \(StateColumns.firstFinished)")
-    updateCall = try connection.prepare("update a call", update)
+      update(where: " AND kind = \(CallKind.call.rawValue) AND state < \(StateColumns.firstFinished)"))
+    updateCall = try connection.prepare("update a call", update(where: ""))
     standing = try connection.prepare("see how a call stands", "SELECT kind, state FROM calls WHERE id = ?1")
     kindAndSpec = try connection.prepare(
       "see what a call leaves",
       "SELECT c.kind, c.state, r.spec FROM calls c LEFT JOIN requests r ON r.id = c.id WHERE c.id = ?1")
     holdCall = try connection.prepare(
       "claim a call",
-      """
-      UPDATE calls SET state = \(StateColumns.inMemory), waiting = nullif(waiting, \(StateColumns.inFlight)) WHERE id = ?1
-      """)
+      CallSum.update(
+        ["state": "\(StateColumns.inMemory)", "waiting": "nullif(waiting, \(StateColumns.inFlight))"], where: "id = ?1")
+    )
     failCall = try connection.prepare(
       "set a damaged call aside",
-      """
-      UPDATE calls SET state = \(StoredState.failed.rawValue), finished_at = coalesce(?2, round_started_at),
-        waiting = NULL, failure = NULL WHERE id = ?1
-      """)
+      CallSum.update(
+        [
+          "state": "\(StoredState.failed.rawValue)", "finished_at": "coalesce(?2, round_started_at)", "waiting": "NULL",
+          "failure": "NULL",
+        ], where: "id = ?1"))
     releaseHeld = try connection.prepare(
       "give held calls back",
-      """
-      UPDATE calls SET state = \(Self.stateOfReleased)
-      WHERE \(Conditions.anyKind) AND \(StateColumns.condition(.held))
-      """)
+      CallSum.update(
+        ["state": Self.stateOfReleased], where: "\(Conditions.anyKind) AND \(StateColumns.condition(.held))"))
     eraseRequest = try connection.prepare(
-      "erase a call's request", "UPDATE requests SET spec = ?2, body = NULL, body_size = NULL WHERE id = ?1")
+      "erase a call's request", "UPDATE requests SET spec = ?2, body = NULL, body_size = NULL, sums = ?3 WHERE id = ?1")
     removeCall = try connection.prepare("remove a call", "DELETE FROM calls WHERE id = ?1")
     removeRequest = try connection.prepare("remove a call's request", "DELETE FROM requests WHERE id = ?1")
   }
@@ -113,7 +115,9 @@ struct CallChanges {
   /// Erases a call's request, except for its spec.
   func erase(_ id: CallID, leaving spec: CallSpec) throws(StoreError) {
     eraseRequest.bind(1, id.rawValue)
-    try connection.vault.sealed(spec, of: id).withUnsafeBufferPointer { spec throws(StoreError) in
+    let left = StoredRequest(erasedTo: spec, of: id, connection.vault)
+    eraseRequest.bind(3, left.sums(of: id).column)
+    try left.spec.withUnsafeBufferPointer { spec throws(StoreError) in
       eraseRequest.bind(2, bytes: spec)
       try eraseRequest.run()
     }
@@ -128,13 +132,13 @@ struct CallChanges {
   func insert(_ new: [NewCall], _ logged: [LoggedState]? = nil) throws(StoreError) {
     try calls.insert(Array(new.indices)) { index, statement in
       let (new, progress) = (new[index], logged?[index].progress ?? new[index].call.progress)
-      bind(progress, to: statement)
-      statement.bind(12, new.call.id.rawValue)
-      statement.bind(13, Int64(new.call.kind.rawValue))
-      statement.bind(14, new.targetID)
-      statement.bind(15, new.call.createdAt.microseconds)
-      statement.bind(16, Int64(new.call.spec.priority))
-      statement.bind(17, new.namespace)
+      let values =
+        Self.values(of: progress) + [
+          new.call.id.rawValue, Int64(new.call.kind.rawValue), new.targetID, new.call.createdAt.microseconds,
+          Int64(new.call.spec.priority), new.namespace,
+        ]
+      Self.bind(values, to: statement)
+      statement.bind(18, CallSum.sum(of: values).column)
       counts.added(new, progress)
     }
     // What the log has is never large.
@@ -147,6 +151,7 @@ struct CallChanges {
       statement.bind(3, copying: new.request.body)
       statement.bind(4, new.request.inflatedSize)
       if let past = logged?[index].past { statement.bind(5, copying: past) } else { statement.bind(5, nil as Int64?) }
+      statement.bind(6, new.request.sums(of: new.call.id).column)
     }
     for new in large { try insertLargeRequest(of: new) }
   }
@@ -156,6 +161,7 @@ struct CallChanges {
       statement.bind(1, new.call.id.rawValue)
       statement.bind(4, new.request.inflatedSize)
       statement.bind(5, nil as Int64?)
+      statement.bind(6, new.request.sums(of: new.call.id).column)
       try new.request.spec.withUnsafeBufferPointer { spec throws(StoreError) in
         try new.request.body.withUnsafeBufferPointer { body throws(StoreError) in
           statement.bind(2, bytes: spec)
@@ -172,20 +178,20 @@ struct CallChanges {
     let state = StateColumns.state(progress.state)
     // The start of an attempt, and other changes that leave a call in memory: its counts and indexes do not change.
     if state == StateColumns.inMemory, progress.finishedAt == nil {
-      bind(progress, to: updateInMemory)
+      Self.bind(Self.values(of: progress), to: updateInMemory)
       updateInMemory.bind(12, id.rawValue)
       try updateInMemory.run()
       if connection.changes == 1 { return }
     }
     // It is nearly always an unfinished call of a client, so the change of the counts is known without reading it.
-    bind(progress, to: updateUnfinished)
+    Self.bind(Self.values(of: progress), to: updateUnfinished)
     updateUnfinished.bind(12, id.rawValue)
     try updateUnfinished.run()
     if connection.changes == 1 {
       return try counts.advanced(id, to: state)
     }
     guard let (kind, before) = try stands(id) else { throw missing(id) }
-    bind(progress, to: updateCall)
+    Self.bind(Self.values(of: progress), to: updateCall)
     updateCall.bind(12, id.rawValue)
     try updateCall.run()
     try counts.moved(id, kind: kind, from: before, to: state)
@@ -234,18 +240,18 @@ struct CallChanges {
     try releaseHeld.run()
   }
 
-  private func bind(_ progress: CallProgress, to statement: SQLiteStatement) {
+  /// The first of ``CallSum/columns``.
+  private static func values(of progress: CallProgress) -> [Int64?] {
     let columns = StateColumns(progress)
-    statement.bind(1, columns.state)
-    statement.bind(2, progress.due.microseconds)
-    statement.bind(3, columns.waiting)
-    statement.bind(4, Int64(progress.attempts))
-    statement.bind(5, Int64(progress.interruptions))
-    statement.bind(6, Int64(progress.attemptsBefore))
-    statement.bind(7, progress.roundStartedAt.microseconds)
-    statement.bind(8, progress.finishedAt?.microseconds)
-    statement.bind(9, progress.failureCode?.rawValue)
-    statement.bind(10, progress.waits.previous.wholeMicroseconds)
-    statement.bind(11, progress.waits.total.wholeMicroseconds)
+    return [
+      columns.state, progress.due.microseconds, columns.waiting, Int64(progress.attempts),
+      Int64(progress.interruptions), Int64(progress.attemptsBefore), progress.roundStartedAt.microseconds,
+      progress.finishedAt?.microseconds, progress.failureCode?.rawValue, progress.waits.previous.wholeMicroseconds,
+      progress.waits.total.wholeMicroseconds,
+    ]
+  }
+
+  private static func bind(_ values: [Int64?], to statement: SQLiteStatement) {
+    for (index, value) in values.enumerated() { statement.bind(Int32(index + 1), value) }
   }
 }

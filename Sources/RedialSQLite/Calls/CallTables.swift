@@ -53,7 +53,12 @@ final class CallTables {
   func read(_ id: CallID, namespace: Int64? = nil) throws(StoreError) -> CallRows.Found? {
     let found = try rows.call(id, namespace: namespace)
     guard case .intact(var call) = found else { return found }
-    if call.spec.callback != nil { call.retries = try retries.retries(of: id) }
+    if call.spec.callback != nil {
+      switch try retries.retries(of: id) {
+      case .success(let retries): call.retries = retries
+      case .failure(let damage): return .damaged(damage.of(call.spec))
+      }
+    }
     if call.spec.callback != nil, call.progress.attempts > 0 {
       switch try attemptRows.attempts(of: id, responses: .none) {
       case .success(let attempts): call.history = attempts
@@ -178,8 +183,9 @@ final class CallTables {
   func erase(_ id: CallID, leaving spec: CallSpec) throws(StoreError) {
     if spec.labels.isEmpty { try labels.remove(try changes.labels(of: id), of: id) }
     try prepareKey(for: spec)
-    try changes.erase(id, leaving: spec)
+    // What is packed with the request goes first: then its row never grows, for which its page would be written anew, with copies.
     try attempts.erase(of: id)
+    try changes.erase(id, leaving: spec)
   }
 
   // MARK: Claims

@@ -29,10 +29,9 @@ struct ShardQueries {
       """)
     release = try connection.prepare(
       "give held calls of a shard back",
-      """
-      UPDATE calls SET state = \(CallChanges.stateOfReleased)
-      WHERE \(Conditions.anyKind) AND \(StateColumns.condition(.held)) AND \(shard) = ?1
-      """)
+      CallSum.update(
+        ["state": CallChanges.stateOfReleased],
+        where: "\(Conditions.anyKind) AND \(StateColumns.condition(.held)) AND \(shard) = ?1"))
   }
 
   /// Calls with an attempt in flight.

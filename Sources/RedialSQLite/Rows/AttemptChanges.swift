@@ -30,18 +30,21 @@ struct AttemptChanges {
       on: connection, "store an attempt", into: "attempts",
       [
         "call_id", "number", "started_at", "duration", "outcome", "status", "failure_code", "failure_message",
-        "decision", "truncated", "response_head", "response_body", "figures", "response_body_size",
+        "decision", "truncated", "response_head", "response_body", "figures", "response_body_size", "sum",
+        "response_sum",
       ])
     forgetBody = try connection.prepare(
       "forget a response body",
       """
-      UPDATE attempts SET response_body = NULL, response_body_size = NULL, truncated = truncated | 1
+      UPDATE attempts SET response_body = NULL, response_body_size = NULL, truncated = truncated | 1,
+        response_sum = \(AttemptSums.withoutBody("response_sum"))
       WHERE call_id = ?1 AND number = ?2 AND length(response_body) > 0
       """)
     eraseResponses = try connection.prepare(
       "erase a call's responses",
       """
-      UPDATE attempts SET truncated = NULL, response_head = NULL, response_body = NULL, response_body_size = NULL
+      UPDATE attempts SET truncated = NULL, response_head = NULL, response_body = NULL, response_body_size = NULL,
+        response_sum = NULL
       WHERE call_id = ?1
       """)
     exists = try connection.prepare(
@@ -134,5 +137,8 @@ struct AttemptChanges {
     // Only this column says whether there was a response, because both its parts may be empty.
     statement.bind(10, attempt.response?.flags)
     statement.bind(14, attempt.response?.inflatedSize)
+    let sums = AttemptSums(attempt, of: id)
+    statement.bind(15, sums.sum)
+    statement.bind(16, sums.response)
   }
 }

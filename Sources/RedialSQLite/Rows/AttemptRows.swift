@@ -41,17 +41,27 @@ struct AttemptRows {
     past = try PastColumn(on: connection)
     selectLast = try connection.prepare(
       "read a call's last attempt",
-      "SELECT outcome, status, failure_code FROM attempts WHERE call_id = ?1 ORDER BY number DESC LIMIT 1")
+      "SELECT \(Self.columns(head: "0", body: "0")) FROM attempts WHERE call_id = ?1 ORDER BY number DESC LIMIT 1")
     let shown = "?2 >= 2 OR (?2 = 1 AND number = (SELECT max(number) FROM attempts WHERE call_id = ?1))"
     let wanted = "?2 <> 3 AND (\(shown))"
     select = try connection.prepare(
       "read a call's attempts",
+      "SELECT \(Self.columns(head: shown, body: wanted)) FROM attempts WHERE call_id = ?1 ORDER BY number")
+  }
+
+  /// The columns from which ``read(_:)`` reads an attempt.
+  ///
+  /// - Parameters:
+  ///   - head: A condition, whether the head of the response is read.
+  ///   - body: The same for its body.
+  static func columns(head: String, body: String) -> String {
+    let halves = AttemptSums.halves(of: "response_sum")
+    return """
+      number, started_at, duration, outcome, status, failure_code, failure_message, decision,
+        CASE WHEN \(head) THEN truncated END, CASE WHEN \(head) THEN response_head END,
+        CASE WHEN \(body) THEN response_body END, figures, CASE WHEN \(body) THEN response_body_size END, sum,
+        CASE WHEN \(head) THEN \(halves.head) END, CASE WHEN \(body) THEN \(halves.body) END
       """
-      SELECT number, started_at, duration, outcome, status, failure_code, failure_message, decision,
-        CASE WHEN \(shown) THEN truncated END, CASE WHEN \(shown) THEN response_head END,
-        CASE WHEN \(wanted) THEN response_body END, figures, CASE WHEN \(wanted) THEN response_body_size END
-      FROM attempts WHERE call_id = ?1 ORDER BY number
-      """)
   }
 
   /// The attempts of a call, the newest last, or the reason why they cannot be read.
@@ -62,7 +72,7 @@ struct AttemptRows {
     select.bind(2, responses.rawValue)
     var damage: DamagedCall?
     let attempts = try select.rows { row throws(StoreError) -> AttemptRecord? in
-      switch read(row, of: id) {
+      switch record(row, of: id) {
       case .success(let attempt): return attempt
       case .failure(let damaged):
         if damage == nil { damage = damaged.of(id) }
@@ -99,24 +109,41 @@ struct AttemptRows {
   /// is none, or if it cannot be read.
   func last(of id: CallID) throws(StoreError) -> (outcome: Int64, status: Int64?, failure: String?)? {
     selectLast.bind(1, id.rawValue)
-    let row = try selectLast.first { row throws(StoreError) in
-      (row.integer(0), row.integerIfPresent(1), row.isNull(2) ? nil : row.text(2))
+    let row = try selectLast.first { row throws(StoreError) in Self.read(row) }
+    let last: StoredAttempt
+    if let row {
+      guard (try? row.sums.check(row.attempt, of: id)) != nil else { return nil }
+      last = row.attempt
+    } else {
+      guard case .success(let attempts) = try past.attempts(of: id), let packed = attempts.last else { return nil }
+      last = packed
     }
-    if let row { return row }
-    guard case .success(let attempts) = try past.attempts(of: id), let last = attempts.last else { return nil }
     return (last.outcome, last.status, last.failure?.code)
   }
 
-  private func read(_ row: SQLiteStatement, of id: CallID) -> Result<AttemptRecord, AttemptDamage> {
+  private func record(_ row: SQLiteStatement, of id: CallID) -> Result<AttemptRecord, AttemptDamage> {
+    let (attempt, sums) = Self.read(row)
+    return Result { () throws(AttemptDamage) in
+      // What is wrong with it says more than that something is.
+      let record = try attempt.record(of: id, vault)
+      try sums.check(attempt, of: id)
+      return record
+    }
+  }
+
+  /// The attempt in a row, and its checksums.
+  static func read(_ row: SQLiteStatement) -> (attempt: StoredAttempt, sums: AttemptSums) {
     let response = row.integerIfPresent(8).map { flags in
       StoredAttempt.Response(
         flags: flags, head: row.bytes(9), body: row.bytes(10), inflatedSize: row.integerIfPresent(12))
     }
-    let stored = StoredAttempt(
+    let attempt = StoredAttempt(
       number: row.integer(0), startedAt: row.integer(1), duration: row.integer(2), outcome: row.integer(3),
       status: row.integerIfPresent(4),
       failure: row.isNull(5) ? nil : AttemptFailure(code: row.text(5), message: row.text(6)), decision: row.bytes(7),
       figures: row.bytes(11), response: response)
-    return Result { () throws(AttemptDamage) in try stored.record(of: id, vault) }
+    let sums = AttemptSums(
+      facts: row.integerIfPresent(13), head: row.integerIfPresent(14), body: row.integerIfPresent(15))
+    return (attempt, sums)
   }
 }

@@ -39,7 +39,7 @@ struct CallRows {
       """
       SELECT c.kind, c.created_at, c.state, c.due, c.waiting, c.attempts, c.interruptions, c.attempts_before,
         c.round_started_at, c.finished_at, c.failure, r.spec, \(body), c.previous_wait,
-        c.total_wait, \(bodies ? "r.body_size" : "NULL"), \(left)
+        c.total_wait, \(bodies ? "r.body_size" : "NULL"), \(left), r.sums, c.sum, c.target_id, c.priority, c.namespace
       FROM calls c LEFT JOIN requests r ON r.id = c.id WHERE c.id = ?1 AND (?2 IS NULL OR c.namespace = ?2)
       """)
   }
@@ -81,10 +81,11 @@ struct CallRows {
       roundStartedAt: Timestamp(microseconds: row.integer(8)),
       finishedAt: row.integerIfPresent(9).map { Timestamp(microseconds: $0) }, failure: failure?.reason,
       issue: failure?.issue)
+    let sums = row.integerIfPresent(17).map { StoredRequest.Sums(column: $0) }
     do throws(StoredRequest.Damage) {
       let (isSealed, spec) = try row.withBytes(11) { bytes in
         Result { () throws(StoredRequest.Damage) in
-          (SealedForm.isSealed(bytes), try StoredRequest.spec(bytes, of: id, vault))
+          (SealedForm.isSealed(bytes), try StoredRequest.spec(bytes, of: id, sums, vault))
         }
       }.get()
       let size = row.integerIfPresent(15)
@@ -97,10 +98,17 @@ struct CallRows {
       } else {
         let body = row.withBytes(12) { bytes in
           Result { () throws(StoredRequest.Damage) in
-            try StoredRequest.body(bytes, size: size, isSealed: isSealed, of: id, vault)
+            try StoredRequest.body(bytes, size: size, isSealed: isSealed, of: id, sums, vault)
           }
         }
         content = .held(try body.get())
+      }
+      let sum = CallSum.sum(
+        of: [2, 3, 4, 5, 6, 7, 8, 9, 10, 13, 14].map { row.integerIfPresent($0) } + [id.rawValue]
+          + [0, 19, 1, 20, 21].map { row.integerIfPresent($0) })
+      guard sum.fits(row.integerIfPresent(18)) else {
+        return .damaged(
+          DamagedCall(id: id, reason: "its row has another checksum", remains: remains(), isBroken: true))
       }
       return .intact(
         CallRecord(

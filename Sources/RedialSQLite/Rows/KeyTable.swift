@@ -16,14 +16,15 @@ final class KeyTable {
   init(on connection: SQLiteConnection) throws(StoreError) {
     select = try connection.prepare(
       "find a key",
-      "SELECT call_id, fingerprint, created_at, expires_at FROM idempotency_keys WHERE key = ?1 AND expires_at > ?2")
+      "SELECT call_id, fingerprint, created_at, expires_at, sum FROM idempotency_keys WHERE key = ?1 AND expires_at > ?2"
+    )
     // An expired key with the same text may still be there; so may this very one, from a commit that was reported as
     // failed but took effect.
     insert = try connection.prepare(
       "store a key",
       """
-      INSERT OR REPLACE INTO idempotency_keys (key, call_id, fingerprint, created_at, expires_at)
-      VALUES (?1, ?2, ?3, ?4, ?5)
+      INSERT OR REPLACE INTO idempotency_keys (key, call_id, fingerprint, created_at, expires_at, sum)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6)
       """)
     removeExpired = try connection.prepare(
       "remove expired keys",
@@ -39,9 +40,10 @@ final class KeyTable {
     select.bind(1, key: name)
     select.bind(2, now.microseconds)
     return try select.first { row throws(StoreError) in
-      KeyRecord(
+      let key = KeyRecord(
         key: IdempotencyKey(name, fingerprint: row.bytes(1)), call: CallID(rawValue: row.integer(0)),
         createdAt: Timestamp(microseconds: row.integer(2)), expiresAt: Timestamp(microseconds: row.integer(3)))
+      return key.checked(row.integerIfPresent(4))
     }
   }
 
@@ -55,6 +57,7 @@ final class KeyTable {
       insert.bind(3, bytes: fingerprint)
       insert.bind(4, record.createdAt.microseconds)
       insert.bind(5, record.expiresAt.microseconds)
+      insert.bind(6, record.checksum.column)
       try insert.run()
     }
   }

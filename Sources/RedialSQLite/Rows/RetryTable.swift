@@ -14,7 +14,7 @@ struct RetryTable {
     // The same retry may be written again, if it is unknown whether the first write succeeded.
     insert = try connection.prepare(
       "store a retry",
-      "INSERT OR IGNORE INTO retries (call_id, at, after_attempt, actor, reason) VALUES (?1, ?2, ?3, ?4, ?5)")
+      "INSERT OR IGNORE INTO retries (call_id, at, after_attempt, actor, reason, sum) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
     removeOldest = try connection.prepare(
       "remove old retries",
       """
@@ -24,7 +24,7 @@ struct RetryTable {
     removeAll = try connection.prepare("remove a call's retries", "DELETE FROM retries WHERE call_id = ?1")
     select = try connection.prepare(
       "read a call's retries",
-      "SELECT at, after_attempt, actor, reason FROM retries WHERE call_id = ?1 ORDER BY at")
+      "SELECT at, after_attempt, actor, reason, sum FROM retries WHERE call_id = ?1 ORDER BY at")
   }
 
   /// Stores a retry, and removes the oldest of the call beyond the limit.
@@ -34,6 +34,7 @@ struct RetryTable {
     insert.bind(3, Int64(retry.afterAttempt))
     insert.bind(4, text: retry.attribution.by)
     insert.bind(5, text: retry.attribution.reason)
+    insert.bind(6, retry.checksum(of: id).column)
     try insert.run()
     removeOldest.bind(1, id.rawValue)
     try removeOldest.run()
@@ -46,12 +47,16 @@ struct RetryTable {
   }
 
   /// The retries of a call, the latest last.
-  func retries(of id: CallID) throws(StoreError) -> [ManualRetry] {
+  func retries(of id: CallID) throws(StoreError) -> Result<[ManualRetry], DamagedCall> {
     select.bind(1, id.rawValue)
-    return try select.rows { row throws(StoreError) in
-      ManualRetry(
+    var isIntact = true
+    let retries = try select.rows { row throws(StoreError) in
+      let retry = ManualRetry(
         at: Timestamp(microseconds: row.integer(0)), afterAttempt: Int(row.integer(1)),
         attribution: Attribution(by: row.isNull(2) ? nil : row.text(2), reason: row.isNull(3) ? nil : row.text(3)))
+      isIntact = isIntact && retry.checksum(of: id).fits(row.integerIfPresent(4))
+      return retry
     }
+    return isIntact ? .success(retries) : .failure(ManualRetry.damage(of: id))
   }
 }

@@ -52,23 +52,26 @@ final class BodyConnection: LentConnection, @unchecked Sendable {
     try connection.execute("set up the connection", "PRAGMA cache_size = -\(Self.cacheKibibytes)")
     form = try connection.prepare(
       "find a call's body",
-      "SELECT body_size, length(body), substr(spec, 1, 1) FROM requests WHERE id = ?1 AND body IS NOT NULL")
+      "SELECT body_size, length(body), substr(spec, 1, 1), sums FROM requests WHERE id = ?1 AND body IS NOT NULL")
   }
 
   func lend() { connection.lend() }
 
   func form(of id: CallID) throws(StoredBodyError) -> StoredBodyForm {
-    var found: (Int64?, Int64, Bool)?
+    var found: StoredBodyForm?
     do throws(StoreError) {
       form.bind(1, id.rawValue)
       found = try form.first { row throws(StoreError) in
-        (row.integerIfPresent(0), row.integer(1), row.withBytes(2, SealedForm.isSealed))
+        StoredBodyForm(
+          storedSize: Int(row.integer(1)), inflatedSize: row.integerIfPresent(0).map { Int($0) },
+          isSealed: row.withBytes(2, SealedForm.isSealed),
+          sums: row.integerIfPresent(3).map { StoredRequest.Sums(column: $0) })
       }
     } catch {
       throw .unreadable(error)
     }
     guard let found else { throw .gone }
-    return StoredBodyForm(storedSize: Int(found.1), inflatedSize: found.0.map { Int($0) }, isSealed: found.2)
+    return found
   }
 
   /// Some bytes of a body in its stored form.

@@ -46,10 +46,11 @@ struct TurnTable {
       """)
     scheduleCall = try connection.prepare(
       "schedule the call whose turn it is",
-      """
-      UPDATE calls SET state = \(StoredState.scheduled.rawValue), due = round_started_at,
-        waiting = \(WaitReason.startTime.rawValue) WHERE id = ?1
-      """)
+      CallSum.update(
+        [
+          "state": "\(StoredState.scheduled.rawValue)", "due": "round_started_at",
+          "waiting": "\(WaitReason.startTime.rawValue)",
+        ], where: "id = ?1"))
   }
 
   /// Lets a call wait for its turn, or gives it the turn at once if no other call of the key has it.

@@ -57,6 +57,8 @@ final class SQLiteConnection {
     }
     sqlite3_extended_result_codes(handle, 1)
     sqlite3_busy_timeout(handle, Self.busyMilliseconds)
+    let registered = CallSum.register(on: handle)
+    guard registered == SQLITE_OK else { throw failure(registered, "open the store") }
   }
 
   deinit {

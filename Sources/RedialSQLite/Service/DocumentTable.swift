@@ -17,25 +17,25 @@ struct DocumentTable {
   init(on connection: SQLiteConnection) throws(StoreError) {
     self.connection = connection
     find = try connection.prepare(
-      "read a document of the service", "SELECT content FROM documents WHERE kind = ?1 AND id = ?2")
+      "read a document of the service", "SELECT content, sum FROM documents WHERE kind = ?1 AND id = ?2")
     replace = try connection.prepare(
       "change a document of the service",
-      "UPDATE documents SET content = ?4 WHERE kind = ?1 AND id = ?2 AND content = ?3")
+      "UPDATE documents SET content = ?4, sum = ?5 WHERE kind = ?1 AND id = ?2 AND content = ?3")
     select = try connection.prepare(
-      "read the service's documents", "SELECT id, content FROM documents WHERE kind = ?1 ORDER BY id")
+      "read the service's documents", "SELECT id, content, sum FROM documents WHERE kind = ?1 ORDER BY id")
     upsert = try connection.prepare(
       "store a document of the service",
       """
-      INSERT INTO documents (kind, id, content) VALUES (?1, ?2, ?3)
-      ON CONFLICT (kind, id) DO UPDATE SET content = excluded.content
+      INSERT INTO documents (kind, id, content, sum) VALUES (?1, ?2, ?3, ?4)
+      ON CONFLICT (kind, id) DO UPDATE SET content = excluded.content, sum = excluded.sum
       """)
     insert = try connection.prepare(
-      "store a new document of the service", "INSERT INTO documents (kind, id, content) VALUES (?1, ?2, ?3)")
+      "store a new document of the service", "INSERT INTO documents (kind, id, content, sum) VALUES (?1, ?2, ?3, ?4)")
     delete = try connection.prepare(
       "remove a document of the service", "DELETE FROM documents WHERE kind = ?1 AND id = ?2")
     page = try connection.prepare(
       "read some of the service's documents",
-      "SELECT id, content FROM documents WHERE kind = ?1 AND id >= ?2 AND id < ?3 ORDER BY id DESC LIMIT ?4")
+      "SELECT id, content, sum FROM documents WHERE kind = ?1 AND id >= ?2 AND id < ?3 ORDER BY id DESC LIMIT ?4")
     floor = try connection.prepare(
       "find old documents of the service",
       "SELECT id FROM documents WHERE kind = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2")
@@ -50,18 +50,22 @@ struct DocumentTable {
 
   /// Those of a kind that can be opened.
   func readable(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument] {
-    try stored(kind).compactMap { try? connection.vault.opened($0) }
+    try stored(kind).intact.compactMap { try? connection.vault.opened($0) }
   }
 
   /// Those of a kind that are not sealed.
   func exposed(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument] {
-    try stored(kind).filter { $0.content.first != SealedForm.marker }
+    try stored(kind).intact.filter { $0.content.first != SealedForm.marker }
   }
 
   /// Those of a kind as they are stored.
-  private func stored(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument] {
+  private func stored(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument.Row] {
     select.bind(1, text: kind.rawValue)
-    return try select.rows { row throws(StoreError) in StoredDocument(kind, id: row.text(0), row.bytes(1)) }
+    return try select.rows { row throws(StoreError) in Self.row(kind, row) }
+  }
+
+  private static func row(_ kind: StoredDocument.Kind, _ row: SQLiteStatement) -> StoredDocument.Row {
+    StoredDocument.Row(StoredDocument(kind, id: row.text(0), row.bytes(1)), sum: row.integerIfPresent(2))
   }
 
   /// Whether more than secrets is sealed.
@@ -83,7 +87,7 @@ struct DocumentTable {
     page.bind(3, text: ids.upperBound)
     page.bind(4, Int64(limit))
     return try connection.vault.opened(
-      all: page.rows { row throws(StoreError) in StoredDocument(kind, id: row.text(0), row.bytes(1)) })
+      all: page.rows { row throws(StoreError) in Self.row(kind, row) })
   }
 
   /// Removes those of a kind with ids below one, and more until so many are left; returns how many were removed.
@@ -102,26 +106,31 @@ struct DocumentTable {
 
   func one(_ kind: StoredDocument.Kind, _ id: String) throws(StoreError) -> [UInt8]? {
     guard let stored = try stored(kind, id) else { return nil }
-    return try connection.vault.opened(StoredDocument(kind, id: id, stored)).content
+    return try connection.vault.opened(stored).content
   }
 
-  private func stored(_ kind: StoredDocument.Kind, _ id: String) throws(StoreError) -> [UInt8]? {
+  private func stored(_ kind: StoredDocument.Kind, _ id: String) throws(StoreError) -> StoredDocument? {
     find.bind(1, text: kind.rawValue)
     find.bind(2, text: id)
-    return try find.rows { row throws(StoreError) in row.bytes(0) }.first
+    let row = try find.first { row throws(StoreError) in
+      StoredDocument.Row(StoredDocument(kind, id: id, row.bytes(0)), sum: row.integerIfPresent(1))
+    }
+    return try row?.checked()
   }
 
   func replace(_ kind: StoredDocument.Kind, _ id: String, _ old: [UInt8], with new: [UInt8]) throws(StoreError) -> Bool
   {
     // The sealed form of the same content differs each time.
-    guard try one(kind, id) == old, let old = try stored(kind, id) else { return false }
-    let new = try sealed(StoredDocument(kind, id: id, new)).content
+    guard try one(kind, id) == old, let old = try stored(kind, id)?.content else { return false }
+    let document = try sealed(StoredDocument(kind, id: id, new))
+    let new = document.content
     replace.bind(1, text: kind.rawValue)
     replace.bind(2, text: id)
     try old.withUnsafeBufferPointer { old throws(StoreError) in
       try new.withUnsafeBufferPointer { new throws(StoreError) in
         replace.bind(3, bytes: old)
         replace.bind(4, bytes: new)
+        replace.bind(5, document.checksum.column)
         try replace.run()
       }
     }
@@ -136,6 +145,7 @@ struct DocumentTable {
     let document = try sealed(document)
     statement.bind(1, text: document.kind.rawValue)
     statement.bind(2, text: document.id)
+    statement.bind(4, document.checksum.column)
     try document.content.withUnsafeBufferPointer { bytes throws(StoreError) in
       statement.bind(3, bytes: bytes)
       try statement.run()

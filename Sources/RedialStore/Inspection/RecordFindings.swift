@@ -22,7 +22,8 @@ package struct RecordFindings {
   /// Reads a document as it is stored.
   ///
   /// - Throws: If it is not known whether it can be read.
-  package mutating func check(_ stored: StoredDocument, _ vault: Vault) throws(StoreError) {
+  package mutating func check(_ row: StoredDocument.Row, _ vault: Vault) throws(StoreError) {
+    let stored = row.document
     let table =
       switch stored.kind {
       case .policy where areTables: "policies"
@@ -31,7 +32,7 @@ package struct RecordFindings {
       }
     let place = "the \(stored.kind.rawValue) \(stored.id) in the table \(table)"
     do throws(StoreError) {
-      let document = try vault.opened(stored)
+      let document = try vault.opened(row.checked())
       if document.kind == .apiKey { keys.append(document) }
       if let fault = forms.fault(document) {
         unreadable.add("\(place): \(document.content.withUnsafeBufferPointer { fault.clause(in: $0) })")
@@ -53,7 +54,7 @@ package struct RecordFindings {
     do throws(SealDamage) {
       plain = try SealedForm.isSealed(bytes) ? vault.open(bytes, .target(key.text)) : Array(bytes)
     } catch {
-      return try add(error.error(place))
+      return try addUnlessUnknown(error.error(place))
     }
     plain.withUnsafeBufferPointer { plain in
       do throws(JSONError) {
@@ -77,9 +78,12 @@ package struct RecordFindings {
         unreadable.add("the setting \(name) in the table settings: \(fault)")
       }
     } catch {
-      try add(error)
+      try addUnlessUnknown(error)
     }
   }
+
+  /// Counts a damaged idempotency key, or retry.
+  package mutating func add(_ damage: StoreError) { unreadable.add(damage.message) }
 
   /// Why a service does not start on the store, although it can read all of it; nil if it does.
   func refusal(at place: String) -> StoreError? {
@@ -88,7 +92,7 @@ package struct RecordFindings {
     return objection(keys).map { StoreError(kind: .unavailable, message: $0) }
   }
 
-  private mutating func add(_ error: StoreError) throws(StoreError) {
+  private mutating func addUnlessUnknown(_ error: StoreError) throws(StoreError) {
     guard error.kind == .corrupt else { throw error }
     unreadable.add(error.message)
   }

@@ -426,13 +426,13 @@ extension Vault {
   /// are not.
   ///
   /// - Throws: If it is not known whether one can be read.
-  package func opened(all documents: [StoredDocument]) throws(StoreError) -> [StoredDocument] {
-    try documents.map { document throws(StoreError) in
+  package func opened(all rows: [StoredDocument.Row]) throws(StoreError) -> [StoredDocument] {
+    try rows.map { row throws(StoreError) in
       do throws(StoreError) {
-        return try opened(document)
+        return try opened(row.checked())
       } catch {
         guard error.kind == .corrupt else { throw error }
-        return StoredDocument(document.kind, id: document.id, [])
+        return StoredDocument(row.document.kind, id: row.document.id, [])
       }
     }
   }
