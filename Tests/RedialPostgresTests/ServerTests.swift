@@ -51,7 +51,8 @@ struct ServerTests {
     #expect(
       error.kind == .corrupt
         && error.message.contains(
-          "version \(PostgresSchema.version + 1), from a newer Redial; this one knows version \(PostgresSchema.version)"))
+          "version \(PostgresSchema.version + 1), from a newer Redial; this one knows version \(PostgresSchema.version)"
+        ))
     #expect(try database.number("SELECT version::int8 FROM schema_version") == PostgresSchema.version + 1)
   }
 
