@@ -27,7 +27,7 @@ package struct StoredRequest: Sendable {
       vault.seals(call.spec) ? vault.seal(stored, .call(call.id, .body), in: call.spec.namespace.name) : stored
   }
 
-  /// What is left of a request after its payloads were erased. If the spec has secrets still, there must be a data key.
+  /// A request without its payloads, which were erased. If the spec has secrets, there must be a data key.
   package init(erasedTo spec: CallSpec, of id: CallID, _ vault: Vault) {
     self.init(spec: vault.sealed(spec, of: id), body: [], inflatedSize: nil)
   }

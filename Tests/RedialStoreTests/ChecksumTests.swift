@@ -40,7 +40,7 @@ struct ChecksumTests {
     }
   }
 
-  @Test("differ by what is there, what is empty, and where a value ends")
+  @Test("differ for missing and empty values, and by the end of each")
   func values() {
     let adds: [(inout Checksum) -> Void] = [
       { _ in }, { $0.add(nil as Int64?) }, { $0.add(0) }, { $0.add(-1) }, { $0.add([] as [UInt8]) },
