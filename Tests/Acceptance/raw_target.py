@@ -136,7 +136,8 @@ def chunked(status, *fields, chunks=(b"body",), end=b"0\r\n\r\n", closes=True):
 
 
 # Frames of HTTP/2 (RFC 9113 §6), and what a response without content is in HPACK: status 200, the end of header and stream.
-DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY = 0, 1, 3, 4, 6, 7
+DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
+INITIAL_WINDOW_SIZE = 4
 NO_ERROR, INTERNAL_ERROR, REFUSED_STREAM, CANCEL = 0, 2, 7, 8
 
 
@@ -163,7 +164,9 @@ def speaking_http2(react):
     """
     def script(connection):
         connection.read(24)
-        connection.send(frame(SETTINGS, 0))
+        # A body of up to 1 MiB needs no permission of its own.
+        connection.send(frame(SETTINGS, 0, INITIAL_WINDOW_SIZE.to_bytes(2, "big") + (1 << 20).to_bytes(4, "big")))
+        connection.send(frame(WINDOW_UPDATE, 0, (1 << 20).to_bytes(4, "big")))
         while head := connection.read(9):
             size, kind, flags, stream = int.from_bytes(head[:3], "big"), head[3], head[4], int.from_bytes(head[5:], "big")
             connection.read(size)

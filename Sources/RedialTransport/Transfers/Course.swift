@@ -12,6 +12,8 @@ struct Course {
   private(set) var isConnectionAbandoned = false
   /// The number of redirects that were followed.
   private(set) var redirects = 0
+  /// Whether a request of the attempt was sent again because its connection was at its end.
+  private var hasMoved = false
   /// How much time the current request had when it was prepared.
   private(set) var timeLimit = Duration.zero
   /// The time before the current request, in microseconds.
@@ -24,7 +26,7 @@ struct Course {
   ///
   /// - Parameter spent: How much of its time has passed already.
   mutating func begin(after spent: Duration) {
-    redirects = 0
+    (redirects, hasMoved) = (0, false)
     earlier = Int(clamping: spent.wholeMicroseconds)
   }
 
@@ -48,7 +50,15 @@ struct Course {
   /// Notes that the request may not be sent on the connection that was chosen.
   mutating func abandonConnection() { isConnectionAbandoned = true }
 
-  /// Begins the current request again, which was not sent.
+  /// Moves the current request to another connection.
+  ///
+  /// - Returns: Whether it may be: once in an attempt.
+  mutating func move() -> Bool {
+    defer { hasMoved = true }
+    return !hasMoved
+  }
+
+  /// Begins the current request again, which was not sent or not processed.
   ///
   /// - Returns: The time for it; nil if there is none.
   mutating func startOver(after elapsed: Int, of timeout: Duration) -> Duration? {

@@ -15,6 +15,18 @@ extension Transfer {
     return exchange.wasRefused
   }
 
+  /// Whether the request is to be sent again, on a connection of its own.
+  ///
+  /// A healthy target ends a connection after a number of requests or an age, and then says of those that crossed its
+  /// GOAWAY that it has not processed them (RFC 9113 §6.8). That is no failure. But a GOAWAY before any other request, or a
+  /// stream that was refused, is: the target stops, or has too much to do, and the policy says when to ask again.
+  func mustMove() -> Bool {
+    guard isRefused, let connection = exchange.connection, connection.isShared, connection.lastStream != nil else {
+      return false
+    }
+    return course.move()
+  }
+
   /// libcurl wants to send the request again. A request that got nothing was refused, or its connection was used by others
   /// and has ended.
   func noteRepetition() {

@@ -228,7 +228,7 @@ final class TransferLoop: @unchecked Sendable {
         url: request.url, method: request.method, headers: request.headers, body: request.body, source: request.source)
   }
 
-  /// Sends a request on a connection of its own: it was not sent on the one that libcurl had chosen.
+  /// Sends a request on a connection of its own: on the one that libcurl had chosen it was not sent, or not processed.
   private func startOver(_ transfer: Transfer) {
     abandonedConnections.add(1, ordering: .relaxed)
     guard let left = transfer.course.startOver(after: transfer.elapsed, of: transfer.request.timeout) else {
@@ -236,7 +236,9 @@ final class TransferLoop: @unchecked Sendable {
     }
     curl_multi_remove_handle(multi, transfer.handle)
     transfer.isInFlight = false
-    resume(transfer, transfer.prepare(hop(of: transfer), timeout: left, isAlone: true))
+    let hop = hop(of: transfer)
+    if transfer.course.sends > 0 { readAgain(hop, with: transfer) }
+    resume(transfer, transfer.prepare(hop, timeout: left, isAlone: true))
   }
 
   /// Starts another request of an attempt, if it could be prepared.
@@ -275,7 +277,7 @@ final class TransferLoop: @unchecked Sendable {
       defer { redial_take_in_hand(0) }
       if transfer.naming.isWanted {
         awaitName(transfer)
-      } else if transfer.course.isConnectionAbandoned {
+      } else if transfer.course.isConnectionAbandoned || transfer.mustMove() {
         startOver(transfer)
       } else if !follow(transfer) {
         end(transfer, code)
