@@ -130,6 +130,17 @@ def test_doctor_names_what_is_wrong_and_metrics_show_what_is_late(instances, rec
     assert {w["subject"] for w in doctor(cluster)["warnings"]} == {"noStandby"}
 
 
+def test_doctor_says_that_pages_have_no_checksums(instances):
+    cluster, (service,) = instances(1)
+    assert {w["subject"] for w in doctor(cluster)["warnings"]} == {"noStandby"}
+    service.terminate()
+    cluster.stop()
+    cluster.run("pg_checksums", "--disable", "--no-sync", "-D", cluster.data)
+    cluster.start()
+    warnings = {w["subject"]: w["text"] for w in doctor(cluster)["warnings"]}
+    assert set(warnings) == {"noStandby", "noPageChecksums"} and "pg_checksums --enable" in warnings["noPageChecksums"], warnings
+
+
 def test_doctor_says_when_it_cannot_check(database):
     cluster = database()
     answer = run("doctor", *on(cluster))

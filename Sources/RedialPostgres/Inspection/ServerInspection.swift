@@ -26,7 +26,8 @@ struct ServerInspection {
     "inspect_server", "look at the server",
     """
     SELECT \(lacksStandby),
-      current_setting('autovacuum') = 'off', \(LeaseQueries.now("$1")), age(datfrozenxid)::int8, mxid_age(datminmxid)::int8
+      current_setting('autovacuum') = 'off', \(LeaseQueries.now("$1")), age(datfrozenxid)::int8, mxid_age(datminmxid)::int8,
+      current_setting('data_checksums') = 'off'
     FROM pg_database WHERE datname = current_database()
     """)
   /// Of sessions of other roles a role without pg_read_all_stats sees neither transaction nor start.
@@ -83,6 +84,13 @@ struct ServerInspection {
           .noStandby,
           "no standby has a call before it is accepted, because synchronous_standby_names is empty or synchronous_commit is "
             + "local; a failover may lose calls"))
+    }
+    if server.integer(0, 5) == 1 {
+      warnings.append(
+        StoreWarning(
+          .noPageChecksums,
+          "a changed bit in the state or the times of a call would go unnoticed, because data_checksums is off; stop the server "
+            + "and run pg_checksums --enable"))
     }
     for row in 0..<found[0].count {
       warnings.append(

@@ -6,6 +6,8 @@ package struct StoreWarning: Sendable, Hashable {
   package enum Subject: String, Sendable, Hashable, CaseIterable {
     /// Nothing waits for a standby: a failover may lose accepted calls.
     case noStandby
+    /// The database's pages have no checksums.
+    case noPageChecksums
     /// A failover has lost commits.
     case lostCommits
     /// A transaction is open so long that dead rows cannot be removed.
