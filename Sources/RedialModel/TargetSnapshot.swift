@@ -81,6 +81,15 @@ public struct TargetSnapshot: Sendable, Hashable {
     self.settings = settings
   }
 
+  /// Since when the oldest of its due calls is due, and how many wait for the target, by reason, once they are late; nil
+  /// before. `redial status` and the dashboard have the same rule.
+  ///
+  /// - Parameter least: How long the oldest has been due at least.
+  public func late(after least: Duration, at now: Timestamp) -> (oldest: Timestamp, waits: [WaitReason: Int])? {
+    guard let oldest = oldestDueAt, now - oldest >= least else { return nil }
+    return (oldest, backlog.counts.filter { !$0.key.isOfCall && $0.key != .ordering })
+  }
+
   /// Writes the target as one object.
   public func write(to writer: inout JSONWriter) {
     writer.beginObject()

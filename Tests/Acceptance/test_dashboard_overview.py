@@ -35,9 +35,9 @@ def test_an_outage_is_said_first_in_the_words_of_the_command(page, redial, flaky
     expect(page.locator("#calm")).to_be_hidden()
     # Late calls are beside the share, and in no share.
     expect(page.locator("#ended")).to_have_text("80 % of 5 calls succeeded in the last 15 minutes")
-    late = "30 calls are late: held up by a target above, and not counted here."
+    late = "30 calls wait: held up by a target above, and not counted here."
     expect(page.locator("#late")).to_have_text(late)
-    for part in ("2 succeeded at the first attempt", "2 succeeded after retries", "1 failed", "30 late, now"):
+    for part in ("2 succeeded at the first attempt", "2 succeeded after retries", "1 failed", "30 wait, now"):
         expect(page.locator("#sum")).to_contain_text(part)
     told = wait_until(lambda: "30 calls wait" in (text := run("status", "--server", service.url).stdout) and text, "all wait")
     assert "80.0 % of 5 calls succeeded" in told and late in told, told

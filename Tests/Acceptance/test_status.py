@@ -53,7 +53,7 @@ def test_an_outage_is_said_first_with_what_to_type(redial, flaky):
     assert "If it returns now, none will miss its deadline." in lines[1], answer.stdout
     assert "Last 15 minutes: 80.0 % of 5 calls succeeded, 2 of them after retries.\n" in answer.stdout, answer.stdout
     assert re.search(r"\n  Half of those that succeeded took up to \S+s, and 99 % up to \S+s\.\n", answer.stdout), answer.stdout
-    assert "  30 calls are late: held up by a target above, and not counted here.\n" in answer.stdout, answer.stdout
+    assert "  30 calls wait: held up by a target above, and not counted here.\n" in answer.stdout, answer.stdout
     # The commands that it shows work.
     shown = [line.split("  ")[2].strip() for line in lines if line.startswith("    redial ")]
     assert len(shown) == 3 and shown[1].startswith("redial targets payments release"), shown
@@ -69,11 +69,32 @@ def test_an_outage_is_said_first_with_what_to_type(redial, flaky):
     assert (incident["target"], incident["state"], incident["cause"]) == ("payments", "down", "connectionRefused")
     assert incident["waiting"] == 30 and incident["missesDeadline"] == 0 and incident["oldestDueAt"], incident
     assert overview["last15m"]["timeToSuccess"]["p99"].endswith("s")
-    assert overview["last15m"]["successRate"] == 0.8 and overview["waiting"]["late"] == 30, overview
+    assert overview["last15m"]["successRate"] == 0.8 and overview["waiting"]["late"] == 0, overview
     assert overview["failed"]["calls"] == 1 and len(overview["failed"]["issues"]) == 1, overview
     assert overview["ready"] is True and overview["service"]["store"] == "sqlite" and overview["service"]["startedAt"], overview
     assert sum(overview["waiting"]["byReason"].values()) == overview["waiting"]["total"]
     assert run(*shown[1].split()[1:]).returncode == 0
+
+
+def test_status_issues_and_the_overview_have_one_rule_for_late(redial):
+    service = redial(clock=True)
+    for _ in range(30):
+        service.submit(url=f"http://127.0.0.1:{free_port()}/", target="payments", policy={"deadline": "12h"})
+    is_down(service)
+    late = re.compile(r"^  (\d+) calls? (?:is|are) late: held up by a target above", re.M)
+
+    def both():
+        """How many are late, by the command's overview, by its JSON and by the list of issues, at about one time."""
+        overview = json.loads(status(service, "--json").stdout)["waiting"]["late"]
+        text = late.search(status(service).stdout)
+        issues = json.loads(run("issues", "--server", service.url, "--json").stdout)
+        issues = issues["data"] if isinstance(issues, dict) else issues
+        return overview, int(text[1]) if text else 0, sum(one["calls"] for one in issues if one["type"] == "late")
+    wait_until(lambda: "30 calls wait: held up by a target above" in status(service).stdout, "all wait")
+    assert both() == (0, 0, 0)
+    service.advance(600)
+    # A call that is being tried waits for its own backoff.
+    wait_until(lambda: len(set(counts := both())) == 1 and counts[0] >= 25, "all say that they are late")
 
 
 def test_calls_that_will_miss_their_deadline_are_counted(redial):

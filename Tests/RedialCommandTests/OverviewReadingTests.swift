@@ -135,7 +135,7 @@ struct OverviewReadingTests {
       guard case .null = empty[name] else { Issue.record("\(name) is \(empty[name])"); continue }
     }
     var target = TargetStanding(key: "k")
-    (target.condition, target.waits) = (.down, ["breaker": 4, "startTime": 1])
+    (target.condition, target.waits, target.isLate) = (.down, ["breaker": 4, "startTime": 1], true)
     overview.targets = [target]
     overview.ended = Overview.Ended(cancelled: 1)
     overview.readiness = .notReady("why")

@@ -64,8 +64,9 @@ public struct AlertFinding: Sendable, Hashable {
       let how = target.isPaused ? "paused" : "tripped"
       add(.targetHeld, calls: waiting, "Somebody has \(how) \(shown).\(wait)\(miss)")
     }
-    if target.outage == nil, !isHeld, target.waiting > 0, let oldest = target.oldestDueAt, now - oldest >= lateAfter {
-      let reasons = target.backlog.counts.filter { !$0.key.isOfCall && $0.key != .ordering }
+    if target.outage == nil, !isHeld, target.waiting > 0, let (oldest, waits) = target.late(after: lateAfter, at: now) {
+      let reasons =
+        waits
         .sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }.map { SpokenWords.of("\($0.key.name)") }
       let cause = reasons.isEmpty ? "" : " They wait for: \(reasons.joined(separator: ", "))."
       add(

@@ -48,10 +48,10 @@ public struct CallIssue: Sendable, Hashable {
   ///
   /// - Parameter least: How long its oldest due call has been due at least; otherwise none is late.
   public static func late(_ target: TargetSnapshot, after least: Duration, at now: Timestamp) -> [CallIssue] {
-    guard let oldest = target.oldestDueAt, now - oldest >= least else { return [] }
+    guard let (oldest, waits) = target.late(after: least, at: now) else { return [] }
     let kind: CallKind = target.key.endpoint == nil ? .call : .webhook
     return WaitReason.allCases.compactMap { reason in
-      guard !reason.isOfCall, reason != .ordering, let count = target.backlog.counts[reason] else { return nil }
+      guard let count = waits[reason] else { return nil }
       var issue = CallIssue(IssueID(kind, target.key, .late(reason), ""), kind, target.key, since: oldest, at: now)
       issue.calls = count
       issue.error = target.outage?.cause ?? ""

@@ -140,8 +140,11 @@ struct Overview: Sendable, Equatable {
     return (targets ?? []).contains { $0.condition == .down }
   }
 
-  /// The calls that wait for too long. They are in no share.
-  var late: Int { incidents.reduce(0) { $0 + $1.late } }
+  /// The due calls that are late, of all targets.
+  var late: Int { (targets ?? []).reduce(0) { $0 + $1.late } }
+
+  /// The calls that wait, held up by a target that is not as it should be. They are in no share.
+  var heldUp: Int { incidents.reduce(0) { $0 + $1.heldUp } }
 
   /// The calls that wait, by the word for what they wait for.
   var waits: [String: Int] {

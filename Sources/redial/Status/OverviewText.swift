@@ -228,13 +228,15 @@ struct OverviewText: Sendable {
       let failed = "\(ended.failedAttempts.grouped) of them failed"
       lines.append(StyledLine("\(attempts), \(failed).", .soft, indent: 2))
     }
-    if overview.late > 0 {
-      let late = overview.late
+    let (late, heldUp) = (overview.late, overview.heldUp)
+    if max(late, heldUp) > 0 {
       let bound = overview.isComplete ? "" : "at least "
+      let calls =
+        late > 0
+        ? (late == 1 ? "1 call is late" : "\(late.grouped) calls are late")
+        : (heldUp == 1 ? "1 call waits" : "\(heldUp.grouped) calls wait")
       lines.append(
-        StyledLine(
-          "\(bound)\(late.grouped) \(late == 1 ? "call is" : "calls are") late: held up by a target above, and not counted here.",
-          .warning, indent: 2))
+        StyledLine("\(bound)\(calls): held up by a target above, and not counted here.", .warning, indent: 2))
     }
     // Where they are shown as issues, it is said what to do.
     if ended.failed > 0, overview.failures == nil || overview.failures?.calls == 0 {

@@ -37,7 +37,7 @@ struct TargetStanding: Sendable, Equatable {
   var missesDeadline: Int?
   /// Since when the oldest call that is due has been due; nil if none is.
   var oldestDueAt: Timestamp?
-  /// Whether that is for a minute or more.
+  /// Whether that is for a minute or more: then its due calls are late, as issues and alerts say.
   var isLate = false
   var nextProbeAt: Timestamp?
   /// The end of the pause that the target asked for.
@@ -52,10 +52,13 @@ struct TargetStanding: Sendable, Equatable {
 
   init(key: String) { self.key = key }
 
-  /// From when on due calls are late. The service takes them for an issue then.
+  /// From when on due calls are late.
   private static let lateAfter = Duration.seconds(60)
   /// What due calls wait for if a limit holds them back.
-  private static let limits = ["concurrency", "rateLimit", "retryBudget", "connections"]
+  private static let limits = ["concurrency", "rateLimit", "connections"]
+
+  /// What calls wait for that is no matter of the target.
+  private static let ownWaits: Set = ["startTime", "backoff", "retryAfter", "retryBudget", "ordering"]
 
   /// Reads an element of `GET /v1/targets`; nil if it has no key.
   ///
@@ -102,8 +105,10 @@ struct TargetStanding: Sendable, Equatable {
   var limit: String? {
     Self.limits.filter { waits[$0, default: 0] > 0 }.max { waits[$0, default: 0] < waits[$1, default: 0] }
   }
-  /// The calls that wait too long: behind an outage, because somebody holds it, or for a minute or more.
-  var late: Int {
+  /// Its due calls, if they are late.
+  var late: Int { isLate ? waits.reduce(0) { $0 + (Self.ownWaits.contains($1.key) ? 0 : $1.value) } : 0 }
+  /// The calls that wait behind an outage, because somebody holds it, or for a minute or more.
+  var heldUp: Int {
     switch condition {
     case .up: 0
     case .degraded: isInOutage || isLate ? waiting : 0
