@@ -35,7 +35,10 @@ extension Engine {
       return false
     }
     refill(index)
-    guard let due = isTrial ? firstToTry(of: index) : firstReady(of: index), let place = calls.place(of: due.id) else {
+    let isInOrder = !isTrial && roster.targets[index].breaker.state == .closed
+    let ahead = isInOrder ? nil : roster[index].firstAhead(in: calls.table)
+    let next = ahead ?? (isTrial ? firstToTry(of: index) : firstReady(of: index))
+    guard let due = next, let place = calls.place(of: due.id) else {
       if !isTrial { lookForStored(index) }
       return false
     }
@@ -46,8 +49,8 @@ extension Engine {
       reportStanding(index)
       return false
     }
-    guard let permit = permit(index, to: origin) else { return false }
-    if isTrial {
+    guard let permit = permit(index, to: origin, for: calls[at: place].record.spec) else { return false }
+    if isTrial || ahead != nil {
       // Its entry in the queue, which need not be the first, becomes void.
       let source = CallSource(calls[at: place].record.spec)
       roster[index].changePause(at: now) { $0.began(source) }
@@ -86,7 +89,7 @@ extension Engine {
     else { return nil }
     let origin = call.originHash
     guard roster.hasConnection(index, to: origin) else { return nil }
-    return permit(index, to: origin)
+    return permit(index, to: origin, for: call)
   }
 
   /// Starts an attempt of a call: it is counted on disk first, then made.
@@ -113,7 +116,7 @@ extension Engine {
     calls[at: place].record.progress = progress
     let lackedConnection = roster.targets[index].lacksConnection
     let flight = ActiveCall.Flight(
-      permit: permit.breaker, paceTicket: roster[index].startPaced(at: now),
+      permit: permit.breaker, paceTicket: roster[index].startPaced(calls[at: place].record.spec, at: now),
       withdrawal: roster[index].charge(progress, at: now),
       connection: roster.connect(index, to: permit.origin, at: now),
       callers: roster[index].takeSlot(calls[at: place].record.spec, at: now), held: held,

@@ -23,11 +23,12 @@ extension Engine {
         isMultiplexed: result.figures?.version.map { $0 == .http2 }, at: now)
     }
     leaveRunning(id, wasMade: true)
-    let isLoad = endPaced(index, flight.paceTicket, AdaptivePace.Sign(result, sign, at: now))
+    let isLoad = endPaced(
+      index, flight.paceTicket, AdaptivePace.Sign(result, sign, at: now), of: calls[at: place].record.spec)
     // A probe that is refused is a failure: nothing else shows that the target works.
     let verdict = isLoad && !flight.permit.isProbe ? .ignored : Self.verdict(on: result, sign, wasCut: wasCut)
     recordBreaker(
-      index, verdict, flight.permit, of: id, took: result.duration,
+      index, verdict, flight.permit, of: id, calls[at: place].record.spec, took: result.duration,
       cause: verdict == .failure
         ? result.decisiveFailure?.code ?? result.status.map { "status \($0)" } ?? "silence" : "failureRate")
     roster.enterRotation(index)
@@ -158,7 +159,7 @@ extension Engine {
   ) {
     guard let place = calls.place(of: id) else { return }
     let index = calls[at: place].target
-    if calls[at: place].record.spec.policy.onTrip == .fail, !roster.targets[index].breaker.admits(at: now) {
+    if roster.targets[index].trips(calls[at: place].record.spec, at: now) {
       return finish(id, .failed, failure: .tripped, attempt: attempt)
     }
     // A call that was accepted when there was room for its attempt, but none for waiting, waits in the store.

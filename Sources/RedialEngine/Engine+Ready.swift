@@ -51,7 +51,7 @@ extension Engine {
     let priority = calls[at: place].record.spec.priority
     let isRetry = calls[at: place].record.progress.isRetry
     let size = calls[at: place].record.content.heldSize
-    if calls[at: place].record.spec.policy.onTrip == .fail, !roster.targets[index].breaker.admits(at: now) {
+    if roster.targets[index].trips(calls[at: place].record.spec, at: now) {
       return finish(id, .failed, failure: .tripped)
     }
     let expected = desk.claims.expected
@@ -66,6 +66,7 @@ extension Engine {
     let isFull =
       roster.targets[index].occupancy.ready >= roster.readyBound(index, expecting: expected)
       && !makeRoom(index, for: priority)
+      && !(roster.targets[index].goesAhead(calls[at: place].record.spec) && makeRoomAhead(index))
     // Memory holds too much if clients have made the engine load many calls.
     if isFull || !roster.hasShare(index, bytes: size, expecting: expected, at: now) || roster.isOverfull {
       // So close to its deadline it would be claimed again at once, repeatedly.
@@ -79,8 +80,9 @@ extension Engine {
     if !desk.canDecide { roster[index].hold(nil, at: now) }
     roster.becomeReady(size, isRetry: isRetry, of: index)
     let isNew = roster[index].takesNew(calls[at: place].record, in: calls.table, at: now)
-    roster[index].enqueue(
-      ReadyQueue.Entry(id: id, stamp: stamp, priority: priority), isRetry: isRetry, isNew: isNew)
+    let entry = ReadyQueue.Entry(id: id, stamp: stamp, priority: priority)
+    roster[index].enqueue(entry, isRetry: isRetry, isNew: isNew)
+    roster[index].addAhead(entry, calls[at: place].record.spec, in: calls.table)
     calls.wait(id, until: lastStart)
     roster.enterRotation(index)
   }
@@ -115,6 +117,16 @@ extension Engine {
     return true
   }
 
+  /// Moves the next call of a target in its order from memory into its queue in the store, where it will be the first
+  /// again. The call that goes ahead takes its place.
+  private mutating func makeRoomAhead(_ index: Int) -> Bool {
+    guard let next = roster[index].firstReady(in: calls.table, at: now).0, let call = calls[next.id],
+      !roster.targets[index].goesAhead(call.record.spec), call.record.lastStart > now + settings.claimAhead
+    else { return false }
+    spill(next.id)
+    return true
+  }
+
   /// The bytes that a call's body would take in memory.
   private func sizeHeld(of record: CallRecord) -> Int {
     let size = record.content.heldSize
@@ -130,13 +142,14 @@ extension Engine {
 
   /// Whether a new due call must go into its target's queue in the store: memory is full, or older calls wait there.
   func mustQueue(_ index: Int, _ record: CallRecord) -> Bool {
-    if record.spec.policy.onTrip == .fail, !roster.targets[index].breaker.admits(at: now) { return false }
+    if roster.targets[index].trips(record.spec, at: now) { return false }
     let expected = desk.claims.expected
     if !mayWait(record, at: roster.targets[index].namespace)
       || !roster.hasShare(index, bytes: sizeHeld(of: record), expecting: expected, at: now)
     {
       return true
     }
+    if roster.targets[index].goesAhead(record.spec) { return false }
     // A call that is more urgent than all that wait there goes before them. When it becomes ready, it finds a place.
     let stored = roster.targets[index].stored
     if record.spec.priority > CallSpec.defaultPriority, record.spec.priority > stored.priority { return false }

@@ -160,8 +160,9 @@ extension Engine {
     let target = calls[at: running].target
     if let withdrawal = flight.withdrawal { roster[target].refund(withdrawal, at: now) }
     leaveRunning(id, wasMade: false)
-    endPaced(target, flight.paceTicket, .none)
-    recordBreaker(target, .ignored, flight.permit, of: id)
+    let spec = calls[at: running].record.spec
+    endPaced(target, flight.paceTicket, .none, of: spec)
+    recordBreaker(target, .ignored, flight.permit, of: id, spec)
     guard let place = calls.place(of: id) else { return }
     calls[at: place].record.progress.attempts -= 1
     calls[at: place].record.progress.state = .held
@@ -205,8 +206,8 @@ extension Engine {
     guard let call = calls[id] else { return }
     if case .running(let flight, let cancelledBy) = call.phase {
       leaveRunning(id, wasMade: false)
-      endPaced(call.target, flight.paceTicket, .none)
-      recordBreaker(call.target, .ignored, flight.permit, of: id)
+      endPaced(call.target, flight.paceTicket, .none, of: record.spec)
+      recordBreaker(call.target, .ignored, flight.permit, of: id, record.spec)
       for reply in cancelledBy { refuse(.command(reply, .done(nil)), .callNotFound(id)) }
     }
     release(id)

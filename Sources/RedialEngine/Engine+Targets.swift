@@ -58,9 +58,11 @@ extension Engine {
     return false
   }
 
-  /// Whether a call may start although the target has asked for a pause: ``firstToTry(of:)`` is that.
+  /// Whether a call may start although the target has asked for a pause, ``firstToTry(of:)``, or although its pace holds
+  /// back others.
   mutating func mayTry(_ place: Int) -> Bool {
     roster.targets[place].limits.pause.mayTry && roster[place].nextStart(isTrial: true, at: now) == .now
+      || roster[place].mayGoUnpaced(at: now)
   }
 
   /// How many of the due calls are looked at: to look at all again and again would take too long.
@@ -152,9 +154,11 @@ extension Engine {
   /// Counts the end of an attempt for its target's pace, and reports if that has another limit now, or none. Returns whether
   /// the end is about the target's load.
   @discardableResult
-  mutating func endPaced(_ place: Int, _ ticket: AdaptivePace.Ticket?, _ sign: AdaptivePace.Sign) -> Bool {
+  mutating func endPaced(
+    _ place: Int, _ ticket: AdaptivePace.Ticket?, _ sign: AdaptivePace.Sign, of call: CallSpec
+  ) -> Bool {
     let wasPaced = roster.targets[place].isPaced
-    let isLoad = roster[place].end(ticket, sign, at: now)
+    let isLoad = roster[place].end(ticket, sign, of: call, at: now)
     if wasPaced || roster.targets[place].isPaced {
       reportStanding(place)
       savePace(place, .attempt)
@@ -183,8 +187,8 @@ extension Engine {
   /// Asks a target's breaker. If it refuses, the target is examined again later.
   ///
   /// - Parameter origin: Where there is a connection for the attempt.
-  mutating func permit(_ place: Int, to origin: UInt64) -> StartPermit? {
-    let (admission, change) = roster[place].acquire(at: now)
+  mutating func permit(_ place: Int, to origin: UInt64, for call: CallSpec) -> StartPermit? {
+    let (admission, change) = roster[place].acquire(for: call, at: now)
     if let change { followUp(change, of: place) }
     switch admission {
     case .permitted(let permit): return StartPermit(breaker: permit, origin: origin)
@@ -198,10 +202,10 @@ extension Engine {
 
   /// Returns a permit to the breaker, with the result of the call.
   mutating func recordBreaker(
-    _ place: Int, _ result: CircuitBreaker.Result, _ permit: CircuitBreaker.Permit, of id: CallID,
+    _ place: Int, _ result: CircuitBreaker.Result, _ permit: CircuitBreaker.Permit, of id: CallID, _ spec: CallSpec,
     took: Duration = .zero, cause: @autoclosure () -> String = ""
   ) {
-    if let change = roster[place].record(result, of: permit, call: id, took: took, at: now) {
+    if let change = roster[place].record(result, of: permit, call: id, spec, took: took, at: now) {
       followUp(change, of: place, cause: cause())
     }
   }
@@ -228,6 +232,7 @@ extension Engine {
       roster[place].suspendPace(at: now)
       roster[place].hold(.breaker, until: until, at: now)
       savePace(place, .change)
+      roster[place].gatherAhead(in: calls.table)
       tripReady(place)
       parkReady(place)
     case .halfOpened:
@@ -235,6 +240,7 @@ extension Engine {
     case .closed:
       roster[place].useNewBreakerSettings()
       roster[place].startSlowly(at: now)
+      roster[place].gatherAhead(in: calls.table)
       roster[place].hold(.concurrency, at: now)
       reportStanding(place)
       savePace(place, .change)
@@ -248,7 +254,8 @@ extension Engine {
   /// Ends the due calls of a target that do not wait for an open breaker.
   mutating func tripReady(_ place: Int) {
     for due in roster.targets[place].due.entries {
-      guard let call = calls[due.id], call.stamp == due.stamp, call.record.spec.policy.onTrip == .fail else { continue }
+      guard let call = calls[due.id], call.stamp == due.stamp, roster.targets[place].trips(call.record.spec, at: now)
+      else { continue }
       finish(due.id, .failed, failure: .tripped)
     }
   }
@@ -263,7 +270,8 @@ extension Engine {
       kept += 1
       let isTooMuch = kept > roster.readyBound(place, expecting: desk.claims.expected) || roster.isCrowded
       // So close to its deadline it would be claimed again at once.
-      if isTooMuch, call.record.lastStart > now + settings.claimAhead { spill(due.id) }
+      guard isTooMuch, call.record.lastStart > now + settings.claimAhead else { continue }
+      if !roster.targets[place].goesAhead(call.record.spec) { spill(due.id) }
     }
   }
 }

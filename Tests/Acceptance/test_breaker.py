@@ -25,7 +25,7 @@ def test_an_open_breaker_keeps_calls_from_a_target_that_is_down_and_delivers_the
             lambda: (t := service.target(target.url)) and t["breaker"]["trips"] == count and t,
             f"the breaker opens, {count} times in all")
 
-    first = service.submit(url=target.url + "/first", policy=SLOW)
+    first = service.submit(url=target.url + "/parked/100", policy=SLOW)
     state = trips(1)
     assert state["breaker"]["state"] == "open" and state["breaker"]["openUntil"]
     no_more_than(1)

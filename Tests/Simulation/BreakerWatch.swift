@@ -16,6 +16,28 @@ struct BreakerWatch {
     var number: Int
   }
 
+  /// What the calls of a target have in common: paths, credentials and labels; and since the last success of each, which of
+  /// them have failed at all, and in probes.
+  private struct Kinds {
+    var failed: Set<String> = []
+    var probed: Set<String> = []
+    var lastProbe: Timestamp?
+    /// Whether there was an outage, after which failures may count for one kind alone.
+    var hadOutage = false
+
+    static func of(_ spec: CallSpec) -> Set<String> {
+      Set([spec.url] + spec.headers.map(\.value) + spec.labels.map { "\($0.name)=\($0.value)" })
+    }
+  }
+
+  private var kinds: [TargetKey: Kinds] = [:]
+  private var kindsOf: [Attempt: Set<String>] = [:]
+  /// Probes in flight, and those among them that did not wait for the interval.
+  private var probing: Set<Attempt> = []
+  private var early: Set<Attempt> = []
+  /// Targets to which such a probe has succeeded in this step, or whose settings have changed.
+  private var mayClose: Set<TargetKey> = []
+
   /// The numbers of attempts in flight, in the order in which they were started.
   private var numbers: [Attempt: Int] = [:]
   private var started = 0
@@ -123,6 +145,7 @@ struct BreakerWatch {
   /// The events before a step: probes that say nothing about the target are given back.
   mutating func willHear(_ events: [EngineEvent], at now: Timestamp) {
     configured = [:]
+    mayClose = []
     for target in breakers.keys { breakers[target]?.couldOpen = false }
     for event in events {
       switch event {
@@ -135,10 +158,14 @@ struct BreakerWatch {
         targets[attempt] = nil
         numbers[attempt] = nil
         hurried.remove(attempt)
+        kindsOf[attempt] = nil
+        probing.remove(attempt)
+        early.remove(attempt)
         giveBack(attempt)
       case .attemptEnded(let id, let number, let result):
         let attempt = Attempt(id: id, number: number)
         let target = targets.removeValue(forKey: attempt)
+        if let target { learn(attempt, result, of: target) }
         let order = numbers.removeValue(forKey: attempt) ?? 0
         func mayCount() { if let target { breakers[target]?.mayCount.append((order, id)) } }
         let wasHurried = hurried.remove(attempt) != nil && result.failure?.code == AttemptFailure.timeout
@@ -182,6 +209,41 @@ struct BreakerWatch {
     }
   }
 
+  /// What the end of an attempt says about the kinds of its call.
+  private mutating func learn(_ attempt: Attempt, _ result: AttemptResult, of target: TargetKey) {
+    let (own, wasProbe) = (kindsOf.removeValue(forKey: attempt) ?? [], probing.remove(attempt) != nil)
+    let wasEarly = early.remove(attempt) != nil
+    let status = result.status ?? 0
+    if result.outcome == .answered, status < 500, status != 429 {
+      kinds[target, default: Kinds()].failed.subtract(own)
+      kinds[target, default: Kinds()].probed.subtract(own)
+      if wasEarly { mayClose.insert(target) }
+    } else {
+      kinds[target, default: Kinds()].failed.formUnion(own)
+      let isCertain =
+        switch result.outcome {
+        case .notSent, .maybeSent: !hurried.contains(attempt)
+        case .answered: true
+        default: false
+        }
+      if wasProbe, isCertain { kinds[target, default: Kinds()].probed.formUnion(own) }
+    }
+  }
+
+  /// Whether a call may be a probe that does not wait for the interval: it is of a kind that has not failed in one, and the
+  /// last began long enough ago.
+  private func mayBeEarly(_ call: CallSpec, at now: Timestamp) -> Bool {
+    let known = kinds[call.target] ?? Kinds()
+    return !Kinds.of(call).isSubset(of: known.probed)
+      && known.lastProbe.map { now - $0 >= .milliseconds(500) || now < $0 } ?? true
+  }
+
+  private mutating func probe(_ attempt: Attempt, of target: TargetKey, isEarly: Bool, at now: Timestamp) {
+    probing.insert(attempt)
+    if isEarly { early.insert(attempt) }
+    kinds[target, default: Kinds()].lastProbe = now
+  }
+
   private func isDelivering(_ target: TargetKey, at now: Timestamp) -> Bool {
     deliveries[target].map { now - $0.at <= max(.seconds(1), $0.longest * 4) } ?? false
   }
@@ -207,7 +269,9 @@ struct BreakerWatch {
       guard isFailure, order > breaker.succeeded else { continue }
       let failures = breaker.failures.union([attempt.id])
       breakers[target]?.failures = failures
-      let isStrict = breaker.settings.significance == 1 && breaker.settings.failureTime == .zero
+      let isStrict =
+        breaker.settings.significance == 1 && breaker.settings.failureTime == .zero
+        && breaker.settings.consecutiveFailures > 0
       if isStrict, failures.count >= breaker.settings.consecutiveFailures { due.insert(target) }
     }
     // A result that does not certainly count may count all the same.
@@ -238,7 +302,7 @@ struct BreakerWatch {
     defer { follow(effects, gains: false) }
     // The engine no longer receives the results of its attempts.
     for case .notice(.leaseLost) in effects.actions { return nil }
-    configure(effects, putOff)
+    if let fault = configure(effects, putOff) { return fault }
     var wasClosed: Set<TargetKey> = []
     var changed: Set<TargetKey> = []
     var wasHalfOpen: Set<TargetKey> = []
@@ -263,14 +327,19 @@ struct BreakerWatch {
           }
         }
         if case .halfOpen = state(target) { wasHalfOpen.insert(target) }
+        kinds[target, default: Kinds()].hadOutage = true
         breakers[target] = Breaker(state: .open(until: until), settings(target), since: started)
       case .breakerHalfOpen(let target):
         guard case .open(let until) = state(target) else { return "\(target) became half-open and was not open" }
-        if now < until { return "\(target) became half-open \(until - now) early" }
+        if now < until, !mayClose.contains(target) { return "\(target) became half-open \(until - now) early" }
         breakers[target] = Breaker(state: .halfOpen, settings(target), since: started)
       case .breakerClosed(let target):
-        guard case .halfOpen = state(target) else { return "\(target) closed and was not half-open" }
+        if case .halfOpen = state(target) {
+        } else if !mayClose.contains(target) {
+          return "\(target) closed and was not half-open"
+        }
         breakers[target] = Breaker(settings(target), since: started)
+        kinds[target, default: Kinds()].probed = []
         wasClosed.insert(target)
       case .targetControlled(let target, action: "trip"):
         if case .closed = state(target) { wasClosed.insert(target) }
@@ -278,6 +347,7 @@ struct BreakerWatch {
         breakers[target] = Breaker(state: .tripped, settings(target), since: started)
       case .targetControlled(let target, action: "reset"), .targetControlled(let target, action: "release"):
         breakers[target] = Breaker(settings(target), since: started)
+        kinds[target] = nil
         wasClosed.insert(target)
       default: break
       }
@@ -291,18 +361,26 @@ struct BreakerWatch {
       targets[attempt] = target
       started += 1
       numbers[attempt] = started
+      kindsOf[attempt] = Kinds.of(start.call.spec)
       if start.timeout < start.call.spec.policy.attemptTimeout { hurried.insert(attempt) }
       if wasClosed.contains(target) { continue }
       switch state(target) {
       case .closed:
         // With its first attempt it has begun.
         let new = Breaker(defaults.breaker, since: started - 1)
-        if !changed.contains(target) { breakers[target, default: new].judged.insert(attempt) }
+        if !changed.contains(target), isJudged(start.call.spec) {
+          breakers[target, default: new].judged.insert(attempt)
+        }
       case .open where wasHalfOpen.contains(target): break
       case .tripped where wasHalfOpen.contains(target): break
       case .tripped: return "\(start.call.id) was started at \(target), whose breaker somebody holds open"
+      case .open where mayBeEarly(start.call.spec, at: now): probe(attempt, of: target, isEarly: true, at: now)
       case .open(let until): return "\(start.call.id) was started at \(target), which is open until \(until.text)"
       case .halfOpen:
+        let isEarly =
+          breakers[target].map { $0.probes.count >= $0.permitted } == true && mayBeEarly(start.call.spec, at: now)
+        probe(attempt, of: target, isEarly: isEarly, at: now)
+        if isEarly { continue }
         breakers[target]?.probes.insert(attempt)
         let count = breakers[target]?.probes.count ?? 0
         let permitted = breakers[target]?.permitted ?? 1
@@ -312,9 +390,15 @@ struct BreakerWatch {
     return nil
   }
 
-  /// Applies the settings of operators. A closed breaker forgets its counts; a half-open one keeps its number of probes
-  /// until it is closed or open.
-  private mutating func configure(_ effects: Effects, _ putOff: Set<ReplyToken<TargetCommand.Reply>>) {
+  /// Whether a failure of a call certainly counts for the breaker: after an outage it may be a matter of its own kind.
+  private func isJudged(_ call: CallSpec) -> Bool {
+    guard let known = kinds[call.target], known.hadOutage else { return true }
+    return known.failed.isDisjoint(with: Kinds.of(call))
+  }
+
+  /// Applies the settings of operators. A closed breaker forgets its counts; a half-open one may have the new number of
+  /// probes, too. One that is open may close by them.
+  private mutating func configure(_ effects: Effects, _ putOff: Set<ReplyToken<TargetCommand.Reply>>) -> String? {
     for token in putOff { configured[token] = nil }
     for case .reply(.targetCommand(let token, let reply)) in effects.actions where reply.refusal != nil {
       configured[token] = nil
@@ -324,12 +408,24 @@ struct BreakerWatch {
       var breaker = breakers[word.target] ?? Breaker(defaults.breaker, since: started)
       guard new != breaker.settings else { continue }
       breaker.settings = new
+      mayClose.insert(word.target)
+      let hasProbes = probing.contains { targets[$0] == word.target && !early.contains($0) }
+      if case .halfOpen = breaker.state, !hasProbes { (breaker.permitted, breaker.probes) = (new.halfOpenProbes, []) }
+      switch breaker.state {
+      case .open where new.isOff, .halfOpen where new.isOff:
+        let isTold = effects.actions.contains {
+          if case .notice(.breakerClosed(word.target)) = $0 { true } else { false }
+        }
+        if !isTold { return "the breaker of \(word.target) is turned off and stays open" }
+      default: break
+      }
       breaker.judged = []
       breaker.failures = []
       breaker.since = started
       breakers[word.target] = breaker
       due.remove(word.target)
     }
+    return nil
   }
 
   private func state(_ target: TargetKey) -> State { breakers[target]?.state ?? .closed }

@@ -247,9 +247,13 @@ struct TargetWatch {
         let key = start.call.spec.target
         let shown = standings[key] ?? (TargetStanding(), .epoch)
         if let fault = begin(start, at: now) { return fault }
-        // A call that is tried during a pause goes before those that wait for its end.
-        guard engine.roster.place(of: key).flatMap({ engine.roster.targets[$0].limits.pause.until }) == nil else {
-          continue
+        // A call that is tried during a pause goes before those that wait for its end, and one of a kind that has not failed
+        // before those that wait for the breaker or the pace.
+        if let place = engine.roster.place(of: key) {
+          let target = engine.roster.targets[place]
+          if target.limits.pause.until != nil || target.breaker.state != .closed || target.failing.isUnproven {
+            continue
+          }
         }
         let fault =
           checkPriority(start, isNew: new.contains(start.call.id), engine)

@@ -85,6 +85,8 @@ enum Workload {
     if random.chance(0.3) { overrides.attemptTimeout = random.duration(50...5000) }
     if random.chance(0.4) {
       overrides.consecutiveFailures = random.pick(1...6)
+      // Off, in some cases without a rule in its place.
+      if overrides.consecutiveFailures == 5 { overrides.consecutiveFailures = 0 }
       overrides.probes = random.pick(1...3)
       overrides.openInterval = random.duration(100...5000)
       overrides.pace = overrides.probes == 3 ? .fixed : .adaptive

@@ -18,10 +18,12 @@ class Bug:
     name: str
     within: int
     edits: list
+    # The grid that finds it, if the seeds do not.
+    grid: str = ""
 
 
-def bug(name, within, *edits):
-    return Bug(name, within, list(edits))
+def bug(name, within, *edits, grid=""):
+    return Bug(name, within, list(edits), grid)
 
 
 BUGS = [
@@ -135,7 +137,18 @@ BUGS = [
         "case .open(let until, _):\n      if PLANTED { return .permitted(permit(until: until)) }\n"
         "      return .rejected(until: until)")),
     bug("an open breaker forgotten by a restart", 200, (
-        ENGINE, "if let open = saved.breaker {", "if !PLANTED, let open = saved.breaker {")),
+        ENGINE, "if let open = saved.breaker, !settings.breaker.isOff {", "if !PLANTED, let open = saved.breaker, !settings.breaker.isOff {")),
+    bug("a probe by age", 40, (
+        ENGINE, "let ahead = isInOrder ? nil", "let ahead = isInOrder || PLANTED ? nil"), grid="neighbours"),
+    bug("probes without bound", 200, (
+        CORE, "guard opening <= now else { return .rejected(until: opening) }",
+        "guard opening <= now || PLANTED else { return .rejected(until: opening) }")),
+    bug("a dead path that is charged to its target", 40, (
+        ENGINE, "if suspects.contains(where: { has($0, .blamed) }) {",
+        "if !PLANTED, suspects.contains(where: { has($0, .blamed) }) {"), grid="neighbours"),
+    bug("a breaker that stays open when it is turned off", 500, (
+        CORE, "case .open where !isBroken, .halfOpen where !isBroken:",
+        "case .open where !isBroken && !PLANTED, .halfOpen where !isBroken && !PLANTED:")),
     # Namespaces.
     bug("round robin by target only", 500, (
         ENGINE, "struct Rotation: Sendable {", "internal import RedialCore\nstruct Rotation: Sendable {"), (
@@ -216,8 +229,8 @@ BUGS = [
         ENGINE, "roster[index].trip()\n      roster[index].useNew",
         "if !PLANTED { roster[index].trip() }\n      roster[index].useNew")),
     bug("new settings of a breaker that forget its probes", 8000, (
-        ENGINE, "if case .halfOpen = breaker.state { return }",
-        "if case .halfOpen = breaker.state, !PLANTED { return }")),
+        ENGINE, "probing.inFlight > 0, breaker.isBroken(by: settings.breaker) { return }",
+        "probing.inFlight > 0, breaker.isBroken(by: settings.breaker), !PLANTED { return }")),
     # Limits.
     bug("a rate that is never charged", 200, (
         ENGINE, "if rate != nil { _", "if rate != nil, !PLANTED { _")),
@@ -244,8 +257,8 @@ BUGS = [
         CORE, "public internal(set) var rate: Double?", "public internal(set) var rate: Double? = PLANTED ? slowest : nil")),
     bug("a pace that lifts the limit of attempts in flight", 200, (
         ENGINE, "at: now) : maxInFlight guard", "at: now) : maxInFlight + (PLANTED ? 2 : 0)\n    guard"), (
-        ENGINE, "if pace?.hasRoom(beside: inFlight, within: maxInFlight) == false",
-        "if pace?.hasRoom(beside: inFlight, within: maxInFlight) == false, !PLANTED")),
+        ENGINE, "if !isUnpaced, pace?.hasRoom(beside: inFlight, within: maxInFlight) == false",
+        "if !isUnpaced, pace?.hasRoom(beside: inFlight, within: maxInFlight) == false, !PLANTED")),
     bug("a pace that lifts the rate that was set", 500, (
         ENGINE, "if case .rejected(let until)? = rate?.peek(at: now) { return .at(until, .rateLimit) } if",
         "if pace?.rate == nil || !PLANTED, case .rejected(let until)? = rate?.peek(at: now) { return .at(until, .rateLimit) }\n    if")),

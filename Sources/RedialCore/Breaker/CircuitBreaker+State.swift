@@ -46,12 +46,14 @@ extension CircuitBreaker {
     public var generation: UInt64
     /// Its number among the permits of the generation.
     var number: UInt64
-    /// Whether the call is a probe of a half-open breaker.
-    public var isProbe: Bool { place != nil }
+    /// Whether the call is a probe of a breaker that is not closed.
+    public var isProbe: Bool { place != nil || isEarly }
     /// After this time the permit is void.
     public var expiry: Timestamp
     /// The probe's place among those in flight.
     var place: ProbePlaces.Holder?
+    /// Whether it is a probe that did not wait for the interval.
+    package internal(set) var isEarly = false
   }
 
   /// The answer to a request for permission.

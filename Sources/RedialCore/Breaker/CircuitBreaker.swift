@@ -30,6 +30,9 @@ public struct CircuitBreaker: Sendable, Hashable {
   private var window: SlidingWindow
   private var places: ProbePlaces
   private var run = FailureRun()
+  private var early = EarlyProbes()
+  /// When it opened; nil while it is closed, and if an earlier process has opened it.
+  private var brokenAt: Timestamp?
   private let seed: UInt64
   /// Permits that were given.
   private var permits: UInt64 = 0
@@ -70,14 +73,37 @@ public struct CircuitBreaker: Sendable, Hashable {
     case .open(let until, _): return .rejected(until: until)
     case .halfOpen(var probing):
       let expiry = now + settings.permitLease
+      if let until = early.delay(patience: patience, at: now) { return .rejected(until: until) }
       guard hasRoom(probing), let place = places.take(until: expiry) else { return .rejected(until: probing.until) }
       // Only probes in flight have a time limit; a breaker without calls has none.
       if probing.inFlight == 0 { probing.until = now + settings.probeTimeout }
       probing.inFlight += 1
       state = .halfOpen(probing)
-      return .permitted(permit(until: expiry, place: place))
+      let permit = permit(until: expiry, place: place)
+      early.start(permit.number, isEarly: false, at: now)
+      return .permitted(permit)
     }
   }
+
+  /// Asks for a call that tells more than those which have failed: as a probe, it does not wait for the interval
+  /// (``EarlyProbes``). Its success counts as that of any probe; its failure changes nothing.
+  package mutating func acquireEarly(at now: Timestamp) -> Admission {
+    let usual = acquire(at: now)
+    guard case .rejected = usual else { return usual }
+    switch state {
+    case .closed, .forced: return usual
+    case .open, .halfOpen: break
+    }
+    let opening = early.opening(patience: patience, at: now)
+    guard opening <= now else { return .rejected(until: opening) }
+    var permit = permit(until: now + settings.permitLease)
+    permit.isEarly = true
+    early.start(permit.number, isEarly: true, at: now)
+    return .permitted(permit)
+  }
+
+  /// How long a probe in flight keeps one of another kind from starting.
+  private var patience: Duration { usual.patience(atLeast: EarlyProbes.leastPatience) }
 
   /// A permit for a call that goes whatever the breaker says. Its result counts as long as the breaker is closed.
   package mutating func bypass(at now: Timestamp) -> Permit { permit(until: now + settings.permitLease) }
@@ -115,13 +141,16 @@ public struct CircuitBreaker: Sendable, Hashable {
   public mutating func record(
     _ result: Result, of permit: Permit, call: UInt64? = nil, took: Duration = .zero, at now: Timestamp
   ) {
+    if permit.isEarly { return endEarlyProbe(result, of: permit, took: took, at: now) }
     guard permit.generation == generation, now <= permit.expiry else { return advance(to: now) }
     let isSlow = took > settings.slowCallDuration
     switch state {
     case .closed:
       count(result, of: permit, call: call, took: took, at: now)
       // Checked after successes too: only now the window may have its minimum.
-      if result != .ignored, shouldTrip(at: now) { open(after: 0, at: now) }
+      guard result != .ignored, isBroken(by: settings, at: now) else { return }
+      open(after: 0, at: now)
+      brokenAt = now
     case .forced(.metricsOnly): count(result, of: permit, call: call, took: took, at: now)
     case .open, .forced: break
     case .halfOpen(var probing):
@@ -129,6 +158,7 @@ public struct CircuitBreaker: Sendable, Hashable {
       guard let place = permit.place, places.giveBack(place) else { return advance(to: now) }
       probing.inFlight -= 1
       precondition(probing.inFlight >= 0, "A probe ends that was not let through.")
+      _ = early.end(permit.number)
       endProbe(result, isSlow: isSlow, probing, at: now)
     }
   }
@@ -187,29 +217,44 @@ public struct CircuitBreaker: Sendable, Hashable {
     }
   }
 
-  /// Continues with other settings, in the same state: an open breaker stays open for as long, a half-open one begins
-  /// its probes again. Its counts are reset, and results of calls in flight change nothing.
+  /// Continues with other settings, in the same state, unless it would not have opened by them: then it closes. An open
+  /// breaker has its interval by the new settings, a half-open one begins its probes again. Its counts are reset, and
+  /// results of calls in flight change nothing.
   ///
   /// - Parameter settings: When it trips and how it recovers from now on.
   public mutating func change(to settings: CircuitBreakerSettings) {
+    let isBroken = isBroken(by: settings)
     self.settings = settings
     generation += 1
-    run = FailureRun()
-    window = SlidingWindow(settings.window)
+    // What has opened it is kept until it closes.
+    if brokenAt == nil {
+      run = FailureRun()
+      window = SlidingWindow(settings.window)
+    }
     places = ProbePlaces(settings.probesAtATime)
-    guard case .halfOpen(var probing) = state else { return }
-    probing.inFlight = 0
-    probing.successes = 0
-    probing.failures = 0
-    state = .halfOpen(probing)
+    switch state {
+    case .open where !isBroken, .halfOpen where !isBroken:
+      close()
+    case .open(let until, let trips):
+      var random = RandomSource(seed: seed &+ generation)
+      let interval = settings.openInterval(afterTrips: max(0, trips - 1), draw: random.unitInterval())
+      state = .open(until: openedAt.map { $0 + interval } ?? until, trips: trips)
+    case .halfOpen(var probing):
+      probing.inFlight = 0
+      probing.successes = 0
+      probing.failures = 0
+      state = .halfOpen(probing)
+    case .closed, .forced: break
+    }
   }
 
   /// Closes the breaker, and forgets what it has counted. What it has learned to be usual stays.
   public mutating func close() {
     generation += 1
     state = .closed
+    brokenAt = nil
     run = FailureRun()
-    window.clear()
+    window = SlidingWindow(settings.window)
     places.freeAll()
   }
 
@@ -245,7 +290,7 @@ public struct CircuitBreaker: Sendable, Hashable {
     window.record(isFailure: result == .failure, isSlow: took > settings.slowCallDuration, at: now)
   }
 
-  private func shouldTrip(at now: Timestamp) -> Bool {
+  private func isBroken(by settings: CircuitBreakerSettings, at now: Timestamp) -> Bool {
     if settings.consecutiveFailures > 0, run.count >= settings.consecutiveFailures,
       run.length(at: now) >= usual.time(atLeast: settings.failureTime),
       usual.isUnlikely(run: run.count, significance: settings.significance)
@@ -257,6 +302,11 @@ public struct CircuitBreaker: Sendable, Hashable {
     guard counts.total >= max(1, settings.minimumCalls) else { return false }
     return Self.reaches(settings.failureRate, counts.failures, of: counts.total)
       || Self.reaches(settings.slowCallRate, counts.slow, of: counts.total)
+  }
+
+  /// Whether it would have opened by other settings, too; one that an earlier process has opened, unless they turn it off.
+  package func isBroken(by settings: CircuitBreakerSettings) -> Bool {
+    brokenAt.map { isBroken(by: settings, at: $0) } ?? !settings.isOff
   }
 
   /// Even a rate of 0 needs one.
@@ -280,7 +330,24 @@ public struct CircuitBreaker: Sendable, Hashable {
     }
   }
 
+  /// The success of an early probe makes an open breaker half-open, if it does not close it.
+  private mutating func endEarlyProbe(_ result: Result, of permit: Permit, took: Duration, at now: Timestamp) {
+    advance(to: now)
+    guard early.end(permit.number), now <= permit.expiry, result == .success,
+      took <= settings.slowCallDuration || settings.slowCallRate > 1
+    else { return }
+    if case .open(_, let trips) = state {
+      generation += 1
+      places.freeAll()
+      state = .halfOpen(
+        .init(until: now + settings.probeTimeout, inFlight: 0, successes: 0, failures: 0, trips: trips))
+    }
+    guard case .halfOpen(let probing) = state else { return }
+    endProbe(.success, isSlow: false, probing, at: now)
+  }
+
   private mutating func open(after trips: Int, at now: Timestamp) {
+    if state == .closed { early.beginOutage(after: permits) }
     generation += 1
     places.freeAll()
     run.end()

@@ -51,6 +51,9 @@ public struct CircuitBreakerSettings: Sendable, Hashable {
     case calls(Int)
   }
 
+  /// Whether no rule opens the breaker.
+  package var isOff: Bool { consecutiveFailures <= 0 && failureRate > 1 && slowCallRate > 1 }
+
   /// The maximum number of probes at a time.
   public static let mostProbes = 1000
 

@@ -29,7 +29,10 @@ extension Engine {
     }
     save(index) { $0.controls = controls }
     tell(controls.overrides.privacy, of: key, before: privacy)
-    apply(controls, to: index)
+    if apply(controls, to: index) {
+      savePace(index, .change)
+      report(.breakerClosed(target: key), of: index)
+    }
     // Without a slot nobody will look soon for what holds its calls back.
     roster[index].hold(command.kind.reason, at: now)
     switch command.kind {
@@ -61,14 +64,21 @@ extension Engine {
     effects.actions.append(.reply(.targetCommand(command.reply, .refused(refusal))))
   }
 
-  /// Applies an operator's settings to a target.
-  mutating func apply(_ controls: TargetControls, to index: Int) {
+  /// Applies an operator's settings to a target. Returns whether its breaker, which was open, closes because it would not
+  /// have opened by them: then nothing waits for it or the pace any longer.
+  @discardableResult
+  private mutating func apply(_ controls: TargetControls, to index: Int) -> Bool {
     let key = roster.targets[index].key
     var overrides = controls.overrides
     overrides.tls = applicableTLS(controls, of: key).tls
     let new = overrides.applied(to: settings.target(by: settings.rule(for: key)))
     originTLS.set(overrides.tls, of: key)
+    let wasClosed = roster.targets[index].breaker.state == .closed
     roster[index].apply(new, most: settings.mostPerTarget, in: calls.table, at: now)
+    guard !wasClosed, roster.targets[index].breaker.state == .closed else { return false }
+    roster[index].release(forgets: false, at: now)
+    save(index) { $0.breaker = nil }
+    return true
   }
 
   /// Goes on with what operators had set before this process.

@@ -53,14 +53,18 @@ struct TargetLimits: Sendable {
 
   /// When the next attempt may start, beside so many in flight.
   ///
-  /// - Parameter isTrial: Whether it is one that may start although the target has asked for a pause.
-  mutating func nextStart(inFlight: Int, isTrial: Bool = false, at now: Timestamp) -> NextStart {
+  /// - Parameters:
+  ///   - isTrial: Whether it is one that may start although the target has asked for a pause.
+  ///   - isUnpaced: Whether it is one that may start whatever the pace.
+  mutating func nextStart(
+    inFlight: Int, isTrial: Bool = false, isUnpaced: Bool = false, at now: Timestamp
+  ) -> NextStart {
     guard isLimited else { return inFlight < maxInFlight ? .now : .afterAnother(.concurrency) }
     updateIsLimited(at: now)
     if isDeparting { return .byNextOwner }
     if isPaused { return .afterPause }
     if let until = pause.until, !isTrial { return .at(until, .retryAfter) }
-    if pace?.hasRoom(beside: inFlight, within: maxInFlight) == false {
+    if !isUnpaced, pace?.hasRoom(beside: inFlight, within: maxInFlight) == false {
       return .afterAnother(inFlight < maxInFlight ? .pace : .concurrency)
     }
     let limit = pace == nil ? slowStart.limit(of: maxInFlight, at: now) : maxInFlight
@@ -69,7 +73,7 @@ struct TargetLimits: Sendable {
         ? .afterAnotherOr(now + slowStart.duration / Self.rampSteps) : .afterAnother(.concurrency)
     }
     if case .rejected(let until)? = rate?.peek(at: now) { return .at(until, .rateLimit) }
-    if let until = pace?.wait(at: now) { return .at(until, .pace) }
+    if !isUnpaced, let until = pace?.wait(at: now) { return .at(until, .pace) }
     return .now
   }
 

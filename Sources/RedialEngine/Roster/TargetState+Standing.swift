@@ -1,8 +1,45 @@
 internal import RedialCore
 internal import RedialModel
 
-/// How a target stands: what people see of it, and whether it can be forgotten.
+/// How a target stands: what may start, what people see of it, and whether it can be forgotten.
 extension TargetState {
+  /// Due calls in memory that are not new, and could be the next.
+  var readyBacklog: Int { max(0, occupancy.ready - due.waitingNew - due.passedOver) }
+
+  /// Whether calls are due, in memory or in the store.
+  var hasDue: Bool { occupancy.ready + stored.count > 0 }
+
+  /// Whether a call could start now.
+  func canRun(at now: Timestamp) -> Bool {
+    breaker.admits(at: now) && !limits.isPaused && limits.pause.until == nil
+  }
+
+  /// Whether its pace is limited to what it can take.
+  var isPaced: Bool { limits.pace?.rate != nil }
+
+  /// Whether a call does not wait with the rest for what other callers have caused: for the interval of the breaker,
+  /// because it tells more than they do, or for the pace after what may not have been an outage of the target.
+  func goesAhead(_ call: CallSpec) -> Bool {
+    guard !failing.isEmpty else { return false }
+    return switch breaker.state {
+    case .closed: failing.isUnproven && !failing.fails(call.callers)
+    case .open, .halfOpen: failing.isTelling(call.callers)
+    case .forced: false
+    }
+  }
+
+  /// Whether a call ends because it does not wait for an open breaker.
+  func trips(_ call: CallSpec, at now: Timestamp) -> Bool {
+    call.policy.onTrip == .fail && !breaker.admits(at: now) && !goesAhead(call)
+  }
+
+  /// A change of the breaker, of which others learn.
+  enum BreakerChange: Sendable {
+    case opened(until: Timestamp, trips: Int)
+    case halfOpened
+    case closed
+  }
+
   /// Whether it can be forgotten without loss: its failures are too old to matter.
   ///
   /// - Parameter isQueued: Whether it is in the rotation, or waits for a slot.

@@ -30,6 +30,10 @@ struct TargetState: Sendable {
   private(set) var credit = SlotCredit()
   /// How its slots are shared between its callers.
   private var callers = SlotShares()
+  /// Which of its callers fail.
+  private(set) var failing = FailingCallers()
+  /// Its due calls that go ahead of the others.
+  private var ahead = CallsAhead()
   /// Whether it is the target of a webhook endpoint that is disabled, or was removed.
   private var isOfDisabled = false
   /// Whether its next call waits for a connection.
@@ -74,17 +78,6 @@ struct TargetState: Sendable {
     change(&credit)
   }
 
-  /// Due calls in memory that are not new, and could be the next.
-  var readyBacklog: Int { max(0, occupancy.ready - due.waitingNew - due.passedOver) }
-
-  /// Whether calls are due, in memory or in the store.
-  var hasDue: Bool { occupancy.ready + stored.count > 0 }
-
-  /// Whether a call could start now.
-  func canRun(at now: Timestamp) -> Bool {
-    breaker.admits(at: now) && !limits.isPaused && limits.pause.until == nil
-  }
-
   // MARK: The store
 
   /// Changes what the store is to have of it. Returns whether that is something else now.
@@ -97,7 +90,7 @@ struct TargetState: Sendable {
   /// Takes over what the store has of it, and the breaker.
   mutating func recover(_ saved: TargetRecord) {
     record = saved
-    if let open = saved.breaker {
+    if let open = saved.breaker, !settings.breaker.isOff {
       breaker = CircuitBreaker(settings: settings.breaker, openUntil: open.until, trips: open.trips)
     }
     if let usual = saved.usual { breaker.recall(UsualFailures(share: usual.share, learnedAt: usual.at)) }
@@ -150,16 +143,18 @@ struct TargetState: Sendable {
     limits.changePause(at: now, change)
   }
 
-  /// Whether its pace is limited to what it can take.
-  var isPaced: Bool { limits.pace?.rate != nil }
-
-  /// Counts an attempt that starts for its pace.
-  mutating func startPaced(at now: Timestamp) -> AdaptivePace.Ticket? { limits.startPaced(at: now) }
+  /// Counts an attempt that starts for its pace, unless it goes ahead of that.
+  mutating func startPaced(_ call: CallSpec, at now: Timestamp) -> AdaptivePace.Ticket? {
+    failing.isUnproven && goesAhead(call) ? nil : limits.startPaced(at: now)
+  }
 
   /// Counts the end of an attempt for its pace. Returns whether it is about the target's load, and so no reason to open
-  /// the breaker.
-  mutating func end(_ ticket: AdaptivePace.Ticket?, _ sign: AdaptivePace.Sign, at now: Timestamp) -> Bool {
-    limits.end(ticket, sign, at: now)
+  /// the breaker. What always fails, while others get through, says nothing about the load.
+  mutating func end(
+    _ ticket: AdaptivePace.Ticket?, _ sign: AdaptivePace.Sign, of call: CallSpec, at now: Timestamp
+  ) -> Bool {
+    let isLoad = (sign == .refused || sign == .silent) && failing.fails(call.callers) ? .none : sign
+    return limits.end(ticket, isLoad, at: now)
   }
 
   /// Its breaker has opened.
@@ -172,6 +167,7 @@ struct TargetState: Sendable {
   /// - Parameter forgets: Whether it forgets what breaker and pace have learned.
   mutating func release(forgets: Bool, at now: Timestamp) {
     if forgets { breaker.reset() } else { breaker.close() }
+    failing = FailingCallers()
     useNewBreakerSettings()
     limits.releasePace(forgets: forgets, at: now)
   }
@@ -226,17 +222,12 @@ struct TargetState: Sendable {
 
   // MARK: The breaker
 
-  /// A change of the breaker, of which others learn.
-  enum BreakerChange: Sendable {
-    case opened(until: Timestamp, trips: Int)
-    case halfOpened
-    case closed
-  }
-
   /// Asks the breaker for a permit.
-  mutating func acquire(at now: Timestamp) -> (CircuitBreaker.Admission, BreakerChange?) {
+  mutating func acquire(for call: CallSpec, at now: Timestamp) -> (CircuitBreaker.Admission, BreakerChange?) {
     let before = breaker.state
-    let admission = breaker.acquire(at: now)
+    if before == .closed { return (breaker.acquire(at: now), nil) }
+    let admission = goesAhead(call) ? breaker.acquireEarly(at: now) : breaker.acquire(at: now)
+    if case .permitted(let permit) = admission, permit.isProbe { failing.tried(call.callers) }
     return (admission, change(since: before))
   }
 
@@ -245,12 +236,28 @@ struct TargetState: Sendable {
 
   /// Returns a permit to the breaker, with the result of the call.
   mutating func record(
-    _ result: CircuitBreaker.Result, of permit: CircuitBreaker.Permit, call: CallID, took: Duration, at now: Timestamp
+    _ result: CircuitBreaker.Result, of permit: CircuitBreaker.Permit, call: CallID, _ spec: CallSpec,
+    took: Duration, at now: Timestamp
   ) -> BreakerChange? {
     let before = breaker.state
     lastEnd = now
+    var result = result
+    var wasDown = false
+    switch result {
+    case .success:
+      if !failing.isEmpty { wasDown = failing.succeeded(spec.callers, isDown: before != .closed, at: now) }
+    case .failure: if failing.failed(spec.callers, isDown: before != .closed, at: now) { result = .ignored }
+    case .ignored: if permit.isProbe { failing.untried(spec.callers) }
+    }
     breaker.record(result, of: permit, call: UInt64(bitPattern: call.rawValue), took: took, at: now)
-    return change(since: before)
+    let change = change(since: before)
+    switch change {
+    case .opened where before == .closed: failing.beginOutage()
+    case .closed: failing.endOutage(wasDown: wasDown)
+    case .opened, .halfOpened: break
+    case nil: if wasDown, breaker.state == .closed, failing.prove(), isPaced { limits.startSlowly(at: now) }
+    }
+    return change
   }
 
   /// Lets the breaker's open time end, if it is over.
@@ -278,17 +285,53 @@ struct TargetState: Sendable {
     case (.closed, .open(let until, let trips)), (.halfOpen, .open(let until, let trips)):
       .opened(until: until, trips: trips)
     case (.open, .halfOpen): .halfOpened
-    case (.halfOpen, .closed): .closed
+    case (.halfOpen, .closed), (.open, .closed): .closed
     default: nil
     }
   }
 
-  /// Gives the breaker its settings. A half-open breaker gets them when it has left that state: its probes are in
-  /// flight, and with other settings it would let more through beside them.
+  /// Gives the breaker its settings. With probes in flight it gets them when these have ended, unless it closes by them: it
+  /// would let more through beside them.
   mutating func useNewBreakerSettings() {
     guard breaker.settings != settings.breaker else { return }
-    if case .halfOpen = breaker.state { return }
+    if case .halfOpen(let probing) = breaker.state, probing.inFlight > 0, breaker.isBroken(by: settings.breaker) {
+      return
+    }
     breaker.change(to: settings.breaker)
+  }
+
+  // MARK: Calls that go ahead
+
+  /// A call has become due, and may go ahead.
+  mutating func addAhead(_ entry: ReadyQueue.Entry, _ call: CallSpec, in calls: CallTable) {
+    guard goesAhead(call) else { return }
+    var all = ahead
+    all.add(entry, in: calls, goesAhead)
+    ahead = all
+  }
+
+  /// Finds the calls that go ahead among those that are due, as the breaker has changed.
+  mutating func gatherAhead(in calls: CallTable) {
+    var all = CallsAhead()
+    if !failing.isEmpty { all.gather(due.sample(of: 4 * CallsAhead.most), in: calls, goesAhead) }
+    ahead = all
+  }
+
+  /// The next call that goes ahead and may start.
+  mutating func firstAhead(in calls: CallTable) -> ReadyQueue.Entry? {
+    guard !ahead.isEmpty else { return nil }
+    var all = ahead
+    defer { ahead = all }
+    return all.first(in: calls, goesAhead) { call, isRetry in
+      !(isRetry && due.hasBudget) && !isCrowded(by: call)
+        && (limits.pause.until == nil || limits.pause.admits(CallSource(call)))
+    }
+  }
+
+  /// Whether a call that goes ahead is due, and only the pace could hold it back.
+  mutating func mayGoUnpaced(at now: Timestamp) -> Bool {
+    failing.isUnproven && !ahead.isEmpty
+      && limits.nextStart(inFlight: occupancy.inFlight, isUnpaced: true, at: now) == .now
   }
 
   // MARK: Due calls

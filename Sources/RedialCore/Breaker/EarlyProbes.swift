@@ -1,0 +1,61 @@
+/// Probes of a breaker that is not closed which do not wait for its interval, because their calls tell more than the
+/// others: calls of that kind have not failed yet.
+///
+/// However many kinds there are, the target gets two requests per second at most: only one probe is in flight, and the
+/// next begins ``spacing`` after it began. One that gets no answer for long does not stop the others.
+struct EarlyProbes: Sendable, Hashable {
+  /// When the last probe began, early or not, and its permit while it is in flight.
+  private var lastStart: Timestamp?
+  private var pending: UInt64?
+  /// Whether the last probe was an early one.
+  private var isEarly = false
+  /// The permits of those in flight, and the last permit from before the outage.
+  private var inFlight: [UInt64] = []
+  private var before: UInt64 = 0
+
+  /// The least time between the beginnings of two probes.
+  static let spacing = Duration.milliseconds(500)
+  /// How long a probe without an answer keeps others from starting, at least.
+  static let leastPatience = Duration.seconds(2)
+  /// Of those without an answer, how many may be in flight.
+  static let most = 16
+
+  /// When the next early probe may begin.
+  ///
+  /// - Parameter patience: How long a probe in flight keeps others from starting.
+  func opening(patience: Duration, at now: Timestamp) -> Timestamp {
+    // If the clock steps back, nobody waits until it reaches its old time.
+    guard let lastStart, lastStart <= now else { return now }
+    if inFlight.count >= Self.most { return max(now + Self.spacing, lastStart + patience) }
+    return max(now, lastStart + (pending == nil ? Self.spacing : patience))
+  }
+
+  /// Until when a probe at the end of the interval has to wait for an early one; nil if it need not.
+  func delay(patience: Duration, at now: Timestamp) -> Timestamp? {
+    guard isEarly, let lastStart, lastStart <= now else { return nil }
+    let opening = lastStart + (pending == nil ? Self.spacing : patience)
+    return opening > now ? opening : nil
+  }
+
+  /// A probe begins.
+  mutating func start(_ permit: UInt64, isEarly: Bool, at now: Timestamp) {
+    lastStart = now
+    pending = permit
+    self.isEarly = isEarly
+    if isEarly { inFlight.append(permit) }
+  }
+
+  /// A probe has ended. Returns whether it was an early one that began in this outage.
+  mutating func end(_ permit: UInt64) -> Bool {
+    if pending == permit { pending = nil }
+    guard let index = inFlight.firstIndex(of: permit) else { return false }
+    inFlight.remove(at: index)
+    return permit > before
+  }
+
+  /// An outage begins: nothing that has begun before says that it is over.
+  mutating func beginOutage(after permit: UInt64) {
+    self = EarlyProbes()
+    before = permit
+  }
+}

@@ -1,0 +1,66 @@
+"""A path that always fails holds no call to another: over real sockets, where the clock stands still unless the test moves it."""
+
+import json
+from urllib.parse import quote
+
+import pytest
+
+from processes import breaker, wait_until
+
+# The breaker opens after five calls, and its interval is never over.
+FLAGS = breaker(consecutiveFailures=5, failureTime="0s", openInterval="1000s", maxOpenInterval="1d")
+SLOW = {"backoff": {"initial": "1h", "max": "1h", "jitter": "none"}, "deadline": "7d"}
+MARKS = {
+    "path": lambda caller: {"path": f"/{caller}"},
+    "credential": lambda caller: {"path": "/all", "headers": {"authorization": f"Bearer {caller}"}},
+    "label": lambda caller: {"path": "/all", "labels": {"tenant": caller}, "headers": {"x-caller": caller}},
+}
+
+
+@pytest.fixture
+def origin(receiver):
+    """Answers 503 to the dead caller, and 200 to others."""
+    def answer(request):
+        said = " ".join([request.path, *request.headers.values()])
+        return (503, {}, b"") if "dead" in said else (200, {}, b"")
+    return receiver(answer)
+
+
+def submit(service, origin, mark, caller):
+    call = MARKS[mark](caller)
+    return service.submit(url=origin.url + call.pop("path"), policy=SLOW, **call)
+
+
+@pytest.mark.parametrize("mark", MARKS)
+def test_a_dead_caller_holds_no_other(redial, origin, mark):
+    service = redial(*FLAGS, clock=True)
+    for _ in range(40):
+        submit(service, origin, mark, "dead")
+    wait_until(lambda: service.target(origin.url)["breaker"]["state"] == "open", "the breaker opens")
+    # Not a moment passes for the service, and the call gets through.
+    assert service.ended(submit(service, origin, mark, "well"))["attemptCount"] == 1
+    wait_until(lambda: service.target(origin.url)["breaker"]["state"] == "closed", "the breaker closes")
+    # Those that fail do not open it again, and the target is not down.
+    for _ in range(10):
+        submit(service, origin, mark, "dead")
+    before = len(origin.requests)
+    service.advance(3600)
+    wait_until(lambda: len(origin.requests) >= before + 10, "what fails goes on by its own backoff")
+    service.ended(submit(service, origin, mark, "well"))
+    assert service.target(origin.url)["breaker"]["state"] == "closed"
+
+
+def test_a_breaker_that_is_turned_off_while_it_is_open_holds_nothing(redial, receiver):
+    target = receiver(lambda request: (503, {}, b""))
+    service = redial(*FLAGS, clock=True)
+    for _ in range(40):
+        service.submit(url=target.url, policy=SLOW)
+    wait_until(lambda: service.target(target.url)["breaker"]["state"] == "open", "the breaker opens")
+    waiting = [service.submit(url=target.url, policy=SLOW) for _ in range(20)]
+    assert service.get(waiting[0])["waitingOn"] == "breaker"
+    off = json.dumps({"breaker": {"consecutiveFailures": 0}})
+    service("PATCH", f"/v1/targets/{quote(target.url, safe='')}", off, {"content-type": "application/merge-patch+json"})
+    # Not a moment passes for the service.
+    for identity in waiting:
+        wait_until(lambda identity=identity: service.get(identity)["attemptCount"] == 1, "it is tried")
+    assert service.target(target.url)["breaker"]["state"] == "closed"

@@ -1,0 +1,234 @@
+@testable import RedialCore
+@testable import RedialEngine
+@testable import RedialModel
+import Testing
+
+@Suite("A dead path holds no other")
+struct DeadPathTests {
+  /// What tells callers apart.
+  private enum Mark: CaseIterable {
+    case path, credential, label
+
+    func spec(_ caller: String, _ policy: RetryPolicy = .hour) -> CallSpec {
+      let origin = EngineProbe.target.bare
+      return switch self {
+      case .path: .test(policy, url: "\(origin)/\(caller)")
+      case .credential: .test(policy, url: "\(origin)/all", headers: [HeaderField("authorization", caller)])
+      case .label: .test(policy, url: "\(origin)/all", labels: [CallSpec.Label(name: "tenant", value: caller)])
+      }
+    }
+  }
+
+  /// A target whose callers named "dead…" get 503, those named "hang…" no answer for 30 s, and others 200 after a
+  /// millisecond.
+  private struct Scene {
+    var probe: EngineProbe
+    /// The attempts that have begun, when, and whose they are.
+    var begun: [(at: Timestamp, caller: String)] = []
+    private var seen = 0
+    private var pending: [(end: Timestamp, id: CallID, caller: String)] = []
+    /// Whether nobody gets through.
+    var isDown = false
+    var succeeded: [CallID: Timestamp] = [:]
+
+    init(_ settings: EngineSettings = EngineSettings(breaker: .service)) { probe = EngineProbe(settings) }
+
+    private static func caller(_ spec: CallSpec) -> String {
+      spec.labels.first?.value ?? spec.headers.first?.value ?? String(spec.url.split(separator: "/").last ?? "")
+    }
+
+    private mutating func look() {
+      let starts = probe.starts
+      for start in starts[seen...] {
+        let caller = Self.caller(start.call.spec)
+        begun.append((probe.now, caller))
+        let takes: Duration = caller.hasPrefix("hang") ? .seconds(30) : .milliseconds(1)
+        pending.append((probe.now + takes, start.call.id, caller))
+      }
+      seen = starts.count
+    }
+
+    mutating func submit(_ spec: CallSpec) -> CallID {
+      let id = probe.submit(spec)
+      look()
+      return id
+    }
+
+    /// Time passes, a millisecond at a time while attempts are about to end.
+    mutating func pass(_ time: Duration) {
+      let end = probe.now + time
+      while probe.now < end {
+        let next = min(end, min(pending.map(\.end).min() ?? end, probe.now + .milliseconds(20)))
+        probe.advance(max(.zero, next - probe.now))
+        look()
+        for (_, id, caller) in pending.filter({ $0.end <= probe.now }) {
+          if caller.hasPrefix("hang") {
+            probe.end(id, .maybeSent, code: AttemptFailure.timeout, took: .seconds(30))
+          } else if caller.hasPrefix("dead") || isDown {
+            probe.end(id, status: 503, took: .milliseconds(1))
+          } else {
+            probe.end(id, status: 200, took: .milliseconds(1))
+            succeeded[id] = probe.now
+          }
+        }
+        pending.removeAll { $0.end <= probe.now }
+        look()
+      }
+    }
+
+    var openings: Int { probe.notices.count { if case .breakerOpened = $0 { true } else { false } } }
+    var isOpen: Bool { probe.engine.roster.targets[0].breaker.state != .closed }
+    func starts(of caller: String) -> Int { begun.count { $0.caller == caller } }
+  }
+
+  @Test("forty calls of a dead caller do not delay one of another", arguments: Mark.allCases)
+  private func deadCaller(_ mark: Mark) throws {
+    var scene = Scene()
+    for _ in 0..<40 { _ = scene.submit(mark.spec("dead")) }
+    scene.pass(.seconds(6))
+    #expect(scene.isOpen)
+    let (id, from) = (scene.submit(mark.spec("well")), scene.probe.now)
+    scene.pass(.seconds(2))
+    let done = try #require(scene.succeeded[id])
+    #expect(done - from <= .milliseconds(600), "\(done - from)")
+    #expect(!scene.isOpen)
+  }
+
+  @Test("nor do several dead paths, some of which hang")
+  func deadPaths() throws {
+    var scene = Scene()
+    for number in 0..<20 {
+      _ = scene.submit(Mark.path.spec("dead"))
+      _ = scene.submit(Mark.path.spec(number % 4 == 0 ? "hangs" : "deadtoo"))
+    }
+    scene.pass(.seconds(6))
+    #expect(scene.isOpen)
+    let (id, from) = (scene.submit(Mark.path.spec("well")), scene.probe.now)
+    scene.pass(.seconds(4))
+    let done = try #require(scene.succeeded[id])
+    #expect(done - from <= .milliseconds(2100), "\(done - from)")
+  }
+
+  @Test("a probe that hangs makes one of another kind wait for two seconds, and those of its own kind for the interval")
+  func hangingProbe() {
+    var scene = Scene()
+    for _ in 0..<40 { _ = scene.submit(Mark.path.spec("dead")) }
+    scene.pass(.seconds(6))
+    for _ in 0..<10 { _ = scene.submit(Mark.path.spec("hangs")) }
+    scene.pass(.milliseconds(600))
+    #expect(scene.starts(of: "hangs") == 1)
+    let id = scene.submit(Mark.path.spec("well"))
+    scene.pass(.milliseconds(1000))
+    #expect(scene.succeeded[id] == nil && scene.starts(of: "hangs") == 1)
+    scene.pass(.seconds(1))
+    #expect(scene.succeeded[id] != nil)
+  }
+
+  @Test(
+    "a dead target gets two requests a second at most, of however many kinds its calls are, and kinds are remembered")
+  func deadTarget() {
+    var scene = Scene()
+    for _ in 0..<40 { _ = scene.submit(Mark.path.spec("dead")) }
+    scene.pass(.seconds(4))
+    #expect(scene.isOpen)
+    let before = scene.begun.count
+    for name in 0..<400 {
+      _ = scene.submit(Mark.path.spec("dead" + String(repeating: "y", count: name + 1)))
+      scene.pass(.milliseconds(300))
+    }
+    let probes = scene.begun.suffix(from: before).map(\.at)
+    let gaps = zip(probes.dropFirst(), probes).map { $0.0 - $0.1 }
+    #expect(gaps.allSatisfy { $0 >= .milliseconds(499) }, "\(gaps.min() ?? .zero)")
+    // As many as are remembered, and those at the end of each interval.
+    #expect((100...180).contains(probes.count), "\(probes.count)")
+  }
+
+  @Test(
+    "what always fails is charged to itself: the target is up, and its other calls go at once", arguments: Mark.allCases
+  )
+  private func chargedToItself(_ mark: Mark) {
+    var scene = Scene()
+    for _ in 0..<40 { _ = scene.submit(mark.spec("dead")) }
+    scene.pass(.seconds(6))
+    _ = scene.submit(mark.spec("well"))
+    scene.pass(.seconds(1))
+    let openings = scene.openings
+    for _ in 0..<5 {
+      // Long silences between the calls of the others.
+      for _ in 0..<12 {
+        for _ in 0..<4 { _ = scene.submit(mark.spec("dead")) }
+        scene.pass(.seconds(10))
+      }
+      let (id, from) = (scene.submit(mark.spec("well")), scene.probe.now)
+      scene.pass(.milliseconds(500))
+      #expect(scene.succeeded[id].map { $0 - from <= .milliseconds(20) } == true)
+    }
+    #expect(scene.openings == openings)
+    #expect(scene.probe.engine.roster.targets[0].record.outage == nil)
+    // When the others fail, too, it is an outage.
+    scene.isDown = true
+    for _ in 0..<40 { _ = scene.submit(mark.spec("well")) }
+    scene.pass(.seconds(8))
+    #expect(scene.openings > openings && scene.isOpen)
+  }
+
+  @Test("a dead caller does not make a burst of others wait for the pace")
+  func burst() {
+    var scene = Scene()
+    for _ in 0..<200 { _ = scene.submit(Mark.path.spec("dead")) }
+    scene.pass(.seconds(20))
+    let ids = (0..<50).map { _ in scene.submit(Mark.path.spec("well")) }
+    scene.pass(.seconds(2))
+    #expect(ids.allSatisfy { scene.succeeded[$0] != nil })
+  }
+
+  @Test("after an outage a new path does not let the backlog go unpaced")
+  func outage() {
+    var scene = Scene()
+    scene.isDown = true
+    for _ in 0..<100 { _ = scene.submit(Mark.path.spec("a")) }
+    scene.pass(.seconds(60))
+    #expect(scene.isOpen)
+    for _ in 0..<500 { _ = scene.submit(Mark.path.spec("a")) }
+    scene.isDown = false
+    _ = scene.submit(Mark.path.spec("b"))
+    scene.pass(.seconds(2))
+    #expect(!scene.isOpen)
+    #expect((1...60).contains(scene.succeeded.count), "\(scene.succeeded.count)")
+    scene.pass(.seconds(300))
+    #expect(scene.succeeded.count == 601)
+  }
+
+  @Test("a call that goes ahead finds room in a memory that is full of others")
+  func fullMemory() {
+    var settings = EngineSettings(breaker: .service)
+    settings.maxReadyPerTarget = 20
+    var scene = Scene(settings)
+    for _ in 0..<200 { _ = scene.submit(Mark.path.spec("dead")) }
+    scene.pass(.seconds(6))
+    for _ in 0..<200 { _ = scene.submit(Mark.path.spec("dead")) }
+    let id = scene.submit(Mark.path.spec("well"))
+    scene.pass(.seconds(2))
+    #expect(scene.succeeded[id] != nil)
+  }
+
+  @Test("a call that does not wait for a breaker is not tripped by a dead caller")
+  func onTrip() {
+    var scene = Scene()
+    for _ in 0..<40 { _ = scene.submit(Mark.path.spec("dead")) }
+    scene.pass(.seconds(6))
+    var policy = RetryPolicy.hour
+    policy.onTrip = .fail
+    let (id, other) = (scene.submit(Mark.path.spec("well", policy)), scene.submit(Mark.path.spec("dead", policy)))
+    #expect(scene.probe.progress(other)?.failure == .tripped)
+    scene.pass(.seconds(1))
+    #expect(scene.succeeded[id] != nil)
+  }
+}
+
+extension RetryPolicy {
+  /// As a service's calls have: attempts without bound, in an hour.
+  fileprivate static let hour = RetryPolicy(
+    maxAttempts: .max, deadline: .seconds(3600), attemptTimeout: .seconds(30),
+    backoff: Backoff(initial: .milliseconds(500), multiplier: 2, jitter: .none))
+}
