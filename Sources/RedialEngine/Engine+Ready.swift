@@ -82,7 +82,7 @@ extension Engine {
     let isNew = roster[index].takesNew(calls[at: place].record, in: calls.table, at: now)
     let entry = ReadyQueue.Entry(id: id, stamp: stamp, priority: priority)
     roster[index].enqueue(entry, isRetry: isRetry, isNew: isNew)
-    roster[index].addAhead(entry, calls[at: place].record.spec, in: calls.table)
+    roster[index].addAhead(entry, calls[at: place].record.spec)
     calls.wait(id, until: lastStart)
     roster.enterRotation(index)
   }

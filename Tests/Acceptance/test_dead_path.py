@@ -1,6 +1,7 @@
 """A path that always fails holds no call to another: over real sockets, where the clock stands still unless the test moves it."""
 
 import json
+import threading
 from urllib.parse import quote
 
 import pytest
@@ -47,7 +48,8 @@ def test_a_dead_caller_holds_no_other(redial, origin, mark):
     service.advance(3600)
     wait_until(lambda: len(origin.requests) >= before + 10, "what fails goes on by its own backoff")
     service.ended(submit(service, origin, mark, "well"))
-    assert service.target(origin.url)["breaker"]["state"] == "closed"
+    target = service.target(origin.url)
+    assert target["breaker"]["state"] == "closed" and target["state"] != "down"
 
 
 def test_a_breaker_that_is_turned_off_while_it_is_open_holds_nothing(redial, receiver):
@@ -64,3 +66,41 @@ def test_a_breaker_that_is_turned_off_while_it_is_open_holds_nothing(redial, rec
     for identity in waiting:
         wait_until(lambda identity=identity: service.get(identity)["attemptCount"] == 1, "it is tried")
     assert service.target(target.url)["breaker"]["state"] == "closed"
+
+
+# What holds calls, by the target's own settings and by hand, and what lets them go.
+HOLDS = {
+    "maxInFlight": ({"maxInFlight": 1}, {"maxInFlight": None}),
+    "rate": ({"rate": {"perSecond": 0.001, "burst": 1}}, {"rate": None}),
+    "rate, more": ({"rate": {"perSecond": 0.001, "burst": 1}}, {"rate": {"perSecond": 1000, "burst": 100}}),
+}
+
+
+def patch(service, target, change):
+    answer = service("PATCH", f"/v1/targets/{quote(target.url, safe='')}", json.dumps(change),
+                     {"content-type": "application/merge-patch+json"})
+    assert answer.status == 200, answer.body
+
+
+@pytest.mark.parametrize("setting", [*HOLDS, "pause", "trip"])
+def test_what_is_taken_back_holds_nothing_that_waits(redial, receiver, setting):
+    gate = threading.Event()
+    target = receiver(lambda request: gate.wait(60) and (200, {}, b"") if request.path == "/first" else (200, {}, b""))
+    service = redial(clock=True)
+    action = {"pause": "resume", "trip": "reset"}.get(setting)
+    if action:
+        service("POST", f"/v1/targets/{quote(target.url, safe='')}/{setting}")
+    else:
+        patch(service, target, HOLDS[setting][0])
+        service.submit(url=target.url + "/first")
+        wait_until(lambda: service.target(target.url)["inFlight"] == 1, "the first is in flight")
+    waiting = [service.submit(url=target.url) for _ in range(20)]
+    assert all(service.get(one)["attemptCount"] == 0 for one in waiting)
+    # Only the test could let time pass.
+    if action:
+        service("POST", f"/v1/targets/{quote(target.url, safe='')}/{action}")
+    else:
+        patch(service, target, HOLDS[setting][1])
+    for one in waiting:
+        assert service.ended(one)["state"] == "succeeded"
+    gate.set()

@@ -109,6 +109,34 @@ struct DeadPathTests {
     #expect(done - from <= .milliseconds(2100), "\(done - from)")
   }
 
+  @Test("nor does a dead path whose calls have a label each, or a dead credential that tries many paths")
+  func manyKinds() throws {
+    let origin = EngineProbe.target.bare
+    func order(_ name: String, _ path: String) -> CallSpec {
+      .test(.hour, url: "\(origin)/\(path)", labels: [CallSpec.Label(name: "order", value: name)])
+    }
+    func key(_ value: String, _ path: String) -> CallSpec {
+      .test(.hour, url: "\(origin)/\(path)", headers: [HeaderField("authorization", value)])
+    }
+    let letters = "abcdefghijklmnopqrstuvwxyz".map(String.init)
+    for isLabel in [true, false] {
+      var scene = Scene()
+      func dead(_ number: Int) -> CallSpec {
+        let name = letters[number % 26] + letters[number / 26]
+        return isLabel ? order("dead" + name, "broken") : key("dead", name)
+      }
+      for number in 0..<40 { _ = scene.submit(dead(number)) }
+      scene.pass(.seconds(6))
+      #expect(scene.isOpen)
+      for number in 40..<100 { _ = scene.submit(dead(number)) }
+      let well = isLabel ? order("well", "fine") : key("well", "aa")
+      let (id, from) = (scene.submit(well), scene.probe.now)
+      scene.pass(.seconds(3))
+      let done = try #require(scene.succeeded[id])
+      #expect(done - from <= .milliseconds(1100), "\(done - from)")
+    }
+  }
+
   @Test("a probe that hangs makes one of another kind wait for two seconds, and those of its own kind for the interval")
   func hangingProbe() {
     var scene = Scene()
@@ -177,7 +205,7 @@ struct DeadPathTests {
     var scene = Scene()
     for _ in 0..<200 { _ = scene.submit(Mark.path.spec("dead")) }
     scene.pass(.seconds(20))
-    let ids = (0..<50).map { _ in scene.submit(Mark.path.spec("well")) }
+    let ids = (0..<300).map { _ in scene.submit(Mark.path.spec("well")) }
     scene.pass(.seconds(2))
     #expect(ids.allSatisfy { scene.succeeded[$0] != nil })
   }

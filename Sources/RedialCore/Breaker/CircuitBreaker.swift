@@ -73,7 +73,7 @@ public struct CircuitBreaker: Sendable, Hashable {
     case .open(let until, _): return .rejected(until: until)
     case .halfOpen(var probing):
       let expiry = now + settings.permitLease
-      if let until = early.delay(patience: patience, at: now) { return .rejected(until: until) }
+      if let until = early.delay(at: now) { return .rejected(until: until) }
       guard hasRoom(probing), let place = places.take(until: expiry) else { return .rejected(until: probing.until) }
       // Only probes in flight have a time limit; a breaker without calls has none.
       if probing.inFlight == 0 { probing.until = now + settings.probeTimeout }
@@ -94,16 +94,13 @@ public struct CircuitBreaker: Sendable, Hashable {
     case .closed, .forced: return usual
     case .open, .halfOpen: break
     }
-    let opening = early.opening(patience: patience, at: now)
+    let opening = early.opening(at: now)
     guard opening <= now else { return .rejected(until: opening) }
     var permit = permit(until: now + settings.permitLease)
     permit.isEarly = true
     early.start(permit.number, isEarly: true, at: now)
     return .permitted(permit)
   }
-
-  /// How long a probe in flight keeps one of another kind from starting.
-  private var patience: Duration { usual.patience(atLeast: EarlyProbes.leastPatience) }
 
   /// A permit for a call that goes whatever the breaker says. Its result counts as long as the breaker is closed.
   package mutating func bypass(at now: Timestamp) -> Permit { permit(until: now + settings.permitLease) }

@@ -15,25 +15,24 @@ struct EarlyProbes: Sendable, Hashable {
 
   /// The least time between the beginnings of two probes.
   static let spacing = Duration.milliseconds(500)
-  /// How long a probe without an answer keeps others from starting, at least.
-  static let leastPatience = Duration.seconds(2)
+  /// How long a probe without an answer keeps others from starting. Not more for a target whose calls take long: by as much
+  /// a path that hangs delays another, and which of them are slow is not known.
+  static let patience = Duration.seconds(2)
   /// Of those without an answer, how many may be in flight.
   static let most = 16
 
   /// When the next early probe may begin.
-  ///
-  /// - Parameter patience: How long a probe in flight keeps others from starting.
-  func opening(patience: Duration, at now: Timestamp) -> Timestamp {
+  func opening(at now: Timestamp) -> Timestamp {
     // If the clock steps back, nobody waits until it reaches its old time.
     guard let lastStart, lastStart <= now else { return now }
-    if inFlight.count >= Self.most { return max(now + Self.spacing, lastStart + patience) }
-    return max(now, lastStart + (pending == nil ? Self.spacing : patience))
+    if inFlight.count >= Self.most { return max(now + Self.spacing, lastStart + Self.patience) }
+    return max(now, lastStart + (pending == nil ? Self.spacing : Self.patience))
   }
 
   /// Until when a probe at the end of the interval has to wait for an early one; nil if it need not.
-  func delay(patience: Duration, at now: Timestamp) -> Timestamp? {
+  func delay(at now: Timestamp) -> Timestamp? {
     guard isEarly, let lastStart, lastStart <= now else { return nil }
-    let opening = lastStart + (pending == nil ? Self.spacing : patience)
+    let opening = lastStart + (pending == nil ? Self.spacing : Self.patience)
     return opening > now ? opening : nil
   }
 

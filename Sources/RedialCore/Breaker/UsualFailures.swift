@@ -70,11 +70,6 @@ public struct UsualFailures: Sendable, Hashable {
     least > .zero ? least + .microseconds(Int64(min(2 * duration, 1e12))) : .zero
   }
 
-  /// How long a call may take before it counts as one that gets no answer: three times as long as usual, and at least this.
-  func patience(atLeast least: Duration) -> Duration {
-    max(least, .microseconds(Int64(min(3 * duration, 1e12))))
-  }
-
   /// Whether chance does not explain a run of failures.
   ///
   /// - Parameters:

@@ -20,14 +20,16 @@ struct FailingCallers: Sendable {
   }
 
   private var standings: [UInt64: Standing] = [:]
-  /// Whose calls have succeeded in this outage, or since.
+  /// How many attempts of each have failed, while it is known.
+  private var failures: [UInt64: Int] = [:]
+  /// Whose calls have succeeded in this outage, or since, and have not failed in it after that.
   private var working: Set<UInt64> = []
   /// Whether the outage ended by the success of a path that had not failed in it, and none that had works yet. Then
   /// nobody knows whether there was an outage of the target, or only of what fails on.
   private(set) var isUnproven = false
   /// Whether a call that is not blamed has failed since the last success.
   private var hasOtherFailure = false
-  private var lastSuccess = Timestamp.epoch
+  /// When a caller last failed that had failed in the outage, or in it.
   private var lastFailure = Timestamp.epoch
 
   /// How many callers are remembered; all others count as one, which has failed. Credentials and labels are remembered up
@@ -39,9 +41,9 @@ struct FailingCallers: Sendable {
 
   private func has(_ caller: UInt64, _ standing: Standing) -> Bool { standings[caller] == standing }
 
-  /// Whether a caller has neither failed nor succeeded in this outage.
-  private func isNew(_ caller: UInt64, within most: Int) -> Bool {
-    standings.count < most && standings[caller] == nil && !working.contains(caller)
+  /// Whether a caller has not failed in this outage, or has succeeded since.
+  private func isUntainted(_ caller: UInt64, within most: Int) -> Bool {
+    standings[caller] == nil && (standings.count < most || working.contains(caller))
   }
 
   /// Whether a call tells more about a target in an outage than one that has failed in it: by its path, its credential or a
@@ -49,9 +51,14 @@ struct FailingCallers: Sendable {
   func isTelling(_ callers: @autoclosure () -> SlotHolders) -> Bool {
     guard !standings.isEmpty else { return false }
     let callers = callers()
-    if isNew(callers.first, within: Self.most) { return true }
-    if callers.others.contains(where: { isNew($0, within: Self.most / 2) }) { return true }
-    return working.contains(callers.first) && !callers.others.contains { standings[$0] != nil }
+    return isUntainted(callers.first, within: Self.most)
+      || callers.others.contains { isUntainted($0, within: Self.most / 2) }
+  }
+
+  /// How little a call tells in an outage: how often callers of it have failed. A label that each call has another of does
+  /// not make the calls of a dead path tell as much as the first of a path that has not failed.
+  func doubt(_ callers: SlotHolders) -> Int {
+    callers.others.reduce(failures[callers.first, default: 0]) { $0 + failures[$1, default: 0] }
   }
 
   /// Whether a call is of a kind that fails: by its path or, if that works for others, by what else it has.
@@ -69,22 +76,26 @@ struct FailingCallers: Sendable {
 
   /// The try has ended, and says nothing about the target.
   mutating func untried(_ callers: SlotHolders) {
-    callers.forEach { if has($0, .tried) { standings[$0] = nil } }
+    callers.forEach { if has($0, .tried) { forget($0) } }
   }
 
-  /// An attempt has failed. Returns whether that is a matter of its caller alone, because the calls of others get through.
+  /// An attempt has failed. Returns whether that is a matter of its caller alone, because the calls of others got through
+  /// when it failed.
   ///
   /// - Parameter isDown: Whether the breaker is not closed.
   mutating func failed(_ callers: SlotHolders, isDown: Bool, at now: Timestamp) -> Bool {
-    lastFailure = now
+    callers.forEach { if standings[$0] != nil { failures[$0, default: 0] += 1 } }
     if isDown {
+      lastFailure = now
+      callers.forEach { working.remove($0) }
       remember(callers, as: .down)
       return false
     }
     // Where the path works for others, it is what else the call has.
     let suspects = working.contains(callers.first) ? callers.others : [callers.first]
     if suspects.contains(where: { has($0, .blamed) }) {
-      return !hasOtherFailure && now - lastSuccess <= TargetState.recentMemory
+      lastFailure = now
+      return true
     }
     // The first failure after the outage still counts: it may begin the next.
     var isKnown = false
@@ -92,7 +103,7 @@ struct FailingCallers: Sendable {
       standings[caller] = .blamed
       isKnown = true
     }
-    if !isKnown { hasOtherFailure = true }
+    if isKnown { lastFailure = now } else { hasOtherFailure = true }
     remember(callers, as: .failed)
     return false
   }
@@ -104,7 +115,10 @@ struct FailingCallers: Sendable {
 
   private mutating func add(_ caller: UInt64, as standing: Standing, within most: Int) {
     switch standings[caller] {
-    case nil: if standings.count < most, !working.contains(caller) { standings[caller] = standing }
+    case nil:
+      guard standings.count < most else { return }
+      standings[caller] = standing
+      if standing != .tried { failures[caller] = 1 }
     case .tried where standing == .down: standings[caller] = standing
     case .failed, .tried, .down, .blamed: break
     }
@@ -113,21 +127,25 @@ struct FailingCallers: Sendable {
   /// An attempt has succeeded. Returns whether its path had failed in the outage.
   mutating func succeeded(_ callers: SlotHolders, isDown: Bool, at now: Timestamp) -> Bool {
     // Without an outage a run of failures is over, and one that is long over does not matter.
-    let hasPast = !working.isEmpty && now - max(lastSuccess, lastFailure) <= TargetState.recentMemory
+    let hasPast = !working.isEmpty && now - lastFailure <= TargetState.recentMemory
     guard isDown || hasPast else {
       self = FailingCallers()
       return false
     }
-    lastSuccess = now
     let wasDown = has(callers.first, .down) || has(callers.first, .blamed)
     callers.forEach { caller in
-      standings[caller] = nil
+      forget(caller)
       if working.count < Self.most { working.insert(caller) }
     }
-    if hasOtherFailure, !isDown { standings = standings.filter { $0.value != .failed } }
+    if hasOtherFailure, !isDown { for (caller, standing) in standings where standing == .failed { forget(caller) } }
     hasOtherFailure = false
     if standings.isEmpty { self = FailingCallers() }
     return wasDown
+  }
+
+  private mutating func forget(_ caller: UInt64) {
+    standings[caller] = nil
+    failures[caller] = nil
   }
 
   // MARK: Outages

@@ -22,10 +22,16 @@ extension TargetState {
   func goesAhead(_ call: CallSpec) -> Bool {
     guard !failing.isEmpty else { return false }
     return switch breaker.state {
-    case .closed: failing.isUnproven && !failing.fails(call.callers)
+    case .closed: failing.isUnproven && isPaced && !failing.fails(call.callers)
     case .open, .halfOpen: failing.isTelling(call.callers)
     case .forced: false
     }
+  }
+
+  /// How little a call that goes ahead tells about the target, 0 at best; nil for one that does not.
+  func doubt(_ call: CallSpec) -> Int? {
+    guard goesAhead(call) else { return nil }
+    return breaker.state == .closed ? 0 : failing.doubt(call.callers)
   }
 
   /// Whether a call ends because it does not wait for an open breaker.

@@ -302,27 +302,32 @@ struct TargetState: Sendable {
 
   // MARK: Calls that go ahead
 
+  /// How many due calls are looked at for those that go ahead.
+  private static let mostLookedAt = 1024
+
   /// A call has become due, and may go ahead.
-  mutating func addAhead(_ entry: ReadyQueue.Entry, _ call: CallSpec, in calls: CallTable) {
-    guard goesAhead(call) else { return }
-    var all = ahead
-    all.add(entry, in: calls, goesAhead)
-    ahead = all
+  mutating func addAhead(_ entry: ReadyQueue.Entry, _ call: CallSpec) {
+    guard let doubt = doubt(call) else { return }
+    ahead.add(entry, doubt)
   }
 
   /// Finds the calls that go ahead among those that are due, as the breaker has changed.
   mutating func gatherAhead(in calls: CallTable) {
     var all = CallsAhead()
-    if !failing.isEmpty { all.gather(due.sample(of: 4 * CallsAhead.most), in: calls, goesAhead) }
+    if !failing.isEmpty {
+      let sample = due.sample(of: Self.mostLookedAt)
+      all.gather(sample, areAll: sample.count < Self.mostLookedAt, in: calls, doubt(_:))
+    }
     ahead = all
   }
 
   /// The next call that goes ahead and may start.
   mutating func firstAhead(in calls: CallTable) -> ReadyQueue.Entry? {
+    if ahead.isEmpty, ahead.isIncomplete { gatherAhead(in: calls) }
     guard !ahead.isEmpty else { return nil }
     var all = ahead
     defer { ahead = all }
-    return all.first(in: calls, goesAhead) { call, isRetry in
+    return all.first(in: calls, doubt(_:)) { call, isRetry in
       !(isRetry && due.hasBudget) && !isCrowded(by: call)
         && (limits.pause.until == nil || limits.pause.admits(CallSource(call)))
     }
@@ -330,7 +335,7 @@ struct TargetState: Sendable {
 
   /// Whether a call that goes ahead is due, and only the pace could hold it back.
   mutating func mayGoUnpaced(at now: Timestamp) -> Bool {
-    failing.isUnproven && !ahead.isEmpty
+    failing.isUnproven && !(ahead.isEmpty && !ahead.isIncomplete)
       && limits.nextStart(inFlight: occupancy.inFlight, isUnpaced: true, at: now) == .now
   }
 

@@ -5,35 +5,64 @@ internal import RedialModel
 /// Origins that many callers share, drawn at random: some of their paths are dead, hang or are slow for good, and the callers
 /// of the others come and go. What can succeed may not be slower than without any protection.
 struct NeighbourGrid {
-  /// Time to success of what can succeed, by call, with the defaults and without protection.
+  /// Time to success of what can succeed, by call, with some protections and without any.
   struct Row {
     let origin: SharedOrigin
+    let protections: Set<Protection>
     let with: [Double]
     let without: [Double]
     let openings: Int
 
-    /// The largest of the factors at p50, p90 and p99, each divided by the factor that is allowed.
-    var excess: Double {
+    /// How many times as long as without protection it takes at p50, p90 and p99.
+    var factors: [Double] {
       let (with, without) = (with.sorted(), without.sorted())
-      return zip([0.5, 0.9, 0.99], [1.1, 1.25, 1.25]).map { quantile, allowed in
-        max(0, HarmGrid.quantile(with, quantile) - HarmGrid.slack) / (HarmGrid.quantile(without, quantile) * allowed)
-      }.max() ?? 0
+      return NeighbourGrid.quantiles.map { quantile in
+        max(0, HarmGrid.quantile(with, quantile) - HarmGrid.slack) / HarmGrid.quantile(without, quantile)
+      }
     }
 
     /// How much later any call is than without protection, in seconds.
     var latest: Double { zip(with, without).map { $0 - $1 }.max() ?? 0 }
-    var isHarmed: Bool { !(excess <= 1 && latest <= NeighbourGrid.latest) }
+    /// When that call came, in seconds from the begin.
+    private var latestAt: Double {
+      let calls = origin.calls.indices.filter(origin.isAwaited)
+      return zip(calls, zip(with, without)).max { $0.1.0 - $0.1.1 < $1.1.0 - $1.1.1 }.map { origin.calls[$0.0].at } ?? 0
+    }
+    var isHarmed: Bool {
+      !(zip(factors, NeighbourGrid.allowed).allSatisfy { $0 <= $1 } && latest <= NeighbourGrid.latest)
+    }
 
     var text: String {
-      "\(origin): \(HarmGrid.times(with.sorted())) s, unprotected \(HarmGrid.times(without.sorted())) s, at most "
-        + "\((latest * 1000).rounded() / 1000) s later, \(openings) openings"
+      "\(NeighbourGrid.name(protections)), \(origin): \(HarmGrid.times(with.sorted())) s, unprotected \(HarmGrid.times(without.sorted())) s, at most "
+        + "\((latest * 1000).rounded() / 1000) s later, after \(latestAt) s, \(openings) openings"
     }
   }
 
   /// How much later a call may be, in seconds, because of a sick neighbour.
   static let latest = 2.0
 
-  static func row(seed: UInt64, _ protections: Set<Protection> = Protection.defaults) -> Row {
+  private static let quantiles = [0.5, 0.9, 0.99]
+  private static let allowed = [1.1, 1.25, 1.25]
+
+  private static func name(_ protections: Set<Protection>) -> String {
+    protections == Protection.defaults
+      ? "all" : Protection.allCases.filter(protections.contains).map(\.rawValue).joined(separator: ", ")
+  }
+
+  /// A row of the table: some protections, over all origins.
+  static func text(_ rows: [Row]) -> String {
+    guard let first = rows.first else { return "" }
+    func rounded(_ value: Double) -> String { "\((value * 100).rounded() / 100)" }
+    let factors = (0..<3).map { index -> String in
+      let all = rows.map { $0.factors[index] }.sorted()
+      return "\(rounded(HarmGrid.quantile(all, 0.5))), \(rounded(all.last ?? 0))"
+    }
+    return "| \(name(first.protections)) | \(rows.count { $0.openings > 0 }) | \(factors.joined(separator: " | ")) | "
+      + "\(rounded(rows.map(\.latest).max() ?? 0)) s | \(rows.count(where: \.isHarmed)) |"
+  }
+
+  /// An origin with each of these protections.
+  static func rows(seed: UInt64, _ variants: [Set<Protection>]) -> [Row] {
     let origin = SharedOrigin(seed: seed)
     func run(_ protections: Set<Protection>) -> (times: [Double], openings: Int) {
       var run = TargetRun(origin, Protection.settings(protections), seed: 1)
@@ -42,8 +71,12 @@ struct NeighbourGrid {
         origin.calls.indices.filter(origin.isAwaited).map { run.successes[$0] - origin.calls[$0].at }, run.openings
       )
     }
-    let with = run(protections)
-    return Row(origin: origin, with: with.times, without: run([]).times, openings: with.openings)
+    let without = run([]).times
+    return variants.map { protections in
+      let with = run(protections)
+      return Row(
+        origin: origin, protections: protections, with: with.times, without: without, openings: with.openings)
+    }
   }
 }
 

@@ -8,7 +8,8 @@ internal import Glibc
 //   simulate harm -v COUNT [FIRST]       the same, and prints all
 //   simulate harm COUNT FIRST NAME...    the same, of the service's protections only these; see Protection
 //   simulate callers COUNT [FIRST]       so many targets that callers share; prints those where others are slower than alone
-//   simulate neighbours COUNT [FIRST]    so many origins with dead paths; prints those where others are slower than unprotected
+//   simulate neighbours COUNT [FIRST]    so many origins with dead paths, with each protection alone and all; prints where others
+//                                        are slower than unprotected
 //   simulate help COUNT FIRST NAME...    so many cases of each of these protections; prints a row of the table for each
 //
 // Exits with 1 when a seed failed.
@@ -57,12 +58,14 @@ if CommandLine.arguments.dropFirst().first == "callers" {
   exit(harmed.isEmpty ? 0 : 1)
 }
 if CommandLine.arguments.dropFirst().first == "neighbours" {
-  let protections = named.isEmpty ? Protection.defaults : Set(named)
-  let rows = cases.map { NeighbourGrid.row(seed: $0, protections) }
+  // All at once, and each alone.
+  let each = Protection.allCases.filter(Protection.defaults.contains).map { Set([$0]) }
+  let rows = cases.flatMap { NeighbourGrid.rows(seed: $0, named.isEmpty ? [Protection.defaults] + each : [Set(named)]) }
   let harmed = rows.filter(\.isHarmed)
   for row in CommandLine.arguments.contains("-v") ? rows : harmed { print(row.text) }
-  let opened = rows.count { $0.openings > 0 }
-  print("\(rows.count) origins from \(begin), \(opened) breakers opened, \(harmed.count) harmed")
+  let variants = Dictionary(grouping: rows, by: \.protections).values.map(NeighbourGrid.text).sorted()
+  print(variants.joined(separator: "\n"))
+  print("\(cases.count) origins from \(begin), \(harmed.count) harmed")
   exit(harmed.isEmpty ? 0 : 1)
 }
 guard let count = number(1) else {
