@@ -26,11 +26,13 @@ extension Engine {
     let isLoad = endPaced(
       index, flight.paceTicket, AdaptivePace.Sign(result, sign, at: now), of: calls[at: place].record.spec)
     // A probe that is refused is a failure: nothing else shows that the target works.
-    let verdict = isLoad && !flight.permit.isProbe ? .ignored : Self.verdict(on: result, sign, wasCut: wasCut)
+    let says = Self.verdict(on: result, sign, wasCut: wasCut)
+    let verdict = isLoad && !flight.permit.isProbe ? .ignored : says
+    func cause() -> String { result.decisiveFailure?.code ?? result.status.map { "status \($0)" } ?? "silence" }
+    roster[index].count(says, of: id, calls[at: place].record.spec, cause: cause(), at: now)
     recordBreaker(
       index, verdict, flight.permit, of: id, calls[at: place].record.spec, took: result.duration,
-      cause: verdict == .failure
-        ? result.decisiveFailure?.code ?? result.status.map { "status \($0)" } ?? "silence" : "failureRate")
+      cause: verdict == .failure ? cause() : "failureRate")
     roster.enterRotation(index)
     // A transfer that nobody cancelled was cut off by this side, such as when the service stops.
     var attempt = AttemptRecord(number: number, startedAt: startedAt, result)

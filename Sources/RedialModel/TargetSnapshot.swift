@@ -51,6 +51,8 @@ public struct TargetSnapshot: Sendable, Hashable {
   public var outage: TargetOutage?
   /// Its outages that are over, the latest first.
   public var pastOutages: [TargetOutage] = []
+  /// What of it fails while the rest works.
+  public var failing: [FailingPart] = []
   /// Results of its recent attempts.
   public var recent = RecentAttempts()
   /// How its calls ended.

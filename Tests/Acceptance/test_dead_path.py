@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-from processes import breaker, wait_until
+from processes import breaker, run, wait_until
 
 # The breaker opens after five calls, and its interval is never over.
 FLAGS = breaker(consecutiveFailures=5, failureTime="0s", openInterval="1000s", maxOpenInterval="1d")
@@ -18,12 +18,21 @@ MARKS = {
 }
 
 
+SHOWN = {"path": "/dead", "credential": "one authorization", "label": "tenant=dead"}
+
+
 @pytest.fixture
-def origin(receiver):
+def dead():
+    """What the dead caller is answered."""
+    return {"status": 503}
+
+
+@pytest.fixture
+def origin(receiver, dead):
     """Answers 503 to the dead caller, and 200 to others."""
     def answer(request):
         said = " ".join([request.path, *request.headers.values()])
-        return (503, {}, b"") if "dead" in said else (200, {}, b"")
+        return (dead["status"], {}, b"") if "dead" in said else (200, {}, b"")
     return receiver(answer)
 
 
@@ -33,7 +42,7 @@ def submit(service, origin, mark, caller):
 
 
 @pytest.mark.parametrize("mark", MARKS)
-def test_a_dead_caller_holds_no_other(redial, origin, mark):
+def test_a_dead_caller_holds_no_other(redial, origin, dead, mark):
     service = redial(*FLAGS, clock=True)
     for _ in range(40):
         submit(service, origin, mark, "dead")
@@ -50,6 +59,24 @@ def test_a_dead_caller_holds_no_other(redial, origin, mark):
     service.ended(submit(service, origin, mark, "well"))
     target = service.target(origin.url)
     assert target["breaker"]["state"] == "closed" and target["state"] != "down"
+    # It is shown as what it is, everywhere in the same words.
+    said = f"{SHOWN[mark]} fails, the rest works: status 503"
+    listed = lambda: [one for one in service("GET", "/v1/issues").json["data"] if one["type"] == "failing"]
+    [issue] = wait_until(lambda: (all := listed()) and all[0]["calls"] > 20 and all, "there is an issue of it")
+    assert (issue["error"], issue["state"], issue["reason"]) == (said, "open", "backoff")
+    assert issue["calls"] <= 50 and issue["filter"]["target"] == origin.url, issue
+    if mark == "path":
+        assert issue["filter"]["url"] == "/dead"
+    elif mark == "label":
+        assert issue["filter"]["labels"] == {"tenant": "dead"}
+    for command in (["issues"], ["issues", "show", issue["id"]], ["status"]):
+        assert said in run(*command, "--server", service.url).stdout, command
+    overview = json.loads(run("status", "--server", service.url, "--json").stdout)
+    assert [one["failing"] for one in overview["incidents"] if one["target"] == origin.url] == [[said]]
+    # It is over when it works again.
+    dead["status"] = 200
+    service.advance(3600)
+    wait_until(lambda: not listed(), "the issue is over")
 
 
 def test_a_breaker_that_is_turned_off_while_it_is_open_holds_nothing(redial, receiver):

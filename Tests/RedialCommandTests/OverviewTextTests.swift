@@ -176,6 +176,19 @@ struct OverviewTextTests {
     #expect(overview.heldUp == 1 && overview.late == 0)
   }
 
+  @Test("what fails while the rest of its target works is said first, unless the target is down")
+  func failing() {
+    var overview = Self.ready()
+    var target = TargetStanding(key: "payments")
+    target.waits = ["backoff": 40]
+    overview.targets = [target]
+    overview.failing = ["payments": ["/status\u{1B} fails, the rest works: status 503"]]
+    let said = "payments is up: /status\\u001b fails, the rest works: status 503"
+    #expect(Self.text(overview).contains(said), "\(Self.text(overview))")
+    overview.targets?[0].condition = .down
+    #expect(!Self.text(overview).contains("the rest works"))
+  }
+
   @Test("a target that is up and held back by a limit says by which, and a degraded one how it fails")
   func limits() {
     var overview = Self.ready()

@@ -9,6 +9,15 @@ struct DeadPathTests {
   private enum Mark: CaseIterable {
     case path, credential, label
 
+    /// How "dead" is shown.
+    var shown: FailingPart.Mark {
+      switch self {
+      case .path: .path("/dead")
+      case .credential: .credential("authorization")
+      case .label: .label(CallSpec.Label(name: "tenant", value: "dead"))
+      }
+    }
+
     func spec(_ caller: String, _ policy: RetryPolicy = .hour) -> CallSpec {
       let origin = EngineProbe.target.bare
       return switch self {
@@ -17,6 +26,24 @@ struct DeadPathTests {
       case .label: .test(policy, url: "\(origin)/all", labels: [CallSpec.Label(name: "tenant", value: caller)])
       }
     }
+  }
+
+  @Test("what fails is known for as long as it does, in at most so many parts")
+  func parts() throws {
+    var scene = Scene()
+    for number in 0..<40 { _ = scene.submit(Mark.path.spec("dead" + String(repeating: "x", count: number % 20))) }
+    scene.pass(.seconds(6))
+    _ = scene.submit(Mark.path.spec("well"))
+    scene.pass(.seconds(120))
+    _ = scene.submit(Mark.path.spec("well"))
+    #expect(scene.failing.count == FailingPart.mostParts)
+    scene.isMended = true
+    for _ in 0..<20 {
+      _ = scene.submit(Mark.path.spec("well"))
+      scene.pass(.seconds(60))
+    }
+    #expect(scene.failing.isEmpty)
+    #expect(scene.probe.engine.roster.targets[0].failing.isEmpty)
   }
 
   /// A target whose callers named "dead…" get 503, those named "hang…" no answer for 30 s, and others 200 after a
@@ -29,6 +56,8 @@ struct DeadPathTests {
     private var pending: [(end: Timestamp, id: CallID, caller: String)] = []
     /// Whether nobody gets through.
     var isDown = false
+    /// Whether those that were dead get through.
+    var isMended = false
     var succeeded: [CallID: Timestamp] = [:]
 
     init(_ settings: EngineSettings = EngineSettings(breaker: .service)) { probe = EngineProbe(settings) }
@@ -64,7 +93,7 @@ struct DeadPathTests {
         for (_, id, caller) in pending.filter({ $0.end <= probe.now }) {
           if caller.hasPrefix("hang") {
             probe.end(id, .maybeSent, code: AttemptFailure.timeout, took: .seconds(30))
-          } else if caller.hasPrefix("dead") || isDown {
+          } else if caller.hasPrefix("dead") && !isMended || isDown {
             probe.end(id, status: 503, took: .milliseconds(1))
           } else {
             probe.end(id, status: 200, took: .milliseconds(1))
@@ -78,6 +107,7 @@ struct DeadPathTests {
 
     var openings: Int { probe.notices.count { if case .breakerOpened = $0 { true } else { false } } }
     var isOpen: Bool { probe.engine.roster.targets[0].breaker.state != .closed }
+    var failing: [FailingPart] { probe.engine.roster.targets[0].snapshot(at: probe.now).failing }
     func starts(of caller: String) -> Int { begun.count { $0.caller == caller } }
   }
 
@@ -193,6 +223,9 @@ struct DeadPathTests {
     }
     #expect(scene.openings == openings)
     #expect(scene.probe.engine.roster.targets[0].record.outage == nil)
+    let parts = scene.failing
+    #expect(parts.map(\.mark) == [mark.shown] && parts.first?.cause == "status 503")
+    #expect(parts.first.map { (100...280).contains($0.calls) } == true, "\(parts.first?.calls ?? 0)")
     // When the others fail, too, it is an outage.
     scene.isDown = true
     for _ in 0..<40 { _ = scene.submit(mark.spec("well")) }

@@ -253,12 +253,40 @@ struct IssueTests {
     #expect(CallIssue.late(target, after: .seconds(60), at: now).isEmpty)
     target.oldestDueAt = Self.time(940)
     let issues = CallIssue.late(target, after: .seconds(60), at: now)
-    #expect(issues.map(\.calls) == [870, 4] && issues.allSatisfy { $0.isLate && $0.state(at: now) == .open })
+    #expect(issues.map(\.calls) == [870, 4] && issues.allSatisfy { $0.isPending && $0.state(at: now) == .open })
     #expect(issues[0].filter.target == "payments" && issues[0].filter.waitingOn == .breaker)
     var writer = JSONWriter()
     issues[0].write(at: now, to: &writer)
     #expect(CallIssue(shown: writer.bytes, in: .default) == issues[0])
     #expect(CallIssue(shown: [], in: .default) == nil)
+  }
+
+  @Test("what fails while the rest of its target works is an issue of that part, and selects its calls")
+  func failing() throws {
+    let label = CallSpec.Label(name: "tenant", value: "a")
+    let marks: [FailingPart.Mark] = [
+      .path("/status"), FailingPart.Mark(pathOf: "https://a.example/stock/17?x"), .credential("authorization"), .label(label),
+    ]
+    var target = TargetSnapshot(
+      key: "payments", breaker: .closed, openUntil: nil, trips: 0, consecutiveFailures: 0, inFlight: 0, waiting: 0)
+    target.failing = marks.map { FailingPart($0, since: Self.time(900)) }
+    for (at, call) in [(901, 1), (902, 1), (903, 2)] as [(Int64, Int64)] {
+      target.failing[0].fail(CallID(rawValue: call), "status 503", at: Self.time(at))
+    }
+    let issues = CallIssue.failing(target)
+    #expect(issues[0].error == "/status fails, the rest works: status 503" && issues[0].calls == 2)
+    #expect((issues[0].firstAt, issues[0].lastAt) == (Self.time(900), Self.time(903)))
+    #expect(issues.map(\.filter.urlPart) == ["/status", "/stock/", nil, nil] && issues[3].filter.labels == [label])
+    #expect(issues.allSatisfy { $0.filter.target == "payments" && $0.filter.waitingOn == .backoff && $0.isPending })
+    #expect(Set(issues.map(\.id)).count == 4)
+    for issue in issues {
+      var writer = JSONWriter()
+      issue.write(at: Self.time(1000), to: &writer)
+      let read = try #require(CallIssue(shown: writer.bytes, in: .default))
+      #expect(read.filter == issue.filter && read.error == issue.error && read.id == issue.id)
+    }
+    target.failing[0].end(CallID(rawValue: 1))
+    #expect(target.failing[0].calls == 1)
   }
 
   @Test(

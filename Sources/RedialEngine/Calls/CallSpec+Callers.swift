@@ -7,22 +7,35 @@ extension CallSpec {
   /// A part of the path with a digit in it counts as any: most of these are ids.
   var callers: SlotHolders {
     var callers = SlotHolders(first: pathHash)
-    for field in headers where field.isCredential {
-      var hash = FNV1a(field.value)
-      hash.add(1)
-      callers.others.append(hash.value)
-    }
-    for label in labels {
-      var hash = FNV1a(label.name)
-      hash.add(2)
-      hash.add(label.value)
-      callers.others.append(hash.value)
-    }
+    for field in headers where field.isCredential { callers.others.append(field.caller) }
+    for label in labels { callers.others.append(label.caller) }
     return callers
+  }
+
+  /// What one of its callers is, for people; nil if it is none of them.
+  func mark(of caller: UInt64) -> FailingPart.Mark? {
+    if caller == pathHash { return FailingPart.Mark(pathOf: url) }
+    if let field = headers.first(where: { $0.isCredential && $0.caller == caller }) { return .credential(field.name) }
+    return labels.first { $0.caller == caller }.map { .label($0) }
+  }
+}
+
+extension CallSpec.Label {
+  fileprivate var caller: UInt64 {
+    var hash = FNV1a(name)
+    hash.add(2)
+    hash.add(value)
+    return hash.value
   }
 }
 
 extension HeaderField {
+  fileprivate var caller: UInt64 {
+    var hash = FNV1a(value)
+    hash.add(1)
+    return hash.value
+  }
+
   /// Whether it tells callers apart.
   var isCredential: Bool {
     switch name.utf8.count {

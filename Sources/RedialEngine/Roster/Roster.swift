@@ -249,7 +249,7 @@ struct Roster: Sendable {
   /// Counts the end of a call of a target.
   mutating func countEnd(of call: borrowing CallRecord, isClients: Bool, of place: Int, at now: Timestamp) {
     let (progress, time) = (call.progress, now - call.newSince)
-    targets[place].countEnd(progress.state, after: time, at: now)
+    targets[place].countEnd(of: call.id, progress.state, after: time, at: now)
     guard isClients else { return }
     namespaces[targets[place].namespace].countEnd(progress.state, isRetried: progress.attempts > 1, after: time)
     durations.count(

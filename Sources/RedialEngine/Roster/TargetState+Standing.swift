@@ -169,6 +169,7 @@ extension TargetState {
     snapshot.pattern = pattern
     snapshot.outage = record.outage
     snapshot.pastOutages = record.current(at: now).pastOutages
+    snapshot.failing = parts.shown(at: now)
     snapshot.recent = recent
     snapshot.ends = ends
     snapshot.arrivals = arrivals

@@ -32,6 +32,8 @@ struct TargetState: Sendable {
   private var callers = SlotShares()
   /// Which of its callers fail.
   private(set) var failing = FailingCallers()
+  /// What of it fails while the rest works.
+  private(set) var parts = FailingParts()
   /// Its due calls that go ahead of the others.
   private var ahead = CallsAhead()
   /// Whether it is the target of a webhook endpoint that is disabled, or was removed.
@@ -260,6 +262,17 @@ struct TargetState: Sendable {
     return change
   }
 
+  /// Counts the end of an attempt for what is shown of the target's parts.
+  mutating func count(
+    _ result: CircuitBreaker.Result, of call: CallID, _ spec: CallSpec, cause: @autoclosure () -> String, at now: Timestamp
+  ) {
+    switch result {
+    case .success: parts.succeeded(spec, at: now)
+    case .failure: parts.failed(spec, call, cause(), at: now)
+    case .ignored: break
+    }
+  }
+
   /// Lets the breaker's open time end, if it is over.
   mutating func advance(to now: Timestamp) -> BreakerChange? {
     let before = breaker.state
@@ -467,7 +480,8 @@ struct TargetState: Sendable {
   }
 
   /// Counts the end of a call.
-  mutating func countEnd(_ state: StoredState, after time: Duration, at now: Timestamp) {
+  mutating func countEnd(of call: CallID, _ state: StoredState, after time: Duration, at now: Timestamp) {
+    parts.ended(call)
     ends.count(state, after: time, at: now)
   }
 
@@ -502,6 +516,7 @@ struct TargetState: Sendable {
   mutating func forget() {
     isForgotten = true
     recent = RecentAttempts()
+    parts = FailingParts()
     ends = TargetEnds()
     arrivals = RecentArrivals()
   }
@@ -510,6 +525,7 @@ struct TargetState: Sendable {
   mutating func forgetOldResults(at now: Timestamp) {
     guard lastEnd + Self.recentMemory <= now else { return }
     recent = RecentAttempts()
+    parts = FailingParts()
     ends.forgetTimes()
   }
 }

@@ -86,7 +86,7 @@ public struct AlertFinding: Sendable, Hashable {
 
   /// Calls that have failed alike; nil if that was long ago, or somebody knows of it.
   public init?(_ issue: CallIssue, at now: Timestamp) {
-    guard issue.kind == .call, !issue.isLate, issue.state(at: now) == .open,
+    guard issue.kind == .call, !issue.isPending, issue.state(at: now) == .open,
       now - issue.lastAt < AlertCondition.recentFailure
     else { return nil }
     let recent = min(issue.calls, issue.hours?.last ?? 0)

@@ -2,7 +2,7 @@ public import RedialCore
 public import RedialJSON
 internal import RedialText
 
-/// Calls that failed, or that are late, for one cause.
+/// Calls that failed, that are late, or that fail again and again, for one cause.
 public struct CallIssue: Sendable, Hashable {
   /// What is to be done about it.
   public enum State: String, Sendable, Hashable, CaseIterable {
@@ -30,6 +30,8 @@ public struct CallIssue: Sendable, Hashable {
   public var hours: [Int]?
   /// The newest of them; nil for late ones.
   public var example: CallID?
+  /// What its calls have in common beside their target, if they fail again and again.
+  private var part: FailingPart.Mark?
   /// The last statement about it.
   public var mark: IssueMark?
 
@@ -59,6 +61,18 @@ public struct CallIssue: Sendable, Hashable {
     }
   }
 
+  /// The calls that fail again and again and wait for their backoff, while the rest of the target works: an issue for each
+  /// of its parts.
+  public static func failing(_ target: TargetSnapshot) -> [CallIssue] {
+    let kind: CallKind = target.key.endpoint == nil ? .call : .webhook
+    return target.failing.map { part in
+      let id = IssueID(kind, target.key, .late(.backoff), part.text)
+      var issue = CallIssue(id, kind, target.key, since: part.since, at: part.lastAt)
+      (issue.calls, issue.error, issue.part) = (part.calls, "\(part.text): \(part.cause)", part.mark)
+      return issue
+    }
+  }
+
   /// An issue that has no calls any more, as it was at the time of a statement.
   public init?(marked mark: IssueMark) {
     guard let id = IssueID(mark.id), let target = mark.targetKey,
@@ -73,6 +87,7 @@ public struct CallIssue: Sendable, Hashable {
   public init?(shown json: [UInt8], in namespace: Namespace) {
     var (id, kind, target): (IssueID?, CallKind?, TargetKey?)
     var (error, calls, firstAt, lastAt): (String?, Int?, Timestamp?, Timestamp?)
+    var part: FailingPart.Mark?
     do throws(JSONError) {
       try json.withUnsafeBufferPointer { bytes throws(JSONError) in
         var reader = JSONReader(bytes)
@@ -89,6 +104,7 @@ public struct CallIssue: Sendable, Hashable {
           case "calls": calls = Int(try reader.integer())
           case "firstAt": firstAt = try Timestamp.read(&reader)
           case "lastAt": lastAt = try Timestamp.read(&reader)
+          case "filter": part = try FailingPart.Mark(filter: &reader)
           default: _ = try reader.skipValue()
           }
         }
@@ -96,7 +112,7 @@ public struct CallIssue: Sendable, Hashable {
     } catch { return nil }
     guard let id, let kind, let target, let calls, let firstAt, let lastAt else { return nil }
     self.init(id, kind, target, since: firstAt, at: lastAt)
-    (self.calls, self.error) = (calls, error ?? "")
+    (self.calls, self.error, self.part) = (calls, error ?? "", part)
   }
 
   private init(_ id: IssueID, _ kind: CallKind, _ target: TargetKey, since: Timestamp, at now: Timestamp) {
@@ -104,8 +120,17 @@ public struct CallIssue: Sendable, Hashable {
     (firstAt, lastAt) = (since, now)
   }
 
-  /// Whether its calls are late, and have not failed.
-  public var isLate: Bool { id.failure == nil }
+  /// Whether its calls have not failed for good: they are late, or are tried again.
+  public var isPending: Bool { id.failure == nil }
+
+  /// The word for what its calls are.
+  private var type: String {
+    switch id.cause {
+    case .failed: "failed"
+    case .late(.backoff): "failing"
+    case .late: "late"
+    }
+  }
 
   /// What is to be done about it.
   public func state(at now: Timestamp) -> State { Self.state(calls: calls, lastAt: lastAt, mark, at: now) }
@@ -126,7 +151,7 @@ public struct CallIssue: Sendable, Hashable {
     writer.beginObject()
     writer.field("id", id.description)
     writer.field("state", state.rawValue)
-    writer.field("type", isLate ? "late" : "failed")
+    writer.field("type", type)
     writer.field("kind", kind.name)
     writer.field("target", target.bare)
     writer.key("reason")
@@ -162,9 +187,37 @@ public struct CallIssue: Sendable, Hashable {
     if case .late(let reason) = id.cause {
       filter.target = target.bare
       filter.waitingOn = reason
+      switch part {
+      case .path(let path):
+        let fixed = path.prefix { $0 != "{" }
+        if fixed != "/" { filter.urlPart = String(fixed) }
+      case .label(let label): filter.labels = [label]
+      case .credential, nil: break
+      }
     } else {
       filter.issue = id
     }
     return filter
+  }
+}
+
+extension FailingPart.Mark {
+  /// Reads it from the filter of an issue; nil if that names neither a path nor a label.
+  fileprivate init?(filter reader: inout JSONReader) throws(JSONError) {
+    var mark: Self?
+    try reader.beginObject()
+    while let name = try reader.nextKey() {
+      switch name {
+      case "url": mark = .path(try reader.string())
+      case "labels":
+        try reader.beginObject()
+        while let label = try reader.nextKey() {
+          mark = .label(CallSpec.Label(name: label, value: try reader.string()))
+        }
+      default: _ = try reader.skipValue()
+      }
+    }
+    guard let mark else { return nil }
+    self = mark
   }
 }

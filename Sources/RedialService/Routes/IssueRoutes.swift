@@ -83,7 +83,7 @@ struct IssueRoutes: RouteGroup {
       throw Problem(
         .issueNotResolved,
         detail:
-          "\(id) is of late calls, which are an issue until none of them waits any more. Acknowledge it, or look at "
+          "\(id) is of late or failing calls, which are an issue until none of them waits any more. Acknowledge it, or look at "
           + "their target.")
     }
     let request = ForwardableRequest(.get, "/v1/issues/\(id)", json: [], of: exchange.caller)

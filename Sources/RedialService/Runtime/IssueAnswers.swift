@@ -62,7 +62,7 @@ struct IssueAnswers: Sendable {
       return (page.targets, page.next == nil)
     } then: { [clock, lateAfter] page in
       let now = clock.now
-      let issues = page.targets.flatMap { CallIssue.late($0, after: lateAfter, at: now) }
+      let issues = page.targets.flatMap { CallIssue.failing($0) + CallIssue.late($0, after: lateAfter, at: now) }
       then(FoundIssues(issues: issues, isComplete: page.isComplete))
     }
   }

@@ -137,7 +137,8 @@ enum IssueText {
 
   private static func happened(_ issue: JSONValue) -> String {
     let reason = issue["reason"].escapedText ?? "?"
-    return issue["type"].text == "late" ? "late, wait for \(reason)" : "failed, \(reason)"
+    let type = issue["type"].escapedText ?? "?"
+    return type == "failed" ? "failed, \(reason)" : "\(type), wait for \(reason)"
   }
 
   /// When the last of its calls failed; nothing for late ones, which wait now.

@@ -45,6 +45,7 @@ struct OverviewReader {
     try readDetails(into: &overview)
     let failed = try part("/v1/issues?state=open&limit=\(Self.maximumIssues)", "which calls failed, and why")
     overview.failures = failed.map { Overview.Failures($0) }
+    if let failed { overview.read(failing: failed) }
     if let instances = try part("/v1/instances", "the instances") { overview.service.read(instances: instances) }
     if let metrics = try answer("/metrics", "the store and since when it runs") {
       overview.service.read(metrics: String(decoding: metrics.body, as: UTF8.self))

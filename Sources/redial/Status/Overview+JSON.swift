@@ -50,6 +50,10 @@ extension Overview {
       writer.field("since", target.outage?.since)
       writer.field("cause", target.outage?.cause)
       writer.field("closedAt", target.outage?.closedAt)
+      writer.key("failing")
+      writer.beginArray()
+      for part in failing[target.key] ?? [] { writer.string(part) }
+      writer.endArray()
       writer.field("waiting", target.waiting)
       writer.field("isComplete", target.isComplete)
       writer.field("oldestDueAt", target.oldestDueAt)

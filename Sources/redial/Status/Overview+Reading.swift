@@ -45,6 +45,15 @@ extension Overview.Failures {
   }
 }
 
+extension Overview {
+  /// Reads what fails while the rest works of `GET /v1/issues?state=open`.
+  mutating func read(failing answer: JSONValue) {
+    for issue in answer["data"].elements where issue["type"].text == "failing" && issue["calls"].integer ?? 0 > 0 {
+      failing[issue["target"].text ?? "", default: []].append(issue["error"].text ?? "")
+    }
+  }
+}
+
 extension Overview.Service {
   /// Reads `GET /v1/instances`.
   mutating func read(instances answer: JSONValue) {

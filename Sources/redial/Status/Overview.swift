@@ -98,6 +98,8 @@ struct Overview: Sendable, Equatable {
   var targets: [TargetStanding]?
   /// Whether there are more targets than were read.
   var hasMoreTargets = false
+  /// What of targets fails while the rest works, by their keys.
+  var failing: [String: [String]] = [:]
   /// Whether any call is stored.
   var hasCalls: Bool?
   var details: [String: Details] = [:]
@@ -109,7 +111,7 @@ struct Overview: Sendable, Equatable {
 
   /// The targets that are not as they should be, worst first.
   var incidents: [TargetStanding] {
-    (targets ?? []).filter { $0.condition != .up }.sorted { $0.isWorse(than: $1) }
+    (targets ?? []).filter { $0.condition != .up || failing[$0.key] != nil }.sorted { $0.isWorse(than: $1) }
   }
 
   /// An outage that is over, of a target, until a time.

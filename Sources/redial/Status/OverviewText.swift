@@ -134,6 +134,16 @@ struct OverviewText: Sendable {
   }
 
   private func degraded(_ target: TargetStanding) -> [StyledLine] {
+    if let parts = overview.failing[target.key], target.outage.map({ $0.closedAt != nil }) ?? true {
+      let shown = parts.prefix(Self.maximumParts).map { PlainText.escaped($0) }.joined(separator: "; ")
+      return [
+        headline("!", name(target), " is up: \(shown)\(parts.count > Self.maximumParts ? "; and others" : "")", .warning),
+        waits(of: target),
+        StyledLine(
+          "Redial tries what fails again, as the policy of each call says. Nothing else waits for it.", .soft, indent: 2),
+        command("redial issues --target \(word(target))\(options)", "shows what fails"),
+      ]
+    }
     if let outage = target.outage {
       let closed = outage.closedAt.map { " answers again for \(age($0))" } ?? " had an outage"
       let lasted = outage.closedAt.map { " of \(($0 - outage.since).roughly)" } ?? ""
