@@ -216,8 +216,11 @@ extension Engine {
   private mutating func followUp(_ change: TargetState.BreakerChange, of place: Int, cause: String = "") {
     let key = roster.targets[place].key
     switch change {
-    case .opened(let until, let trips):
+    case .opened:
+      // The interval is that of the settings which it gets now.
+      roster[place].useNewBreakerSettings()
       let breaker = roster.targets[place].breaker
+      guard case .open(let until, let trips) = breaker.state else { return }
       save(place) {
         $0.breaker = OpenBreaker(until: until, trips: trips)
         $0.usual = UsualShare(breaker.usual)
@@ -228,7 +231,6 @@ extension Engine {
           usualShare: breaker.usual.share), of: place)
       beginOutage(place, cause: cause)
       lookAgain(place, at: until)
-      roster[place].useNewBreakerSettings()
       roster[place].suspendPace(at: now)
       roster[place].hold(.breaker, until: until, at: now)
       savePace(place, .change)

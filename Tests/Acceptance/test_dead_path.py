@@ -62,7 +62,7 @@ def test_a_dead_caller_holds_no_other(redial, origin, dead, mark):
     # It is shown as what it is, everywhere in the same words.
     said = f"{SHOWN[mark]} fails, the rest works: status 503"
     listed = lambda: [one for one in service("GET", "/v1/issues").json["data"] if one["type"] == "failing"]
-    [issue] = wait_until(lambda: (all := listed()) and all[0]["calls"] > 20 and all, "there is an issue of it")
+    [issue] = wait_until(lambda: (all := listed()) and all[0]["calls"] >= 5 and all, "there is an issue of it")
     assert (issue["error"], issue["state"], issue["reason"]) == (said, "open", "backoff")
     assert issue["calls"] <= 50 and issue["filter"]["target"] == origin.url, issue
     if mark == "path":

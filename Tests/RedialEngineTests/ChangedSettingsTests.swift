@@ -133,6 +133,27 @@ struct ChangedSettingsTests {
     #expect(probe.engine.roster.targets[0].due.share.isOff)
   }
 
+  @Test("the interval that a breaker has by new settings is told and stored", arguments: [false, true])
+  func interval(hasProbe: Bool) throws {
+    var probe = EngineProbe(EngineSettings(breaker: .test))
+    if hasProbe { Self.halfOpen(&probe) } else { Self.open(&probe) }
+    var overrides = TargetOverrides()
+    overrides.openInterval = .seconds(3)
+    probe.control(.configure(overrides))
+    // With a probe in flight it gets them when that has ended.
+    if hasProbe { probe.end(try #require(probe.starts.last).call.id, status: 500) }
+    guard case .open(let until, _) = probe.engine.roster.targets[0].breaker.state else {
+      Issue.record("it is not open")
+      return
+    }
+    #expect(until - probe.now <= .seconds(5))
+    #expect(probe.stored(of: EngineProbe.target)?.breaker?.until == until)
+    let told = probe.notices.compactMap { notice -> Timestamp? in
+      if case .breakerOpened(_, let until, _, _, _) = notice { until } else { nil }
+    }
+    if hasProbe { #expect(told.last == until) }
+  }
+
   @Test("a breaker that is off when a process begins is not open there, and nothing waits for the pace of its outage")
   func offAtStart() {
     var probe = EngineProbe(EngineSettings(breaker: .test))

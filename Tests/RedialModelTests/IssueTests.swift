@@ -265,7 +265,8 @@ struct IssueTests {
   func failing() throws {
     let label = CallSpec.Label(name: "tenant", value: "a")
     let marks: [FailingPart.Mark] = [
-      .path("/status"), FailingPart.Mark(pathOf: "https://a.example/stock/17?x"), .credential("authorization"), .label(label),
+      .path("/status"), FailingPart.Mark(pathOf: "https://a.example/stock/17?x"), .credential("authorization"),
+      .label(label),
     ]
     var target = TargetSnapshot(
       key: "payments", breaker: .closed, openUntil: nil, trips: 0, consecutiveFailures: 0, inFlight: 0, waiting: 0)

@@ -363,6 +363,12 @@ struct BreakerWatch {
       numbers[attempt] = started
       kindsOf[attempt] = Kinds.of(start.call.spec)
       if start.timeout < start.call.spec.policy.attemptTimeout { hurried.insert(attempt) }
+      if wasClosed.contains(target) || wasHalfOpen.contains(target) {
+        // It may have begun after the change, too.
+        if case .open = state(target), mayBeEarly(start.call.spec, at: now) {
+          probe(attempt, of: target, isEarly: true, at: now)
+        }
+      }
       if wasClosed.contains(target) { continue }
       switch state(target) {
       case .closed:
@@ -418,6 +424,10 @@ struct BreakerWatch {
         }
         if !isTold { return "the breaker of \(word.target) is turned off and stays open" }
       default: break
+      }
+      // It has its interval by the new settings.
+      for case .notice(.targetStands(word.target, let standing)) in effects.actions {
+        if case .open = breaker.state, case .open(let until) = standing.breaker { breaker.state = .open(until: until) }
       }
       breaker.judged = []
       breaker.failures = []

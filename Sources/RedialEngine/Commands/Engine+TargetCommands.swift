@@ -75,6 +75,11 @@ extension Engine {
     originTLS.set(overrides.tls, of: key)
     let wasClosed = roster.targets[index].breaker.state == .closed
     roster[index].apply(new, most: settings.mostPerTarget, in: calls.table, at: now)
+    if case .open(let until, let trips) = roster.targets[index].breaker.state,
+      roster.targets[index].record.breaker != nil
+    {
+      save(index) { $0.breaker = OpenBreaker(until: until, trips: trips) }
+    }
     guard !wasClosed, roster.targets[index].breaker.state == .closed else { return false }
     roster[index].release(forgets: false, at: now)
     save(index) { $0.breaker = nil }

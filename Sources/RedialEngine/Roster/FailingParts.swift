@@ -33,7 +33,7 @@ struct FailingParts: Sendable {
       }
       guard var run = runs[caller] else { return }
       run.failures += 1
-      if lastSuccess > run.part.since {
+      if lastSuccess >= run.part.since {
         run.besideOthers += 1
         text = text ?? cause()
         run.part.fail(call, text ?? "", at: now)
@@ -45,7 +45,8 @@ struct FailingParts: Sendable {
   /// Whether one more can be watched. The one with the fewest failures makes room.
   private mutating func hasRoom() -> Bool {
     guard runs.count >= Self.most else { return true }
-    guard let least = runs.min(by: { ($0.value.failures, $0.value.part.since) < ($1.value.failures, $1.value.part.since) }),
+    guard
+      let least = runs.min(by: { ($0.value.failures, $0.value.part.since) < ($1.value.failures, $1.value.part.since) }),
       least.value.failures < Self.least
     else { return false }
     runs[least.key] = nil

@@ -264,7 +264,8 @@ struct TargetState: Sendable {
 
   /// Counts the end of an attempt for what is shown of the target's parts.
   mutating func count(
-    _ result: CircuitBreaker.Result, of call: CallID, _ spec: CallSpec, cause: @autoclosure () -> String, at now: Timestamp
+    _ result: CircuitBreaker.Result, of call: CallID, _ spec: CallSpec, cause: @autoclosure () -> String,
+    at now: Timestamp
   ) {
     switch result {
     case .success: parts.succeeded(spec, at: now)

@@ -43,9 +43,10 @@ struct OverviewReader {
       overview.hasCalls = try part("/v1/calls?limit=1", "whether there are calls").map { !$0["data"].elements.isEmpty }
     }
     try readDetails(into: &overview)
-    let failed = try part("/v1/issues?state=open&limit=\(Self.maximumIssues)", "which calls failed, and why")
+    let failed = try part(
+      "/v1/issues?state=open,acknowledged&limit=\(Self.maximumIssues)", "which calls failed, and why")
     overview.failures = failed.map { Overview.Failures($0) }
-    if let failed { overview.read(failing: failed) }
+    if let failed { overview.read(issues: failed) }
     if let instances = try part("/v1/instances", "the instances") { overview.service.read(instances: instances) }
     if let metrics = try answer("/metrics", "the store and since when it runs") {
       overview.service.read(metrics: String(decoding: metrics.body, as: UTF8.self))

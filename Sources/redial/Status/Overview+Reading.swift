@@ -32,10 +32,11 @@ extension Overview.Details {
 }
 
 extension Overview.Failures {
-  /// Reads `GET /v1/issues?state=open`.
+  /// Reads the open issues of failed calls of `GET /v1/issues`.
   init(_ answer: JSONValue) {
     isComplete = answer["isComplete"].isTrue && answer["nextCursor"].text == nil
-    for issue in answer["data"].elements where issue["type"].text == "failed" {
+    for issue in answer["data"].elements where issue["type"].text == "failed" && issue["state"].text ?? "open" == "open"
+    {
       open.append(
         Issue(
           id: issue["id"].text ?? "", target: issue["target"].text ?? "", calls: issue["calls"].integer ?? 0,
@@ -46,10 +47,26 @@ extension Overview.Failures {
 }
 
 extension Overview {
-  /// Reads what fails while the rest works of `GET /v1/issues?state=open`.
-  mutating func read(failing answer: JSONValue) {
-    for issue in answer["data"].elements where issue["type"].text == "failing" && issue["calls"].integer ?? 0 > 0 {
-      failing[issue["target"].text ?? "", default: []].append(issue["error"].text ?? "")
+  /// Reads from `GET /v1/issues` what fails while the rest works, and which calls are late: the service says so, by its own
+  /// clock.
+  mutating func read(issues answer: JSONValue) {
+    let isComplete = answer["isComplete"].isTrue && answer["nextCursor"].text == nil
+    var late: [String: Int] = [:]
+    for issue in answer["data"].elements {
+      let (key, calls) = (issue["target"].text ?? "", issue["calls"].integer ?? 0)
+      switch issue["type"].text {
+      case "failing" where calls > 0 && issue["state"].text == "open":
+        failing[key, default: []].append(issue["error"].text ?? "")
+      // Webhooks have targets of their own.
+      case "late": late[key, default: 0] += calls
+      default: break
+      }
+    }
+    guard isComplete else { return }
+    targets = targets?.map { target in
+      var target = target
+      target.judge(isLate: late[target.key] != nil)
+      return target
     }
   }
 }

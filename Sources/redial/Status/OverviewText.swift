@@ -137,10 +137,12 @@ struct OverviewText: Sendable {
     if let parts = overview.failing[target.key], target.outage.map({ $0.closedAt != nil }) ?? true {
       let shown = parts.prefix(Self.maximumParts).map { PlainText.escaped($0) }.joined(separator: "; ")
       return [
-        headline("!", name(target), " is up: \(shown)\(parts.count > Self.maximumParts ? "; and others" : "")", .warning),
+        headline(
+          "!", name(target), " is up: \(shown)\(parts.count > Self.maximumParts ? "; and others" : "")", .warning),
         waits(of: target),
         StyledLine(
-          "Redial tries what fails again, as the policy of each call says. Nothing else waits for it.", .soft, indent: 2),
+          "Redial tries what fails again, as the policy of each call says. Nothing else waits for it.", .soft, indent: 2
+        ),
         command("redial issues --target \(word(target))\(options)", "shows what fails"),
       ]
     }

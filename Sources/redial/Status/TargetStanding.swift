@@ -83,7 +83,13 @@ struct TargetStanding: Sendable, Equatable {
     let recent = target["recent"]["5m"]
     recentFailures = recent["failed"].integer ?? 0
     recentAttempts = recentFailures + (recent["succeeded"].integer ?? 0)
-    isLate = oldestDueAt.map { now - $0 >= Self.lateAfter } ?? false
+    judge(isLate: oldestDueAt.map { now - $0 >= Self.lateAfter } ?? false)
+  }
+
+  /// Whether its due calls are late, as far as that is known.
+  mutating func judge(isLate: Bool) {
+    self.isLate = isLate
+    if condition == .late { condition = .up }
     if condition == .up, isLate, limit != nil { condition = .late }
   }
 
