@@ -29,7 +29,7 @@ struct NeighbourGrid {
       return zip(calls, zip(with, without)).max { $0.1.0 - $0.1.1 < $1.1.0 - $1.1.1 }.map { origin.calls[$0.0].at } ?? 0
     }
     var isHarmed: Bool {
-      !(zip(factors, NeighbourGrid.allowed).allSatisfy { $0 <= $1 } && latest <= NeighbourGrid.latest)
+      !(zip(factors, NeighbourGrid.allowed).allSatisfy { $0 <= $1 } && latest <= NeighbourGrid.latest + origin.longest)
     }
 
     var text: String {
@@ -38,7 +38,7 @@ struct NeighbourGrid {
     }
   }
 
-  /// How much later a call may be, in seconds, because of a sick neighbour.
+  /// How much later a call may be, in seconds, because of a sick neighbour, besides the answer to the one before it.
   static let latest = 2.0
 
   private static let quantiles = [0.5, 0.9, 0.99]
@@ -91,6 +91,9 @@ struct SharedOrigin: RunLoad, CustomStringConvertible {
   private let paths: [Health]
   private let callers: Int
   private let latency: Double
+  /// How long the slowest answer takes, in seconds.
+  var longest: Double { latency * Self.slowness }
+  private static let slowness = 20.0
   private let seed: UInt64
   private(set) var calls: [RunCall] = []
   /// The path of each call.
@@ -143,7 +146,7 @@ struct SharedOrigin: RunLoad, CustomStringConvertible {
     let usual = Duration.microseconds(Int64(latency * 1e6))
     return switch paths[pathOf[call]] {
     case .well: ModelTarget.Answer(outcome: .answered, status: 200, latency: usual)
-    case .slow: ModelTarget.Answer(outcome: .answered, status: 200, latency: usual * 20)
+    case .slow: ModelTarget.Answer(outcome: .answered, status: 200, latency: usual * Int(Self.slowness))
     case .dead: ModelTarget.Answer(outcome: .answered, status: 503, latency: usual)
     case .hangs: ModelTarget.Answer(outcome: .maybeSent, status: 0, latency: timeout)
     }
