@@ -60,6 +60,8 @@ def test_a_dead_caller_holds_no_other(redial, origin, dead, mark):
     target = service.target(origin.url)
     assert target["breaker"]["state"] == "closed" and target["state"] != "down"
     # It is shown as what it is, everywhere in the same words.
+    for _ in range(10):
+        submit(service, origin, mark, "dead")
     said = f"{SHOWN[mark]} fails, the rest works: status 503"
     listed = lambda: [one for one in service("GET", "/v1/issues").json["data"] if one["type"] == "failing"]
     [issue] = wait_until(lambda: (all := listed()) and all[0]["calls"] >= 5 and all, "there is an issue of it")
