@@ -101,8 +101,8 @@ func (c *Client) ListTargets(options *ListTargetsOptions) *Iterator[Target] {
 
 // ListTargetsOptions: what [Client.ListTargets] takes besides; nil for none.
 type ListTargetsOptions struct {
-	// Only targets with calls that wait or run, those that are paused or held open, and those whose breaker is not
-	// closed.
+	// Only targets with calls that wait or run, those that are paused or held open, those whose breaker is not closed,
+	// and those of which a path, a credential or a label fails while the rest works.
 	Active bool
 	// How many a request fetches, 1 to 250; 0 stands for 250.
 	PageSize int
@@ -313,11 +313,13 @@ func (c *Client) CancelOperation(ctx context.Context, operationID string) (*Bulk
 // Two thousand failed calls are seldom more than a few errors. Failed calls are one issue if they have the same
 // target, reason and error; ids, numbers, times and addresses in an error do not count. Calls that wait for a
 // target whose oldest due call has waited for a minute or more are late, and an issue of their own for each
-// reason.
+// reason. What fails again and again while the rest of its target works (a path, a credential or a label) is an
+// issue, too: `failing`.
 //
-// Issues of late calls come first; then those of failed ones; in both, those with the most calls first. An issue
-// opens by itself, and is resolved when none of its calls is failed or late any more: they were retried, replayed
-// elsewhere and purged, or removed after their time. With `filter`, an operation acts on all calls of an issue.
+// Issues of failing and late calls come first; then those of failed ones; in both, those with the most calls
+// first. An issue opens by itself, and is resolved when none of its calls is failed or late any more: they were
+// retried, replayed elsewhere and purged, or removed after their time. With `filter`, an operation acts on all
+// calls of an issue.
 //
 // Calls that failed before Redial had issues are in none.
 //

@@ -1259,13 +1259,15 @@ type IssueChange struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// IssueType: whether its calls have failed, or are late.
+// IssueType: whether its calls have failed, are late, or fail again and again and are tried again while the rest
+// of their target works.
 type IssueType string
 
 // The words of IssueType.
 const (
-	IssueTypeFailed IssueType = "failed"
-	IssueTypeLate   IssueType = "late"
+	IssueTypeFailed  IssueType = "failed"
+	IssueTypeLate    IssueType = "late"
+	IssueTypeFailing IssueType = "failing"
 )
 
 // IssueReason: why its calls failed, or what they wait for.
@@ -1316,7 +1318,8 @@ type Issue struct {
 	ID string `json:"id"`
 	// `open`: there is no statement about it.
 	State IssueState `json:"state"`
-	// Whether its calls have failed, or are late.
+	// Whether its calls have failed, are late, or fail again and again and are tried again while the rest of their
+	// target works.
 	Type IssueType `json:"type"`
 	// `call`: a client submitted it.
 	Kind   CallKind `json:"kind"`
@@ -1325,11 +1328,13 @@ type Issue struct {
 	Reason IssueReason `json:"reason"`
 	// What the last attempt of its calls failed with: the status and what the answer says, or the code and the message
 	// of a failure. `{n}`, `{id}`, `{time}`, `{address}` and `{email}` stand for what differs. For late calls, what
-	// their target's outage began with. Null if no attempt ended the calls, such as when a deadline passed meanwhile.
+	// their target's outage began with. For failing ones, what they have in common, and with what they failed last.
+	// Null if no attempt ended the calls, such as when a deadline passed meanwhile.
 	Error string `json:"error,omitempty"`
-	// The calls that are failed or late now; 0 if it is resolved and shown because of `mark`.
+	// The calls that are failed or late now, or that fail, up to 1,000 of these; 0 if it is resolved and shown because
+	// of `mark`.
 	Calls int `json:"calls"`
-	// When the first of them failed, or since when the oldest late one is due.
+	// When the first of them failed, since when the oldest late one is due, or since when they fail.
 	FirstAt time.Time `json:"firstAt"`
 	// When the last of them failed; for late ones, the time of the answer.
 	LastAt time.Time `json:"lastAt"`

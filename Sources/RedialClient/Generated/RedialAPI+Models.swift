@@ -2050,7 +2050,8 @@ extension RedialAPI {
     public var id: String
     /// `open`: there is no statement about it.
     public var state: RedialAPI.IssueState
-    /// Whether its calls have failed, or are late.
+    /// Whether its calls have failed, are late, or fail again and again and are tried again while the rest of their
+    /// target works.
     public var type: Kind
     /// `call`: a client submitted it.
     public var kind: RedialCall.Kind
@@ -2060,12 +2061,13 @@ extension RedialAPI {
     public var reason: Reason
     /// What the last attempt of its calls failed with: the status and what the answer says, or the code and the
     /// message of a failure. `{n}`, `{id}`, `{time}`, `{address}` and `{email}` stand for what differs. For late
-    /// calls, what their target's outage began with. Null if no attempt ended the calls, such as when a deadline
-    /// passed meanwhile.
+    /// calls, what their target's outage began with. For failing ones, what they have in common, and with what they
+    /// failed last. Null if no attempt ended the calls, such as when a deadline passed meanwhile.
     public var error: String?
-    /// The calls that are failed or late now; 0 if it is resolved and shown because of `mark`.
+    /// The calls that are failed or late now, or that fail, up to 1,000 of these; 0 if it is resolved and shown
+    /// because of `mark`.
     public var calls: Int
-    /// When the first of them failed, or since when the oldest late one is due.
+    /// When the first of them failed, since when the oldest late one is due, or since when they fail.
     public var firstAt: Date
     /// When the last of them failed; for late ones, the time of the answer.
     public var lastAt: Date
@@ -2126,7 +2128,8 @@ extension RedialAPI {
       try members.encodeIfPresent(affected, forKey: .affected)
     }
 
-    /// Whether its calls have failed, or are late.
+    /// Whether its calls have failed, are late, or fail again and again and are tried again while the rest of their
+    /// target works.
     public struct Kind: RedialWord {
       /// The word.
       public let rawValue: String
@@ -2137,6 +2140,8 @@ extension RedialAPI {
       public static let failed = Kind(rawValue: "failed")
       /// `late`.
       public static let late = Kind(rawValue: "late")
+      /// `failing`.
+      public static let failing = Kind(rawValue: "failing")
     }
 
     /// Why its calls failed, or what they wait for.

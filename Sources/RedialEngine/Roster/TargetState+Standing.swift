@@ -119,11 +119,11 @@ extension TargetState {
       retriesUntil: limits.retriesUntil)
   }
 
-  /// Whether there is something to see: calls wait or run, the target is paused or tripped, or its breaker is not
-  /// closed.
+  /// Whether there is something to see: calls wait or run, the target is paused or tripped, its breaker is not
+  /// closed, or a part of it fails.
   func isActive(at now: Timestamp) -> Bool {
     if occupancy.inFlight > 0 || occupancy.held > 0 || stored.count > 0 { return true }
-    if isPaused || controls.isTripped { return true }
+    if isPaused || controls.isTripped || !parts.shown(at: now).isEmpty { return true }
     var breaker = breaker
     breaker.advance(to: now)
     return breaker.state != .closed && breaker.state != .forced(.closed)

@@ -991,8 +991,11 @@ export type IssueChange = {
 export type Issue = {
   id: IssueID;
   state: IssueState;
-  /** Whether its calls have failed, or are late. */
-  type: "failed" | "late";
+  /**
+   * Whether its calls have failed, are late, or fail again and again and are tried again while the rest of their target
+   * works.
+   */
+  type: "failed" | "late" | "failing";
   kind: CallKind;
   target: string;
   /** Why its calls failed, or what they wait for. */
@@ -1000,12 +1003,16 @@ export type Issue = {
   /**
    * What the last attempt of its calls failed with: the status and what the answer says, or the code and the message of
    * a failure. `{n}`, `{id}`, `{time}`, `{address}` and `{email}` stand for what differs. For late calls, what their
-   * target's outage began with. Null if no attempt ended the calls, such as when a deadline passed meanwhile.
+   * target's outage began with. For failing ones, what they have in common, and with what they failed last. Null if no
+   * attempt ended the calls, such as when a deadline passed meanwhile.
    */
   error: string | null;
-  /** The calls that are failed or late now; 0 if it is resolved and shown because of `mark`. */
+  /**
+   * The calls that are failed or late now, or that fail, up to 1,000 of these; 0 if it is resolved and shown because of
+   * `mark`.
+   */
   calls: number;
-  /** When the first of them failed, or since when the oldest late one is due. */
+  /** When the first of them failed, since when the oldest late one is due, or since when they fail. */
   firstAt: Timestamp;
   /** When the last of them failed; for late ones, the time of the answer. */
   lastAt: Timestamp;

@@ -92,8 +92,8 @@ class AsyncMethods:
 
         Sorted by key: `nextCursor` of one page is the `cursor` of the next.
 
-        :param active: Only targets with calls that wait or run, those that are paused or held open, and those whose
-            breaker is not closed.
+        :param active: Only targets with calls that wait or run, those that are paused or held open, those whose breaker
+            is not closed, and those of which a path, a credential or a label fails while the rest works.
         :param page_size: How many a request fetches, 1 to 250.
         """
         async for entry in self._pages(requests.asking("GET", "/v1/targets", requests.query(active=active, limit=page_size))):
@@ -272,11 +272,13 @@ class AsyncMethods:
         Two thousand failed calls are seldom more than a few errors. Failed calls are one issue if they have the same
         target, reason and error; ids, numbers, times and addresses in an error do not count. Calls that wait for a
         target whose oldest due call has waited for a minute or more are late, and an issue of their own for each
-        reason.
+        reason. What fails again and again while the rest of its target works (a path, a credential or a label) is an
+        issue, too: `failing`.
 
-        Issues of late calls come first; then those of failed ones; in both, those with the most calls first. An issue
-        opens by itself, and is resolved when none of its calls is failed or late any more: they were retried, replayed
-        elsewhere and purged, or removed after their time. With `filter`, an operation acts on all calls of an issue.
+        Issues of failing and late calls come first; then those of failed ones; in both, those with the most calls
+        first. An issue opens by itself, and is resolved when none of its calls is failed or late any more: they were
+        retried, replayed elsewhere and purged, or removed after their time. With `filter`, an operation acts on all
+        calls of an issue.
 
         Calls that failed before Redial had issues are in none.
 
