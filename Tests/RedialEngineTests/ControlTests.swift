@@ -166,7 +166,7 @@ struct ControlTests {
     #expect(probe.report()?.targets == before && before?.count == 1)
   }
 
-  @Test("other breaker settings leave an open breaker open, and hold from then on")
+  @Test("other breaker settings by which it would have opened leave a breaker open, for their interval")
   func breakerSettings() {
     var probe = EngineProbe(.tripsAfterTwo())
     for id in (0..<2).map({ _ in probe.submit() }) { probe.end(id, status: 500) }
@@ -175,7 +175,7 @@ struct ControlTests {
     overrides.consecutiveFailures = 1
     overrides.openInterval = .seconds(50)
     probe.control(.configure(overrides))
-    probe.advance(.milliseconds(4999))
+    probe.advance(.milliseconds(49_999))
     #expect(probe.starts(of: id) == 0)
     probe.advance(.milliseconds(1))
     #expect(probe.starts(of: id) == 1)

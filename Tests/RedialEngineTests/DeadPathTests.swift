@@ -60,21 +60,20 @@ struct DeadPathTests {
     var isMended = false
     var succeeded: [CallID: Timestamp] = [:]
 
-    init(_ settings: EngineSettings = EngineSettings(breaker: .service)) { probe = EngineProbe(settings) }
+    init(_ settings: EngineSettings = .inMemory) { probe = EngineProbe(settings) }
 
     private static func caller(_ spec: CallSpec) -> String {
       spec.labels.first?.value ?? spec.headers.first?.value ?? String(spec.url.split(separator: "/").last ?? "")
     }
 
     private mutating func look() {
-      let starts = probe.starts
-      for start in starts[seen...] {
+      for case .start(let start) in probe.actions[seen...] {
         let caller = Self.caller(start.call.spec)
         begun.append((probe.now, caller))
         let takes: Duration = caller.hasPrefix("hang") ? .seconds(30) : .milliseconds(1)
         pending.append((probe.now + takes, start.call.id, caller))
       }
-      seen = starts.count
+      seen = probe.actions.count
     }
 
     mutating func submit(_ spec: CallSpec) -> CallID {
@@ -83,11 +82,12 @@ struct DeadPathTests {
       return id
     }
 
-    /// Time passes, a millisecond at a time while attempts are about to end.
+    /// Time passes, from one thing that happens to the next.
     mutating func pass(_ time: Duration) {
       let end = probe.now + time
       while probe.now < end {
-        let next = min(end, min(pending.map(\.end).min() ?? end, probe.now + .milliseconds(20)))
+        let wake = max(probe.wakeAt ?? end, probe.now + .milliseconds(1))
+        let next = min(end, wake, pending.map(\.end).min() ?? end)
         probe.advance(max(.zero, next - probe.now))
         look()
         for (_, id, caller) in pending.filter({ $0.end <= probe.now }) {
@@ -284,6 +284,16 @@ struct DeadPathTests {
     #expect(scene.probe.progress(other)?.failure == .tripped)
     scene.pass(.seconds(1))
     #expect(scene.succeeded[id] != nil)
+  }
+}
+
+extension EngineSettings {
+  /// With room for all calls in memory, however long they wait.
+  fileprivate static var inMemory: EngineSettings {
+    var settings = EngineSettings(breaker: .service)
+    settings.holdWindow = .seconds(3600)
+    settings.maxParkedPerTarget = 1000
+    return settings
   }
 }
 

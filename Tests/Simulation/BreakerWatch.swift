@@ -124,6 +124,8 @@ struct BreakerWatch {
       breakers[target] = nil
       due.remove(target)
     }
+    // What has failed in an outage is not in the store.
+    for target in kinds.keys where shards.contains(target: target) { kinds[target] = nil }
   }
 
   /// The events and the effects of a step.

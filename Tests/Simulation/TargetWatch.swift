@@ -252,6 +252,7 @@ struct TargetWatch {
         if let place = engine.roster.place(of: key) {
           let target = engine.roster.targets[place]
           if target.limits.pause.until != nil || target.breaker.state != .closed || target.failing.isUnproven {
+            self[key].departures += 1
             continue
           }
         }
