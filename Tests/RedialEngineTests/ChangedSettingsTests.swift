@@ -133,7 +133,7 @@ struct ChangedSettingsTests {
     #expect(probe.engine.roster.targets[0].due.share.isOff)
   }
 
-  @Test("the interval that a breaker has by new settings is told and stored", arguments: [false, true])
+  @Test("the interval that a breaker has by new settings is in its notice and in the store", arguments: [false, true])
   func interval(hasProbe: Bool) throws {
     var probe = EngineProbe(EngineSettings(breaker: .test))
     if hasProbe { Self.halfOpen(&probe) } else { Self.open(&probe) }

@@ -61,7 +61,7 @@ struct FailingCallers: Sendable {
     callers.others.reduce(failures[callers.first, default: 0]) { $0 + failures[$1, default: 0] }
   }
 
-  /// Whether a call is of a kind that fails: by its path or, if that works for others, by what else it has.
+  /// Whether a call is of a kind that fails: by its path or, if that works for others, by a credential or a label.
   func fails(_ callers: @autoclosure () -> SlotHolders) -> Bool {
     guard !standings.isEmpty else { return false }
     let callers = callers()
