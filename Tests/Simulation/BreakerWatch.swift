@@ -35,6 +35,8 @@ struct BreakerWatch {
   /// Probes in flight, and those among them that did not wait for the interval.
   private var probing: Set<Attempt> = []
   private var early: Set<Attempt> = []
+  /// Probes in flight that may be such.
+  private var maybeEarly: Set<Attempt> = []
   /// Targets to which such a probe has succeeded in this step, or whose settings have changed.
   private var mayClose: Set<TargetKey> = []
 
@@ -163,6 +165,7 @@ struct BreakerWatch {
         kindsOf[attempt] = nil
         probing.remove(attempt)
         early.remove(attempt)
+        maybeEarly.remove(attempt)
         giveBack(attempt)
       case .attemptEnded(let id, let number, let result):
         let attempt = Attempt(id: id, number: number)
@@ -214,7 +217,8 @@ struct BreakerWatch {
   /// What the end of an attempt says about the kinds of its call.
   private mutating func learn(_ attempt: Attempt, _ result: AttemptResult, of target: TargetKey) {
     let (own, wasProbe) = (kindsOf.removeValue(forKey: attempt) ?? [], probing.remove(attempt) != nil)
-    let wasEarly = early.remove(attempt) != nil
+    early.remove(attempt)
+    let wasEarly = maybeEarly.remove(attempt) != nil
     let status = result.status ?? 0
     if result.outcome == .answered, status < 500, status != 429 {
       kinds[target, default: Kinds()].failed.subtract(own)
@@ -240,8 +244,11 @@ struct BreakerWatch {
       && known.lastProbe.map { now - $0 >= .milliseconds(500) || now < $0 } ?? true
   }
 
-  private mutating func probe(_ attempt: Attempt, of target: TargetKey, isEarly: Bool, at now: Timestamp) {
+  private mutating func probe(
+    _ attempt: Attempt, of target: TargetKey, isEarly: Bool, maybe: Bool = true, at now: Timestamp
+  ) {
     probing.insert(attempt)
+    if maybe { maybeEarly.insert(attempt) }
     if isEarly { early.insert(attempt) }
     kinds[target, default: Kinds()].lastProbe = now
   }
@@ -385,9 +392,9 @@ struct BreakerWatch {
       case .open where mayBeEarly(start.call.spec, at: now): probe(attempt, of: target, isEarly: true, at: now)
       case .open(let until): return "\(start.call.id) was started at \(target), which is open until \(until.text)"
       case .halfOpen:
-        let isEarly =
-          breakers[target].map { $0.probes.count >= $0.permitted } == true && mayBeEarly(start.call.spec, at: now)
-        probe(attempt, of: target, isEarly: isEarly, at: now)
+        let maybe = mayBeEarly(start.call.spec, at: now)
+        let isEarly = maybe && breakers[target].map { $0.probes.count >= $0.permitted } == true
+        probe(attempt, of: target, isEarly: isEarly, maybe: maybe, at: now)
         if isEarly { continue }
         breakers[target]?.probes.insert(attempt)
         let count = breakers[target]?.probes.count ?? 0

@@ -13,6 +13,12 @@ struct EarlyProbes: Sendable, Hashable {
   private var inFlight: [UInt64] = []
   private var before: UInt64 = 0
 
+  init() {}
+
+  private init(lastStart: Timestamp?, before: UInt64) {
+    (self.lastStart, self.before) = (lastStart, before)
+  }
+
   /// The least time between the beginnings of two probes.
   static let spacing = Duration.milliseconds(500)
   /// How long a probe without an answer keeps others from starting. Not more for a target whose calls take long: by as much
@@ -52,9 +58,9 @@ struct EarlyProbes: Sendable, Hashable {
     return permit > before
   }
 
-  /// An outage begins: nothing that has begun before says that it is over.
+  /// An outage begins: nothing that has begun before says that it is over. The next probe keeps its distance to the last
+  /// one of the outage before.
   mutating func beginOutage(after permit: UInt64) {
-    self = EarlyProbes()
-    before = permit
+    self = EarlyProbes(lastStart: lastStart, before: permit)
   }
 }
