@@ -302,7 +302,8 @@ struct TargetWatch {
       case .breakerHalfOpen(let key): self[key].told.breaker = .halfOpen
       case .breakerClosed(let key):
         self[key].told.breaker = .closed
-        self[key].recoveredAt = now
+        // By other settings it closes without a slow start: the target was not out by them (seed 1831).
+        self[key].recoveredAt = heard.contains { $0.target == key } ? nil : now
       case .targetStands(let key, let standing):
         self[key].told = standing
         self[key].toldAt = now
