@@ -165,7 +165,8 @@ class Node:
         result = await self.waiting[number]
         if result is None:
             return None
-        pairs = [pair for pair in zip(result["fields"][::2], result["fields"][1::2]) if pair[0][0] != ":"]
+        # Node 18 takes a line that begins with a colon for a field without a name.
+        pairs = [pair for pair in zip(result["fields"][::2], result["fields"][1::2]) if pair[0] and pair[0][0] != ":"]
         reading = Reading(None, fields(pairs), base64.b64decode(result["body"]), result["complete"] and not result.get("error"),
                           result.get("error"))
         reading.set_status(result["status"])
