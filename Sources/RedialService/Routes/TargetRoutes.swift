@@ -87,14 +87,13 @@ struct TargetRoutes: RouteGroup {
   private func perform(_ kind: TargetCommand.Kind, on target: TargetKey, _ exchange: Exchange) {
     if instances?.owners.forward(exchange, toOwnerOf: target) == true { return }
     if let note = exchange.audit {
-      // The engine answers before it comes to the command.
+      // Within the step: if it comes to the command, too, the command's reply may be there before the question's answer.
       commands.engine.ask {
-        $0.describe(target)
-      } then: { target in
-        guard let target else { return }
+        guard let target = $0.describe(target) else { return }
         var writer = JSONWriter(capacity: 2048)
         target.write(to: &writer)
         note.setBefore(writer.bytes)
+      } then: {
       }
     }
     commands.perform(kind, on: target, exchange)
