@@ -61,6 +61,12 @@ extension Refusal {
     case .keyMissing:
       Problem(
         .storageUnavailable, detail: "\(trouble) Nothing was done. Try again at another instance.", retryAfter: 2)
+    case .keyNotMade(let namespace):
+      Problem(
+        .storageUnavailable,
+        detail:
+          "The key that encrypts what is stored of the namespace \(namespace) could not be made; the log says why. "
+          + "Nothing was done. Try again.", retryAfter: 5)
     case .outcomeUnknown:
       .outcomeUnknown(
         "The store stopped to answer while this was being stored, or the connection to it broke. Send it again "

@@ -16,6 +16,8 @@ package enum Refusal: Sendable, Hashable {
   case storeUnreachable
   /// Others have encrypted values by a key that this instance does not have.
   case keyMissing
+  /// The data key of the namespace could not be made here.
+  case keyNotMade(Namespace)
   /// Nobody knows whether it was done.
   case outcomeUnknown
 
@@ -75,9 +77,8 @@ package enum Refusal: Sendable, Hashable {
   /// Whether it means only that this instance does not do it, and another one may.
   package var othersMayAccept: Bool {
     switch self {
-    case .draining, .forwardedTooLate, .keyMissing, .leaseLost, .noRoom, .ownedElsewhere, .storeFailed, .storeFull,
-      .storeMisplaced,
-      .storeUnreachable:
+    case .draining, .forwardedTooLate, .keyMissing, .keyNotMade, .leaseLost, .noRoom, .ownedElsewhere, .storeFailed,
+      .storeFull, .storeMisplaced, .storeUnreachable:
       true
     case .backlogFull, .callEnded, .callEndedAgain, .callInMemory, .callNotEnded, .callNotFound, .callNotUnfinished,
       .callRunning, .contentErased, .found, .keyReused, .namespaceBacklogFull, .outcomeUnknown, .tooManyTargets,

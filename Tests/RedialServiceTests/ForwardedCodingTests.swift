@@ -95,7 +95,7 @@ struct ForwardedCodingTests {
     let target = TargetKey("http://a.example")
     let passing: [Refusal] = [
       .draining, .forwardedTooLate, .leaseLost, .ownedElsewhere(target), .noRoom, .storeFull, .storeFailed,
-      .storeMisplaced, .storeUnreachable, .keyMissing,
+      .storeMisplaced, .storeUnreachable, .keyMissing, .keyNotMade(.default),
     ]
     for refusal in passing {
       guard case .passedBack = ForwardedReply(.refused(refusal)) else {

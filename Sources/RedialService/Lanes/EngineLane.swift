@@ -132,7 +132,7 @@ final class EngineLane: @unchecked Sendable {
     keys.ready(namespace) { [self] failure in
       guard failure != nil else { return postKeyed(event) }
       var effects = Effects()
-      effects.actions = event.refused(.withoutKey(namespace)).map { [.reply($0)] } ?? []
+      effects.actions = event.refused(.keyNotMade(namespace)).map { [.reply($0)] } ?? []
       perform(effects)
     }
     return true
@@ -247,10 +247,10 @@ extension EngineEvent {
   }
 
   /// The answer that refuses it.
-  fileprivate func refused(_ problem: Problem) -> Reply? {
+  fileprivate func refused(_ refusal: Refusal) -> Reply? {
     switch self {
-    case .submit(_, let token): .submission(token, .refused(.found(problem)))
-    case .targetCommand(let command): .targetCommand(command.reply, .refused(.found(problem)))
+    case .submit(_, let token): .submission(token, .refused(refusal))
+    case .targetCommand(let command): .targetCommand(command.reply, .refused(refusal))
     default: nil
     }
   }

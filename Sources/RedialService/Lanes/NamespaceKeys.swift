@@ -63,13 +63,3 @@ final class NamespaceKeys: Sendable {
     for then in served { then(failure) }
   }
 }
-
-extension Problem {
-  /// The data key of a namespace could not be made.
-  static func withoutKey(_ namespace: Namespace) -> Problem {
-    Problem(
-      .storageUnavailable,
-      detail: "The key that encrypts what is stored of the namespace \(namespace) could not be made; the log says why. "
-        + "Nothing was done. Try again.", retryAfter: 5)
-  }
-}
