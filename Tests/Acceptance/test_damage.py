@@ -178,7 +178,7 @@ def check_store(images, name, suffix, folder, chance, tally, number):
     answer = run("export", *on(place))
     missing, changed = compare(whole, lines(answer.stdout))
     if answer.returncode == 1:
-        named = sum("cannot be read" in line or " lacks its " in line for line in answer.stderr.splitlines())
+        named = sum("cannot be read" in line or " lacks its " in line or "is damaged" in line for line in answer.stderr.splitlines())
         assert named, f"{what}: {answer.stderr}"
         assert not is_bit or missing <= MOST_LOST, f"{what}: {missing} are missing, {answer.stderr}"
         return tally.note(subject, "named", missing if is_bit else 0)
