@@ -90,7 +90,8 @@ struct FlippedBitTests {
         return nil
       }
       let calls = whole.calls.keys.filter { found.calls[$0] != whole.calls[$0] }
-      return "bit \(bit) of byte \(place), number \(number) of seed \(seed): \(calls), or what is about no call"
+      let items = Set(found.items).symmetricDifference(whole.items).sorted()
+      return "bit \(bit) of byte \(place), number \(number) of seed \(seed): \(calls) \(items)"
     }
   }
 
