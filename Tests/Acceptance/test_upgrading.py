@@ -76,6 +76,9 @@ def make_older(store):
                          "skipped INTEGER NOT NULL, cursor INTEGER, namespace TEXT NOT NULL DEFAULT 'default') STRICT")
         database.execute("DROP INDEX calls_failed")
         database.execute("ALTER TABLE requests DROP COLUMN past")
+        for table, column in (("calls", "sum"), ("requests", "sums"), ("attempts", "sum"), ("attempts", "response_sum"), ("retries", "sum"),
+                              ("idempotency_keys", "sum"), ("documents", "sum")):
+            database.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
         database.execute(f"PRAGMA user_version = {OLDEST}")
 
 
@@ -272,6 +275,6 @@ def test_tables_in_use_are_not_upgraded_and_the_first_new_instance_upgrades_them
     assert old.terminate() == 0
     cluster.query("SET search_path = redial; " + "; ".join(statements), "redial")
     new.start()
-    assert cluster.query("SELECT version FROM redial.schema_version", "redial") == [["6"]]
+    assert cluster.query("SELECT version FROM redial.schema_version", "redial") == [["7"]]
     assert new.get(waiting)["state"] == "scheduled"
     assert new.ended(new.submit(url=target.url))["state"] == "succeeded"
