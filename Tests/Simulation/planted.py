@@ -297,7 +297,7 @@ BUGS = [
         "    if PLANTED, calls[at: place].record.spec.orderingKey != nil { writes.append(.passTurn(id)) }\n    if soon {")),
     bug("the turn of an ordering key never passed on", 200, only_unless(
         ENGINE, "writes.append(.passTurn(ended.id))")),
-    bug("a call that waits for its target forgets its deadline", 200, (
+    bug("a call that waits for its target forgets its deadline", 1000, (
         ENGINE, "    calls.wait(id, until: lastStart)\n    roster.enterRotation(index)",
         "    if !PLANTED || roster.targets[index].breaker.state == .closed { calls.wait(id, until: lastStart) }\n"
         "    roster.enterRotation(index)")),
