@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import shutil
 import sqlite3
 import ssl
 import subprocess
@@ -30,7 +31,7 @@ def issuer(folder, name):
 class SecureTarget:
     """Answers with the name on its client's certificate."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, keeps=True, version=None):
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
@@ -39,6 +40,9 @@ class SecureTarget:
                 name = dict(pair[0] for pair in certificate["subject"])["commonName"].encode()
                 self.send_response_only(200)
                 self.send_header("content-length", str(len(name)))
+                if not keeps:
+                    self.send_header("connection", "close")
+                    self.close_connection = True
                 self.end_headers()
                 self.wfile.write(name)
 
@@ -57,6 +61,9 @@ class SecureTarget:
                 pass
 
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH, cafile=folder / "client.pem")
+        context.load_verify_locations(folder / "other.pem")
+        if version:
+            context.maximum_version = version
         context.verify_mode = ssl.CERT_OPTIONAL
         context.load_cert_chain(folder / "server.pem", folder / "server.key")
         self.server = Quiet(("127.0.0.1", 0), Handler)
@@ -127,6 +134,39 @@ def test_a_target_has_its_own_certificate_issuers_pins_and_version(redial, secur
                          ({"pins": ["x"]}, "/tls/pins/0"), ({"minVersion": "1.0"}, "/tls/minVersion")]:
         answer = put(tls)
         assert (answer.status, answer.json["errors"][0]["pointer"]) == (422, pointer)
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_files_that_are_replaced_are_read_when_the_next_connection_is_made(redial, made, tmp_path, version):
+    for name in ("server", "client", "other"):
+        issuer(tmp_path, name)
+    target = SecureTarget(tmp_path, keeps=False, version=version)
+    made.append(target)
+
+    def place(name, *ends):
+        for end in ends:
+            shutil.copy(tmp_path / f"{name}.{end[1]}", tmp_path / f"used{end[0]}.{end[1]}")
+
+    place("other", ("-ca", "pem"))
+    place("client", ("", "pem"), ("", "key"))
+    # For a single target, and for all.
+    service = redial(f"--tls-directory={tmp_path}", f"--ca-file={tmp_path}/used-ca.pem")
+
+    def call(**more):
+        return service.ended(service.submit(url=target.url, policy={"maxAttempts": 1}, **more))
+
+    for tls, names in [({}, ("nobody", "nobody")), (
+            {"caFile": f"{tmp_path}/used-ca.pem", "certificate": f"{tmp_path}/used.pem", "key": f"{tmp_path}/used.key"}, ("client", "other"))]:
+        assert service("PUT", f"/v1/targets/{quote(target.url, safe='')}", {"tls": tls}).status == 200
+        assert call()["attempts"][0]["error"]["code"] == "certificateSelfSigned"
+        place("server", ("-ca", "pem"))
+        for _ in range(2):
+            assert call()["response"]["body"] == names[0]
+        place("other", ("", "pem"), ("", "key"))
+        assert call()["response"]["body"] == names[1]
+        place("other", ("-ca", "pem"))
+        assert call()["attempts"][0]["error"]["code"] == "certificateSelfSigned"
+        place("client", ("", "pem"), ("", "key"))
 
 
 def test_no_file_outside_the_directory_can_be_asked_for(redial, tmp_path):

@@ -162,6 +162,15 @@ struct HandleOptions: ~Copyable {
       let code = redial_curl_set_text(handle, option, text)
       guard code == CURLE_OK else { return code }
     }
+    // Files are read when a connection is made, since they may have been replaced: so no issuers are kept, but the system's,
+    // which are many, for a day; and no session is resumed, which has the certificates of its first connection.
+    let hasFiles = issuers != nil || target?.certificate != nil
+    for (option, value) in [
+      (CURLOPT_CA_CACHE_TIMEOUT, issuers == nil ? 86_400 : 0), (CURLOPT_SSL_SESSIONID_CACHE, hasFiles ? 0 : 1),
+    ] {
+      let code = redial_curl_set_long(handle, option, value)
+      guard code == CURLE_OK else { return code }
+    }
     // CURL_SSLVERSION_TLSv1_2 and _3, which are values of an unnamed enumeration in C.
     let version = (target?.minVersion ?? general.minimumVersion) == .tls13 ? 7 : 6
     let code = redial_curl_set_long(handle, CURLOPT_SSLVERSION, version)
