@@ -103,6 +103,42 @@ struct ProxyTests {
     #expect(refused?.outcome == .notSent && refused?.failure?.code == "proxyRefused")
   }
 
+  @Test("that asks for a password is not the target's fault, with a tunnel or without")
+  func password() throws {
+    let proxy = ScriptedTarget { connection in
+      while connection.readRequest() != nil {
+        connection.send("HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm=\"x\"\r\nContent-Length: 0\r\n\r\n")
+      }
+    }
+    defer { proxy.stop() }
+    let probe = try TransportProbe { $0.proxy = proxy.url }
+    for url in ["http://x.example/", "https://x.example/"] {
+      let result = probe.perform(url)
+      #expect(
+        result?.outcome == .localFault && result?.failure?.code == "proxyRefused",
+        "\(url): \(String(describing: result))")
+    }
+    // Without a proxy, it is an answer like any other.
+    let answer = try TransportProbe().perform(proxy.url)
+    #expect(answer?.outcome == .answered && answer?.status == 407)
+  }
+
+  @Test("that takes no connection in time is not the target's fault")
+  func silence() throws {
+    // A full queue of connections: the system answers no further one.
+    let full = try #require(FullQueue())
+    let probe = try TransportProbe {
+      $0.proxy = "http://127.0.0.1:\(full.port)"
+      $0.connectTimeout = .milliseconds(300)
+    }
+    for url in ["http://x.example/", "https://x.example/"] {
+      let result = probe.perform(url)
+      #expect(
+        result?.outcome == .localFault && result?.failure?.code == "proxyUnreachable",
+        "\(url): \(String(describing: result))")
+    }
+  }
+
   @Test("gets no request that the egress policy refuses by the URL")
   func egress() throws {
     let proxy = proxy()
@@ -117,4 +153,35 @@ struct ProxyTests {
     #expect(proxy.connectionCount == 0)
     #expect(probe.perform("http://x.example/")?.status == 200)
   }
+}
+
+/// A listener whose queue of connections is full, so that the system leaves each further one unanswered.
+private final class FullQueue {
+  let port: Int
+  private var descriptors: [Int32] = []
+
+  init?() {
+    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(listener, $0, length) == 0 && listen(listener, 0) == 0 && getsockname(listener, $0, &length) == 0
+      }
+    }
+    port = Int(UInt16(bigEndian: address.sin_port))
+    descriptors = [listener]
+    guard isBound else { return nil }
+    for _ in 0..<4 {
+      let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+      descriptors.append(client)
+      withUnsafeMutablePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { _ = connect(client, $0, length) }
+      }
+    }
+  }
+
+  deinit { for descriptor in descriptors { close(descriptor) } }
 }

@@ -57,8 +57,11 @@ struct TransferEndTests {
 
   @Test("a failure of the proxy or the resolver is not the target's failure")
   func ownFaults() {
-    func end(_ code: CURLcode, size: Int = 0, tunnel: Int = 0, proxied: Bool = true) -> TransferEnd {
+    func end(
+      _ code: CURLcode, size: Int = 0, tunnel: Int = 0, proxied: Bool = true, connected: Bool = true
+    ) -> TransferEnd {
       var end = TransferEnd(code: code, requestSize: size)
+      end.isConnected = connected
       (end.isProxied, end.tunnelStatus, end.isResolverDown) = (proxied, tunnel, !proxied)
       return end
     }
@@ -66,6 +69,9 @@ struct TransferEndTests {
       (end(CURLE_COULDNT_RESOLVE_PROXY), OutcomeClass.localFault, "proxyUnreachable"),
       (end(CURLE_COULDNT_CONNECT), .localFault, "proxyUnreachable"),
       (end(CURLE_RECV_ERROR, tunnel: 502), .notSent, "proxyRefused"),
+      (end(CURLE_RECV_ERROR, tunnel: 407), .localFault, "proxyRefused"),
+      (end(CURLE_OPERATION_TIMEDOUT, connected: false), .localFault, "proxyUnreachable"),
+      (end(CURLE_OPERATION_TIMEDOUT), .notSent, "connectTimeout"),
       (end(CURLE_RECV_ERROR, size: 80, tunnel: 200), .maybeSent, "connectionClosed"),
       (end(CURLE_COULDNT_RESOLVE_HOST, proxied: false), .localFault, "resolverUnavailable"),
       (end(CURLE_OPERATION_TIMEDOUT, proxied: false), .localFault, "resolverUnavailable"),

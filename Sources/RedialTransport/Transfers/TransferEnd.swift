@@ -33,6 +33,8 @@ struct TransferEnd {
   /// Whether a proxy is used, and its status for a tunnel request; 0 for none.
   var isProxied = false
   var tunnelStatus = 0
+  /// Whether there was a connection to the proxy or, without one, to the target.
+  var isConnected = true
   /// Whether the resolver currently works for no name.
   var isResolverDown = false
   /// Why no more of the body was available, if the transfer ended because of that.
@@ -55,8 +57,13 @@ struct TransferEnd {
   /// request again. Only a success whose body the network has cut is none yet: a call may need all of it, and the next
   /// attempt may get it.
   private var isAnswered: Bool {
-    guard !isForeign, let status = response.status else { return false }
+    guard !isForeign, !isStrangerToProxy, let status = response.status else { return false }
     return response.isWhole || !(200...299).contains(status) || isMalformed
+  }
+
+  /// Whether the proxy does not know who asks. Only a proxy answers so (RFC 9110 section 15.5.8), to each request alike.
+  private var isStrangerToProxy: Bool {
+    isProxied && (tunnelStatus == 407 || tunnelStatus == 0 && response.status == 407)
   }
 
   /// Whether what the target sent is wrong, and not only cut.
@@ -87,6 +94,7 @@ struct TransferEnd {
   /// The outcome of its last request.
   private var lastOutcome: OutcomeClass {
     if isAnswered { return .answered }
+    if isStrangerToProxy { return .localFault }
     if code == CURLE_OK { return .maybeSent }
     if refusal != nil { return .blocked }
     if bodyFault != nil { return .localFault }
@@ -96,7 +104,8 @@ struct TransferEnd {
     case CURLE_OUT_OF_MEMORY where requestSize == 0: return .localFault
     case CURLE_COULDNT_CONNECT where Self.isLocal(systemError): return .localFault
     // A proxy belongs to the operator, so its faults are not the target's.
-    case CURLE_COULDNT_CONNECT where isProxied: return .localFault
+    case CURLE_COULDNT_CONNECT where isProxied, CURLE_OPERATION_TIMEDOUT where isProxied && !isConnected:
+      return .localFault
     case CURLE_COULDNT_RESOLVE_PROXY: return .localFault
     case CURLE_COULDNT_RESOLVE_HOST where isResolverDown, CURLE_OPERATION_TIMEDOUT where isResolverDown:
       return .localFault
@@ -134,7 +143,7 @@ struct TransferEnd {
 
   /// What went wrong; nil if there was a response and nothing is wrong with it.
   var failure: AttemptFailure? {
-    if response.isWhole, response.status != nil, response.fault == nil { return nil }
+    if response.isWhole, response.status != nil, response.fault == nil, !isStrangerToProxy { return nil }
     // libcurl's message could reveal the addresses of a name.
     if let refusal {
       let word = "egress" + refusal.rule.prefix(1).uppercased() + refusal.rule.dropFirst()
@@ -148,6 +157,9 @@ struct TransferEnd {
   }
 
   private var description: (code: String, sentence: String) {
+    if isStrangerToProxy {
+      return ("proxyRefused", "The proxy asks for a name and a password: its URL has none, or others")
+    }
     if isRefused { return ("requestRefused", "The target has not processed the request, and says so") }
     if isForeign {
       return ("responseInvalid", "What arrived on the connection began before the request, so it is no response to it")
@@ -172,7 +184,8 @@ struct TransferEnd {
       return ("unknownHost", "The name of the host could not be resolved")
     case CURLE_COULDNT_CONNECT where Self.isLocal(systemError):
       return ("localResources", "No connection could be made: this machine is out of file descriptors or memory")
-    case CURLE_COULDNT_CONNECT where isProxied: return ("proxyUnreachable", "No connection to the proxy could be made")
+    case CURLE_COULDNT_CONNECT where isProxied, CURLE_OPERATION_TIMEDOUT where isProxied && !isConnected:
+      return ("proxyUnreachable", "No connection to the proxy could be made")
     case _ where tunnelStatus >= 300 && requestSize == 0:
       return ("proxyRefused", "The proxy made no tunnel to the target, and answered \(tunnelStatus)")
     case CURLE_COULDNT_CONNECT where systemError == ECONNREFUSED:
