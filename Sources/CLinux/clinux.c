@@ -21,6 +21,13 @@ int redial_traffic_of(int connection, struct redial_traffic *traffic) {
   return traffic->received > 0 && traffic->acknowledged > 0 ? 0 : -1;
 }
 
+long redial_silence_of(int connection) {
+  struct tcp_info info = {0};
+  socklen_t length = sizeof info;
+  if (getsockopt(connection, IPPROTO_TCP, TCP_INFO, &info, &length) != 0 || info.tcpi_bytes_received == 0) return -1;
+  return (long)info.tcpi_last_data_recv;
+}
+
 size_t redial_free_heap_bytes(void) {
 #if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
     // Not by its name: a binary that is linked for older systems runs on those that lack it.

@@ -374,6 +374,40 @@ def test_a_target_that_ends_each_connection_is_not_asked_without_end(redial, raw
     assert len(target.requests) == 3, target.requests
 
 
+@pytest.mark.parametrize("together", [1, 5])
+def test_a_connection_that_has_fallen_silent_is_left(redial, raw, secure, together):
+    context, flag = secure("h2")
+
+    def react(connection, stream):
+        # As behind a firewall that has forgotten it: what is sent is taken, and nothing comes back.
+        if connection.number > 0 or stream == 1:
+            connection.send(found(stream))
+    target, service = raw(speaking_http2(react), context), redial(flag, *NO_BREAKER)
+    policy = QUICK | {"attemptTimeout": "500ms"}
+    assert service.ended(service.submit(url=target.url, policy=policy))["attemptCount"] == 1
+    for call in [service.submit(url=target.url, policy=policy) for _ in range(together)]:
+        ended = service.ended(call)
+        assert (ended["state"], ended["attemptCount"]) == ("succeeded", 2), ended["attempts"]
+    assert service.ended(service.submit(url=target.url, policy=policy))["attemptCount"] == 1
+
+
+def test_a_connection_on_which_others_are_answered_is_kept(redial, raw, secure):
+    context, flag = secure("h2")
+
+    def react(connection, stream):
+        if stream != 3:
+            connection.send(found(stream))
+    target, service = raw(speaking_http2(react), context), redial(flag, *NO_BREAKER)
+    service.ended(service.submit(url=target.url, policy=QUICK))
+    hanging = service.submit(url=target.url, policy=ONCE | {"attemptTimeout": "1s"})
+    wait_until(lambda: len(target.requests) == 2, "the second has arrived")
+    time.sleep(0.2)
+    service.ended(service.submit(url=target.url, policy=QUICK))
+    assert service.ended(hanging)["attempts"][0]["error"]["code"] == "timeout"
+    assert service.ended(service.submit(url=target.url, policy=QUICK))["attemptCount"] == 1
+    assert {request.connection for request in target.requests} == {0}
+
+
 def test_goaway_on_an_idle_connection_costs_nothing(redial, raw, secure):
     context, flag = secure("h2")
     told = threading.Event()

@@ -23,6 +23,9 @@ struct redial_traffic {
 // Returns -1 if that is not known, or nothing was.
 int redial_traffic_of(int connection, struct redial_traffic *traffic);
 
+// How long no data has arrived on a connection of TCP, in milliseconds, to about ten; -1 if that is not known.
+long redial_silence_of(int connection);
+
 // How many bytes of the heap are free, in all arenas of the allocator; 0 if unknown.
 size_t redial_free_heap_bytes(void);
 

@@ -13,6 +13,8 @@ final class Connection {
   private(set) var uses = 0
   /// Whether a response on it was in HTTP/1.
   var hasSpokenHTTP1 = false
+  /// Whether it takes no further request, because nothing arrives on it any more.
+  private(set) var isLeft = false
   /// The last stream that the target was going to process, if it has said so (RFC 9113 §6.8).
   var lastStream: Int?
 
@@ -47,6 +49,15 @@ final class Connection {
     var count: Int32 = 0
     guard let socket, ioctl(socket, UInt(FIONREAD), &count) == 0 else { return false }
     return count > 0
+  }
+
+  /// A request has waited in vain. If nothing has arrived on the connection meanwhile, also for others, it takes no further
+  /// request: whoever lost it, such as a firewall or a machine that is gone, may never say so.
+  func hasFailed(after waited: Duration) {
+    guard let socket else { return }
+    let silence = redial_silence_of(socket)
+    // The system counts in ticks of up to ten milliseconds.
+    isLeft = isLeft || silence >= 0 && .milliseconds(silence + 10) >= waited
   }
 
   /// What was sent over it until now; nil if that is not known.

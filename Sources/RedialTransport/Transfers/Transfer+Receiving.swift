@@ -38,7 +38,7 @@ extension Transfer {
 
   /// Whether the request may be sent on a connection that has served before.
   private func isFit(_ connection: Connection?, _ events: SocketEvents) -> Bool {
-    guard let connection, connection.group == request.group else { return false }
+    guard let connection, connection.group == request.group, !connection.isLeft else { return false }
     let isIdle = events.isIdle(connection)
     guard connection.isQuiet(isIdle: isIdle) else { return false }
     return !(isIdle && dialling.isSecure && redial_curl_holds_input(handle) != 0)

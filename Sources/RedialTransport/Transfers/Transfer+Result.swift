@@ -47,6 +47,15 @@ extension Transfer {
     upload.isStuck(at: Int(redial_curl_get_offset(handle, CURLINFO_SIZE_UPLOAD_T))) && received.isComplete
   }
 
+  /// Tells the connection that the request has timed out without an answer. In HTTP/1, it is closed anyway.
+  func tellConnection(of code: CURLcode) {
+    guard code == CURLE_OPERATION_TIMEDOUT, course.sends > 0, received.headBytes == 0,
+      let connection = exchange.connection
+    else { return }
+    let sent = redial_curl_get_offset(handle, CURLINFO_PRETRANSFER_TIME_T)
+    connection.hasFailed(after: .microseconds(redial_curl_get_offset(handle, CURLINFO_TOTAL_TIME_T) - sent))
+  }
+
   /// How long the request has taken, in microseconds.
   var elapsed: Int {
     Int(clamping: naming.spent.wholeMicroseconds)

@@ -287,6 +287,7 @@ final class TransferLoop: @unchecked Sendable {
 
   /// Ends a transfer that libcurl has finished, or cannot start.
   func end(_ transfer: Transfer, _ code: CURLcode) {
+    transfer.tellConnection(of: code)
     remove(transfer)
     if transfer.lacksAddress(code) {
       unresolved.append((transfer, code))
