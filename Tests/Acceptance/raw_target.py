@@ -136,7 +136,7 @@ def chunked(status, *fields, chunks=(b"body",), end=b"0\r\n\r\n", closes=True):
 
 
 # Frames of HTTP/2 (RFC 9113 §6), and what a response without content is in HPACK: status 200, the end of header and stream.
-DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE = 0, 1, 3, 4, 6, 7, 8
+DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = 0, 1, 3, 4, 6, 7, 8, 9
 INITIAL_WINDOW_SIZE = 4
 NO_ERROR, INTERNAL_ERROR, REFUSED_STREAM, CANCEL = 0, 2, 7, 8
 

@@ -2,12 +2,14 @@
 
 import ssl
 import threading
+import time
 
+import hpack
 import pytest
 
 from processes import BOUND, NO_BREAKER, libcurl, wait_until
 from raw_target import (
-    CANCEL, HEADERS, INTERNAL_ERROR, PING, REFUSED_STREAM, RawTarget, found, frame, go_away, reset, response, speaking_http2)
+    CANCEL, CONTINUATION, HEADERS, INTERNAL_ERROR, PING, REFUSED_STREAM, RawTarget, found, frame, go_away, reset, response, speaking_http2)
 from test_target_tls import issuer
 
 QUICK = {"backoff": {"initial": "20ms", "max": "50ms"}, "maxAttempts": 3}
@@ -372,6 +374,22 @@ def test_a_target_that_ends_each_connection_is_not_asked_without_end(redial, raw
     call = service.ended(service.submit(url=target.url, idempotent=False, policy={"maxAttempts": 1}))
     assert (call["state"], call["attempts"][0]["error"]["code"]) == ("failed", "requestRefused"), call
     assert len(target.requests) == 3, target.requests
+
+
+@pytest.mark.parametrize("size", [17_000, 40_000, 60_000])
+def test_a_long_head_that_ends_its_stream_arrives(redial, raw, secure, size):
+    context, flag = secure("h2")
+
+    def react(connection, stream):
+        block = b"\x88" + hpack.Encoder().encode([(f"x-{number}", "~" * 900) for number in range(size // 1000)], huffman=False)
+        pieces = [block[place:place + 16_000] for place in range(0, len(block), 16_000)]
+        frames = [frame(CONTINUATION if number else HEADERS, stream, piece, flags=(0 if number else 1) | (4 if piece is pieces[-1] else 0))
+                  for number, piece in enumerate(pieces)]
+        connection.send(b"".join(frames))
+    target, service = raw(speaking_http2(react), context), redial(flag, *NO_BREAKER)
+    for _ in range(3):
+        call = service.ended(service.submit(url=target.url, idempotent=False, policy=ONCE | {"attemptTimeout": "5s"}))
+        assert (call["state"], call["response"]["headers"].get("x-0")) == ("succeeded", ["~" * 900]), call["attempts"]
 
 
 @pytest.mark.parametrize("together", [1, 5])

@@ -20,7 +20,7 @@ package struct LibraryFault: Sendable, Hashable {
       guardedBy: "no attempt begins with what an earlier response left"),
     LibraryFault(
       library: .libcurl, effect: "an HTTP/2 response whose header is over 16 KiB can time out", mendedIn: "8.21.0",
-      guardedBy: nil),
+      guardedBy: "as much as a header may have is read at once"),
     LibraryFault(
       library: .libcurl, effect: "the next address of a host is not tried while the first does not answer",
       mendedIn: "8.21.0", guardedBy: nil),

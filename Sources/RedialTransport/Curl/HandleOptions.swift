@@ -17,6 +17,8 @@ struct HandleOptions: ~Copyable {
   private var timeout = -1
   private var connectTimeout = -1
   private var addressTime = 0
+  /// How much libcurl reads at once, in bytes.
+  private var bufferSize = 16_384
   /// Whether the request gets a connection of its own, and whether none after it may use its connection.
   private var (isAlone, isLast) = (false, false)
   /// Whether libcurl says what it does.
@@ -128,6 +130,15 @@ struct HandleOptions: ~Copyable {
     guard seconds != addressTime else { return CURLE_OK }
     let code = redial_curl_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, seconds)
     if code == CURLE_OK { addressTime = seconds }
+    return code
+  }
+
+  /// Sets how much libcurl reads at once. An older one forgets what is left in its buffer if a response of HTTP/2 ends there.
+  mutating func setBuffer(isForHTTP2 isSecure: Bool) -> CURLcode {
+    let size = isSecure && LibCurl.needsFreshHandles ? 65_536 : 16_384
+    guard size != bufferSize else { return CURLE_OK }
+    let code = redial_curl_set_long(handle, CURLOPT_BUFFERSIZE, size)
+    if code == CURLE_OK { bufferSize = size }
     return code
   }
 

@@ -40,6 +40,7 @@ extension Transfer {
     if code == CURLE_OK { code = redial_curl_set_headers(handle, lines.first) }
     if code == CURLE_OK { code = setTimeouts(after: .zero) }
     if code == CURLE_OK { code = options.setAddressTime(Self.seconds(configuration.nameCacheTime)) }
+    if code == CURLE_OK { code = options.setBuffer(isForHTTP2: dialling.isSecure) }
     if code == CURLE_OK { code = setTLS(for: hop) }
     return code
   }
