@@ -47,7 +47,7 @@ BUGS = [
         "    if record.spec.isSensitive")),
     bug("a sensitive call that ended keeps its request", 50, (
         ENGINE, "if record.spec.isSensitive { writes", "if !PLANTED, record.spec.isSensitive { writes")),
-    bug("a call for another instance that shows what its target hides", 50, (
+    bug("a call for another instance that shows what its target hides", 200, (
         ENGINE, "privacies.isEmpty || owns(key) ? nil", "privacies.isEmpty || PLANTED || owns(key) ? nil")),
     bug("what a target hides not told to the others", 50, (
         ENGINE, "guard desk.leases.settings != nil, privacy != before else",
