@@ -234,8 +234,6 @@ BUGS = [
     # Limits.
     bug("a rate that is never charged", 200, (
         ENGINE, "if rate != nil { _", "if rate != nil, !PLANTED { _")),
-    bug("a retry that its budget does not pay for", 8000, (
-        ENGINE, "if isRetry { withdrawal =", "if isRetry, PLANTED {\n    } else if isRetry {\n      withdrawal =")),
     bug("a Retry-After pause forgotten", 200, (
         ENGINE, "guard end > until ?? now else", "guard !PLANTED, end > until ?? now else")),
     bug("a Retry-After pause without a maximum", 500, (
