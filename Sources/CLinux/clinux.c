@@ -16,16 +16,9 @@ int redial_traffic_of(int connection, struct redial_traffic *traffic) {
   struct tcp_info info = {0};
   socklen_t length = sizeof info;
   if (getsockopt(connection, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return -1;
-  *traffic = (struct redial_traffic){info.tcpi_bytes_received, info.tcpi_bytes_acked};
+  *traffic = (struct redial_traffic){info.tcpi_bytes_received, info.tcpi_bytes_acked, info.tcpi_last_data_recv};
   // A system that emulates Linux may not count.
   return traffic->received > 0 && traffic->acknowledged > 0 ? 0 : -1;
-}
-
-long redial_silence_of(int connection) {
-  struct tcp_info info = {0};
-  socklen_t length = sizeof info;
-  if (getsockopt(connection, IPPROTO_TCP, TCP_INFO, &info, &length) != 0 || info.tcpi_bytes_received == 0) return -1;
-  return (long)info.tcpi_last_data_recv;
 }
 
 size_t redial_free_heap_bytes(void) {

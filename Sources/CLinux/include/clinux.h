@@ -15,16 +15,15 @@
 // Returns the descriptor, or -1 with errno set.
 int redial_accept_nonblocking(int listener);
 
-// How many bytes of a connection of TCP have arrived here, read or not, and how many the other side has acknowledged.
+// How many bytes of a connection of TCP have arrived here, read or not, how many the other side has acknowledged, and for how many
+// milliseconds none has arrived, to about ten.
 struct redial_traffic {
   uint64_t received, acknowledged;
+  uint32_t silence;
 };
 
 // Returns -1 if that is not known, or nothing was.
 int redial_traffic_of(int connection, struct redial_traffic *traffic);
-
-// How long no data has arrived on a connection of TCP, in milliseconds, to about ten; -1 if that is not known.
-long redial_silence_of(int connection);
 
 // How many bytes of the heap are free, in all arenas of the allocator; 0 if unknown.
 size_t redial_free_heap_bytes(void);

@@ -54,10 +54,9 @@ final class Connection {
   /// A request has waited in vain. If nothing has arrived on the connection meanwhile, also for others, it takes no further
   /// request: whoever lost it, such as a firewall or a machine that is gone, may never say so.
   func hasFailed(after waited: Duration) {
-    guard let socket else { return }
-    let silence = redial_silence_of(socket)
+    guard let traffic else { return }
     // The system counts in ticks of up to ten milliseconds.
-    isLeft = isLeft || silence >= 0 && .milliseconds(silence + 10) >= waited
+    if .milliseconds(Int(traffic.silence) + 10) >= waited { isLeft = true }
   }
 
   /// What was sent over it until now; nil if that is not known.
