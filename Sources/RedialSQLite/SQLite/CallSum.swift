@@ -39,10 +39,11 @@ enum CallSum {
       connection, function, Int32(columns.count), SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil,
       { context, count, values in
         guard let values else { return }
-        let sum = CallSum.sum(
-          of: (0..<Int(count)).map {
-            sqlite3_value_type(values[$0]) == SQLITE_NULL ? nil : sqlite3_value_int64(values[$0])
-          })
+        var sum = Checksum()
+        for place in 0..<Int(count) {
+          sum.add(
+            sqlite3_value_type(values[place]) == SQLITE_NULL ? nil : sqlite3_value_int64(values[place]) as Int64?)
+        }
         sqlite3_result_int64(context, sum.column)
       }, nil, nil, nil)
   }

@@ -121,13 +121,12 @@ struct DocumentTable {
   func replace(_ kind: StoredDocument.Kind, _ id: String, _ old: [UInt8], with new: [UInt8]) throws(StoreError) -> Bool
   {
     // The sealed form of the same content differs each time.
-    guard try one(kind, id) == old, let old = try stored(kind, id)?.content else { return false }
+    guard let known = try stored(kind, id), try connection.vault.opened(known).content == old else { return false }
     let document = try sealed(StoredDocument(kind, id: id, new))
-    let new = document.content
     replace.bind(1, text: kind.rawValue)
     replace.bind(2, text: id)
-    try old.withUnsafeBufferPointer { old throws(StoreError) in
-      try new.withUnsafeBufferPointer { new throws(StoreError) in
+    try known.content.withUnsafeBufferPointer { old throws(StoreError) in
+      try document.content.withUnsafeBufferPointer { new throws(StoreError) in
         replace.bind(3, bytes: old)
         replace.bind(4, bytes: new)
         replace.bind(5, document.checksum.column)

@@ -29,13 +29,13 @@ package struct Checksum: Sendable {
     withUnsafeBytes(of: &bytes) { add(piece: $0) }
   }
 
-  /// Adds bytes.
+  /// Adds bytes behind their count, so that no byte can move from one value to the next unnoticed.
   package mutating func add(_ bytes: UnsafeBufferPointer<UInt8>) {
     add(Int64(bytes.count))
     add(piece: UnsafeRawBufferPointer(bytes))
   }
 
-  /// Adds bytes.
+  /// The same for an array.
   package mutating func add(_ bytes: [UInt8]) {
     bytes.withUnsafeBufferPointer { add($0) }
   }
@@ -65,12 +65,12 @@ extension StoredDocument {
     package let document: StoredDocument
     private let sum: Int64?
 
-    /// Creates it.
+    /// - Parameter sum: Nil for a row of an earlier version.
     package init(_ document: StoredDocument, sum: Int64?) {
       (self.document, self.sum) = (document, sum)
     }
 
-    /// The document.
+    /// What is served of it.
     ///
     /// - Throws: If it has another checksum.
     package func checked() throws(StoreError) -> StoredDocument {
