@@ -2,7 +2,6 @@
 
 import ssl
 import threading
-import time
 
 import hpack
 import pytest
@@ -417,10 +416,9 @@ def test_a_connection_on_which_others_are_answered_is_kept(redial, raw, secure):
             connection.send(found(stream))
     target, service = raw(speaking_http2(react), context), redial(flag, *NO_BREAKER)
     service.ended(service.submit(url=target.url, policy=QUICK))
-    hanging = service.submit(url=target.url, policy=ONCE | {"attemptTimeout": "1s"})
+    hanging = service.submit(url=target.url, policy=ONCE | {"attemptTimeout": "5s"})
     wait_until(lambda: len(target.requests) == 2, "the second has arrived")
-    time.sleep(0.2)
-    service.ended(service.submit(url=target.url, policy=QUICK))
+    service.ended(service.submit(url=target.url, delay="200ms", policy=QUICK))
     assert service.ended(hanging)["attempts"][0]["error"]["code"] == "timeout"
     assert service.ended(service.submit(url=target.url, policy=QUICK))["attemptCount"] == 1
     assert {request.connection for request in target.requests} == {0}
