@@ -46,6 +46,29 @@ struct DeadPathTests {
     #expect(scene.probe.engine.roster.targets[0].failing.isEmpty)
   }
 
+  @Test("a path is not blamed for what failed on it before it did", arguments: [Mark.credential, .label])
+  private func known(_ mark: Mark) {
+    var scene = Scene()
+    for _ in 0..<40 { _ = scene.submit(mark.spec("dead")) }
+    scene.pass(.seconds(6))
+    _ = scene.submit(mark.spec("well"))
+    scene.pass(.seconds(1))
+    // Other paths get through, and on this one only those that fail are called.
+    for _ in 0..<20 {
+      for _ in 0..<2 { _ = scene.submit(mark.spec("dead")) }
+      _ = scene.submit(Mark.path.spec("well"))
+      scene.pass(.seconds(10))
+    }
+    #expect(scene.failing.map(\.mark) == [mark.shown])
+    // The path fails for everyone.
+    for number in 0..<20 {
+      _ = scene.submit(mark.spec("dead\(number)"))
+      _ = scene.submit(Mark.path.spec("well"))
+      scene.pass(.seconds(10))
+    }
+    #expect(scene.failing.map(\.mark) == [mark.shown, .path("/all")])
+  }
+
   /// A target whose callers named "dead…" get 503, those named "hang…" no answer for 30 s, and others 200 after a
   /// millisecond.
   private struct Scene {

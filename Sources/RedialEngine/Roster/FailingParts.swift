@@ -11,6 +11,9 @@ struct FailingParts: Sendable {
     var failures = 0
     /// How many of them came after others had got through.
     var besideOthers = 0
+
+    /// Whether it is a part that fails while the rest works.
+    var isOne: Bool { failures >= FailingParts.least && besideOthers >= FailingParts.leastBesideOthers }
   }
 
   private var runs: [UInt64: Run] = [:]
@@ -26,7 +29,9 @@ struct FailingParts: Sendable {
   mutating func failed(_ spec: CallSpec, _ call: CallID, _ cause: @autoclosure () -> String, at now: Timestamp) {
     let callers = spec.callers
     var text: String?
+    let known = isKnown(callers, at: now)
     callers.forEach { caller in
+      if known, caller == callers.first { return }
       if runs[caller] == nil {
         guard hasRoom(), let mark = spec.mark(of: caller) else { return }
         runs[caller] = Run(path: callers.first, part: FailingPart(mark, since: now))
@@ -40,6 +45,18 @@ struct FailingParts: Sendable {
       }
       runs[caller] = run
     }
+  }
+
+  /// Whether a credential or a label of a call has failed since before its path did, which then is not blamed for it.
+  private func isKnown(_ callers: SlotHolders, at now: Timestamp) -> Bool {
+    let path = callers.first
+    let pathFails = runs[path]?.part.since ?? now
+    var known = false
+    callers.forEach { caller in
+      guard caller != path, let run = runs[caller] else { return }
+      if run.isOne && run.part.since < pathFails { known = true }
+    }
+    return known
   }
 
   /// Whether one more can be watched. The one with the fewest failures makes room.
@@ -65,13 +82,16 @@ struct FailingParts: Sendable {
     for caller in runs.keys { runs[caller]?.part.end(call) }
   }
 
-  /// What fails while the rest works, what began first first. A path comes before what else its calls have.
+  /// What fails while the rest works, what began first first. A path comes before what else its calls have, unless
+  /// that has failed for longer.
   func shown(at now: Timestamp) -> [FailingPart] {
     guard !runs.isEmpty, now - lastSuccess <= TargetState.recentMemory else { return [] }
-    let failing = runs.filter {
-      $0.value.failures >= Self.least && $0.value.besideOthers >= Self.leastBesideOthers && $0.value.part.calls > 0
+    let failing = runs.filter { $0.value.isOne && $0.value.part.calls > 0 }
+    let shown = failing.filter { key, run in
+      guard key != run.path, let path = failing[run.path] else { return true }
+      return run.part.since < path.part.since
     }
-    let shown = failing.filter { $0.key == $0.value.path || failing[$0.value.path] == nil }.map(\.value.part)
+    .map(\.value.part)
     return Array(shown.sorted { ($0.since, $0.text) < ($1.since, $1.text) }.prefix(FailingPart.mostParts))
   }
 }
