@@ -110,15 +110,43 @@ static inline const char *_Nullable redial_curl_get_text(CURL *_Nonnull h, CURLI
   return curl_easy_getinfo(h, i, &v) == CURLE_OK ? v : NULL;
 }
 
-// From OpenSSL's library, which libcurl's TLS is made of; nothing else of it is needed.
+// From OpenSSL's libraries, which libcurl's TLS is made of; nothing else of them is needed.
+struct x509_st;
 int SSL_has_pending(const struct ssl_st *_Nonnull);
+void SSL_set_info_callback(struct ssl_st *_Nonnull, void (*_Nullable)(const struct ssl_st *_Nonnull, int, int));
+int SSL_set_ex_data(struct ssl_st *_Nonnull, int, void *_Nullable);
+void *_Nullable SSL_get_ex_data(const struct ssl_st *_Nonnull, int);
+int CRYPTO_get_ex_new_index(int, long, void *_Nullable, void *_Nullable, void *_Nullable, void *_Nullable);
+struct x509_st *_Nullable SSL_get1_peer_certificate(const struct ssl_st *_Nonnull);
+int X509_get_ext_by_NID(const struct x509_st *_Nonnull, int, int);
+void X509_free(struct x509_st *_Nullable);
+
+// The TLS session of the handle's connection; NULL for none.
+static inline struct ssl_st *_Nullable redial_curl_tls(CURL *_Nonnull h) {
+  struct curl_tlssessioninfo *tls = NULL;
+  if (curl_easy_getinfo(h, CURLINFO_TLS_SSL_PTR, &tls) != CURLE_OK || !tls) return NULL;
+  return tls->backend == CURLSSLBACKEND_OPENSSL ? (struct ssl_st *)tls->internals : NULL;
+}
+
+// A place for a pointer in each TLS session, beside those of libcurl; -1 for none. Each call makes one.
+static inline int redial_tls_new_place(void) { return CRYPTO_get_ex_new_index(0, 0, NULL, NULL, NULL, NULL); }
+
+// Whether the target's certificate says whom it is for as it must, in its extension subjectAltName (RFC 9525 section 6.3):
+// libcurl would take the common name of one that has none.
+static inline int redial_curl_has_alternative_names(CURL *_Nonnull h) {
+  struct ssl_st *session = redial_curl_tls(h);
+  struct x509_st *certificate = session ? SSL_get1_peer_certificate(session) : NULL;
+  const int subject_alt_name = 85;
+  int found = !certificate || X509_get_ext_by_NID(certificate, subject_alt_name, -1) >= 0;
+  X509_free(certificate);
+  return found;
+}
 
 // Whether TLS has read bytes of the handle's connection that nobody has taken from it. With 8.22, OpenSSL reads ahead, so
 // they are no longer to be seen at the socket.
 static inline int redial_curl_holds_input(CURL *_Nonnull h) {
-  struct curl_tlssessioninfo *tls = NULL;
-  if (curl_easy_getinfo(h, CURLINFO_TLS_SSL_PTR, &tls) != CURLE_OK || !tls) return 0;
-  return tls->backend == CURLSSLBACKEND_OPENSSL && tls->internals && SSL_has_pending((const struct ssl_st *)tls->internals);
+  struct ssl_st *session = redial_curl_tls(h);
+  return session && SSL_has_pending(session);
 }
 
 // For CURLMOPT_SOCKETFUNCTION and CURLMOPT_TIMERFUNCTION, both with the same pointer for their last argument but one.

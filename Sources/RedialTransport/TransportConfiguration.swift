@@ -8,7 +8,11 @@ package struct TransportConfiguration: Sendable {
   package var maxIdleConnections = 256
   /// The maximum idle time of a connection before its next use: servers close idle ones, and a request that is sent at
   /// the same time is lost. Default 30 s.
-  package var maxConnectionAge = Duration.seconds(30)
+  package var maxConnectionIdleTime = Duration.seconds(30)
+  /// How long a connection takes further requests, less up to a fifth. Default 5 min.
+  package var maxConnectionAge = Duration.seconds(300)
+  /// How many requests a connection takes, less up to a fifth; at least 1. Default 1,000.
+  package var maxConnectionUses = 1000
   /// How long the address of a name is cached, in whole seconds. Default 60 s.
   package var nameCacheTime = Duration.seconds(60)
   /// The maximum number of lookups at a time, each on a thread of its own, which blocks as long as the system's

@@ -4,6 +4,7 @@ import queue
 import socket
 import ssl
 import threading
+import time
 
 from processes import BOUND
 
@@ -109,11 +110,22 @@ class RawTarget:
         try:
             # Small pieces leave when they are written.
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            sock = self.context.wrap_socket(sock, server_side=True) if self.context else sock
+            sock = self.context.wrap_socket(sock, server_side=True, do_handshake_on_connect=False) if self.context else sock
             with sock:
+                if self.context:
+                    self.shake_hands(sock)
                 self.script(Connection(self, sock, number))
         except (OSError, ssl.SSLError):
             pass
+
+    @staticmethod
+    def shake_hands(sock):
+        try:
+            sock.do_handshake()
+        except ssl.SSLError:
+            # The client reads why before it learns that the connection has ended.
+            time.sleep(0.3)
+            raise
 
     def next(self):
         return self.queue.get(timeout=BOUND)

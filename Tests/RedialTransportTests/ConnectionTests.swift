@@ -10,7 +10,7 @@ struct ConnectionTests {
     var ends: [Int32] = [-1, -1]
     precondition(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0, "no sockets")
     defer { for end in ends { close(end) } }
-    try body(Connection(socket: ends[0], group: 1), ends[1])
+    try body(Connection(socket: ends[0], Lifetime(TransportConfiguration(userAgent: "")), group: 1), ends[1])
   }
 
   @Test("nothing is sent on one that has ended, or has something to be read, unless requests of HTTP/2 are in flight")
@@ -26,6 +26,21 @@ struct ConnectionTests {
     connected { connection, other in
       #expect(shutdown(other, Int32(SHUT_WR)) == 0)
       #expect(!connection.isQuiet(isIdle: false))
+    }
+  }
+
+  @Test("it takes a number of requests, and only for a while, both less up to a fifth")
+  func lifetime() {
+    var configuration = TransportConfiguration(userAgent: "")
+    (configuration.maxConnectionAge, configuration.maxConnectionUses) = (.seconds(100), 50)
+    let now = ContinuousClock.now
+    for _ in 0..<100 {
+      let connection = Connection(socket: -1, Lifetime(configuration, at: now), group: 1)
+      #expect(!connection.isAtEnd(at: now + .seconds(79)) && connection.isAtEnd(at: now + .seconds(100)))
+      for _ in 0..<39 { connection.use() }
+      #expect(!connection.isAtEnd(at: now))
+      for _ in 39..<50 { connection.use() }
+      #expect(connection.isAtEnd(at: now))
     }
   }
 

@@ -21,7 +21,7 @@ struct IdleConnectionTests {
     }
     let probe = try TransportProbe {
       $0.maxIdleConnections = 4
-      $0.maxConnectionAge = forever
+      $0.maxConnectionIdleTime = forever
     }
     let url = slow.url
     probe.transport.start(
@@ -45,7 +45,7 @@ struct IdleConnectionTests {
     defer { for target in targets { target.stop() } }
     let probe = try TransportProbe {
       $0.maxIdleConnections = 4
-      $0.maxConnectionAge = forever
+      $0.maxConnectionIdleTime = forever
     }
     for target in targets {
       #expect(probe.perform(target.url)?.status == 200)
@@ -62,7 +62,7 @@ struct IdleConnectionTests {
     let target = ScriptedTarget.answering(Self.ok)
     defer { target.stop() }
     for (age, isReused) in [(Duration.seconds(1), false), (forever, true)] {
-      let probe = try TransportProbe { $0.maxConnectionAge = age }
+      let probe = try TransportProbe { $0.maxConnectionIdleTime = age }
       #expect(probe.perform(target.url)?.figures?.isReused == false)
       // libcurl counts whole seconds, by a clock that nothing else sets: it takes two for more than one.
       if !isReused { usleep(2_010_000) }

@@ -88,6 +88,41 @@ struct NameTests {
     #expect(names.count("slow.test") == 1)
   }
 
+  @Test("a resolver that cannot say is not the target's fault, and one that says no is no resolver's")
+  func unknown() throws {
+    let probe = try TransportProbe(resolve: { $0.hasPrefix("lost") ? .unknown : .none })
+    let lost = probe.perform(request(1, "lost.test", 1))
+    #expect(lost?.outcome == .localFault && lost?.failure?.code == "resolverUnavailable")
+  }
+
+  @Test("after an address that did not answer, the next attempt begins with another one")
+  func silentAddress() throws {
+    let target = ScriptedTarget { connection in
+      _ = connection.readRequest()
+      connection.send("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+    }
+    defer { target.stop() }
+    let silent = try #require(FullQueue(host: 0x7F00_0002, port: target.port))
+    let asked = Atomic(0)
+    let probe = try TransportProbe(resolve: { _ in
+      asked.add(1, ordering: .relaxed)
+      return .found(["127.0.0.2", "127.0.0.1"])
+    }) {
+      $0.connectTimeout = .milliseconds(500)
+      $0.nameCacheTime = .seconds(1)
+    }
+    let first = probe.perform(request(1, "two.test", silent.port))
+    #expect(first?.status == 200 || first?.failure?.code == "connectTimeout", "\(String(describing: first))")
+    #expect(LibCurl.needsFreshHandles || first?.status == 200)
+    for round in 0..<3 {
+      let next = probe.perform(request(2, "two.test", silent.port))
+      #expect(next?.status == 200 && next?.duration ?? .zero < .milliseconds(400), "\(String(describing: next))")
+      // It stays so when the addresses are looked up again.
+      if round == 1 { usleep(2_010_000) }
+    }
+    #expect(asked.load(ordering: .relaxed) >= 2)
+  }
+
   @Test("the time of the lookup is part of the attempt's time and of its figures")
   func times() throws {
     let target = ScriptedTarget { connection in

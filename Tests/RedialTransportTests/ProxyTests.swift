@@ -2,6 +2,7 @@ import Polling
 import Glibc
 import RedialCore
 import RedialModel
+import Synchronization
 import Testing
 
 @testable import RedialTransport
@@ -139,6 +140,28 @@ struct ProxyTests {
     }
   }
 
+  @Test("that says nothing is not the target's fault, unless it answers others")
+  func deafness() throws {
+    let isAlive = Atomic(false)
+    let proxy = ScriptedTarget { connection in
+      while let request = connection.readRequest() {
+        guard isAlive.load(ordering: .relaxed), request.contains("redial-probe.invalid") else { continue }
+        connection.send("HTTP/1.1 503 No\r\nContent-Length: 0\r\n\r\n")
+      }
+    }
+    defer { proxy.stop() }
+    for isUp in [false, true] {
+      isAlive.store(isUp, ordering: .relaxed)
+      let probe = try TransportProbe { $0.proxy = proxy.url }
+      for (url, word) in [("https://x.example/", "connectTimeout"), ("http://x.example/", "timeout")] {
+        let request = TransportRequest(id: 1, url: url, method: "GET", timeout: .milliseconds(300), captureLimit: 9)
+        let result = probe.perform(request)
+        #expect(result?.failure?.code == (isUp ? word : "proxyUnreachable"), "\(url): \(String(describing: result))")
+        #expect((result?.outcome == .localFault) == !isUp)
+      }
+    }
+  }
+
   @Test("gets no request that the egress policy refuses by the URL")
   func egress() throws {
     let proxy = proxy()
@@ -153,35 +176,4 @@ struct ProxyTests {
     #expect(proxy.connectionCount == 0)
     #expect(probe.perform("http://x.example/")?.status == 200)
   }
-}
-
-/// A listener whose queue of connections is full, so that the system leaves each further one unanswered.
-private final class FullQueue {
-  let port: Int
-  private var descriptors: [Int32] = []
-
-  init?() {
-    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(listener, $0, length) == 0 && listen(listener, 0) == 0 && getsockname(listener, $0, &length) == 0
-      }
-    }
-    port = Int(UInt16(bigEndian: address.sin_port))
-    descriptors = [listener]
-    guard isBound else { return nil }
-    for _ in 0..<4 {
-      let client = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
-      descriptors.append(client)
-      withUnsafeMutablePointer(to: &address) { pointer in
-        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { _ = connect(client, $0, length) }
-      }
-    }
-  }
-
-  deinit { for descriptor in descriptors { close(descriptor) } }
 }

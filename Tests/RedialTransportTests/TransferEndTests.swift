@@ -40,8 +40,9 @@ struct TransferEndTests {
     + codes([CURLE_PEER_FAILED_VERIFICATION], 0, .unusable, "certificateInvalid")
     + codes([CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS], 0, .unusable, "certificateInvalid")
     + codes([CURLE_SSL_PINNEDPUBKEYNOTMATCH], 0, .unusable, "certificateNotPinned")
-    + codes([CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT], 0, .unusable, "clientCertificateUnusable")
-    + codes([CURLE_SSL_CACERT_BADFILE], 0, .unusable, "issuersUnreadable")
+    + codes([CURLE_SSL_CERTPROBLEM, CURLE_BAD_FUNCTION_ARGUMENT], 0, .localFault, "clientCertificateUnusable")
+    + codes([CURLE_SSL_CLIENTCERT], 0, .notSent, "clientCertificateUnusable")
+    + codes([CURLE_SSL_CACERT_BADFILE], 0, .localFault, "issuersUnreadable")
     + codes([CURLE_SSL_CIPHER], 0, .unusable, "transferFailed")
     + codes([CURLE_OUT_OF_MEMORY], 0, .localFault, "localResources")
     + codes([CURLE_ABORTED_BY_CALLBACK, CURLE_WRITE_ERROR], 80, .localFault, "transferFailed")
@@ -62,7 +63,7 @@ struct TransferEndTests {
     ) -> TransferEnd {
       var end = TransferEnd(code: code, requestSize: size)
       end.isConnected = connected
-      (end.isProxied, end.tunnelStatus, end.isResolverDown) = (proxied, tunnel, !proxied)
+      (end.isProxied, end.tunnelStatus, end.down) = (proxied, tunnel, proxied ? nil : .resolver)
       return end
     }
     for (found, outcome, word) in [

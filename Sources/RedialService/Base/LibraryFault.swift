@@ -23,7 +23,13 @@ package struct LibraryFault: Sendable, Hashable {
       guardedBy: "as much as a header may have is read at once"),
     LibraryFault(
       library: .libcurl, effect: "the next address of a host is not tried while the first does not answer",
-      mendedIn: "8.21.0", guardedBy: nil),
+      mendedIn: "8.21.0", guardedBy: "after a timeout the next attempt begins with another one"),
+    LibraryFault(
+      library: .libcurl, effect: "an HTTP/2 response before the end of its request's body can be lost",
+      mendedIn: "8.21.0", guardedBy: "the next attempt is over HTTP/1.1"),
+    LibraryFault(
+      library: .libcurl, effect: "a body that ends with its TLS connection can be cut unnoticed", mendedIn: "8.21.0",
+      guardedBy: "the target's word for the end of what it sends is awaited"),
     // sqlite.org/wal.html#walresetbug
     LibraryFault(
       library: .sqlite, effect: "a commit while another connection begins a checkpoint can damage the file",

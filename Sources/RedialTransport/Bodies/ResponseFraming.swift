@@ -17,6 +17,8 @@ struct ResponseFraming {
   private(set) var hasNoContent = false
   /// Whether libcurl does not find the length, and would wait for the end of the connection.
   private(set) var endsHere = false
+  /// Whether the content has no other end than that of the connection.
+  var endsWithConnection: Bool { isHTTP1 && length == nil && codings == 0 && !hasNoContent }
   private let isToHead: Bool
   private var isOld = false
   /// Whether the field before is one of those that are read here.

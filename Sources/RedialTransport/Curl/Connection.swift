@@ -1,6 +1,19 @@
 internal import CLinux
 internal import Glibc
 
+/// How long a connection takes further requests, and how many. What is in flight then ends on it: so changed addresses,
+/// certificates and balancers are followed under any traffic.
+struct Lifetime {
+  let end: ContinuousClock.Instant
+  let uses: Int
+
+  /// Spread by a fifth, so that connections which began together do not end together.
+  init(_ configuration: TransportConfiguration, at now: ContinuousClock.Instant = .now) {
+    end = now + configuration.maxConnectionAge * Double.random(in: 0.8...1)
+    uses = Int(Double(configuration.maxConnectionUses) * Double.random(in: 0.8...1))
+  }
+}
+
 /// A connection that libcurl has.
 ///
 /// Not `Sendable`: it belongs to the thread that drives the transfers.
@@ -15,13 +28,25 @@ final class Connection {
   var hasSpokenHTTP1 = false
   /// Whether it takes no further request, because nothing arrives on it any more.
   private(set) var isLeft = false
+  private let lifetime: Lifetime
+  /// Not 0 if TLS has said that the target sends no more.
+  ///
+  /// Sound: the session that sets it is freed before its socket is closed, which is what removes this connection.
+  let isEnded = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
   /// The last stream that the target was going to process, if it has said so (RFC 9113 §6.8).
   var lastStream: Int?
 
-  init(socket: Int32, group: Int) {
+  init(socket: Int32, _ lifetime: Lifetime, group: Int) {
     self.socket = socket
+    self.lifetime = lifetime
     self.group = group
+    isEnded.initialize(to: 0)
   }
+
+  deinit { isEnded.deallocate() }
+
+  /// Whether it takes no further request because it has served for long enough.
+  func isAtEnd(at now: ContinuousClock.Instant) -> Bool { uses >= lifetime.uses || now >= lifetime.end }
 
   /// Whether more than one request is or was on it.
   var isShared: Bool { uses > 1 }
@@ -106,9 +131,9 @@ struct Connections {
   /// Notes a new connection.
   ///
   /// - Parameter sockets: The sockets that were opened for it, of which one is connected from its local end.
-  mutating func add(_ new: Ends, among sockets: [Int32], group: Int) -> Connection? {
+  mutating func add(_ new: Ends, among sockets: [Int32], _ lifetime: Lifetime, group: Int) -> Connection? {
     guard let socket = sockets.last(where: { Self.isConnected($0, fromPort: new.local.port) }) else { return nil }
-    let connection = Connection(socket: socket, group: group)
+    let connection = Connection(socket: socket, lifetime, group: group)
     remove(socket)
     ends[socket] = new.number
     byEnds[new.number] = connection

@@ -1,4 +1,5 @@
 internal import CCurl
+internal import Glibc
 
 /// libcurl's message about the failure of a handle's current request.
 ///
@@ -16,6 +17,12 @@ struct ErrorMessage: ~Copyable {
 
   /// Whether libcurl has given no reason for a failure.
   var isEmpty: Bool { buffer.pointee == 0 }
+
+  /// Whether the target broke the rules of HTTP/2 so that its connection had to end, with all that was in flight on it: such
+  /// as by a header that is too large. Codes from -900 are nghttp2's for that.
+  var tellsOfBrokenHTTP2: Bool {
+    strstr(buffer, "nghttp2") != nil && strstr(buffer, " -90") != nil
+  }
 
   /// Forgets the message of the request before.
   func clear() { buffer.pointee = 0 }

@@ -23,6 +23,8 @@ struct HandleOptions: ~Copyable {
   private var (isAlone, isLast) = (false, false)
   /// Whether libcurl says what it does.
   private var isHeard = false
+  /// Whether HTTP/2 is not used, even if a server would choose it.
+  private var isPlain = false
   private var scope: UInt32 = 0
   /// The TLS settings of the target that the handle last called.
   private var identity: TargetTLS?
@@ -75,6 +77,15 @@ struct HandleOptions: ~Copyable {
       code = redial_curl_set_long(handle, CURLOPT_ADDRESS_SCOPE, Int(scope))
       if code == CURLE_OK { self.scope = scope }
     }
+    return code
+  }
+
+  /// Sets whether the request is sent over HTTP/1.1 in any case, or over HTTP/2 if the server chooses it within TLS.
+  mutating func setVersion(isPlain: Bool) -> CURLcode {
+    guard isPlain != self.isPlain else { return CURLE_OK }
+    let version = isPlain ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS
+    let code = redial_curl_set_long(handle, CURLOPT_HTTP_VERSION, Int(version))
+    if code == CURLE_OK { self.isPlain = isPlain }
     return code
   }
 

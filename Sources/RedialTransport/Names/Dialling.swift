@@ -15,9 +15,12 @@ struct Dialling {
   private(set) var allowed = 0
   /// Why this side had no socket for the last allowed address; 0 if it had one.
   private(set) var localError: Int32 = 0
+  /// The addresses that were dialled, and when.
+  private var dialled: [(address: IPAddress, at: ContinuousClock.Instant)] = []
   /// The sockets that were opened.
   private(set) var sockets: [Int32] = []
-  private var url = ""
+  /// The URL that is called.
+  private(set) var url = ""
   /// Whether the target is called with TLS.
   private(set) var isSecure = false
 
@@ -35,7 +38,7 @@ struct Dialling {
     refusal = nil
     allowed = 0
     localError = 0
-    if !sockets.isEmpty { sockets = [] }
+    if !sockets.isEmpty { (sockets, dialled) = ([], []) }
     // A proxy resolves the name itself, so it cannot be checked here.
     guard isProxied, let policy, let origin = try? TargetURL(url).origin else { return true }
     refusal = policy.refusal(ofOrigin: origin)
@@ -44,8 +47,9 @@ struct Dialling {
 
   /// Opens a socket for an address, or refuses to.
   mutating func open(_ destination: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
+    let endpoint = isProxied ? nil : Self.endpoint(destination)
     if let policy, !isProxied {
-      guard let (address, port) = Self.endpoint(destination) else {
+      guard let (address, port) = endpoint else {
         // Neither IPv4 nor IPv6: no URL leads to such an address.
         refusal = EgressPolicy.Refusal(rule: "unknownFamily", clause: "addresses that are neither IPv4 nor IPv6")
         return CURL_SOCKET_BAD
@@ -65,8 +69,15 @@ struct Dialling {
     if opened >= 0 {
       allowed += 1
       sockets.append(opened)
+      if let endpoint { dialled.append((endpoint.0, .now)) }
     }
     return opened
+  }
+
+  /// The addresses that had time to answer, if none has: an older libcurl dials the next one in the last moment.
+  func silent(at now: ContinuousClock.Instant = .now) -> [IPAddress] {
+    guard let first = dialled.first else { return [] }
+    return dialled.filter { now - $0.at >= (now - first.at) / 2 }.map(\.address)
   }
 
   /// The name in the URL; nil if the URL has an address.

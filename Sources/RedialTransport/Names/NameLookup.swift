@@ -9,8 +9,10 @@ enum NameLookup {
   enum Result: Sendable, Equatable {
     /// Addresses as text, in the order in which to try them; at least one.
     case found([String])
-    /// There is no address, or the resolver returned none.
+    /// There is no address.
     case none
+    /// The resolver cannot say: those that it asks do not answer, or only that they do not know either.
+    case unknown
     /// No thread was available.
     case noThread
   }
@@ -62,7 +64,9 @@ enum NameLookup {
     hints.ai_family = hasIPv6 ? AF_UNSPEC : AF_INET
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
     var list: UnsafeMutablePointer<addrinfo>?
-    guard getaddrinfo(name, nil, &hints, &list) == 0, let list else { return .none }
+    let code = getaddrinfo(name, nil, &hints, &list)
+    if code == EAI_AGAIN || code == EAI_FAIL { return .unknown }
+    guard code == 0, let list else { return .none }
     defer { freeaddrinfo(list) }
     var found: [String] = []
     for entry in sequence(first: list, next: { $0.pointee.ai_next }) {

@@ -69,9 +69,16 @@ struct Naming: ~Copyable {
 
   /// Gives libcurl the addresses of the name, which it caches as if it had found them.
   mutating func give(_ found: [String], to handle: UnsafeMutableRawPointer) -> CURLcode {
-    guard let list = curl_slist_append(nil, "+\(name):\(port):" + found.joined(separator: ",")) else {
-      return CURLE_OUT_OF_MEMORY
-    }
+    set("+\(name):\(port):" + found.joined(separator: ","), on: handle)
+  }
+
+  /// Makes libcurl forget the addresses of a name.
+  mutating func forget(_ name: String, port: Int, on handle: UnsafeMutableRawPointer) -> CURLcode {
+    set("-\(name):\(port)", on: handle)
+  }
+
+  private mutating func set(_ entry: String, on handle: UnsafeMutableRawPointer) -> CURLcode {
+    guard let list = curl_slist_append(nil, entry) else { return CURLE_OUT_OF_MEMORY }
     let code = redial_curl_set_addresses(handle, list)
     curl_slist_free_all(addresses)
     addresses = list

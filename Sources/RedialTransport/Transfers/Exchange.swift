@@ -13,6 +13,10 @@ struct Exchange {
   var isForeign = false
   /// The request's stream in HTTP/2, if libcurl has said it.
   var stream: Int?
+  /// Whether the target's certificate does not say whom it is for.
+  var isUnnamed = false
+  /// Whether the target requires HTTP/1.1 for the request (RFC 9113 §7).
+  var needsHTTP1 = false
   /// Whether libcurl has shown that the target refused the stream.
   var wasRefused = false
 }

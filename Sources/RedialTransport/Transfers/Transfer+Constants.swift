@@ -8,6 +8,7 @@ extension Transfer {
   }
 
   private func setHabits() -> Bool {
+    let idleTime = min(configuration.maxConnectionIdleTime, configuration.maxConnectionAge)
     let codes = [
       // Signals would reach any thread.
       redial_curl_set_long(handle, CURLOPT_NOSIGNAL, 1),
@@ -27,7 +28,7 @@ extension Transfer {
       redial_curl_set_long(handle, CURLOPT_TCP_KEEPALIVE, 1),
       redial_curl_set_long(
         handle, CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS, Self.milliseconds(configuration.happyEyeballsDelay)),
-      redial_curl_set_long(handle, CURLOPT_MAXAGE_CONN, Self.seconds(configuration.maxConnectionAge)),
+      redial_curl_set_long(handle, CURLOPT_MAXAGE_CONN, Self.seconds(idleTime)),
     ]
     return codes.allSatisfy { $0 == CURLE_OK }
   }

@@ -42,6 +42,12 @@ extension Transfer {
     if let pruning, options.isPruning, !pruning.isDue() { options.stopPruning() }
   }
 
+  /// Makes libcurl forget the addresses of the request's name when it begins.
+  func forgetAddresses() -> CURLcode {
+    guard configuration.proxy == nil, let (name, port) = host else { return CURLE_OK }
+    return naming.forget(name, port: port, on: handle)
+  }
+
   /// Begins to wait for a lookup.
   func beginWaiting(at now: ContinuousClock.Instant) {
     naming.beginWaiting(at: now, spent: .microseconds(elapsed))
@@ -49,7 +55,7 @@ extension Transfer {
 
   /// Gives libcurl the addresses of the request's name, and sets the rest of the request's time.
   func setAddresses(_ found: [String]) -> CURLcode {
-    let code = naming.give(found, to: handle)
+    let code = naming.give(memory?.order(found, of: dialling.url) ?? found, to: handle)
     return code == CURLE_OK ? setTimeouts(after: naming.spent) : code
   }
 }

@@ -33,9 +33,11 @@ extension Transfer {
     // What is taken in pieces is not collected, and so not decoded.
     received.mayDecode = lines.set(hop.headers, contentBytes: contentSize, asksForCoding: received.sink == nil)
     var code = options.setURL(hop.url)
-    if code == CURLE_OK {
-      code = options.setReuse(isAllowed: !isAlone, by: request.group)
-    }
+    let known = memory?.course(of: hop.url, in: request.group) ?? OriginMemory.Course(group: request.group)
+    group = known.group
+    if code == CURLE_OK { code = options.setReuse(isAllowed: !isAlone, by: group) }
+    if code == CURLE_OK { code = options.setVersion(isPlain: known.isPlain) }
+    if code == CURLE_OK, memory?.takeStale(hop.url) == true { code = forgetAddresses() }
     if code == CURLE_OK { code = setMethod(hop.method, hop.body, hop.source) }
     if code == CURLE_OK { code = redial_curl_set_headers(handle, lines.first) }
     if code == CURLE_OK { code = setTimeouts(after: .zero) }

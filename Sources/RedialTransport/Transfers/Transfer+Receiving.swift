@@ -11,7 +11,9 @@ extension Transfer {
     guard let events else { return course.send(isReused: isReused) }
     // Also for a request that is not sent: another may be, on this connection.
     let connection =
-      isReused ? events.connections[ends] : events.connections.add(ends, among: dialling.sockets, group: request.group)
+      isReused
+      ? events.connections[ends]
+      : events.connections.add(ends, among: dialling.sockets, Lifetime(configuration), group: group)
     guard course.sends == 0 else {
       noteRepetition()
       return course.send(isReused: isReused)
@@ -26,6 +28,13 @@ extension Transfer {
       exchange.isForeign = true
       return false
     }
+    if !isReused, dialling.isSecure {
+      if LibCurl.needsFreshHandles, let connection { CloseNotify.note(of: handle, in: connection.isEnded) }
+      guard redial_curl_has_alternative_names(handle) != 0 else {
+        exchange.isUnnamed = true
+        return false
+      }
+    }
     exchange.connection = connection
     if let connection {
       // Beside other requests, libcurl reads what arrives.
@@ -38,8 +47,13 @@ extension Transfer {
 
   /// Whether the request may be sent on a connection that has served before.
   private func isFit(_ connection: Connection?, _ events: SocketEvents) -> Bool {
-    guard let connection, connection.group == request.group, !connection.isLeft else { return false }
+    guard let connection, connection.group == group, !connection.isLeft else { return false }
     let isIdle = events.isIdle(connection)
+    if connection.isAtEnd(at: .now) {
+      // Others go on with it, so that libcurl would choose it again.
+      if !isIdle { memory?.renew(dialling.url, in: request.group, from: group) }
+      return false
+    }
     guard connection.isQuiet(isIdle: isIdle) else { return false }
     return !(isIdle && dialling.isSecure && redial_curl_holds_input(handle) != 0)
   }
@@ -102,7 +116,7 @@ extension Transfer {
   }
 
   /// How many bytes of the body were sent.
-  private var uploaded: Int {
+  var uploaded: Int {
     exchange.contentSize == 0 ? 0 : Int(redial_curl_get_offset(handle, CURLINFO_SIZE_UPLOAD_T))
   }
 

@@ -1,7 +1,7 @@
 internal import CCurl
 
 /// Requests that an HTTP/2 target has certainly not processed (RFC 9113 §8.7): their streams were refused, or come after
-/// the last one of its GOAWAY.
+/// the last one of its GOAWAY. Who requires HTTP/1.1 has not either: it asks for the same request again.
 ///
 /// libcurl says so only to those who listen to it, in words that differ by version. Version 7 does not tell a refused
 /// stream from the end of a connection that others have used, so that is not taken for a refusal.
@@ -46,6 +46,9 @@ extension Transfer {
       exchange.connection?.lastStream = min(number, exchange.connection?.lastStream ?? number)
     }
     if Self.end(of: " refused by server", in: text) != nil { exchange.wasRefused = true }
+    if Self.end(of: "Downgrades to HTTP/1.1", in: text) != nil {
+      (exchange.needsHTTP1, exchange.wasRefused) = (true, true)
+    }
   }
 
   private static func number(after words: StaticString, in text: UnsafeRawBufferPointer) -> Int? {

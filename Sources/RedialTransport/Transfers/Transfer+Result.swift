@@ -32,28 +32,61 @@ extension Transfer {
     return String(cString: found)
   }
 
-  /// Whether it ended because the host had no address. The name may be wrong, or the local resolver may not work.
-  func lacksAddress(_ code: CURLcode) -> Bool {
-    code == CURLE_COULDNT_RESOLVE_HOST
-      || code == CURLE_OPERATION_TIMEDOUT && course.sends == 0 && dialling.allowed == 0 && dialling.refusal == nil
-        && redial_curl_get_offset(handle, CURLINFO_NAMELOOKUP_TIME_T) == 0 && configuration.proxy == nil
+  /// Which helper may be at fault for the end in the target's place: the resolver, if the host had no address; the proxy, if
+  /// neither it nor a target behind it has said anything.
+  func doubt(_ code: CURLcode) -> Helper? {
+    if code == CURLE_COULDNT_RESOLVE_HOST { return .resolver }
+    guard code == CURLE_OPERATION_TIMEDOUT else { return nil }
+    if configuration.proxy != nil {
+      let isTunnel = redial_curl_get_long(handle, CURLINFO_HTTP_CONNECTCODE) != 0
+      return isConnected && received.headBytes == 0 && !isTunnel ? .proxy : nil
+    }
+    let hasName = redial_curl_get_offset(handle, CURLINFO_NAMELOOKUP_TIME_T) > 0
+    return course.sends == 0 && dialling.allowed == 0 && dialling.refusal == nil && !hasName ? .resolver : nil
   }
+
+  /// Whether there was a connection to the proxy or, without one, to the target. Its time is known only after a tunnel was made,
+  /// and after the TLS handshake.
+  private var isConnected: Bool { course.sends > 0 || hasAddress }
+
+  /// Whether libcurl says where its connection leads, which it knows as soon as there is one.
+  private var hasAddress: Bool { redial_curl_get_text(handle, CURLINFO_PRIMARY_IP).map { $0.pointee != 0 } ?? false }
 
   /// Whether the request has content.
   var hasContent: Bool { options.hasContent }
 
-  /// Whether the whole response has arrived, but not the whole body was sent, and none of it since the last check.
+  /// Whether the response is there, but not the whole body was sent, and nothing more came or went since the last check.
+  ///
+  /// Of a response that is no success, the content need not have an end: in HTTP/2 libcurl does not say that it came, as
+  /// long as it has something to send.
   func isStuckBehindAnswer() -> Bool {
-    upload.isStuck(at: Int(redial_curl_get_offset(handle, CURLINFO_SIZE_UPLOAD_T))) && received.isComplete
+    let moved = [CURLINFO_SIZE_UPLOAD_T, CURLINFO_SIZE_DOWNLOAD_T].reduce(0) { $0 + redial_curl_get_offset(handle, $1) }
+    guard upload.isStuck(at: Int(moved)) else { return false }
+    return received.isComplete || received.isHeadWhole && received.status.map { !(200...299).contains($0) } == true
   }
 
-  /// Tells the connection that the request has timed out without an answer. In HTTP/1, it is closed anyway.
-  func tellConnection(of code: CURLcode) {
-    guard code == CURLE_OPERATION_TIMEDOUT, course.sends > 0, received.headBytes == 0,
-      let connection = exchange.connection
-    else { return }
-    let sent = redial_curl_get_offset(handle, CURLINFO_PRETRANSFER_TIME_T)
-    connection.hasFailed(after: .microseconds(redial_curl_get_offset(handle, CURLINFO_TOTAL_TIME_T) - sent))
+  /// Notes what the end of the request says of its connection and its origin.
+  func learn(from code: CURLcode) {
+    guard code != CURLE_OK, let memory else { return }
+    if code == CURLE_OPERATION_TIMEDOUT {
+      if course.sends == 0 { return memory.noteSilent(dialling.silent(), of: dialling.url) }
+      // In HTTP/1, its connection is closed anyway.
+      guard received.headBytes == 0, let connection = exchange.connection else { return }
+      let sent = redial_curl_get_offset(handle, CURLINFO_PRETRANSFER_TIME_T)
+      connection.hasFailed(after: .microseconds(redial_curl_get_offset(handle, CURLINFO_TOTAL_TIME_T) - sent))
+      if connection.isLeft { memory.renew(dialling.url, in: request.group, from: group) }
+    } else if exchange.needsHTTP1 || hasFailedByHTTP2(code) {
+      memory.requirePlain(dialling.url)
+    }
+  }
+
+  /// Whether HTTP/2 was at fault, so that the next attempt does better with HTTP/1.1.
+  private func hasFailedByHTTP2(_ code: CURLcode) -> Bool {
+    guard dialling.isSecure, exchange.connection?.hasSpokenHTTP1 == false else { return false }
+    if message.tellsOfBrokenHTTP2 { return true }
+    // An older libcurl loses the begin of a header of more than 64 KiB, and a whole response before the end of its request.
+    guard LibCurl.needsFreshHandles else { return false }
+    return code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_HTTP2_STREAM && uploaded < exchange.contentSize
   }
 
   /// How long the request has taken, in microseconds.
@@ -63,7 +96,10 @@ extension Transfer {
   }
 
   /// The result of the attempt, after libcurl has finished with it.
-  func result(_ code: CURLcode, isResolverDown: Bool = false) -> AttemptResult {
+  ///
+  /// - Parameter down: The helper that does not work, and so is at fault.
+  func result(_ code: CURLcode, without down: Helper? = nil) -> AttemptResult {
+    let code = code == CURLE_OK && isCutInTLS ? CURLE_PARTIAL_FILE : code
     let isStarved = dialling.localError != 0
     // Details about a failure are read only after a failure.
     let hasFailed = code != CURLE_OK
@@ -71,15 +107,15 @@ extension Transfer {
       code: code, requestSize: sentBytes,
       systemError: isStarved
         ? dialling.localError : hasFailed ? Int32(clamping: redial_curl_get_long(handle, CURLINFO_OS_ERRNO)) : 0,
-      wasRepeated: course.sends > 1,
+      wasRepeated: course.sends > 1, isUnnamed: exchange.isUnnamed,
       response: received.progress(hasEnded: !hasFailed), isRefused: isRefused, isForeign: exchange.isForeign,
       refusal: dialling.allowed == 0 && !isStarved ? dialling.refusal : nil,
       hasBeenAnswered: course.hasBeenAnswered,
       verification: hasFailed ? redial_curl_get_long(handle, CURLINFO_SSL_VERIFYRESULT) : 0,
       isProxied: configuration.proxy != nil,
       tunnelStatus: configuration.proxy == nil ? 0 : redial_curl_get_long(handle, CURLINFO_HTTP_CONNECTCODE),
-      isConnected: redial_curl_get_offset(handle, CURLINFO_CONNECT_TIME_T) > 0,
-      isResolverDown: isResolverDown, bodyFault: bodyFault(code), detail: hasFailed ? message.text(for: code) : "")
+      isConnected: isConnected, down: down, bodyFault: bodyFault(code), detail: hasFailed ? message.text(for: code) : ""
+    )
     let duration = course.duration(with: elapsed)
     upload.end()
     var result = AttemptResult(outcome: end.outcome, failure: end.failure, duration: duration)
@@ -98,6 +134,15 @@ extension Transfer {
     result.figures = figures(isSetUp: true)
     upload.end()
     return result
+  }
+
+  /// Whether the connection has ended as anyone between could end it, and with it a content that has no other end (RFC 9112
+  /// §9.8). An older libcurl takes that for the end.
+  private var isCutInTLS: Bool {
+    guard LibCurl.needsFreshHandles, dialling.isSecure, received.isHeadWhole, received.framing.endsWithConnection,
+      let connection = exchange.connection
+    else { return false }
+    return connection.isEnded.pointee == 0
   }
 
   /// How many bytes of the request were sent, as far as known; 0 if certainly none.
@@ -126,9 +171,7 @@ extension Transfer {
       figures.phase = .response
     } else if course.sends > 0 {
       figures.phase = .request
-    } else if dialling.isSecure, let address = redial_curl_get_text(handle, CURLINFO_PRIMARY_IP), address.pointee != 0 {
-      // The time of the connection is known only after the TLS handshake; the address, as soon as there is a
-      // connection.
+    } else if dialling.isSecure, hasAddress {
       figures.phase = .tls
     } else if isSetUp {
       figures.phase = figures.resolved > 0 ? .connect : .resolve

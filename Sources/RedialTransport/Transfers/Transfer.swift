@@ -15,6 +15,8 @@ final class Transfer {
   let events: SocketEvents?
   /// Decides when libcurl goes through its cached addresses; nil for a transfer on its own.
   let pruning: AddressPruning?
+  /// What earlier requests have taught; nil for a transfer on its own.
+  let memory: OriginMemory?
   let message = ErrorMessage()
   @exclusivity(unchecked) var options: HandleOptions
   let lines: HeaderLines
@@ -31,6 +33,9 @@ final class Transfer {
   /// Whether libcurl has the transfer.
   @exclusivity(unchecked) var isInFlight = false
 
+  /// Those that may share the connection of its request.
+  @exclusivity(unchecked) var group = 0
+
   var id: UInt64 { request.id }
   var generation: UInt64 { course.generation }
 
@@ -38,13 +43,13 @@ final class Transfer {
   /// - Returns: Nil if libcurl is out of memory.
   init?(
     configuration: TransportConfiguration, events: SocketEvents? = nil, pruning: AddressPruning? = nil,
-    sink: ((UnsafeRawBufferPointer) -> Bool)? = nil
+    memory: OriginMemory? = nil, sink: ((UnsafeRawBufferPointer) -> Bool)? = nil
   ) {
     guard let handle = curl_easy_init() else { return nil }
     self.handle = handle
     self.configuration = configuration
     self.events = events
-    self.pruning = pruning
+    (self.pruning, self.memory) = (pruning, memory)
     received = Received(sink: sink)
     options = HandleOptions(handle: handle)
     lines = HeaderLines(userAgent: configuration.userAgent)

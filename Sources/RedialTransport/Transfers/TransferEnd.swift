@@ -18,6 +18,8 @@ struct TransferEnd {
   var systemError: Int32 = 0
   /// Whether libcurl was about to send the request a second time, and was prevented.
   var wasRepeated = false
+  /// Whether the target's certificate does not say whom it is for.
+  var isUnnamed = false
   /// How far the response has come.
   var response = ResponseProgress()
   /// Whether the target has said that it has not processed the request (RFC 9113 §8.7).
@@ -35,8 +37,8 @@ struct TransferEnd {
   var tunnelStatus = 0
   /// Whether there was a connection to the proxy or, without one, to the target.
   var isConnected = true
-  /// Whether the resolver currently works for no name.
-  var isResolverDown = false
+  /// The helper that does not work now; nil if the target is at fault.
+  var down: Helper?
   /// Why no more of the body was available, if the transfer ended because of that.
   var bodyFault: BodyFault?
   /// libcurl's message, for people; empty if there is none.
@@ -91,24 +93,38 @@ struct TransferEnd {
       CURLE_FILESIZE_EXCEEDED,
     ].map(\.rawValue))
 
+  /// Whether the target has refused the client's certificate, or wants one. With TLS 1.3 it says so only when the request is
+  /// on its way, which it then does not read.
+  private var hasRefusedClient: Bool {
+    guard !response.hasBegun, code != CURLE_OK else { return false }
+    if code == CURLE_SSL_CLIENTCERT { return true }
+    guard let alert = detail.firstRange(of: " alert ") else { return false }
+    return ["certificate", "unknown ca", "access denied"].contains { detail[alert.upperBound...].contains($0) }
+  }
+
   /// The outcome of its last request.
   private var lastOutcome: OutcomeClass {
     if isAnswered { return .answered }
     if isStrangerToProxy { return .localFault }
     if code == CURLE_OK { return .maybeSent }
     if refusal != nil { return .blocked }
+    if isUnnamed { return .unusable }
+    if hasRefusedClient { return .notSent }
     if bodyFault != nil { return .localFault }
     if isRefused || isForeign && requestSize == 0 { return .notSent }
     if wasRepeated || isForeign || response.fault != nil { return .maybeSent }
     switch code {
     case CURLE_OUT_OF_MEMORY where requestSize == 0: return .localFault
+    // Files here that cannot be read, or do not fit each other, such as while they are replaced. That of a key that is not the
+    // certificate's is 8.22's.
+    case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CACERT_BADFILE: return .localFault
+    case CURLE_BAD_FUNCTION_ARGUMENT where requestSize == 0: return .localFault
     case CURLE_COULDNT_CONNECT where Self.isLocal(systemError): return .localFault
     // A proxy belongs to the operator, so its faults are not the target's.
     case CURLE_COULDNT_CONNECT where isProxied, CURLE_OPERATION_TIMEDOUT where isProxied && !isConnected:
       return .localFault
     case CURLE_COULDNT_RESOLVE_PROXY: return .localFault
-    case CURLE_COULDNT_RESOLVE_HOST where isResolverDown, CURLE_OPERATION_TIMEDOUT where isResolverDown:
-      return .localFault
+    case CURLE_COULDNT_RESOLVE_HOST where down != nil, CURLE_OPERATION_TIMEDOUT where down != nil: return .localFault
     case _ where tunnelStatus >= 300 && requestSize == 0: return .notSent
     case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT, CURLE_SSL_CONNECT_ERROR,
       CURLE_QUIC_CONNECT_ERROR, CURLE_PROXY:
@@ -127,10 +143,10 @@ struct TransferEnd {
   /// Faults that a retry cannot repair, even if the request may have been sent.
   private static let permanent: Set<UInt32> = Set(
     [
-      CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
+      CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_CIPHER,
       CURLE_PEER_FAILED_VERIFICATION, CURLE_USE_SSL_FAILED, CURLE_SSL_ENGINE_INITFAILED,
-      CURLE_LOGIN_DENIED, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR,
-      CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_AUTH_ERROR, CURLE_SSL_CLIENTCERT,
+      CURLE_LOGIN_DENIED, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
+      CURLE_SSL_INVALIDCERTSTATUS, CURLE_AUTH_ERROR,
     ].map(\.rawValue))
 
   /// Whether a connection failed because this side had no resources.
@@ -164,6 +180,12 @@ struct TransferEnd {
     if isForeign {
       return ("responseInvalid", "What arrived on the connection began before the request, so it is no response to it")
     }
+    if isUnnamed {
+      return ("certificateWrongHost", "The target's certificate names its host in no subjectAltName, which it must")
+    }
+    if hasRefusedClient {
+      return ("clientCertificateUnusable", "The target did not accept the client certificate, or wants one")
+    }
     if wasRepeated { return ("connectionClosed", "The target closed a kept connection when the request was sent") }
     switch response.fault {
     case .notHTTP: return ("responseInvalid", "The target's response is not HTTP")
@@ -178,8 +200,9 @@ struct TransferEnd {
     }
     switch code {
     case CURLE_COULDNT_RESOLVE_PROXY: return ("proxyUnreachable", "The name of the proxy could not be resolved")
-    case CURLE_COULDNT_RESOLVE_HOST where isResolverDown, CURLE_OPERATION_TIMEDOUT where isResolverDown:
-      return ("resolverUnavailable", "No name can be resolved on this machine now")
+    case CURLE_COULDNT_RESOLVE_HOST where down == .resolver, CURLE_OPERATION_TIMEDOUT where down == .resolver:
+      return ("resolverUnavailable", "The resolver of this machine cannot say now what the address of the host is")
+    case CURLE_OPERATION_TIMEDOUT where down == .proxy: return ("proxyUnreachable", "The proxy does not answer")
     case CURLE_COULDNT_RESOLVE_HOST:
       return ("unknownHost", "The name of the host could not be resolved")
     case CURLE_COULDNT_CONNECT where Self.isLocal(systemError):
@@ -202,8 +225,8 @@ struct TransferEnd {
       return ("certificateInvalid", "The target's certificate is not valid")
     case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
       return ("certificateNotPinned", "The target's certificate has none of the public keys that it must have")
-    case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT:
-      return ("clientCertificateUnusable", "The client certificate for the target cannot be used, or was not accepted")
+    case CURLE_SSL_CERTPROBLEM, CURLE_BAD_FUNCTION_ARGUMENT:
+      return ("clientCertificateUnusable", "The client certificate for the target, or its key, cannot be used")
     case CURLE_SSL_CACERT_BADFILE:
       return ("issuersUnreadable", "The file of trusted certificate authorities cannot be read")
     case CURLE_PARTIAL_FILE, CURLE_OK: return Self.incomplete

@@ -56,6 +56,7 @@ extension TransferLoop {
         if code == CURLE_OK { transfer.naming.resume() }
         if code != CURLE_OK { end(transfer, code) }
       case .none: end(transfer, CURLE_COULDNT_RESOLVE_HOST)
+      case .unknown: endUnresolved(transfer)
       case .noThread: end(transfer, CURLE_OUT_OF_MEMORY)
       }
     }

@@ -18,8 +18,8 @@ final class TransferLoop: @unchecked Sendable {
     case restrict(EgressPolicy)
     /// A piece of a request's body, or why there is none.
     case piece(BodyPiece)
-    /// Whether names can be resolved.
-    case resolver(isUp: Bool)
+    /// Whether a helper works.
+    case helper(Helper, isUp: Bool)
     /// The result of looking up a name.
     case name(NameAnswer)
     case stop
@@ -35,9 +35,10 @@ final class TransferLoop: @unchecked Sendable {
 
   /// The transfers in flight, by the requests' ids.
   @exclusivity(unchecked) var transfers: [UInt64: Transfer] = [:]
-  /// Transfers that ended without an address, while the cause is being found.
-  private var unresolved: [(transfer: Transfer, code: CURLcode)] = []
-  private let resolver: ResolverProbe
+  /// Transfers that ended by the target's fault or a helper's, while that is being found.
+  private var doubted: [(transfer: Transfer, code: CURLcode, helper: Helper)] = []
+  private let resolver: HelperProbe
+  private let proxy: HelperProbe
   /// The changes that redirects have made to a transfer's request; without transfers that were never redirected.
   private var hops: [UInt64: Hop] = [:]
   /// The number of transfers that libcurl last got.
@@ -52,6 +53,7 @@ final class TransferLoop: @unchecked Sendable {
   var nameTimers = TransferTimers()
   @exclusivity(unchecked) private var idle: [Transfer] = []
   private let pruning = AddressPruning()
+  private let memory = OriginMemory()
   @exclusivity(unchecked) var results: [Transport.Ended] = []
   let bodies = BodyLanes()
   /// Requests that have not started, because none of their body is there yet; and when the body was requested.
@@ -76,7 +78,7 @@ final class TransferLoop: @unchecked Sendable {
 
   init(
     multi: UnsafeMutableRawPointer, events: SocketEvents, configuration: TransportConfiguration,
-    resolver: ResolverProbe = ResolverProbe(),
+    resolver: HelperProbe = HelperProbe(),
     resolve: @escaping @Sendable (String) -> NameLookup.Result = NameLookup.resolve,
     completions: @escaping @Sendable ([Transport.Ended]) -> Void
   ) {
@@ -84,6 +86,7 @@ final class TransferLoop: @unchecked Sendable {
     self.events = events
     self.configuration = configuration
     self.resolver = resolver
+    proxy = .proxy(configuration)
     self.resolve = resolve
     lookups = LookupQueue(limit: configuration.maxLookups)
     self.completions = completions
@@ -135,8 +138,8 @@ final class TransferLoop: @unchecked Sendable {
       if !awaiting.isEmpty { failLate() }
       tell()
     }
-    for (transfer, code) in unresolved { results.append((transfer.id, transfer.result(code))) }
-    unresolved = []
+    for (transfer, code, _) in doubted { results.append((transfer.id, transfer.result(code))) }
+    doubted = []
     results += Self.cancelled(mailbox.close())
     tell()
   }
@@ -163,7 +166,7 @@ final class TransferLoop: @unchecked Sendable {
     case .make(let requests): for request in requests() { begin(request) }
     case .cancel(let id): cancel(id)
     case .piece(let piece): take(piece)
-    case .resolver(let isUp): endUnresolved(isUp)
+    case .helper(let helper, let isUp): endDoubted(by: helper, isUp)
     case .name(let answer): take(answer)
     case .restrict(let policy):
       configuration.egress = policy
@@ -177,7 +180,8 @@ final class TransferLoop: @unchecked Sendable {
   private func begin(_ request: TransportRequest) {
     guard !isStopping else { return results.append((request.id, .cancelled())) }
     guard
-      let transfer = idle.popLast() ?? Transfer(configuration: configuration, events: events, pruning: pruning)
+      let transfer = idle.popLast()
+        ?? Transfer(configuration: configuration, events: events, pruning: pruning, memory: memory)
     else {
       return results.append((request.id, .outOfMemory))
     }
@@ -238,7 +242,9 @@ final class TransferLoop: @unchecked Sendable {
     transfer.isInFlight = false
     let hop = hop(of: transfer)
     if transfer.course.sends > 0 { readAgain(hop, with: transfer) }
-    resume(transfer, transfer.prepare(hop, timeout: left, isAlone: true))
+    // Where all connections of before are left, others may share the new one.
+    let isRenewed = memory.course(of: hop.url, in: transfer.request.group).group != transfer.group
+    resume(transfer, transfer.prepare(hop, timeout: left, isAlone: !isRenewed))
   }
 
   /// Starts another request of an attempt, if it could be prepared.
@@ -252,8 +258,8 @@ final class TransferLoop: @unchecked Sendable {
 
   private func cancel(_ id: UInt64) {
     if let transfer = transfers[id] { return abort(transfer) }
-    guard let place = unresolved.firstIndex(where: { $0.transfer.id == id }) else { return }
-    let transfer = unresolved.remove(at: place).transfer
+    guard let place = doubted.firstIndex(where: { $0.transfer.id == id }) else { return }
+    let transfer = doubted.remove(at: place).transfer
     results.append((transfer.id, transfer.cancelled()))
     keep(transfer)
   }
@@ -287,24 +293,30 @@ final class TransferLoop: @unchecked Sendable {
 
   /// Ends a transfer that libcurl has finished, or cannot start.
   func end(_ transfer: Transfer, _ code: CURLcode) {
-    transfer.tellConnection(of: code)
+    transfer.learn(from: code)
     remove(transfer)
-    if transfer.lacksAddress(code) {
-      unresolved.append((transfer, code))
-      resolver.ask { [weak self] isUp in self?.post([.resolver(isUp: isUp)]) }
-    } else {
+    guard let helper = transfer.doubt(code) else {
       results.append((transfer.id, transfer.result(code)))
-      keep(transfer)
+      return keep(transfer)
     }
+    doubted.append((transfer, code, helper))
+    (helper == .resolver ? resolver : proxy).ask { [weak self] isUp in self?.post([.helper(helper, isUp: isUp)]) }
   }
 
-  /// Ends transfers without an address, now that the cause is known.
-  private func endUnresolved(_ isUp: Bool) {
-    for (transfer, code) in unresolved {
-      results.append((transfer.id, transfer.result(code, isResolverDown: !isUp)))
+  /// Ends a transfer for whose name the resolver could not say whether it exists.
+  func endUnresolved(_ transfer: Transfer) {
+    remove(transfer)
+    results.append((transfer.id, transfer.result(CURLE_COULDNT_RESOLVE_HOST, without: .resolver)))
+    keep(transfer)
+  }
+
+  /// Ends transfers, now that it is known whether a helper works.
+  private func endDoubted(by helper: Helper, _ isUp: Bool) {
+    for (transfer, code, _) in doubted.filter({ $0.helper == helper }) {
+      results.append((transfer.id, transfer.result(code, without: isUp ? nil : helper)))
       keep(transfer)
     }
-    unresolved = []
+    doubted.removeAll { $0.helper == helper }
   }
 
   func remove(_ transfer: Transfer) {

@@ -6,13 +6,13 @@ import Testing
 @testable import RedialTransport
 
 @Suite("Whether the name or the resolver is at fault", .onThreads)
-struct ResolverProbeTests {
+struct HelperProbeTests {
   /// The answers of probes, and a way to wait for them.
   private final class Answers: Sendable {
     let answers = Mutex<[Bool]>([])
     let signal = DispatchSemaphore(value: 0)
 
-    func ask(_ probe: ResolverProbe) {
+    func ask(_ probe: HelperProbe) {
       probe.ask { isUp in
         self.answers.withLock { $0.append(isUp) }
         self.signal.signal()
@@ -29,7 +29,7 @@ struct ResolverProbeTests {
   func once() {
     let asked = Mutex(0)
     let gate = DispatchSemaphore(value: 0)
-    let probe = ResolverProbe(memory: forever, patience: forever) {
+    let probe = HelperProbe(memory: forever, patience: forever) {
       asked.withLock { $0 += 1 }
       gate.wait()
       return true
@@ -47,7 +47,7 @@ struct ResolverProbeTests {
   func silent() {
     let asked = Mutex(0)
     let gate = DispatchSemaphore(value: 0)
-    let probe = ResolverProbe(memory: forever, patience: .milliseconds(20)) {
+    let probe = HelperProbe(memory: forever, patience: .milliseconds(20)) {
       asked.withLock { $0 += 1 }
       gate.wait()
       return true

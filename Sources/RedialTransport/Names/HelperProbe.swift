@@ -1,16 +1,22 @@
+internal import CCurl
 internal import Dispatch
 internal import Glibc
 internal import RedialCore
 internal import Synchronization
 
-/// Distinguishes a name that does not exist from a resolver that does not work, for which libcurl has only one code.
+/// What this side needs on the way to a target, and what may be at fault in its place.
+enum Helper: Sendable {
+  case resolver, proxy
+}
+
+/// Distinguishes a target that is at fault from a helper that does not work, for which libcurl has only one code.
 ///
-/// A name in `invalid.` never exists (RFC 6761 §6.4), and any resolver can say so without asking another. So a resolver
-/// that says anything else, or nothing in time, does not work. The question blocks, and has a thread of its own.
-final class ResolverProbe: Sendable {
+/// A name in `invalid.` never exists (RFC 6761 §6.4), and any resolver can say so without asking another, and any proxy. So
+/// one that says nothing in time does not work. The question blocks, and has a thread of its own.
+final class HelperProbe: Sendable {
   /// How long an answer is valid.
   private let memory: Duration
-  /// The timeout of an answer: the resolver needs no other server for it.
+  /// The timeout of an answer.
   private let patience: Duration
 
   private struct State {
@@ -30,16 +36,16 @@ final class ResolverProbe: Sendable {
   private let state = Mutex(State())
   private let question: @Sendable () -> Bool
 
-  /// - Parameter question: Whether names can be resolved; it may block.
+  /// - Parameter question: Whether the helper works; it may block.
   init(
     memory: Duration = .seconds(1), patience: Duration = .seconds(2),
-    question: @escaping @Sendable () -> Bool = ResolverProbe.isResolving
+    question: @escaping @Sendable () -> Bool = HelperProbe.isResolving
   ) {
     (self.memory, self.patience) = (memory, patience)
     self.question = question
   }
 
-  /// Finds out whether names can be resolved, and calls back on any thread; at once if that is known.
+  /// Finds out whether the helper works, and calls back on any thread; at once if that is known.
   func ask(_ answer: @escaping @Sendable (_ isUp: Bool) -> Void) {
     let now = ContinuousClock.now
     let step = state.withLock { state -> Step in
@@ -58,7 +64,7 @@ final class ResolverProbe: Sendable {
     case .asks(let number):
       let patience = DispatchTimeInterval.microseconds(Int(self.patience.wholeMicroseconds))
       DispatchQueue.global().asyncAfter(deadline: .now() + patience) { self.giveUp(number) }
-      DispatchQueue(label: "redial.resolver").async { self.tell(self.question()) }
+      DispatchQueue(label: "redial.helper").async { self.tell(self.question()) }
     }
   }
 
@@ -79,6 +85,20 @@ final class ResolverProbe: Sendable {
       return state.waiting
     }
     for answer in waiting { answer(false) }
+  }
+
+  /// Asks whether a proxy says anything about a tunnel that it cannot make.
+  static func proxy(_ configuration: TransportConfiguration) -> HelperProbe {
+    HelperProbe {
+      var configuration = configuration
+      configuration.egress = nil
+      let request = TransportRequest(
+        id: 0, url: "https://redial-probe.invalid/", method: "GET", timeout: .seconds(2), captureLimit: 0)
+      guard let transfer = Transfer(configuration: configuration), transfer.prepare(request) == CURLE_OK else {
+        return true
+      }
+      return curl_easy_perform(transfer.handle) != CURLE_OPERATION_TIMEDOUT
+    }
   }
 
   /// Whether the system's resolver answers that a name does not exist.
