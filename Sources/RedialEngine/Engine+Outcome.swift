@@ -29,7 +29,8 @@ extension Engine {
     let says = Self.verdict(on: result, sign, wasCut: wasCut)
     let verdict = isLoad && !flight.permit.isProbe ? .ignored : says
     func cause() -> String { result.decisiveFailure?.code ?? result.status.map { "status \($0)" } ?? "silence" }
-    roster[index].count(says, of: id, calls[at: place].record.spec, cause: cause(), at: now)
+    roster[index].count(
+      says, isLocal: result.outcome == .localFault, of: id, calls[at: place].record.spec, cause: cause(), at: now)
     recordBreaker(
       index, verdict, flight.permit, of: id, calls[at: place].record.spec, took: result.duration,
       cause: verdict == .failure ? cause() : "failureRate")

@@ -196,6 +196,8 @@ def test_files_that_do_not_fit_each_other_for_a_while_end_no_call(redial, raw, s
         call = service.submit(url=target.url, idempotent=False, policy={"backoff": {"initial": "50ms", "max": "50ms"}, "maxAttempts": 200})
         attempt = wait_until(lambda: service.get(call)["attempts"], "it is tried")[0]
         assert attempt["outcome"] == "localFault", str(attempt)
+        said = f"Redial cannot call it: {attempt['error']['code']}"
+        wait_until(lambda: [one["error"] for one in service("GET", "/v1/issues").json["data"]] == [said], "it is an issue")
         shutil.copy(tmp_path / kept[broken], tmp_path / broken)
         assert service.ended(call)["state"] == "succeeded"
         # It is nobody else's fault.

@@ -69,6 +69,21 @@ struct DeadPathTests {
     #expect(scene.failing.map(\.mark) == [mark.shown, .path("/all")])
   }
 
+  @Test("what this side cannot do is shown as that, until an attempt says something about the target")
+  func ownSide() {
+    var probe = EngineProbe()
+    let ids = (0..<4).map { _ in probe.submit(Mark.path.spec("well")) }
+    var failing: [FailingPart] { probe.engine.roster.targets[0].snapshot(at: probe.now).failing }
+    for (place, id) in ids.prefix(3).enumerated() {
+      #expect(failing.isEmpty, "\(place)")
+      probe.end(id, .localFault, code: "proxyUnreachable")
+    }
+    #expect(failing.map(\.text) == ["Redial cannot call it"] && failing.first?.cause == "proxyUnreachable")
+    #expect(failing.first?.calls == 3)
+    probe.end(ids[3], status: 503)
+    #expect(failing.isEmpty)
+  }
+
   /// A target whose callers named "dead…" get 503, those named "hang…" no answer for 30 s, and others 200 after a
   /// millisecond.
   private struct Scene {

@@ -313,8 +313,8 @@ func (c *Client) CancelOperation(ctx context.Context, operationID string) (*Bulk
 // Two thousand failed calls are seldom more than a few errors. Failed calls are one issue if they have the same
 // target, reason and error; ids, numbers, times and addresses in an error do not count. Calls that wait for a
 // target whose oldest due call has waited for a minute or more are late, and an issue of their own for each
-// reason. What fails again and again while the rest of its target works (a path, a credential or a label) is an
-// issue, too: `failing`.
+// reason. What fails again and again while the rest of its target works (a path, a credential or a label), or by
+// Redial's own fault (such as its proxy), is an issue, too: `failing`.
 //
 // Issues of failing and late calls come first; then those of failed ones; in both, those with the most calls
 // first. An issue opens by itself, and is resolved when none of its calls is failed or late any more: they were

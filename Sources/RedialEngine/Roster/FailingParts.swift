@@ -18,15 +18,28 @@ struct FailingParts: Sendable {
 
   private var runs: [UInt64: Run] = [:]
   private var lastSuccess = Timestamp.epoch
+  /// What this side fails with, and how often in a row.
+  private var own: (part: FailingPart, failures: Int)?
 
   /// How many parts are watched.
   static let most = 16
   /// How many failures in a row make one, and how many of them after others had got through.
   static let least = 10
   static let leastBesideOthers = 2
+  /// How many failures of this side in a row are shown.
+  static let leastOwn = 3
+
+  /// An attempt has failed on this side, which says nothing about the target.
+  mutating func failedHere(_ call: CallID, _ cause: String, at now: Timestamp) {
+    var (part, failures) = own ?? (FailingPart(.ownSide, since: now), 0)
+    part.fail(call, cause, at: now)
+    failures += 1
+    own = (part, failures)
+  }
 
   /// An attempt has failed.
   mutating func failed(_ spec: CallSpec, _ call: CallID, _ cause: @autoclosure () -> String, at now: Timestamp) {
+    own = nil
     let callers = spec.callers
     var text: String?
     let known = isKnown(callers, at: now)
@@ -72,12 +85,13 @@ struct FailingParts: Sendable {
 
   /// An attempt has succeeded.
   mutating func succeeded(_ spec: CallSpec, at now: Timestamp) {
-    lastSuccess = now
+    (lastSuccess, own) = (now, nil)
     if !runs.isEmpty { spec.callers.forEach { runs[$0] = nil } }
   }
 
   /// A call has ended.
   mutating func ended(_ call: CallID) {
+    own?.part.end(call)
     guard !runs.isEmpty else { return }
     for caller in runs.keys { runs[caller]?.part.end(call) }
   }
@@ -85,6 +99,7 @@ struct FailingParts: Sendable {
   /// What fails while the rest works, what began first first. A path comes before what else its calls have, unless
   /// that has failed for longer.
   func shown(at now: Timestamp) -> [FailingPart] {
+    if let own, own.failures >= Self.leastOwn, own.part.calls > 0 { return [own.part] }
     guard !runs.isEmpty, now - lastSuccess <= TargetState.recentMemory else { return [] }
     let failing = runs.filter { $0.value.isOne && $0.value.part.calls > 0 }
     let shown = failing.filter { key, run in

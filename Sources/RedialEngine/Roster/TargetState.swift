@@ -263,10 +263,13 @@ struct TargetState: Sendable {
   }
 
   /// Counts the end of an attempt for what is shown of the target's parts.
+  ///
+  /// - Parameter isLocal: Whether it failed on this side.
   mutating func count(
-    _ result: CircuitBreaker.Result, of call: CallID, _ spec: CallSpec, cause: @autoclosure () -> String,
+    _ result: CircuitBreaker.Result, isLocal: Bool, of call: CallID, _ spec: CallSpec, cause: @autoclosure () -> String,
     at now: Timestamp
   ) {
+    if isLocal { return parts.failedHere(call, cause(), at: now) }
     switch result {
     case .success: parts.succeeded(spec, at: now)
     case .failure: parts.failed(spec, call, cause(), at: now)

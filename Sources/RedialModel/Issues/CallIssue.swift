@@ -192,7 +192,7 @@ public struct CallIssue: Sendable, Hashable {
         let fixed = path.prefix { $0 != "{" }
         if fixed != "/" { filter.urlPart = String(fixed) }
       case .label(let label): filter.labels = [label]
-      case .credential, nil: break
+      case .credential, .ownSide, nil: break
       }
     } else {
       filter.issue = id

@@ -1,6 +1,7 @@
 public import RedialCore
 
-/// What of a target fails while the rest of it works: the calls of one path, with one credential, or of one label.
+/// What of a target fails while the rest of it works: the calls of one path, with one credential, or of one label; or what
+/// Redial itself needs to call it.
 public struct FailingPart: Sendable, Hashable {
   /// What its calls have in common.
   public enum Mark: Sendable, Hashable {
@@ -9,6 +10,8 @@ public struct FailingPart: Sendable, Hashable {
     /// A header field. Its value is a secret, so what else its calls have in common is not said.
     case credential(String)
     case label(CallSpec.Label)
+    /// What this side needs: such as a proxy, the resolver, or files.
+    case ownSide
 
     /// That of the path of a URL.
     public init(pathOf url: String) { self = .path(AffectedCalls.path(of: url)) }
@@ -49,6 +52,7 @@ public struct FailingPart: Sendable, Hashable {
     case .path(let path): "\(path) fails, the rest works"
     case .credential(let name): "one \(name) fails, the rest works"
     case .label(let label): "\(label.name)=\(label.value) fails, the rest works"
+    case .ownSide: "Redial cannot call it"
     }
   }
 }
