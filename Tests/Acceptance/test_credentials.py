@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import html
 import json
 import subprocess
 import threading
@@ -14,6 +15,7 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
 import processes
+from processes import wait_until
 
 SECRET = "s3cr3t-of-this-test"
 
@@ -112,6 +114,78 @@ def test_a_credential_goes_to_its_origins_alone(redial, receiver):
         assert arrived["authorization"] is None and arrived["x-odd"] is None
     service.ended(service.submit(url=target.url + "/near", credential="token", redirects={"max": 2}))
     assert target.requests[-1].headers["authorization"] == f"Bearer {SECRET}"
+
+
+def test_a_credential_goes_to_the_host_of_its_origin_alone(redial, receiver):
+    """Another one behind the same front end is another receiver (RFC 9110 section 7.2)."""
+    target, service = receiver(), redial()
+    put(service, "token", **bearer(target))
+    sign = {"type": "github", "secret": SECRET}
+    for more, host in [({"credential": "token"}, target.url[7:]), ({"sign": sign}, target.url[7:]), ({}, "evil.example")]:
+        service.ended(service.submit(url=target.url, headers={"Host": "evil.example"}, **more))
+        assert target.next().headers["host"] == host, more
+
+
+ECHOES = {
+    "as it was sent": lambda secret, pair: secret,
+    "in base 64": lambda secret, pair: base64.b64encode(pair).decode(),
+    "in base 64 for URLs": lambda secret, pair: base64.urlsafe_b64encode(secret.encode()).decode().rstrip("="),
+    "percent-encoded": lambda secret, pair: urllib.parse.quote(secret, safe=""),
+    "percent-encoded in part, with small digits": lambda secret, pair: urllib.parse.quote(secret).replace("%2B", "%2b"),
+    "as HTML": lambda secret, pair: html.escape(secret),
+    "all of it percent-encoded": lambda secret, pair: "".join(f"%{byte:02x}" for byte in secret.encode()),
+    "with code points": lambda secret, pair: "".join(f"\\u{byte:04x}" if chr(byte) in "/+" else chr(byte) for byte in secret.encode()),
+    "in base 64, percent-encoded": lambda secret, pair: urllib.parse.quote(base64.b64encode(pair).decode(), safe=""),
+    "escaped": lambda secret, pair: secret.replace("/", "\\/"),
+    "in JSON": lambda secret, pair: json.dumps(secret)[1:-1],
+    "often": lambda secret, pair: f"{secret}{secret} {secret}",
+}
+
+
+@pytest.mark.parametrize("type", ["bearer", "basic", "header", "query"])
+def test_what_an_answer_echoes_of_a_credential_is_struck(redial, receiver, type):
+    secret = 's3cr3t/of"this?test+and/more'
+    values = {
+        "bearer": {"token": secret}, "basic": {"username": "ada", "password": secret},
+        "header": {"header": "X-Api-Key", "value": secret}, "query": {"parameter": "key", "value": secret},
+    }[type]
+    pair = f"ada:{secret}".encode() if type == "basic" else secret.encode()
+    cut = "bad token: " + secret[:-3]
+
+    def answer(request):
+        name = urllib.parse.unquote(request.path.split("?")[0][1:])
+        echo = cut if name == "cut" else f"bad token: {ECHOES[name](secret, pair)}, it said"
+        return 400, {"X-Echo": ECHOES[name](secret, pair) if name != "cut" else "", "Content-Type": "text/plain"}, echo.encode() + (b"..." if name == "cut" else b"")
+    target, service = receiver(answer), redial(env={"REDIAL_ADMIN_KEY": "k" * 20})
+    service.credentials = {"authorization": "Bearer " + "k" * 20}
+    put(service, "one", type=type, origins=[target.url], **values)
+    texts = [service("GET", "/v1/calls").body.decode()]
+    for name in [*ECHOES, "cut"]:
+        capture = {"maxBytes": len(cut)} if name == "cut" else {"maxBytes": 1000}
+        call = service.ended(service.submit(
+            url=f"{target.url}/{urllib.parse.quote(name)}", credential="one", capture=capture, policy={"maxAttempts": 1}))
+        text = json.dumps(call, ensure_ascii=False)
+        assert "REDACTED" in call["response"]["body"] and call["response"]["body"].startswith("bad token: "), call["response"]
+        texts.append(text)
+    for path in ("/v1/issues", "/v1/calls?state=failed", "/v1/events?follow=false"):
+        texts.append(service("GET", path).body.decode())
+    for part in [secret[:12], secret.replace("/", "\\/")[:12], urllib.parse.quote(secret, safe="")[:14], base64.b64encode(pair).decode()[:20]]:
+        for text in texts:
+            assert part not in text and part.lower() not in text, (part, text)
+    service.kill()
+    stored = b"".join(path.read_bytes() for path in service.store.parent.glob(service.store.name + "*") if not path.name.endswith(".key"))
+    assert secret.encode() not in stored and base64.b64encode(pair) not in stored and secret[:12].encode() not in stored
+
+
+def test_trace_is_not_sent_with_a_credential(redial, receiver):
+    """It is answered with what was sent (RFC 9110 section 9.3.8)."""
+    target, service = receiver(), redial()
+    put(service, "token", **bearer(target))
+    answer = service("POST", "/v1/calls", {"url": target.url, "method": "TRACE", "credential": "token"})
+    assert (answer.status, answer.json["errors"][0]["pointer"]) == (422, "/credential")
+    service("PUT", f"/v1/targets/{urllib.parse.quote(target.url, safe='')}", {"credential": "token"})
+    call = service.ended(service.submit(url=target.url, method="TRACE"))
+    assert (call["state"], call["attempts"][0]["error"]["code"]) == ("failed", "traceWithCredential") and not target.requests
 
 
 def test_a_target_and_a_rule_name_one_for_their_calls(redial, receiver):
@@ -371,6 +445,24 @@ def test_a_token_endpoint_that_fails_is_no_fault_of_the_target(redial, receiver,
     assert len(target.requests) == 1
     service.says("tokenNotFetched")
     assert SECRET not in service.log.read_text()
+
+
+@pytest.mark.parametrize("shown", ["basic", "post"])
+def test_what_a_token_endpoint_echoes_is_struck(redial, receiver, shown):
+    target = receiver()
+    def echo(request):
+        said = request.headers.get("authorization", "") + " " + urllib.parse.unquote_plus(request.body.decode())
+        return 401, {}, json.dumps({"error": "invalid_client", "error_description": said}).encode()
+    endpoint, service = receiver(echo), redial()
+    put(service, "oauth", type="oauth2", tokenURL=endpoint.url, clientID="me", clientSecret=SECRET,
+        clientAuthentication=shown, origins=[target.url])
+    call = service.submit(url=target.url, credential="oauth", policy={"deadline": "30s"})
+    attempt = wait_until(lambda: service.get(call)["attempts"], "it was tried")[0]
+    assert "invalid_client" in attempt["error"]["message"] and "REDACTED" in attempt["error"]["message"], attempt
+    coded = base64.b64encode(f"me:{SECRET}".encode()).decode()[:20]
+    for text in [json.dumps(attempt), service("GET", "/v1/credentials").body.decode(), service.log.read_text(),
+                 service("GET", "/v1/issues").body.decode()]:
+        assert SECRET not in text and coded not in text
 
 
 def test_a_token_endpoint_that_says_nothing_holds_nobody_for_long(redial, receiver):

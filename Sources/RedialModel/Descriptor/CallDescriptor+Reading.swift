@@ -32,6 +32,9 @@ extension CallDescriptor {
     if let member = reader.place.body, call.method == "HEAD" || call.method == "TRACE" {
       reader.fault("/\(member)", "cannot be given with the method \(call.method)")
     }
+    if call.method == "TRACE", call.credential != nil {
+      reader.fault("/credential", "cannot be given with the method TRACE, which is answered with what was sent")
+    }
     let namesTarget = !call.target.bare.isEmpty
     if !limits.mayNameTargets, namesTarget, let origin = reader.origin, call.target.bare != origin {
       reader.fault(

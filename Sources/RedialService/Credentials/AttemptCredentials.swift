@@ -154,7 +154,7 @@ final class AttemptCredentials: Sendable {
         continue
       }
       guard let credential = state.withLock({ $0.fetches.removeValue(forKey: ended.id) }) else { continue }
-      let token = TokenRequest.token(in: ended.result, from: credential.content[.tokenURL], at: now)
+      let token = TokenRequest.token(in: ended.result, for: credential.content, at: now)
       shared?.keep(try? token.get(), of: credential)
       ready += fetched(credential, token, at: now)
     }

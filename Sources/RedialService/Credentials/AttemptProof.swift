@@ -23,14 +23,15 @@ struct AttemptProof: Sendable {
     var message: String
   }
 
-  /// Adds it to a request, in place of fields of the same names.
+  /// Adds it to a request, in place of fields of the same names. The host is that of the URL then: another one would lead it to
+  /// somebody else behind the same front end.
   ///
   /// - Parameter id: The id of a signed message, the same for all attempts.
   func add(
     to head: inout AttemptHead, id: String, method: String, body: RequestBytes, at now: Timestamp
   ) throws(Fault) {
     let names = fieldNames
-    head.fields.removeAll { names.contains($0.name.lowercased()) }
+    head.fields.removeAll { $0.isNamed("host") || names.contains($0.name.lowercased()) }
     do throws(BodyUnreadable) {
       if let signing {
         guard let fields = try AttemptSignature.fields(signing, id: id, body: body, at: now) else {

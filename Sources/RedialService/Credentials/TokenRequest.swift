@@ -50,11 +50,13 @@ enum TokenRequest {
 
   /// The token in an answer, or why there is none.
   static func token(
-    in result: AttemptResult, from url: String, at now: Timestamp
+    in result: AttemptResult, for content: CredentialContent, at now: Timestamp
   ) -> Result<TokenBook.Token, TokenFault> {
-    let place = (try? TargetURL(url).origin) ?? "the token endpoint"
+    let place = (try? TargetURL(content[.tokenURL]).origin) ?? "the token endpoint"
     func fault(_ clause: String) -> Result<TokenBook.Token, TokenFault> {
-      .failure(TokenFault(message: "No token could be had from \(place): \(clause)"))
+      // The endpoint may say what it was sent.
+      let clause = StruckSecrets(client: content).strike(clause)
+      return .failure(TokenFault(message: "No token could be had from \(place): \(clause)"))
     }
     guard result.outcome == .answered, let status = result.status else {
       return fault(result.failure?.message ?? "it did not answer.")

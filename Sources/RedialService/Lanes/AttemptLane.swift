@@ -23,7 +23,7 @@ final class AttemptLane: @unchecked Sendable {
   private let numbers = Mutex<[UInt64: Int]>([:])
   /// Attempts that wait for a token, or for their bodies to be read, by call.
   private let waiting = Mutex<[UInt64: Waiting]>([:])
-  /// Attempts in flight with a token, by call.
+  /// Attempts in flight with a credential, by call.
   private let authorized = Mutex<[UInt64: Authorized]>([:])
   /// Reads the bodies that are signed and only in the store: that blocks.
   private let signing = DispatchQueue(label: "redial.signing")
@@ -42,6 +42,8 @@ final class AttemptLane: @unchecked Sendable {
     let start: AttemptStart
     let proof: AttemptProof
     let since: Timestamp
+    /// Whether it is not made once more if its token is refused.
+    let isLast: Bool
   }
 
   /// Attempts that ended together.
@@ -187,6 +189,8 @@ final class AttemptLane: @unchecked Sendable {
     case .none: made.add(request(of: start, head), of: start, isTraced: tracer != nil)
     case .wait: wait(attempt)
     case .unavailable(let message): made.refuse(attempt, Self.unavailable(start, message))
+    case .add(let proof) where proof.credential != nil && start.call.spec.method == "TRACE":
+      made.refuse(attempt, .attemptEnded(start.call.id, number: start.number, .echoedCredential))
     case .add(let proof):
       if proof.readsBody, bodies.source(of: start.call) != nil {
         wait(attempt)
@@ -260,8 +264,10 @@ final class AttemptLane: @unchecked Sendable {
       guard request.timeout >= .milliseconds(1) else {
         return made.refuse(attempt, Self.unavailable(start, Self.lateness))
       }
-      if proof.token != nil, attempt.refusal == nil {
-        authorized.withLock { $0[request.id] = Authorized(start: start, proof: proof, since: attempt.since) }
+      if proof.credential != nil {
+        authorized.withLock {
+          $0[request.id] = Authorized(start: start, proof: proof, since: attempt.since, isLast: attempt.refusal != nil)
+        }
       }
       made.add(request, of: start, isTraced: tracer != nil && attempt.refusal == nil)
     }
@@ -356,8 +362,13 @@ final class AttemptLane: @unchecked Sendable {
           uniquingKeysWith: { $1 })
     }
     guard !known.isEmpty else { return results }
+    var results = results
+    for index in results.indices {
+      guard let attempt = known[results[index].id] else { continue }
+      StruckSecrets(attempt.proof).strike(&results[index].result)
+    }
     return results.filter { ended in
-      guard ended.result.status == 401, let attempt = known[ended.id],
+      guard ended.result.status == 401, let attempt = known[ended.id], !attempt.isLast, attempt.proof.token != nil,
         credentials.refused(attempt.proof, of: attempt.start)
       else { return true }
       // Its number comes back with the next request.

@@ -89,6 +89,14 @@ extension AttemptResult {
       message: "The attempt was not started, because it could not be signed: \(Problem.noWebhookSecret.detail)"),
     duration: .zero)
 
+  /// The end of an attempt that was not begun because its answer would be what was sent (RFC 9110 §9.3.8).
+  static let echoedCredential = AttemptResult(
+    outcome: .unusable,
+    failure: AttemptFailure(
+      code: "traceWithCredential",
+      message: "The attempt was not started: TRACE is answered with what was sent, and so with the credential."),
+    duration: .zero)
+
   /// The end of an attempt that was not begun because its endpoint was deleted: the target is not at fault.
   static let endpointGone = AttemptResult(
     outcome: .localFault,
