@@ -62,6 +62,7 @@ class Connection:
 class Request:
     def __init__(self, connection, method, path, headers, body):
         self.connection, self.method, self.path, self.headers, self.body = connection, method, path, headers, body
+        self.at = time.monotonic()
 
 
 def response(body, status=200):

@@ -226,10 +226,10 @@ def test_a_connection_takes_a_number_of_requests_and_then_another_does(redial, r
     target, service = raw(script), redial(*NO_BREAKER)
     service("PUT", f"/v1/targets/{quote(target.url, safe='')}", {"maxInFlight": 1})
     assert service("POST", "/v1/calls/batch", [{"url": target.url, "policy": ONCE} for _ in range(1000)]).status == 200
-    assert service("POST", "/v1/calls/batch", [{"url": target.url, "policy": ONCE} for _ in range(500)]).status == 200
-    wait_until(lambda: len(target.requests) == 1500, "all have arrived")
+    assert service("POST", "/v1/calls/batch", [{"url": target.url, "policy": ONCE} for _ in range(100)]).status == 200
+    wait_until(lambda: len(target.requests) == 1100, "all have arrived")
     counts = collections.Counter(request.connection for request in target.requests)
-    assert counts[0] in range(800, 1001) and counts[0] + counts[1] in range(1500, 1501) or counts[1] in range(400, 1001), counts
+    assert counts[0] in range(800, 1001) and counts[0] + counts[1] == 1100, counts
 
 
 @pytest.mark.parametrize("protocol", ["http/1.1", "h2"])
@@ -252,14 +252,16 @@ def test_a_busy_connection_is_left_when_it_is_old(redial, raw, secure, protocol)
     service.ended(service.submit(url=target.url, policy=ONCE))
     held = service.submit(url=target.url, idempotent=False, policy=ONCE) if protocol == "h2" else None
     # Steady traffic: the connection is never idle for long.
-    seen = []
-    while time.monotonic() - begun < 5:
+    while target.connections < 3:
+        assert time.monotonic() < begun + BOUND, "no connection is left"
         assert service.ended(service.submit(url=target.url, idempotent=False, policy=ONCE))["state"] == "succeeded"
-        seen.append((time.monotonic() - begun, target.requests[-1].connection))
-    # Each is followed by one other, however many requests come, and what is in flight on it ends there.
-    assert {connection for at, connection in seen if at < 1.4} == {0}, seen
-    assert {connection for at, connection in seen if 2.4 < at < 3} == {1}, seen
-    assert target.connections in (3, 4), target.connections
+    took = time.monotonic() - begun
+    # Each is followed by one other, however many requests come, and not before its time.
+    numbers = [request.connection for request in target.requests]
+    assert numbers == sorted(numbers) and target.connections <= 2 + took / 1.6, (numbers, took)
+    for number in range(2):
+        times = [request.at for request in target.requests if request.connection == number]
+        assert len(times) > 10 and times[-1] - times[0] < 5, times
     gate.set()
     if held:
         assert service.ended(held)["state"] == "succeeded"
@@ -277,12 +279,12 @@ def test_many_requests_at_once_leave_an_old_connection_for_one_other(redial, raw
     held = service.submit(url=target.url, idempotent=False, policy=ONCE)
     wait_until(lambda: target.requests, "it is in flight")
     time.sleep(5.1)
-    counts = []
+    counts, begun = [], time.monotonic()
     for _ in range(3):
         for call in [service.submit(url=target.url, idempotent=False, policy=ONCE) for _ in range(60)]:
             assert service.ended(call)["state"] == "succeeded"
         counts.append(target.connections)
-    # As many as at once at first, and no further one.
-    assert counts[0] == counts[2], counts
+    # As many as at once at first, and no further one, unless these are old, too.
+    assert counts[2] <= counts[0] * (1 + (time.monotonic() - begun) // 4), counts
     gate.set()
     assert service.ended(held)["state"] == "succeeded"
