@@ -2,6 +2,7 @@
 
 import base64
 import os
+import resource
 
 import pytest
 
@@ -18,6 +19,9 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    # Tests have more files open at once than the 1,024 that a login allows.
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 16384)), hard))
     config.addinivalue_line("markers", "part(name): runs only with --part name, see parts.py")
 
 
