@@ -12,6 +12,10 @@ FLAGS = (
     *PROXY, "ops=read,operate; cn=admins=admin;*=metrics")
 ADA = {"x-forwarded-user": "ada@example.com", "x-forwarded-groups": "staff, ops"}
 EVE = {"x-forwarded-user": "eve@example.com"}
+# What proxies that sign people in add, besides, and what is no such thing.
+SIGNED_IN = {
+    "x-forwarded-access-token": "t", "x-forwarded-email": "e", "x-forwarded-preferred-username": "u", "x-auth-request-user": "u",
+    "x-auth-request-access-token": "t", "x-auth-request-email": "e", "oidc_claim_sub": "s", "oidc_access_token": "t"}
 # What a browser sends with the proxy's cookie, for a page of another site and for the dashboard.
 OTHER = {"sec-fetch-site": "cross-site", "origin": "https://evil.example"}
 OWN = {"sec-fetch-site": "same-origin", "origin": "https://redial.example.com", "host": "redial.example.com"}
@@ -130,11 +134,11 @@ def test_a_key_counts_whoever_has_signed_in_and_targets_learn_of_nobody(redial, 
     for other in ("Bearer eyJhbGciOiJSUzI1NiJ9.e30.x", "Basic YTpi"):
         assert service("GET", "/v1/calls", None, ADA | {"authorization": other}).headers["redial-user"] == ADA["x-forwarded-user"]
     service.credentials = ADA
-    answer = service("POST", f"/v1/forward/{target.url}/x", None, {"prefer": "wait=10", "authorization": "Bearer of-the-proxy"})
+    answer = service("POST", f"/v1/forward/{target.url}/x", None, {"prefer": "wait=10", "authorization": "Bearer of-the-proxy", "x-kept": "k"} | SIGNED_IN)
     assert answer.status in (200, 202), answer.body
     assert len(target.requests) == 1
     sent = {name.lower() for name in target.requests[0].headers}
-    assert not sent & {"x-forwarded-user", "x-forwarded-groups", "authorization"}
+    assert not sent & {"x-forwarded-user", "x-forwarded-groups", "authorization", *SIGNED_IN} and "x-kept" in sent
 
 
 def test_it_does_not_start_if_nobody_could_sign_in(tmp_path):

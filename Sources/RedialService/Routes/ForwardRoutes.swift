@@ -69,6 +69,16 @@ struct ForwardRoutes: RouteGroup {
   /// which a browser adds by itself.
   private static let kept = ConnectionFields.names.union(["prefer", "cookie"])
 
+  /// Whether a proxy that signs people in adds the field, with who they are or their token: oauth2-proxy does, and
+  /// mod_auth_openidc.
+  private static func isOfSigningIn(_ name: String) -> Bool {
+    ["x-auth-request-", "oidc_", "oidc-"].contains { name.hasPrefix($0) }
+      || [
+        "x-forwarded-user", "x-forwarded-groups", "x-forwarded-email", "x-forwarded-preferred-username",
+        "x-forwarded-access-token",
+      ].contains(name)
+  }
+
   /// Fields that an attempt sets itself.
   private static let ofAttempts: Set<String> = ["redial-call-id", "redial-attempt", "redial-hops"]
 
@@ -105,7 +115,7 @@ struct ForwardRoutes: RouteGroup {
         // Another service like this one makes the request.
       } else if name.hasPrefix("redial-") {
         if let fault = said.take(name.dropFirst("redial-".count), value), problem == nil { problem = fault }
-      } else if users.isOn, name == users.userField || name == users.groupsField {
+      } else if users.isOn, name == users.userField || name == users.groupsField || Self.isOfSigningIn(name) {
         // It is for Redial.
       } else if isProxied, ForwardedAddress.names.contains(name) {
         // It is for Redial.
