@@ -274,6 +274,8 @@ def test_what_is_exported_is_imported_elsewhere_and_goes_on_there(redial, receiv
     assert answer.returncode == 1, answer
     assert "imported 2 calls; 0 calls already existed, 2 lines are not valid" in answer.stdout, answer
     assert "line 2: " in answer.stderr and "line 4: " in answer.stderr and "uri" in answer.stderr, answer
+    answer = run("import", *store, stdin="")
+    assert answer.returncode == 1 and "the archive is empty" in answer.stderr, answer
     answer = run("import", *store, everything)
     assert answer.returncode == 0 and "imported 2 calls; 2 calls already existed" in answer.stdout, answer
     other = redial(folder=folder, clock=True)

@@ -146,6 +146,10 @@ struct SealingTests {
       #expect(throws: StoreError.self) { try KeyFile(keyFile("k", content)) }
     }
     #expect(throws: StoreError.self) { try KeyFile(folder.file("none")) }
+    let pipe = folder.file("pipe")
+    #expect(mkfifo(pipe, 0o600) == 0)
+    let error = #expect(throws: StoreError.self) { try KeyFile(pipe) }
+    #expect(error?.message.contains("it is not a file") == true)
     for mode: mode_t in [0o600, 0o400] { _ = try KeyFile(keyFile("ok", good, mode: mode)) }
   }
 

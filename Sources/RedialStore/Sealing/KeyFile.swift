@@ -105,7 +105,8 @@ package final class KeyFile: KeyKeeper {
           "The key file \(path) cannot be used: \(reason). It must have mode 0600, and 32 random bytes in base 64, "
           + "such as `(umask 077; openssl rand -base64 32 > FILE)` makes it.")
     }
-    let file = open(path, O_RDONLY | O_CLOEXEC)
+    // A pipe is not waited for.
+    let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     if file < 0, isOptional, errno == ENOENT { return [] }
     guard file >= 0 else { throw refusal(String(cString: strerror(errno))) }
     defer { close(file) }

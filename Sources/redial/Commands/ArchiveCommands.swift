@@ -197,7 +197,8 @@ private final class ArchiveImport {
 
   /// What is wrong with the end of the archive, or nil.
   var lack: String? {
-    isWhole && endLine == nil
+    if lines == 0 { return "the archive is empty, as one is whose export failed; export again, and import that" }
+    return isWhole && endLine == nil
       ? "the archive has no end after line \(lines), so it was cut off; export again, and import that" : nil
   }
 
