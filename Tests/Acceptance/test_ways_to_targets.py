@@ -1,8 +1,11 @@
 """The way to a target: what its TLS, its HTTP/2 and its proxy do costs nobody else, and says what it was."""
 
 import collections
+import os
 import shutil
+import socket
 import ssl
+import struct
 import threading
 import time
 from urllib.parse import quote
@@ -12,7 +15,7 @@ import pytest
 
 from processes import BOUND, NO_BREAKER, libcurl, wait_until
 from raw_target import (
-    CONTINUATION, DATA, HEADERS, NO_ERROR, Request, found, frame, http, reset, response, speaking_http2)
+    CONTINUATION, DATA, HEADERS, NO_ERROR, REFUSED_STREAM, Request, found, frame, http, reset, response, speaking_http2)
 from test_target_tls import issuer, openssl
 from test_used_connections import ONCE, QUICK, raw, secure  # noqa: F401
 
@@ -84,6 +87,8 @@ def test_a_target_that_requires_http1_gets_it(redial, raw, secure):
     target, service = raw(script, context), redial(flag, *NO_BREAKER)
     call = service.ended(service.submit(url=target.url, policy=QUICK))
     assert (call["attemptCount"], call["response"]["body"]) == (2, "by 1.1"), call["attempts"]
+    # Whether the target has processed it, it does not say (RFC 9113 section 8.7).
+    assert (call["attempts"][0]["outcome"], call["attempts"][0]["error"]["code"]) == ("maybeSent", "http1Required")
     assert service.ended(service.submit(url=target.url, policy=QUICK))["attemptCount"] == 1
 
 
@@ -288,3 +293,94 @@ def test_many_requests_at_once_leave_an_old_connection_for_one_other(redial, raw
     assert counts[2] <= counts[0] * (1 + (time.monotonic() - begun) // 4), counts
     gate.set()
     assert service.ended(held)["state"] == "succeeded"
+
+
+@pytest.mark.parametrize("together", [1, 8])
+def test_a_stream_that_is_refused_on_a_used_connection_is_tried_again(redial, raw, secure, together):
+    context, flag = secure("h2")
+    refused = []
+
+    def react(connection, stream):
+        if stream > 1 and len(refused) < together:
+            refused.append(stream)
+            return connection.send(reset(stream, REFUSED_STREAM))
+        connection.send(found(stream))
+    target, service = raw(speaking_http2(react), context), redial(flag, *NO_BREAKER)
+    service.ended(service.submit(url=target.url, policy=QUICK))
+    for call in [service.submit(url=target.url, body="x", idempotent=False, policy=QUICK | {"maxAttempts": 20}) for _ in range(together)]:
+        ended = service.ended(call)
+        assert ended["state"] == "succeeded", ended["attempts"]
+        assert {(a["outcome"], a["error"]["code"]) for a in ended["attempts"][:-1]} <= {("notSent", "requestRefused")}, ended
+    assert refused
+
+
+def end_only_tls(connection):
+    """Says that nothing more comes, and leaves the connection open."""
+    try:
+        connection.sock.unwrap()
+    except OSError:
+        pass
+    time.sleep(1)
+
+
+@pytest.mark.parametrize("end", {
+    "the connection": lambda connection: connection.sock.close(), "TLS alone": end_only_tls,
+    "the connection, by a reset": lambda connection: (
+        connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)), connection.sock.close()),
+    "the stream, by an error": lambda connection: connection.send(reset(3, 2)),
+    "the connection, by an alert": lambda connection: connection.sock._sslobj and socket.socket(fileno=os.dup(connection.sock.fileno())).send(
+        b"\x15\x03\x03\x00\x02\x02\x50"),
+}.items(), ids=lambda end: end[0])
+def test_what_a_used_http2_connection_may_have_carried_is_not_tried_again(redial, raw, secure, end):
+    context, flag = secure("h2")
+
+    def react(connection, stream):
+        if stream == 1:
+            return connection.send(found(stream))
+        end[1](connection)
+    target, service = raw(speaking_http2(react), context), redial(flag, *NO_BREAKER)
+    service.ended(service.submit(url=target.url, policy=QUICK))
+    call = service.ended(service.submit(url=target.url, body="x", idempotent=False, policy=QUICK | {"attemptTimeout": "5s"}))
+    assert (call["state"], call["attempts"][0]["outcome"]) == ("failed", "maybeSent"), call
+    assert len(target.requests) == 2
+
+
+def test_what_one_namespace_meets_changes_the_protocol_for_no_other(redial, raw, secure):
+    """A target that speaks HTTP/2 only: one request requires HTTP/1.1 of it."""
+    context, flag = secure("h2")
+    bad = []
+
+    def react(connection, stream):
+        if bad:
+            return connection.send(reset(stream, HTTP_1_1_REQUIRED))
+        connection.send(found(stream))
+    key = "the-admin-key-of-this-test"
+    target, service = raw(speaking_http2(react), context), redial(flag, *NO_BREAKER, env={"REDIAL_ADMIN_KEY": key})
+    service.credentials = {"authorization": f"Bearer {key}"}
+    keys = [service("POST", "/v1/keys", {"name": "k", "scopes": ["admin"], "namespace": one}).json["key"] for one in ("east", "west")]
+
+    def call(key, policy=QUICK):
+        service.credentials = {"authorization": f"Bearer {key}"}
+        return service.ended(service.submit(url=target.url, idempotent=False, policy=policy))
+    bad.append(True)
+    assert call(keys[0])["attempts"][0]["error"]["code"] == "http1Required"
+    bad.clear()
+    assert (call(keys[1])["state"], call(keys[1])["attemptCount"]) == ("succeeded", 1)
+    # Nor is it tried in vain for long.
+    wait_until(lambda: call(keys[0])["state"] == "succeeded", "it speaks HTTP/2 again")
+
+
+def test_a_success_before_the_end_of_the_body_is_one_from_the_next_attempt_on(redial, raw, secure):
+    context, flag = secure("h2", "http/1.1")
+    early = lambda stream: status(stream, 200, ends=False) + frame(DATA, stream, b"charged", 1)
+
+    def script(connection):
+        if connection.sock.selected_alpn_protocol() == "h2":
+            return refusing_bodies(early)(connection)
+        connection.read(4)
+        connection.send(http(200, body=b"charged"))
+        time.sleep(0.3)
+    target, service = raw(script, context), redial(flag, *NO_BREAKER)
+    for attempts in (2, 1):
+        call = service.ended(service.submit(url=target.url, method="PUT", body="x" * 900_000, policy=QUICK | {"attemptTimeout": "4s"}))
+        assert (call["state"], call["attemptCount"]) == ("succeeded", attempts), call["attempts"]

@@ -33,13 +33,16 @@ struct OriginMemoryTests {
   func plain() {
     let memory = OriginMemory()
     #expect(memory.course(of: url, in: 7, at: now).group == 7)
-    memory.requirePlain(url, at: now)
+    memory.requirePlain(url, in: 7, at: now)
     let course = memory.course(of: "https://a.test#z", in: 7, at: now)
     #expect(course.isPlain && course.group != 7)
-    #expect(course.group != memory.course(of: url, in: 8, at: now).group)
+    // What one has learned says nothing to others.
+    #expect(memory.course(of: url, in: 8, at: now).group == 8)
     let later = memory.course(of: url, in: 7, at: now + OriginMemory.time)
     #expect(!later.isPlain && later.group == 7)
     #expect(!memory.course(of: "https://a.test.example/", in: 7, at: now).isPlain)
+    memory.refusePlain(url, in: 7)
+    #expect(!memory.course(of: url, in: 7, at: now).isPlain)
   }
 
   @Test("connections are left for others once, however many requests find that out")
@@ -57,10 +60,10 @@ struct OriginMemoryTests {
   @Test("no more origins are remembered than the limit")
   func bound() {
     let memory = OriginMemory()
-    memory.requirePlain(url, at: now)
-    for number in 1..<OriginMemory.most { memory.requirePlain("https://\(number).test/", at: now) }
+    memory.requirePlain(url, in: 0, at: now)
+    for number in 1..<OriginMemory.most { memory.requirePlain("https://\(number).test/", in: 0, at: now) }
     #expect(memory.course(of: url, in: 0, at: now).isPlain)
-    memory.requirePlain("https://b.test/", at: now)
+    memory.requirePlain("https://b.test/", in: 0, at: now)
     #expect(!memory.course(of: url, in: 0, at: now).isPlain)
     #expect(memory.course(of: "https://b.test/", in: 0, at: now).isPlain)
   }

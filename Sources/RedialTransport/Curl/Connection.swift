@@ -19,7 +19,7 @@ struct Lifetime {
 /// Not `Sendable`: it belongs to the thread that drives the transfers.
 final class Connection {
   /// Its socket; nil once that is closed.
-  fileprivate(set) var socket: Int32?
+  private(set) var socket: Int32?
   /// The group of the requests that may use it, see `TransportRequest.group`.
   let group: Int
   /// How many requests were about to be sent on it.
@@ -33,6 +33,10 @@ final class Connection {
   ///
   /// Sound: the session that sets it is freed before its socket is closed, which is what removes this connection.
   let isEnded = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
+  /// Whether the target has ended it because it wants HTTP/1.1.
+  var requiresHTTP1 = false
+  /// Whether the target had ended it when it was closed here.
+  private var wasEnded = false
   /// The last stream that the target was going to process, if it has said so (RFC 9113 §6.8).
   var lastStream: Int?
 
@@ -61,13 +65,26 @@ final class Connection {
   /// - Parameter isIdle: Whether no request is in flight on it.
   func isQuiet(isIdle: Bool) -> Bool {
     guard let socket else { return false }
-    var look = pollfd(fd: socket, events: Int16(POLLIN) | Self.hasEnded, revents: 0)
+    var look = pollfd(fd: socket, events: Int16(POLLIN) | Self.endOfInput, revents: 0)
     guard poll(&look, 1, 0) >= 0 else { return false }
     return look.revents & (isIdle || hasSpokenHTTP1 ? ~0 : ~Int16(POLLIN)) == 0
   }
 
+  /// Whether the target has ended it, or TLS on it.
+  var hasEnded: Bool {
+    guard isEnded.pointee == 0, let socket else { return isEnded.pointee != 0 || wasEnded }
+    var look = pollfd(fd: socket, events: Self.endOfInput, revents: 0)
+    return poll(&look, 1, 0) != 0
+  }
+
+  /// It is closed here.
+  fileprivate func close() {
+    wasEnded = hasEnded
+    socket = nil
+  }
+
   /// POLLRDHUP of Linux: the other side sends no more, even if something is still to be read.
-  private static let hasEnded: Int16 = 0x2000
+  private static let endOfInput: Int16 = 0x2000
 
   /// Whether bytes are there to be read. Before any request was sent, they are a response to none (RFC 9112 §9.2).
   var hasInput: Bool {
@@ -143,7 +160,7 @@ struct Connections {
   /// A socket is closed.
   mutating func remove(_ socket: Int32) {
     guard let number = ends.removeValue(forKey: socket) else { return }
-    byEnds.removeValue(forKey: number)?.socket = nil
+    byEnds.removeValue(forKey: number)?.close()
   }
 
   private static func isConnected(_ socket: Int32, fromPort port: Int32) -> Bool {

@@ -24,7 +24,7 @@ struct HandleOptions: ~Copyable {
   /// Whether libcurl says what it does.
   private var isHeard = false
   /// Whether HTTP/2 is not used, even if a server would choose it.
-  private var isPlain = false
+  private(set) var isPlain = false
   private var scope: UInt32 = 0
   /// The TLS settings of the target that the handle last called.
   private var identity: TargetTLS?

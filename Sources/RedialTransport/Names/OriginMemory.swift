@@ -4,12 +4,16 @@ internal import RedialModel
 ///
 /// Not `Sendable`: it belongs to the thread that drives the transfers.
 final class OriginMemory {
-  /// Of one origin.
-  private struct Entry {
+  /// Of one origin and one group of requests: what the requests of one have taught says nothing to others.
+  private struct Habit {
     /// Distinguishes its connections that take further requests from those that finish theirs; 0 for the first.
     var generation = 0
     /// Until when it is called over HTTP/1.1 only.
     var plainUntil: ContinuousClock.Instant?
+  }
+
+  /// Of one origin.
+  private struct Entry {
     /// The addresses that did not answer, the last one last.
     var silent: [(address: IPAddress, at: ContinuousClock.Instant)] = []
     /// Whether libcurl still has its addresses in the order of before.
@@ -18,34 +22,41 @@ final class OriginMemory {
 
   /// By a number for the origin. No caller can choose two that have the same: its seed is of this process.
   private var entries: [Int: Entry] = [:]
+  private var habits: [Int: Habit] = [:]
   private var lastGeneration = 0
 
-  /// How many origins are remembered, before all are forgotten: each then is called as at first.
+  /// How many origins are remembered, and groups of them, before all are forgotten: each then is called as at first.
   static let most = 4096
   /// How many silent addresses of one are.
   static let mostSilent = 16
   /// How long.
   static let time = Duration.seconds(600)
 
-  private static func number(of origin: some StringProtocol) -> Int {
+  private static func number(of origin: some StringProtocol, _ group: Int?) -> Int {
     var hasher = Hasher()
     hasher.combine(origin)
+    hasher.combine(group)
     return hasher.finalize()
   }
 
   /// Scheme, host and port of a URL, as they stand there.
-  private static func number(ofURL url: String) -> Int {
+  private static func number(ofURL url: String, in group: Int? = nil) -> Int {
     let bytes = url.utf8
     guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
       let start = bytes.index(colon, offsetBy: 3, limitedBy: bytes.endIndex)
-    else { return number(of: url) }
+    else { return number(of: url, group) }
     let ends: [UInt8] = [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")]
-    return number(of: url[..<(bytes[start...].firstIndex { ends.contains($0) } ?? bytes.endIndex)])
+    return number(of: url[..<(bytes[start...].firstIndex { ends.contains($0) } ?? bytes.endIndex)], group)
   }
 
   private func change(_ url: String, _ body: (inout Entry) -> Void) {
     if entries.count >= Self.most { entries.removeAll() }
     body(&entries[Self.number(ofURL: url), default: Entry()])
+  }
+
+  private func change(_ url: String, in group: Int, _ body: (inout Habit) -> Void) {
+    if habits.count >= Self.most { habits.removeAll() }
+    body(&habits[Self.number(ofURL: url, in: group), default: Habit()])
   }
 
   /// What follows for a request.
@@ -58,14 +69,12 @@ final class OriginMemory {
   /// - Parameter group: The group that the request is of by itself.
   func course(of url: String, in group: Int, at now: @autoclosure () -> ContinuousClock.Instant = .now) -> Course {
     var course = Course(group: group)
-    guard !entries.isEmpty else { return course }
-    let number = Self.number(ofURL: url)
-    guard let entry = entries[number] else { return course }
-    course.isPlain = entry.plainUntil.map { now() < $0 } ?? false
-    if entry.generation > 0 || course.isPlain {
+    guard !habits.isEmpty, let habit = habits[Self.number(ofURL: url, in: group)] else { return course }
+    course.isPlain = habit.plainUntil.map { now() < $0 } ?? false
+    if habit.generation > 0 || course.isPlain {
       var hasher = Hasher()
       hasher.combine(group)
-      hasher.combine(entry.generation)
+      hasher.combine(habit.generation)
       hasher.combine(course.isPlain)
       course.group = hasher.finalize()
     }
@@ -86,13 +95,16 @@ final class OriginMemory {
   func renew(_ url: String, in group: Int, from used: Int) {
     guard course(of: url, in: group).group == used else { return }
     lastGeneration += 1
-    change(url) { $0.generation = lastGeneration }
+    change(url, in: group) { $0.generation = lastGeneration }
   }
 
   /// An origin is to be called over HTTP/1.1, for a while.
-  func requirePlain(_ url: String, at now: ContinuousClock.Instant = .now) {
-    change(url) { $0.plainUntil = now + Self.time }
+  func requirePlain(_ url: String, in group: Int, at now: ContinuousClock.Instant = .now) {
+    change(url, in: group) { $0.plainUntil = now + Self.time }
   }
+
+  /// An origin does not answer over HTTP/1.1.
+  func refusePlain(_ url: String, in group: Int) { change(url, in: group) { $0.plainUntil = nil } }
 
   /// Addresses of an origin did not answer.
   func noteSilent(_ addresses: [IPAddress], of url: String, at now: ContinuousClock.Instant = .now) {

@@ -1,10 +1,10 @@
 internal import CCurl
 
 /// Requests that an HTTP/2 target has certainly not processed (RFC 9113 §8.7): their streams were refused, or come after
-/// the last one of its GOAWAY. Who requires HTTP/1.1 has not either: it asks for the same request again.
+/// the last one of its GOAWAY.
 ///
 /// libcurl says so only to those who listen to it, in words that differ by version. Version 7 does not tell a refused
-/// stream from the end of a connection that others have used, so that is not taken for a refusal.
+/// stream from the end of a connection that others have used; so it is one if the connection has not ended.
 extension Transfer {
   /// Whether the target has said that it has not processed the request.
   var isRefused: Bool {
@@ -28,10 +28,12 @@ extension Transfer {
   }
 
   /// libcurl wants to send the request again. A request that got nothing was refused, or its connection was used by others
-  /// and has ended.
+  /// and has ended; other ends of a stream and of a connection have a message.
   func noteRepetition() {
-    guard dialling.isSecure, let connection = exchange.connection, !connection.isShared, message.isEmpty else { return }
-    exchange.wasRefused = true
+    guard dialling.isSecure, let connection = exchange.connection, message.isEmpty, !exchange.needsHTTP1 else { return }
+    if !connection.isShared || LibCurl.needsFreshHandles && !connection.hasSpokenHTTP1 && !connection.hasEnded {
+      exchange.wasRefused = true
+    }
   }
 
   /// Makes libcurl say what happens on an HTTP/2 connection, from now on.
@@ -43,13 +45,19 @@ extension Transfer {
   func hear(_ text: UnsafeRawBufferPointer) {
     if let number = Self.number(after: "Using Stream ID: ", in: text) { exchange.stream = number }
     if let number = Self.number(after: "last_stream=", in: text) {
+      if Self.number(after: "GOAWAY, error=", in: text) == Self.http1Required {
+        exchange.connection?.requiresHTTP1 = true
+      }
       exchange.connection?.lastStream = min(number, exchange.connection?.lastStream ?? number)
     }
     if Self.end(of: " refused by server", in: text) != nil { exchange.wasRefused = true }
     if Self.end(of: "Downgrades to HTTP/1.1", in: text) != nil {
-      (exchange.needsHTTP1, exchange.wasRefused) = (true, true)
+      exchange.needsHTTP1 = true
     }
   }
+
+  /// The code HTTP_1_1_REQUIRED (RFC 9113 §7).
+  private static let http1Required = 13
 
   private static func number(after words: StaticString, in text: UnsafeRawBufferPointer) -> Int? {
     guard let end = end(of: words, in: text) else { return nil }

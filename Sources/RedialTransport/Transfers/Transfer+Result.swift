@@ -68,25 +68,33 @@ extension Transfer {
   /// Notes what the end of the request says of its connection and its origin.
   func learn(from code: CURLcode) {
     guard code != CURLE_OK, let memory else { return }
-    if code == CURLE_OPERATION_TIMEDOUT {
-      if course.sends == 0 { return memory.noteSilent(dialling.silent(), of: dialling.url) }
-      // In HTTP/1, its connection is closed anyway.
-      guard received.headBytes == 0, let connection = exchange.connection else { return }
-      let sent = redial_curl_get_offset(handle, CURLINFO_PRETRANSFER_TIME_T)
-      connection.hasFailed(after: .microseconds(redial_curl_get_offset(handle, CURLINFO_TOTAL_TIME_T) - sent))
-      if connection.isLeft { memory.renew(dialling.url, in: request.group, from: group) }
-    } else if exchange.needsHTTP1 || hasFailedByHTTP2(code) {
-      memory.requirePlain(dialling.url)
+    if code == CURLE_OPERATION_TIMEDOUT { learnFromSilence(memory) }
+    if options.isPlain {
+      if received.status == nil { memory.refusePlain(dialling.url, in: request.group) }
+    } else if exchange.needsHTTP1 || exchange.connection?.requiresHTTP1 == true || hasFailedByHTTP2(code) {
+      memory.requirePlain(dialling.url, in: request.group)
     }
+  }
+
+  private func learnFromSilence(_ memory: OriginMemory) {
+    if course.sends == 0 { return memory.noteSilent(dialling.silent(), of: dialling.url) }
+    // In HTTP/1, its connection is closed anyway.
+    guard received.headBytes == 0, let connection = exchange.connection else { return }
+    let sent = redial_curl_get_offset(handle, CURLINFO_PRETRANSFER_TIME_T)
+    connection.hasFailed(after: .microseconds(redial_curl_get_offset(handle, CURLINFO_TOTAL_TIME_T) - sent))
+    if connection.isLeft { memory.renew(dialling.url, in: request.group, from: group) }
   }
 
   /// Whether HTTP/2 was at fault, so that the next attempt does better with HTTP/1.1.
   private func hasFailedByHTTP2(_ code: CURLcode) -> Bool {
     guard dialling.isSecure, exchange.connection?.hasSpokenHTTP1 == false else { return false }
     if message.tellsOfBrokenHTTP2 { return true }
-    // An older libcurl loses the begin of a header of more than 64 KiB, and a whole response before the end of its request.
+    // A response before the end of its request, whose own end libcurl does not tell as long as it has something to send.
+    let isEarly = uploaded < exchange.contentSize
+    if isEarly, received.isHeadWhole { return true }
+    // An older one loses the begin of a header of more than 64 KiB, and a whole response before the end of its request.
     guard LibCurl.needsFreshHandles else { return false }
-    return code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_HTTP2_STREAM && uploaded < exchange.contentSize
+    return code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_HTTP2_STREAM && isEarly
   }
 
   /// How long the request has taken, in microseconds.
@@ -107,7 +115,7 @@ extension Transfer {
       code: code, requestSize: sentBytes,
       systemError: isStarved
         ? dialling.localError : hasFailed ? Int32(clamping: redial_curl_get_long(handle, CURLINFO_OS_ERRNO)) : 0,
-      wasRepeated: course.sends > 1, isUnnamed: exchange.isUnnamed,
+      wasRepeated: course.sends > 1, isUnnamed: exchange.isUnnamed, needsHTTP1: exchange.needsHTTP1,
       response: received.progress(hasEnded: !hasFailed), isRefused: isRefused, isForeign: exchange.isForeign,
       refusal: dialling.allowed == 0 && !isStarved ? dialling.refusal : nil,
       hasBeenAnswered: course.hasBeenAnswered,

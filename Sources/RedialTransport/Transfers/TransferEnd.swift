@@ -20,6 +20,8 @@ struct TransferEnd {
   var wasRepeated = false
   /// Whether the target's certificate does not say whom it is for.
   var isUnnamed = false
+  /// Whether the target requires HTTP/1.1 for the request.
+  var needsHTTP1 = false
   /// How far the response has come.
   var response = ResponseProgress()
   /// Whether the target has said that it has not processed the request (RFC 9113 §8.7).
@@ -185,6 +187,9 @@ struct TransferEnd {
     }
     if hasRefusedClient {
       return ("clientCertificateUnusable", "The target did not accept the client certificate, or wants one")
+    }
+    if needsHTTP1 {
+      return ("http1Required", "The target requires HTTP/1.1 for the request; the next attempt is over it")
     }
     if wasRepeated { return ("connectionClosed", "The target closed a kept connection when the request was sent") }
     switch response.fault {
