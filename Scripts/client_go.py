@@ -2,7 +2,9 @@
 
 import dataclasses
 import re
+import shutil
 import subprocess
+import sys
 import textwrap
 
 import operations as form
@@ -284,6 +286,8 @@ def headed(notice, package, *imports):
 
 def shaped(text):
     """The text in Go's form."""
+    if not shutil.which("gofmt"):
+        sys.exit("gofmt is missing, by which the client for Go is written: Scripts/packages all-tests installs it")
     done = subprocess.run(["gofmt"], input=text, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr + text
     return done.stdout

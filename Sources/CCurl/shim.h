@@ -4,6 +4,7 @@
 // The macros that check argument types are of no use to Swift, which calls the functions below.
 #define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
+#include <string.h>
 
 struct ssl_st;
 
@@ -130,6 +131,17 @@ static inline struct ssl_st *_Nullable redial_curl_tls(CURL *_Nonnull h) {
 
 // A place for a pointer in each TLS session, beside those of libcurl; -1 for none. Each call makes one.
 static inline int redial_tls_new_place(void) { return CRYPTO_get_ex_new_index(0, 0, NULL, NULL, NULL, NULL); }
+
+void SSL_get0_alpn_selected(const struct ssl_st *_Nonnull, const unsigned char *_Nullable *_Nonnull, unsigned int *_Nonnull);
+
+// Whether the target has chosen HTTP/1.1 in the handshake of TLS (RFC 7301), of what it was offered.
+static inline int redial_curl_has_chosen_http1(CURL *_Nonnull h) {
+  struct ssl_st *session = redial_curl_tls(h);
+  const unsigned char *name = NULL;
+  unsigned int length = 0;
+  if (session) SSL_get0_alpn_selected(session, &name, &length);
+  return length == 8 && name && !memcmp(name, "http/1.1", 8);
+}
 
 // Whether the target's certificate says whom it is for as it must, in its extension subjectAltName (RFC 9525 section 6.3):
 // libcurl would take the common name of one that has none.

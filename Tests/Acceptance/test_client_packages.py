@@ -30,6 +30,7 @@ def examples(language):
 
 
 def test_what_is_generated_is_current(tmp_path):
+    needs.program("gofmt")
     checked(sys.executable, ROOT / "Scripts/generate", tmp_path)
     made = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*.*"))
     assert len(made) == 20

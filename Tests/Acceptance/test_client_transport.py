@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+import needs
 from client_packages import ADAPTERS, CLIENTS, GO, ClientError, ClientProcess, checked
 from processes import free_port
 
@@ -125,6 +126,7 @@ def test_a_redirect_is_another_call_unless_the_call_follows_it(sent, receiver):
 
 
 def test_the_module_has_the_form_of_go_and_each_public_name_a_comment():
+    needs.program("gofmt")
     assert checked("gofmt", "-l", CLIENTS / "go", *ADAPTERS.glob("go*")) == ""
     for folder in (CLIENTS / "go", ADAPTERS / "go"):
         checked("go", "vet", "./...", cwd=folder, env=os.environ | GO)

@@ -12,7 +12,7 @@ FLAGS = (
     *PROXY, "ops=read,operate; cn=admins=admin;*=metrics")
 ADA = {"x-forwarded-user": "ada@example.com", "x-forwarded-groups": "staff, ops"}
 EVE = {"x-forwarded-user": "eve@example.com"}
-# What proxies that sign people in add, besides, and what is no such thing.
+# Fields that proxies which sign people in add, besides.
 SIGNED_IN = {
     "x-forwarded-access-token": "t", "x-forwarded-email": "e", "x-forwarded-preferred-username": "u", "x-auth-request-user": "u",
     "x-auth-request-access-token": "t", "x-auth-request-email": "e", "oidc_claim_sub": "s", "oidc_access_token": "t"}

@@ -28,6 +28,8 @@ final class StoreFile {
       // An owner may just be writing the log. Without a lock file there is none.
       if lock >= 0 { try take(lockPath, isShared: isShared) }
       try Schema.checkFile(path)
+      // Else only root could read some.
+      for suffix in ["-wal", "-shm"] { openToOwner(path + suffix) }
       try WriteAheadFile.check(path)
       if lock < 0 {
         lock = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)

@@ -52,7 +52,7 @@ struct StruckSecrets {
     self.init([content[.clientSecret], content[.clientSecret].isEmpty ? "" : pair])
   }
 
-  /// Strikes the secrets from what is kept of an attempt.
+  /// Replaces the secrets in the record of an attempt.
   func strike(_ result: inout AttemptResult) {
     guard !forms.isEmpty else { return }
     if let response = result.response {

@@ -28,6 +28,12 @@ extension Transfer {
       exchange.isForeign = true
       return false
     }
+    // It chooses between the two, but not this one: it speaks HTTP/2 alone, and would read the request as that.
+    if !isReused, dialling.isSecure, options.isPlain, redial_curl_has_chosen_http1(handle) == 0 {
+      memory?.refusePlain(dialling.url, in: request.group)
+      course.abandonConnection()
+      return false
+    }
     if !isReused, dialling.isSecure {
       if LibCurl.needsFreshHandles, let connection { CloseNotify.note(of: handle, in: connection.isEnded) }
       guard redial_curl_has_alternative_names(handle) != 0 else {
