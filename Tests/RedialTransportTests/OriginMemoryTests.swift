@@ -32,29 +32,29 @@ struct OriginMemoryTests {
   @Test("an origin that needs HTTP/1.1 gets it for a while, on connections of its own")
   func plain() {
     let memory = OriginMemory()
-    #expect(memory.course(of: url, in: 7, at: now).group == 7)
+    #expect(memory.advice(on: url, in: 7, at: now).group == 7)
     memory.requirePlain(url, in: 7, at: now)
-    let course = memory.course(of: "https://a.test#z", in: 7, at: now)
-    #expect(course.isPlain && course.group != 7)
+    let advice = memory.advice(on: "https://a.test#z", in: 7, at: now)
+    #expect(advice.isPlain && advice.group != 7)
     // What one has learned says nothing to others.
-    #expect(memory.course(of: url, in: 8, at: now).group == 8)
-    let later = memory.course(of: url, in: 7, at: now + OriginMemory.time)
+    #expect(memory.advice(on: url, in: 8, at: now).group == 8)
+    let later = memory.advice(on: url, in: 7, at: now + OriginMemory.time)
     #expect(!later.isPlain && later.group == 7)
-    #expect(!memory.course(of: "https://a.test.example/", in: 7, at: now).isPlain)
+    #expect(!memory.advice(on: "https://a.test.example/", in: 7, at: now).isPlain)
     memory.refusePlain(url, in: 7)
-    #expect(!memory.course(of: url, in: 7, at: now).isPlain)
+    #expect(!memory.advice(on: url, in: 7, at: now).isPlain)
   }
 
   @Test("connections are left for others once, however many requests find that out")
   func renewal() {
     let memory = OriginMemory()
     memory.renew(url, in: 7, from: 7)
-    let second = memory.course(of: url, in: 7).group
+    let second = memory.advice(on: url, in: 7).group
     #expect(second != 7)
     for _ in 0..<3 { memory.renew(url, in: 7, from: 7) }
-    #expect(memory.course(of: url, in: 7).group == second)
+    #expect(memory.advice(on: url, in: 7).group == second)
     memory.renew(url, in: 7, from: second)
-    #expect(![7, second].contains(memory.course(of: url, in: 7).group))
+    #expect(![7, second].contains(memory.advice(on: url, in: 7).group))
   }
 
   @Test("no more origins are remembered than the limit")
@@ -62,9 +62,9 @@ struct OriginMemoryTests {
     let memory = OriginMemory()
     memory.requirePlain(url, in: 0, at: now)
     for number in 1..<OriginMemory.most { memory.requirePlain("https://\(number).test/", in: 0, at: now) }
-    #expect(memory.course(of: url, in: 0, at: now).isPlain)
+    #expect(memory.advice(on: url, in: 0, at: now).isPlain)
     memory.requirePlain("https://b.test/", in: 0, at: now)
-    #expect(!memory.course(of: url, in: 0, at: now).isPlain)
-    #expect(memory.course(of: "https://b.test/", in: 0, at: now).isPlain)
+    #expect(!memory.advice(on: url, in: 0, at: now).isPlain)
+    #expect(memory.advice(on: "https://b.test/", in: 0, at: now).isPlain)
   }
 }

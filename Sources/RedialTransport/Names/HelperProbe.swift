@@ -1,4 +1,3 @@
-internal import CCurl
 internal import Dispatch
 internal import Glibc
 internal import RedialCore
@@ -85,20 +84,6 @@ final class HelperProbe: Sendable {
       return state.waiting
     }
     for answer in waiting { answer(false) }
-  }
-
-  /// Asks whether a proxy says anything about a tunnel that it cannot make.
-  static func proxy(_ configuration: TransportConfiguration) -> HelperProbe {
-    HelperProbe {
-      var configuration = configuration
-      configuration.egress = nil
-      let request = TransportRequest(
-        id: 0, url: "https://redial-probe.invalid/", method: "GET", timeout: .seconds(2), captureLimit: 0)
-      guard let transfer = Transfer(configuration: configuration), transfer.prepare(request) == CURLE_OK else {
-        return true
-      }
-      return curl_easy_perform(transfer.handle) != CURLE_OPERATION_TIMEDOUT
-    }
   }
 
   /// Whether the system's resolver answers that a name does not exist.

@@ -60,25 +60,25 @@ final class OriginMemory {
   }
 
   /// What follows for a request.
-  struct Course {
+  struct Advice {
     /// The group of the requests that may share its connection.
     var group: Int
     var isPlain = false
   }
 
   /// - Parameter group: The group that the request is of by itself.
-  func course(of url: String, in group: Int, at now: @autoclosure () -> ContinuousClock.Instant = .now) -> Course {
-    var course = Course(group: group)
-    guard !habits.isEmpty, let habit = habits[Self.number(ofURL: url, in: group)] else { return course }
-    course.isPlain = habit.plainUntil.map { now() < $0 } ?? false
-    if habit.generation > 0 || course.isPlain {
+  func advice(on url: String, in group: Int, at now: @autoclosure () -> ContinuousClock.Instant = .now) -> Advice {
+    var advice = Advice(group: group)
+    guard !habits.isEmpty, let habit = habits[Self.number(ofURL: url, in: group)] else { return advice }
+    advice.isPlain = habit.plainUntil.map { now() < $0 } ?? false
+    if habit.generation > 0 || advice.isPlain {
       var hasher = Hasher()
       hasher.combine(group)
       hasher.combine(habit.generation)
-      hasher.combine(course.isPlain)
-      course.group = hasher.finalize()
+      hasher.combine(advice.isPlain)
+      advice.group = hasher.finalize()
     }
-    return course
+    return advice
   }
 
   /// Whether libcurl must forget an origin's addresses first. It is said once.
@@ -93,7 +93,7 @@ final class OriginMemory {
   ///
   /// - Parameter used: The group of a request on one of them.
   func renew(_ url: String, in group: Int, from used: Int) {
-    guard course(of: url, in: group).group == used else { return }
+    guard advice(on: url, in: group).group == used else { return }
     lastGeneration += 1
     change(url, in: group) { $0.generation = lastGeneration }
   }

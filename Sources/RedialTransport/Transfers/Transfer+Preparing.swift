@@ -33,7 +33,7 @@ extension Transfer {
     // What is taken in pieces is not collected, and so not decoded.
     received.mayDecode = lines.set(hop.headers, contentBytes: contentSize, asksForCoding: received.sink == nil)
     var code = options.setURL(hop.url)
-    let known = memory?.course(of: hop.url, in: request.group) ?? OriginMemory.Course(group: request.group)
+    let known = memory?.advice(on: hop.url, in: request.group) ?? OriginMemory.Advice(group: request.group)
     group = known.group
     if code == CURLE_OK { code = options.setReuse(isAllowed: !isAlone, by: group) }
     if code == CURLE_OK { code = options.setVersion(isPlain: known.isPlain) }

@@ -243,7 +243,7 @@ final class TransferLoop: @unchecked Sendable {
     let hop = hop(of: transfer)
     if transfer.course.sends > 0 { readAgain(hop, with: transfer) }
     // Where all connections of before are left, others may share the new one.
-    let isRenewed = memory.course(of: hop.url, in: transfer.request.group).group != transfer.group
+    let isRenewed = memory.advice(on: hop.url, in: transfer.request.group).group != transfer.group
     resume(transfer, transfer.prepare(hop, timeout: left, isAlone: !isRenewed))
   }
 
