@@ -32,21 +32,19 @@ final class OriginMemory {
   /// How long.
   static let time = Duration.seconds(600)
 
-  private static func number(of origin: some StringProtocol, _ group: Int?) -> Int {
-    var hasher = Hasher()
-    hasher.combine(origin)
-    hasher.combine(group)
-    return hasher.finalize()
-  }
-
-  /// Scheme, host and port of a URL, as they stand there.
+  /// For the scheme, host and port of a URL, as they stand there.
   private static func number(ofURL url: String, in group: Int? = nil) -> Int {
     let bytes = url.utf8
-    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
-      let start = bytes.index(colon, offsetBy: 3, limitedBy: bytes.endIndex)
-    else { return number(of: url, group) }
-    let ends: [UInt8] = [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")]
-    return number(of: url[..<(bytes[start...].firstIndex { ends.contains($0) } ?? bytes.endIndex)], group)
+    let start = bytes.firstIndex(of: UInt8(ascii: ":")).flatMap {
+      bytes.index($0, offsetBy: 3, limitedBy: bytes.endIndex)
+    }
+    let end = bytes[(start ?? bytes.endIndex)...].firstIndex {
+      $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#")
+    }
+    var hasher = Hasher()
+    hasher.combine(url[..<(end ?? bytes.endIndex)])
+    hasher.combine(group)
+    return hasher.finalize()
   }
 
   private func change(_ url: String, _ body: (inout Entry) -> Void) {

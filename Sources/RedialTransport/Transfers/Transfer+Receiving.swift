@@ -28,19 +28,7 @@ extension Transfer {
       exchange.isForeign = true
       return false
     }
-    // It chooses between the two, but not this one: it speaks HTTP/2 alone, and would read the request as that.
-    if !isReused, dialling.isSecure, options.isPlain, redial_curl_has_chosen_http1(handle) == 0 {
-      memory?.refusePlain(dialling.url, in: request.group)
-      course.abandonConnection()
-      return false
-    }
-    if !isReused, dialling.isSecure {
-      if LibCurl.needsFreshHandles, let connection { CloseNotify.note(of: handle, in: connection.isEnded) }
-      guard redial_curl_has_alternative_names(handle) != 0 else {
-        exchange.isUnnamed = true
-        return false
-      }
-    }
+    guard isReused || !dialling.isSecure || isTrusted(connection) else { return false }
     exchange.connection = connection
     if let connection {
       // Beside other requests, libcurl reads what arrives.
@@ -49,6 +37,19 @@ extension Transfer {
     }
     listen(to: connection)
     return course.send(isReused: isReused)
+  }
+
+  /// Whether the request may be sent on a new connection in TLS.
+  private func isTrusted(_ connection: Connection?) -> Bool {
+    // It chooses between the two, but not this one: it speaks HTTP/2 alone, and would read the request as that.
+    if options.isPlain, redial_curl_has_chosen_http1(handle) == 0 {
+      memory?.refusePlain(dialling.url, in: request.group)
+      course.abandonConnection()
+      return false
+    }
+    if LibCurl.needsFreshHandles, let connection { CloseNotify.note(of: handle, in: connection.isEnded) }
+    exchange.isUnnamed = redial_curl_has_alternative_names(handle) == 0
+    return !exchange.isUnnamed
   }
 
   /// Whether the request may be sent on a connection that has served before.

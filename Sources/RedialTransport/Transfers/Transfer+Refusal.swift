@@ -51,9 +51,7 @@ extension Transfer {
       exchange.connection?.lastStream = min(number, exchange.connection?.lastStream ?? number)
     }
     if Self.end(of: " refused by server", in: text) != nil { exchange.wasRefused = true }
-    if Self.end(of: "Downgrades to HTTP/1.1", in: text) != nil {
-      exchange.needsHTTP1 = true
-    }
+    if Self.end(of: "Downgrades to HTTP/1.1", in: text) != nil { exchange.needsHTTP1 = true }
   }
 
   /// The code HTTP_1_1_REQUIRED (RFC 9113 §7).
