@@ -77,9 +77,9 @@ final class Connection {
     return poll(&look, 1, 0) != 0
   }
 
-  /// It is closed here.
+  /// It is closed here. Only of HTTP/2 by an older libcurl, the end is asked for later.
   fileprivate func close() {
-    wasEnded = hasEnded
+    if LibCurl.needsFreshHandles, !hasSpokenHTTP1 { wasEnded = hasEnded }
     socket = nil
   }
 
