@@ -255,7 +255,8 @@ def test_a_relay_that_was_killed_submits_its_rows_again_under_their_keys(outbox,
     database.query("UPDATE redial_outbox_relay SET held_until = 0")
     assert process("sqlite3", database, "relay", REDIAL_SERVER=front.server.url).start()
     wait_until(lambda: is_empty(database), "the rows are relayed")
-    assert front.times("b") == 2 and all(name == key for name, key in front.asked)
+    # A request that the kill has cut off has no body.
+    assert front.times("b") == 2 and all(name == key for name, key in front.asked if name), front.asked
 
 
 def test_mistakes_are_refused_when_they_are_made(client, outbox, packages):
