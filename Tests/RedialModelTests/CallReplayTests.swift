@@ -56,6 +56,23 @@ struct CallReplayTests {
     #expect(named.spec.delay == .zero && named.start != .after(.zero))
   }
 
+  @Test("what is signed by a secret of its own is changed only with the secret")
+  func signed() throws {
+    let sign = #"{"type": "github", "secret": "it's a secret"}"#
+    let original = try Self.original(#"{"url": "https://example.com/a", "json": 1, "sign": \#(sign)}"#)
+    for change in [
+      #""url": "https://evil.example/""#, #""method": "PUT""#, #""json": 2"#, #""body": null"#,
+      #""bodyBase64": "eA==""#,
+      #""headers": {}"#, #""redirects": {"max": 1}"#,
+    ] {
+      let problem = try #require(throws: Problem.self) { try Self.replay(original, "{\(change)}") }
+      #expect(problem.errors.first?.detail.contains("without \"sign\"") == true, "\(change)")
+      #expect(throws: Never.self) { try Self.replay(original, "{\(change), \"sign\": \(sign)}") }
+      #expect(throws: Never.self) { try Self.replay(original, "{\(change), \"sign\": null}") }
+    }
+    #expect(try Self.replay(original, #"{"delay": "1s", "labels": {"a": "b"}}"#).spec.signing == original.spec.signing)
+  }
+
   @Test(
     "only changes that could reveal the original count as such",
     arguments: [

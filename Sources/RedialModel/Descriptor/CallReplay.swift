@@ -15,6 +15,8 @@ public struct CallReplay: Sendable {
     "policy", "delay", "startAt", "idempotent", "onRepeat", "description", "labels", "priority", "orderingKey",
     "target", "sensitive", "redact",
   ]
+  /// Members that say what is signed, and who gets the signature.
+  private static let signed = bodies.union(["url", "method", "headers", "redirects"])
   /// Members in the spec of an accepted call that are not those of its replay: no client may set them, or they are over.
   private static let internals: Set<String> = [
     "policyName", "contentErasedAt", "namespace", "replayOf", "hops", "delay",
@@ -73,6 +75,7 @@ public struct CallReplay: Sendable {
     }
     try checkSecrets(of: original.spec, in: descriptor.spec, redaction)
     try checkSensitive(original.spec, descriptor.spec)
+    try checkSignature(original.spec)
     if keepsBody {
       try checkBody(body, descriptor.spec.method, limits)
       descriptor.body = body
@@ -131,6 +134,16 @@ public struct CallReplay: Sendable {
     throw Problem(
       .invalidDescriptor, at: .init(.pointer, "/\(change)"),
       "cannot be changed, since the original is sensitive; submit a new call with the whole request")
+  }
+
+  /// Refuses to sign something else by a secret that only who submitted the original may have.
+  private func checkSignature(_ original: CallSpec) throws(Problem) {
+    guard original.hasSecrets, !named.contains("sign"), let change = named.intersection(Self.signed).min() else {
+      return
+    }
+    throw Problem(
+      .invalidDescriptor, at: .init(.pointer, "/\(change)"),
+      "cannot be changed without \"sign\", since the original is signed by a secret of its own; give that again")
   }
 
   /// Checks the original's body like a body in a descriptor.
