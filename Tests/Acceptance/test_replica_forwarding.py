@@ -167,7 +167,7 @@ class Forwarded:
     def body(self, identity, created, spec, payload=b""):
         def sized(data):
             return struct.pack("<q", len(data)) + data
-        return struct.pack("<7q", 3, 1, identity, created, 0, 0, 0) + sized(b"") + sized(spec) + sized(payload)
+        return struct.pack("<7q", 4, 1, identity, created, 0, 0, 0) + sized(b"") + sized(spec) + sized(payload)
 
     def fields(self, body, caller="default nobody 1 1"):
         seconds = int(time.time())

@@ -125,6 +125,20 @@ def test_what_a_target_hides_is_hidden_whoever_accepts_the_call(instances, recei
         check([of_store(services[0], cluster)])
 
 
+def test_an_answer_hides_what_only_the_owner_knows_to_be_hidden(instances, receiver):
+    """While another instance reads nothing, its answers have what the owner says."""
+    target = receiver(echo)
+    cluster, services = instances(2)
+    owner, other = services
+    # The documents of the others are read when the database tells them of a change, which this one is not told.
+    for name in TARGETS:
+        assert owner("PUT", f"/v1/targets/{name}", {"sensitive": True}).status == 200
+        answers = [other("POST", "/v1/calls", descriptor(f"{target.url}", name, "plain", delay="1h") | {"url": f"{target.url}/pay?card={SECRET}"})
+                   for _ in range(3)]
+        for answer in answers:
+            assert answer.status == 202 and answer.json["sensitive"] and SECRET not in answer.body.decode(), answer.body
+
+
 @pytest.mark.usefixtures("encrypted")
 def test_what_targets_hide_goes_to_another_store_with_them(redial, instances, database, receiver, tmp_path):
     target, archive = receiver(echo), tmp_path / "all.jsonl"

@@ -1,4 +1,5 @@
 import RedialEngine
+import RedialJSON
 import Testing
 
 @testable import RedialCore
@@ -75,12 +76,13 @@ struct ForwardedCodingTests {
       .invalidBatch, status: 413, detail: "ü",
       errors: [.init(pointer: "/a", detail: "b"), .init(parameter: "c", detail: "d"), .init(header: "E", detail: "f")],
       retryAfter: 3)
+    let privacy = ForwardedReply.Privacy(isSensitive: true, redact: [try #require(JSONPointer("/card/*"))])
     let items: [ForwardedReply] = [
-      .accepted(progress), .replayed(CallID(rawValue: 9)), .refused(problem), .passedBack, .unknown,
+      .accepted(progress, privacy), .replayed(CallID(rawValue: 9)), .refused(problem), .passedBack, .unknown,
     ]
     let bytes = ForwardedCoding.answer(items.map(ForwardedCoding.item))
     let read = try #require(ForwardedCoding.replies(bytes, count: 5))
-    guard case .accepted(progress) = read[0], case .replayed(CallID(rawValue: 9)) = read[1],
+    guard case .accepted(progress, privacy) = read[0], case .replayed(CallID(rawValue: 9)) = read[1],
       case .refused(problem) = read[2], case .passedBack = read[3], case .unknown = read[4]
     else {
       Issue.record("\(read)")

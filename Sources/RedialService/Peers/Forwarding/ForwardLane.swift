@@ -57,7 +57,8 @@ extension ForwardLane.Ended {
       }
       for (call, reply) in zip(calls, replies) {
         switch reply {
-        case .accepted(let progress): answered.append((call, .accepted(call.accepted(progress))))
+        case .accepted(let progress, let privacy):
+          answered.append((call, .accepted(call.accepted(progress, hiding: privacy))))
         case .replayed(let id): answered.append((call, .replayed(id)))
         case .refused(let problem): answered.append((call, .refused(.found(problem))))
         case .passedBack: stored.append((call, false))

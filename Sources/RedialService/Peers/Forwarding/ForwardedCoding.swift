@@ -7,7 +7,7 @@ internal import RedialModel
 /// has them, and bodies as they are. All instances on one store speak the same version, or refuse the request.
 enum ForwardedCoding {
   /// The first number of a request and of an answer.
-  static let version: Int64 = 3
+  static let version: Int64 = 4
 
   // MARK: Requests
 
@@ -90,13 +90,16 @@ enum ForwardedCoding {
   static func item(_ reply: ForwardedReply) -> [UInt8] {
     var writer = ForwardedWriter(capacity: 64)
     switch reply {
-    case .accepted(let progress):
+    case .accepted(let progress, let privacy):
       writer.add(Kind.accepted.rawValue)
       writer.add(Int64(progress.state.rawValue))
       writer.add(Int64(progress.waiting?.rawValue ?? 0))
       writer.add(progress.due.microseconds)
       writer.add(Int64(progress.attempts))
       writer.add(progress.roundStartedAt.microseconds)
+      writer.add(privacy.isSensitive ? 1 : 0)
+      writer.add(Int64(privacy.redact.count))
+      for pointer in privacy.redact { writer.add(pointer.text) }
     case .replayed(let id):
       writer.add(Kind.replayed.rawValue)
       writer.add(id.rawValue)
@@ -144,12 +147,24 @@ enum ForwardedCoding {
   private static func reply(_ reader: inout ForwardedReader) -> ForwardedReply? {
     guard let kind = reader.number().flatMap(Kind.init(rawValue:)) else { return nil }
     switch kind {
-    case .accepted: return progress(&reader).map { .accepted($0) }
+    case .accepted:
+      guard let progress = progress(&reader), let privacy = privacy(&reader) else { return nil }
+      return .accepted(progress, privacy)
     case .replayed: return reader.number().map { .replayed(CallID(rawValue: $0)) }
     case .refused: return problem(&reader).map { .refused($0) }
     case .passedBack: return .passedBack
     case .unknown: return .unknown
     }
+  }
+
+  private static func privacy(_ reader: inout ForwardedReader) -> ForwardedReply.Privacy? {
+    guard let isSensitive = reader.number(), let count = reader.number(), count >= 0 else { return nil }
+    var privacy = ForwardedReply.Privacy(isSensitive: isSensitive != 0)
+    for _ in 0..<count {
+      guard let pointer = reader.text().flatMap({ JSONPointer($0) }) else { return nil }
+      privacy.redact.append(pointer)
+    }
+    return privacy
   }
 
   private static func progress(_ reader: inout ForwardedReader) -> CallProgress? {
