@@ -54,6 +54,8 @@ package enum SubmissionReply: Sendable {
 package enum CommandReply<Subject: Sendable>: Sendable {
   /// The command is done and on disk. This is the subject now.
   case done(Subject)
+  /// The subject is already as the command wants it, and so on disk.
+  case unchanged(Subject)
   /// Another instance runs the calls of this target, or none for the moment; nothing was done. The command is for the
   /// one that does.
   case elsewhere(TargetKey)
@@ -63,7 +65,7 @@ package enum CommandReply<Subject: Sendable>: Sendable {
   /// Why nothing was done; nil if it was.
   package var refusal: Refusal? {
     switch self {
-    case .done: nil
+    case .done, .unchanged: nil
     case .elsewhere(let target): .ownedElsewhere(target)
     case .refused(let refusal): refusal
     }

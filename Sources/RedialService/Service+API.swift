@@ -22,7 +22,7 @@ extension Service {
       SubmissionRoutes(
         submission: submission, keys: keys, maxBatch: settings.maxBatch, maxLineBytes: settings.maxDescriptorBytes),
       ForwardRoutes(submission: submission, keys: keys, proxies: proxies, users: users),
-      ReplayRoutes(submission: submission, calls: calls, keys: keys),
+      ReplayRoutes(submission: submission, calls: calls, keys: keys, audit: runtime.auditLog),
       CallRoutes(
         queries: queries, clock: clock, metrics: runtime.metrics, commands: runtime.commands, calls: calls, keys: keys,
         longestWait: settings.maxWaitTime, maxScan: settings.maxScan),

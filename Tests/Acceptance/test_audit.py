@@ -1,9 +1,13 @@
 """Who did what: each change is recorded, with its actor, before its answer; nothing secret is; age and number remove."""
 
+import contextlib
+import http.client
 import json
 import os
 import pwd
 import re
+import threading
+import time
 
 from processes import Client, run, wait_until
 from test_contract import CONTRACT, check
@@ -169,6 +173,68 @@ def test_a_change_and_its_record_survive_together(redial):
     service.kill()
     service = redial()
     assert words(service)[-1] == ("target.paused", "orders")
+
+
+def test_what_changes_nothing_is_not_recorded_and_tests_are(redial, receiver):
+    target, service = receiver(), redial()
+    call = service.submit(url=target.url, delay="1h")
+    ended = service.submit(url=target.url)
+    assert service.ended(ended)["state"] == "succeeded"
+    endpoint = service("POST", "/v1/webhook-endpoints", {"url": f"{target.url}/hook"}).json["id"]
+    assert service("PUT", "/v1/alerts/night", {"to": {"endpoint": endpoint}}).status == 201
+    replay = (f"/v1/calls/{ended}/replay", None, {"idempotency-key": "a"})
+    for path, body, fields in (
+            (f"/v1/calls/{call}/cancel", None, {}), (f"/v1/calls/{call}/cancel", None, {}), replay, replay,
+            ("/v1/targets/a/pause", None, {}), ("/v1/targets/a/pause", None, {}), ("/v1/targets/a/release", None, {}),
+            ("/v1/targets/a/release", None, {}), (f"/v1/webhook-endpoints/{endpoint}/test", None, {}),
+            ("/v1/alerts/night/test", None, {})):
+        assert 200 <= service("POST", path, body, fields).status < 300, path
+    assert service("DELETE", f"/v1/calls/{ended}/content").status == 200
+    assert service("DELETE", f"/v1/calls/{ended}/content").status == 200
+    # What is refused after it was begun is not recorded, either.
+    assert service("POST", f"/v1/calls/{ended}/cancel").status == 409
+    assert service("POST", f"/v1/calls/call_1M7YBET2A0000/retry").status == 404
+    assert words(service) == [
+        ("endpoint.created", endpoint), ("alert.changed", "night"), ("call.cancelled", call), ("call.replayed", ended),
+        ("target.paused", "a"), ("target.released", "a"), ("target.released", "a"), ("endpoint.tested", endpoint),
+        ("alert.tested", "night"), ("call.erased", ended)]
+    assert [one["after"] for one in records(service, "?action=call.cancelled")] == [{"state": "cancelled"}]
+
+
+def every(service, path):
+    """All of a list, page by page."""
+    found, cursor = [], ""
+    while cursor is not None:
+        page = service("GET", f"{path}{'&' if '?' in path else '?'}limit=100{cursor and '&cursor=' + cursor}").json
+        found += page["data"]
+        cursor = page["nextCursor"]
+    return found
+
+
+def test_a_change_has_a_record_whenever_the_process_dies(redial, receiver):
+    service, target = redial(), receiver()
+    for number in range(12):
+        calls = [service.submit(url=target.url, delay="1h") for _ in range(40)]
+
+        def change():
+            client = Client(service.port, waits=False)
+            # Until the process is gone.
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                for place, call in enumerate(calls):
+                    client("POST", f"/v1/calls/{call}/cancel")
+                    client("POST", f"/v1/targets/t{number}-{place}/pause")
+                    client("POST", "/v1/webhook-endpoints", {"url": target.url})
+        thread = threading.Thread(target=change)
+        thread.start()
+        time.sleep(0.02 + 0.005 * number)
+        service.kill()
+        thread.join()
+        service.start()
+    for path, word, member in (
+            ("/v1/calls?state=cancelled", "call.cancelled", "id"), ("/v1/targets", "target.paused", "key"),
+            ("/v1/webhook-endpoints", "endpoint.created", "id")):
+        changed = {one[member] for one in every(service, path) if one.get("paused", True)}
+        assert len(changed) > 10 and changed <= {one["object"] for one in every(service, f"{AUDIT}?action={word}")}, word
 
 
 def test_instances_record_what_each_serves_once(instances):

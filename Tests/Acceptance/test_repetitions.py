@@ -347,7 +347,7 @@ def test_what_may_not_be_executed_twice_runs_again_only_if_no_attempt_was(redial
     for submit in submissions:
         repetition, identity = submit()
         assert repetition is None and service.ended(identity)["state"] == "failed"
-        assert submit() == ("rerun" if runs else "repeated", identity)
+        assert submit() == ("rerun" if runs else "notRerun", identity)
         service.ended(identity)
         assert len(history(service, identity)[1]) == runs
 
@@ -372,6 +372,19 @@ def test_a_call_and_a_setting_say_whether_a_repetition_runs_it_again(redial, moo
     assert [answer.headers["idempotency-status"] for answer in forwarded] == [None, status]
 
 
+def test_a_sensitive_call_that_has_failed_is_said_not_to_run_again(redial, moody):
+    service, key = redial(), {"idempotency-key": "a"}
+    call = {"url": moody.url, "sensitive": True, "policy": {"maxAttempts": 1}}
+    identity = service("POST", "/v1/calls", call, key).json["id"]
+    service.ended(identity)
+    moody.mood = 200
+    again = service("POST", "/v1/calls", call, key)
+    assert (again.headers["idempotency-status"], again.json["state"], again.json["id"]) == ("notRerun", "failed", identity)
+    [item] = items(service("POST", "/v1/calls/batch", json.dumps([call]), JSON | {"idempotency-key": "b"}))
+    assert service.ended(item["call"]["id"])["state"] == "succeeded"
+    assert len(moody.requests) == 2
+
+
 def test_what_is_not_to_be_run_again_is_answered_as_it_is(services, moody):
     service, key = services[-1], {"idempotency-key": "a"}
     call = {"url": moody.url, "policy": {"maxAttempts": 1}}
@@ -379,7 +392,7 @@ def test_what_is_not_to_be_run_again_is_answered_as_it_is(services, moody):
     services[0].ended(identity)
     assert services[0]("DELETE", f"/v1/calls/{identity}/content").status == 200
     again = service("POST", "/v1/calls", call, key)
-    assert (again.status, again.headers["idempotency-status"], again.json["id"]) == (202, "repeated", identity)
+    assert (again.status, again.headers["idempotency-status"], again.json["id"]) == (202, "notRerun", identity)
     other = service("POST", "/v1/calls", call | {"priority": 1}, key)
     assert (other.status, other.json["code"]) == (422, "idempotencyKeyReused")
     assert len(moody.requests) == 1

@@ -233,7 +233,10 @@ struct EngineProbe {
   }
 
   func isDone(_ token: ReplyToken<CallCommand.Reply>) -> Bool {
-    if case .done = reply(to: token) { true } else { false }
+    switch reply(to: token) {
+    case .done, .unchanged: true
+    default: false
+    }
   }
 
   func refusal<Answer>(of token: ReplyToken<Answer>) -> Problem? {

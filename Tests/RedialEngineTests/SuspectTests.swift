@@ -308,7 +308,7 @@ struct SuspectTests {
     _ = run(&service, lethal: [ids[0]])
     let found = service.record(ids[0])
     let record = try #require(found)
-    #expect(!record.runsAgainWhenRepeated { [] })
+    #expect(record.whenRepeated { [] } == .notRerun)
     let command = CallCommand(.retry, ids[0], reply: service.probe.token(for: CallCommand.Reply.self))
     service.probe.hear(.command(command))
     service.probe.requests.removeAll { if case .fetch = $0.body { true } else { false } }

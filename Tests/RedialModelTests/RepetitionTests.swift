@@ -26,9 +26,9 @@ struct RepetitionTests {
   func states() {
     for state in StoredState.allCases {
       let ends = state == .failed || state == .cancelled
-      #expect(Self.call(state).runsAgainWhenRepeated { [] } == ends)
-      #expect(!Self.call(state) { $0.repetitionRule = .answer }.runsAgainWhenRepeated { [] })
-      #expect(!Self.call(state) { $0.contentErasedAt = .epoch }.runsAgainWhenRepeated { [] })
+      #expect(Self.call(state).whenRepeated { [] } == (ends ? .rerun : .repeated))
+      #expect(Self.call(state) { $0.repetitionRule = .answer }.whenRepeated { [] } == .repeated)
+      #expect(Self.call(state) { $0.contentErasedAt = .epoch }.whenRepeated { [] } == (ends ? .notRerun : .repeated))
     }
   }
 
@@ -36,7 +36,7 @@ struct RepetitionTests {
   func notIdempotent() {
     func runs(_ attempts: AttemptRecord..., made: Int? = nil) -> Bool {
       let call = Self.call(.failed, attempts: made ?? attempts.count) { $0.isIdempotent = false }
-      return call.runsAgainWhenRepeated { attempts }
+      return call.whenRepeated { attempts } == .rerun
     }
     for status in [400, 401, 404, 408, 422, 425, 429, 499] { #expect(runs(Self.attempt(1, .answered, status))) }
     for status in [200, 302, 409, 500, 501, 503] { #expect(!runs(Self.attempt(1, .answered, status))) }
@@ -59,7 +59,7 @@ struct RepetitionTests {
       var figures = ExchangeFigures(phase: phase)
       figures.redirects = redirects
       let call = Self.call(.failed) { $0.isIdempotent = false }
-      return call.runsAgainWhenRepeated { [Self.attempt(1, outcome, status, figures: figures)] }
+      return call.whenRepeated { [Self.attempt(1, outcome, status, figures: figures)] } == .rerun
     }
     #expect(runs(.unusable, .tls) && !runs(.unusable, .request))
     #expect(runs(.localFault, .connect) && !runs(.localFault, .request))

@@ -29,7 +29,7 @@ extension World {
 
   func readRepeated(_ id: CallID, _ instance: Instance) {
     guard instance.knows(store), let row = store.rows[id], let ended = row.record.progress.finishedAt,
-      row.record.runsAgainWhenRepeated({ row.attempts })
+      row.record.whenRepeated({ row.attempts }) == .rerun
     else { return }
     invariants.require(
       row.record.spec.idempotent || !instances.contains { $0.network.executed[id] != nil },

@@ -87,13 +87,17 @@ const (
 )
 
 // IdempotencyStatus: what a submission has done whose call was accepted before, under the same `Idempotency-Key`.
-// `repeated`: nothing. `rerun`: it runs the call again, which had failed or was cancelled.
+// `repeated`: nothing. `rerun`: it runs the call again, which had failed or was cancelled. `notRerun`: nothing,
+// since the call had failed or was cancelled, and cannot run again: its payloads are erased, as those of a
+// sensitive call are when it ends; or it may have been executed, and says `"idempotent": false`; or it has ended
+// the service.
 type IdempotencyStatus string
 
 // The words of IdempotencyStatus.
 const (
 	IdempotencyStatusRepeated IdempotencyStatus = "repeated"
 	IdempotencyStatusRerun    IdempotencyStatus = "rerun"
+	IdempotencyStatusNotRerun IdempotencyStatus = "notRerun"
 )
 
 // CallDescriptorOnRepeat: what a submission does under the `Idempotency-Key` of this call once it has failed or
@@ -1168,6 +1172,7 @@ const (
 	AuditActionEndpointChanged       AuditAction = "endpoint.changed"
 	AuditActionEndpointRemoved       AuditAction = "endpoint.removed"
 	AuditActionEndpointSecretRotated AuditAction = "endpoint.secretRotated"
+	AuditActionEndpointTested        AuditAction = "endpoint.tested"
 	AuditActionWebhookSecretRead     AuditAction = "webhookSecret.read"
 	AuditActionPolicyPut             AuditAction = "policy.put"
 	AuditActionPolicyRemoved         AuditAction = "policy.removed"
@@ -1187,6 +1192,7 @@ const (
 	AuditActionAlertChanged          AuditAction = "alert.changed"
 	AuditActionAlertSilenced         AuditAction = "alert.silenced"
 	AuditActionAlertRemoved          AuditAction = "alert.removed"
+	AuditActionAlertTested           AuditAction = "alert.tested"
 	AuditActionCredentialPut         AuditAction = "credential.put"
 	AuditActionCredentialRemoved     AuditAction = "credential.removed"
 	AuditActionIncidentChanged       AuditAction = "incident.changed"

@@ -1861,6 +1861,8 @@ extension RedialAPI {
     public static let endpointRemoved = AuditAction(rawValue: "endpoint.removed")
     /// `endpoint.secretRotated`.
     public static let endpointSecretRotated = AuditAction(rawValue: "endpoint.secretRotated")
+    /// `endpoint.tested`.
+    public static let endpointTested = AuditAction(rawValue: "endpoint.tested")
     /// `webhookSecret.read`.
     public static let webhookSecretRead = AuditAction(rawValue: "webhookSecret.read")
     /// `policy.put`.
@@ -1899,6 +1901,8 @@ extension RedialAPI {
     public static let alertSilenced = AuditAction(rawValue: "alert.silenced")
     /// `alert.removed`.
     public static let alertRemoved = AuditAction(rawValue: "alert.removed")
+    /// `alert.tested`.
+    public static let alertTested = AuditAction(rawValue: "alert.tested")
     /// `credential.put`.
     public static let credentialPut = AuditAction(rawValue: "credential.put")
     /// `credential.removed`.

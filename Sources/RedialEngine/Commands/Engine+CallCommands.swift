@@ -54,7 +54,7 @@ extension Engine {
     case .retry: runAgain(record, command)
     case .erase: erase(record, command)
     case .purge: purge(record, command)
-    case .cancel where record.progress.state == .cancelled: done(command, record)
+    case .cancel where record.progress.state == .cancelled: unchanged(command, record)
     case .cancel, .reclaim: refuse(command, .callEnded(record.id, record.progress.state))
     }
   }
@@ -167,6 +167,11 @@ extension Engine {
 
   mutating func done(_ replies: [ReplyToken<CallCommand.Reply>], _ record: CallRecord?) {
     for reply in replies { afterCommit.append(.reply(.command(reply, .done(record)))) }
+  }
+
+  /// Answers a command whose call is already as it wants it.
+  mutating func unchanged(_ command: CallCommand, _ record: CallRecord) {
+    afterCommit.append(.reply(.command(command.reply, .unchanged(record))))
   }
 
   mutating func refuse(_ command: CallCommand, _ refusal: Refusal) {

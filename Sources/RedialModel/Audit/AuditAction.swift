@@ -6,6 +6,7 @@ public enum AuditAction: String, Sendable, Hashable, CaseIterable {
   case endpointChanged = "endpoint.changed"
   case endpointRemoved = "endpoint.removed"
   case endpointSecretRotated = "endpoint.secretRotated"
+  case endpointTested = "endpoint.tested"
   case webhookSecretRead = "webhookSecret.read"
   case policyPut = "policy.put"
   case policyRemoved = "policy.removed"
@@ -25,12 +26,16 @@ public enum AuditAction: String, Sendable, Hashable, CaseIterable {
   case alertChanged = "alert.changed"
   case alertSilenced = "alert.silenced"
   case alertRemoved = "alert.removed"
+  case alertTested = "alert.tested"
   case credentialPut = "credential.put"
   case credentialRemoved = "credential.removed"
   case incidentChanged = "incident.changed"
   case dataKeysReplaced = "dataKeys.replaced"
   case dataKeysErased = "dataKeys.erased"
   case commitsLost = "commits.lost"
+
+  /// Whether the members that are kept say all that it changes. A release or a reset of a target leaves them as they are.
+  public var isShown: Bool { self != .targetReleased && self != .targetReset }
 
   /// The members of an object, or of the answer about it, that the log keeps; nil for all.
   public var keptMembers: Set<String>? {
@@ -39,7 +44,7 @@ public enum AuditAction: String, Sendable, Hashable, CaseIterable {
       ["state", "paused", "tripped", "heldUntil", "overrides"]
     // A call has its own history, and the payloads do not belong here.
     case .callCancelled, .callRetried, .callErased: ["state"]
-    case .callReplayed: ["id"]
+    case .callReplayed, .endpointTested, .alertTested: ["id"]
     case .webhookSecretRead: []
     default: nil
     }

@@ -14,24 +14,27 @@ public enum IdempotencyStatus: String, Sendable, Hashable, CaseIterable {
   case repeated
   /// It runs its call again, which had failed or was cancelled.
   case rerun
+  /// Nothing: its call had failed or was cancelled, and cannot run again.
+  case notRerun
 }
 
 extension CallRecord {
-  /// Whether a submission that repeats that of this call runs it again.
+  /// What a submission does that repeats that of this call.
   ///
   /// A target that must not get a request twice is called again only if no attempt was executed; every other target gets the same
   /// `Idempotency-Key` with each attempt. A call that has ended the service is called again only by a person.
   ///
   /// - Parameter attempts: Its attempts; not asked for if it may be repeated.
-  public func runsAgainWhenRepeated<Failure: Error>(
+  public func whenRepeated<Failure: Error>(
     _ attempts: () throws(Failure) -> [AttemptRecord]
-  ) throws(Failure) -> Bool {
-    guard spec.repetitionRule == .rerun, spec.contentErasedAt == nil,
-      progress.state == .failed && progress.failure != .attemptEndedTheService || progress.state == .cancelled
-    else { return false }
-    if spec.idempotent || progress.attempts == 0 { return true }
+  ) throws(Failure) -> IdempotencyStatus {
+    guard spec.repetitionRule == .rerun, progress.state == .failed || progress.state == .cancelled else {
+      return .repeated
+    }
+    guard spec.contentErasedAt == nil, progress.failure != .attemptEndedTheService else { return .notRerun }
+    if spec.idempotent || progress.attempts == 0 { return .rerun }
     let known = try attempts()
-    return known.count == progress.attempts && known.allSatisfy { !$0.mayHaveBeenExecuted }
+    return known.count == progress.attempts && known.allSatisfy { !$0.mayHaveBeenExecuted } ? .rerun : .notRerun
   }
 }
 

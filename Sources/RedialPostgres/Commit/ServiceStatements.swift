@@ -35,9 +35,9 @@ enum ServiceStatements {
   /// of the progress of an operation, which whoever runs it knows.
   static func kind(of write: StoreWrite) -> StoredDocument.Kind? {
     switch write {
-    case .put(let document): document.kind == .operation ? nil : document.kind
+    case .put(let document): document.kind == .operation || document.kind == .audit ? nil : document.kind
     case .add(let document): document.kind == .audit ? nil : document.kind
-    case .remove(let kind, _): kind
+    case .remove(let kind, _): kind == .audit ? nil : kind
     default: nil
     }
   }

@@ -57,7 +57,7 @@ final class BulkBatch: Sendable {
   func record(_ reply: CallCommand.Reply, of call: CallID) {
     change { state in
       switch reply {
-      case .done: state.tally.done += 1
+      case .done, .unchanged: state.tally.done += 1
       case .refused(let refusal) where refusal.problem.status >= 500: state.tally.unavailable += 1
       case .refused: state.tally.skipped += 1
       case .elsewhere(let target) where passOn != nil: state.elsewhere.append((call, target))

@@ -5,6 +5,8 @@ internal import Synchronization
 final class AuditNote: Sendable {
   private struct State: Sendable {
     var before: [UInt8]?
+    /// The record as it was written before the change.
+    var begun: AuditRecord?
     var isTaken = false
   }
 
@@ -34,19 +36,39 @@ final class AuditNote: Sendable {
     state.withLock { $0.before = object }
   }
 
+  /// The record before the change, of which nobody knows yet what it will be; nil if there is one already, or the request is
+  /// recorded.
+  ///
+  /// - Parameter complete: Gives it its time and its id.
+  func begin(_ complete: (AuditRecord) -> AuditRecord) -> AuditRecord? {
+    state.withLock { state in
+      guard !state.isTaken, state.begun == nil else { return nil }
+      state.begun = complete(draft)
+      return state.begun
+    }
+  }
+
+  /// The record that was written before the change; nil for none.
+  var begun: AuditRecord? { state.withLock { $0.begun } }
+
+  /// The request has changed nothing.
+  func drop() { state.withLock { $0.isTaken = true } }
+
   /// The record, for the first who asks: a request is recorded once. Nil for all others, and if nothing has changed.
   ///
   /// - Parameters:
   ///   - before: The object as it was, if it is known better than from ``setBefore(_:)``.
   ///   - after: The object as it is, or the answer about it; nil if it is gone.
   func take(before: [UInt8]? = nil, after: [UInt8]?) -> AuditRecord? {
-    let (isFirst, known) = state.withLock { state in
+    let (isFirst, known, begun) = state.withLock { state in
       defer { state.isTaken = true }
-      return (!state.isTaken, state.before)
+      return (!state.isTaken, state.before, state.begun)
     }
     guard isFirst else { return nil }
-    var record = draft
-    (record.before, record.after) = AuditDifference.between(before ?? known, after, kept: action.keptMembers)
+    var record = begun ?? draft
+    let old = before ?? known
+    (record.before, record.after) = AuditDifference.between(old, after, kept: action.keptMembers)
+    if action.isShown, old != nil, after != nil, record.before == record.after { return nil }
     if record.object.isEmpty { record.object = after.flatMap { AuditDifference.text("id", of: $0) } ?? "" }
     return record
   }

@@ -26,7 +26,7 @@ struct AlertRoutes: RouteGroup {
       Route(.put, Self.one, .scope(.admin), server: .leader, audit: .alertChanged, serve: put),
       Route(.patch, Self.one, .scope(.operate), server: .leader, audit: .alertSilenced, serve: silence),
       Route(.delete, Self.one, .scope(.admin), server: .leader, audit: .alertRemoved, serve: remove),
-      Route(.post, Self.one + "/test", .scope(.admin), server: .owner, serve: test),
+      Route(.post, Self.one + "/test", .scope(.admin), server: .owner, audit: .alertTested, serve: test),
       Route(.get, "/v1/incidents", .scope(.read), serve: listIncidents),
       Route(.get, Self.incident, .scope(.read), serve: showIncident),
       Route(.patch, Self.incident, .scope(.operate), server: .leader, audit: .incidentChanged, serve: acknowledge),

@@ -8,6 +8,7 @@ struct ReplayRoutes: RouteGroup {
   let submission: Submission
   let calls: CallAnswers
   let keys: KeyRing
+  let audit: AuditLog
 
   var routes: [Route] {
     // It also needs the scope operate, and payloads if it could reveal the original.
@@ -30,6 +31,7 @@ struct ReplayRoutes: RouteGroup {
     }
     let limits = try submission.limits(for: caller, request)
     let wait = submission.preferredWait(request, of: caller)
+    let note = exchange.audit
     submission.queries.answer(responder) { [self] () throws -> HTTPResponse? in
       do {
         let descriptor = try descriptor(of: replay, id, limits, caller)
@@ -38,6 +40,7 @@ struct ReplayRoutes: RouteGroup {
         } else {
           var keyed = descriptor
           keyed.key = key
+          audit.begin(note)
           submission.submit(keyed, waiting: wait, responder)
         }
         return nil

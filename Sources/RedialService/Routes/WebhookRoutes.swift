@@ -29,7 +29,7 @@ struct WebhookRoutes: RouteGroup {
       Route(
         .post, Self.one + "/rotate-secret", .scope(.admin), server: .leader, audit: .endpointSecretRotated,
         serve: rotate),
-      Route(.post, Self.one + "/test", .scope(.admin), server: .owner, serve: test),
+      Route(.post, Self.one + "/test", .scope(.admin), server: .owner, audit: .endpointTested, serve: test),
       Route(.get, Self.one + "/deliveries", .scope(.read), serve: deliveries),
       Route(.get, "/v1/webhook-secret", .scope(.admin), audit: .webhookSecretRead, serve: showSecret),
     ]

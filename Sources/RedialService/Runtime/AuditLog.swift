@@ -30,8 +30,9 @@ final class AuditLog: Sendable {
     (keptFor, most) = (settings.auditRetentionTime, settings.maxAuditRecords)
   }
 
-  /// A record gets its time and its id.
+  /// A record gets its time and its id, unless it has them.
   func completed(_ record: AuditRecord) -> AuditRecord {
+    guard record.id.isEmpty else { return record }
     var record = record
     let now = clock.now
     record.at = last.withLock { last in
@@ -43,26 +44,48 @@ final class AuditLog: Sendable {
     return record
   }
 
-  /// A responder that sends a good answer once the record of the request is on disk.
-  ///
-  /// The change was made before, so that a crash in between loses the record; its client gets no answer then.
+  /// Has a record written before the change that a request asks for, so that a crash between the two leaves it. It does not
+  /// say then whether the change was made.
+  func begin(_ note: AuditNote?) {
+    guard let record = note?.begin({ completed($0) }) else { return }
+    // The lane makes the change after this.
+    store.afterwards { [self] in keep(record, in: $0) }
+  }
+
+  /// A responder that sends an answer once the record of the request is on disk, or is removed because nothing has changed.
   func recording(_ note: AuditNote, _ responder: HTTPResponder) -> HTTPResponder {
     responder.passing { [self] response, responder in
-      guard 200...299 ~= response.status, let taken = note.take(after: response.body) else {
-        return responder.respond(response)
-      }
-      let record = completed(taken)
+      // A submission that is repeated changes nothing, unless it runs its call again.
+      let repetition = response.headers.first { $0.name == "idempotency-status" }?.value
+      let hasChanged = 200...299 ~= response.status && (repetition ?? "rerun") == "rerun"
+      let record = hasChanged ? note.take(after: response.body).map(completed) : nil
+      guard record != nil || note.begun != nil else { return responder.respond(response) }
       store.afterwards { [self] store in
-        keep(record, in: store)
+        end(note, record, in: store)
         responder.respond(response)
       }
     }
   }
 
-  /// Writes the record of a change that is made, of which the client must learn. The log keeps what the store cannot.
-  func keep(_ record: AuditRecord, in store: any DocumentStore) {
+  /// Another instance makes the change, and records it.
+  func abandon(_ note: AuditNote?) {
+    guard let note, note.begun != nil else { return }
+    note.drop()
+    store.afterwards { [self] in end(note, nil, in: $0) }
+  }
+
+  /// Writes the record of a change that is made, of which the client must learn, or removes it if nothing has changed. The log
+  /// keeps what the store cannot.
+  func end(_ note: AuditNote, _ record: AuditRecord?, in store: any DocumentStore) {
+    if let record { return keep(record, in: store) }
+    guard let begun = note.begun else { return }
+    // If it cannot be removed, it says that nobody knows.
+    try? store.commit([.remove(.audit, id: begun.id)])
+  }
+
+  private func keep(_ record: AuditRecord, in store: any DocumentStore) {
     do throws(StoreError) {
-      try store.commit([.add(record.document)])
+      try store.commit([.put(record.document)])
     } catch {
       log.write(
         .error, "auditRecordNotKept",

@@ -33,18 +33,41 @@ final class AuditedDocuments: DocumentStore {
     try base.commit(writes + (record.map { [.add($0.document)] } ?? []))
   }
 
-  /// A process that dies before the record leaves a key or an endpoint whose secret nobody has.
   func addSecret(_ document: StoredDocument) throws(StoreError) {
-    try base.addSecret(document)
-    if let record = record(document.kind, nil, document.content) { log.keep(record, in: base) }
+    try recording(of: document.id) { () throws(StoreError) in
+      try base.addSecret(document)
+      return record(document.kind, nil, document.content)
+    }
   }
 
   func replaceDocument(
     _ kind: StoredDocument.Kind, id: String, _ old: [UInt8], with new: [UInt8]
   ) throws(StoreError) -> Bool {
-    guard try base.replaceDocument(kind, id: id, old, with: new) else { return false }
-    if let record = record(kind, old, new) { log.keep(record, in: base) }
-    return true
+    var isReplaced = false
+    try recording(of: id) { () throws(StoreError) in
+      isReplaced = try base.replaceDocument(kind, id: id, old, with: new)
+      return isReplaced ? record(kind, old, new) : nil
+    }
+    return isReplaced
+  }
+
+  /// Makes a change between the two commits of its record: a process that dies meanwhile leaves the first.
+  ///
+  /// - Parameter id: What is new has no name in the request.
+  private func recording(of id: String, _ change: () throws(StoreError) -> AuditRecord?) throws(StoreError) {
+    let begun = note.begin { draft in
+      var draft = draft
+      if draft.object.isEmpty { draft.object = id }
+      return log.completed(draft)
+    }
+    if let begun { try base.commit([.add(begun.document)]) }
+    do throws(StoreError) {
+      log.end(note, try change(), in: base)
+    } catch {
+      // In doubt it stays.
+      if error.kind != .outcomeUnknown { log.end(note, nil, in: base) }
+      throw error
+    }
   }
 
   /// The document that a change is about: what is stored, or else what is removed. Others make room for it.

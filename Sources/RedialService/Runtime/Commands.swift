@@ -8,17 +8,22 @@ struct Commands: Sendable {
   let waiting: ReplyTables
   /// Leads to the owners of targets; nil if there can be no other instances.
   let owners: OwnerRequests?
+  let audit: AuditLog
 
   /// Gives the engine a command of a client about a call.
   ///
   /// - Parameter make: Makes it, with the token for its reply.
   func perform(_ exchange: Exchange, _ make: (ReplyToken<CallCommand.Reply>) -> CallCommand) {
-    engine.post(.command(make(waiting.commands.add(.client(exchange.responder, exchange.forwardable)))))
+    audit.begin(exchange.audit)
+    let token = waiting.commands.add(.client(exchange.responder, exchange.forwardable, exchange.audit))
+    engine.post(.command(make(token)))
   }
 
   /// Gives the engine a command of an operator about a target, and answers with the target.
   func perform(_ kind: TargetCommand.Kind, on target: TargetKey, _ exchange: Exchange) {
-    let commander = TargetCommander(responder: exchange.responder, request: exchange.forwardable)
+    audit.begin(exchange.audit)
+    let commander = TargetCommander(
+      responder: exchange.responder, request: exchange.forwardable, note: exchange.audit)
     engine.post(.targetCommand(TargetCommand(kind, target, reply: waiting.targetCommands.add(commander))))
   }
 

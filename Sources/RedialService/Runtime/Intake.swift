@@ -43,11 +43,8 @@ final class Intake: Sendable {
     case .client(let responder), .untilEnd(let responder, _), .webhookTest(let responder):
       queries.answer(responder, isOwed: true) { [self] in
         guard let stored = try known(id, submitter) else { return nil }
-        if submitter.mayRerun(stored.record), stored.record.runsAgainWhenRepeated({ stored.attempts }) {
-          rerun(stored.record, for: submitter)
-        } else {
-          show(id, .repeated, submitter)
-        }
+        let status = submitter.mayRerun(stored.record) ? stored.record.whenRepeated { stored.attempts } : .repeated
+        if status == .rerun { rerun(stored.record, for: submitter) } else { show(id, status, submitter) }
         return nil
       }
     // They are answered without their calls.
@@ -167,7 +164,7 @@ final class Intake: Sendable {
         Self.rerunning(rerun.call), in: rerun.call.spec.namespace, about: [(rerun.call.id, target)], of: batch)
     case .refused(let refusal) where refusal.problem.status >= 500: refuse(rerun, refusal.problem)
     // Another submission has just run it again, or somebody has changed it.
-    case .refused: answer(rerun, with: nil, .repeated)
+    case .refused, .unchanged: answer(rerun, with: nil, .repeated)
     }
   }
 
@@ -220,10 +217,12 @@ final class Intake: Sendable {
           switch stored {
           case .success(let record):
             do {
-              if item.submitter.mayRerun(record), try record.runsAgainWhenRepeated({ try attempts(of: item.id) }) {
+              let status =
+                item.submitter.mayRerun(record) ? try record.whenRepeated { try attempts(of: item.id) } : .repeated
+              if status == .rerun {
                 rerun(record, for: item.submitter)
               } else {
-                answer(item.index, of: batch, with: record, .repeated)
+                answer(item.index, of: batch, with: record, status)
               }
             } catch {
               batch.answer(item.index, queries.problem(of: error))

@@ -10,6 +10,7 @@ final class Replies: Sendable {
   private let calls: CallAnswers
   private let targets: TargetAnswers
   private let audit: MemoryAudit
+  private let records: AuditLog
   /// Leads to the owners of targets; nil if there can be no other instances.
   private let owners: OwnerRequests?
   private let queries: Queries
@@ -19,8 +20,9 @@ final class Replies: Sendable {
 
   init(
     _ waiting: ReplyTables, _ intake: Intake, _ calls: CallAnswers, _ targets: TargetAnswers,
-    _ audit: MemoryAudit, _ owners: OwnerRequests?, _ metrics: Metrics
+    _ audit: MemoryAudit, _ records: AuditLog, _ owners: OwnerRequests?, _ metrics: Metrics
   ) {
+    self.records = records
     (self.waiting, self.intake, self.calls, self.targets) = (waiting, intake, calls, targets)
     (self.audit, self.owners, self.metrics) = (audit, owners, metrics)
     (queries, clock, redaction) = (calls.queries, calls.clock, calls.redaction)
@@ -126,13 +128,18 @@ final class Replies: Sendable {
     switch (commander, reply) {
     case (.bulk(let batch, let call), _): batch.record(reply, of: call)
     case (.rerun(let rerun), _): intake.finish(rerun, reply)
-    case (.client(let responder, let request), .elsewhere(let target)): forward(request, toOwnerOf: target, responder)
-    case (.client(let responder, _), .refused(let refusal)):
+    case (.client(let responder, let request, let note), .elsewhere(let target)):
+      records.abandon(note)
+      forward(request, toOwnerOf: target, responder)
+    case (.client(let responder, _, _), .refused(let refusal)):
       queries.respond(responder, Answer.problem(refusal.problem))
-    case (.client(let responder, _), .done(let record?)): calls.showDone(record, responder)
-    case (.client(let responder, _), .done(nil)):
+    case (.client(let responder, _, _), .done(let record?)): calls.showDone(record, responder)
+    case (.client(let responder, _, let note), .unchanged(let record?)):
+      note?.drop()
+      calls.showDone(record, responder)
+    case (.client(let responder, _, _), .done(nil)), (.client(let responder, _, _), .unchanged(nil)):
       queries.respond(responder, HTTPResponse(status: 204, headers: [], body: []))
-    case (.audit(let call), .done): audit.reclaimed(call)
+    case (.audit(let call), .done), (.audit(let call), .unchanged): audit.reclaimed(call)
     // It is in memory now, has ended, or the next audit finds it.
     case (.audit, _): break
     }
@@ -140,9 +147,11 @@ final class Replies: Sendable {
 
   private func answer(_ commander: TargetCommander, _ reply: TargetCommand.Reply) {
     switch reply {
-    case .done(let target): targets.show(target, commander.responder)
+    case .done(let target), .unchanged(let target): targets.show(target, commander.responder)
     // It is just giving the target's shard back.
-    case .elsewhere(let target): forward(commander.request, toOwnerOf: target, commander.responder)
+    case .elsewhere(let target):
+      records.abandon(commander.note)
+      forward(commander.request, toOwnerOf: target, commander.responder)
     case .refused(let refusal): queries.respond(commander.responder, Answer.problem(refusal.problem))
     }
   }

@@ -113,8 +113,8 @@ struct Submitter: Sendable {
 
 /// Whoever has given a command about a call.
 enum Commander: Sendable {
-  /// A client, and its request if another instance may have to serve it.
-  case client(HTTPResponder, ForwardableRequest?)
+  /// A client, its request if another instance may have to serve it, and what the audit log says of it.
+  case client(HTTPResponder, ForwardableRequest?, AuditNote?)
   /// A bulk operation, for one of the calls of a batch.
   case bulk(BulkBatch, CallID)
   /// A submission under the idempotency key of a call, which runs it again.
@@ -135,4 +135,6 @@ struct TargetCommander: Sendable {
   let responder: HTTPResponder
   /// Its request, if another instance may have to serve it.
   let request: ForwardableRequest?
+  /// What the audit log says of it.
+  let note: AuditNote?
 }

@@ -105,12 +105,12 @@ final class Runtime: Sendable {
       redaction: redaction, clock: clock)
     let intake = Intake(engine, waiting, calls, metrics, instances?.owners)
     let audit = MemoryAudit(engine, waiting, metrics, log)
-    let replies = Replies(waiting, intake, calls, targets, audit, instances?.owners, metrics)
     let auditLog = AuditLog(settings, store, clock, log)
+    let replies = Replies(waiting, intake, calls, targets, audit, auditLog, instances?.owners, metrics)
     self.auditLog = auditLog
     let changes = Changes(store: store, queries: queries, log: log, owners: instances?.owners, audit: auditLog)
     (self.calls, self.intake, self.audit, self.replies, self.changes) = (calls, intake, audit, replies, changes)
-    commands = Commands(engine: engine, waiting: waiting, owners: instances?.owners)
+    commands = Commands(engine: engine, waiting: waiting, owners: instances?.owners, audit: auditLog)
     statistics = StatisticsGathering(engine, changes, queries, clock)
 
     let before: [(any Observer)?] = [standings, instances?.leadership, metrics, log, engine]

@@ -123,6 +123,7 @@ struct CallCommand {
     switch accepted.repetition {
     case "repeated": "repeated: \(id) was submitted before\n"
     case "rerun": "runs again: \(id) was submitted before\n"
+    case "notRerun": "not run again: \(id) was submitted before, and cannot run again; submit under another key\n"
     default: "accepted as \(id)\n"
     }
   }

@@ -59,9 +59,11 @@ export type Statuses = (string | number)[];
 
 /**
  * What a submission has done whose call was accepted before, under the same `Idempotency-Key`. `repeated`: nothing.
- * `rerun`: it runs the call again, which had failed or was cancelled.
+ * `rerun`: it runs the call again, which had failed or was cancelled. `notRerun`: nothing, since the call had failed or
+ * was cancelled, and cannot run again: its payloads are erased, as those of a sensitive call are when it ends; or it may
+ * have been executed, and says `"idempotent": false`; or it has ended the service.
  */
-export type IdempotencyStatus = "repeated" | "rerun";
+export type IdempotencyStatus = "repeated" | "rerun" | "notRerun";
 
 /** The call to make, and how to retry it. Give at most one of `body`, `json` and `bodyBase64`. */
 export type CallDescriptor = {
@@ -939,7 +941,7 @@ export type BulkOperation = {
 };
 
 /** What somebody has done; a newer version may have written words that are not here. */
-export type AuditAction = "key.created" | "key.revoked" | "endpoint.created" | "endpoint.changed" | "endpoint.removed" | "endpoint.secretRotated" | "webhookSecret.read" | "policy.put" | "policy.removed" | "target.changed" | "target.paused" | "target.resumed" | "target.tripped" | "target.reset" | "target.released" | "call.cancelled" | "call.retried" | "call.erased" | "call.replayed" | "operation.started" | "operation.stopped" | "issue.changed" | "alert.changed" | "alert.silenced" | "alert.removed" | "credential.put" | "credential.removed" | "incident.changed" | "dataKeys.replaced" | "dataKeys.erased" | "commits.lost";
+export type AuditAction = "key.created" | "key.revoked" | "endpoint.created" | "endpoint.changed" | "endpoint.removed" | "endpoint.secretRotated" | "endpoint.tested" | "webhookSecret.read" | "policy.put" | "policy.removed" | "target.changed" | "target.paused" | "target.resumed" | "target.tripped" | "target.reset" | "target.released" | "call.cancelled" | "call.retried" | "call.erased" | "call.replayed" | "operation.started" | "operation.stopped" | "issue.changed" | "alert.changed" | "alert.silenced" | "alert.removed" | "alert.tested" | "credential.put" | "credential.removed" | "incident.changed" | "dataKeys.replaced" | "dataKeys.erased" | "commits.lost";
 
 /** Who did what. Nothing changes it; it is removed after `auditRetentionTime`. */
 export type AuditRecord = {

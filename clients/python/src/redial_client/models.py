@@ -76,10 +76,12 @@ Statuses: TypeAlias = list[str | int]
 """Statuses and ranges of them."""
 
 
-IdempotencyStatus: TypeAlias = Literal['repeated', 'rerun']
+IdempotencyStatus: TypeAlias = Literal['repeated', 'rerun', 'notRerun']
 """
 What a submission has done whose call was accepted before, under the same `Idempotency-Key`. `repeated`: nothing.
-`rerun`: it runs the call again, which had failed or was cancelled.
+`rerun`: it runs the call again, which had failed or was cancelled. `notRerun`: nothing, since the call had failed or
+was cancelled, and cannot run again: its payloads are erased, as those of a sensitive call are when it ends; or it may
+have been executed, and says `"idempotent": false`; or it has ended the service.
 
 """
 
@@ -585,7 +587,7 @@ remove calls that have ended. `replay`: submit a new call like each that has end
 """
 
 
-AuditAction: TypeAlias = Literal['key.created', 'key.revoked', 'endpoint.created', 'endpoint.changed', 'endpoint.removed', 'endpoint.secretRotated', 'webhookSecret.read', 'policy.put', 'policy.removed', 'target.changed', 'target.paused', 'target.resumed', 'target.tripped', 'target.reset', 'target.released', 'call.cancelled', 'call.retried', 'call.erased', 'call.replayed', 'operation.started', 'operation.stopped', 'issue.changed', 'alert.changed', 'alert.silenced', 'alert.removed', 'credential.put', 'credential.removed', 'incident.changed', 'dataKeys.replaced', 'dataKeys.erased', 'commits.lost']
+AuditAction: TypeAlias = Literal['key.created', 'key.revoked', 'endpoint.created', 'endpoint.changed', 'endpoint.removed', 'endpoint.secretRotated', 'endpoint.tested', 'webhookSecret.read', 'policy.put', 'policy.removed', 'target.changed', 'target.paused', 'target.resumed', 'target.tripped', 'target.reset', 'target.released', 'call.cancelled', 'call.retried', 'call.erased', 'call.replayed', 'operation.started', 'operation.stopped', 'issue.changed', 'alert.changed', 'alert.silenced', 'alert.removed', 'alert.tested', 'credential.put', 'credential.removed', 'incident.changed', 'dataKeys.replaced', 'dataKeys.erased', 'commits.lost']
 """What somebody has done; a newer version may have written words that are not here."""
 
 
