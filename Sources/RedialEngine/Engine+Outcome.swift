@@ -104,24 +104,34 @@ extension Engine {
     let isTakenOver = attempt.failure == .interrupted
     let lackedCredential = attempt.failure?.code == AttemptFailure.credentialUnavailable
     if lackedCredential { progress.unprovenAttempts += 1 }
+    let hasNewToken = attempt.failure == .tokenRefused && spec.idempotent
     let status = attempt.status ?? 0
     // A success needs no fields about its own retries.
     let response = (200...299).contains(status) ? nil : attempt.response
     let end = AttemptEnd(
       outcome: attempt.outcome, status: status, retryAfter: response?.askedWait(status: status, at: now),
-      directive: response?.head.first(RetryDirective.fieldName).flatMap(RetryDirective.parse),
+      directive: response?.head.first(RetryDirective.fieldName).flatMap(RetryDirective.parse)
+        ?? (hasNewToken ? .retry : nil),
       attempts: progress.chargedAttempts, startedAt: progress.roundStartedAt, waits: progress.waits,
       mayHaveLeft: attempt.figures?.mayHaveLeft ?? false, mayBeProcessing: progress.mayBeProcessing,
       isOnUsedConnection: attempt.figures?.isReused ?? false)
     if attempt.mayBeProcessed { progress.mayBeProcessing = true }
     // What is not charged waits by no part of the policy's schedule, and each time for longer.
+    let backoff: Backoff? =
+      if lackedCredential {
+        Self.backoff(afterUnproven: progress.unprovenAttempts)
+      } else if isTakenOver || hasNewToken && (end.attempts == 1 || end.waits.previous > .zero) {
+        // At once, but not again and again, with a target that refuses each token.
+        .constant(.zero)
+      } else {
+        nil
+      }
     var decision =
-      lackedCredential || isTakenOver
-      ? spec.policy.decide(
-        end, at: now,
-        backoff: isTakenOver ? .constant(.zero) : Self.backoff(afterUnproven: progress.unprovenAttempts), using: &random
-      )
-      : spec.policy.decide(end, at: now, using: &random)
+      if let backoff {
+        spec.policy.decide(end, at: now, backoff: backoff, using: &random)
+      } else {
+        spec.policy.decide(end, at: now, using: &random)
+      }
     // Suspects have their turns at once, also where the policy gives each wait a minimum.
     if isTakenOver, case .retry = decision.action { decision.action = .retry(after: .zero) }
     if attempt.failure == .endedTheService {
@@ -205,10 +215,9 @@ extension Engine {
     record.progress.state = state
     record.progress.failure = failure
     if let failure {
-      record.progress.issue =
-        FailedGroup(
-          record.kind, record.spec.target, failure, endedBy: copy attempt, redact: record.spec.redact
-        ).id
+      let group = FailedGroup(
+        record.kind, record.spec.target, failure, endedBy: copy attempt, redact: record.spec.redact)
+      record.progress.issue = roster[call.target].place(group, at: now)
     }
     record.progress.finishedAt = now
     record.progress.waiting = nil

@@ -61,6 +61,8 @@ package struct FailedQuery: Sendable {
   package var issue: IssueID?
   /// The most groups, those with the most calls.
   package var limit: Int
+  /// Only groups with a call that has failed since.
+  package var since = Timestamp.epoch
   /// The end of the hours.
   package var now: Timestamp
 
@@ -74,7 +76,9 @@ package struct FailedQuery: Sendable {
 
   /// The groups in the order of an answer: those with the most calls, and among equals that with the lowest id.
   package func first(_ groups: some Sequence<FailedCalls>) -> [FailedCalls] {
-    let sorted = groups.sorted { ($1.count, $0.issue.rawValue) < ($0.count, $1.issue.rawValue) }
+    let sorted = groups.filter { $0.lastAt >= since }.sorted {
+      ($1.count, $0.issue.rawValue) < ($0.count, $1.issue.rawValue)
+    }
     return Array(sorted.prefix(limit))
   }
 }

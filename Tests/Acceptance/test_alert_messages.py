@@ -212,7 +212,7 @@ def test_the_command_makes_and_silences_alerts(redial, receiver, tmp_path):
     shown = type("set", "oncall", "--slack", f"@{tmp_path / 'url'}", "--after", "0s", "--condition", "targetHeld,callsLate")
     assert shown.splitlines()[:2] == [f"oncall  to slack {chat.url}/…", "conditions: targetHeld, callsLate"]
     assert f"slack {chat.url}/…" in type() and "secret" not in type()
-    assert f"POST {chat.url}/services/secret" in type("test", "oncall")
+    assert f"POST {chat.url}/\n" in type("test", "oncall")
     assert "A test of the alert oncall" in json.loads(chat.next().body)["text"]
     # The destination stays.
     assert "after: 1m" in type("set", "oncall", "--after", "1m") and type("set", "oncall", "--after", "0s")
@@ -232,3 +232,94 @@ def test_the_command_makes_and_silences_alerts(redial, receiver, tmp_path):
     assert type("incidents") == "No alert has had an incident.\n"
     done = run("alerts", "show", "oncall", "--server", service.url)
     assert done.returncode == 4 and "No alert has the name oncall" in done.stderr
+
+
+@pytest.mark.parametrize("channel", ["slack", "teams", "pagerDuty"])
+def test_where_messages_go_is_in_no_call_and_in_no_file(redial, receiver, tmp_path, channel):
+    secret, path = "T0-4711-swordfish", "/services/T0-4711-swordfish"
+    # It says what it got, as a proxy's error page does.
+    chat = receiver(lambda request: (400, {}, f"no {request.path} {request.body.decode()}".encode()))
+    service = redial(SOON)
+    to = {channel: secret, "url": f"{chat.url}/v2/enqueue"} if channel == "pagerDuty" else {channel: f"{chat.url}{path}"}
+    put(service, to, conditions=["targetHeld"], after="0s")
+    held(service, "a")
+    got = chat.next()
+    assert got.path == ("/v2/enqueue" if channel == "pagerDuty" else path)
+    if channel == "pagerDuty":
+        assert json.loads(got.body)["routing_key"] == secret
+    [incident] = incidents(service)
+    test = service("POST", "/v1/alerts/oncall/test").json
+    for call in [deliveries(service, incident)[0]["id"], test["id"]]:
+        path = f"/v1/calls/{call}/attempts?include=body"
+        [attempt, *_] = wait_until(lambda: service("GET", path).json["data"], "it is tried")
+        assert attempt["status"] == 400 and "REDACTED" in attempt["response"]["body"], attempt
+        shown = service("GET", f"/v1/calls/{call}?include=request")
+        assert shown.json["url"] == f"{chat.url}/"
+        assert secret.encode() not in shown.body + service("GET", path).body
+    backup, export = tmp_path / "backup.db", tmp_path / "export"
+    assert run("backup", "--store", f"sqlite:{service.store}", str(backup)).returncode == 0
+    service.end()
+    export.write_text(run("export", "--store", f"sqlite:{service.store}").stdout)
+    # An archive has the documents themselves.
+    export.write_text("".join(line for line in export.read_text().splitlines(True) if '"document":"alert"' not in line))
+    files = [path for path in {*service.store.parent.iterdir(), *tmp_path.rglob("*")} if path.is_file()]
+    assert len(files) > 3 and backup in files and export.stat().st_size > 1000
+    assert [str(path) for path in files if secret.encode() in path.read_bytes()] == []
+
+
+def test_a_message_goes_where_its_alert_leads_now_and_nowhere_if_that_is_gone(redial, receiver):
+    old, new = receiver(lambda request: (503, {}, b"")), receiver()
+    service = redial(SOON)
+    put(service, {"slack": f"{old.url}/old"}, conditions=["targetHeld"], after="0s")
+    held(service, "a")
+    old.next()
+    put(service, {"slack": f"{new.url}/new"}, conditions=["targetHeld"], after="0s")
+    [incident] = incidents(service)
+    [sent] = deliveries(service, incident)
+    assert service("POST", f"/v1/calls/{sent['id']}/retry").status == 200
+    assert service.ended(sent["id"])["state"] == "succeeded" and new.next().path == "/new"
+    assert service("DELETE", "/v1/alerts/oncall").status == 204
+    assert service("POST", f"/v1/calls/{sent['id']}/retry").status == 200
+    def last():
+        attempt = service("GET", f"/v1/calls/{sent['id']}/attempts").json["data"][-1]
+        return attempt["outcome"] == "localFault" and attempt
+    assert wait_until(last, "it is tried")["error"]["code"] == "alertGone"
+    assert len(new.requests) == 1
+
+
+def test_many_targets_that_are_held_at_once_are_one_message(redial, receiver):
+    chat, service = receiver(), redial(Constants(alertInterval="1s"))
+    put(service, {"slack": f"{chat.url}/x"}, conditions=["targetHeld"], after="0s")
+    for number in range(200):
+        held(service, f"t{number:03}")
+    texts = [json.loads(chat.next().body)["text"]]
+    assert "targets are held, and calls wait for them: paused. Among them: t0" in texts[0]
+    counted = sum(int(re.search(r"(\d+) targets", text)[1]) for text in texts)
+    while counted < 200:
+        texts.append(json.loads(chat.next().body)["text"])
+        counted += int(re.search(r"(\d+) targets", texts[-1])[1])
+    assert counted == 200 and len(incidents(service, "?state=open")) == len(texts) <= 5
+    assert incidents(service)[0]["target"] is None
+
+
+def test_a_target_that_says_something_else_each_time_mutes_no_alert(redial, receiver):
+    words = ["".join(chr(97 + (number // 26 ** place) % 26) for place in range(4)) for number in range(1200)]
+    chatty = receiver(lambda request: (404, {}, b"no such thing: " + request.body))
+    other, chat = receiver(lambda request: (404, {}, b"another error")), receiver()
+    service = redial(SOON)
+    for start in range(0, 1200, 400):
+        batch = [{"url": chatty.url, "target": "chatty", "body": word, "method": "POST", "policy": ONCE} for word in words[start:start + 400]]
+        assert service("POST", "/v1/calls/batch", batch).status == 200
+
+    def failed():
+        issues = service("GET", "/v1/issues?limit=200").json
+        return sum(one["calls"] for one in issues["data"]) == 1200 and issues
+    issues = wait_until(failed, "they have failed")
+    assert issues["isComplete"] and len(issues["data"]) == 51, len(issues["data"])
+    others = [one for one in issues["data"] if one["error"] == "other errors of this target"]
+    assert [one["calls"] for one in others] == [1150]
+    shown = service("GET", f"/v1/issues/{others[0]['id']}")
+    assert shown.status == 200 and shown.json["calls"] == 1150
+    put(service, {"slack": f"{chat.url}/x"}, conditions=["callsFailed"], after="0s")
+    service.ended(service.submit(url=other.url, target="other", policy=ONCE))
+    assert wait_until(lambda: [r for r in chat.requests if b"another error" in r.body or b"groups of calls" in r.body], "it is told")

@@ -389,21 +389,34 @@ def test_a_token_is_renewed_before_it_expires(redial, receiver):
     assert seen == sorted(seen, key=lambda text: int(text.rpartition("-")[2])) and seen[0] == "Bearer token-1"
 
 
-def test_a_refused_token_is_fetched_again_once_within_the_attempt(redial, receiver):
+def test_after_a_refused_token_the_next_attempt_has_another_at_once(redial, receiver):
     refused = {"Bearer token-1"}
     target = receiver(lambda request: (401 if request.headers["authorization"] in refused else 200, {}, b""))
     endpoint, service = TokenEndpoint(receiver), redial()
     put(service, "shop", **oauth(target, endpoint))
     call = service.ended(service.submit(url=target.url, credential="shop", json={"a": 1}))
-    assert (call["state"], call["attemptCount"]) == ("succeeded", 1)
-    assert [(r.headers["authorization"], r.body) for r in target.requests] == [
-        ("Bearer token-1", b'{"a": 1}'), ("Bearer token-2", b'{"a": 1}')]
+    assert (call["state"], call["attemptCount"]) == ("succeeded", 2)
+    assert [(a["status"], a.get("error", {}).get("code")) for a in call["attempts"]] == [(401, "tokenRefused"), (200, None)]
+    assert [(r.headers["authorization"], r.body, r.headers["redial-attempt"]) for r in target.requests] == [
+        ("Bearer token-1", b'{"a": 1}', "1"), ("Bearer token-2", b'{"a": 1}', "2")]
     # A target that refuses every token is asked for no more.
     refused |= {"Bearer token-2", "Bearer token-3"}
     for _ in range(2):
         call = service.ended(service.submit(url=target.url, credential="shop"))
-        assert (call["state"], call["attempts"][0]["status"]) == ("failed", 401)
+        assert (call["state"], call["attempts"][-1]["status"]) == ("failed", 401) and call["attemptCount"] <= 2
     assert endpoint.given <= 3
+
+
+def test_a_call_that_may_not_be_repeated_ends_with_the_401_that_refuses_its_token(redial, receiver):
+    target = receiver(lambda request: (401 if request.headers["authorization"] == "Bearer token-1" else 200, {}, b""))
+    endpoint, service = TokenEndpoint(receiver), redial()
+    put(service, "shop", **oauth(target, endpoint))
+    call = service.ended(service.submit(url=target.url, credential="shop", idempotent=False))
+    assert (call["state"], call["attemptCount"], len(target.requests)) == ("failed", 1, 1)
+    # The next call has another token.
+    assert service.ended(service.submit(url=target.url, credential="shop", idempotent=False))["state"] == "succeeded"
+    once = service.submit(url=target.url, credential="shop", policy={"maxAttempts": 1})
+    assert service.ended(once)["attemptCount"] == 1
 
 
 @pytest.mark.parametrize("answer, clause", [
@@ -490,14 +503,16 @@ def test_a_token_endpoint_that_says_nothing_holds_nobody_for_long(redial, receiv
         assert service.ended(waited)["state"] == "succeeded"
 
 
-def test_a_refused_token_is_the_end_when_no_other_can_be_had(redial, receiver):
+def test_a_call_whose_token_was_refused_waits_for_an_endpoint_that_is_down(redial, receiver):
     target = receiver(lambda request: (401, {}, b"go away"))
     endpoint = TokenEndpoint(receiver, lambda request: (500, {}, b"") if endpoint.given else None)
     service = redial()
     put(service, "shop", **oauth(target, endpoint))
-    call = service.ended(service.submit(url=target.url, credential="shop"))
-    assert (call["state"], call["attemptCount"], call["attempts"][0]["status"]) == ("failed", 1, 401)
-    assert call["response"]["body"] == "go away" and len(target.requests) == 1
+    call = service.submit(url=target.url, credential="shop", policy={"deadline": "2s"})
+    call = service.ended(call)
+    codes = [attempt["error"]["code"] for attempt in call["attempts"]]
+    assert (call["state"], codes[0]) == ("failed", "tokenRefused") and set(codes[1:]) == {"credentialUnavailable"}, codes
+    assert len(target.requests) == 1
 
 
 def test_a_token_endpoint_obeys_the_egress_policy_when_it_is_called(redial, receiver, tmp_path):

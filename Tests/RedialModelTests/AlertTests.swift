@@ -109,6 +109,54 @@ struct AlertTests {
     #expect(bench.minutes(3, [ending]) == [])
   }
 
+  @Test("what begins for several at once is one incident, until it is over for all of them")
+  func together() throws {
+    var bench = try Bench()
+    let names = (1...31).map { String(format: "t%02d", $0) }
+    func findings(_ names: some Sequence<String>) -> [AlertFinding] {
+      names.map { name in
+        var finding = Self.down(name)
+        finding.cause = name == "t01" ? "timeout" : "connection refused"
+        return finding
+      }
+    }
+    // Four are four.
+    #expect(bench.minutes(6, findings(names.prefix(4))).count == 4)
+    #expect(bench.minutes(3, []).count == 4)
+    bench.incidents = [:]
+    #expect(bench.minutes(10, findings(names)) == ["6 opened several/t01"])
+    let incident = try #require(bench.incidents.values.first)
+    #expect(
+      incident.summary
+        == "31 targets are down: connection refused (30), timeout (1). Among them: t01, t02, t03. They have 93 calls.")
+    // One that goes and comes again is still in it; another one is not.
+    #expect(bench.minutes(5, findings(names.dropFirst(20))) == [])
+    #expect(bench.minutes(5, findings(names)) == [])
+    #expect(bench.minutes(7, findings(names + ["u"])) == ["6 opened u"])
+    #expect(bench.minutes(1, findings(["t31"])) == [])
+    #expect(bench.minutes(1, findings(["t31"])) == ["1 ended u"])
+    #expect(bench.minutes(3, []) == ["2 ended several/t01"])
+    #expect(bench.incidents.count == 2)
+    // As many as one incident has room for.
+    #expect(bench.minutes(6, findings((1...2500).map { "v\($0)" })).count == 3)
+  }
+
+  @Test("a destination gets thirty messages a minute, and others are not concerned")
+  func rate() {
+    var rate = MessageRate()
+    let start = Timestamp(microseconds: 1_700_000_000_000_000)
+    func sent(_ count: Int, to destination: String, after seconds: Int) -> Int {
+      (0..<count).count { _ in rate.take(destination, at: start + .seconds(seconds)) }
+    }
+    let first = [sent(100, to: "a", after: 0), sent(1, to: "b", after: 0), sent(1, to: "a", after: 59)]
+    #expect(first == [MessageRate.most, 1, 0])
+    #expect(sent(100, to: "a", after: 60) == MessageRate.most)
+    // The clock was set back.
+    #expect(sent(1, to: "a", after: -3600) == 1)
+    rate.forgetOld(at: start + .seconds(3600))
+    #expect(sent(1, to: "a", after: 3600) == 1)
+  }
+
   @Test("an alert that cannot send keeps its incidents, and sends what is open when it can")
   func mute() throws {
     var bench = try Bench()
@@ -299,7 +347,12 @@ struct AlertMessageTests {
     var keys: Set<String> = []
     for (kind, action) in [(AlertMessage.Kind.opened, "trigger"), (.acknowledged, "acknowledge"), (.ended, "resolve")] {
       let event = try body(kind, incident, alert)
-      #expect(event["routing_key"] as? String == "R012" && event["event_action"] as? String == action)
+      #expect(event["routing_key"] == nil && event["event_action"] as? String == action)
+      let stored = AlertMessage(kind, incident, nil, at: now).body(for: alert)
+      let sent = try #require(
+        try JSONSerialization.jsonObject(with: Data(alert.sent(stored))) as? [String: Any])
+      #expect(sent["routing_key"] as? String == "R012" && sent.count == event.count + 1)
+      #expect(alert.sent(alert.sent(stored)) == alert.sent(stored))
       keys.insert(try #require(event["dedup_key"] as? String))
       let payload = try #require(event["payload"] as? [String: Any])
       let summary = try #require(payload["summary"] as? String)

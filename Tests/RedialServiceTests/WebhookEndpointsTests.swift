@@ -63,7 +63,7 @@ struct WebhookEndpointsTests {
         id: CallID(rawValue: 7), kind: kind, spec: spec, body: [], createdAt: now,
         progress: CallProgress(state: .running, due: now, roundStartedAt: now))
       let start = AttemptStart(call: call, number: 1, timeout: .seconds(1), startBefore: .distantFuture)
-      return headers.head(of: start, at: now)?.url
+      return try? headers.head(of: start, at: now).url
     }
     let target = endpoint.asSubscription.target
     endpoints.set(endpoint)

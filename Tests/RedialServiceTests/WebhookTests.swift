@@ -50,7 +50,7 @@ struct WebhookTests {
     let headers = AttemptHeaders(
       secret: WebhookSecret(Self.text),
       endpoints: WebhookEndpoints(limit: 1, disableAfter: .seconds(1)), sampling: sampling)
-    let fields = try #require(headers.head(of: start, at: Timestamp(microseconds: 1_614_265_330_999_999))).fields
+    let fields = try headers.head(of: start, at: Timestamp(microseconds: 1_614_265_330_999_999)).fields
     return Dictionary(fields.map { ($0.name, $0.value) }) { "\($0), \($1)" }
   }
 
@@ -131,17 +131,17 @@ struct WebhookTests {
       secret: WebhookSecret(Self.text), endpoints: WebhookEndpoints(limit: 1, disableAfter: .seconds(1)))
     let target: TargetKey = "\(WebhookSubscription.targetPrefix)\(WebhookSubscription.idPrefix)0000000000001"
     let start = start(.webhook, target: target)
-    #expect(headers.head(of: start, at: Timestamp(microseconds: 1)) == nil)
-    #expect(headers.head(of: self.start(.call, target: target), at: Timestamp(microseconds: 1)) != nil)
-    let result = AttemptResult.endpointGone
+    #expect(throws: HeadFault.endpointGone) { try headers.head(of: start, at: Timestamp(microseconds: 1)) }
+    _ = try headers.head(of: self.start(.call, target: target), at: Timestamp(microseconds: 1))
+    let result = AttemptResult(.endpointGone)
     #expect(result.outcome == .localFault && result.failure?.code == "webhookEndpointGone")
   }
 
   @Test("a callback without a secret is not sent unsigned, and a call is sent")
-  func unsigned() {
+  func unsigned() throws {
     let headers = AttemptHeaders(secret: nil, endpoints: WebhookEndpoints(limit: 1, disableAfter: .seconds(1)))
-    #expect(headers.head(of: start(.webhook), at: Timestamp(microseconds: 1)) == nil)
-    #expect(headers.head(of: start(.call), at: Timestamp(microseconds: 1)) != nil)
+    #expect(throws: HeadFault.noWebhookSecret) { try headers.head(of: start(.webhook), at: Timestamp(microseconds: 1)) }
+    _ = try headers.head(of: start(.call), at: Timestamp(microseconds: 1))
   }
 
   @Test("an endpoint is read back from the store as it was, also one of an earlier build, and not without its secrets")

@@ -32,6 +32,8 @@ struct TargetState: Sendable {
   private var callers = SlotShares()
   /// Which of its callers fail.
   private(set) var failing = FailingCallers()
+  /// With which errors its calls have failed.
+  private var errors = KnownErrors()
   /// What of it fails while the rest works.
   private(set) var parts = FailingParts()
   /// Its due calls that go ahead of the others.
@@ -79,6 +81,9 @@ struct TargetState: Sendable {
   mutating func count(_: Roster.Authority, credit change: (inout SlotCredit) -> Void) {
     change(&credit)
   }
+
+  /// The group that one of its failed calls belongs to.
+  mutating func place(_ group: FailedGroup, at now: Timestamp) -> IssueID { errors.place(group, at: now) }
 
   // MARK: The store
 

@@ -144,7 +144,8 @@ public struct Alert: StoredRecord, Hashable {
   }
 
   /// The id of the subscription of its messages, which has a target of its own, so that a bad receiver delays no other.
-  public var receiver: String { channel == .endpoint ? address : "alert:\(name)" }
+  public var receiver: String { channel == .endpoint ? address : Self.receiverPrefix + name }
+  static let receiverPrefix = "alert:"
 
   /// What selects its messages, and others to its endpoint.
   private var messages: CallFilter {
@@ -156,11 +157,36 @@ public struct Alert: StoredRecord, Hashable {
   /// What stands in place of a secret.
   static let hidden = "…"
 
+  /// The content of a message as it is sent: PagerDuty's has the key.
+  ///
+  /// - Parameter message: As it is stored.
+  public func sent(_ message: [UInt8]) -> [UInt8] {
+    guard channel == .pagerDuty, let routingKey else { return message }
+    var writer = JSONWriter(capacity: message.count + 64)
+    writer.beginObject()
+    writer.field("routing_key", routingKey)
+    // An earlier version stored the key, too.
+    guard !message.starts(with: writer.bytes.dropLast()) else { return message }
+    return writer.bytes + [UInt8(ascii: ",")] + message.dropFirst()
+  }
+
+  /// The URL that its messages are stored with.
+  public var publicURL: String { ((try? TargetURL(address).origin) ?? address) + "/" }
+
+  /// What distinguishes where its messages go.
+  public var destination: String { "\(channel.rawValue) \(address) \(routingKey ?? "")" }
+
+  /// What an answer to its messages may not show: the key, the URL, and in this what identifies the chat.
+  public var secrets: [String] {
+    let path = address.dropFirst(publicURL.utf8.count - 1)
+    return [routingKey ?? ""] + (channel == .pagerDuty ? [] : [address, String(path)])
+  }
+
   /// Where its messages go, without what is secret in it.
   public var shownAddress: String {
     switch channel {
     case .endpoint, .pagerDuty: address
-    case .slack, .teams: ((try? TargetURL(address).origin) ?? "") + "/" + Self.hidden
+    case .slack, .teams: publicURL + Self.hidden
     }
   }
 }

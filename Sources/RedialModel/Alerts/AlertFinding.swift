@@ -10,6 +10,10 @@ public struct AlertFinding: Sendable, Hashable {
   public var target: String?
   /// Since when it is true; nil if nobody knows, and so since it was found.
   public var since: Timestamp?
+  /// In which words others have it in common; empty for none.
+  public var cause = ""
+  /// Of which subjects it is true, if it was found of several at once; none if it is about one.
+  public var members: [String] = []
   /// Whether it is nearly over: then it keeps an incident open, and opens none.
   public var isEnding = false
   /// How many calls it is about.
@@ -47,14 +51,16 @@ public struct AlertFinding: Sendable, Hashable {
       missed == 0 ? "" : " \(calls(missed, one: "will miss its deadline", several: "will miss their deadlines"))."
     let isHeld = target.isPaused || target.isTripped
     var findings: [AlertFinding] = []
-    func add(_ condition: AlertCondition, since: Timestamp? = nil, calls: Int, _ summary: String) {
-      findings.append(
-        AlertFinding(condition, key, target: key, since: since, calls: calls, summary: summary, action: action))
+    func add(_ condition: AlertCondition, since: Timestamp? = nil, calls: Int, cause: String = "", _ summary: String) {
+      var finding = AlertFinding(
+        condition, key, target: key, since: since, calls: calls, summary: summary, action: action)
+      finding.cause = cause
+      findings.append(finding)
     }
     if let outage = target.outage {
       let time = max(.zero, now - outage.since).roughly
       add(
-        .targetDown, since: outage.since, calls: waiting,
+        .targetDown, since: outage.since, calls: waiting, cause: SpokenWords.of(outage.cause),
         "\(shown) is down for \(time): \(SpokenWords.of(outage.cause)).\(wait)\(miss)")
       findings[0].isEnding = outage.closedAt != nil
     } else if !isHeld, target.recent.isFailing(at: now) {
@@ -62,7 +68,7 @@ public struct AlertFinding: Sendable, Hashable {
     }
     if isHeld, target.waiting > 0 {
       let how = target.isPaused ? "paused" : "tripped"
-      add(.targetHeld, calls: waiting, "Somebody has \(how) \(shown).\(wait)\(miss)")
+      add(.targetHeld, calls: waiting, cause: how, "Somebody has \(how) \(shown).\(wait)\(miss)")
     }
     if target.outage == nil, !isHeld, target.waiting > 0, let (oldest, waits) = target.late(after: lateAfter, at: now) {
       let reasons =

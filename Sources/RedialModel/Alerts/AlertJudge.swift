@@ -55,7 +55,17 @@ public struct AlertJudge: Sendable {
           known = known.filter { !$0.key.isOf(alert, condition) }
           continue
         }
-        for finding in found where alert.watches(condition, of: finding.target) {
+        var (begun, covered): ([(AlertFinding, since: Timestamp)], Set<String>) = ([], [])
+        for (key, incident) in known where key.isOf(alert, condition) && !incident.members.isEmpty {
+          let members = Set(incident.members)
+          let left = found.filter { members.contains($0.subject) && alert.watches(condition, of: $0.target) }
+          guard !left.isEmpty else { continue }
+          known[key] = nil
+          covered.formUnion(members)
+          let finding = AlertFinding.together(left)
+          if !isQuiet, let step = goOn(incident, finding, marks[incident.id], at: now) { steps.append(step) }
+        }
+        for finding in found where alert.watches(condition, of: finding.target) && !covered.contains(finding.subject) {
           let key = Key(alert: alert.name, condition: condition, subject: finding.subject)
           if let incident = known.removeValue(forKey: key) {
             if !isQuiet, let step = goOn(incident, finding, marks[incident.id], at: now) { steps.append(step) }
@@ -65,8 +75,11 @@ public struct AlertJudge: Sendable {
           // Also of one that is opened now: if it cannot be stored, it is opened again.
           stillFound[key] = since
           guard now - since >= alert.after(condition), !finding.isEnding else { continue }
+          begun.append((finding, since))
+        }
+        steps += Self.grouped(begun).map { finding, since in
           let incident = Incident(finding, of: alert, since: since, at: now, isNotified: !isQuiet)
-          steps.append(Step(incident: incident, message: isQuiet ? nil : .opened))
+          return Step(incident: incident, message: isQuiet ? nil : .opened)
         }
       }
     }
@@ -87,6 +100,16 @@ public struct AlertJudge: Sendable {
     }
     (foundSince, goneSince) = (stillFound, stillGone)
     return steps
+  }
+
+  /// What begins now, with what several have in common as one.
+  private static func grouped(_ begun: [(AlertFinding, since: Timestamp)]) -> [(AlertFinding, Timestamp)] {
+    guard begun.count >= AlertFinding.fewestTogether else { return begun }
+    let sorted = begun.sorted { $0.0.subject < $1.0.subject }
+    return stride(from: 0, to: sorted.count, by: AlertFinding.mostTogether).map { start in
+      let part = sorted[start..<min(start + AlertFinding.mostTogether, sorted.count)]
+      return (AlertFinding.together(part.map(\.0)), part.map(\.since).min() ?? .epoch)
+    }
   }
 
   /// Reports an open incident that a silence has kept back, or once more one whose acknowledgement is over.

@@ -32,13 +32,13 @@ public struct AlertMessage: Sendable {
     (self.kind, self.incident, self.mark, self.now) = (kind, incident, mark, now)
   }
 
-  /// The content of the webhook for a channel.
+  /// The content of the webhook for a channel, without secrets; see ``Alert/sent(_:)``.
   public func body(for alert: Alert) -> [UInt8] {
     switch alert.channel {
     case .endpoint: return WebhookPayload.make(kind.event, at: now) { incident.write(mark, at: now, to: &$0) }
     case .slack: return slack
     case .teams: return teams
-    case .pagerDuty: return pagerDuty(alert.routingKey ?? "")
+    case .pagerDuty: return pagerDuty
     }
   }
 
@@ -58,6 +58,7 @@ public struct AlertMessage: Sendable {
   /// What is not true any more.
   private var over: String {
     let target = PlainText.escaped(incident.target ?? "")
+    guard incident.members.isEmpty else { return "it is true of none of the \(incident.members.count) any more." }
     return switch incident.condition {
     case .targetDown, .targetFails: "\(target) works again."
     case .targetHeld: "\(target) is not held any more, or no call waits for it."
@@ -156,10 +157,9 @@ public struct AlertMessage: Sendable {
   private static let longestSummary = 1024
 
   /// https://developer.pagerduty.com/docs/send-alert-event
-  private func pagerDuty(_ routingKey: String) -> [UInt8] {
+  private var pagerDuty: [UInt8] {
     var writer = JSONWriter(capacity: 1024)
     writer.beginObject()
-    writer.field("routing_key", routingKey)
     let action =
       switch kind {
       case .opened, .test: "trigger"
@@ -172,10 +172,11 @@ public struct AlertMessage: Sendable {
     writer.key("payload")
     writer.beginObject()
     writer.field("summary", String(title.prefix(Self.longestSummary)))
-    writer.field("source", incident.target ?? "redial")
+    let target = incident.members.isEmpty ? incident.target : nil
+    writer.field("source", target ?? "redial")
     writer.field("severity", kind == .test ? "info" : incident.condition.severity)
     writer.field("timestamp", incident.since)
-    if let target = incident.target { writer.field("component", target) }
+    if let target { writer.field("component", target) }
     writer.field("group", incident.namespace.name)
     writer.field("class", incident.condition.rawValue)
     writer.key("custom_details")

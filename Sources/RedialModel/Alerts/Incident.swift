@@ -19,7 +19,10 @@ public struct Incident: StoredRecord, Hashable {
   var conditionName = ""
   /// What the condition is true of; see ``AlertFinding/subject``.
   public var subject = ""
+  /// The target, without its namespace; the first one's, if it is about several.
   public var target: String?
+  /// Of which subjects the condition was true, if it began for several at once; none if it is about one.
+  var members: [String] = []
   /// Since when the condition was true.
   public var since = Timestamp.epoch
   public var openedAt = Timestamp.epoch
@@ -44,6 +47,7 @@ public struct Incident: StoredRecord, Hashable {
     try visitor.visit("condition", &record.conditionName)
     try visitor.visit("subject", &record.subject)
     try visitor.visit("target", &record.target)
+    try visitor.visit("members", &record.members)
     try visitor.visit("since", &record.since)
     try visitor.visit("openedAt", &record.openedAt)
     try visitor.visit("endedAt", &record.endedAt)
@@ -58,7 +62,7 @@ public struct Incident: StoredRecord, Hashable {
   /// - Parameter isNotified: Whether somebody is notified.
   public init(_ finding: AlertFinding, of alert: Alert, since: Timestamp, at now: Timestamp, isNotified: Bool) {
     (namespace, self.alert, conditionName) = (alert.namespace, alert.name, finding.condition.rawValue)
-    (subject, target) = (finding.subject, finding.target)
+    (subject, target, members) = (finding.subject, finding.target, finding.members)
     (self.since, openedAt) = (since, now)
     if isNotified { notifiedAt = now }
     take(finding)
@@ -103,7 +107,7 @@ public struct Incident: StoredRecord, Hashable {
     writer.field("alert", alert)
     writer.field("condition", condition.rawValue)
     writer.field("state", state(mark, at: now).rawValue)
-    writer.field("target", target)
+    writer.field("target", members.isEmpty ? target : nil)
     writer.field("summary", summary)
     writer.field("action", action)
     writer.field("calls", calls)

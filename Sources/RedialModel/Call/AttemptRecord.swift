@@ -87,6 +87,9 @@ public struct AttemptFailure: Sendable, Hashable {
   /// The process died during an attempt.
   public static let interrupted = AttemptFailure(
     code: "interrupted", message: "Redial stopped while the attempt was in flight; its result is unknown.")
+  /// The status is 401, and the attempt had an access token, which may be in use for longer than it is valid.
+  public static let tokenRefused = AttemptFailure(
+    code: "tokenRefused", message: "The target refused the access token; the next attempt has another one.")
   /// It died so again, and the attempt is the cause.
   public static let endedTheService = AttemptFailure(
     code: "attemptEndedTheService",

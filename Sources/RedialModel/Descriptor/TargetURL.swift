@@ -32,6 +32,9 @@ public struct TargetURL: Sendable, Hashable {
     origin = try result.get()
   }
 
+  /// Whether what is sent to a URL is not encrypted.
+  public static func isClear(_ url: String) -> Bool { url.prefix(5).lowercased() == "http:" }
+
   /// What is wrong with the name of an origin's host, so that no resolver finds it (RFC 1035 §2.3.4); nil for a name that
   /// may exist, and for an address.
   public static func nameFault(inOrigin origin: String) -> String? {

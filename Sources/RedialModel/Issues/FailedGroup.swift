@@ -38,6 +38,13 @@ public struct FailedGroup: Sendable, Hashable {
     self.init(call.kind, call.spec.target, reason, endedBy: isEnd ? last : nil, redact: call.spec.redact)
   }
 
+  /// The group for errors of its target that are not distinguished any more.
+  public var others: FailedGroup {
+    var others = self
+    others.error = "other errors of this target"
+    return others
+  }
+
   /// The id of the group.
   public var id: IssueID { IssueID(kind, target, .failed(reason), error) }
 

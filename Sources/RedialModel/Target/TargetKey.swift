@@ -13,4 +13,10 @@ extension TargetKey {
     let prefix = WebhookSubscription.targetPrefix
     return bare.hasPrefix(prefix + WebhookSubscription.idPrefix) ? String(bare.dropFirst(prefix.count)) : nil
   }
+
+  /// The name of the alert whose messages' target it is; nil if it is another.
+  public var alert: String? {
+    let prefix = WebhookSubscription.targetPrefix + Alert.receiverPrefix
+    return bare.hasPrefix(prefix) ? String(bare.dropFirst(prefix.count)) : nil
+  }
 }

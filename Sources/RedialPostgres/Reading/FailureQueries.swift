@@ -14,7 +14,7 @@ enum FailureQueries {
     "failed_groups", "count failed calls by group",
     """
     SELECT failure, count(*), min(finished_at), max(finished_at), max(id) FROM \(range) GROUP BY failure
-    ORDER BY count(*) DESC, failure LIMIT $4::int8
+    HAVING max(finished_at) >= $5::int8 ORDER BY count(*) DESC, failure LIMIT $4::int8
     """)
 
   private static let hours = PostgresQuery(
@@ -32,6 +32,7 @@ enum FailureQueries {
     statement.add(query.issue?.rawValue ?? FailureCode.reasonMask + 1)
     statement.add(query.issue?.rawValue ?? Int64.max)
     statement.add(Int64(query.limit))
+    statement.add(query.since.microseconds)
     return statement
   }
 

@@ -11,6 +11,8 @@ final class AttemptCredentials: Sendable {
   private let state = Mutex(State())
   private let shared: (any TokenSharing)?
   private let log: Log
+  /// Whether a proxy sees what is not encrypted.
+  private let isProxied: Bool
 
   private struct State: Sendable {
     var tokens = TokenBook()
@@ -23,8 +25,8 @@ final class AttemptCredentials: Sendable {
   private static let firstFetch: UInt64 = 1 << 63
 
   /// - Parameter shared: Where instances on one store leave tokens; nil if there can be no others.
-  init(_ known: NamedCredentials, shared: (any TokenSharing)? = nil, log: Log) {
-    (self.known, self.shared, self.log) = (known, shared, log)
+  init(_ known: NamedCredentials, shared: (any TokenSharing)? = nil, isProxied: Bool = false, log: Log) {
+    (self.known, self.shared, self.isProxied, self.log) = (known, shared, isProxied, log)
   }
 
   /// What an attempt does about its credentials.
@@ -133,6 +135,10 @@ final class AttemptCredentials: Sendable {
       return state.lastFetch
     }
     do throws(TokenFault) {
+      if isProxied, TargetURL.isClear(credential.content[.tokenURL]) {
+        throw TokenFault(
+          message: "No token was asked for: over http:// the proxy would see the client's secret. Use an https:// URL.")
+      }
       var request = try TokenRequest.request(credential.content, id: id, at: now)
       request.group = credential.key.hashValue
       return .send(request)
@@ -175,7 +181,7 @@ final class AttemptCredentials: Sendable {
 
   /// A target has answered 401 to a proof.
   ///
-  /// - Returns: Whether the attempt is made once more, with another token.
+  /// - Returns: Whether it had a token, and the next attempt has another one.
   func refused(_ proof: AttemptProof, of start: AttemptStart) -> Bool {
     guard let token = proof.token, let name = start.credential,
       let credential = known[CredentialName(name, in: start.call.spec.namespace)],

@@ -120,7 +120,7 @@ struct TokenBook {
 
   /// A target has answered 401 to a token.
   ///
-  /// - Returns: Whether the attempt asks for a token again: once for each token that was not itself fetched for a refusal.
+  /// - Returns: Whether the next attempt has another one: once for each token that was not itself fetched for a refusal.
   mutating func refused(_ token: String, of credential: Credential) -> Bool {
     var entry = entry(of: credential)
     defer { entries[credential.key] = entry }

@@ -19,12 +19,14 @@ final class AttemptLane: @unchecked Sendable {
   private let redaction: Redaction
   private let clock: Clock
   private let tracer: CallTracer?
+  /// Whether a proxy sees what is not encrypted.
+  private let isProxied: Bool
   /// The number of the attempt in flight, by call.
   private let numbers = Mutex<[UInt64: Int]>([:])
   /// Attempts that wait for a token, or for their bodies to be read, by call.
   private let waiting = Mutex<[UInt64: Waiting]>([:])
-  /// Attempts in flight with a credential, by call.
-  private let authorized = Mutex<[UInt64: Authorized]>([:])
+  /// Attempts in flight with secrets that their answers may not show, by call.
+  private let guarded = Mutex<[UInt64: Guarded]>([:])
   /// Reads the bodies that are signed and only in the store: that blocks.
   private let signing = DispatchQueue(label: "redial.signing")
   private var transport: Transport?
@@ -34,16 +36,14 @@ final class AttemptLane: @unchecked Sendable {
   private struct Waiting {
     let start: AttemptStart
     let since: Timestamp
-    /// How it ended before, because the target refused its token; nil for the first try.
-    var refusal: Transport.Ended?
   }
 
-  private struct Authorized {
+  private struct Guarded {
     let start: AttemptStart
-    let proof: AttemptProof
-    let since: Timestamp
-    /// Whether it is not made once more if its token is refused.
-    let isLast: Bool
+    /// What was added to it; nil for none.
+    let proof: AttemptProof?
+    /// Secrets besides those.
+    var secrets: [String] = []
   }
 
   /// Attempts that ended together.
@@ -65,6 +65,7 @@ final class AttemptLane: @unchecked Sendable {
   ) throws(TransportStartError) {
     (self.headers, self.credentials, self.endpoints, self.bodies) = (headers, credentials, endpoints, bodies)
     (self.redaction, self.clock, self.tracer) = (redaction, clock, tracer)
+    isProxied = configuration.proxy != nil
     self.ended = ended
     // Weak: the transport's thread may still run when this object is freed. Its results are then lost; the next start
     // finds interrupted attempts.
@@ -99,18 +100,22 @@ final class AttemptLane: @unchecked Sendable {
   /// Makes an attempt, unless something is against it, or it has to wait.
   private func make(_ attempt: Waiting, at now: Timestamp, _ time: Timestamp, _ made: inout Made) {
     let start = attempt.start
-    if start.startBefore <= now {
-      made.refuse(attempt, .attemptTooLate(start.call.id, number: start.number))
-    } else if let head = headers.head(of: start, at: time) {
+    guard start.startBefore > now else {
+      return made.refused.append(.attemptTooLate(start.call.id, number: start.number))
+    }
+    do throws(HeadFault) {
+      let head = try headers.head(of: start, at: time)
       if start.credential == nil, start.signing == nil {
-        made.add(request(of: start, head), of: start, isTraced: tracer != nil)
+        let request = request(of: start, head)
+        if !head.secrets.isEmpty {
+          guarded.withLock { $0[request.id] = Guarded(start: start, proof: nil, secrets: head.secrets) }
+        }
+        made.add(request, of: start, isTraced: tracer != nil)
       } else {
         prove(attempt, head, at: now, time, &made)
       }
-    } else {
-      let isCallback = start.call.spec.target.endpoint == nil
-      made.refuse(
-        attempt, .attemptEnded(start.call.id, number: start.number, isCallback ? .noWebhookSecret : .endpointGone))
+    } catch {
+      made.refused.append(.attemptEnded(start.call.id, number: start.number, AttemptResult(error)))
     }
   }
 
@@ -121,16 +126,8 @@ final class AttemptLane: @unchecked Sendable {
     var started: [(id: UInt64, number: Int)] = []
     /// The attempts, for tracing; empty if nothing is traced.
     var traced: [AttemptStart] = []
+    /// The attempts that are not made.
     var refused: [EngineEvent] = []
-    /// The results among ``refused``.
-    var results: [Transport.Ended] = []
-
-    /// An attempt is not made. One whose token was refused has been: that is its end.
-    mutating func refuse(_ attempt: Waiting, _ event: EngineEvent) {
-      guard let refusal = attempt.refusal else { return refused.append(event) }
-      results.append(refusal)
-      refused.append(.attemptEnded(attempt.start.call.id, number: attempt.start.number, refusal.result))
-    }
 
     mutating func add(_ request: TransportRequest, of start: AttemptStart, isTraced: Bool) {
       requests.append(request)
@@ -145,14 +142,15 @@ final class AttemptLane: @unchecked Sendable {
       for (id, number) in made.started { numbers[id] = number }
     }
     tracer?.starting(made.traced)
-    if !made.refused.isEmpty { ended(Ended(results: made.results, events: made.refused)) }
+    if !made.refused.isEmpty { ended(Ended(results: [], events: made.refused)) }
     return made.requests
   }
 
   private func request(of start: AttemptStart, _ head: AttemptHead) -> TransportRequest {
     let (call, spec) = (start.call, start.call.spec)
     var request = TransportRequest(
-      id: UInt64(call.id.rawValue), url: head.url, method: spec.method, headers: head.fields, body: call.body,
+      id: UInt64(call.id.rawValue), url: head.url, method: spec.method, headers: head.fields,
+      body: head.body ?? call.body,
       source: bodies.source(of: call), timeout: start.timeout, captureLimit: spec.captureLimit,
       maxRedirects: spec.maxRedirects, tls: start.tls)
     request.group = Self.group(of: start)
@@ -188,9 +186,11 @@ final class AttemptLane: @unchecked Sendable {
     switch plan {
     case .none: made.add(request(of: start, head), of: start, isTraced: tracer != nil)
     case .wait: wait(attempt)
-    case .unavailable(let message): made.refuse(attempt, Self.unavailable(start, message))
+    case .unavailable(let message): made.refused.append(Self.unavailable(start, message))
     case .add(let proof) where proof.credential != nil && start.call.spec.method == "TRACE":
-      made.refuse(attempt, .attemptEnded(start.call.id, number: start.number, .echoedCredential))
+      made.refused.append(.attemptEnded(start.call.id, number: start.number, .echoedCredential))
+    case .add(let proof) where proof.credential != nil && isProxied && TargetURL.isClear(head.url):
+      made.refused.append(.attemptEnded(start.call.id, number: start.number, .credentialInClear))
     case .add(let proof):
       if proof.readsBody, bodies.source(of: start.call) != nil {
         wait(attempt)
@@ -213,7 +213,7 @@ final class AttemptLane: @unchecked Sendable {
       self?.transport?.start { [weak self] in
         guard let self, let late = takeWaiting(id, number: number) else { return [] }
         var made = Made()
-        made.refuse(late, Self.unavailable(late.start, Self.lateness))
+        made.refused.append(Self.unavailable(late.start, Self.lateness))
         return take(made)
       }
     }
@@ -252,24 +252,22 @@ final class AttemptLane: @unchecked Sendable {
   ) {
     let start = attempt.start
     guard start.startBefore > now else {
-      return made.refuse(attempt, .attemptTooLate(start.call.id, number: start.number))
+      return made.refused.append(.attemptTooLate(start.call.id, number: start.number))
     }
     switch head {
-    case .failure(let fault): made.refuse(attempt, Self.unavailable(start, fault.message, code: fault.code))
+    case .failure(let fault): made.refused.append(Self.unavailable(start, fault.message, code: fault.code))
     case .success(let head):
       var request = request(of: start, head)
       request.secretHeaders += proof.fieldNames
       // What it has waited is a part of its time.
       request.timeout = start.timeout - max(.zero, now - attempt.since)
       guard request.timeout >= .milliseconds(1) else {
-        return made.refuse(attempt, Self.unavailable(start, Self.lateness))
+        return made.refused.append(Self.unavailable(start, Self.lateness))
       }
       if proof.credential != nil {
-        authorized.withLock {
-          $0[request.id] = Authorized(start: start, proof: proof, since: attempt.since, isLast: attempt.refusal != nil)
-        }
+        guarded.withLock { $0[request.id] = Guarded(start: start, proof: proof) }
       }
-      made.add(request, of: start, isTraced: tracer != nil && attempt.refusal == nil)
+      made.add(request, of: start, isTraced: tracer != nil)
     }
   }
 
@@ -344,39 +342,32 @@ final class AttemptLane: @unchecked Sendable {
     transport?.shutdown()
   }
 
-  /// Takes the ends of requests: tokens are used, an attempt whose token was refused is made once more, and the others are
-  /// reported.
+  /// Takes the ends of requests: tokens are used, and the others are reported.
   private func end(_ results: [Transport.Ended]) {
     let (own, ready) = credentials.take(results, at: Clock.wallTime())
     resume(ready)
-    let left = withoutRepeated(own)
-    if !left.isEmpty { ended(take(left)) }
+    if !own.isEmpty { ended(take(withoutSecrets(own))) }
   }
 
-  private func withoutRepeated(_ results: [Transport.Ended]) -> [Transport.Ended] {
-    let known = authorized.withLock { authorized in
-      authorized.isEmpty
+  /// Strikes from results what secrets their requests had, and says which tokens were refused.
+  private func withoutSecrets(_ results: [Transport.Ended]) -> [Transport.Ended] {
+    let known = guarded.withLock { guarded in
+      guarded.isEmpty
         ? [:]
         : Dictionary(
-          results.compactMap { ended in authorized.removeValue(forKey: ended.id).map { (ended.id, $0) } },
+          results.compactMap { ended in guarded.removeValue(forKey: ended.id).map { (ended.id, $0) } },
           uniquingKeysWith: { $1 })
     }
     guard !known.isEmpty else { return results }
     var results = results
     for index in results.indices {
       guard let attempt = known[results[index].id] else { continue }
-      StruckSecrets(attempt.proof).strike(&results[index].result)
+      (attempt.proof.map { StruckSecrets($0) } ?? StruckSecrets(attempt.secrets)).strike(&results[index].result)
+      if results[index].result.status == 401, let proof = attempt.proof, credentials.refused(proof, of: attempt.start) {
+        results[index].result.failure = .tokenRefused
+      }
     }
-    return results.filter { ended in
-      guard ended.result.status == 401, let attempt = known[ended.id], !attempt.isLast, attempt.proof.token != nil,
-        credentials.refused(attempt.proof, of: attempt.start)
-      else { return true }
-      // Its number comes back with the next request.
-      _ = numbers.withLock { $0.removeValue(forKey: ended.id) }
-      wait(Waiting(start: attempt.start, since: attempt.since, refusal: ended))
-      resume([ended.id])
-      return false
-    }
+    return results
   }
 
   private func take(_ results: [Transport.Ended]) -> Ended {

@@ -80,6 +80,7 @@ struct AlertRoutes: RouteGroup {
       }
       if alert.document.hasSecrets { try limits.requireKey(for: "The address of the alert \(name)") }
       try store.commit([.put(alert.document)])
+      messenger.endpoints.alerts.set(alert)
       return answer(alert, status: old == nil ? 201 : 200)
     }
   }
@@ -115,6 +116,7 @@ struct AlertRoutes: RouteGroup {
       try store.commit(
         [.remove(.alert, id: Alert.documentID(of: name, in: namespace))]
           + incidents.flatMap(\.removal))
+      messenger.endpoints.alerts.remove(name, in: namespace)
       return HTTPResponse(status: 204, headers: [], body: [])
     }
   }

@@ -6,7 +6,7 @@ internal import RedialModel
 /// Sends the messages of alerts: each is a webhook, and so a call.
 struct AlertMessenger: Sendable {
   private let engine: EngineLane
-  private let endpoints: WebhookEndpoints
+  let endpoints: WebhookEndpoints
   private let waiting: ReplyTables
   private let clock: Clock
 
@@ -82,6 +82,6 @@ struct AlertMessenger: Sendable {
     if alert.channel == .endpoint {
       return endpoints[alert.address, in: alert.namespace]?.asSubscription
     }
-    return WebhookSubscription(id: alert.receiver, url: alert.address, events: [], in: alert.namespace)
+    return WebhookSubscription(id: alert.receiver, url: alert.publicURL, events: [], in: alert.namespace)
   }
 }

@@ -16,6 +16,8 @@ final class AlertWatch: Sendable {
     var busy: [String: Timestamp] = [:]
     /// The documents of alerts that cannot send messages.
     var mute: Set<String> = []
+    /// The messages that were sent lately.
+    var rate = MessageRate()
     /// Looks so far.
     var looks = 0
     var hasFailed = false
@@ -110,7 +112,7 @@ final class AlertWatch: Sendable {
     let (now, leads) = (clock.now, table?.isLeading ?? true)
     guard leads || !alerts.isEmpty else { return }
     do throws(StoreError) {
-      let stored = Stored(incidents: try reader.readable(.incident, as: Incident.self), marks: try marks())
+      var stored = Stored(incidents: try reader.readable(.incident, as: Incident.self), marks: try marks())
       if leads { removeOrphans(of: alerts, stored.incidents, at: now) }
       for (namespace, alerts) in alerts.sorted(by: { $0.key < $1.key }) where !isStopped {
         var findings = findings(targets.filter { $0.key.namespace == namespace }, at: now)
@@ -126,16 +128,31 @@ final class AlertWatch: Sendable {
           $0.namespace == namespace && $0.endedAt == nil && (table?.own.contains($0.shard) ?? true)
         }
         let mute = mute(among: alerts)
-        let steps = state.withLock { state in
+        let (steps, heldBack) = state.withLock { state in
           let steps = state.judges[namespace, default: AlertJudge()].judge(
             alerts, findings, open: open, marks: stored.marks, mute: mute, at: now)
           let free = steps.filter { busy[$0.incident.occasion].map { $0 <= now } ?? true }
-          for step in free { state.busy[step.incident.occasion] = doubt.map { now + $0 } ?? .distantFuture }
-          return free
+          // What is left is decided again at the next look, and what then begins together is one message.
+          let sent = free.filter { step in
+            step.message == nil
+              || alerts.first { $0.name == step.incident.alert }
+                .map { state.rate.take($0.destination, at: now) } ?? true
+          }
+          for step in sent { state.busy[step.incident.occasion] = doubt.map { now + $0 } ?? .distantFuture }
+          return (sent, free.count - sent.count)
         }
-        for step in steps { take(step, alerts.first { $0.name == step.incident.alert }, stored, at: now) }
+        if heldBack > 0 {
+          log.write(.warning, "alertMessagesHeldBack", [("count", "\(heldBack)"), ("namespace", namespace.name)])
+        }
+        for step in steps {
+          take(step, alerts.first { $0.name == step.incident.alert }, stored, at: now)
+          stored.incidents.append(step.incident)
+        }
       }
-      state.withLock { $0.hasFailed = false }
+      state.withLock { state in
+        state.hasFailed = false
+        state.rate.forgetOld(at: now)
+      }
     } catch {
       fail(error)
     }
@@ -159,9 +176,9 @@ final class AlertWatch: Sendable {
     return findings
   }
 
-  private func failed(in namespace: Namespace, at now: Timestamp) throws(StoreError) -> [AlertFinding]? {
+  private func failed(in namespace: Namespace, at now: Timestamp) throws(StoreError) -> [AlertFinding] {
     let since = now + (.zero - AlertCondition.recentFailure)
-    return try issues.failed(since: since, in: namespace)?.compactMap { AlertFinding($0, at: now) }
+    return try issues.failed(since: since, in: namespace).compactMap { AlertFinding($0, at: now) }
   }
 
   /// The alerts that cannot send messages, by their names; logs each once.

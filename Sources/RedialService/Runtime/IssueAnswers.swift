@@ -117,13 +117,13 @@ struct IssueAnswers: Sendable {
     return found
   }
 
-  /// The open issues of calls that failed since a time; nil if there are too many errors to be sure.
-  func failed(since: Timestamp, in namespace: Namespace) throws(StoreError) -> [CallIssue]? {
+  /// The open issues of calls that failed since a time; if there are too many, those of most calls.
+  func failed(since: Timestamp, in namespace: Namespace) throws(StoreError) -> [CallIssue] {
     let (now, marks) = (clock.now, try marks(in: namespace))
-    let groups = try reader.failed(FailedQuery(in: namespace, issue: nil, limit: PageSize.issues.most + 1, at: now))
-    guard groups.count <= PageSize.issues.most else { return nil }
+    var query = FailedQuery(in: namespace, limit: PageSize.issues.most, at: now)
+    query.since = since
     var issues: [CallIssue] = []
-    for group in groups where group.lastAt >= since {
+    for group in try reader.failed(query) {
       let mark = marks[group.issue.description]
       guard CallIssue.state(calls: group.count, lastAt: group.lastAt, mark, at: now) == .open,
         var issue = try issue(group, in: namespace, mark)
@@ -182,8 +182,9 @@ struct IssueAnswers: Sendable {
       return nil
     }
     guard let found, found.record.progress.issue == issue,
-      let group = FailedGroup(of: found.record, last: found.attempts.last)
+      var group = FailedGroup(of: found.record, last: found.attempts.last)
     else { return nil }
+    if group.others.id == issue { group = group.others }
     return (group, id, found.record.spec.contentErasedAt == nil)
   }
 }

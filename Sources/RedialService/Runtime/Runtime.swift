@@ -128,7 +128,8 @@ final class Runtime: Sendable {
       every: settings.alertInterval, log)
 
     let credentials = AttemptCredentials(
-      named, shared: sharing.map { _ in SharedTokens(store: store, log: log) }, log: log)
+      named, shared: sharing.map { _ in SharedTokens(store: store, log: log) },
+      isProxied: settings.transport.proxy != nil, log: log)
     self.credentials = credentials
     var configuration = settings.transport
     configuration.egress = settings.egress

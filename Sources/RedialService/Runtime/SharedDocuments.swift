@@ -3,8 +3,8 @@ internal import RedialEngine
 internal import RedialModel
 internal import RedialStore
 
-/// What all instances on one store read, and another may have changed: API keys, webhook endpoints, credentials, policies, what targets
-/// hide; and the bulk operations, which the leader reads.
+/// What all instances on one store read, and another may have changed: API keys, webhook endpoints, alerts, credentials, policies,
+/// what targets hide; and the bulk operations, which the leader reads.
 final class SharedDocuments: Sendable {
   private let shared: SharedParts
   private let store: StoreLane
@@ -72,6 +72,7 @@ final class SharedDocuments: Sendable {
       try endpoints.load(from: store)
       engine.post(.subscriptions(endpoints.subscriptions))
     }
+    if kinds.contains(.alert) { try endpoints.alerts.load(from: store) }
     if kinds.contains(.credential) { try credentials.load(from: store) }
     if kinds.contains(.policy) { shared.policies.fill(from: try reader.policies()) }
     if kinds.contains(.targetPrivacy) { engine.post(.privacies(try reader.privacies())) }

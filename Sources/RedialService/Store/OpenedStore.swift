@@ -53,6 +53,7 @@ struct OpenedStore {
       operations = try reader.operations()
       try keys.load(from: store)
       try endpoints.load(from: store)
+      try endpoints.alerts.load(from: store)
       try credentials.load(from: store)
     } catch {
       throw ServiceStartError(message: error.message)

@@ -6,6 +6,17 @@ internal import RedialModel
 struct AttemptHead: Sendable {
   var url: String
   var fields: [HeaderField]
+  /// The content, if it is not the call's.
+  var body: [UInt8]?
+  /// What no answer to it may show.
+  var secrets: [String] = []
+}
+
+/// Why an attempt has no head. It is not made.
+enum HeadFault: Error {
+  case noWebhookSecret
+  case endpointGone
+  case alertGone
 }
 
 /// The header fields that an attempt has besides its client's.
@@ -23,43 +34,52 @@ struct AttemptHeaders: Sendable {
   /// A webhook goes to the URL that its endpoint has now: the one that it had when the event happened may be the fault
   /// that somebody has corrected since.
   ///
-  /// - Returns: Nil for the delivery to a deleted endpoint, or for a callback if there is no secret: it must not be sent unsigned.
-  func head(of start: AttemptStart, at now: Timestamp) -> AttemptHead? {
-    var url = start.call.spec.url
-    var fields = start.call.spec.headers
-    fields.reserveCapacity(fields.count + 4)
+  /// - Throws: For the delivery to a deleted endpoint or of a deleted alert, or for a callback if there is no secret: it must not
+  ///   be sent unsigned.
+  func head(of start: AttemptStart, at now: Timestamp) throws(HeadFault) -> AttemptHead {
+    var head = AttemptHead(url: start.call.spec.url, fields: start.call.spec.headers)
+    head.fields.reserveCapacity(head.fields.count + 4)
     switch start.call.kind {
     case .webhook:
       let secrets: [WebhookSecret]
       switch endpoints.receiver(ofTarget: start.call.spec.target, at: now) {
-      case .endpoint(let current, let own): (url, secrets) = (current, own)
-      case .gone: return nil
-      case .callback:
-        guard let secret else { return nil }
-        secrets = [secret.derived(for: start.call.spec.namespace)]
+      case .endpoint(let current, let own): (head.url, secrets) = (current, own)
+      case .gone: throw start.call.spec.target.alert == nil ? .endpointGone : .alertGone
+      case .alert(let alert):
+        secrets = [try secret(of: start.call.spec.namespace)]
+        (head.url, head.body, head.secrets) = (alert.address, alert.sent(start.call.body), alert.secrets)
+      case .callback: secrets = [try secret(of: start.call.spec.namespace)]
       }
       let id = "msg_" + start.call.id.characters
       let seconds = now.microseconds / 1_000_000
-      fields.append(HeaderField("webhook-id", id))
-      fields.append(HeaderField("webhook-timestamp", "\(seconds)"))
-      fields.append(
+      let payload = head.body ?? start.call.body
+      head.fields.append(HeaderField("webhook-id", id))
+      head.fields.append(HeaderField("webhook-timestamp", "\(seconds)"))
+      head.fields.append(
         HeaderField(
           "webhook-signature",
-          secrets.map { $0.signature(id: id, timestamp: seconds, payload: start.call.body) }.joined(separator: " ")))
-      fields.append(HeaderField("Redial-Hops", "\(start.call.spec.hops + 1)"))
+          secrets.map { $0.signature(id: id, timestamp: seconds, payload: payload) }.joined(separator: " ")))
+      head.fields.append(HeaderField("Redial-Hops", "\(start.call.spec.hops + 1)"))
     case .call:
       let id = start.call.id.description
       // Earlier versions accepted these fields from clients, and such calls may still be stored.
-      fields.removeAll { $0.isNamed("redial-call-id") || $0.isNamed("redial-attempt") || $0.isNamed("redial-hops") }
+      head.fields.removeAll {
+        $0.isNamed("redial-call-id") || $0.isNamed("redial-attempt") || $0.isNamed("redial-hops")
+      }
       // The key is the call's id, unless the client has set another: then a second field has the id. libcurl needs some
       // 5 thousand instructions for such a field, a sixtieth of a whole call.
-      let hasKey = fields.contains { $0.isNamed("idempotency-key") }
-      fields.append(HeaderField(hasKey ? "Redial-Call-Id" : "Idempotency-Key", id))
-      fields.append(HeaderField("Redial-Attempt", "\(start.number)"))
-      if start.call.spec.hops > 0 { fields.append(HeaderField("Redial-Hops", "\(start.call.spec.hops + 1)")) }
-      addTrace(of: start, to: &fields)
+      let hasKey = head.fields.contains { $0.isNamed("idempotency-key") }
+      head.fields.append(HeaderField(hasKey ? "Redial-Call-Id" : "Idempotency-Key", id))
+      head.fields.append(HeaderField("Redial-Attempt", "\(start.number)"))
+      if start.call.spec.hops > 0 { head.fields.append(HeaderField("Redial-Hops", "\(start.call.spec.hops + 1)")) }
+      addTrace(of: start, to: &head.fields)
     }
-    return AttemptHead(url: url, fields: fields)
+    return head
+  }
+
+  private func secret(of namespace: Namespace) throws(HeadFault) -> WebhookSecret {
+    guard let secret else { throw .noWebhookSecret }
+    return secret.derived(for: namespace)
   }
 
   /// A span of the attempt's own in the client's trace; or in the call's, if calls are traced.
@@ -81,13 +101,20 @@ struct AttemptHeaders: Sendable {
 }
 
 extension AttemptResult {
-  /// The end of an attempt that was not begun because no secret signs callbacks: the target is not at fault.
-  static let noWebhookSecret = AttemptResult(
-    outcome: .localFault,
-    failure: AttemptFailure(
-      code: "noWebhookSecret",
-      message: "The attempt was not started, because it could not be signed: \(Problem.noWebhookSecret.detail)"),
-    duration: .zero)
+  /// The end of an attempt that was not begun, because it has no head. The target is not at fault.
+  init(_ fault: HeadFault) {
+    let (code, clause) =
+      switch fault {
+      case .noWebhookSecret:
+        ("noWebhookSecret", "because it could not be signed: \(Problem.noWebhookSecret.detail)")
+      case .endpointGone: ("webhookEndpointGone", "the webhook endpoint was deleted, and its secret with it.")
+      case .alertGone: ("alertGone", "the alert was deleted, and with it the address of its messages.")
+      }
+    let colon = fault == .noWebhookSecret ? "," : ":"
+    self.init(
+      outcome: .localFault,
+      failure: AttemptFailure(code: code, message: "The attempt was not started\(colon) \(clause)"), duration: .zero)
+  }
 
   /// The end of an attempt that was not begun because its answer would be what was sent (RFC 9110 §9.3.8).
   static let echoedCredential = AttemptResult(
@@ -97,11 +124,11 @@ extension AttemptResult {
       message: "The attempt was not started: TRACE is answered with what was sent, and so with the credential."),
     duration: .zero)
 
-  /// The end of an attempt that was not begun because its endpoint was deleted: the target is not at fault.
-  static let endpointGone = AttemptResult(
-    outcome: .localFault,
+  /// The end of an attempt that was not begun because a proxy would see its credential.
+  static let credentialInClear = AttemptResult(
+    outcome: .unusable,
     failure: AttemptFailure(
-      code: "webhookEndpointGone",
-      message: "The attempt was not started: the webhook endpoint was deleted, and its secret with it."),
+      code: "credentialInClear",
+      message: "The attempt was not started: over http:// the proxy would see the credential. Use an https:// URL."),
     duration: .zero)
 }

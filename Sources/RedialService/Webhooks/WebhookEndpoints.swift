@@ -28,6 +28,8 @@ final class WebhookEndpoints: Sendable {
   /// The deliveries in flight, by call.
   private let inFlight = Mutex<[UInt64: Delivery]>([:])
   private let count = Atomic<Int>(0)
+  /// Who else receives webhooks, besides callbacks.
+  let alerts = KnownAlerts()
   let limit: Int
   private let disableAfter: Duration
 
@@ -118,14 +120,17 @@ final class WebhookEndpoints: Sendable {
   enum Receiver: Sendable {
     /// An endpoint, with its current URL and its own secrets.
     case endpoint(url: String, [WebhookSecret])
-    /// Nobody: its endpoint was deleted.
+    /// Nobody: its endpoint or alert was deleted.
     case gone
+    /// Where an alert's messages go, with the namespace's secret.
+    case alert(Alert)
     /// The URL in the webhook itself, with the namespace's secret: it is the callback of a call.
     case callback
   }
 
   /// Who receives the webhooks of a target.
   func receiver(ofTarget target: TargetKey, at now: Timestamp) -> Receiver {
+    if let name = target.alert { return alerts[name, in: target.namespace].map { .alert($0) } ?? .gone }
     guard let id = target.endpoint else { return .callback }
     return self[id].map { .endpoint(url: $0.url, $0.signing(at: now)) } ?? .gone
   }
