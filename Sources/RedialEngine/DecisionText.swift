@@ -18,7 +18,7 @@ enum DecisionText {
     _ decision: RetryDecision, _ end: AttemptEnd, _ failure: AttemptFailure?, _ spec: CallSpec
   ) -> String {
     let what = failure?.code ?? "the attempt failed"
-    let asked = end.retryAfter.map(DurationText.format) ?? "a while"
+    let asked = end.retryAfter.map { $0 == .longest ? "over 30,000 years" : DurationText.format($0) } ?? "a while"
     return switch decision.rule {
     case .success: "status \(end.status)"
     case .retryableStatus: "status \(end.status) is retryable" + shorter(decision, end, spec.policy)
