@@ -21,9 +21,9 @@ struct EarlyProbes: Sendable, Hashable {
 
   /// The least time between the beginnings of two probes.
   static let spacing = Duration.milliseconds(500)
-  /// How long a probe without an answer keeps others from starting. With twice as much, a call beside a path that hangs came
-  /// more than two seconds late. Not more for a target whose calls take long: which of its paths are slow is not known.
-  static let patience = Duration.seconds(1)
+  /// How long a probe without an answer keeps others from starting. Not more for a target whose calls take long: by as much
+  /// a path that hangs delays another, and which of them are slow is not known.
+  static let patience = Duration.seconds(2)
   /// Of those without an answer, how many may be in flight.
   static let most = 16
 
