@@ -42,7 +42,7 @@ enum DecisionText {
     case .stillProcessing:
       "status \(end.status), and an earlier attempt may have been executed: the target may still be processing it"
         + shorter(decision, end, spec.policy)
-    case .targetRetries where failure == .tokenRefused: "the target refused the access token"
+    case .targetRetries where failure == .tokenRefused: "the target refused a credential that is not the same any more"
     case .targetRetries: "status \(end.status) with a field that says to retry" + shorter(decision, end, spec.policy)
     case .scheduleEnded: "the policy's schedule has no further wait"
     }

@@ -278,13 +278,28 @@ def test_a_message_goes_where_its_alert_leads_now_and_nowhere_if_that_is_gone(re
     [sent] = deliveries(service, incident)
     assert service("POST", f"/v1/calls/{sent['id']}/retry").status == 200
     assert service.ended(sent["id"])["state"] == "succeeded" and new.next().path == "/new"
+    # In the shape of where it goes, whatever that was when it was made.
+    endpoint = service("POST", "/v1/webhook-endpoints", {"url": f"{new.url}/hook"}).json
+    for to, member in (({"pagerDuty": "R0", "url": f"{new.url}/pager"}, "routing_key"), ({"teams": f"{new.url}/teams"}, "attachments"),
+                       ({"endpoint": endpoint["id"]}, "type")):
+        put(service, to, conditions=["targetHeld"], after="0s")
+        assert service("POST", f"/v1/calls/{sent['id']}/retry").status == 200
+        assert member in json.loads(new.next().body), to
+        service.ended(sent["id"])
+    put(service, {"slack": f"{new.url}/new"}, conditions=["targetHeld"], after="0s")
     assert service("DELETE", "/v1/alerts/oncall").status == 204
     assert service("POST", f"/v1/calls/{sent['id']}/retry").status == 200
     def last():
         attempt = service("GET", f"/v1/calls/{sent['id']}/attempts").json["data"][-1]
         return attempt["outcome"] == "localFault" and attempt
     assert wait_until(last, "it is tried")["error"]["code"] == "alertGone"
-    assert len(new.requests) == 1
+    # Another one of the same name does not get it.
+    put(service, {"slack": f"{new.url}/others"}, conditions=["callsStuck"], after="0s")
+    count = len(service("GET", f"/v1/calls/{sent['id']}/attempts").json["data"])
+    assert service("POST", f"/v1/calls/{sent['id']}/retry").status in (200, 409)
+    attempts = wait_until(lambda: service("GET", f"/v1/calls/{sent['id']}/attempts").json["data"][count:], "it is tried")
+    assert attempts[-1]["error"]["code"] == "alertGone"
+    assert len(new.requests) == 4
 
 
 def test_many_targets_that_are_held_at_once_are_one_message(redial, receiver):

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import html
+import gzip
 import json
 import subprocess
 import threading
@@ -154,8 +155,8 @@ def test_what_an_answer_echoes_of_a_credential_is_struck(redial, receiver, type)
 
     def answer(request):
         name = urllib.parse.unquote(request.path.split("?")[0][1:])
-        echo = cut if name == "cut" else f"bad token: {ECHOES[name](secret, pair)}, it said"
-        return 400, {"X-Echo": ECHOES[name](secret, pair) if name != "cut" else "", "Content-Type": "text/plain"}, echo.encode() + (b"..." if name == "cut" else b"")
+        echo = f"bad token: {secret}, it said" if name == "cut" else f"bad token: {ECHOES[name](secret, pair)}, it said"
+        return 400, {"X-Echo": ECHOES[name](secret, pair) if name != "cut" else "", "Content-Type": "text/plain"}, echo.encode()
     target, service = receiver(answer), redial(env={"REDIAL_ADMIN_KEY": "k" * 20})
     service.credentials = {"authorization": "Bearer " + "k" * 20}
     put(service, "one", type=type, origins=[target.url], **values)
@@ -405,6 +406,43 @@ def test_after_a_refused_token_the_next_attempt_has_another_at_once(redial, rece
         call = service.ended(service.submit(url=target.url, credential="shop"))
         assert (call["state"], call["attempts"][-1]["status"]) == ("failed", 401) and call["attemptCount"] <= 2
     assert endpoint.given <= 3
+
+
+def test_a_call_cannot_have_its_credential_hidden_in_the_answer(redial, receiver):
+    def echo(request):
+        text = ("x" * 100 + request.headers["authorization"]).encode()
+        if "accept-encoding" in request.headers and "br" in request.headers["accept-encoding"]:
+            return 200, {"content-encoding": "br"}, text
+        if "range" in request.headers:
+            return 206, {"content-range": "bytes 0-119/200"}, text[:120]
+        return (200, {"content-encoding": "gzip"}, gzip.compress(text)) if "coded" in request.path else (200, {"content-encoding": "zstd"}, text)
+    target, service = receiver(echo), redial()
+    put(service, "known", **bearer(target, token="known-token-0123456789"))
+    shown = {}
+    for name, headers in {"gzip": {"accept-encoding": "gzip"}, "br": {"accept-encoding": "br"}, "range": {"range": "bytes=0-119"}, "zstd": {}}.items():
+        url = target.url + ("/coded" if name == "gzip" else "/")
+        shown[name] = service.ended(service.submit(url=url, credential="known", headers=headers))["response"]["body"]
+    assert shown == {"gzip": "x" * 100 + "Bearer REDACTED", "br": "REDACTED", "range": "REDACTED", "zstd": "REDACTED"}, shown
+
+
+def test_a_token_that_was_accepted_and_is_revoked_again_is_replaced_again(redial, receiver):
+    valid = {"Bearer token-1"}
+    target = receiver(lambda request: (200 if request.headers["authorization"] in valid else 401, {}, b""))
+    other = receiver(lambda request: (401, {}, b""))
+    endpoint, service = TokenEndpoint(receiver), redial()
+    put(service, "shop", **(oauth(target, endpoint) | {"origins": [target.url, other.url]}))
+    for number in range(1, 4):
+        assert service.ended(service.submit(url=target.url, credential="shop"))["state"] == "succeeded"
+        valid.clear()
+        valid.add(f"Bearer token-{number + 1}")
+    assert endpoint.given == 3
+    # One that refuses all costs its own calls alone.
+    for _ in range(3):
+        assert service.ended(service.submit(url=other.url, credential="shop"))["attempts"][-1]["status"] == 401
+    valid.add(f"Bearer token-{endpoint.given}")
+    valid.add(f"Bearer token-{endpoint.given + 1}")
+    assert service.ended(service.submit(url=target.url, credential="shop"))["state"] == "succeeded"
+    assert endpoint.given <= 5
 
 
 def test_a_call_that_may_not_be_repeated_ends_with_the_401_that_refuses_its_token(redial, receiver):

@@ -19,7 +19,14 @@ struct TokenBookTests {
       _ name: CredentialName, of changedAt: Timestamp, _ result: Result<TokenBook.Token, TokenFault>, at now: Timestamp
     ) -> [UInt64] { book.fetched(name, of: changedAt, result, at: now) }
 
-    func refused(_ token: String, of credential: Credential) -> Bool { book.refused(token, of: credential) }
+    func refused(
+      _ token: String, of credential: Credential, by origin: String = "http://a", after seconds: Int = 0
+    ) -> Bool {
+      book.refused(token, of: credential, by: origin, at: TokenBookTests.start + .seconds(seconds))
+    }
+    func accepted(_ credential: Credential, by origin: String = "http://a") {
+      book.accepted(credential.key, by: origin)
+    }
     func forgetAll() { book.forget { _ in false } }
     func standing(of credential: Credential, at now: Timestamp) -> TokenBook.Standing {
       book.standing(of: credential, at: now)
@@ -118,6 +125,29 @@ struct TokenBookTests {
     #expect(book.refused("one", of: shop))
     #expect(!book.refused("two", of: shop))
     #expect(book.need(shop, by: 3, at: now) == Need(.use("two"), false))
+  }
+
+  @Test("an origin that accepted a token may refuse it later; one that refuses all does so alone")
+  func refusers() throws {
+    let (shop, now) = (try credential(), Self.start)
+    let book = Shelf()
+    func fetch(_ text: String) {
+      _ = book.need(shop, by: 1, at: now)
+      _ = book.fetched(shop.key, of: shop.changedAt, token(text, for: .seconds(1000), at: now), at: now)
+    }
+    fetch("one")
+    #expect(book.refused("one", of: shop))
+    fetch("two")
+    book.accepted(shop)
+    #expect(book.refused("two", of: shop, after: 1))
+    fetch("three")
+    // It has accepted none since. Another one is not concerned.
+    #expect(!book.refused("three", of: shop, after: 2))
+    #expect(book.refused("three", of: shop, by: "http://b", after: 3))
+    fetch("four")
+    #expect(!book.refused("four", of: shop, after: 59))
+    #expect(book.refused("four", of: shop, after: 61))
+    #expect(book.refused("four", of: shop, after: 61))
   }
 
   @Test("a credential that changes forgets its token; a fetch for the old one says nothing")

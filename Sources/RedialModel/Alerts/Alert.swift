@@ -157,17 +157,13 @@ public struct Alert: StoredRecord, Hashable {
   /// What stands in place of a secret.
   static let hidden = "…"
 
-  /// The content of a message as it is sent: PagerDuty's has the key.
+  /// The content of a message as it is sent now.
   ///
-  /// - Parameter message: As it is stored.
-  public func sent(_ message: [UInt8]) -> [UInt8] {
-    guard channel == .pagerDuty, let routingKey else { return message }
-    var writer = JSONWriter(capacity: message.count + 64)
-    writer.beginObject()
-    writer.field("routing_key", routingKey)
-    // An earlier version stored the key, too.
-    guard !message.starts(with: writer.bytes.dropLast()) else { return message }
-    return writer.bytes + [UInt8(ascii: ",")] + message.dropFirst()
+  /// - Parameter stored: Of ``AlertMessage/stored(for:)``; what an earlier version has stored is sent as it is.
+  /// - Returns: Nil if it is of another alert, which had the same name.
+  public func sent(_ stored: [UInt8]) -> [UInt8]? {
+    guard let (message, made) = AlertMessage.read(stored) else { return stored }
+    return made == createdAt ? message.body(for: self) : nil
   }
 
   /// The URL that its messages are stored with.
@@ -176,10 +172,22 @@ public struct Alert: StoredRecord, Hashable {
   /// What distinguishes where its messages go.
   public var destination: String { "\(channel.rawValue) \(address) \(routingKey ?? "")" }
 
-  /// What an answer to its messages may not show: the key, the URL, and in this what identifies the chat.
+  /// What an answer to its messages may not show: the key; the URL, and what of it may identify the chat.
   public var secrets: [String] {
-    let path = address.dropFirst(publicURL.utf8.count - 1)
-    return [routingKey ?? ""] + (channel == .pagerDuty ? [] : [address, String(path)])
+    if channel == .endpoint { return [] }
+    if channel == .pagerDuty { return [routingKey ?? ""] }
+    let url = address.prefix { $0 != "#" }
+    // Behind the scheme, the host and a port, however they are written.
+    let rest = url.utf8.dropFirst(8).firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") }.map {
+      url[$0...]
+    }
+    let path = rest?.prefix { $0 != "?" } ?? ""
+    let query = rest?.dropFirst(path.count + 1) ?? ""
+    let parts =
+      path.split(separator: "/")
+      + query.split(separator: "&").map { $0[($0.firstIndex(of: "=") ?? $0.startIndex)...].dropFirst() }
+    // Shorter ones, such as "hooks", are in answers that mean something else.
+    return ([url, rest ?? "", path, query] + parts).map(String.init).filter { $0.utf8.count >= 8 }
   }
 
   /// Where its messages go, without what is secret in it.

@@ -16,8 +16,10 @@ extension AlertFinding {
     let sorted = found.sorted { $0.subject < $1.subject }
     var all = sorted[0]
     all.members = sorted.map(\.subject)
-    // Never that of one: it may have an incident of its own later.
-    all.subject = "several/\(all.subject)"
+    // Never that of one, nor of others: these may have incidents of their own.
+    var hash = FNV1a()
+    for member in all.members { hash.add("\(member)\n") }
+    all.subject = "several/\(all.subject)/\(hash.value)"
     all.calls = found.reduce(0) { $0 + $1.calls }
     all.since = found.compactMap(\.since).min()
     all.isEnding = found.allSatisfy(\.isEnding)

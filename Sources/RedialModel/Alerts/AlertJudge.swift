@@ -25,8 +25,11 @@ public struct AlertJudge: Sendable {
   private var foundSince: [Key: Timestamp] = [:]
   private var goneSince: [Key: Timestamp] = [:]
 
+  /// Whether what begins for several at once is one incident. Not where others judge some of them, and which ones changes.
+  private let groups: Bool
+
   /// Nothing was found so far.
-  public init() {}
+  public init(groups: Bool = true) { self.groups = groups }
 
   /// Judges the alerts of a namespace.
   ///
@@ -61,9 +64,25 @@ public struct AlertJudge: Sendable {
           let left = found.filter { members.contains($0.subject) && alert.watches(condition, of: $0.target) }
           guard !left.isEmpty else { continue }
           known[key] = nil
-          covered.formUnion(members)
+          // Of one that was over for a while, what begins again is news.
+          let found = Set(left.map(\.subject))
+          var going = incident
+          for member in members.subtracting(found) {
+            let key = Key(alert: alert.name, condition: condition, subject: member)
+            let since = goneSince[key] ?? now
+            if now - since >= condition.calmTime {
+              going.members.removeAll { $0 == member }
+            } else {
+              stillGone[key] = since
+            }
+          }
+          covered.formUnion(going.members)
           let finding = AlertFinding.together(left)
-          if !isQuiet, let step = goOn(incident, finding, marks[incident.id], at: now) { steps.append(step) }
+          if !isQuiet, let step = goOn(going, finding, marks[incident.id], at: now) {
+            steps.append(step)
+          } else if going.members.count < incident.members.count {
+            steps.append(Step(incident: going, message: nil))
+          }
         }
         for finding in found where alert.watches(condition, of: finding.target) && !covered.contains(finding.subject) {
           let key = Key(alert: alert.name, condition: condition, subject: finding.subject)
@@ -77,7 +96,7 @@ public struct AlertJudge: Sendable {
           guard now - since >= alert.after(condition), !finding.isEnding else { continue }
           begun.append((finding, since))
         }
-        steps += Self.grouped(begun).map { finding, since in
+        steps += (groups ? Self.grouped(begun) : begun).map { finding, since in
           let incident = Incident(finding, of: alert, since: since, at: now, isNotified: !isQuiet)
           return Step(incident: incident, message: isQuiet ? nil : .opened)
         }
@@ -87,11 +106,13 @@ public struct AlertJudge: Sendable {
     for (key, incident) in known.sorted(by: { $0.value.id < $1.value.id }) {
       let since = goneSince[key] ?? now
       guard let alert = alerts.first(where: { $0.name == key.alert }) else { continue }
-      let isWatched = alert.watches(key.condition, of: incident.target)
-      guard now - since >= key.condition.calmTime || !isWatched else {
-        stillGone[key] = since
-        continue
-      }
+      let isWatched =
+        key.condition.isOfTarget && !incident.members.isEmpty
+        ? incident.members.contains { alert.watches(key.condition, of: $0) }
+        : alert.watches(key.condition, of: incident.target)
+      // Also of one that ends now: if that cannot be stored or sent yet, it ends at the next look.
+      stillGone[key] = since
+      guard now - since >= key.condition.calmTime || !isWatched else { continue }
       var incident = incident
       incident.endedAt = isWatched ? since : now
       let isSaid = incident.notifiedAt != nil && !mute.contains(alert.name)

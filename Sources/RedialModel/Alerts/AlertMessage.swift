@@ -32,13 +32,59 @@ public struct AlertMessage: Sendable {
     (self.kind, self.incident, self.mark, self.now) = (kind, incident, mark, now)
   }
 
-  /// The content of the webhook for a channel, without secrets; see ``Alert/sent(_:)``.
+  /// The content of the call that is the message: in no channel's shape and without secrets, because only the attempt knows
+  /// where the alert leads.
+  public func stored(for alert: Alert) -> [UInt8] {
+    var writer = JSONWriter(capacity: 1024)
+    writer.beginObject()
+    writer.field("alertMessage", kind.rawValue)
+    writer.field("at", Int(now.microseconds))
+    writer.field("alertCreatedAt", Int(alert.createdAt.microseconds))
+    writer.key("incident")
+    writer.raw(incident.bytes)
+    if let mark {
+      writer.key("mark")
+      writer.raw(mark.bytes)
+    }
+    writer.endObject()
+    return writer.bytes
+  }
+
+  /// Reads it back.
+  ///
+  /// - Returns: Nil for another content, such as of an earlier version; and when the alert was made.
+  public static func read(_ stored: [UInt8]) -> (message: AlertMessage, alertCreatedAt: Timestamp)? {
+    stored.withUnsafeBufferPointer { bytes in
+      var reader = JSONReader(bytes)
+      var (kind, at, made) = (nil as Kind?, nil as Timestamp?, nil as Timestamp?)
+      var (incident, mark) = (nil as Incident?, nil as IncidentMark?)
+      do throws(JSONError) {
+        try reader.beginObject()
+        while let name = try reader.nextKey() {
+          switch name {
+          case "alertMessage": kind = Kind(rawValue: try reader.string())
+          case "at": at = Timestamp(microseconds: try reader.integer())
+          case "alertCreatedAt": made = Timestamp(microseconds: try reader.integer())
+          case "incident": incident = Incident(document: Array(reader.raw(try reader.skipValue())))
+          case "mark": mark = IncidentMark(document: Array(reader.raw(try reader.skipValue())))
+          default: _ = try reader.skipValue()
+          }
+        }
+      } catch {
+        return nil
+      }
+      guard let kind, let at, let made, let incident else { return nil }
+      return (AlertMessage(kind, incident, mark, at: at), made)
+    }
+  }
+
+  /// The content that a channel takes.
   public func body(for alert: Alert) -> [UInt8] {
     switch alert.channel {
     case .endpoint: return WebhookPayload.make(kind.event, at: now) { incident.write(mark, at: now, to: &$0) }
     case .slack: return slack
     case .teams: return teams
-    case .pagerDuty: return pagerDuty
+    case .pagerDuty: return pagerDuty(alert.routingKey ?? "")
     }
   }
 
@@ -157,9 +203,10 @@ public struct AlertMessage: Sendable {
   private static let longestSummary = 1024
 
   /// https://developer.pagerduty.com/docs/send-alert-event
-  private var pagerDuty: [UInt8] {
+  private func pagerDuty(_ routingKey: String) -> [UInt8] {
     var writer = JSONWriter(capacity: 1024)
     writer.beginObject()
+    writer.field("routing_key", routingKey)
     let action =
       switch kind {
       case .opened, .test: "trigger"

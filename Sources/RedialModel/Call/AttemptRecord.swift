@@ -87,9 +87,10 @@ public struct AttemptFailure: Sendable, Hashable {
   /// The process died during an attempt.
   public static let interrupted = AttemptFailure(
     code: "interrupted", message: "Redial stopped while the attempt was in flight; its result is unknown.")
-  /// The status is 401, and the attempt had an access token, which may be in use for longer than it is valid.
+  /// The status is 401, and the attempt had an access token that is not valid any more, or a credential that has changed since.
   public static let tokenRefused = AttemptFailure(
-    code: "tokenRefused", message: "The target refused the access token; the next attempt has another one.")
+    code: "tokenRefused",
+    message: "The target refused the credential as it was; the next attempt has another token, or the new secret.")
   /// It died so again, and the attempt is the cause.
   public static let endedTheService = AttemptFailure(
     code: "attemptEndedTheService",

@@ -179,15 +179,22 @@ final class AttemptCredentials: Sendable {
     }
   }
 
-  /// A target has answered 401 to a proof.
+  /// A target has answered to a proof.
   ///
-  /// - Returns: Whether it had a token, and the next attempt has another one.
-  func refused(_ proof: AttemptProof, of start: AttemptStart) -> Bool {
-    guard let token = proof.token, let name = start.credential,
-      let credential = known[CredentialName(name, in: start.call.spec.namespace)],
-      credential.content == proof.credential
-    else { return false }
-    return state.withLock { $0.tokens.refused(token, of: credential) }
+  /// - Returns: Whether it has refused it with 401, and the next attempt has another one.
+  func answered(_ status: Int, to proof: AttemptProof, of start: AttemptStart, at now: Timestamp) -> Bool {
+    guard let used = proof.credential, let name = start.credential else { return false }
+    let key = CredentialName(name, in: start.call.spec.namespace)
+    let origin = (try? TargetURL(start.call.spec.url).origin) ?? ""
+    guard status == 401 else {
+      if proof.token != nil { state.withLock { $0.tokens.accepted(key, by: origin) } }
+      return false
+    }
+    guard let credential = known[key] else { return false }
+    // Somebody has changed it while the request was on its way.
+    guard credential.content == used else { return true }
+    guard let token = proof.token else { return false }
+    return state.withLock { $0.tokens.refused(token, of: credential, by: origin, at: now) }
   }
 
   func standing(of credential: Credential, at now: Timestamp) -> TokenBook.Standing {

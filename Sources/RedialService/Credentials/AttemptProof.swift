@@ -31,7 +31,11 @@ struct AttemptProof: Sendable {
     to head: inout AttemptHead, id: String, method: String, body: RequestBytes, at now: Timestamp
   ) throws(Fault) {
     let names = fieldNames
-    head.fields.removeAll { $0.isNamed("host") || names.contains($0.name.lowercased()) }
+    head.fields.removeAll { field in
+      // Of a coding that is asked for, nobody here sees what it says of the credential.
+      field.isNamed("host") || credential != nil && field.isNamed("accept-encoding")
+        || names.contains(field.name.lowercased())
+    }
     do throws(BodyUnreadable) {
       if let signing {
         guard let fields = try AttemptSignature.fields(signing, id: id, body: body, at: now) else {

@@ -5,29 +5,44 @@ internal import RedialText
 /// credential.
 ///
 /// An answer may have it as it was sent or in base 64, and in both with bytes that are percent-encoded, or escaped as in JSON or
-/// HTML.
+/// HTML, also twice.
 struct StruckSecrets {
-  /// The forms, the longest first, so that none leaves a part of another.
+  /// What is looked for, without escapes.
   private let forms: [[UInt8]]
   /// With which bytes one may begin.
   private var isStart = [Bool](repeating: false, count: 256)
 
   /// Shorter ones are in too many answers that do not mean them.
   private static let shortest = 4
-  /// Of one that the end of what was captured cuts, at least so many bytes are struck.
+  /// Of one that the end of an answer cuts, and of one in base 64 that begins before it, so many bytes are struck.
   private static let shortestPart = 8
+  /// How often escapes are undone.
+  private static let mostLevels = 3
+  /// The longest escape of a byte, escaped once more.
+  private static let longestEscape = 16
 
   init(_ secrets: [String]) {
     var forms: Set<[UInt8]> = []
-    for secret in secrets where secret.utf8.count >= Self.shortest {
-      let coded = Base64.encode(Array(secret.utf8)).filter { $0 != "=" }
-      for form in [secret, coded, coded.replacing("+", with: "-").replacing("/", with: "_")] {
-        forms.insert(Array(form.utf8))
+    for secret in secrets {
+      // Of one that has escapes itself, an answer may have what they mean.
+      var level = Level(Array(secret.utf8))
+      for _ in 0...2 {
+        if level.bytes.count >= Self.shortest {
+          forms.insert(level.bytes)
+          for form in Self.coded(level.bytes) { forms.insert(form) }
+        }
+        guard let next = level.withoutEscapes else { break }
+        level = next
+      }
+      let scalars = secret.unicodeScalars.map(\.value)
+      if secret.utf8.count >= Self.shortest, scalars.contains(where: { $0 > 0x7F }), scalars.allSatisfy({ $0 <= 0xFF })
+      {
+        // In ISO 8859-1.
+        forms.insert(scalars.map { UInt8($0) })
       }
     }
     self.forms = forms.sorted { $0.count > $1.count }
     for form in forms { isStart[Int(form[0])] = true }
-    for escape in Self.escapes { isStart[Int(escape)] = true }
   }
 
   /// What the proof of an attempt has of a credential.
@@ -52,14 +67,51 @@ struct StruckSecrets {
     self.init([content[.clientSecret], content[.clientSecret].isEmpty ? "" : pair])
   }
 
+  /// Base 64 of bytes with others before and behind them: the letters that depend on them alone, wherever they begin.
+  private static func coded(_ bytes: [UInt8]) -> [[UInt8]] {
+    (0..<3).flatMap { offset -> [[UInt8]] in
+      let first = (offset * 8 + 5) / 6
+      let whole = (offset + bytes.count) * 8 / 6
+      let all = Array(Base64.encode([UInt8](repeating: 0, count: offset) + bytes).utf8)
+      // At the end of what is coded, the last letter has some of its bits.
+      let letters = Array(all[first..<min(whole, all.count)])
+      guard letters.count >= shortestPart || offset == 0 && letters.count >= shortest else { return [] }
+      let forURLs = letters.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: "-") : $0 == UInt8(ascii: "/") ? 0x5F : $0 }
+      return [letters, forURLs]
+    }
+  }
+
+  /// How many bytes of a body are looked at beyond those that are kept: one that begins before the limit is seen as a whole. To
+  /// strike its part would tell whoever sets the limit how it begins.
+  var reach: Int { forms.first.map { $0.count * Self.longestEscape } ?? 0 }
+
   /// Replaces the secrets in the record of an attempt.
-  func strike(_ result: inout AttemptResult) {
+  ///
+  /// - Parameter limit: How many bytes of the body are kept.
+  func strike(_ result: inout AttemptResult, keeping limit: Int) {
     guard !forms.isEmpty else { return }
     if let response = result.response {
       if let head = struck(response.head.bytes) { result.response?.head = HeaderBlock(bytes: head) }
-      if let body = struck(response.body, isCut: response.truncated) { result.response?.body = body }
+      if Self.isHidden(response, status: result.status ?? 0) {
+        result.response?.body = Array(Redaction.marker.utf8)
+        result.response?.truncated = true
+      } else {
+        if let body = struck(response.body, isCut: response.truncated, keeping: limit) { result.response?.body = body }
+        if response.body.count > limit { result.response?.truncated = true }
+      }
     }
     if let failure = result.failure { result.failure?.message = strike(failure.message) }
+  }
+
+  /// Whether nobody can see what a body says: it is in a coding, or a part that somebody has chosen.
+  private static func isHidden(_ response: CapturedResponse, status: Int) -> Bool {
+    var isCoded = response.body.starts(with: [0x1F, 0x8B])
+    response.head.forEach { name, value in
+      guard String(decoding: name, as: UTF8.self).lowercased() == "content-encoding" else { return }
+      let coding = String(decoding: value, as: UTF8.self).lowercased().filter { $0 != " " && $0 != "\t" }
+      if !["", "identity", "none"].contains(coding) { isCoded = true }
+    }
+    return !response.body.isEmpty && (isCoded || status == 206)
   }
 
   /// A text without it.
@@ -67,85 +119,153 @@ struct StruckSecrets {
     struck(Array(text.utf8)).map { String(decoding: $0, as: UTF8.self) } ?? text
   }
 
-  /// The bytes without it; nil if it is not in them.
-  private func struck(_ bytes: [UInt8], isCut: Bool = false) -> [UInt8]? {
-    bytes.withUnsafeBufferPointer { bytes in
-      var (kept, copied, place) = ([] as [UInt8], 0, 0)
-      while place < bytes.count {
-        guard isStart[Int(bytes[place])],
-          let end = forms.lazy.compactMap({ Self.end(of: $0, in: bytes, from: place, isCut: isCut) }).first
-        else {
-          place += 1
-          continue
-        }
-        kept += bytes[copied..<place]
-        kept += Redaction.marker.utf8
-        (copied, place) = (end, end)
-      }
-      return copied == 0 ? nil : kept + bytes[copied...]
+  /// The bytes without it; nil if they stay as they are.
+  private func struck(_ bytes: [UInt8], isCut: Bool = false, keeping limit: Int = .max) -> [UInt8]? {
+    var ranges: [Range<Int>] = []
+    var level = Level(bytes)
+    for number in 0...Self.mostLevels {
+      ranges += found(in: level.bytes, isCut: isCut).map(level.source)
+      guard number < Self.mostLevels, let next = level.withoutEscapes else { break }
+      level = next
     }
-  }
-
-  /// Where a form ends that begins at a place; nil if it does not.
-  private static func end(
-    of form: [UInt8], in bytes: UnsafeBufferPointer<UInt8>, from start: Int, isCut: Bool
-  ) -> Int? {
-    var place = start
-    for (matched, byte) in form.enumerated() {
-      guard place < bytes.count else { return isCut && matched >= shortestPart ? place : nil }
-      if bytes[place] == byte {
-        place += 1
-      } else if let (escaped, next) = escape(in: bytes, at: place) {
-        guard escaped == byte else { return nil }
-        place = next
+    guard !ranges.isEmpty || bytes.count > limit else { return nil }
+    var merged: [Range<Int>] = []
+    for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+      if let last = merged.last, range.lowerBound <= last.upperBound {
+        merged[merged.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
       } else {
-        let isBroken =
-          isCut && matched >= shortestPart && bytes.count - place < longestEscape && mayEscape(bytes[place])
-        return isBroken ? bytes.count : nil
+        merged.append(range)
       }
     }
-    return place
+    var (kept, copied) = ([] as [UInt8], 0)
+    for range in merged where range.lowerBound < limit {
+      kept += bytes[copied..<range.lowerBound]
+      kept += Redaction.marker.utf8
+      copied = range.upperBound
+    }
+    return copied < min(limit, bytes.count) ? kept + bytes[copied..<min(limit, bytes.count)] : kept
   }
 
-  private static let longestEscape = 6
-  private static let escapes = [UInt8(ascii: "%"), UInt8(ascii: "\\"), UInt8(ascii: "&")]
-
-  private static func mayEscape(_ byte: UInt8) -> Bool { escapes.contains(byte) }
-
-  /// The byte that an escape at a place means, and where it ends; nil if there is none.
-  private static func escape(in bytes: UnsafeBufferPointer<UInt8>, at place: Int) -> (byte: UInt8, end: Int)? {
-    guard mayEscape(bytes[place]) else { return nil }
-    func text(_ range: Range<Int>) -> String? {
-      range.upperBound <= bytes.count ? String(decoding: bytes[range], as: UTF8.self) : nil
-    }
-    switch bytes[place] {
-    case UInt8(ascii: "%"):
-      return text(place + 1..<place + 3).flatMap { UInt8($0, radix: 16) }.map { ($0, place + 3) }
-    case UInt8(ascii: "\\"):
-      guard place + 1 < bytes.count else { return nil }
-      guard bytes[place + 1] == UInt8(ascii: "u") else { return (bytes[place + 1], place + 2) }
-      return text(place + 2..<place + 6).flatMap { UInt16($0, radix: 16) }.flatMap(UInt8.init(exactly:)).map {
-        ($0, place + 6)
+  /// Where the forms are.
+  private func found(in bytes: [UInt8], isCut: Bool) -> [Range<Int>] {
+    bytes.withUnsafeBufferPointer { bytes in
+      var ranges: [Range<Int>] = []
+      for place in bytes.indices where isStart[Int(bytes[place])] {
+        for form in forms {
+          let count = min(form.count, bytes.count - place)
+          guard count == form.count || isCut && count >= Self.shortestPart else { continue }
+          if (0..<count).allSatisfy({ bytes[place + $0] == form[$0] }) {
+            ranges.append(place..<place + count)
+            break
+          }
+        }
       }
-    default:
-      guard let end = bytes[place...].prefix(8).firstIndex(of: UInt8(ascii: ";")), let name = text(place + 1..<end)
-      else {
+      return ranges
+    }
+  }
+
+  /// A text whose escapes were undone a number of times, and where each byte of it comes from.
+  private struct Level {
+    let bytes: [UInt8]
+    /// Where each byte begins in the original, and behind the last one its end; nil for the original.
+    private let places: [Int]?
+
+    init(_ bytes: [UInt8]) { (self.bytes, places) = (bytes, nil) }
+
+    private init(_ bytes: [UInt8], _ places: [Int]) { (self.bytes, self.places) = (bytes, places) }
+
+    func source(_ range: Range<Int>) -> Range<Int> {
+      guard let places else { return range }
+      // Several bytes may come from one escape.
+      var end = range.upperBound
+      while end < bytes.count, places[end] == places[end - 1] { end += 1 }
+      return places[range.lowerBound]..<places[end]
+    }
+
+    /// The next level; nil if it would be the same.
+    var withoutEscapes: Level? {
+      var (plain, starts) = ([] as [UInt8], [] as [Int])
+      var (place, isSame) = (0, true)
+      while place < bytes.count {
+        let start = places?[place] ?? place
+        if let escape = Escape(in: bytes, at: place) {
+          isSame = false
+          plain += escape.bytes
+          starts += repeatElement(start, count: escape.bytes.count)
+          place = escape.end
+        } else {
+          plain.append(bytes[place])
+          starts.append(start)
+          place += 1
+        }
+      }
+      return isSame ? nil : Level(plain, starts + [places?.last ?? bytes.count])
+    }
+  }
+
+  /// What an escape in a text means.
+  private struct Escape {
+    let bytes: [UInt8]
+    /// Where it ends.
+    let end: Int
+
+    init?(in text: [UInt8], at place: Int) {
+      switch text[place] {
+      case UInt8(ascii: "+"): self.init(bytes: [0x20], end: place + 1)
+      case UInt8(ascii: "%"):
+        guard let byte = Self.number(in: text, place + 1..<place + 3) else { return nil }
+        self.init(bytes: [UInt8(byte)], end: place + 3)
+      case UInt8(ascii: "\\") where place + 1 < text.count: self.init(behindBackslash: text, at: place + 1)
+      case UInt8(ascii: "&"): self.init(entity: text, at: place + 1)
+      default: return nil
+      }
+    }
+
+    private init(bytes: [UInt8], end: Int) { (self.bytes, self.end) = (bytes, end) }
+
+    private init?(behindBackslash text: [UInt8], at place: Int) {
+      switch text[place] {
+      case UInt8(ascii: "u"):
+        guard let unit = Self.number(in: text, place + 1..<place + 5) else { return nil }
+        let isPair = (0xD800...0xDBFF).contains(unit) && text[(place + 5)...].starts(with: Array("\\u".utf8))
+        if isPair, let low = Self.number(in: text, place + 7..<place + 11), (0xDC00...0xDFFF).contains(low) {
+          self.init(scalar: 0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00), end: place + 11)
+        } else {
+          self.init(scalar: unit, end: place + 5)
+        }
+      case UInt8(ascii: "x"):
+        guard let byte = Self.number(in: text, place + 1..<place + 3) else { return nil }
+        self.init(bytes: [UInt8(byte)], end: place + 3)
+      case UInt8(ascii: "n"): self.init(bytes: [0x0A], end: place + 1)
+      case UInt8(ascii: "r"): self.init(bytes: [0x0D], end: place + 1)
+      case UInt8(ascii: "t"): self.init(bytes: [0x09], end: place + 1)
+      default: self.init(bytes: [text[place]], end: place + 1)
+      }
+    }
+
+    private init?(entity text: [UInt8], at place: Int) {
+      guard place < text.count, let end = text[place...].prefix(10).firstIndex(of: UInt8(ascii: ";")) else {
         return nil
       }
-      return entity(name).map { ($0, end + 1) }
+      let name = String(decoding: text[place..<end], as: UTF8.self)
+      let known: [String: UInt32] = ["amp": 0x26, "lt": 0x3C, "gt": 0x3E, "quot": 0x22, "apos": 0x27, "nbsp": 0x20]
+      let number =
+        name.hasPrefix("#x") || name.hasPrefix("#X")
+        ? UInt32(name.dropFirst(2), radix: 16) : name.hasPrefix("#") ? UInt32(name.dropFirst()) : known[name]
+      guard let number else { return nil }
+      self.init(scalar: number, end: end + 1)
     }
-  }
 
-  private static func entity(_ name: String) -> UInt8? {
-    switch name {
-    case "amp": return UInt8(ascii: "&")
-    case "lt": return UInt8(ascii: "<")
-    case "gt": return UInt8(ascii: ">")
-    case "quot": return UInt8(ascii: "\"")
-    case "apos": return UInt8(ascii: "'")
-    default: break
+    private init?(scalar: UInt32, end: Int) {
+      guard let scalar = Unicode.Scalar(scalar) else { return nil }
+      self.init(bytes: Array(String(Character(scalar)).utf8), end: end)
     }
-    if name.hasPrefix("#x") || name.hasPrefix("#X") { return UInt8(name.dropFirst(2), radix: 16) }
-    return name.hasPrefix("#") ? UInt8(name.dropFirst()) : nil
+
+    /// The hexadecimal number in a range.
+    private static func number(in text: [UInt8], _ range: Range<Int>) -> UInt32? {
+      // A sign is no digit.
+      guard range.upperBound <= text.count, text[range.lowerBound] > UInt8(ascii: "-") else { return nil }
+      return UInt32(String(decoding: text[range], as: UTF8.self), radix: 16)
+    }
   }
 }

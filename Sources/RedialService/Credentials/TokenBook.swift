@@ -12,8 +12,6 @@ struct TokenBook {
     var expiresAt: Timestamp
     /// From when on another one is fetched, while this one is still used.
     var renewAt: Timestamp
-    /// Whether it was fetched because a target had refused the one before.
-    var followsRefusal = false
 
     /// The time that a token has if its endpoint does not say.
     static let usualLifetime = Duration.seconds(300)
@@ -66,10 +64,16 @@ struct TokenBook {
     var closedUntil = Timestamp.epoch
     /// The token that a target has refused.
     var refused: String?
+    /// The origins that have refused a token, and when, as long as they have accepted none since.
+    var refusers: [String: Timestamp] = [:]
   }
 
   private var entries: [CredentialName: Entry] = [:]
 
+  /// An origin that refuses one token after the other causes a fetch for each so much time.
+  static let refusalPause = Duration.seconds(60)
+  /// The most origins of a credential that are remembered.
+  static let mostRefusers = 64
   /// The longest pause between two fetches from an endpoint that fails.
   static let longestPause = Duration.seconds(60)
 
@@ -104,8 +108,7 @@ struct TokenBook {
     let waiting = entry.waiting
     entry.waiting = []
     switch result {
-    case .success(var token):
-      token.followsRefusal = entry.refused != nil
+    case .success(let token):
       (entry.token, entry.failures, entry.problem) = (token, 0, "")
       (entry.closedUntil, entry.refused) = (.epoch, nil)
     case .failure(let fault):
@@ -120,18 +123,22 @@ struct TokenBook {
 
   /// A target has answered 401 to a token.
   ///
-  /// - Returns: Whether the next attempt has another one: once for each token that was not itself fetched for a refusal.
-  mutating func refused(_ token: String, of credential: Credential) -> Bool {
+  /// - Returns: Whether the next attempt has another one. Not if the origin has just refused one, and accepted none since: it
+  ///   would refuse that, too.
+  mutating func refused(_ token: String, of credential: Credential, by origin: String, at now: Timestamp) -> Bool {
     var entry = entry(of: credential)
     defer { entries[credential.key] = entry }
-    // Another one is there already, or about to be.
-    guard let current = entry.token, current.text == token else {
-      return entry.token != nil || entry.isFetching || entry.refused == token
-    }
-    guard !current.followsRefusal else { return false }
+    // Another one is there already, or is asked for by the next attempt.
+    guard entry.token?.text == token else { return true }
+    if let before = entry.refusers[origin], now >= before, now - before < Self.refusalPause { return false }
+    if entry.refusers.count >= Self.mostRefusers { entry.refusers.removeAll() }
+    entry.refusers[origin] = now
     (entry.token, entry.refused) = (nil, token)
     return true
   }
+
+  /// A target has accepted a token.
+  mutating func accepted(_ name: CredentialName, by origin: String) { entries[name]?.refusers[origin] = nil }
 
   /// The token of a credential in whose place another one is needed, because a target has refused it.
   func refusedToken(of credential: Credential) -> String? { entries[credential.key]?.refused }

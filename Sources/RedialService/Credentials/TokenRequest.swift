@@ -61,7 +61,10 @@ enum TokenRequest {
     guard result.outcome == .answered, let status = result.status else {
       return fault(result.failure?.message ?? "it did not answer.")
     }
-    let answer = Answer(result.response?.body ?? [])
+    var shown = result
+    // As a whole: the error is cut.
+    if !(200...299).contains(status) { StruckSecrets(client: content).strike(&shown, keeping: .max) }
+    let answer = Answer(shown.response?.body ?? [])
     guard (200...299).contains(status) else {
       let redirect = (300...399).contains(status) ? "; redirects are not followed" : ""
       return fault("it answered \(status)\(answer.error.map { " (\($0))" } ?? "")\(redirect).")

@@ -42,8 +42,7 @@ final class AttemptLane: @unchecked Sendable {
     let start: AttemptStart
     /// What was added to it; nil for none.
     let proof: AttemptProof?
-    /// Secrets besides those.
-    var secrets: [String] = []
+    let secrets: StruckSecrets
   }
 
   /// Attempts that ended together.
@@ -106,10 +105,8 @@ final class AttemptLane: @unchecked Sendable {
     do throws(HeadFault) {
       let head = try headers.head(of: start, at: time)
       if start.credential == nil, start.signing == nil {
-        let request = request(of: start, head)
-        if !head.secrets.isEmpty {
-          guarded.withLock { $0[request.id] = Guarded(start: start, proof: nil, secrets: head.secrets) }
-        }
+        var request = request(of: start, head)
+        if !head.secrets.isEmpty { guardSecrets(StruckSecrets(head.secrets), of: start, in: &request) }
         made.add(request, of: start, isTraced: tracer != nil)
       } else {
         prove(attempt, head, at: now, time, &made)
@@ -265,10 +262,19 @@ final class AttemptLane: @unchecked Sendable {
         return made.refused.append(Self.unavailable(start, Self.lateness))
       }
       if proof.credential != nil {
-        guarded.withLock { $0[request.id] = Guarded(start: start, proof: proof) }
+        guardSecrets(StruckSecrets(proof), of: start, proof, in: &request)
       }
       made.add(request, of: start, isTraced: tracer != nil)
     }
+  }
+
+  /// Remembers what the answer to a request may not show.
+  private func guardSecrets(
+    _ secrets: StruckSecrets, of start: AttemptStart, _ proof: AttemptProof? = nil, in request: inout TransportRequest
+  ) {
+    if request.captureLimit > 0 { request.captureLimit += secrets.reach }
+    let attempt = Guarded(start: start, proof: proof, secrets: secrets)
+    guarded.withLock { [id = request.id] in $0[id] = attempt }
   }
 
   private func begin(_ fetch: Credential) {
@@ -362,8 +368,10 @@ final class AttemptLane: @unchecked Sendable {
     var results = results
     for index in results.indices {
       guard let attempt = known[results[index].id] else { continue }
-      (attempt.proof.map { StruckSecrets($0) } ?? StruckSecrets(attempt.secrets)).strike(&results[index].result)
-      if results[index].result.status == 401, let proof = attempt.proof, credentials.refused(proof, of: attempt.start) {
+      attempt.secrets.strike(&results[index].result, keeping: attempt.start.call.spec.captureLimit)
+      if let status = results[index].result.status, let proof = attempt.proof,
+        credentials.answered(status, to: proof, of: attempt.start, at: Clock.wallTime())
+      {
         results[index].result.failure = .tokenRefused
       }
     }

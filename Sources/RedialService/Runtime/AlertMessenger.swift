@@ -41,10 +41,15 @@ struct AlertMessenger: Sendable {
     if let message, let alert, let receiver = receiver(of: alert) {
       // So an end never arrives before its beginning.
       webhook = DocumentChange.Webhook(
-        message.kind.event, body: message.body(for: alert), to: receiver, labels: Self.labels(alert, incident),
+        message.kind.event, body: Self.content(message, alert), to: receiver, labels: Self.labels(alert, incident),
         orderingKey: incident.id)
     }
     engine.post(.change(DocumentChange(writes, webhook, ofShard: shard, then: then)))
+  }
+
+  /// The content of a message's call. An endpoint's gets it as it is.
+  private static func content(_ message: AlertMessage, _ alert: Alert) -> [UInt8] {
+    alert.channel == .endpoint ? message.body(for: alert) : message.stored(for: alert)
   }
 
   private static func labels(_ alert: Alert, _ incident: Incident) -> [CallSpec.Label] {
@@ -63,7 +68,7 @@ struct AlertMessenger: Sendable {
     var announcement = Announcement(
       .alertOpened, data: [], only: receiver,
       reply: waiting.submissions.add(Submitter(kind: .webhookTest(responder), since: now)))
-    announcement.body = AlertMessage(.test, incident, nil, at: now).body(for: alert)
+    announcement.body = Self.content(AlertMessage(.test, incident, nil, at: now), alert)
     announcement.labels = Self.labels(alert, incident)
     engine.post(.announce(announcement))
   }

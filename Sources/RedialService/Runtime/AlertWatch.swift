@@ -129,7 +129,7 @@ final class AlertWatch: Sendable {
         }
         let mute = mute(among: alerts)
         let (steps, heldBack) = state.withLock { state in
-          let steps = state.judges[namespace, default: AlertJudge()].judge(
+          let steps = state.judges[namespace, default: AlertJudge(groups: table == nil)].judge(
             alerts, findings, open: open, marks: stored.marks, mute: mute, at: now)
           let free = steps.filter { busy[$0.incident.occasion].map { $0 <= now } ?? true }
           // What is left is decided again at the next look, and what then begins together is one message.

@@ -46,8 +46,14 @@ struct AttemptHeaders: Sendable {
       case .endpoint(let current, let own): (head.url, secrets) = (current, own)
       case .gone: throw start.call.spec.target.alert == nil ? .endpointGone : .alertGone
       case .alert(let alert):
-        secrets = [try secret(of: start.call.spec.namespace)]
-        (head.url, head.body, head.secrets) = (alert.address, alert.sent(start.call.body), alert.secrets)
+        guard let body = alert.sent(start.call.body) else { throw .alertGone }
+        (head.url, head.body, head.secrets) = (alert.address, body, alert.secrets)
+        if alert.channel == .endpoint {
+          guard let endpoint = endpoints[alert.address, in: alert.namespace] else { throw .endpointGone }
+          (head.url, secrets) = (endpoint.url, endpoint.signing(at: now))
+        } else {
+          secrets = [try secret(of: start.call.spec.namespace)]
+        }
       case .callback: secrets = [try secret(of: start.call.spec.namespace)]
       }
       let id = "msg_" + start.call.id.characters
