@@ -69,6 +69,8 @@ ALLOWED = {
     "false frames beside the answer": (lambda exchange: any(
         trait.endswith(("in the content", "before the head")) and not trait.startswith("reset") for trait in exchange.traits), is_longer),
     "blanks around the value of a field": (has("bad field"), lambda exchange, ours, theirs: keeps(exchange, ours, theirs) and "x-space" in ours.fields),
+    "a false field": (lambda exchange: {"HTTP/2", "bad field"} <= {*exchange.traits}, lambda exchange, ours, theirs:
+                      keeps(exchange, ours, theirs) and not {"", "x y", "x:y", "x-line", "x-nul"} & {*ours.fields}),
     "the length without the end of the stream": (lambda exchange: "HTTP/2" in exchange.traits and any(
         trait in ("no end", "false length") or trait.startswith(("reset in", "much window")) for trait in exchange.traits), is_longer),
     "a head that breaks off, in HTTP/2": (lambda exchange: "HTTP/2" in exchange.traits and has(

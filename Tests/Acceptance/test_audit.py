@@ -214,7 +214,7 @@ def every(service, path):
 def test_a_change_has_a_record_whenever_the_process_dies(redial, receiver):
     service, target = redial(), receiver()
     for number in range(12):
-        calls = [service.submit(url=target.url, delay="1h") for _ in range(40)]
+        calls, done = [service.submit(url=target.url, delay="1h") for _ in range(40)], []
 
         def change():
             client = Client(service.port, waits=False)
@@ -224,9 +224,11 @@ def test_a_change_has_a_record_whenever_the_process_dies(redial, receiver):
                     client("POST", f"/v1/calls/{call}/cancel")
                     client("POST", f"/v1/targets/t{number}-{place}/pause")
                     client("POST", "/v1/webhook-endpoints", {"url": target.url})
+                    done.append(call)
         thread = threading.Thread(target=change)
         thread.start()
-        time.sleep(0.02 + 0.005 * number)
+        wait_until(lambda: len(done) > number, "some are made")
+        time.sleep(0.001 * number)
         service.kill()
         thread.join()
         service.start()

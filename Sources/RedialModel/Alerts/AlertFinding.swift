@@ -109,6 +109,12 @@ public struct AlertFinding: Sendable, Hashable {
       action: "redial issues show \(issue.id)" + Self.option(issue.target.namespace))
   }
 
+  /// Calls fail with more errors than are looked at.
+  public static let manyErrors = AlertFinding(
+    .callsFailed, "many", calls: 0,
+    summary: "Calls fail with more errors at once than are looked at, so that not each of them is reported.",
+    action: "redial issues")
+
   /// Calls that a check of the store finds.
   public init(check: String, calls: Int) {
     self.init(

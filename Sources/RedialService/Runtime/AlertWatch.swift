@@ -178,7 +178,8 @@ final class AlertWatch: Sendable {
 
   private func failed(in namespace: Namespace, at now: Timestamp) throws(StoreError) -> [AlertFinding] {
     let since = now + (.zero - AlertCondition.recentFailure)
-    return try issues.failed(since: since, in: namespace).compactMap { AlertFinding($0, at: now) }
+    let found = try issues.failed(since: since, in: namespace)
+    return found.issues.compactMap { AlertFinding($0, at: now) } + (found.isComplete ? [] : [.manyErrors])
   }
 
   /// The alerts that cannot send messages, by their names; logs each once.

@@ -118,20 +118,22 @@ struct IssueAnswers: Sendable {
   }
 
   /// The open issues of calls that failed since a time; if there are too many, those of most calls.
-  func failed(since: Timestamp, in namespace: Namespace) throws(StoreError) -> [CallIssue] {
+  func failed(since: Timestamp, in namespace: Namespace) throws(StoreError) -> FoundIssues {
     let (now, marks) = (clock.now, try marks(in: namespace))
-    var query = FailedQuery(in: namespace, limit: PageSize.issues.most, at: now)
+    // One more than the limit shows whether there are more.
+    var query = FailedQuery(in: namespace, limit: PageSize.issues.most + 1, at: now)
     query.since = since
-    var issues: [CallIssue] = []
-    for group in try reader.failed(query) {
+    let groups = try reader.failed(query)
+    var found = FoundIssues(isComplete: groups.count <= PageSize.issues.most)
+    for group in groups.prefix(PageSize.issues.most) {
       let mark = marks[group.issue.description]
       guard CallIssue.state(calls: group.count, lastAt: group.lastAt, mark, at: now) == .open,
         var issue = try issue(group, in: namespace, mark)
       else { continue }
       issue.mark = mark
-      issues.append(issue)
+      found.issues.append(issue)
     }
-    return issues
+    return found
   }
 
   /// Whom an issue concerns, by its newest calls.
