@@ -18,7 +18,7 @@ enum DecisionText {
     _ decision: RetryDecision, _ end: AttemptEnd, _ failure: AttemptFailure?, _ spec: CallSpec
   ) -> String {
     let what = failure?.code ?? "the attempt failed"
-    let asked = end.retryAfter.map { $0 == .longest ? "over 30,000 years" : DurationText.format($0) } ?? "a while"
+    let asked = end.retryAfter.map(text) ?? "a while"
     return switch decision.rule {
     case .success: "status \(end.status)"
     case .retryableStatus: "status \(end.status) is retryable" + shorter(decision, end, spec.policy)
@@ -53,10 +53,15 @@ enum DecisionText {
   private static func shorter(_ decision: RetryDecision, _ end: AttemptEnd, _ policy: RetryPolicy) -> String {
     guard case .retry(let wait) = decision.action, let asked = end.retryAfter else { return "" }
     guard policy.askedWait(of: end) != nil else {
-      return "; the policy ignores its Retry-After of \(DurationText.format(asked))"
+      return "; the policy ignores its Retry-After of \(text(asked))"
     }
     guard asked < wait else { return "" }
-    return "; the backoff is longer than its Retry-After of \(DurationText.format(asked))"
+    return "; the backoff is longer than its Retry-After of \(text(asked))"
+  }
+
+  /// A wait that a target asks for.
+  private static func text(_ wait: Duration) -> String {
+    wait == .longest ? "over 30,000 years" : DurationText.format(wait)
   }
 
   /// Why a call that must not be executed twice was not repeated, and how to change that.

@@ -1,9 +1,9 @@
 """Credentials apart from calls: used by name, never shown, sent to their origins alone; and the tokens of OAuth 2."""
 
 import base64
+import gzip
 import hashlib
 import html
-import gzip
 import json
 import subprocess
 import threading

@@ -126,14 +126,13 @@ def test_what_a_target_hides_is_hidden_whoever_accepts_the_call(instances, recei
 
 
 def test_an_answer_hides_what_only_the_owner_knows_to_be_hidden(instances, receiver):
-    """While another instance reads nothing, its answers have what the owner says."""
+    """The instance that passes a call on answers with what the owner says of it."""
     target = receiver(echo)
     cluster, services = instances(2)
     owner, other = services
-    # The documents of the others are read when the database tells them of a change, which this one is not told.
     for name in TARGETS:
         assert owner("PUT", f"/v1/targets/{name}", {"sensitive": True}).status == 200
-        answers = [other("POST", "/v1/calls", descriptor(f"{target.url}", name, "plain", delay="1h") | {"url": f"{target.url}/pay?card={SECRET}"})
+        answers = [other("POST", "/v1/calls", descriptor(target.url, name, "plain", delay="1h") | {"url": f"{target.url}/pay?card={SECRET}"})
                    for _ in range(3)]
         for answer in answers:
             assert answer.status == 202 and answer.json["sensitive"] and SECRET not in answer.body.decode(), answer.body

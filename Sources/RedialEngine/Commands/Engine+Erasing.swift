@@ -6,9 +6,7 @@ extension Engine {
   /// Erases the payloads of an ended call, and its labels if wanted. It cannot be run again afterwards.
   mutating func erase(_ ended: CallRecord, _ command: CallCommand) {
     let keepingLabels = !command.erasesLabels
-    guard !ended.spec.isErased(keepingLabels: keepingLabels) else {
-      return unchanged(command, ended)
-    }
+    guard !ended.spec.isErased(keepingLabels: keepingLabels) else { return unchanged(command, ended) }
     let spec = ended.spec.erased(at: now, keepingLabels: keepingLabels)
     writes.append(.erase(ended.id, spec))
     desk.fetches.outdate(ended.id)

@@ -64,23 +64,18 @@ public struct AlertJudge: Sendable {
           let left = found.filter { members.contains($0.subject) && alert.watches(condition, of: $0.target) }
           guard !left.isEmpty else { continue }
           known[key] = nil
-          // Of one that was over for a while, what begins again is news.
-          let found = Set(left.map(\.subject))
           var going = incident
-          for member in members.subtracting(found) {
-            let key = Key(alert: alert.name, condition: condition, subject: member)
-            let since = goneSince[key] ?? now
-            if now - since >= condition.calmTime {
-              going.members.removeAll { $0 == member }
-            } else {
-              stillGone[key] = since
-            }
+          let gone = members.subtracting(left.map(\.subject)).map {
+            Key(alert: alert.name, condition: condition, subject: $0)
           }
+          for key in gone { stillGone[key] = goneSince[key] ?? now }
+          // Of one that was over for a while, what begins again is news.
+          let calm = Set(gone.filter { now - (stillGone[$0] ?? now) >= condition.calmTime }.map(\.subject))
+          going.members.removeAll { calm.contains($0) }
           covered.formUnion(going.members)
-          let finding = AlertFinding.together(left)
-          if !isQuiet, let step = goOn(going, finding, marks[incident.id], at: now) {
+          if !isQuiet, let step = goOn(going, .together(left), marks[incident.id], at: now) {
             steps.append(step)
-          } else if going.members.count < incident.members.count {
+          } else if !calm.isEmpty {
             steps.append(Step(incident: going, message: nil))
           }
         }

@@ -13,8 +13,7 @@ public struct MessageRate: Sendable {
 
   /// Whether a message may be sent to a destination, which then counts as sent.
   public mutating func take(_ destination: String, at now: Timestamp) -> Bool {
-    // Not those of a clock that was ahead.
-    var recent = sent[destination, default: []].filter { $0 <= now && now - $0 < Self.time }
+    var recent = sent[destination, default: []].filter { Self.isRecent($0, at: now) }
     let isFree = recent.count < Self.most
     if isFree { recent.append(now) }
     sent[destination] = recent
@@ -23,6 +22,9 @@ public struct MessageRate: Sendable {
 
   /// Forgets destinations that were given none lately.
   public mutating func forgetOld(at now: Timestamp) {
-    sent = sent.filter { $0.value.contains { $0 <= now && now - $0 < Self.time } }
+    sent = sent.filter { $0.value.contains { Self.isRecent($0, at: now) } }
   }
+
+  /// Not if the clock was ahead then.
+  private static func isRecent(_ time: Timestamp, at now: Timestamp) -> Bool { time <= now && now - time < Self.time }
 }

@@ -183,19 +183,25 @@ final class AttemptCredentials: Sendable {
   ///
   /// - Returns: Whether it has refused it with 401, and the next attempt has another one.
   func answered(_ status: Int, to proof: AttemptProof, of start: AttemptStart, at now: Timestamp) -> Bool {
-    guard let used = proof.credential, let name = start.credential else { return false }
-    let key = CredentialName(name, in: start.call.spec.namespace)
-    let origin = (try? TargetURL(start.call.spec.url).origin) ?? ""
-    guard status == 401 else {
-      if proof.token != nil { state.withLock { $0.tokens.accepted(key, by: origin) } }
+    guard status == 401 || proof.token != nil, let used = proof.credential, let name = start.credential else {
       return false
     }
-    guard let credential = known[key] else { return false }
-    // Somebody has changed it while the request was on its way.
-    guard credential.content == used else { return true }
-    guard let token = proof.token else { return false }
-    return state.withLock { $0.tokens.refused(token, of: credential, by: origin, at: now) }
+    let key = CredentialName(name, in: start.call.spec.namespace)
+    if status == 401 {
+      guard let credential = known[key] else { return false }
+      // Somebody has changed it while the request was on its way.
+      if credential.content != used { return true }
+      guard let token = proof.token else { return false }
+      let origin = Self.origin(of: start)
+      return state.withLock { $0.tokens.refused(token, of: credential, by: origin, at: now) }
+    }
+    state.withLock { state in
+      if state.tokens.hasRefusers(key) { state.tokens.accepted(key, by: Self.origin(of: start)) }
+    }
+    return false
   }
+
+  private static func origin(of start: AttemptStart) -> String { (try? TargetURL(start.call.spec.url).origin) ?? "" }
 
   func standing(of credential: Credential, at now: Timestamp) -> TokenBook.Standing {
     state.withLock { $0.tokens.standing(of: credential, at: now) }

@@ -137,6 +137,9 @@ struct TokenBook {
     return true
   }
 
+  /// Whether an origin has refused a token, and accepted none since.
+  func hasRefusers(_ name: CredentialName) -> Bool { entries[name]?.refusers.isEmpty == false }
+
   /// A target has accepted a token.
   mutating func accepted(_ name: CredentialName, by origin: String) { entries[name]?.refusers[origin] = nil }
 

@@ -128,15 +128,15 @@ final class AlertWatch: Sendable {
           $0.namespace == namespace && $0.endedAt == nil && (table?.own.contains($0.shard) ?? true)
         }
         let mute = mute(among: alerts)
+        let byName = Dictionary(alerts.map { ($0.name, $0) }) { first, _ in first }
         let (steps, heldBack) = state.withLock { state in
           let steps = state.judges[namespace, default: AlertJudge(groups: table == nil)].judge(
             alerts, findings, open: open, marks: stored.marks, mute: mute, at: now)
           let free = steps.filter { busy[$0.incident.occasion].map { $0 <= now } ?? true }
           // What is left is decided again at the next look, and what then begins together is one message.
           let sent = free.filter { step in
-            step.message == nil
-              || alerts.first { $0.name == step.incident.alert }
-                .map { state.rate.take($0.destination, at: now) } ?? true
+            guard step.message != nil, let alert = byName[step.incident.alert] else { return true }
+            return state.rate.take(alert.destination, at: now)
           }
           for step in sent { state.busy[step.incident.occasion] = doubt.map { now + $0 } ?? .distantFuture }
           return (sent, free.count - sent.count)
@@ -144,10 +144,7 @@ final class AlertWatch: Sendable {
         if heldBack > 0 {
           log.write(.warning, "alertMessagesHeldBack", [("count", "\(heldBack)"), ("namespace", namespace.name)])
         }
-        for step in steps {
-          take(step, alerts.first { $0.name == step.incident.alert }, stored, at: now)
-          stored.incidents.append(step.incident)
-        }
+        for step in steps { take(step, byName[step.incident.alert], &stored, at: now) }
       }
       state.withLock { state in
         state.hasFailed = false
@@ -212,7 +209,7 @@ final class AlertWatch: Sendable {
   }
 
   /// Has a step stored, with its message.
-  private func take(_ step: AlertJudge.Step, _ alert: Alert?, _ stored: Stored, at now: Timestamp) {
+  private func take(_ step: AlertJudge.Step, _ alert: Alert?, _ stored: inout Stored, at now: Timestamp) {
     let incident = step.incident
     var writes: [StoreWrite] = [.put(incident.document)]
     let known = stored.incidents.filter { $0.namespace == incident.namespace }
@@ -223,6 +220,9 @@ final class AlertWatch: Sendable {
       }
       writes += Self.room(among: known, stored.marks, in: incident.namespace)
     }
+    // The next step finds it so.
+    stored.incidents.removeAll { $0.id == incident.id }
+    stored.incidents.append(incident)
     let done = { @Sendable [weak self] (isStored: Bool) in
       guard let self else { return }
       state.withLock { $0.busy[incident.occasion] = nil }

@@ -109,17 +109,16 @@ struct AttemptHeaders: Sendable {
 extension AttemptResult {
   /// The end of an attempt that was not begun, because it has no head. The target is not at fault.
   init(_ fault: HeadFault) {
-    let (code, clause) =
+    let (code, reason) =
       switch fault {
       case .noWebhookSecret:
-        ("noWebhookSecret", "because it could not be signed: \(Problem.noWebhookSecret.detail)")
-      case .endpointGone: ("webhookEndpointGone", "the webhook endpoint was deleted, and its secret with it.")
-      case .alertGone: ("alertGone", "the alert was deleted, and with it the address of its messages.")
+        ("noWebhookSecret", ", because it could not be signed: \(Problem.noWebhookSecret.detail)")
+      case .endpointGone: ("webhookEndpointGone", ": the webhook endpoint was deleted, and its secret with it.")
+      case .alertGone: ("alertGone", ": the alert was deleted, and with it the address of its messages.")
       }
-    let colon = fault == .noWebhookSecret ? "," : ":"
     self.init(
       outcome: .localFault,
-      failure: AttemptFailure(code: code, message: "The attempt was not started\(colon) \(clause)"), duration: .zero)
+      failure: AttemptFailure(code: code, message: "The attempt was not started" + reason), duration: .zero)
   }
 
   /// The end of an attempt that was not begun because its answer would be what was sent (RFC 9110 §9.3.8).
