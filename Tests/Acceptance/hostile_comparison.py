@@ -75,7 +75,7 @@ ALLOWED = {
         trait in ("no end", "false length") or trait.startswith(("reset in", "much window")) for trait in exchange.traits), is_longer),
     "a head that breaks off, in HTTP/2": (lambda exchange: "HTTP/2" in exchange.traits and has(
         "bad field", "bad status", "continuation", "frame within the head")(exchange), keeps_cut),
-    "a folded trailer": (lambda exchange: {"fold", "trailers"} <= {*exchange.traits}, keeps_cut),
+    "a folded trailer": (has("folded trailer"), keeps_cut),
     "a false frame right behind the answer": (lambda exchange: any(trait.endswith("behind the end") for trait in exchange.traits), keeps_cut),
     "a blank before the first field": (has("blank first"), keeps),
     "a stream that ends wrongly, right behind its head": (has("HTTP/2"), lambda exchange, ours, theirs: ours.status is None and

@@ -228,6 +228,8 @@ class Grammar:
         if has_trailers:
             self.trait("trailers")
             trailers = b"".join(line + self.end for line in self.random.sample(TRAILERS, self.random.choice([1, 1, 2, 4])))
+            if b"\n " in trailers:
+                self.trait("folded trailer")
         return sent + (b"00000" if ending == "more zeros" else b"0") + self.end + trailers + self.end
 
     def head(self, status, lines):
