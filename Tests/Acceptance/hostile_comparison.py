@@ -21,7 +21,7 @@ def differences(exchange, ours, theirs):
     found = set()
     if shown(ours.fields, exchange) != shown(theirs.fields, exchange):
         found.add("fields")
-    if "false coding" in exchange.traits or {"until the end", "surplus", "coding"} <= {*exchange.traits}:
+    if "false coding" in exchange.traits or {"surplus", "coding"} <= {*exchange.traits} and has("until the end", "short")(exchange):
         return found
     if ours.is_complete != theirs.is_complete:
         found.add("completeness")
@@ -65,6 +65,7 @@ ALLOWED = {
     "a success that was cut": (lambda exchange: True, is_cut_success),
     "chunks with bare LF": (has("bare LF"), is_longer),
     "something behind the size of a chunk": (has("chunk size"), is_longer),
+    "a length in the trailers": (has("length in trailers"), keeps_cut),
     "trailers that are no fields": (has("trailers"), is_longer),
     "false frames beside the answer": (lambda exchange: any(
         trait.endswith(("in the content", "before the head")) and not trait.startswith("reset") for trait in exchange.traits), is_longer),

@@ -201,7 +201,10 @@ class FrameGrammar:
             made.frames.append((DATA, END_STREAM, OWN, b""))
         elif ending == "trailers":
             self.trait("trailers")
-            self.send(HEADERS, self.random.sample(TRAILERS, self.random.choice([1, 1, 2])), END_STREAM if self.chance(0.95) else 0)
+            trailers = self.random.sample(TRAILERS, self.random.choice([1, 1, 2]))
+            if any(name == b"content-length" for name, _ in trailers):
+                self.trait("length in trailers")
+            self.send(HEADERS, trailers, END_STREAM if self.chance(0.95) else 0)
             made.closes |= not made.frames[-1][1] & END_STREAM
         elif ending == "reset":
             code = self.random.choice(list(CODES))
