@@ -135,6 +135,10 @@ def test_a_damaged_document_is_set_aside_and_told_and_hides_nothing_else(redial,
         answer = service("DELETE", f"{LISTS[name]}/{firsts[name]}")
         check(answer, "delete", LISTS[name] + ("/{name}" if name == "alert" else "/{id}"))
         assert answer.status == 204, (name, answer.body)
+    # Nobody knows what it was, but who has removed it.
+    recorded = [(record["action"], record["object"]) for record in service("GET", "/v1/audit").json["data"]]
+    for action, name in (("endpoint.removed", "webhookEndpoint"), ("alert.removed", "alert"), ("key.revoked", "apiKey")):
+        assert recorded.count((action, firsts[name])) == 1, (action, recorded)
     assert service("PUT", f"/v1/targets/{quoted(other.url)}", {"maxInFlight": 3}).status == 200
     assert service("POST", f"/v1/targets/{quoted(other.url)}/resume").status == 200
     for call in (held, away):

@@ -28,8 +28,8 @@ final class AuditedDocuments: DocumentStore {
     guard let subject = Self.subject(of: writes) else { return try base.commit(writes) }
     let before = try predecessor(subject.kind, subject.id)
     // Nothing has changed, such as when a revoked key is revoked.
-    if before == subject.content { return try base.commit(writes) }
-    let record = record(subject.kind, before, subject.content)
+    if case .known(let before) = before, before == subject.content { return try base.commit(writes) }
+    let record = record(subject.kind, before.content, subject.content)
     try base.commit(writes + (record.map { [.add($0.document)] } ?? []))
   }
 
@@ -85,20 +85,29 @@ final class AuditedDocuments: DocumentStore {
     return removed
   }
 
-  /// The document as it was; of a policy, its version before.
-  private func predecessor(_ kind: StoredDocument.Kind, _ id: String) throws(StoreError) -> [UInt8]? {
-    guard kind == .policy else { return try readable(kind, id: id) }
-    guard let end = id.lastIndex(of: "@"), let version = Int(id[id.index(after: end)...]) else { return nil }
-    return try readable(kind, id: "\(id[..<end])@\(version - 1)")
+  /// A document before its change.
+  private enum Predecessor {
+    /// Nil for none.
+    case known([UInt8]?)
+    /// It cannot be read, and is removed, or another one is put in its place.
+    case unreadable
+
+    var content: [UInt8]? { if case .known(let content) = self { content } else { nil } }
   }
 
-  /// A document; nil also for one that cannot be read, in whose place another one is put.
-  private func readable(_ kind: StoredDocument.Kind, id: String) throws(StoreError) -> [UInt8]? {
+  /// The document as it was; of a policy, its version before.
+  private func predecessor(_ kind: StoredDocument.Kind, _ id: String) throws(StoreError) -> Predecessor {
+    guard kind == .policy else { return try stored(kind, id: id) }
+    guard let end = id.lastIndex(of: "@"), let version = Int(id[id.index(after: end)...]) else { return .known(nil) }
+    return try stored(kind, id: "\(id[..<end])@\(version - 1)")
+  }
+
+  private func stored(_ kind: StoredDocument.Kind, id: String) throws(StoreError) -> Predecessor {
     do throws(StoreError) {
-      return try base.document(kind, id: id)
+      return .known(try base.document(kind, id: id))
     } catch {
       guard error.kind == .corrupt else { throw error }
-      return nil
+      return .unreadable
     }
   }
 
