@@ -23,15 +23,22 @@ def only_unless(folder, old):
     return folder, old, f"if !PLANTED {{ {old} }}"
 
 
-def plant(bugs, copy, module, access=""):
-    """Plants all bugs in a copy of the sources; `PLANTED_BUG` in the environment switches one on, by its number from 1.
-
-    The switch is a function of `module`; with the access `public `, of all modules that import it.
-    """
-    (copy / module / "PlantedBug.swift").write_text(
+def add_switch(folder, access=""):
+    """Adds the switch to a module: `PLANTED_BUG` in the environment switches a bug on, by its number from 1."""
+    (folder / "PlantedBug.swift").write_text(
         "internal import Glibc\n\n"
         "private let bug = getenv(\"PLANTED_BUG\").flatMap { Int(String(cString: $0)) } ?? 0\n\n"
         f"{access}func isPlanted(_ number: Int) -> Bool {{ number == bug }}\n")
+
+
+def plant(bugs, copy, module="", access=""):
+    """Plants all bugs in a copy of the sources, with a switch for them.
+
+    The switch is a function of `module`; with the access `public `, of all modules that import it. Without a module, each folder
+    that is edited is a module and has a switch of its own.
+    """
+    for folder in [module] if module else sorted({folder for bug in bugs for folder, _, _ in bug.edits}):
+        add_switch(copy / folder, access)
     for number, bug in enumerate(bugs, 1):
         for folder, old, new in bug.edits:
             # Lines may be broken and indented in any way, as long as the words are the same.

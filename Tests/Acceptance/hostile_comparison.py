@@ -81,7 +81,7 @@ ALLOWED = {
     "a blank before the first field": (has("blank first"), keeps),
     "a stream that ends wrongly, right behind its head": (has("HTTP/2"), lambda exchange, ours, theirs: ours.status is None and
                                                          ours.error in (
-                                                             "connectionClosed", "responseInvalid", "responseIncomplete", "requestRefused")),
+                                                             "connectionClosed", "responseInvalid", "responseIncomplete", "requestRefused", "http1Required")),
 }
 
 
