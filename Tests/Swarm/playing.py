@@ -9,6 +9,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -141,6 +142,11 @@ class Player:
 
     def start(self, number):
         service = self.services[number]
+        if self.disk:
+            # What a process before has written is on the disk by now.
+            for file in service.store.parent.glob("redial.db*"):
+                if file.suffix in (".db", ".db-wal"):
+                    shutil.copyfile(file, self.disk.folder / "durable" / file.name)
         try:
             service.start()
             if number not in self.base:
