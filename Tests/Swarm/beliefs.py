@@ -4,25 +4,27 @@ import base64
 import collections
 import hashlib
 import hmac
-import http.client
 import json
 import pathlib
 import re
 import subprocess
-import time
 
 import test_contract
 from processes import environment
 
+import outcomes
+
 MARK = re.compile(rb"mark-([a-z]+)-[a-z0-9]+-\d+x")
 TEMPLATES = [(re.compile("^" + re.sub(r"\\\{url\\\}", ".+", re.sub(r"\\\{(?!url)\w+\\\}", "[^/]+", re.escape(path))) + "$"), path)
              for path in sorted(test_contract.CONTRACT["paths"], key=lambda path: path.count("{"))]
-# How late a call may begin that nothing but a sick neighbour delays, in seconds: it gets two, and the machine has other work.
-LATE = 5
 # What one request may leave behind, for good: more is a leak.
 MEMORY, FILES, THREADS = 100 << 20, 60, 60
 # After these nothing more is seen.
 GONE = ("the process is alive", "the service starts")
+# What other work of the machine can break, too.
+TIMED = {"each answer comes", "a healthy call is not held back", "a limit holds", "each call ends", "a stop ends", "Retry-After is heeded",
+         "what a target delivers at once is one attempt", "what a target delivers succeeds", "what was delivered is not sent again",
+         "a connection serves no longer than it may", "memory is bounded", "descriptors are bounded", "threads are bounded"}
 # Refusals for a while.
 BUSY = (429, 503, 507)
 # What a client may get for nonsense, of the statuses from 500 on.
@@ -243,7 +245,8 @@ class Judge:
                     continue
                 self.believe(sent.id in listed, "a call that was accepted is in the list", f"{sent}")
                 self.call(sent, answer.json)
-                self.outcome(sent, answer.json)
+                if not player.has_damage:
+                    outcomes.Outcome(self, sent, answer.json, self.kind(sent), self.by_call.get(sent.id, [])).check()
             same = [identity for identity, call in listed.items()
                     if call["labels"].get("mark") == sent.mark and not call.get("replayOf")]
             most = 1 if sent.id or sent.is_doubtful else 0
@@ -266,71 +269,6 @@ class Judge:
             calls |= {call["id"]: call for call in answer.json["data"]}
             cursor = answer.json.get("nextCursor") and f"&cursor={answer.json['nextCursor']}"
         return calls
-
-    def outcome(self, sent, call):
-        """Whether the call has the outcome that its target has given it."""
-        world, kind = self.player.world, self.kind(sent)
-        if self.player.has_damage:
-            return
-        hits = sorted(self.by_call.get(sent.id, []), key=lambda hit: hit.at)
-        numbers = {hit.attempt for hit in hits}
-        about = f"{sent}, {kind}: {call['state']} {call.get('failureReason')} after {call['attemptCount']} attempts; {'; '.join(map(str, hits[:5]))}"
-        self.believe(call["state"] in ("succeeded", "failed", "cancelled"), "each call ends", about)
-        self.believe(len(numbers) <= call["attemptCount"], "attemptCount is what the target saw", about)
-        if sent.cancelled:
-            again = sent.touched & {"retry", "again", "operation"} or sent.tenant in self.operated
-            self.believe(again or call["state"] == "cancelled", "a cancel holds", about)
-            late = [hit for hit in hits if hit.at > sent.cancelled + 1]
-            self.believe(again or not late, "a cancel holds", about)
-            return
-        recorded = call["attempts"]
-        interrupted = any((attempt.get("error") or {}).get("code") == "interrupted" for attempt in recorded)
-        rerun = sent.touched & {"retry", "again", "operation"} or sent.tenant in self.operated
-        if sent.what.get("idempotent") is False and not interrupted and not rerun and kind not in ("odd", "redirect", "see other"):
-            executed = [hit for hit in hits if hit.status not in (408, 425, 429)]
-            self.believe(len(executed) <= 1, "what is not idempotent is executed once", about)
-        for attempt in recorded:
-            hit = next((hit for hit in hits if hit.attempt == attempt["number"]), None)
-            status = (attempt.get("response") or {}).get("status") or attempt.get("status")
-            if status and hit and kind not in ("odd", "redirect", "see other") and not hit.crossed:
-                self.believe(hit.status == status, "an attempt has the status that was sent", f"{about}; attempt {attempt['number']} has {status}")
-            self.believe(not status or hit or kind == "odd", "an attempt has the status that was sent", f"{about}; attempt {attempt['number']} has {status} of no request; {[str(hit) + str(hit.head) for hit in self.player.targets.hits if hit.mark == sent.mark]}")
-        for attempt in recorded:
-            hit = next((hit for hit in hits if hit.attempt == attempt["number"]), None)
-            error = (attempt.get("error") or {}).get("code")
-            if hit and hit.status and not attempt.get("status") and kind not in ("odd", "redirect", "see other", "cut", "slow", "conflict", "silent", "reset", "hang"):
-                self.believe(hit.crossed or error in ("timeout", "interrupted", "cancelled") or "cancel" in sent.touched, "a status that arrived stays",
-                             f"{about}; attempt {attempt['number']}: {attempt.get('error')}")
-        whole = [hit for hit in hits if 200 <= (hit.status or 0) <= 299 and not hit.crossed and hit.at < self.player.healed - 3]
-        if not interrupted and not rerun and kind not in ("odd", "cut", "slow", "redirect", "see other", "silent"):
-            self.believe(len(whole) <= 1, "what was delivered is not sent again", about)
-        if kind in ("busy", "two waits", "folded wait") and len(hits) > 1 and not rerun and self.player.healed > hits[1].at:
-            waited = hits[1].at - hits[0].at
-            self.believe(waited > 0.9 or hits[0].status not in (429, 503) or self.was_silent(), "Retry-After is heeded", f"{about}, {waited:.2f} s apart")
-        if kind == "latin" and call["response"] and "sensitive" not in sent.what and call["response"]["status"]:
-            shown, encoding = call["response"]["headers"].get("x-name"), call["response"]["encoding"]
-            self.believe(shown in (["J\xfcrgen"], None) and encoding == "utf8", "bytes stay", f"{about}: {shown}, {encoding}")
-        if "latin" in sent.what and "forward" in sent.touched and hits:
-            self.believe(b"J\xfcrgen" in hits[0].head, "bytes stay", f"{about}: {hits[0].head[-300:]}")
-        if rerun or "cancel" in sent.touched or world.denies or self.was_silent() or self.player.has_lost_key:
-            return
-        patient = sent.what.get("attempts", 9) >= 3 and "idempotent" not in sent.what
-        if patient and kind in DELIVERED and (kind not in ("redirect", "see other") or "redirects" in sent.what):
-            self.believe(call["state"] == "succeeded", "what a target delivers succeeds", about)
-        quiet = world.is_calm and not sent.disturbed and (sent.tenant, sent.what["target"]) not in self.touched
-        if not quiet:
-            return
-        if kind in ("ok", "big", "created", "empty", "late", "late chunk", "members", "latin", "bad end") and patient and "silent" not in world.targets[sent.what["target"]]:
-            self.believe(call["attemptCount"] == 1, "what a target delivers at once is one attempt", about)
-        if call["response"] and call["response"]["encoding"] == "utf8" and not call["response"]["truncated"] and kind in ("ok", "slow", "created", "blank first") \
-                and sent.what.get("method") != "HEAD" and call["state"] == "succeeded" and "sensitive" not in sent.what:
-            self.believe(sent.mark in call["response"]["body"], "each result has its own mark", f"{about}: {call['response']['body'][:80]}")
-        # A limit of this target may delay it.
-        limited = {"--max-in-flight-per-target", "--target-defaults", "--max-connections-per-origin", "--max-held", "--namespace-share"} & {*world.settings}
-        waits = {"delay", "ordering", "policy"} & {*sent.what} or {"busy", "two waits", "folded wait", "flaky"} & {*world.targets[sent.what["target"]]}
-        if kind in ("ok", "big", "created", "empty", "slow") and hits and not limited and not waits and sent.answered:
-            late = hits[0].at - sent.begun - sent.what.get("delay", 0)
-            self.believe(late < LATE, "a healthy call is not held back", f"{about}: first sent after {late:.1f} s; its neighbours: {world.targets[sent.what['target']]}")
 
     def audit(self, client, tenant):
         """Each change of a document is in the audit log."""
@@ -419,10 +357,6 @@ class Judge:
                 content = file.read_bytes()
                 found = [secret for secret in secrets if secret.encode() in content]
                 self.believe(not found, "no secret is shown", f"{file.name} has the secrets of {found} in clear text")
-
-
-DELIVERED = {"ok", "big", "created", "empty", "slow", "flaky", "busy", "two waits", "folded wait", "beyond 599", "trailers", "coding", "members",
-             "conflict", "late", "late 408", "late chunk", "redirect", "latin", "cut", "silent", "bad end", "blank first", "see other"}
 
 
 def milliseconds(text):

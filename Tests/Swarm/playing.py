@@ -19,7 +19,7 @@ import urllib.parse
 
 import databases
 import faults
-from processes import BINARY, Client, Redial, environment, free_port, run, wait_until
+from processes import BINARY, Client, Redial, environment, free_port
 
 import beliefs
 import frames
@@ -710,8 +710,7 @@ class Disturber:
         self.player.has_damage = True
         words, at = [self.player.binary, *service.arguments], service.log.stat().st_size if service.log.exists() else 0
         try:
-            with contextlib.redirect_stdout(None):
-                service.start()
+            service.start()
             self.player.watch(service)
             trouble[1] = time.monotonic()
         except AssertionError:
