@@ -87,7 +87,7 @@ class Drawing:
             steps += self.faults(store)
         steps += self.commands(store)
         return World(f"{self.seed}", store, self.instances, round(self.seconds, 3), self.is_calm, self.is_encrypted, self.settings(store),
-                     self.tenants, self.targets, [self.often(0.25) for _ in self.targets], len(self.targets) > 2 and self.often(0.15), sorted(steps, key=lambda step: step.at))
+                     self.tenants, self.targets, [self.often(0.25) for _ in self.targets], len(self.targets) > 2 and self.often(0.3), sorted(steps, key=lambda step: step.at))
 
     def paths(self):
         kinds = self.chance.choices(self.kinds, [4, 5, 2], k=self.one(1, 3, 6, 9))
@@ -137,14 +137,14 @@ class Drawing:
                 what = self.call(actor)
                 own.append(what["mark"])
             elif do == "batch":
-                what = {"calls": [self.call(actor) for _ in range(self.one(1, 2, 7, 30))], "lines": self.often(0.3)}
+                what = {"calls": [self.call(actor) for _ in range(self.one(1, 2, 7, 30))], "lines": self.often(0.5)}
                 own += [call["mark"] for call in what["calls"]]
             else:
                 what = self.other(do, actor)
             yield Step(round(at, 3), actor, do, what)
 
-    USES = {"submit": 40, "batch": 4, "forward": 6, "get": 10, "attempts": 4, "cancel": 6, "retry": 3, "replay": 6, "again": 8, "erase": 4,
-            "calls": 4, "document": 12, "show": 6, "target": 5, "read": 6, "nonsense": 6, "stranger": 5, "listen": 2, "operation": 2}
+    USES = {"submit": 40, "batch": 6, "forward": 6, "get": 10, "attempts": 4, "cancel": 6, "retry": 3, "replay": 6, "again": 8, "erase": 4,
+            "calls": 4, "document": 12, "show": 6, "target": 6, "read": 6, "nonsense": 6, "stranger": 5, "listen": 2, "operation": 2}
     ON_CALLS = ("get", "attempts", "cancel", "retry", "replay", "again", "erase", "stranger")
 
     def call(self, actor):

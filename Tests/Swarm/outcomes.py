@@ -21,7 +21,9 @@ class Outcome:
         self.player, self.world = judge.player, judge.player.world
         self.neighbours = self.world.targets[sent.what["target"]]
         codes = [(attempt.get("error") or {}).get("code") for attempt in call["attempts"]]
-        self.is_interrupted = "interrupted" in codes
+        # One that was in flight at two deaths of the service is not sent again.
+        self.is_suspect = "attemptEndedTheService" in codes and not self.world.is_calm
+        self.is_interrupted = "interrupted" in codes or self.is_suspect
         # Whether somebody may have run it again.
         self.is_rerun = bool(sent.touched & {"retry", "again", "operation"}) or sent.tenant in judge.operated
 
@@ -40,7 +42,7 @@ class Outcome:
             self.attempt(attempt, next((hit for hit in self.hits if hit.attempt == attempt["number"]), None))
         self.waited()
         self.bytes()
-        if self.is_rerun or "cancel" in self.sent.touched or self.world.denies or self.judge.was_silent() or self.player.has_lost_key:
+        if self.is_rerun or self.is_suspect or "cancel" in self.sent.touched or self.world.denies or self.judge.was_silent() or self.player.has_lost_key:
             return
         self.delivered()
 
@@ -68,7 +70,7 @@ class Outcome:
         if status:
             self.believe(hit.status == status, "an attempt has the status that was sent", told)
         elif hit.status and self.kind not in UNSURE:
-            self.believe(error in ("timeout", "interrupted", "cancelled") or "cancel" in self.sent.touched, "a status that arrived stays", told)
+            self.believe(self.is_suspect or error in ("timeout", "interrupted", "cancelled") or "cancel" in self.sent.touched, "a status that arrived stays", told)
 
     def waited(self):
         if self.kind in WAITS and len(self.hits) > 1 and not self.is_rerun and self.player.healed > self.hits[1].at and not self.judge.was_silent():

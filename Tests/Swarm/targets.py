@@ -214,9 +214,9 @@ class Connection(asyncio.Protocol):
                 self.transport.close()
                 break
             status = re.match(rb"HTTP/1.1 (\d+)", piece)
-            if hit.status is None and status:
-                hit.status = int(status[1])
             if not self.transport.is_closing():
+                if hit.status is None and status:
+                    hit.status = int(status[1])
                 self.transport.write(piece)
             if number + 1 == len(pieces) or pieces[number + 1][1] is None or isinstance(pieces[number + 1][1], Late):
                 hit.ended = hit.ended or time.monotonic()
