@@ -1,4 +1,4 @@
-"""The swarm of Tests/Swarm is what it says: what is drawn can be played, and beliefs are broken by what they are about."""
+"""The swarm of Tests/Swarm: all that it draws can be played, and beliefs are broken when they should be."""
 
 import sys
 

@@ -29,7 +29,7 @@ class World:
     store: str
     instances: int
     seconds: float
-    # Whether nothing disturbs the service itself: then what is late is told.
+    # Whether nothing disturbs the service itself: then lateness is a fault.
     is_calm: bool
     is_encrypted: bool
     settings: dict

@@ -1,5 +1,5 @@
 """Faults to plant in the service, to see which of them the swarm finds (see Scripts/planted-service and Scripts/planting.py). Most
-were in it once, and an issue tells of each: `issue` is its number and the line there. The others have none; they are what a random
+were in it once: `issue` is the number of the issue about it, and the line there. The others have none; they are what a random
 tester has to find. Some need a libcurl before 8.21, as Debian 12 has it, PostgreSQL, or a certain setting: `needs` says so.
 """
 

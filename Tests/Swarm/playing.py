@@ -231,7 +231,7 @@ class Player:
             self.done[step.do] = self.done.get(step.do, 0) + 1
             try:
                 getattr(client, step.do.replace(" ", "_"))(step.what)
-            except Exception as error:  # It is told together with the seed.
+            except Exception as error:  # Printed together with the seed.
                 self.believe(False, "the swarm itself works", f"{step}: {error!r}")
 
     def calm_down(self):
@@ -280,7 +280,7 @@ class Actor:
         self.own = {"authorization": f"Bearer {player.keys[self.tenant]}"}
 
     def ask(self, method, path, body=None, headers=None, patience=ANSWERED):
-        """The answer, or None if there was none. It is judged by what may be in any answer to this tenant."""
+        """The answer, or None if there was none. The judge looks at each."""
         service = self.chance.choice(self.player.services)
         if not service.port:
             time.sleep(0.05)

@@ -36,7 +36,7 @@ class Hit:
     ended: float = 0
     # Whether something that belongs to no request was sent before this one was read: it may have crossed it.
     crossed: bool = False
-    # Whether it was told that it is not processed.
+    # Whether its stream was refused.
     refused: bool = False
     # Its connection, and how old that was, in seconds.
     connection: int = 0
