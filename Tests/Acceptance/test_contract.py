@@ -524,3 +524,14 @@ def test_the_limits_that_people_are_told_hold(path, redial):
     service = redial()
     assert service("POST", "/v1/calls", {"url": "http://x/", "policy": {"maxAttempts": 1001}}).status == 422
     assert service("POST", "/v1/calls", {"url": "http://x/", "capture": {"maxBytes": 1048577}}).status == 422
+
+
+def test_each_operation_refuses_a_damaged_compressed_body_as_the_contract_says(redial):
+    service = redial()
+    headers = {"content-type": "application/json", "content-encoding": "gzip"}
+    for path, operations in CONTRACT["paths"].items():
+        for method in operations.keys() & {"get", "post", "put", "patch", "delete"}:
+            # A forwarded body is passed on as it came.
+            if "400" in operations[method]["responses"] and "{url}" not in path:
+                answer = service(method.upper(), re.sub(r"\{\w+\}", "x", path), b"damaged", headers)
+                assert answer.status == 400 and check(answer, method, path)["code"] == "badRequest", (method, path, answer.body)
