@@ -213,8 +213,8 @@ class Judge:
             return
         edges = collections.defaultdict(list)
         for hit in self.player.targets.hits:
-            # Nobody knows when an odd answer has ended.
-            if hit.kind not in ("hook", "odd") and hit.at < self.player.healed - 0.5:
+            # Nobody knows when an odd answer has ended, or a request that got none.
+            if hit.kind not in ("hook", "odd") and hit.status and hit.at < self.player.healed - 0.5:
                 edges[hit.target, hit.mark.split("-")[1]] += [(hit.at, 1, hit), (hit.ended or hit.at, 0, hit)]
         for (target, tenant), moments in edges.items():
             flying = {}
