@@ -81,8 +81,7 @@ class Judge:
         self.believe(not others, "each result has its own mark", f"{sent} shows {sorted(others)[:3]}")
 
     def call(self, sent, call):
-        if sent.touched & {"forward"} or call["url"].endswith(sent.mark) or "http" in call["url"]:
-            self.marks(sent, json.dumps(call).encode())
+        self.marks(sent, json.dumps(call).encode())
         if "sensitive" in sent.what and "forward" not in sent.touched:
             shown = json.dumps([call.get("response"), (call.get("request") or {}).get("body")])
             self.believe("this is" not in shown, "what is sensitive is not shown", f"{sent}: {shown[:300]}")

@@ -8,8 +8,7 @@ import random
 HEALTHY = ["ok", "ok", "ok", "big", "created", "empty"]
 # These deliver in the end, whatever the service has to make of the first answers.
 DELIVERING = ["slow", "flaky", "busy", "two waits", "folded wait", "beyond 599", "trailers", "coding", "members", "conflict", "late", "late 408",
-              "late chunk", "redirect", "latin", "cut", "silent", "bad end",
-              "blank first", "see other"]
+              "late chunk", "redirect", "latin", "cut", "silent", "bad end", "blank first", "see other"]
 SICK = ["dead", "hang", "reset", "refusal", "echo", "odd", "odd", "odd"]
 TENANTS = ["default", "acme", "beta"]
 
@@ -99,10 +98,9 @@ class Drawing:
             "--max-connections-per-origin": self.one("1", "8", "256"), "--drain-timeout": self.one("100ms", "1s", "8s"),
             "--payload-retention-time": self.one("1m", "1h"), "--on-repeat": self.one("rerun", "answer"), "--max-held": self.one("10", "20000"),
             "--name-cache-time": "1s", "--log-level": self.one("debug", "info"), "--max-connection-age": "1s",
-            "--max-events": self.one("10", "10000"), "--retry-after": None, "--namespace-share": self.one("0.1", "0.5", "1"),
+            "--max-events": self.one("10", "10000"), "--namespace-share": self.one("0.1", "0.5", "1"),
             "--target-defaults": json.dumps(self.one({}, {"maxInFlight": 2}, {"breaker": {"consecutiveFailures": 2, "failureTime": "0s"}},
                                                      {"breaker": {"consecutiveFailures": 0}}, {"rate": {"perSecond": 50}}))}
-        del drawn["--retry-after"]
         kept = {name: value for name, value in drawn.items() if self.often(0.25)}
         if store == "postgresql":
             kept["--lease-duration"] = self.one("1s", "3s")

@@ -66,7 +66,7 @@ class Player:
         # A fault that is on in the service, and not in the commands that judge it.
         self.planted = {"PLANTED_BUG": os.environ["SWARM_FAULT"]} if "SWARM_FAULT" in os.environ else {}
         self.sent, self.documents, self.broken, self.changes = {}, {}, [], []
-        self.lock, self.over, self.done, self.deaths = threading.Lock(), threading.Event(), {}, []
+        self.lock, self.over = threading.Lock(), threading.Event()
         # When something disturbed the service: pairs of times.
         self.troubles, self.copies, self.stored = [], [], set()
         # By tenant, secrets in what it submits, and in documents, which are stored nowhere in clear text.
@@ -228,7 +228,6 @@ class Player:
             # Whoever had to wait leaves out what he is late for, or the calls would reach their deadlines.
             if time.monotonic() > self.began + self.world.seconds + 2:
                 return
-            self.done[step.do] = self.done.get(step.do, 0) + 1
             try:
                 getattr(client, step.do.replace(" ", "_"))(step.what)
             except Exception as error:  # Printed together with the seed.
@@ -299,7 +298,7 @@ class Actor:
     def insist(self, method, path, body=None, headers=None, patience=ANSWERED):
         """The answer that is no refusal for a while; None if there was none until the end."""
         end, answer = time.monotonic() + 40, None
-        while time.monotonic() < end and (answer is None or answer.status in (503, 507, 429)):
+        while time.monotonic() < end and (answer is None or answer.status in beliefs.BUSY):
             if answer is not None:
                 time.sleep(0.1)
             answer = self.ask(method, path, body, headers, patience)
