@@ -32,6 +32,8 @@ ANSWERED = 15
 # How long a start may take, and how long the calls take to end when nothing disturbs them any more: longer than any deadline.
 BEGUN, QUIET = 30, 75
 DEADLINE = "60s"
+# Within how many bytes of its id the row of a key is, with some room.
+KEY_ROW = 2000
 
 
 @dataclasses.dataclass
@@ -125,9 +127,9 @@ class Player:
                 service.env = service.env | self.disk.env
             self.services.append(service)
         self.location = location or f"sqlite:{self.services[0].store}"
-        self.keys = {tenant: json.loads(self.command("keys", "create", "--name", tenant, "--scope", "submit,read,payloads,operate,admin,metrics",
-                                                     "--namespace", tenant, "--json", "--store", self.location))["key"]
-                     for tenant in world.tenants}
+        made = {tenant: json.loads(self.command("keys", "create", "--name", tenant, "--scope", "submit,read,payloads,operate,admin,metrics",
+                                                "--namespace", tenant, "--json", "--store", self.location)) for tenant in world.tenants}
+        self.keys, self.key_ids = {tenant: key["key"] for tenant, key in made.items()}, [key["id"] for key in made.values()]
         for tenant in world.tenants:
             self.canaries[tenant] = f"canary-{tenant}-{random.Random(world.seed + tenant).randbytes(8).hex()}"
             self.sealed[tenant] = f"sealed-{tenant}-{random.Random(tenant + world.seed).randbytes(8).hex()}"
@@ -700,6 +702,9 @@ class Disturber:
         content = bytearray(service.store.read_bytes()) if service.store.exists() else b""
         chance = random.Random(f"{self.player.world.seed} {what}")
         place, bit = chance.randrange(len(content) or 1), chance.randrange(8)
+        # Whose own key is damaged gets 401, see docs/encryption.md, and would see nothing more.
+        while any(identity.encode() in content[max(0, place - KEY_ROW):place + KEY_ROW] for identity in self.player.key_ids):
+            place = chance.randrange(len(content))
 
         def turn():
             if content:
