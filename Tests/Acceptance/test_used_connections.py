@@ -1,7 +1,10 @@
 """What a target sends ends no service, and answers no other call, on connections that served before."""
 
+import socket
 import ssl
+import struct
 import threading
+import time
 
 import hpack
 import pytest
@@ -373,6 +376,36 @@ def test_a_target_that_ends_each_connection_is_not_asked_without_end(redial, raw
     call = service.ended(service.submit(url=target.url, idempotent=False, policy={"maxAttempts": 1}))
     assert (call["state"], call["attempts"][0]["error"]["code"]) == ("failed", "requestRefused"), call
     assert len(target.requests) == 3, target.requests
+
+
+@pytest.mark.parametrize("ends", ["TLS", "a reset"])
+def test_the_end_of_a_neighbours_connection_is_not_that_of_a_request(redial, raw, secure, ends):
+    context, flag = secure("h2")
+    idle = []
+
+    def keep(connection, stream):
+        idle.append(connection)
+        connection.send(found(stream))
+
+    def react(connection, stream):
+        if stream == 1:
+            return connection.send(found(stream))
+        # libcurl looks through its connections once a second, and reads there what it then says in the name of this request.
+        time.sleep(1.2)
+        for other in idle:
+            other.send(go_away(0))
+        time.sleep(0.1)
+        if ends == "TLS":
+            return connection.sock.unwrap()
+        connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        connection.sock.close()
+    neighbours = [raw(speaking_http2(keep), context) for _ in range(4)]
+    target, service = raw(speaking_http2(react), context), redial(flag, *NO_BREAKER)
+    for one in [*neighbours, target]:
+        assert service.ended(service.submit(url=one.url, policy=ONCE))["state"] == "succeeded"
+    call = service.ended(service.submit(url=target.url, idempotent=False, policy=QUICK))
+    assert (call["state"], call["attempts"][0]["outcome"]) == ("failed", "maybeSent"), call
+    assert len(target.requests) == 2, target.requests
 
 
 @pytest.mark.parametrize("size", [17_000, 40_000, 60_000])

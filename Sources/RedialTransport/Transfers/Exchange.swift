@@ -9,6 +9,8 @@ struct Exchange {
   /// What had been sent over the connection before the request, within TLS, where it may not be read yet; nil if that is not
   /// known, or other requests are in flight.
   var before: redial_traffic?
+  /// Whether libcurl has said that the connection is of no more use, and looks for another one.
+  var hasLostConnection = false
   /// Whether what arrived was to something else than the request.
   var isForeign = false
   /// The request's stream in HTTP/2, if libcurl has said it.

@@ -41,8 +41,11 @@ extension Transfer {
     if dialling.isSecure, connection?.hasSpokenHTTP1 == false { options.listen() }
   }
 
-  /// Takes what libcurl says.
+  /// Takes what libcurl says of the request's connection. Once that has ended, libcurl looks for another one, and reads
+  /// what has arrived on those that it comes across: a GOAWAY there is no word of this one.
   func hear(_ text: UnsafeRawBufferPointer) {
+    if Self.end(of: "retrying a fresh connect", in: text) != nil { exchange.hasLostConnection = true }
+    guard !exchange.hasLostConnection else { return }
     if let number = Self.number(after: "Using Stream ID: ", in: text) { exchange.stream = number }
     if let number = Self.number(after: "last_stream=", in: text) {
       if Self.number(after: "GOAWAY, error=", in: text) == Self.http1Required {
