@@ -42,8 +42,7 @@ extension Service {
       IssueRoutes(issues: runtime.issues, changes: runtime.changes, instances: runtime.instances),
       AlertRoutes(
         queries: queries, clock: clock, changes: runtime.changes, messenger: runtime.messenger,
-        instances: runtime.instances,
-        limits: limits, maxAlerts: settings.maxAlerts),
+        watch: runtime.alerts, instances: runtime.instances, limits: limits, maxAlerts: settings.maxAlerts),
       EventRoutes(queries: queries, metrics: runtime.metrics, events: runtime.followers.events, keys: keys),
       ForwardedRoutes(engine: runtime.engine, intake: runtime.intake, keys: keys),
       EndRoutes(queries: queries, calls: calls, instances: runtime.instances),

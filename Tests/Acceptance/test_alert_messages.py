@@ -8,6 +8,7 @@ import pytest
 from processes import HASTY, Constants, breaker, free_port, run, wait_until
 from test_events import FAST
 from test_replica_forwarding import owners
+from test_replica_operations import leader
 from test_replicas import LASTING
 from test_webhook_endpoints import verified
 from test_webhook_payloads import schema_of
@@ -196,6 +197,44 @@ def test_instances_tell_once_whoever_runs_the_calls(instances, receiver):
     texts = [json.loads(request.body)["text"] for request in chat.requests]
     assert [text.split()[0] for text in texts] == [":red_circle:"] * 2 + [":large_green_circle:"] * 2
     assert len(incidents(services[1])) == 2
+
+
+@pytest.mark.usefixtures("encrypted")
+def test_what_begins_at_several_instances_is_one_message(instances, receiver):
+    chat = receiver()
+    _, services = instances(3, *LASTING, Constants(alertInterval="1s"))
+    for number in range(60):
+        held(services[number % 3], f"t{number:02}")
+    put(services[1], {"slack": chat.url}, conditions=["targetHeld"], after="0s")
+    assert "*60 targets are held, and calls wait for them: paused. Among them: t00, t01, t02" in json.loads(chat.next().body)["text"]
+    held(services[2], "later")
+    assert "Somebody has paused later." in json.loads(chat.next().body)["text"]
+    for service in services:
+        assert [one["target"] for one in incidents(service, "?state=open")].count(None) == 1
+    # It is over when all are resumed, whoever runs their calls.
+    for number in range(60):
+        assert services[number % 2]("POST", f"/v1/targets/t{number:02}/resume").status == 200
+    assert "it is true of none of the 60 any more" in json.loads(chat.next(90).body)["text"] and len(chat.requests) == 3
+
+
+@pytest.mark.usefixtures("encrypted")
+def test_an_instance_that_the_leader_does_not_reach_tells_of_its_own_targets(instances, receiver):
+    chat, target = receiver(), receiver()
+    cluster, services = instances(1, *LASTING, SOON)
+    cluster, more = instances(1, *LASTING, SOON, "--peer-url", "http://127.0.0.1:1", on=cluster)
+    lone = more[0]
+    assert leader(services[0]) == services[0].url
+    put(services[0], {"slack": chat.url}, conditions=["targetHeld"], after="0s")
+    for number in range(20):
+        lone.ended(lone.submit(url=target.url, target=f"target{number}"))
+    own = [name for [name] in cluster.query(
+        """SELECT t.key FROM redial.targets t JOIN redial.leases l ON l.shard = t.shard JOIN redial.sessions s ON s.id = l.owner
+           WHERE t.key LIKE 'target%' AND s.address = 'http://127.0.0.1:1'""", "redial")]
+    assert own
+    for name in own:
+        held(lone, name)
+    texts = [json.loads(chat.next().body)["text"] for _ in own]
+    assert sorted(re.search("paused ([a-z0-9]+)", text)[1] for text in texts) == sorted(own)
 
 
 def test_the_command_makes_and_silences_alerts(redial, receiver, tmp_path):

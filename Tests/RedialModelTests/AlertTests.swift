@@ -8,6 +8,7 @@ struct AlertTests {
   /// Judges with a store in memory, minute by minute.
   private struct Bench {
     var judge = AlertJudge()
+    var (groups, room, examined) = (true, Int.max, ShardSet.all)
     var alert: Alert
     var now = Timestamp(microseconds: 1_700_000_000_000_000)
     var incidents: [String: Incident] = [:]
@@ -34,7 +35,10 @@ struct AlertTests {
         var all = Dictionary(uniqueKeysWithValues: looked.map { ($0, [AlertFinding]()) })
         for finding in findings { all[finding.condition]?.append(finding) }
         let open = incidents.values.filter { $0.endedAt == nil }
-        for step in judge.judge([alert], all, open: open, marks: marks, mute: mute, at: now) {
+        for step in judge.judge(
+          [alert], all, in: examined, groups: groups, open: open, room: room - open.count, marks: marks, mute: mute,
+          at: now)
+        {
           incidents[step.incident.id] = step.incident
           if let message = step.message {
             // Without the hash of what it is about.
@@ -142,12 +146,51 @@ struct AlertTests {
     #expect(bench.minutes(3, []) == ["2 ended several/t01"])
     #expect(bench.incidents.count == 3)
     // Where others judge some of them, each is by itself.
-    bench.judge = AlertJudge(groups: false)
+    bench.groups = false
     #expect(bench.minutes(6, findings(names)).count == 31)
     #expect(bench.minutes(3, []).count == 31)
-    bench.judge = AlertJudge()
+    bench.groups = true
     // As many as one incident has room for.
     #expect(bench.minutes(6, findings((1...2500).map { "v\($0)" })).count == 3)
+  }
+
+  @Test("what there is no room for has one incident, and gets its own when there is")
+  func beyond() throws {
+    var bench = try Bench()
+    bench.room = 2
+    #expect(bench.minutes(6, [Self.down("a"), Self.down("b")]) == ["6 opened a", "6 opened b"])
+    #expect(bench.minutes(6, ["a", "b", "c"].map { Self.down($0) }) == ["6 opened beyond"])
+    let incident = try #require(bench.incidents.values.first { $0.subject == "beyond" })
+    #expect(incident.summary.hasPrefix("So many incidents are open that this has none of its own: "))
+    // Said once, whoever else begins.
+    #expect(bench.minutes(9, ["a", "b", "c", "d", "e"].map { Self.down($0) }) == [])
+    #expect(bench.incidents.count == 3)
+    // One ends, so there is room for the next.
+    bench.room = 3
+    #expect(bench.minutes(2, ["b", "c"].map { Self.down($0) }) == ["2 ended a"])
+    #expect(bench.minutes(2, ["b", "c"].map { Self.down($0) }) == ["1 opened c", "2 ended beyond"])
+  }
+
+  @Test("of targets that nobody could look at, nothing is concluded")
+  func unseen() throws {
+    var bench = try Bench()
+    let names = (1...9).map { "t\($0)" }
+    let shard = { (name: String) in ShardSet.shard(of: TargetKey(name, in: .default)) }
+    // Three minutes without a look at it do not begin its time anew.
+    var late = Self.down("t1")
+    late.since = nil
+    #expect(bench.minutes(4, [late]) == [])
+    bench.examined = ShardSet.all.subtracting(ShardSet([shard("t1")]))
+    #expect(bench.minutes(3, []) == [])
+    bench.examined = .all
+    #expect(bench.minutes(1, [late]) == ["1 opened t1"])
+    #expect(bench.minutes(3, []).count == 1)
+    // An incident of several goes on as long as one of them may be down.
+    #expect(bench.minutes(10, names.map { Self.down($0) }) == ["6 opened several/t1"])
+    bench.examined = ShardSet.all.subtracting(ShardSet([shard("t9")]))
+    #expect(bench.minutes(10, []) == [])
+    bench.examined = .all
+    #expect(bench.minutes(2, []) == ["2 ended several/t1"])
   }
 
   @Test("a destination gets thirty messages a minute, and others are not concerned")

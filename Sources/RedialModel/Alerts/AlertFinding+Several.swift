@@ -9,6 +9,19 @@ extension AlertFinding {
   /// How many are named.
   private static let mostNamed = 3
 
+  /// What distinguishes the incident about all for which there is no room.
+  static let beyond = "beyond"
+
+  /// What is true of those that get no incident of their own, because too many are open.
+  ///
+  /// - Parameter found: At least one, all of one condition.
+  static func beyond(_ found: [AlertFinding]) -> AlertFinding {
+    var all = found.count == 1 ? found[0] : together(found)
+    (all.subject, all.members) = (beyond, [])
+    all.summary = "So many incidents are open that this has none of its own: \(all.summary)"
+    return all
+  }
+
   /// What is true of several, in one.
   ///
   /// - Parameter found: At least one, all of one condition.

@@ -1,11 +1,13 @@
 public import RedialCore
 internal import RedialText
 
-/// Something that is true now, and that an alert may watch for.
-public struct AlertFinding: Sendable, Hashable {
-  public var condition: AlertCondition
+/// Something that is true now, and that an alert may watch for. A record, so that instances can tell each other what they find.
+public struct AlertFinding: StoredRecord, Hashable {
+  public var condition: AlertCondition { AlertCondition(rawValue: conditionName) ?? .callsStuck }
+  private var conditionName = ""
+  public var namespace = Namespace.default
   /// What it is true of: a target, an issue or a check of the store. With the condition it distinguishes incidents.
-  public var subject: String
+  public var subject = ""
   /// The target, without its namespace; nil if it is about none.
   public var target: String?
   /// Since when it is true; nil if nobody knows, and so since it was found.
@@ -17,18 +19,38 @@ public struct AlertFinding: Sendable, Hashable {
   /// Whether it is nearly over: then it keeps an incident open, and opens none.
   public var isEnding = false
   /// How many calls it is about.
-  public var calls: Int
+  public var calls = 0
   /// What has happened, as a sentence.
-  public var summary: String
+  public var summary = ""
   /// The command that shows more.
-  public var action: String
+  public var action = ""
+
+  public init() {}
+
+  public var isComplete: Bool { AlertCondition(rawValue: conditionName) != nil }
+
+  public static func fields<Visitor: FieldVisitor & ~Copyable>(
+    _ visitor: inout Visitor, _ record: inout AlertFinding
+  ) throws(Visitor.Failure) {
+    try visitor.visit("condition", &record.conditionName)
+    try visitor.visit("namespace", &record.namespace)
+    try visitor.visit("subject", &record.subject)
+    try visitor.visit("target", &record.target)
+    try visitor.visit("since", &record.since)
+    try visitor.visit("cause", &record.cause)
+    try visitor.visit("members", &record.members)
+    try visitor.visit("isEnding", &record.isEnding)
+    try visitor.visit("calls", &record.calls)
+    try visitor.visit("summary", &record.summary)
+    try visitor.visit("action", &record.action)
+  }
 
   /// Creates a finding.
   public init(
     _ condition: AlertCondition, _ subject: String, target: String? = nil, since: Timestamp? = nil, calls: Int,
     summary: String, action: String
   ) {
-    (self.condition, self.subject, self.target, self.since) = (condition, subject, target, since)
+    (conditionName, self.subject, self.target, self.since) = (condition.rawValue, subject, target, since)
     (self.calls, self.summary, self.action) = (calls, summary, action)
   }
 
@@ -54,7 +76,7 @@ public struct AlertFinding: Sendable, Hashable {
     func add(_ condition: AlertCondition, since: Timestamp? = nil, calls: Int, cause: String = "", _ summary: String) {
       var finding = AlertFinding(
         condition, key, target: key, since: since, calls: calls, summary: summary, action: action)
-      finding.cause = cause
+      (finding.namespace, finding.cause) = (target.key.namespace, cause)
       findings.append(finding)
     }
     if let outage = target.outage {

@@ -77,6 +77,9 @@ public struct Incident: StoredRecord, Hashable {
 
   public var condition: AlertCondition { AlertCondition(rawValue: conditionName) ?? .callsStuck }
 
+  /// Whether it is about more than one.
+  public var isOfSeveral: Bool { !members.isEmpty || subject == AlertFinding.beyond }
+
   /// Takes the words for what is true now.
   mutating func take(_ finding: AlertFinding) {
     (calls, summary, action) = (finding.calls, finding.summary, finding.action)
@@ -107,7 +110,7 @@ public struct Incident: StoredRecord, Hashable {
     writer.field("alert", alert)
     writer.field("condition", condition.rawValue)
     writer.field("state", state(mark, at: now).rawValue)
-    writer.field("target", members.isEmpty ? target : nil)
+    writer.field("target", isOfSeveral ? nil : target)
     writer.field("summary", summary)
     writer.field("action", action)
     writer.field("calls", calls)

@@ -115,13 +115,13 @@ final class PeerLink: Sendable {
   }
 
   /// Sends a request to an instance. Blocks until there is an answer.
-  func answer(to request: ForwardableRequest, from peer: Peer) -> Answer {
+  func answer(to request: ForwardableRequest, from peer: Peer, within timeout: Duration = timeout) -> Answer {
     guard let address = peer.address else { return .notServed }
     let fields = trust.fields(request.method, request.target, request.body, for: request.caller, at: clock.now)
     let result = BlockingHTTPClient.perform(
       TransportRequest(
         id: 0, url: address + request.target, method: request.method.text, headers: request.fields + fields,
-        body: request.body, timeout: Self.timeout, captureLimit: Self.largestAnswer))
+        body: request.body, timeout: timeout, captureLimit: Self.largestAnswer))
     guard let status = result.status, result.failure == nil, let response = result.response, !response.truncated else {
       return result.outcome == .notSent ? .notServed : .maybe
     }

@@ -10,6 +10,7 @@ struct AlertRoutes: RouteGroup {
   let clock: Clock
   let changes: Changes
   let messenger: AlertMessenger
+  let watch: AlertWatch
   /// Nil if no others can share the store.
   let instances: OtherInstances?
   let limits: CallDescriptor.Limits
@@ -22,6 +23,7 @@ struct AlertRoutes: RouteGroup {
   var routes: [Route] {
     [
       Route(.get, "/v1/alerts", .scope(.read), serve: list),
+      Route(.post, AlertWatch.path, .scope(.read), server: .peer, serve: find),
       Route(.get, Self.one, .scope(.read), serve: show),
       Route(.put, Self.one, .scope(.admin), server: .leader, audit: .alertChanged, serve: put),
       Route(.patch, Self.one, .scope(.operate), server: .leader, audit: .alertSilenced, serve: silence),
@@ -31,6 +33,17 @@ struct AlertRoutes: RouteGroup {
       Route(.get, Self.incident, .scope(.read), serve: showIncident),
       Route(.patch, Self.incident, .scope(.operate), server: .leader, audit: .incidentChanged, serve: acknowledge),
     ]
+  }
+
+  /// Tells the leader what this instance finds of its targets.
+  private func find(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
+    guard let wanted = FindRequest(document: Array(request.content)) else {
+      throw Problem(
+        .invalidForward, detail: "The instance that asks may be of another version. This one judges its own targets.")
+    }
+    watch.find(in: wanted.all) { found in
+      queries.respond(exchange.responder, HTTPResponse(status: 200, body: found.bytes))
+    }
   }
 
   // MARK: Alerts

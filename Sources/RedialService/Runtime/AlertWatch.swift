@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import HTTPServer
 internal import RedialCore
 internal import RedialEngine
 internal import RedialModel
@@ -7,8 +8,10 @@ internal import Synchronization
 
 /// Looks at intervals whether what alerts watch for is true, and has messages sent when an incident begins and ends.
 ///
-/// Each instance looks at the targets whose calls it runs, the leader at all else. An incident and its message are one
-/// commit of the engine, so no crash parts them; and whoever takes a target over finds in the store what was sent.
+/// The leader judges, and asks each instance what it finds of the targets whose calls it runs: so what begins together is one
+/// message. An instance that nobody has asked for a while judges its own targets, so no silence between instances is one of
+/// the alerts. An incident and its message are one commit of the engine, so no crash parts them; and whoever leads next finds
+/// in the store what was sent.
 final class AlertWatch: Sendable {
   private struct State: Sendable {
     var judges: [Namespace: AlertJudge] = [:]
@@ -18,6 +21,8 @@ final class AlertWatch: Sendable {
     var mute: Set<String> = []
     /// The messages that were sent lately.
     var rate = MessageRate()
+    /// Until when the leader judges what this instance finds.
+    var judgedElsewhereUntil: ContinuousClock.Instant
     /// Looks so far.
     var looks = 0
     var hasFailed = false
@@ -29,6 +34,13 @@ final class AlertWatch: Sendable {
     var incidents: [Incident]
     var marks: [String: IncidentMark]
   }
+
+  /// The path on which the leader asks.
+  static let path = "/v1/alerts/findings"
+  /// How long the leader waits for what an instance finds.
+  private static let patience = Duration.seconds(2)
+  /// An instance judges its targets when it was not asked for as long.
+  private static func patience(of interval: Duration) -> Duration { interval * 3 + .seconds(10) }
 
   /// How many looks at targets there are for one at failed calls, which costs a query.
   private static let looksPerFailure = 6
@@ -42,14 +54,16 @@ final class AlertWatch: Sendable {
   private let storeWatch: StoreWatch
   private let messenger: AlertMessenger
   /// Nil if no others can share the store.
-  private let table: PeerTable?
+  private let link: PeerLink?
   /// After this time without an answer a step is on disk, or never will be, because the engine lost its lease. Nil if it has
   /// none to lose.
   private let doubt: Duration?
   private let log: Log
   private let interval: Duration
-  private let state = Mutex(State())
+  private let state: Mutex<State>
   private let queue = DispatchQueue(label: "redial.alerts", qos: .utility)
+
+  private var table: PeerTable? { link?.table }
 
   private var clock: Clock { issues.clock }
   private var engine: EngineLane { issues.engine }
@@ -60,11 +74,12 @@ final class AlertWatch: Sendable {
   ///   - interval: The time between two looks.
   init(
     _ issues: IssueAnswers, _ deadlines: DeadlineWatch, _ storeWatch: StoreWatch, _ messenger: AlertMessenger,
-    _ table: PeerTable?, lease: Duration, every interval: Duration, _ log: Log
+    _ link: PeerLink?, lease: Duration, every interval: Duration, _ log: Log
   ) {
     (self.issues, self.deadlines, self.storeWatch, self.messenger) = (issues, deadlines, storeWatch, messenger)
-    (self.table, self.interval, self.log) = (table, interval, log)
-    doubt = table == nil ? nil : lease + lease + .seconds(30)
+    (self.link, self.interval, self.log) = (link, interval, log)
+    doubt = link == nil ? nil : lease + lease + .seconds(30)
+    state = Mutex(State(judgedElsewhereUntil: .now + Self.patience(of: interval)))
   }
 
   /// Looks after each interval, until ``stop()``.
@@ -84,8 +99,31 @@ final class AlertWatch: Sendable {
 
   private var isStopped: Bool { state.withLock { $0.isStopped } }
 
+  /// Finds what is true of targets of some namespaces, for the leader, which judges it.
+  ///
+  /// - Parameter then: Called on any thread.
+  func find(in namespaces: Set<Namespace>, then: @escaping @Sendable (FoundOfTargets) -> Void) {
+    state.withLock { $0.judgedElsewhereUntil = .now + Self.patience(of: interval) }
+    let before = table?.own ?? .all
+    engine.ask { engine in
+      engine.troubled(in: namespaces)
+    } then: { [self] targets in
+      // Those of a shard that came or went meanwhile are not all there.
+      let shards = before.intersection(table?.own ?? .all)
+      then(FoundOfTargets(targets.flatMap(findings), in: shards))
+    }
+  }
+
   /// Asks the engine for the targets of all namespaces that have alerts.
   private func look() {
+    if let table {
+      let isJudgedElsewhere = state.withLock { state in
+        if table.isLeading { state.judgedElsewhereUntil = .now + Self.patience(of: interval) }
+        return !table.isLeading && state.judgedElsewhereUntil > .now
+      }
+      // Who judges next begins anew, too.
+      if isJudgedElsewhere { return state.withLock { $0.judges = [:] } }
+    }
     let alerts: [Alert]
     do throws(StoreError) {
       alerts = try reader.readable(.alert, as: Alert.self)
@@ -95,15 +133,35 @@ final class AlertWatch: Sendable {
     let byNamespace = Dictionary(grouping: alerts, by: \.namespace)
     state.withLock { $0.judges = $0.judges.filter { byNamespace[$0.key] != nil } }
     let namespaces = Set(byNamespace.keys)
+    let before = table?.own ?? .all
     engine.ask { engine in
       engine.troubled(in: namespaces)
     } then: { [weak self] targets in
       guard let self else { return }
-      queue.async { [weak self] in self?.judge(byNamespace, targets) }
+      queue.async { [weak self] in
+        guard let self else { return }
+        let own = FoundOfTargets(targets.flatMap(findings), in: before.intersection(table?.own ?? .all))
+        judge(byNamespace, gathered(own, in: namespaces))
+      }
     }
   }
 
-  private func judge(_ alerts: [Namespace: [Alert]], _ targets: [TargetSnapshot]) {
+  /// What this instance has found, and with it, if this one leads, what the others have.
+  private func gathered(_ own: FoundOfTargets, in namespaces: Set<Namespace>) -> FoundOfTargets {
+    var all = own
+    guard let link, link.table.isLeading, !namespaces.isEmpty else { return all }
+    let request = ForwardableRequest(.post, Self.path, json: FindRequest(namespaces).bytes, of: Caller())
+    for peer in link.table.all where !peer.isSelf && !isStopped {
+      guard case .served(let answer) = link.answer(to: request, from: peer, within: Self.patience),
+        answer.status == 200,
+        let found = FoundOfTargets(document: answer.body)
+      else { continue }
+      all.add(found)
+    }
+    return all
+  }
+
+  private func judge(_ alerts: [Namespace: [Alert]], _ found: FoundOfTargets) {
     // What is busy now is decided again only after it was looked for in the store.
     let (looks, busy) = state.withLock { state in
       state.looks += 1
@@ -115,7 +173,11 @@ final class AlertWatch: Sendable {
       var stored = Stored(incidents: try reader.readable(.incident, as: Incident.self), marks: try marks())
       if leads { removeOrphans(of: alerts, stored.incidents, at: now) }
       for (namespace, alerts) in alerts.sorted(by: { $0.key < $1.key }) where !isStopped {
-        var findings = findings(targets.filter { $0.key.namespace == namespace }, at: now)
+        var findings = Dictionary(
+          uniqueKeysWithValues: AlertCondition.allCases.filter(\.isOfTarget).map { ($0, [AlertFinding]()) })
+        for finding in found.findings where finding.namespace == namespace {
+          findings[finding.condition, default: []].append(finding)
+        }
         if leads {
           if namespace.isDefault { findings[.callsStuck] = storeWatch.findings }
           if !alerts.contains(where: { $0.conditions.contains(.callsFailed) }) {
@@ -124,14 +186,15 @@ final class AlertWatch: Sendable {
             findings[.callsFailed] = try failed(in: namespace, at: now)
           }
         }
-        let open = stored.incidents.filter {
-          $0.namespace == namespace && $0.endedAt == nil && (table?.own.contains($0.shard) ?? true)
-        }
+        let open = stored.incidents.filter { $0.namespace == namespace && $0.endedAt == nil }
+        let judged = open.filter { $0.shard.map(found.shards.contains) ?? leads }
+        let room = Self.mostIncidents - open.count
         let mute = mute(among: alerts)
         let byName = Dictionary(alerts.map { ($0.name, $0) }) { first, _ in first }
         let (steps, heldBack) = state.withLock { state in
-          let steps = state.judges[namespace, default: AlertJudge(groups: table == nil)].judge(
-            alerts, findings, open: open, marks: stored.marks, mute: mute, at: now)
+          let steps = state.judges[namespace, default: AlertJudge()].judge(
+            alerts, findings, in: found.shards, groups: leads, open: judged, room: room, marks: stored.marks,
+            mute: mute, at: now)
           let free = steps.filter { busy[$0.incident.occasion].map { $0 <= now } ?? true }
           // What is left is decided again at the next look, and what then begins together is one message.
           let sent = free.filter { step in
@@ -144,7 +207,7 @@ final class AlertWatch: Sendable {
         if heldBack > 0 {
           log.write(.warning, "alertMessagesHeldBack", [("count", "\(heldBack)"), ("namespace", namespace.name)])
         }
-        for step in steps { take(step, byName[step.incident.alert], &stored, at: now) }
+        for step in steps { take(step, byName[step.incident.alert], &stored, leads: leads, at: now) }
       }
       state.withLock { state in
         state.hasFailed = false
@@ -160,17 +223,10 @@ final class AlertWatch: Sendable {
     return Dictionary(marks.map { ($0.incident, $0) }, uniquingKeysWith: { one, _ in one })
   }
 
-  /// What is true of targets.
-  private func findings(_ targets: [TargetSnapshot], at now: Timestamp) -> [AlertCondition: [AlertFinding]] {
-    var findings: [AlertCondition: [AlertFinding]] = [:]
-    for condition in AlertCondition.allCases where condition.isOfTarget { findings[condition] = [] }
-    for target in targets {
-      let missed = deadlines[target.key]?.missing ?? 0
-      for finding in AlertFinding.of(target, missed: missed, lateAfter: issues.lateAfter, at: now) {
-        findings[finding.condition, default: []].append(finding)
-      }
-    }
-    return findings
+  /// What is true of a target.
+  private func findings(_ target: TargetSnapshot) -> [AlertFinding] {
+    AlertFinding.of(
+      target, missed: deadlines[target.key]?.missing ?? 0, lateAfter: issues.lateAfter, at: clock.now)
   }
 
   private func failed(in namespace: Namespace, at now: Timestamp) throws(StoreError) -> [AlertFinding] {
@@ -209,15 +265,13 @@ final class AlertWatch: Sendable {
   }
 
   /// Has a step stored, with its message.
-  private func take(_ step: AlertJudge.Step, _ alert: Alert?, _ stored: inout Stored, at now: Timestamp) {
+  private func take(
+    _ step: AlertJudge.Step, _ alert: Alert?, _ stored: inout Stored, leads: Bool, at now: Timestamp
+  ) {
     let incident = step.incident
     var writes: [StoreWrite] = [.put(incident.document)]
     let known = stored.incidents.filter { $0.namespace == incident.namespace }
     if !known.contains(where: { $0.id == incident.id }) {
-      guard known.count(where: { $0.endedAt == nil }) < Self.mostIncidents else {
-        log.write(.warning, "tooManyIncidents", Self.fields(of: incident))
-        return state.withLock { $0.busy[incident.occasion] = nil }
-      }
       writes += Self.room(among: known, stored.marks, in: incident.namespace)
     }
     // The next step finds it so.
@@ -229,7 +283,8 @@ final class AlertWatch: Sendable {
       if isStored { log.write(.info, incident.event, Self.fields(of: incident)) }
     }
     let message = step.message.map { AlertMessage($0, incident, stored.marks[incident.id], at: now) }
-    messenger.send(message, about: incident, with: writes, to: alert, ofShard: incident.shard, then: done)
+    let shard = leads ? PeerTable.leadersShard : incident.shard ?? PeerTable.leadersShard
+    messenger.send(message, about: incident, with: writes, to: alert, ofShard: shard, then: done)
   }
 
   /// Removes the oldest incidents that ended, for a new one, and statements whose incidents are gone.
@@ -270,9 +325,9 @@ extension Incident {
     return notifiedAt == nil || notifiedAt == openedAt ? "alertOpened" : "alertRepeated"
   }
 
-  /// Whoever has it judges the incident.
-  fileprivate var shard: Int {
-    guard condition.isOfTarget, let target else { return PeerTable.leadersShard }
+  /// The shard of its target; nil if it is about none, or about several.
+  fileprivate var shard: Int? {
+    guard condition.isOfTarget, !isOfSeveral, let target else { return nil }
     return ShardSet.shard(of: TargetKey(target, in: namespace))
   }
 

@@ -44,7 +44,7 @@ final class Runtime: Sendable {
   private let housekeeping: Housekeeping
   private let audit: MemoryAudit
   private let deadlines: DeadlineWatch
-  private let alerts: AlertWatch
+  let alerts: AlertWatch
   private let tracer: CallTracer?
   private let spans: SpanExporter?
   private let drained = DispatchSemaphore(value: 0)
@@ -124,7 +124,7 @@ final class Runtime: Sendable {
       engine: engine, queries: queries, clock: clock, standings: standings, lateAfter: settings.lateAfter)
     messenger = AlertMessenger(engine, known, waiting, clock)
     alerts = AlertWatch(
-      issues, deadlines, housekeeping.watch, messenger, instances?.link.table, lease: settings.leaseDuration,
+      issues, deadlines, housekeeping.watch, messenger, instances?.link, lease: settings.leaseDuration,
       every: settings.alertInterval, log)
 
     let credentials = AttemptCredentials(
