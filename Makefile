@@ -94,6 +94,7 @@ bench:
 	@"$$(swift build -c release --show-bin-path)/recovery-benchmark"
 
 lint:
+	@Scripts/width --check
 	swift format lint --strict --recursive Package.swift Sources Tests
 	@# It would be wrapped once more each time that it is taken out of the lock, until a call of it overflows the stack.
 	@! grep -rnE '(Mutex|Guarded)<.*->' Sources Benchmarks Tests --include='*.swift' \
