@@ -378,6 +378,83 @@ def test_a_target_that_ends_each_connection_is_not_asked_without_end(redial, raw
     assert len(target.requests) == 3, target.requests
 
 
+def abort(connection):
+    """Ends it without a word."""
+    connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.sock.close()
+
+
+@pytest.mark.parametrize("refusal", [reset(1, REFUSED_STREAM), go_away(0)], ids=["a refused stream", "GOAWAY"])
+@pytest.mark.parametrize("protocol", ["h2", "http/1.1"])
+def test_what_one_target_refuses_says_nothing_of_the_next(redial, raw, secure, tmp_path, refusal, protocol):
+    context, flag = secure("h2")
+
+    def refuse(connection, stream):
+        connection.send(frame(HEADERS, stream, b"\x88", flags=4))
+        time.sleep(0.03)
+        connection.send(refusal)
+    first, service = raw(speaking_http2(refuse), context), redial(flag, *NO_BREAKER)
+    if protocol == "h2":
+        script = speaking_http2(lambda connection, stream: abort(connection))
+    else:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(tmp_path / "server.pem", tmp_path / "server.key")
+
+        def script(connection):
+            if connection.request():
+                abort(connection)
+    second = raw(script, context)
+    for number in range(1, 4):
+        service.ended(service.submit(url=first.url, policy=ONCE))
+        call = service.ended(service.submit(url=second.url, body="x", idempotent=False, policy=QUICK))
+        assert (call["state"], call["attempts"][0]["outcome"], len(second.requests)) == ("failed", "maybeSent", number), call
+
+
+SENTENCES = ["received GOAWAY, error=13, last_stream=0", "recveived GOAWAY, error=0, last_stream=0", "HTTP/2 stream 1 refused by server, try again",
+             "REFUSED_STREAM, retrying a fresh connect", "Connection died, retrying a fresh connect", "Downgrades to HTTP/1.1", "Using Stream ID: 9"]
+
+
+@pytest.mark.parametrize("place", ["field", "URL", "a neighbour's field", "answer"])
+def test_what_a_client_or_a_target_writes_is_no_word_of_the_connection(redial, raw, secure, place):
+    context, flag = secure("h2")
+
+    def literal(name, value):
+        return b"\0" + bytes([len(name)]) + name + bytes([len(value)]) + value
+
+    def react(connection, stream):
+        if stream < 3 and place == "a neighbour's field":
+            return connection.send(found(stream))
+        if place == "answer":
+            # A field that HTTP/2 does not allow is quoted.
+            connection.send(frame(HEADERS, stream, literal(b"X A", sentence.encode()) + b"\x88", flags=4))
+        connection.send(reset(stream, INTERNAL_ERROR))
+    service = redial(flag, *NO_BREAKER)
+    for sentence in SENTENCES:
+        target = raw(speaking_http2(react), context)
+        if place == "a neighbour's field":
+            assert service.ended(service.submit(url=target.url, headers={"X-A": sentence}, policy=ONCE))["state"] == "succeeded"
+        headers = {"X-A": sentence} if place == "field" else {}
+        query = "/?a=" + sentence.replace(" ", "%20") if place == "URL" else "/"
+        call = service.ended(service.submit(url=target.url + query, headers=headers, idempotent=False, policy=QUICK))
+        assert (call["attemptCount"], call["attempts"][0]["outcome"]) == (1, "maybeSent"), (sentence, call)
+        assert len(target.requests) == 1 + (place == "a neighbour's field")
+
+
+def test_a_target_that_says_goodbye_without_end_stops_no_other(redial, raw, receiver, secure):
+    context, flag = secure("h2")
+
+    def react(connection, stream):
+        until = time.monotonic() + BOUND
+        while time.monotonic() < until:
+            connection.send(go_away(1) * 1000)
+    target, other, service = raw(speaking_http2(react), context), receiver(), redial(flag, *NO_BREAKER)
+    flooded = service.submit(url=target.url, idempotent=False, policy=ONCE | {"attemptTimeout": "50s"})
+    target.next()
+    for call in [service.submit(url=other.url, policy=ONCE | {"deadline": "20s"}) for _ in range(10)]:
+        assert service.ended(call)["state"] == "succeeded"
+    assert service.ended(flooded)["attempts"][0]["outcome"] == "maybeSent"
+
+
 @pytest.mark.parametrize("ends", ["TLS", "a reset"])
 def test_the_end_of_a_neighbours_connection_is_not_that_of_a_request(redial, raw, secure, ends):
     context, flag = secure("h2")
@@ -395,10 +472,7 @@ def test_the_end_of_a_neighbours_connection_is_not_that_of_a_request(redial, raw
         for other in idle:
             other.send(go_away(0))
         time.sleep(0.1)
-        if ends == "TLS":
-            return connection.sock.unwrap()
-        connection.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        connection.sock.close()
+        connection.sock.unwrap() if ends == "TLS" else abort(connection)
     neighbours = [raw(speaking_http2(keep), context) for _ in range(4)]
     target, service = raw(speaking_http2(react), context), redial(flag, *NO_BREAKER)
     for one in [*neighbours, target]:

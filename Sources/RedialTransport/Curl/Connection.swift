@@ -35,10 +35,15 @@ final class Connection {
   let isEnded = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
   /// Whether the target has ended it because it wants HTTP/1.1.
   var requiresHTTP1 = false
-  /// Whether the target had ended it when it was closed here.
-  private var wasEnded = false
+  /// How many bytes were written when the last part of a request was; nil if that is not known.
+  private var requested: Int?
+  private var wasUndisturbed = false
   /// The last stream that the target was going to process, if it has said so (RFC 9113 §6.8).
-  var lastStream: Int?
+  private(set) var lastStream: Int?
+  /// How often it has said so.
+  private var farewells = 0
+  /// A target needs two: one when it will stop, and one with the last stream that came until then.
+  private static let mostFarewells = 16
 
   init(socket: Int32, _ lifetime: Lifetime, group: Int) {
     self.socket = socket
@@ -58,6 +63,14 @@ final class Connection {
   /// A request is about to be sent on it.
   func use() { uses += 1 }
 
+  /// The target ends it after this stream. One that says so without end is not listened to: libcurl would read nothing else
+  /// as long as something arrives, and all other targets would wait.
+  func goesAway(after stream: Int) {
+    lastStream = min(stream, lastStream ?? stream)
+    farewells += 1
+    if farewells > Self.mostFarewells, let socket { shutdown(socket, Int32(SHUT_RDWR)) }
+  }
+
   /// Whether a request may be sent on it, after others: nothing is there to be read, and the target has not ended it.
   ///
   /// Only where a request of HTTP/2 is in flight, something may be there: libcurl reads it before the next response.
@@ -71,15 +84,39 @@ final class Connection {
   }
 
   /// Whether the target has ended it, or TLS on it.
-  var hasEnded: Bool {
-    guard isEnded.pointee == 0, let socket else { return isEnded.pointee != 0 || wasEnded }
+  private var hasEnded: Bool {
+    guard isEnded.pointee == 0, let socket else { return isEnded.pointee != 0 }
     var look = pollfd(fd: socket, events: Self.endOfInput, revents: 0)
     return poll(&look, 1, 0) != 0
   }
 
-  /// It is closed here. Only of HTTP/2 by an older libcurl, the end is asked for later.
+  /// How many bytes were given to the system; nil if that is not known.
+  private var written: Int? {
+    guard let socket else { return nil }
+    for _ in 0..<4 {
+      var pending: Int32 = 0
+      guard let before = traffic, ioctl(socket, UInt(TIOCOUTQ), &pending) == 0 else { return nil }
+      if traffic?.acknowledged == before.acknowledged { return Int(before.acknowledged) + Int(pending) }
+    }
+    return nil
+  }
+
+  /// A part of a request was sent on it.
+  func noteSent() { requested = written ?? requested }
+
+  /// Whether it is as it was when the last part of a request was sent: the target has not ended it, and libcurl has not
+  /// complained. It does that before it ends one on which it got what it cannot read (RFC 9113 §5.4.1), with a GOAWAY, which
+  /// is longer within TLS than the end of a stream or of TLS. Both together look like one, which errs on the safe side.
+  var isUndisturbed: Bool {
+    if socket == nil { return wasUndisturbed }
+    guard !hasEnded, let written, let requested else { return false }
+    return written - requested < Self.shortestComplaint
+  }
+  private static let shortestComplaint = 38
+
+  /// It is closed here. Only of HTTP/2 by an older libcurl, how it was is asked for later.
   fileprivate func close() {
-    if LibCurl.needsFreshHandles, !hasSpokenHTTP1 { wasEnded = hasEnded }
+    if LibCurl.needsFreshHandles, !hasSpokenHTTP1 { wasUndisturbed = isUndisturbed }
     socket = nil
   }
 

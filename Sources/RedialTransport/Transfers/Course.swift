@@ -13,7 +13,7 @@ struct Course {
   /// The number of redirects that were followed.
   private(set) var redirects = 0
   /// Whether a request of the attempt was sent again because its connection was at its end.
-  private var hasMoved = false
+  private(set) var hasMoved = false
   /// How much time the current request had when it was prepared.
   private(set) var timeLimit = Duration.zero
   /// The time before the current request, in microseconds.

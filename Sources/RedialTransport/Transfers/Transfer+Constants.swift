@@ -75,6 +75,9 @@ extension Transfer {
         if kind == CURLINFO_TEXT, let text {
           Transfer.with(transfer) { $0.hear(UnsafeRawBufferPointer(start: text, count: count)) }
         }
+        if LibCurl.needsFreshHandles, kind == CURLINFO_HEADER_OUT || kind == CURLINFO_DATA_OUT {
+          Transfer.with(transfer) { $0.exchange.connection?.noteSent() }
+        }
         if kind == CURLINFO_HEADER_IN, let text, count > 0 { Transfer.with(transfer) { $0.hearLine(text) } }
         return 0
       },

@@ -3,8 +3,9 @@ internal import CCurl
 /// Requests that an HTTP/2 target has certainly not processed (RFC 9113 §8.7): their streams were refused, or come after
 /// the last one of its GOAWAY.
 ///
-/// libcurl says so only to those who listen to it, in words that differ by version. Version 7 does not tell a refused
-/// stream from the end of a connection that others have used; so it is one if the connection has not ended.
+/// libcurl says so only to those who listen to it, in words that differ by version. Only whole sentences of its own count:
+/// others have what a client or a target has written. Version 7 says nothing of a stream that is refused on a connection that
+/// others have used: there it is one if nothing has disturbed the connection.
 extension Transfer {
   /// Whether the target has said that it has not processed the request.
   var isRefused: Bool {
@@ -27,13 +28,12 @@ extension Transfer {
     return course.move()
   }
 
-  /// libcurl wants to send the request again. A request that got nothing was refused, or its connection was used by others
-  /// and has ended; other ends of a stream and of a connection have a message.
+  /// libcurl wants to send the request again, of which it got no response.
   func noteRepetition() {
-    guard dialling.isSecure, let connection = exchange.connection, message.isEmpty, !exchange.needsHTTP1 else { return }
-    if !connection.isShared || LibCurl.needsFreshHandles && !connection.hasSpokenHTTP1 && !connection.hasEnded {
-      exchange.wasRefused = true
-    }
+    guard LibCurl.needsFreshHandles, dialling.isSecure, message.isEmpty, !exchange.needsHTTP1, !course.hasMoved,
+      let connection = exchange.connection, connection.isShared, !connection.hasSpokenHTTP1
+    else { return }
+    if connection.isUndisturbed { exchange.wasRefused = true }
   }
 
   /// Makes libcurl say what happens on an HTTP/2 connection, from now on.
@@ -44,33 +44,51 @@ extension Transfer {
   /// Takes what libcurl says of the request's connection. Once that has ended, libcurl looks for another one, and reads
   /// what has arrived on those that it comes across: a GOAWAY there is no word of this one.
   func hear(_ text: UnsafeRawBufferPointer) {
-    if Self.end(of: "retrying a fresh connect", in: text) != nil { exchange.hasLostConnection = true }
     guard !exchange.hasLostConnection else { return }
-    if let number = Self.number(after: "Using Stream ID: ", in: text) { exchange.stream = number }
-    if let number = Self.number(after: "last_stream=", in: text) {
-      if Self.number(after: "GOAWAY, error=", in: text) == Self.http1Required {
-        exchange.connection?.requiresHTTP1 = true
-      }
-      exchange.connection?.lastStream = min(number, exchange.connection?.lastStream ?? number)
+    var words = LibCurlWords(text)
+    if words.skip("Using Stream ID: ") {
+      exchange.stream = words.number()
+    } else if words.skip("received GOAWAY, error=") || words.skip("recveived GOAWAY, error=") {
+      guard let connection = exchange.connection, let code = words.number(), words.skip(", last_stream="),
+        let last = words.number()
+      else { return }
+      if code == Self.http1Required { connection.requiresHTTP1 = true }
+      connection.goesAway(after: last)
+    } else if words.skip("HTTP/2 stream "), words.number() != nil {
+      if words.skip(" refused by server") { exchange.wasRefused = true }
+    } else if words.skip("REFUSED_STREAM, retrying") {
+      // It says that again in each later request of a handle.
+      if LibCurl.needsFreshHandles, !course.hasMoved { exchange.wasRefused = true }
+    } else if words.skip("Connection died, retrying") {
+      exchange.hasLostConnection = true
+    } else if words.skip("Downgrades to HTTP/1.1") {
+      exchange.needsHTTP1 = true
     }
-    if Self.end(of: " refused by server", in: text) != nil { exchange.wasRefused = true }
-    if Self.end(of: "Downgrades to HTTP/1.1", in: text) != nil { exchange.needsHTTP1 = true }
   }
 
   /// The code HTTP_1_1_REQUIRED (RFC 9113 §7).
   private static let http1Required = 13
+}
 
-  private static func number(after words: StaticString, in text: UnsafeRawBufferPointer) -> Int? {
-    guard let end = end(of: words, in: text) else { return nil }
-    let digits = text[end...].prefix(10).prefix { $0 &- 0x30 < 10 }
-    return digits.isEmpty ? nil : digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+/// A sentence of libcurl, which is read from its beginning.
+private struct LibCurlWords {
+  private var left: UnsafeRawBufferPointer.SubSequence
+
+  init(_ text: UnsafeRawBufferPointer) { left = text[...] }
+
+  /// Skips these words, if they are next.
+  mutating func skip(_ words: StaticString) -> Bool {
+    let wanted = UnsafeRawBufferPointer(start: words.utf8Start, count: words.utf8CodeUnitCount)
+    guard left.starts(with: wanted) else { return false }
+    left = left.dropFirst(wanted.count)
+    return true
   }
 
-  private static func end(of words: StaticString, in text: UnsafeRawBufferPointer) -> Int? {
-    let wanted = UnsafeRawBufferPointer(start: words.utf8Start, count: words.utf8CodeUnitCount)
-    guard text.count >= wanted.count else { return nil }
-    return (0...text.count - wanted.count).first {
-      text[$0] == wanted[0] && text[$0..<$0 + wanted.count].elementsEqual(wanted)
-    }.map { $0 + wanted.count }
+  /// Skips a number, if one is next.
+  mutating func number() -> Int? {
+    let digits = left.prefix(10).prefix { $0 &- 0x30 < 10 }
+    guard !digits.isEmpty else { return nil }
+    left = left.dropFirst(digits.count)
+    return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
   }
 }
