@@ -3,10 +3,11 @@ internal import RedialModel
 
 /// How a call is found that ends the process whenever it runs (``Suspects``).
 extension Engine {
-  /// Decides about calls whose attempts were in flight when their owner died.
+  /// Decides about calls whose attempts were in flight when their owner died, or lost its lease.
   mutating func takeOver(running: [CallRecord], after crash: CrashRecord?) {
     var running = running
-    let guilty = suspects.judge(&running, after: crash, at: now)
+    let guilty =
+      desk.leases.witnessesDeath(at: now) ? suspects.judge(&running, after: crash, at: now) : Suspects.acquit(&running)
     for record in running {
       hold(record)
       decide(

@@ -227,3 +227,26 @@ def test_on_postgresql(undying, database):
     here.check_well(healthy)
     call = here.check_found(deadly)
     assert here.deaths == call["attemptCount"] <= KILLS
+
+
+@pytest.mark.parametrize("away", ["the database", "the process"])
+def test_nobody_is_blamed_for_a_lease_that_is_lost(redial, receiver, database, away):
+    held = threading.Event()
+    cluster, target = database(), receiver(lambda request: held.wait(BOUND) and None or (200, {}, b""))
+    service = redial("--lease-duration", "2s", location=cluster.url)
+    call = service.submit(url=target.url, policy=QUICK | {"attemptTimeout": "10m"})
+    for number in range(1, 6):
+        wait_until(lambda: len(target.requests) == number, "it is sent again")
+        # Long enough that it is in flight on disk, and long enough that the lease ends.
+        wait_until(lambda: service.get(call)["state"] == "running", "it is in flight")
+        if away == "the database":
+            cluster.stop("fast")
+            time.sleep(3)
+            cluster.start()
+        else:
+            service.process.send_signal(signal.SIGSTOP)
+            time.sleep(3)
+            service.process.send_signal(signal.SIGCONT)
+    held.set()
+    ended = service.ended(call)
+    assert ended["state"] == "succeeded", ended
