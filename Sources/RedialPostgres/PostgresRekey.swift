@@ -55,7 +55,7 @@ package enum PostgresRekey {
     try locked(settings) { side throws(StoreError) in
       var erased: [StoredDocument] = []
       for document in try StoredDataKeys.all(side) {
-        if let one = try StoredDataKey(document).erased(of: namespace) { erased.append(one) }
+        if let one = StoredDataKey.erasure(document, of: namespace) { erased.append(one) }
       }
       if !erased.isEmpty {
         _ = try side.run(

@@ -37,7 +37,7 @@ package enum SQLiteRekey {
   package static func askToErase(_ namespace: Namespace, _ path: String) throws(StoreError) -> Int {
     func keys() throws(StoreError) -> Set<String> {
       var ids: Set<String> = []
-      for document in try StoredDataKeys.read(path) where try StoredDataKey(document).erased(of: namespace) != nil {
+      for document in try StoredDataKeys.read(path) where StoredDataKey.erasure(document, of: namespace) != nil {
         ids.insert(document.id)
       }
       return ids

@@ -106,7 +106,7 @@ extension SQLiteStore {
       try log?.empty(into: calls)
       var count = 0
       for document in try service.documents.all(.dataKey) {
-        guard let erased = try StoredDataKey(document).erased(of: namespace) else { continue }
+        guard let erased = StoredDataKey.erasure(document, of: namespace) else { continue }
         try service.documents.put(erased, isNew: false)
         count += 1
       }

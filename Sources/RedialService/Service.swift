@@ -93,6 +93,7 @@ package final class Service: Sendable {
           ),
         ])
     }
+    damaged.tell(vault.damagedKeys, of: .dataKey)
     if let damage = opened.secretDamage {
       log.write(
         .error, "webhookSecretMade",

@@ -151,6 +151,48 @@ def test_a_damaged_document_is_set_aside_and_told_and_hides_nothing_else(redial,
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_damaged_data_key_costs_what_it_has_encrypted_and_nothing_else(redial, instances, receiver, tmp_path, kind):
+    target, env, cluster = receiver(), key_file(tmp_path), None
+    if kind == "postgresql":
+        cluster, (service,) = instances(1, env=env)
+    else:
+        service = redial(env=env)
+    store = cluster.url if cluster else f"sqlite:{service.store}"
+
+    def submit(namespace, **more):
+        answer = service("POST", "/v1/calls", {"url": target.url} | more, {"redial-namespace": namespace})
+        assert answer.status == 202, answer.body
+        return answer.json["id"]
+
+    def state(call, namespace):
+        answer = service("GET", f"/v1/calls/{call}", headers={"redial-namespace": namespace})
+        return answer.json["state" if answer.status == 200 else "code"]
+    calls = {namespace: submit(namespace, delay="1h") for namespace in ("default", "lost", "kept")}
+    assert service.terminate() == 0
+    Documents(service, cluster).change("documents", "kind = 'dataKey' AND id = 'lost@1'", "content", flipped(-5))
+    for _ in range(2):
+        service.start()
+        service.says("documentDamaged kind=dataKey id=lost@1")
+        assert [state(call, namespace) for namespace, call in calls.items()] == ["scheduled", "callDamaged", "scheduled"]
+        # What is new gets another key; a new namespace its own.
+        for namespace in ("lost", "new"):
+            call = submit(namespace)
+            wait_until(lambda: state(call, namespace) == "succeeded", "it has ended")
+        assert service.terminate() == 0
+    code, told = doctor(store, env)
+    assert code != 0 and calls["lost"] in told and calls["kept"] not in told, told
+    if kind == "sqlite":
+        done = run("salvage", service.store, tmp_path / "salvaged.db", env=env)
+        # All but the one that it encrypted.
+        assert "wrote 6 calls" in done.stdout, done
+    erased = run("rekey", "--erase-namespace", "lost", "--store", store, env=env)
+    assert erased.returncode == 0, erased
+    service.start()
+    assert service("POST", f"/v1/calls/{calls['kept']}/retry", headers={"redial-namespace": "kept"}).status == 200
+    wait_until(lambda: state(calls["kept"], "kept") == "succeeded", "it has ended")
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_a_credential_in_clear_text_is_refused_where_a_key_is_set(redial, instances, receiver, tmp_path, kind):
     target, cluster, env = receiver(), None, key_file(tmp_path)
     if kind == "postgresql":
@@ -308,9 +350,9 @@ def rows():
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
 
 
-@pytest.mark.parametrize("number", range(6))
+@pytest.mark.parametrize("number", range(7))
 def test_the_page_says_what_starts_and_what_is_said(redial, receiver, tmp_path, number):
-    assert len(rows()) == 6
+    assert len(rows()) == 7
     what, starts, said = rows()[number]
     env = key_file(tmp_path) if "encryptionKeyFile" in what else None
     service = redial(env=env)
@@ -331,6 +373,8 @@ def test_the_page_says_what_starts_and_what_is_said(redial, receiver, tmp_path, 
         service.env = service.env | {"REDIAL_ENCRYPTION_KEY_FILE": ""}
     elif "damaged document" in what:
         documents.change("documents", "kind = 'credential' AND id = 'default/one'", "content", flipped(-1))
+    elif "damaged data key" in what:
+        documents.change("documents", "kind = 'dataKey'", "content", flipped(-5))
     else:
         assert "damaged settings of a target" in what
         documents.change("targets", f"key = '{url}'", "record", flipped(0))

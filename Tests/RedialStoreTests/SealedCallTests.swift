@@ -155,7 +155,7 @@ struct SealedCallTests {
     try next.commit([.insert(fresh)])
     #expect(try next.claimDue(before: Sample.time(9), limit: 9).calls.map(\.id) == [Sample.id(4)])
     #expect(log.damaged.count == 3)
-    #expect(log.damaged.first?.message.contains("the store does not have") == true)
+    #expect(log.damaged.first?.message.contains("is missing in the store") == true)
   }
 
   @Test("all is sealed by new keys, also when it is interrupted after any step", arguments: [true, false])

@@ -408,7 +408,10 @@ struct SealingTests {
       "UPDATE documents SET content = CAST(replace(CAST(content AS TEXT), 'wrapped\":\"9', 'wrapped\":\"8') AS BLOB) "
         + "WHERE kind = 'dataKey'")
     store.close()
-    #expect(throws: StoreError.self) { try open() }
+    // What it has sealed is missed, and all else is there.
+    let reopened = try open()
+    #expect(throws: StoreError.self) { try reopened.document(.alert, id: "c") }
+    reopened.close()
   }
 }
 

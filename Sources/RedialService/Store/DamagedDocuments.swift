@@ -22,16 +22,19 @@ final class DamagedDocuments: Sendable {
         defer { known[kind] = damaged }
         return damaged.subtracting(known[kind] ?? [])
       }
-      for id in new.sorted() {
-        log.write(
-          .error, "documentDamaged",
-          [
-            ("kind", kind.rawValue), ("id", id),
-            (
-              "meaning", "it cannot be read, and is left out; redial doctor says why. Set it again, or restore a backup"
-            ),
-          ])
-      }
+      tell(new.sorted(), of: kind)
+    }
+  }
+
+  /// Logs a line for each of these.
+  func tell(_ ids: [String], of kind: StoredDocument.Kind) {
+    for id in ids {
+      log.write(
+        .error, "documentDamaged",
+        [
+          ("kind", kind.rawValue), ("id", id),
+          ("meaning", "it cannot be read, and is left out; redial doctor says why. Set it again, or restore a backup"),
+        ])
     }
   }
 }

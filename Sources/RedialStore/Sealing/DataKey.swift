@@ -34,6 +34,8 @@ struct DataKeys {
   private(set) var erased: [UInt32: String] = [:]
   /// The keys that cannot be unwrapped.
   private(set) var lost: [UInt32: StoredDataKey] = [:]
+  /// The documents of keys that are damaged.
+  private(set) var damaged: [UInt32: String] = [:]
   /// The last generation of each namespace's keys.
   private var generations: [String: Int] = [:]
 
@@ -60,6 +62,12 @@ struct DataKeys {
     all[key.id] = key
     guard stored.replacedAt == nil, key.generation > current[key.namespace]?.generation ?? 0 else { return }
     current[key.namespace] = key
+  }
+
+  /// Notes a key that is damaged: the next one of its namespace gets another generation.
+  mutating func add(damaged stored: StoredDataKey) {
+    generations[stored.namespace] = max(generations[stored.namespace] ?? 0, stored.generation)
+    damaged[UInt32(stored.key)] = StoredDataKey.id(stored.namespace, stored.generation)
   }
 
   /// Keeps keys that are no longer in the store, to open what was read before they went. Those that were erased go.
@@ -120,10 +128,10 @@ package struct StoredDataKey: StoredRecord, Hashable {
     return replaced.document
   }
 
-  /// The same without the key, if it is of a namespace and was not erased.
-  package func erased(of namespace: Namespace) -> StoredDocument? {
-    guard self.namespace == namespace.name, erasedAt == nil else { return nil }
-    var erased = self
+  /// A data key without the key itself, if it is of a namespace and was not erased. Also one that is damaged.
+  package static func erasure(_ document: StoredDocument, of namespace: Namespace) -> StoredDocument? {
+    var erased = (try? Self(document)) ?? Self(unreadable: document)
+    guard erased.namespace == namespace.name, erased.erasedAt == nil else { return nil }
     (erased.wrapped, erased.by, erased.erasedAt) = ("", "", WallTime.now)
     return erased.document
   }
@@ -134,6 +142,9 @@ package struct StoredDataKey: StoredRecord, Hashable {
     (namespace, generation) = (parts.first.map(String.init) ?? "", parts.count == 2 ? Int(parts[1]) ?? 0 : 0)
     by = "that its damaged record named"
   }
+
+  /// Whether a key is the one of this record.
+  func isOf(_ key: DataKey) -> Bool { key.namespace == namespace && key.generation == generation }
 
   /// It as a document.
   package var document: StoredDocument { StoredDocument(.dataKey, id: Self.id(namespace, generation), bytes) }

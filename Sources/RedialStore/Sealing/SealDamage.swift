@@ -25,7 +25,7 @@ package enum SealDamage: Error, Hashable {
   package func reason(_ what: String) -> String {
     switch self {
     case .changed: "\(what) was changed, or is of another call: it does not open with its key"
-    case .noKey(let id): "\(what) is encrypted with the data key \(id), which the store does not have"
+    case .noKey(let id): "\(what) is encrypted with the data key \(id), which is missing in the store, or damaged"
     case .lost(let key): "\(what) is encrypted, and needs the key \(key), which is missing"
     case .erased(let namespace): "\(what) was erased with the key of the namespace \(namespace)"
     case .unreadable(let error): "\(what) is encrypted, and the data keys cannot be read: \(error.message)"

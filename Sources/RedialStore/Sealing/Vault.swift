@@ -94,6 +94,7 @@ package final class Vault: Sendable {
     _ documents: [StoredDocument], unlessChangedSince read: Int?
   ) throws(StoreError) -> [StoredDocument]? {
     var (loaded, old): ([(StoredDataKey, DataKey?)], [StoredDocument]) = ([], [])
+    var damaged: [StoredDataKey] = []
     let (known, isWatched) = state.withLock { ($0.keys.all, $0.watcher != nil) }
     for document in documents {
       var stored: StoredDataKey
@@ -108,9 +109,20 @@ package final class Vault: Sendable {
           key = try unwrapped(stored)
         }
       } catch {
+        stored = (try? StoredDataKey(document)) ?? StoredDataKey(unreadable: document)
+        if error.kind == .corrupt {
+          // What it has sealed cannot be read, unless it is known here; and nothing more is sealed by it.
+          stored.replacedAt = WallTime.now
+          if let kept = known.values.first(where: stored.isOf) {
+            loaded.append((stored, kept))
+          } else {
+            damaged.append(stored)
+          }
+          continue
+        }
         // A program may succeed the next time.
         guard setsAside || isWatched && !isSlow && error.kind == .unavailable else { throw error }
-        (stored, key) = ((try? StoredDataKey(document)) ?? StoredDataKey(unreadable: document), nil)
+        key = nil
       }
       guard let key else {
         loaded.append((stored, nil))
@@ -128,6 +140,7 @@ package final class Vault: Sendable {
       let before = state.keys
       state.keys = DataKeys()
       for (stored, key) in loaded { state.keys.add(stored, key) }
+      for stored in damaged { state.keys.add(damaged: stored) }
       for stored in state.pending {
         if let key = before.all[UInt32(stored.key)] { state.keys.add(stored, key) }
       }
@@ -231,8 +244,7 @@ package final class Vault: Sendable {
 
   /// Whether a newer data key has replaced one. One that cannot be unwrapped stays for what it has sealed.
   package func isReplaced(_ document: StoredDocument) throws(StoreError) -> Bool {
-    guard let stored = setsAside ? try? StoredDataKey(document) : try StoredDataKey(document), stored.erasedAt == nil
-    else { return false }
+    guard let stored = try? StoredDataKey(document), stored.erasedAt == nil else { return false }
     return state.withLock {
       $0.keys.lost[UInt32(stored.key)] == nil
         && $0.keys.current[stored.namespace]?.generation ?? 0 > stored.generation
@@ -241,6 +253,9 @@ package final class Vault: Sendable {
 
   /// The keys that are missing: without them, values of the store cannot be read.
   package var missingKeys: [String] { Set(state.withLock { $0.keys.lost.values.map(\.by) }).sorted() }
+
+  /// The documents of data keys that are damaged: what they have sealed cannot be read.
+  package var damagedKeys: [String] { state.withLock { $0.keys.damaged.values.sorted() } }
 
   /// Takes a new data key that is part of a transaction, until ``didCommit()`` or ``didRollBack()``.
   package func add(_ document: StoredDocument) throws(StoreError) {
@@ -388,7 +403,9 @@ package final class Vault: Sendable {
 
   /// Another process may have made the key.
   private func readAgain(_ id: UInt32) throws(SealDamage) {
-    guard state.withLock({ $0.keys.erased[id] == nil && $0.keys.lost[id] == nil }) else { return }
+    guard state.withLock({ $0.keys.erased[id] == nil && $0.keys.lost[id] == nil && $0.keys.damaged[id] == nil }) else {
+      return
+    }
     do throws(StoreError) { try readAgain() } catch { throw .unreadable(error) }
   }
 
