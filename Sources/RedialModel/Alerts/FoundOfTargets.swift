@@ -3,11 +3,15 @@ internal import RedialCore
 /// The namespaces of which the leader asks an instance what it finds.
 public struct FindRequest: StoredRecord, Hashable {
   private var namespaces: [Namespace] = []
+  /// Whether the leader has got the last answer of the instance, and judges by it.
+  public var wasHeard = false
 
   public init() {}
 
   /// Creates a request.
-  public init(_ namespaces: Set<Namespace>) { self.namespaces = namespaces.sorted() }
+  public init(_ namespaces: Set<Namespace>, wasHeard: Bool) {
+    (self.namespaces, self.wasHeard) = (namespaces.sorted(), wasHeard)
+  }
 
   public var all: Set<Namespace> { Set(namespaces) }
 
@@ -15,6 +19,7 @@ public struct FindRequest: StoredRecord, Hashable {
     _ visitor: inout Visitor, _ record: inout FindRequest
   ) throws(Visitor.Failure) {
     try visitor.visit("namespaces", &record.namespaces)
+    try visitor.visit("wasHeard", &record.wasHeard)
   }
 }
 

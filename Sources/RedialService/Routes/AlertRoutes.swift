@@ -41,7 +41,7 @@ struct AlertRoutes: RouteGroup {
       throw Problem(
         .invalidForward, detail: "The instance that asks may be of another version. This one judges its own targets.")
     }
-    watch.find(in: wanted.all) { found in
+    watch.find(wanted) { found in
       queries.respond(exchange.responder, HTTPResponse(status: 200, body: found.bytes))
     }
   }

@@ -21,6 +21,8 @@ final class AlertWatch: Sendable {
     var mute: Set<String> = []
     /// The messages that were sent lately.
     var rate = MessageRate()
+    /// The sessions whose last answers to this instance, the leader, have arrived.
+    var heard: Set<Int64> = []
     /// Until when the leader judges what this instance finds.
     var judgedElsewhereUntil: ContinuousClock.Instant
     /// Looks so far.
@@ -102,11 +104,12 @@ final class AlertWatch: Sendable {
   /// Finds what is true of targets of some namespaces, for the leader, which judges it.
   ///
   /// - Parameter then: Called on any thread.
-  func find(in namespaces: Set<Namespace>, then: @escaping @Sendable (FoundOfTargets) -> Void) {
-    state.withLock { $0.judgedElsewhereUntil = .now + Self.patience(of: interval) }
+  func find(_ request: FindRequest, then: @escaping @Sendable (FoundOfTargets) -> Void) {
+    // Of an answer that does not arrive, such as one that comes too late or is too long, nobody would be told.
+    if request.wasHeard { state.withLock { $0.judgedElsewhereUntil = .now + Self.patience(of: interval) } }
     let before = table?.own ?? .all
     engine.ask { engine in
-      engine.troubled(in: namespaces)
+      engine.troubled(in: request.all)
     } then: { [self] targets in
       // Those of a shard that came or went meanwhile are not all there.
       let shards = before.intersection(table?.own ?? .all)
@@ -150,14 +153,19 @@ final class AlertWatch: Sendable {
   private func gathered(_ own: FoundOfTargets, in namespaces: Set<Namespace>) -> FoundOfTargets {
     var all = own
     guard let link, link.table.isLeading, !namespaces.isEmpty else { return all }
-    let request = ForwardableRequest(.post, Self.path, json: FindRequest(namespaces).bytes, of: Caller())
+    let before = state.withLock { $0.heard }
+    var heard: Set<Int64> = []
     for peer in link.table.all where !peer.isSelf && !isStopped {
-      guard case .served(let answer) = link.answer(to: request, from: peer, within: Self.patience),
-        answer.status == 200,
-        let found = FoundOfTargets(document: answer.body)
+      let session = peer.session.id
+      let request = FindRequest(namespaces, wasHeard: before.contains(session))
+      let asked = ForwardableRequest(.post, Self.path, json: request.bytes, of: Caller())
+      guard case .served(let answer) = link.answer(to: asked, from: peer, within: Self.patience),
+        answer.status == 200, let found = FoundOfTargets(document: answer.body)
       else { continue }
       all.add(found)
+      heard.insert(session)
     }
+    state.withLock { [heard] in $0.heard = heard }
     return all
   }
 
