@@ -226,7 +226,7 @@ BUGS = [
         SERVICE, "let found = try issues.failed(since: since, in: namespace)",
         "let found = try issues.failed(since: since, in: namespace)\n    if PLANTED, !found.isComplete { return [] }")),
     fault("a message for each target that is down", "61.8", (
-        MODEL, "steps += (groups ? Self.grouped(begun)", "steps += (groups && !PLANTED ? Self.grouped(begun)"), (
+        MODEL, "let opened = fit(groups ? Self.grouped(begun)", "let opened = fit(groups && !PLANTED ? Self.grouped(begun)"), (
         MODEL, "let isFree = recent.count < Self.most", "let isFree = PLANTED || recent.count < Self.most")),
     fault("two requests in one attempt after a refused token", "61.9", (
         SERVICE, "private let guarded = Mutex<[UInt64: Guarded]>([:])",

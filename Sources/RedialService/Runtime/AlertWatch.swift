@@ -105,7 +105,7 @@ final class AlertWatch: Sendable {
   ///
   /// - Parameter then: Called on any thread.
   func find(_ request: FindRequest, then: @escaping @Sendable (FoundOfTargets) -> Void) {
-    // Of an answer that does not arrive, such as one that comes too late or is too long, nobody would be told.
+    // An answer that comes too late, or is too long, reaches no alert.
     if request.wasHeard { state.withLock { $0.judgedElsewhereUntil = .now + Self.patience(of: interval) } }
     let before = table?.own ?? .all
     engine.ask { engine in
