@@ -514,7 +514,7 @@ class Actor:
             return
         method, path = self.chance.choice([("GET", ""), ("GET", "/attempts"), ("POST", "/cancel"), ("POST", "/retry"), ("POST", "/replay"), ("DELETE", "/content")])
         answer = self.ask(method, f"/v1/calls/{sent.id}{path}", {} if path == "/replay" else None)
-        self.player.believe(answer is None or answer.status in (404, 503, 429), "nobody reaches another tenant's call",
+        self.player.believe(answer is None or answer.status in (404, *beliefs.BUSY), "nobody reaches another tenant's call",
                             f"{method} {path} of {sent} by {self.tenant}: {answer and answer.status}")
 
     def calls(self, what):
