@@ -14,8 +14,9 @@ import needs
 from processes import BOUND, NO_BREAKER, wait_until
 
 QUICK = {"maxAttempts": 50, "backoff": {"initial": "20ms", "max": "100ms"}}
-# Deaths until a call ends of which all the others in flight are innocent; one less for a crash that was alone from the first on.
-KILLS, CRASHES, NAMED = 4, 3, 2
+# Deaths until a call ends that is in flight alone: by a kill, and by a crash. Beside others it depends on how fast the machine
+# is, since a death tells nothing while a second one is in flight; SuspectTests count those with a clock of their own.
+KILLS, NAMED = 4, 2
 
 
 class Undying:
@@ -122,28 +123,25 @@ def undying(redial, receiver):
         one.slow.set()
 
 
-HOW = pytest.mark.parametrize("how, most", [
-    (signal.SIGKILL, KILLS), (signal.SIGSEGV, CRASHES), (signal.SIGABRT, CRASHES)], ids=["kill", "segv", "abrt"])
-
-
+HOW = pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT])
 # The default has no limit of attempts, and so a minimum for each wait.
 POLICIES = pytest.mark.parametrize("policy", [QUICK, {}], ids=["quick", "default"])
 
 
 @HOW
 @POLICIES
-def test_forty_healthy_calls_beside_it_succeed(undying, how, most, policy):
+def test_forty_healthy_calls_beside_it_succeed(undying, how, policy):
     here = undying(how)
-    soon = policy | {"deadline": "20s"}
+    soon = policy | {"deadline": "1m"}
     healthy = [here.submit(f"/slow/{number}", policy=soon if number % 2 else policy) for number in range(10)]
     deadly = here.submit("/deadly", policy=policy)
     healthy += [here.submit(f"/{number}", policy=soon if number % 2 else policy) for number in range(30)]
     here.check_well(healthy)
     call = here.check_found(deadly)
-    assert here.deaths == call["attemptCount"] <= most
+    assert here.deaths == call["attemptCount"]
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT])
+@HOW
 @POLICIES
 def test_it_ends_alone(undying, how, policy):
     here = undying(how)
@@ -162,7 +160,6 @@ def test_two_of_different_targets_end_and_nobody_else(undying, receiver):
     here.check_well(healthy)
     for identity in deadly:
         assert here.ended(identity)["failureReason"] == "attemptEndedTheService"
-    assert here.deaths <= 2 * KILLS
 
 
 @pytest.mark.parametrize("place", [0, 5, 11])
@@ -214,7 +211,7 @@ def test_nobody_is_blamed_for_kills_from_outside_and_nobody_waits_for_who_hangs(
         before = len(here.target.requests)
         here.kill()
         wait_until(lambda: len(here.target.requests) > before, "they are sent again")
-        here.check_well([here.submit("/new", policy=QUICK | {"deadline": "20s"})])
+        here.check_well([here.submit("/new", policy=QUICK | {"deadline": "1m"})])
     here.slow.set()
     here.check_well(held)
 
@@ -226,7 +223,7 @@ def test_on_postgresql(undying, database):
     healthy += [here.submit(f"/{number}") for number in range(10)]
     here.check_well(healthy)
     call = here.check_found(deadly)
-    assert here.deaths == call["attemptCount"] <= KILLS
+    assert here.deaths == call["attemptCount"]
 
 
 @pytest.mark.parametrize("away", ["the database", "the process"])
@@ -237,15 +234,16 @@ def test_nobody_is_blamed_for_a_lease_that_is_lost(redial, receiver, database, a
     call = service.submit(url=target.url, policy=QUICK | {"attemptTimeout": "10m"})
     for number in range(1, 6):
         wait_until(lambda: len(target.requests) == number, "it is sent again")
-        # Long enough that it is in flight on disk, and long enough that the lease ends.
         wait_until(lambda: service.get(call)["state"] == "running", "it is in flight")
         if away == "the database":
             cluster.stop("fast")
-            time.sleep(3)
+            wait_until(lambda: service.log.read_text().count("leaseLost") == number, "the lease is lost")
             cluster.start()
         else:
             service.process.send_signal(signal.SIGSTOP)
-            time.sleep(3)
+            wait_until(lambda: cluster.query(
+                "SELECT bool_and(expires_at < extract(epoch FROM clock_timestamp()) * 1000000) FROM redial.beats", "redial") == [["t"]],
+                "the lease has ended")
             service.process.send_signal(signal.SIGCONT)
     held.set()
     ended = service.ended(call)
