@@ -147,7 +147,7 @@ package enum PostgresRekey {
   /// Removes the old keys. Unlike all before, this is on disk when it has been made, and so is that.
   private static func end(_ side: SideConnection) throws(StoreError) {
     var statements: [PostgresStatement] = []
-    for old in try StoredDataKeys.all(side) where try side.settings.vault.isReplaced(old) {
+    for old in try StoredDataKeys.all(side) where side.settings.vault.isReplaced(old) {
       var removal = PostgresStatement(remove)
       removal.add(text: old.id)
       statements.append(removal)

@@ -55,7 +55,7 @@ extension SQLiteStore {
       } else {
         try service.reseal()
         try targets.reseal()
-        for old in try service.documents.all(.dataKey) where try vault.isReplaced(old) {
+        for old in try service.documents.all(.dataKey) where vault.isReplaced(old) {
           try service.documents.remove(.dataKey, old.id)
         }
         try service.removeSetting(Self.rekeySetting)

@@ -167,13 +167,15 @@ def test_a_damaged_data_key_costs_what_it_has_encrypted_and_nothing_else(redial,
     def state(call, namespace):
         answer = service("GET", f"/v1/calls/{call}", headers={"redial-namespace": namespace})
         return answer.json["state" if answer.status == 200 else "code"]
-    calls = {namespace: submit(namespace, delay="1h") for namespace in ("default", "lost", "kept")}
+    calls = {namespace: submit(namespace, delay="1h") for namespace in ("default", "lost", "kept", "lost2")}
     assert service.terminate() == 0
-    Documents(service, cluster).change("documents", "kind = 'dataKey' AND id = 'lost@1'", "content", flipped(-5))
+    for namespace in ("lost", "lost2"):
+        Documents(service, cluster).change("documents", f"kind = 'dataKey' AND id = '{namespace}@1'", "content", flipped(-5))
     for _ in range(2):
         service.start()
-        service.says("documentDamaged kind=dataKey id=lost@1")
-        assert [state(call, namespace) for namespace, call in calls.items()] == ["scheduled", "callDamaged", "scheduled"]
+        for namespace in ("lost", "lost2"):
+            service.says(f"documentDamaged kind=dataKey id={namespace}@1")
+        assert [state(call, namespace) for namespace, call in calls.items()] == ["scheduled", "callDamaged", "scheduled", "callDamaged"]
         # What is new gets another key; a new namespace its own.
         for namespace in ("lost", "new"):
             call = submit(namespace)

@@ -37,8 +37,8 @@ struct LeaseTable: Sendable {
   /// Whether something else was requested since.
   private var hasWorked = false
   private(set) var isAsking = false
-  /// Since when it has the lease without a break; nil if it has none.
-  private var memberSince: Timestamp?
+  /// Since when it has the lease without a break, if it has one.
+  private var memberSince = Timestamp.epoch
   /// Counts the lost leases: answers to requests under an earlier one are void.
   private(set) var round: UInt64 = 0
   /// Requests under a lost lease have an epoch below this.
@@ -124,8 +124,7 @@ struct LeaseTable: Sendable {
     isAsking = false
     returning = .none
     var isNew = false
-    if case .joining = standing { isNew = true }
-    if isNew { memberSince = now }
+    if case .joining = standing { (isNew, memberSince) = (true, now) }
     // It may have been renewed meanwhile, beside this request: a commit can wait for a standby for a long time.
     validUntil = max(isNew ? .epoch : validUntil, ask.at + settings.validity)
     // An answer that comes after the end of the lease is useless.
@@ -140,7 +139,7 @@ struct LeaseTable: Sendable {
   /// twice its duration from the first one here.
   func witnessesDeath(at now: Timestamp) -> Bool {
     guard round > 0, let settings else { return true }
-    return memberSince.map { now - $0 >= settings.duration * 3 } ?? false
+    return now - memberSince >= settings.duration * 3
   }
 
   /// The lease was renewed by a request beside the store's other work.
@@ -213,7 +212,6 @@ struct LeaseTable: Sendable {
   /// The lease is gone.
   mutating func lose(at now: Timestamp, epoch: UInt64) {
     standing = settings == nil ? .evicted : .joining
-    memberSince = nil
     held = .none
     yielding = YieldingShards()
     outgoing = .none

@@ -107,9 +107,13 @@ final class AlertWatch: Sendable {
   func find(_ request: FindRequest, then: @escaping @Sendable (FoundOfTargets) -> Void) {
     // An answer that comes too late, or is too long, reaches no alert.
     if request.wasHeard { state.withLock { $0.judgedElsewhereUntil = .now + Self.patience(of: interval) } }
+    find(in: request.all, then: then)
+  }
+
+  private func find(in namespaces: Set<Namespace>, then: @escaping @Sendable (FoundOfTargets) -> Void) {
     let before = table?.own ?? .all
     engine.ask { engine in
-      engine.troubled(in: request.all)
+      engine.troubled(in: namespaces)
     } then: { [self] targets in
       // Those of a shard that came or went meanwhile are not all there.
       let shards = before.intersection(table?.own ?? .all)
@@ -136,14 +140,9 @@ final class AlertWatch: Sendable {
     let byNamespace = Dictionary(grouping: alerts, by: \.namespace)
     state.withLock { $0.judges = $0.judges.filter { byNamespace[$0.key] != nil } }
     let namespaces = Set(byNamespace.keys)
-    let before = table?.own ?? .all
-    engine.ask { engine in
-      engine.troubled(in: namespaces)
-    } then: { [weak self] targets in
-      guard let self else { return }
-      queue.async { [weak self] in
+    find(in: namespaces) { [weak self] own in
+      self?.queue.async { [weak self] in
         guard let self else { return }
-        let own = FoundOfTargets(targets.flatMap(findings), in: before.intersection(table?.own ?? .all))
         judge(byNamespace, gathered(own, in: namespaces))
       }
     }

@@ -34,13 +34,15 @@ struct DataKeys {
   private(set) var erased: [UInt32: String] = [:]
   /// The keys that cannot be unwrapped.
   private(set) var lost: [UInt32: StoredDataKey] = [:]
-  /// The documents of keys that are damaged.
-  private(set) var damaged: [UInt32: String] = [:]
+  /// The numbers of keys that are damaged, as far as they can be read, by the keys' documents.
+  private(set) var damaged: [String: UInt32] = [:]
   /// The last generation of each namespace's keys.
   private var generations: [String: Int] = [:]
 
   /// Whether there is or was a key with a number.
-  func knows(_ id: UInt32) -> Bool { all[id] != nil || erased[id] != nil || lost[id] != nil }
+  func knows(_ id: UInt32) -> Bool {
+    all[id] != nil || erased[id] != nil || lost[id] != nil || damaged.values.contains(id)
+  }
 
   /// Whether a key of a namespace was erased.
   func hasErased(_ namespace: String) -> Bool { erased.values.contains(namespace) }
@@ -48,26 +50,23 @@ struct DataKeys {
   /// The highest generation of a namespace's keys; 0 if it never had one.
   func lastGeneration(of namespace: String) -> Int { generations[namespace] ?? 0 }
 
-  /// Adds a key; nil for one that was erased, or cannot be unwrapped.
-  mutating func add(_ stored: StoredDataKey, _ key: DataKey?) {
+  /// Adds a key; nil for one that was erased, is damaged, or cannot be unwrapped.
+  mutating func add(_ stored: StoredDataKey, _ key: DataKey?, isDamaged: Bool = false) {
     generations[stored.namespace] = max(generations[stored.namespace] ?? 0, stored.generation)
     guard let key else {
-      if stored.erasedAt == nil {
-        lost[UInt32(stored.key)] = stored
+      let id = UInt32(stored.key)
+      if isDamaged {
+        damaged[StoredDataKey.id(stored.namespace, stored.generation)] = id
+      } else if stored.erasedAt == nil {
+        lost[id] = stored
       } else {
-        erased[UInt32(stored.key)] = stored.namespace
+        erased[id] = stored.namespace
       }
       return
     }
     all[key.id] = key
     guard stored.replacedAt == nil, key.generation > current[key.namespace]?.generation ?? 0 else { return }
     current[key.namespace] = key
-  }
-
-  /// Notes a key that is damaged: the next one of its namespace gets another generation.
-  mutating func add(damaged stored: StoredDataKey) {
-    generations[stored.namespace] = max(generations[stored.namespace] ?? 0, stored.generation)
-    damaged[UInt32(stored.key)] = StoredDataKey.id(stored.namespace, stored.generation)
   }
 
   /// Keeps keys that are no longer in the store, to open what was read before they went. Those that were erased go.

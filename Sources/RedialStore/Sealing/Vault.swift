@@ -93,8 +93,7 @@ package final class Vault: Sendable {
   private func load(
     _ documents: [StoredDocument], unlessChangedSince read: Int?
   ) throws(StoreError) -> [StoredDocument]? {
-    var (loaded, old): ([(StoredDataKey, DataKey?)], [StoredDocument]) = ([], [])
-    var damaged: [StoredDataKey] = []
+    var (loaded, old): ([(StoredDataKey, DataKey?, isDamaged: Bool)], [StoredDocument]) = ([], [])
     let (known, isWatched) = state.withLock { ($0.keys.all, $0.watcher != nil) }
     for document in documents {
       var stored: StoredDataKey
@@ -113,11 +112,7 @@ package final class Vault: Sendable {
         if error.kind == .corrupt {
           // What it has sealed cannot be read, unless it is known here; and nothing more is sealed by it.
           stored.replacedAt = WallTime.now
-          if let kept = known.values.first(where: stored.isOf) {
-            loaded.append((stored, kept))
-          } else {
-            damaged.append(stored)
-          }
+          loaded.append((stored, known.values.first(where: stored.isOf), isDamaged: true))
           continue
         }
         // A program may succeed the next time.
@@ -125,22 +120,21 @@ package final class Vault: Sendable {
         key = nil
       }
       guard let key else {
-        loaded.append((stored, nil))
+        loaded.append((stored, nil, isDamaged: false))
         continue
       }
       if let keeper, keeper.isOld(by: stored.by) {
         try wrap(key.cipher.bytes, in: &stored)
         old.append(stored.document)
       }
-      loaded.append((stored, key))
+      loaded.append((stored, key, isDamaged: false))
     }
     let isCurrent = state.withLock { state in
       if let read, read != state.changes { return false }
       state.changes += 1
       let before = state.keys
       state.keys = DataKeys()
-      for (stored, key) in loaded { state.keys.add(stored, key) }
-      for stored in damaged { state.keys.add(damaged: stored) }
+      for (stored, key, isDamaged) in loaded { state.keys.add(stored, key, isDamaged: isDamaged) }
       for stored in state.pending {
         if let key = before.all[UInt32(stored.key)] { state.keys.add(stored, key) }
       }
@@ -243,7 +237,7 @@ package final class Vault: Sendable {
   func currentKey(of namespace: String) -> UInt32? { state.withLock { $0.keys.current[namespace]?.id } }
 
   /// Whether a newer data key has replaced one. One that cannot be unwrapped stays for what it has sealed.
-  package func isReplaced(_ document: StoredDocument) throws(StoreError) -> Bool {
+  package func isReplaced(_ document: StoredDocument) -> Bool {
     guard let stored = try? StoredDataKey(document), stored.erasedAt == nil else { return false }
     return state.withLock {
       $0.keys.lost[UInt32(stored.key)] == nil
@@ -255,7 +249,7 @@ package final class Vault: Sendable {
   package var missingKeys: [String] { Set(state.withLock { $0.keys.lost.values.map(\.by) }).sorted() }
 
   /// The documents of data keys that are damaged: what they have sealed cannot be read.
-  package var damagedKeys: [String] { state.withLock { $0.keys.damaged.values.sorted() } }
+  package var damagedKeys: [String] { state.withLock { $0.keys.damaged.keys.sorted() } }
 
   /// Takes a new data key that is part of a transaction, until ``didCommit()`` or ``didRollBack()``.
   package func add(_ document: StoredDocument) throws(StoreError) {
@@ -403,9 +397,7 @@ package final class Vault: Sendable {
 
   /// Another process may have made the key.
   private func readAgain(_ id: UInt32) throws(SealDamage) {
-    guard state.withLock({ $0.keys.erased[id] == nil && $0.keys.lost[id] == nil && $0.keys.damaged[id] == nil }) else {
-      return
-    }
+    guard !state.withLock({ $0.keys.knows(id) }) else { return }
     do throws(StoreError) { try readAgain() } catch { throw .unreadable(error) }
   }
 
