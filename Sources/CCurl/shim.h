@@ -134,13 +134,13 @@ static inline int redial_tls_new_place(void) { return CRYPTO_get_ex_new_index(0,
 
 void SSL_get0_alpn_selected(const struct ssl_st *_Nonnull, const unsigned char *_Nullable *_Nonnull, unsigned int *_Nonnull);
 
-// Whether the target has chosen HTTP/1.1 in the handshake of TLS (RFC 7301), of what it was offered.
-static inline int redial_curl_has_chosen_http1(CURL *_Nonnull h) {
+// Whether the target has chosen a protocol in the handshake of TLS (RFC 7301), of what it was offered.
+static inline int redial_curl_has_chosen(CURL *_Nonnull h, const char *_Nonnull protocol) {
   struct ssl_st *session = redial_curl_tls(h);
   const unsigned char *name = NULL;
   unsigned int length = 0;
   if (session) SSL_get0_alpn_selected(session, &name, &length);
-  return length == 8 && name && !memcmp(name, "http/1.1", 8);
+  return name && length == strlen(protocol) && !memcmp(name, protocol, length);
 }
 
 // Whether the target's certificate says whom it is for as it must, in its extension subjectAltName (RFC 9525 section 6.3):

@@ -150,7 +150,7 @@ def chunked(status, *fields, chunks=(b"body",), end=b"0\r\n\r\n", closes=True):
 
 # Frames of HTTP/2 (RFC 9113 §6), and what a response without content is in HPACK: status 200, the end of header and stream.
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = 0, 1, 3, 4, 6, 7, 8, 9
-INITIAL_WINDOW_SIZE = 4
+MAX_CONCURRENT_STREAMS, INITIAL_WINDOW_SIZE = 3, 4
 NO_ERROR, INTERNAL_ERROR, REFUSED_STREAM, CANCEL = 0, 2, 7, 8
 
 
@@ -170,15 +170,17 @@ def go_away(last, code=NO_ERROR):
     return frame(GOAWAY, 0, last.to_bytes(4, "big") + code.to_bytes(4, "big"))
 
 
-def speaking_http2(react):
+def speaking_http2(react, streams=None):
     """A script for connections in HTTP/2: calls `react(connection, stream)` for each request, after its end.
 
-    The requests' paths are not read.
+    The requests' paths are not read. Of how many streams it takes at once it says something only if `streams` does.
     """
+    limit = b"" if streams is None else MAX_CONCURRENT_STREAMS.to_bytes(2, "big") + streams.to_bytes(4, "big")
+
     def script(connection):
         connection.read(24)
         # A body of up to 1 MiB needs no permission of its own.
-        connection.send(frame(SETTINGS, 0, INITIAL_WINDOW_SIZE.to_bytes(2, "big") + (1 << 20).to_bytes(4, "big")))
+        connection.send(frame(SETTINGS, 0, limit + INITIAL_WINDOW_SIZE.to_bytes(2, "big") + (1 << 20).to_bytes(4, "big")))
         connection.send(frame(WINDOW_UPDATE, 0, (1 << 20).to_bytes(4, "big")))
         while head := connection.read(9):
             size, kind, flags, stream = int.from_bytes(head[:3], "big"), head[3], head[4], int.from_bytes(head[5:], "big")

@@ -584,3 +584,57 @@ def test_what_an_http2_target_may_have_processed_is_not_tried_again(redial, raw,
     call = service.ended(service.submit(url=target.url, idempotent=False, policy=QUICK))
     assert (call["state"], call["attempts"][0]["outcome"]) == ("failed", "maybeSent"), call
     assert len(target.requests) == 1
+
+
+def burst(service, url, count, **more):
+    """So many calls at once, of which each begins as soon as it can."""
+    answer = service("POST", "/v1/calls/batch", [{"url": url, "policy": ONCE | more} for _ in range(count)])
+    return [item["call"]["id"] for item in answer.json["data"]]
+
+
+@pytest.mark.parametrize("streams", [1, 4, None])
+def test_requests_wait_for_a_stream_in_place_of_another_connection(redial, raw, secure, streams):
+    context, flag = secure("h2")
+    service, targets = redial(flag, *NO_BREAKER), []
+
+    def react(connection, stream):
+        time.sleep(0.02)
+        connection.send(found(stream))
+    for _ in range(2):
+        target = raw(speaking_http2(react, streams), context)
+        # The second time the target has said how many it takes.
+        for _ in range(2):
+            for call in burst(service, target.url, 40):
+                assert service.ended(call)["state"] == "succeeded"
+        assert target.connections <= 2, target.connections
+
+
+def test_nothing_waits_for_long_for_a_stream_that_is_never_free(redial, raw, secure):
+    context, flag = secure("h2")
+    over = threading.Event()
+
+    def react(connection, stream):
+        over.wait(0 if connection.number else BOUND)
+        connection.send(found(stream))
+    target, service = raw(speaking_http2(react, streams=1), context), redial(flag, *NO_BREAKER, "--connect-timeout=2s")
+    held = service.submit(url=target.url, policy=ONCE | {"attemptTimeout": "50s"})
+    target.next()
+    for call in burst(service, target.url, 4):
+        assert service.ended(call)["state"] == "succeeded"
+    over.set()
+    assert service.ended(held)["state"] == "succeeded"
+
+
+def test_over_http1_each_request_in_flight_has_a_connection(redial, raw, secure):
+    context, flag = secure("http/1.1")
+    all_there = threading.Barrier(20)
+
+    def script(connection):
+        while connection.request():
+            all_there.wait(BOUND)
+            connection.answer("ok")
+    target, service = raw(script, context), redial(flag, *NO_BREAKER)
+    for _ in range(2):
+        for call in burst(service, target.url, 20):
+            assert service.ended(call)["state"] == "succeeded"
+    assert target.connections == 20

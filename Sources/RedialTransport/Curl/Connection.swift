@@ -57,6 +57,11 @@ final class Connection {
   /// Whether it takes no further request because it has served for long enough.
   func isAtEnd(at now: ContinuousClock.Instant) -> Bool { uses >= lifetime.uses || now >= lifetime.end }
 
+  /// Whether libcurl may choose it for a request.
+  func takesRequests(at now: ContinuousClock.Instant) -> Bool {
+    socket != nil && !isLeft && !requiresHTTP1 && lastStream == nil && !isAtEnd(at: now)
+  }
+
   /// Whether more than one request is or was on it.
   var isShared: Bool { uses > 1 }
 

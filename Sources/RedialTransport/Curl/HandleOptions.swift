@@ -19,8 +19,10 @@ struct HandleOptions: ~Copyable {
   private var addressTime = 0
   /// How much libcurl reads at once, in bytes.
   private var bufferSize = 16_384
-  /// Whether the request gets a connection of its own, and whether none after it may use its connection.
-  private var (isAlone, isLast) = (false, false)
+  /// Whether the request gets a connection of its own.
+  private(set) var isAlone = false
+  /// Whether no request after it may use its connection.
+  private var isLast = false
   /// Whether libcurl says what it does.
   private var isHeard = false
   /// Whether HTTP/2 is not used, even if a server would choose it.

@@ -10,15 +10,11 @@ internal import CCurl
 struct Naming: ~Copyable {
   /// Whether libcurl wanted to look up a name, and was refused.
   private(set) var isWanted = false
-  /// Since when the transfer waits for a lookup; nil if it does not.
-  private(set) var since: ContinuousClock.Instant?
   /// The name that it waits for.
   private(set) var name = ""
   private var port = 0
-  /// Whether libcurl was stopped for a lookup and has not started again.
-  private(set) var isSuspended = false
-  /// How much of the request's time had passed when libcurl last started.
-  private(set) var spent = Duration.zero
+  /// Whether it does.
+  private(set) var isWaiting = false
   /// The number of lookups for this request.
   private var lookups = 0
   /// The addresses that libcurl was given.
@@ -32,13 +28,12 @@ struct Naming: ~Copyable {
 
   deinit { curl_slist_free_all(addresses) }
 
-  var isWaiting: Bool { since != nil }
   /// Whether the name may be looked up once more.
   var mayLookUp: Bool { lookups < Self.maximumLookups }
 
   /// Forgets the request before.
   mutating func begin() {
-    (isWanted, since, isSuspended, spent, lookups) = (false, nil, false, .zero, 0)
+    (isWanted, isWaiting, lookups) = (false, false, 0)
   }
 
   /// Notes that libcurl wanted to look up a name, and was refused.
@@ -48,24 +43,13 @@ struct Naming: ~Copyable {
   }
 
   /// Begins to wait for a lookup.
-  ///
-  /// - Parameter spent: How much of the request's time has passed.
-  mutating func beginWaiting(at now: ContinuousClock.Instant, spent: Duration) {
-    self.spent = spent
-    (isWanted, isSuspended) = (false, true)
-    since = now
+  mutating func beginWaiting() {
+    (isWanted, isWaiting) = (false, true)
     lookups += 1
   }
 
-  /// Ends the wait, with the time that has passed of the request's time.
-  mutating func endWaiting(at now: ContinuousClock.Instant) {
-    guard let since else { return }
-    spent += now - since
-    self.since = nil
-  }
-
-  /// Notes that libcurl has started again.
-  mutating func resume() { isSuspended = false }
+  /// Ends the wait.
+  mutating func endWaiting() { isWaiting = false }
 
   /// Gives libcurl the addresses of the name, which it caches as if it had found them.
   mutating func give(_ found: [String], to handle: UnsafeMutableRawPointer) -> CURLcode {

@@ -24,6 +24,7 @@ final class OriginMemory {
   private var entries: [Int: Entry] = [:]
   private var habits: [Int: Habit] = [:]
   private var lastGeneration = 0
+  var crowds = Crowds()
 
   /// How many origins are remembered, and groups of them, before all are forgotten: each then is called as at first.
   static let most = 4096
@@ -78,6 +79,11 @@ final class OriginMemory {
     }
     return advice
   }
+
+  /// A number for those that may share connections to an origin.
+  ///
+  /// - Parameter group: The group that ``advice(on:in:at:)`` has given.
+  func crowd(on url: String, in group: Int) -> Int { Self.number(ofURL: url, in: group) }
 
   /// Whether libcurl must forget an origin's addresses first. It is said once.
   func takeStale(_ url: String) -> Bool {

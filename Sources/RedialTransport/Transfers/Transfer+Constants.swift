@@ -85,6 +85,7 @@ extension Transfer {
       redial_curl_set_dialer(handle) { transfer, _, destination in
         guard let transfer = Transfer.take(transfer), let destination else { return CURL_SOCKET_BAD }
         transfer.skipPruning()
+        guard transfer.mayConnect() else { return CURL_SOCKET_BAD }
         let socket = transfer.dialling.open(destination)
         if socket != CURL_SOCKET_BAD { transfer.events?.opened(socket, for: transfer.id) }
         return socket

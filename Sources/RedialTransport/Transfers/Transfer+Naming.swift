@@ -50,12 +50,19 @@ extension Transfer {
 
   /// Begins to wait for a lookup.
   func beginWaiting(at now: ContinuousClock.Instant) {
-    naming.beginWaiting(at: now, spent: .microseconds(elapsed))
+    suspension.begin(at: now, spent: .microseconds(elapsed))
+    naming.beginWaiting()
+  }
+
+  /// Ends the wait.
+  func endWaiting(at now: ContinuousClock.Instant) {
+    suspension.end(at: now)
+    naming.endWaiting()
   }
 
   /// Gives libcurl the addresses of the request's name, and sets the rest of the request's time.
   func setAddresses(_ found: [String]) -> CURLcode {
     let code = naming.give(memory?.order(found, of: dialling.url) ?? found, to: handle)
-    return code == CURLE_OK ? setTimeouts(after: naming.spent) : code
+    return code == CURLE_OK ? setTimeouts(after: suspension.spent) : code
   }
 }

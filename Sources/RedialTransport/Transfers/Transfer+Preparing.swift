@@ -27,6 +27,7 @@ extension Transfer {
     exchange = Exchange(contentSize: hop.method == "HEAD" ? 0 : contentSize)
     upload.beginChecks()
     naming.begin()
+    suspension = Suspension()
     message.clear()
     received.begin(hop.method)
     guard dialling.begin(hop.url) else { return CURLE_COULDNT_CONNECT }
@@ -35,6 +36,8 @@ extension Transfer {
     var code = options.setURL(hop.url)
     let known = memory?.advice(on: hop.url, in: request.group) ?? OriginMemory.Advice(group: request.group)
     group = known.group
+    let isCrowded = dialling.isSecure && !known.isPlain
+    crowding.begin(in: isCrowded ? memory?.crowd(on: hop.url, in: group) ?? 0 : 0)
     if code == CURLE_OK { code = options.setReuse(isAllowed: !isAlone, by: group) }
     if code == CURLE_OK { code = options.setVersion(isPlain: known.isPlain) }
     if code == CURLE_OK, memory?.takeStale(hop.url) == true { code = forgetAddresses() }

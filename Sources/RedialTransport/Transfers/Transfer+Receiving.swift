@@ -14,6 +14,7 @@ extension Transfer {
       isReused
       ? events.connections[ends]
       : events.connections.add(ends, among: dialling.sockets, Lifetime(configuration), group: group)
+    if !isReused { hasConnected(connection) }
     guard course.sends == 0 else {
       noteRepetition()
       return course.send(isReused: isReused)
@@ -42,7 +43,7 @@ extension Transfer {
   /// Whether the request may be sent on a new connection in TLS.
   private func isTrusted(_ connection: Connection?) -> Bool {
     // It chooses between the two, but not this one: it speaks HTTP/2 alone, and would read the request as that.
-    if options.isPlain, redial_curl_has_chosen_http1(handle) == 0 {
+    if options.isPlain, redial_curl_has_chosen(handle, "http/1.1") == 0 {
       memory?.refusePlain(dialling.url, in: request.group)
       course.abandonConnection()
       return false

@@ -99,8 +99,8 @@ extension Transfer {
 
   /// How long the request has taken, in microseconds.
   var elapsed: Int {
-    Int(clamping: naming.spent.wholeMicroseconds)
-      + (naming.isSuspended ? 0 : Int(redial_curl_get_offset(handle, CURLINFO_TOTAL_TIME_T)))
+    Int(clamping: suspension.spent.wholeMicroseconds)
+      + (suspension.isSuspended ? 0 : Int(redial_curl_get_offset(handle, CURLINFO_TOTAL_TIME_T)))
   }
 
   /// The result of the attempt, after libcurl has finished with it.
@@ -168,7 +168,7 @@ extension Transfer {
     // libcurl's time of the request starts again after a lookup here.
     func moment(_ info: CURLINFO) -> Int {
       let time = time(info)
-      return time == 0 ? 0 : time + Int(clamping: naming.spent.wholeMicroseconds)
+      return time == 0 ? 0 : time + Int(clamping: suspension.spent.wholeMicroseconds)
     }
     var figures = ExchangeFigures(phase: .setup)
     figures.resolved = moment(CURLINFO_NAMELOOKUP_TIME_T)

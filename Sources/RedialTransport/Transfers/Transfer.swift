@@ -25,6 +25,8 @@ final class Transfer {
   @exclusivity(unchecked) var dialling: Dialling
   /// How the address of the request's name is found.
   @exclusivity(unchecked) var naming = Naming()
+  @exclusivity(unchecked) var crowding = Crowding()
+  @exclusivity(unchecked) var suspension = Suspension()
   @exclusivity(unchecked) var upload = Upload()
   @exclusivity(unchecked) var received: Received
   @exclusivity(unchecked) var exchange = Exchange()

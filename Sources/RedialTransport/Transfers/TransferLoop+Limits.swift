@@ -8,7 +8,9 @@ extension TransferLoop {
   func endUploads() {
     while let entry = uploads.popExpired() {
       let transfer = entry.transfer
-      guard transfer.isInFlight || transfer.naming.isWaiting, transfer.generation == entry.generation else { continue }
+      guard transfer.isInFlight || transfer.suspension.isSuspended, transfer.generation == entry.generation else {
+        continue
+      }
       if transfer.isInFlight, transfer.isStuckBehindAnswer() {
         remove(transfer)
         results.append((transfer.id, transfer.result(CURLE_OK)))

@@ -14,19 +14,18 @@ extension TransferLoop {
 
   /// How long the thread sleeps without an event, in milliseconds.
   func lookupSleep(atMost longest: Int32) -> Int32 {
-    let longest = nameTimers.sleep(atMost: longest)
+    let longest = streamTimers.sleep(atMost: nameTimers.sleep(atMost: longest))
     return lookups.hasWaiting ? min(longest, Self.lookupPause) : longest
   }
 
   /// Makes a transfer wait for its name, which libcurl does not know.
   func awaitName(_ transfer: Transfer) {
-    curl_multi_remove_handle(multi, transfer.handle)
-    transfer.isInFlight = false
+    withdraw(transfer)
     let now = ContinuousClock.now
     transfer.beginWaiting(at: now)
     named[transfer.naming.name, default: []].insert(transfer.id)
     lookups.ask(transfer.naming.name)
-    let left = min(transfer.course.timeLimit, configuration.connectTimeout) - transfer.naming.spent
+    let left = min(transfer.course.timeLimit, configuration.connectTimeout) - transfer.suspension.spent
     nameTimers.add(TransferTimers.Entry(transfer: transfer, generation: transfer.generation), after: left)
   }
 
@@ -47,14 +46,9 @@ extension TransferLoop {
     lookups.end(answer.name, at: now)
     for id in named.removeValue(forKey: answer.name) ?? [] {
       guard let transfer = transfers[id], transfer.naming.isWaiting else { continue }
-      transfer.naming.endWaiting(at: now)
+      transfer.endWaiting(at: now)
       switch answer.result {
-      case .found(let addresses):
-        var code = transfer.setAddresses(addresses)
-        if code == CURLE_OK, curl_multi_add_handle(multi, transfer.handle) != CURLM_OK { code = CURLE_OUT_OF_MEMORY }
-        transfer.isInFlight = code == CURLE_OK
-        if code == CURLE_OK { transfer.naming.resume() }
-        if code != CURLE_OK { end(transfer, code) }
+      case .found(let addresses): proceed(transfer, transfer.setAddresses(addresses))
       case .none: end(transfer, CURLE_COULDNT_RESOLVE_HOST)
       case .unknown: endUnresolved(transfer)
       case .noThread: end(transfer, CURLE_OUT_OF_MEMORY)
@@ -62,14 +56,26 @@ extension TransferLoop {
     }
   }
 
+  /// Gives libcurl a transfer again that has waited, if it could be prepared.
+  func proceed(_ transfer: Transfer, _ prepared: CURLcode) {
+    var code = prepared
+    if code == CURLE_OK, curl_multi_add_handle(multi, transfer.handle) != CURLM_OK { code = CURLE_OUT_OF_MEMORY }
+    guard code == CURLE_OK else { return end(transfer, code) }
+    transfer.isInFlight = true
+    transfer.suspension.resume()
+  }
+
   /// Ends transfers that have waited for their name as long as connecting may take.
   func endWaiting() {
     while let entry = nameTimers.popExpired() {
       let transfer = entry.transfer
-      guard transfer.generation == entry.generation, let since = transfer.naming.since else { continue }
+      guard transfer.generation == entry.generation, transfer.naming.isWaiting,
+        let since = transfer.suspension.since
+      else { continue }
       let now = ContinuousClock.now
       // It may wait for another lookup than when this was recorded.
-      let left = min(transfer.course.timeLimit, configuration.connectTimeout) - transfer.naming.spent - (now - since)
+      let left =
+        min(transfer.course.timeLimit, configuration.connectTimeout) - transfer.suspension.spent - (now - since)
       guard left <= .zero else {
         nameTimers.add(entry, after: left)
         continue
@@ -83,7 +89,7 @@ extension TransferLoop {
   /// Removes a transfer from its name's waiting list, if it is in one.
   func stopWaiting(_ transfer: Transfer) {
     guard transfer.naming.isWaiting else { return }
-    transfer.naming.endWaiting(at: ContinuousClock.now)
+    transfer.endWaiting(at: .now)
     let name = transfer.naming.name
     named[name]?.remove(transfer.id)
     if named[name]?.isEmpty == true {

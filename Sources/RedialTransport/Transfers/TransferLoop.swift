@@ -51,9 +51,11 @@ final class TransferLoop: @unchecked Sendable {
   /// The requests that wait for each name, and until when.
   var named: [String: Set<UInt64>] = [:]
   var nameTimers = TransferTimers()
+  /// Until when requests wait for a stream.
+  var streamTimers = TransferTimers()
   @exclusivity(unchecked) private var idle: [Transfer] = []
   private let pruning = AddressPruning()
-  private let memory = OriginMemory()
+  let memory = OriginMemory()
   @exclusivity(unchecked) var results: [Transport.Ended] = []
   let bodies = BodyLanes()
   /// Requests that have not started, because none of their body is there yet; and when the body was requested.
@@ -128,6 +130,7 @@ final class TransferLoop: @unchecked Sendable {
       keepIdle()
       events.beginDue()
       takeEnded()
+      endStreamWaits()
       startLookups()
       tell()
       let sleep = lookupSleep(atMost: uploads.sleep(atMost: longestSleep))
@@ -217,8 +220,7 @@ final class TransferLoop: @unchecked Sendable {
     guard transfer.request.maxRedirects > 0 else { return false }
     guard let (next, timeout) = transfer.next(hop(of: transfer)) else { return false }
     hops[transfer.id] = next
-    curl_multi_remove_handle(multi, transfer.handle)
-    transfer.isInFlight = false
+    withdraw(transfer)
     readAgain(next, with: transfer)
     resume(transfer, transfer.prepare(next, timeout: timeout))
     return true
@@ -238,8 +240,7 @@ final class TransferLoop: @unchecked Sendable {
     guard let left = transfer.course.startOver(after: transfer.elapsed, of: transfer.request.timeout) else {
       return end(transfer, CURLE_OPERATION_TIMEDOUT)
     }
-    curl_multi_remove_handle(multi, transfer.handle)
-    transfer.isInFlight = false
+    withdraw(transfer)
     let hop = hop(of: transfer)
     if transfer.course.sends > 0 { readAgain(hop, with: transfer) }
     // Where all connections of before are left, others may share the new one.
@@ -283,6 +284,8 @@ final class TransferLoop: @unchecked Sendable {
       defer { redial_take_in_hand(0) }
       if transfer.naming.isWanted {
         awaitName(transfer)
+      } else if let pause = transfer.crowding.pause {
+        awaitStream(transfer, for: pause)
       } else if transfer.course.isConnectionAbandoned || transfer.mustMove() {
         startOver(transfer)
       } else if !follow(transfer) {
@@ -323,8 +326,15 @@ final class TransferLoop: @unchecked Sendable {
     owner.check()
     forget(transfer)
     stopWaiting(transfer)
+    withdraw(transfer)
+  }
+
+  /// Takes a transfer from libcurl, if it has it.
+  func withdraw(_ transfer: Transfer) {
     if transfer.isInFlight { curl_multi_remove_handle(multi, transfer.handle) }
     transfer.isInFlight = false
+    transfer.crowding.isWaiting = false
+    memory.crowds.left(transfer.id, in: transfer.crowding.crowd, hadStream: transfer.exchange.connection != nil)
   }
 
   private func forget(_ transfer: Transfer) {
