@@ -353,9 +353,9 @@ def rows():
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
 
 
-@pytest.mark.parametrize("number", range(7))
+@pytest.mark.parametrize("number", range(8))
 def test_the_page_says_what_starts_and_what_is_said(redial, receiver, tmp_path, number):
-    assert len(rows()) == 7
+    assert len(rows()) == 8
     what, starts, said = rows()[number]
     env = key_file(tmp_path) if "encryptionKeyFile" in what else None
     service = redial(env=env)
@@ -370,6 +370,8 @@ def test_the_page_says_what_starts_and_what_is_said(redial, receiver, tmp_path, 
         key.unlink()
     elif "another key file beside it" in what:
         key.write_text(pathlib.Path(key_file(tmp_path, "b")["REDIAL_ENCRYPTION_KEY_FILE"]).read_text())
+    elif "empty or cut" in what:
+        key.write_text(key.read_text()[:20])
     elif "names another key" in what:
         service.env = service.env | key_file(tmp_path, "b")
     elif "is not set" in what:
@@ -391,5 +393,11 @@ def test_the_page_says_what_starts_and_what_is_said(redial, receiver, tmp_path, 
     else:
         assert starts.startswith("The service does not start"), starts
         refused = run("serve", "--listen", "127.0.0.1:0", "--store", f"sqlite:{service.store}", env={
-            name: value for name, value in service.env.items() if name.startswith("REDIAL_")})
+            name: value for name, value in (service.env or {}).items() if name.startswith("REDIAL_")})
         assert refused.returncode != 0 and all(word in refused.stderr for word in words), refused
+    if "move it away" in starts:
+        key.write_text("")
+        assert "it is empty" in run("serve", "--listen", "127.0.0.1:0", "--store", f"sqlite:{service.store}").stderr
+        key.rename(key.with_suffix(".away"))
+        service.start()
+        assert service.get(call)["state"] == "scheduled"

@@ -103,7 +103,8 @@ package final class KeyFile: KeyKeeper {
         kind: .unavailable,
         message:
           "The key file \(path) cannot be used: \(reason). It must have mode 0600, and 32 random bytes in base 64, "
-          + "such as `(umask 077; openssl rand -base64 32 > FILE)` makes it.")
+          + "such as `(umask 077; openssl rand -base64 32 > FILE)` makes it."
+          + (isOptional ? " Put it back, or move it away: without it, the service starts, and makes another." : ""))
     }
     // A pipe is not waited for.
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
