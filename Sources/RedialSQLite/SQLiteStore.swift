@@ -82,7 +82,9 @@ package final class SQLiteStore: CallStore {
     let documents = try DocumentTable(on: connection)
     // The log and all tables may have sealed values.
     let old = try vault.load(documents.all(.dataKey))
-    if let key = vault.missingKeys.first, try documents.hasSealedPayloads() {
+    let settings = try SettingTable(on: connection)
+    let sealing = try settings.sealing(with: vault, documents)
+    if let key = vault.missingKeys.first, sealing != .secrets, try documents.hasSealedPayloads() {
       throw Vault.missing(key, "Calls in \(file.path) are encrypted.")
     }
     vault.read { [path = file.path] () throws(StoreError) in try StoredDataKeys.read(path) }
@@ -93,7 +95,6 @@ package final class SQLiteStore: CallStore {
     var turns = try TurnTable(on: connection)
     search = try ClaimSearch(on: connection, isShared: isShared)
     leases = try StoreLease(on: connection, isShared: isShared)
-    let settings = try SettingTable(on: connection)
     let isMarked = try settings.value(of: MigrationMark.settingName) != nil
     guard isFilling || !isMarked else { throw MigrationMark.refusal(of: file.path) }
     time = TimeTable(settings: settings, isKept: !isShared)
@@ -110,6 +111,7 @@ package final class SQLiteStore: CallStore {
     self.turns = turns
     let session = try file.begin { [targets, leases, calls, service] () throws(StoreError) in
       for key in old { try documents.put(key, isNew: false) }
+      if let sealing { try settings.set(SettingTable.Sealing.settingName, to: sealing.rawValue) }
       try service.sealSecrets()
       try targets.completeShards()
       if !isLogged { try found.empty(into: calls) }

@@ -1,7 +1,9 @@
 """Stores of which something cannot be read, because a key is missing or a document is damaged: what starts, and what is said."""
 
+import base64
 import contextlib
 import json
+import os
 import pathlib
 import re
 import sqlite3
@@ -186,7 +188,7 @@ def test_a_damaged_data_key_costs_what_it_has_encrypted_and_nothing_else(redial,
     assert code != 0 and calls["lost"] in told and calls["kept"] not in told, told
     if kind == "sqlite":
         done = run("salvage", service.store, tmp_path / "salvaged.db", env=env)
-        # All but the one that it encrypted.
+        # All but the two that they encrypted.
         assert "wrote 6 calls" in done.stdout, done
     erased = run("rekey", "--erase-namespace", "lost", "--store", store, env=env)
     assert erased.returncode == 0, erased
@@ -218,6 +220,42 @@ def test_a_credential_in_clear_text_is_refused_where_a_key_is_set(redial, instan
         assert code != 0 and "default/one" in told and "not encrypted" in told, told
         assert service.terminate() == 0
     assert not any("of-somebody-else" in str(request.headers) for request in target.requests)
+
+
+@pytest.mark.parametrize("is_new", [False, True], ids=["missing", "another"])
+def test_without_its_key_file_calls_with_a_secret_of_their_own_wait_for_it(redial, receiver, is_new):
+    service, target = redial(), receiver()
+
+    def submit(**more):
+        return service.submit(url=target.url, delay="1h", **more)
+    sign = {"type": "github", "secret": "the-secret-of-this-call"}
+    plain, signed = [submit() for _ in range(3)], [submit(sign=sign) for _ in range(3)]
+    assert service.terminate() == 0
+    key = pathlib.Path(f"{service.store}.key")
+    lost = key.read_text()
+    key.unlink()
+    if is_new:
+        key.touch(mode=0o600)
+        key.write_text(base64.b64encode(os.urandom(32)).decode())
+    for _ in range(2):
+        service.start()
+        service.says("keyMissing")
+        for call in signed:
+            answer = service("GET", f"/v1/calls/{call}")
+            assert answer.json["code"] == "callDamaged" and "needs the key" in answer.json["detail"], answer.body
+        assert [service.get(call)["state"] for call in plain] == 3 * ["scheduled"]
+        signed_now = service.submit(url=target.url, sign=sign)
+        assert service.ended(signed_now)["state"] == "succeeded"
+        assert service.terminate() == 0
+    code, told = doctor(f"sqlite:{service.store}", None)
+    assert code != 0 and all(call in told for call in signed) and not any(call in told for call in plain), told
+    # It is back with its key.
+    key.write_text(key.read_text().strip() + "\n" + lost)
+    service.start()
+    for call in plain + signed:
+        assert service("POST", f"/v1/calls/{call}/retry").status == 200
+        assert service.ended(call)["state"] == "succeeded"
+    assert len([request for request in target.requests if "x-hub-signature-256" in request.headers]) == 5
 
 
 @pytest.mark.parametrize("other", [False, True], ids=["missing", "another"])
