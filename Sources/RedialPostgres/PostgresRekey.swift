@@ -93,7 +93,8 @@ package enum PostgresRekey {
     try StoredDataKeys.ensure([Vault.service], side)
     var replaced: [StoredDocument] = []
     for document in try StoredDataKeys.all(side) {
-      if let old = try StoredDataKey(document).replaced { replaced.append(old) }
+      // One that is damaged seals nothing more.
+      if let old = (try? StoredDataKey(document))?.replaced { replaced.append(old) }
     }
     var new: [PostgresStatement] = []
     for namespace in vault.namespaces {

@@ -2,6 +2,7 @@
 
 import pathlib
 import threading
+import time
 
 import pytest
 
@@ -92,3 +93,70 @@ def test_a_start_whose_program_hangs_ends_by_itself_and_kills_it(service):
     assert not any(map(runs, started(service)))
     (service.folder / "closes").unlink()
     service.start()
+
+
+@pytest.fixture
+def pair(made, tmp_path, database):
+    """Two instances on one database, each with a program of its own, and half of the shards."""
+    cluster, services = database(), []
+    for name in ("a", "b"):
+        folder = tmp_path / name
+        folder.mkdir()
+        program = folder / "program"
+        program.write_text(PROGRAM.format(folder))
+        program.chmod(0o700)
+        service = Redial(folder, env={"REDIAL_ENCRYPTION_KEY_COMMAND": str(program)}, location=cluster.url)
+        made.append(service)
+        service.folder = folder
+        services.append(service.start())
+
+    def owned():
+        return sorted(int(count) for count, in cluster.query("SELECT count(*) FROM redial.leases GROUP BY owner", "redial"))
+    wait_until(lambda: owned() == [32, 32], "both have shards")
+    services[0].owned = owned
+    return services
+
+
+@pytest.mark.parametrize("fault", ["hang", "closes", "fail"])
+def test_an_instance_whose_program_fails_gives_away_what_it_cannot_read(pair, receiver, fault):
+    (well, lacking), targets = pair, [receiver() for _ in range(12)]
+
+    def submit(headers):
+        def accepted(url):
+            answer = well("POST", "/v1/calls", {"url": url}, headers)
+            return answer.status == 202 and answer.json["id"]
+        return [wait_until(lambda: accepted(target.url), "it is accepted") for target in targets]
+
+    def check_succeeded(calls, headers):
+        for call in calls:
+            wait_until(lambda: well("GET", f"/v1/calls/{call}", headers=headers).json["state"] == "succeeded", f"{call} has succeeded")
+    check_succeeded(submit(OTHER), OTHER)
+    (lacking.folder / fault).touch()
+    calls = submit(NEW)
+    # Also what needs no new key is answered soon, if only with the reason.
+    for _ in range(20):
+        began = time.monotonic()
+        answer = lacking("POST", "/v1/calls", {"url": targets[0].url}, OTHER)
+        assert answer.status in (202, 503) and time.monotonic() - began < 5, (answer.body, time.monotonic() - began)
+    check_succeeded(calls, NEW)
+    lacking.says("keyMissing")
+    assert lacking("GET", "/readyz").status == 503
+    # As soon as the program works again, it is back.
+    (lacking.folder / fault).unlink()
+    wait_until(lambda: lacking("GET", "/readyz").status == 200 and well.owned() == [32, 32], "it has shards again")
+    check_succeeded(submit(NEW), NEW)
+    assert not any("storeFinding" in service.log.read_text() for service in pair)
+
+
+def test_a_wrong_key_is_not_taken_for_the_right_one(service):
+    accepted = wait_until(lambda: (a := service("POST", "/v1/calls", CALL)).status == 202 and a.json["id"], "it accepts calls")
+    assert service.terminate() == 0
+    program = service.folder / "program"
+    right = program.read_text()
+    program.write_text("#!/bin/sh\nhead -c 32 /dev/zero | base64\n")
+    service.spawn()
+    assert service.process.wait(60) == 3
+    assert "has printed a wrong key" in service.log.read_text()
+    program.write_text(right)
+    service.start()
+    assert service.get(accepted)["state"] == "scheduled"

@@ -190,6 +190,12 @@ def test_a_damaged_data_key_costs_what_it_has_encrypted_and_nothing_else(redial,
         done = run("salvage", service.store, tmp_path / "salvaged.db", env=env)
         # All but the two that they encrypted.
         assert "wrote 6 calls" in done.stdout, done
+    # New keys are made beside it, and the state of each call is as before.
+    done = run("rekey", "--store", store, env=env)
+    assert done.returncode == 0, done
+    service.start()
+    assert [state(call, namespace) for namespace, call in calls.items()] == ["scheduled", "callDamaged", "scheduled", "callDamaged"]
+    assert service.terminate() == 0
     erased = run("rekey", "--erase-namespace", "lost", "--store", store, env=env)
     assert erased.returncode == 0, erased
     service.start()
@@ -249,6 +255,12 @@ def test_without_its_key_file_calls_with_a_secret_of_their_own_wait_for_it(redia
         assert service.terminate() == 0
     code, told = doctor(f"sqlite:{service.store}", None)
     assert code != 0 and all(call in told for call in signed) and not any(call in told for call in plain), told
+    done = run("backup", "--with-key", "--store", f"sqlite:{service.store}", f"{service.store}.copy")
+    assert done.returncode == 0 and "wrote the key file" in done.stdout, done
+    key.rename(f"{key}.away")
+    done = run("backup", "--with-key", "--store", f"sqlite:{service.store}", f"{service.store}.copy2")
+    assert done.returncode == 0 and "cannot be read until it is found" in done.stdout, done
+    pathlib.Path(f"{key}.away").rename(key)
     # It is back with its key.
     key.write_text(key.read_text().strip() + "\n" + lost)
     service.start()

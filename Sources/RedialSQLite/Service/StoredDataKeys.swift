@@ -1,10 +1,10 @@
-internal import RedialModel
+package import RedialModel
 internal import RedialStore
 
 /// The data keys in a store's file.
-enum StoredDataKeys {
+package enum StoredDataKeys {
   /// All of them, on a connection of its own, from any thread.
-  static func read(_ path: String) throws(StoreError) -> [StoredDocument] {
+  package static func read(_ path: String) throws(StoreError) -> [StoredDocument] {
     let connection = try SQLiteConnection(path: path, role: .reader)
     defer { connection.close() }
     try Schema.openForReading(connection)

@@ -94,6 +94,8 @@ package struct StoredDataKey: StoredRecord, Hashable {
   package var wrapped = ""
   /// The key that wraps it, by its fingerprint, or `command`.
   package var by = ""
+  /// Of the key itself; empty if an earlier version has stored it.
+  package var fingerprint = ""
   package var createdAt = Timestamp.epoch
   /// When a newer one took its place; it seals nothing from then on.
   package var replacedAt: Timestamp?
@@ -110,6 +112,7 @@ package struct StoredDataKey: StoredRecord, Hashable {
     try visitor.visit("generation", &record.generation)
     try visitor.visit("wrapped", &record.wrapped)
     try visitor.visit("by", &record.by)
+    try visitor.visit("fingerprint", &record.fingerprint)
     try visitor.visit("createdAt", &record.createdAt)
     try visitor.visit("erasedAt", &record.erasedAt)
     try visitor.visit("replacedAt", &record.replacedAt)
@@ -131,7 +134,7 @@ package struct StoredDataKey: StoredRecord, Hashable {
   package static func erasure(_ document: StoredDocument, of namespace: Namespace) -> StoredDocument? {
     var erased = (try? Self(document)) ?? Self(unreadable: document)
     guard erased.namespace == namespace.name, erased.erasedAt == nil else { return nil }
-    (erased.wrapped, erased.by, erased.erasedAt) = ("", "", WallTime.now)
+    (erased.wrapped, erased.by, erased.fingerprint, erased.erasedAt) = ("", "", "", WallTime.now)
     return erased.document
   }
 

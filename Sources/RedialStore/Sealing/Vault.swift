@@ -18,6 +18,7 @@ package final class Vault: Sendable {
   private let setsAside: Bool
   private let keeper: (any KeyKeeper)?
   private let state = Mutex(State())
+  private let slow = SlowUnwrapping()
 
   private struct State {
     var keys = DataKeys()
@@ -105,7 +106,7 @@ package final class Vault: Sendable {
         } else if let found = known[UInt32(stored.key)] {
           key = found
         } else {
-          key = try unwrapped(stored)
+          key = try isWatched && isSlow ? unwrappedSoon(stored) : unwrapped(stored)
         }
       } catch {
         stored = (try? StoredDataKey(document)) ?? StoredDataKey(unreadable: document)
@@ -115,8 +116,7 @@ package final class Vault: Sendable {
           loaded.append((stored, known.values.first(where: stored.isOf), isDamaged: true))
           continue
         }
-        // A program may succeed the next time.
-        guard setsAside || isWatched && !isSlow && error.kind == .unavailable else { throw error }
+        guard setsAside || isWatched && error.kind == .unavailable else { throw error }
         key = nil
       }
       guard let key else {
@@ -284,7 +284,7 @@ package final class Vault: Sendable {
   private func wrap(_ key: [UInt8], in stored: inout StoredDataKey) throws(StoreError) {
     guard let keeper else { throw Self.refusal(of: "A data key") }
     let (wrapped, by) = try keeper.wrap(key, .dataKey(UInt32(stored.key), namespace: stored.namespace))
-    (stored.wrapped, stored.by) = (Base64.encode(wrapped), by)
+    (stored.wrapped, stored.by, stored.fingerprint) = (Base64.encode(wrapped), by, SealingBytes.fingerprint(key))
   }
 
   func unwrapped(_ stored: StoredDataKey) throws(StoreError) -> DataKey {
@@ -295,6 +295,13 @@ package final class Vault: Sendable {
     let id = UInt32(stored.key)
     let key = try keeper.unwrap(
       Base64.decode(stored.wrapped) ?? [], by: stored.by, .dataKey(id, namespace: stored.namespace))
+    guard stored.fingerprint.isEmpty || stored.fingerprint == SealingBytes.fingerprint(key) else {
+      throw StoreError(
+        kind: .unavailable,
+        message:
+          "A data key of \(stored.namespace) was unwrapped to another one than was wrapped: encryptionKeyCommand has "
+          + "printed a wrong key. Nothing was changed.")
+    }
     return DataKey(id: id, namespace: stored.namespace, generation: stored.generation, key)
   }
 
@@ -306,6 +313,18 @@ package final class Vault: Sendable {
         "\(reason) Let encryptionKeyFile (REDIAL_ENCRYPTION_KEY_FILE) name the file with the key \(key). If it is "
         + "lost, redial salvage --without-key FROM TO makes a store of what can be read without it. Nothing was changed."
     )
+  }
+
+  /// The same, with a program that need not end in time: then the key is missing until it has.
+  private func unwrappedSoon(_ stored: StoredDataKey) throws(StoreError) -> DataKey {
+    try slow.key(
+      of: stored,
+      unwrap: { [weak self] () throws(StoreError) in
+        guard let self else { throw Self.refusal(of: "A data key") }
+        return try unwrapped(stored)
+      }, isMissing: { [weak self] in self?.state.withLock { $0.keys.lost[UInt32(stored.key)] != nil } ?? false },
+      // If they cannot be read now, whoever reads them next takes it.
+      found: { [weak self] in try? self?.readAgain() })
   }
 
   // MARK: Values

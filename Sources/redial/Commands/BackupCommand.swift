@@ -57,6 +57,7 @@ extension Command {
 private struct BackupKey {
   /// The file; nil if there is none.
   private let file: String?
+  private let store: String?
   private let isWanted: Bool
   private let target: String
 
@@ -65,7 +66,7 @@ private struct BackupKey {
   ///   - isWanted: Whether it is a part of the backup.
   /// - Throws: If it is, and cannot be.
   init(_ settings: ServiceSettings, of store: String?, isWanted: Bool, to target: String) throws(CommandError) {
-    (self.isWanted, self.target) = (isWanted, target)
+    (self.store, self.isWanted, self.target) = (store, isWanted, target)
     if settings.encryptionKeyCommand != nil {
       file = nil
     } else {
@@ -87,8 +88,14 @@ private struct BackupKey {
   /// Copies it, or says that it is left out.
   func copy() throws(CommandError) {
     guard let file else {
-      if isWanted { Terminal.write("there is no key file: nothing in the backup is encrypted by one\n") }
-      return
+      guard isWanted else { return }
+      let hasKeys = try store.map { store throws(CommandError) in
+        do throws(StoreError) { return try !StoredDataKeys.read(store).isEmpty } catch { throw CommandError(error) }
+      }
+      return Terminal.write(
+        hasKeys == true
+          ? "there is no key file: what it has encrypted in the backup cannot be read until it is found\n"
+          : "there is no key file: nothing in the backup is encrypted by one\n")
     }
     guard isWanted else {
       return Terminal.write(
