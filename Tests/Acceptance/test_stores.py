@@ -48,7 +48,8 @@ class Place:
         # On PostgreSQL it has its targets a moment later.
         def is_there():
             answer = service("GET", "/v1/targets/oldset")
-            assert answer.status in (200, 503), answer.body
+            # The address of the instance that was killed may be that of another test's service by now.
+            assert answer.status in (200, 503) or answer.json["code"] == "notAPeer", answer.body
             # The list asks the instance that was killed, until its session is over.
             return answer.status == 200 and answer.json["settings"] and service("GET", "/v1/targets?limit=250").status == 200
         wait_until(is_there, "the targets are there")
