@@ -48,9 +48,7 @@ class Place:
         # On PostgreSQL it has its targets a moment later.
         def is_there():
             answer = service("GET", "/v1/targets/oldset")
-            # The address of the instance that was killed may be that of another test's service by now.
-            assert answer.status in (200, 503) or answer.json["code"] == "notAPeer", answer.body
-            # The list asks the instance that was killed, until its session is over.
+            # They ask the instance that was killed, until its session is over; another test's service may have its address by now.
             return answer.status == 200 and answer.json["settings"] and service("GET", "/v1/targets?limit=250").status == 200
         wait_until(is_there, "the targets are there")
         return service
