@@ -115,6 +115,9 @@ static inline const char *_Nullable redial_curl_get_text(CURL *_Nonnull h, CURLI
 struct x509_st;
 int SSL_has_pending(const struct ssl_st *_Nonnull);
 void SSL_set_info_callback(struct ssl_st *_Nonnull, void (*_Nullable)(const struct ssl_st *_Nonnull, int, int));
+void SSL_set_msg_callback(
+    struct ssl_st *_Nonnull,
+    void (*_Nullable)(int isWritten, int version, int type, const void *_Nullable, size_t, struct ssl_st *_Nonnull, void *_Nullable));
 int SSL_set_ex_data(struct ssl_st *_Nonnull, int, void *_Nullable);
 void *_Nullable SSL_get_ex_data(const struct ssl_st *_Nonnull, int);
 int CRYPTO_get_ex_new_index(int, long, void *_Nullable, void *_Nullable, void *_Nullable, void *_Nullable);

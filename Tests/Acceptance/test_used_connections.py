@@ -1,5 +1,7 @@
 """What a target sends ends no service, and answers no other call, on connections that served before."""
 
+import select
+import signal
 import socket
 import ssl
 import struct
@@ -11,7 +13,8 @@ import pytest
 
 from processes import BOUND, NO_BREAKER, libcurl, wait_until
 from raw_target import (
-    CANCEL, CONTINUATION, HEADERS, INTERNAL_ERROR, PING, REFUSED_STREAM, RawTarget, found, frame, go_away, reset, response, speaking_http2)
+    CANCEL, CONTINUATION, DATA, HEADERS, INTERNAL_ERROR, PING, REFUSED_STREAM, SETTINGS, WINDOW_UPDATE, RawTarget, found, frame, go_away,
+    reset, response, speaking_http2)
 from test_target_tls import issuer
 
 QUICK = {"backoff": {"initial": "20ms", "max": "50ms"}, "maxAttempts": 3}
@@ -456,6 +459,61 @@ def test_a_target_that_says_goodbye_without_end_stops_no_other(redial, raw, rece
     for call in [service.submit(url=other.url, policy=ONCE | {"deadline": "20s"}) for _ in range(10)]:
         assert service.ended(call)["state"] == "succeeded"
     assert service.ended(flooded)["attempts"][0]["outcome"] == "maybeSent"
+
+
+def test_an_answer_that_came_while_the_process_stood_still_counts(redial, receiver):
+    gate, answered = threading.Event(), threading.Semaphore(0)
+
+    def answer(request):
+        gate.wait(BOUND)
+        answered.release()
+        return 200, {}, b"own"
+    target, service = receiver(answer), redial(*NO_BREAKER)
+    calls = burst(service, target.url, 4, attemptTimeout="2s", maxAttempts=3)
+    wait_until(lambda: len(target.requests) == 4, "all are in flight")
+    service.process.send_signal(signal.SIGSTOP)
+    gate.set()
+    for _ in range(4):
+        assert answered.acquire(timeout=BOUND)
+    # Longer than an attempt may take.
+    time.sleep(3)
+    service.process.send_signal(signal.SIGCONT)
+    for call in calls:
+        ended = service.ended(call)
+        assert (ended["state"], ended["attemptCount"]) == ("succeeded", 1), ended
+    assert len(target.requests) == 4
+
+
+FLOODS = {
+    "empty data": lambda stream: frame(DATA, stream) * 1000,
+    "settings": lambda stream: frame(SETTINGS, 0) * 1000,
+    "window updates": lambda stream: frame(WINDOW_UPDATE, 0, bytes(3) + b"\1") * 1000,
+    "unknown frames": lambda stream: frame(66, stream, bytes(100)) * 500,
+}
+
+
+@pytest.mark.parametrize("flood", FLOODS)
+def test_a_target_that_sends_without_end_stops_no_other(redial, raw, receiver, secure, flood):
+    context, flag = secure("h2")
+
+    def react(connection, stream):
+        until, piece = time.monotonic() + 25, FLOODS[flood](stream)
+        connection.send(frame(HEADERS, stream, b"\x88", flags=4))
+        while time.monotonic() < until:
+            # What the client says to it is read, so that it goes on.
+            while select.select([connection.sock], [], [], 0)[0]:
+                if not connection.sock.recv(1 << 16):
+                    return
+            connection.send(piece)
+    target, other, service = raw(speaking_http2(react), context), receiver(), redial(flag, *NO_BREAKER)
+    flooded = [service.submit(url=target.url, idempotent=False, policy=ONCE | {"attemptTimeout": "30s"}) for _ in range(2)]
+    target.next()
+    for _ in range(10):
+        began = time.monotonic()
+        assert service.ended(service.submit(url=other.url, policy=ONCE))["state"] == "succeeded"
+        assert time.monotonic() - began < 8
+    for call in flooded:
+        service.ended(call)
 
 
 @pytest.mark.parametrize("ends", ["TLS", "a reset"])

@@ -10,7 +10,8 @@ struct ConnectionTests {
     var ends: [Int32] = [-1, -1]
     precondition(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0, "no sockets")
     defer { for end in ends { close(end) } }
-    try body(Connection(socket: ends[0], Lifetime(TransportConfiguration(userAgent: "")), group: 1), ends[1])
+    try body(
+      Connection(socket: ends[0], Lifetime(TransportConfiguration(userAgent: "")), group: 1, rounds: rounds), ends[1])
   }
 
   @Test("nothing is sent on one that has ended, or has something to be read, unless requests of HTTP/2 are in flight")
@@ -35,7 +36,7 @@ struct ConnectionTests {
     (configuration.maxConnectionAge, configuration.maxConnectionUses) = (.seconds(100), 50)
     let now = ContinuousClock.now
     for _ in 0..<100 {
-      let connection = Connection(socket: -1, Lifetime(configuration, at: now), group: 1)
+      let connection = Connection(socket: -1, Lifetime(configuration, at: now), group: 1, rounds: rounds)
       #expect(!connection.isAtEnd(at: now + .seconds(79)) && connection.isAtEnd(at: now + .seconds(100)))
       for _ in 0..<39 { connection.use() }
       #expect(!connection.isAtEnd(at: now))

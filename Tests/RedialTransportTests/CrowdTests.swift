@@ -8,7 +8,7 @@ struct CrowdTests {
   private let longest = Duration.seconds(5)
 
   private func connection() -> Connection {
-    Connection(socket: 3, Lifetime(TransportConfiguration(userAgent: "test"), at: start), group: 0)
+    Connection(socket: 3, Lifetime(TransportConfiguration(userAgent: "test"), at: start), group: 0, rounds: rounds)
   }
 
   /// How long a request waits.
@@ -80,4 +80,12 @@ struct CrowdTests {
     #expect(crowds.takeWoken() == [])
     #expect(pause(2) == nil)
   }
+}
+
+/// What the thread of no transfers has begun.
+var rounds: UnsafePointer<UInt64> {
+  // Sound: it is never freed.
+  let rounds = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
+  rounds.initialize(to: 0)
+  return UnsafePointer(rounds)
 }

@@ -29,10 +29,10 @@ final class Connection {
   /// Whether it takes no further request, because nothing arrives on it any more.
   private(set) var isLeft = false
   private let lifetime: Lifetime
-  /// Not 0 if TLS has said that the target sends no more.
+  /// What its TLS session has said.
   ///
   /// Sound: the session that sets it is freed before its socket is closed, which is what removes this connection.
-  let isEnded = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
+  let session = UnsafeMutablePointer<SessionState>.allocate(capacity: 1)
   /// Whether the target has ended it because it wants HTTP/1.1.
   var requiresHTTP1 = false
   /// How many bytes were written when the last part of a request was; nil if that is not known.
@@ -45,14 +45,15 @@ final class Connection {
   /// A target needs two: one when it will stop, and one with the last stream that came until then.
   private static let mostFarewells = 16
 
-  init(socket: Int32, _ lifetime: Lifetime, group: Int) {
+  /// - Parameter rounds: Counts what the thread of the transfers has begun; it must outlive the connection.
+  init(socket: Int32, _ lifetime: Lifetime, group: Int, rounds: UnsafePointer<UInt64>) {
     self.socket = socket
     self.lifetime = lifetime
     self.group = group
-    isEnded.initialize(to: 0)
+    session.initialize(to: SessionState(socket: socket, rounds: rounds))
   }
 
-  deinit { isEnded.deallocate() }
+  deinit { session.deallocate() }
 
   /// Whether it takes no further request because it has served for long enough.
   func isAtEnd(at now: ContinuousClock.Instant) -> Bool { uses >= lifetime.uses || now >= lifetime.end }
@@ -90,7 +91,7 @@ final class Connection {
 
   /// Whether the target has ended it, or TLS on it.
   private var hasEnded: Bool {
-    guard isEnded.pointee == 0, let socket else { return isEnded.pointee != 0 }
+    guard session.pointee.isEnded == 0, let socket else { return session.pointee.isEnded != 0 }
     var look = pollfd(fd: socket, events: Self.endOfInput, revents: 0)
     return poll(&look, 1, 0) != 0
   }
@@ -164,9 +165,13 @@ final class Connection {
 
 /// The connections that are open, by their two ends: before a request is sent, libcurl says no more of its connection.
 struct Connections {
+  /// Counts what the thread of the transfers has begun.
+  let rounds: UnsafePointer<UInt64>
   private var byEnds: [Int: Connection] = [:]
   /// The ends of a connection, by its socket.
   private var ends: [Int32: Int] = [:]
+
+  init(rounds: UnsafePointer<UInt64>) { self.rounds = rounds }
 
   /// Where a connection begins and ends, as libcurl gives it.
   struct Ends {
@@ -192,7 +197,7 @@ struct Connections {
   /// - Parameter sockets: The sockets that were opened for it, of which one is connected from its local end.
   mutating func add(_ new: Ends, among sockets: [Int32], _ lifetime: Lifetime, group: Int) -> Connection? {
     guard let socket = sockets.last(where: { Self.isConnected($0, fromPort: new.local.port) }) else { return nil }
-    let connection = Connection(socket: socket, lifetime, group: group)
+    let connection = Connection(socket: socket, lifetime, group: group, rounds: rounds)
     remove(socket)
     ends[socket] = new.number
     byEnds[new.number] = connection

@@ -18,8 +18,16 @@ final class SocketEvents {
   private var deadline = Int64.max
   /// By descriptor.
   private var sockets: [Socket] = []
+  /// Counts what libcurl was made to do.
+  ///
+  /// Sound: it is freed with this object, which outlives the connections.
+  private let rounds = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
   /// The connections whose sockets these are.
-  var connections = Connections()
+  var connections: Connections
+  /// Is called before libcurl looks at its times, if that is late: with by how much.
+  var wasLate: ((Duration) -> Void)?
+  /// From when on, in nanoseconds.
+  private static let lateness: Int64 = 200_000_000
 
   /// The events of a socket for which libcurl waits, and those that the kernel watches.
   private struct Socket {
@@ -35,6 +43,8 @@ final class SocketEvents {
   init?() {
     guard let bell = Bell() else { return nil }
     self.bell = bell
+    rounds.initialize(to: 0)
+    connections = Connections(rounds: rounds)
     poll = epoll_create1(Int32(EPOLL_CLOEXEC))
     guard poll >= 0 else { return nil }
     var event = epoll_event()
@@ -44,6 +54,7 @@ final class SocketEvents {
   }
 
   deinit {
+    rounds.deallocate()
     if poll >= 0 { close(poll) }
   }
 
@@ -147,10 +158,22 @@ final class SocketEvents {
   /// Makes libcurl do the work of its timer, such as starting a new transfer.
   func beginDue() {
     guard let multi, deadline != .max, deadline <= Self.now else { return }
+    checkLateness()
     deadline = .max
     var running: Int32 = 0
+    rounds.pointee += 1
     curl_multi_socket_action(multi, CURL_SOCKET_BAD, 0, &running)
     redial_take_in_hand(0)
+  }
+
+  /// Whether libcurl's timer was due long ago, since the process stood still, or something took long.
+  private func checkLateness() {
+    guard let wasLate, deadline != .max, deadline != 0 else { return }
+    let late = Self.now - deadline
+    guard late > Self.lateness else { return }
+    wasLate(.nanoseconds(late))
+    // Once for each delay.
+    deadline = 0
   }
 
   /// Waits for events, at most that many milliseconds, and makes libcurl handle them.
@@ -162,6 +185,7 @@ final class SocketEvents {
       wait = Int32(clamping: min(Int64(longest), max(0, left)))
     }
     let count = epoll_wait(poll, &events, Int32(events.count), wait)
+    checkLateness()
     var running: Int32 = 0
     for index in 0..<max(0, Int(count)) {
       let (descriptor, found) = (events[index].data.fd, events[index].events)
@@ -177,6 +201,7 @@ final class SocketEvents {
       if found & EPOLLOUT.rawValue != 0 { what |= CURL_CSELECT_OUT }
       if found & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 { what |= CURL_CSELECT_ERR }
       redial_take_in_hand(Int64(bitPattern: sockets[Int(descriptor)].user))
+      rounds.pointee += 1
       curl_multi_socket_action(multi, descriptor, what, &running)
       redial_take_in_hand(0)
     }

@@ -28,6 +28,7 @@ extension Transfer {
     upload.beginChecks()
     naming.begin()
     suspension = Suspension()
+    more = .zero
     message.clear()
     received.begin(hop.method)
     guard dialling.begin(hop.url) else { return CURLE_COULDNT_CONNECT }
@@ -55,8 +56,19 @@ extension Transfer {
   /// - Parameter spent: How much of both has passed already.
   func setTimeouts(after spent: Duration) -> CURLcode {
     options.setTimeouts(
-      Self.milliseconds(course.timeLimit - spent),
-      toConnect: Self.milliseconds(configuration.connectTimeout - spent))
+      Self.milliseconds(course.timeLimit + more - spent),
+      toConnect: Self.milliseconds(configuration.connectTimeout + more - spent))
+  }
+
+  /// How much of its time the current request has left.
+  func left(at now: ContinuousClock.Instant = .now) -> Duration {
+    course.timeLimit + more - suspension.spent - (now - begun)
+  }
+
+  /// Gives the current request more time.
+  func giveMore(_ time: Duration) -> CURLcode {
+    more += time
+    return setTimeouts(after: suspension.spent)
   }
 
   private func setMethod(_ method: String, _ content: [UInt8], _ source: (any BodySource)?) -> CURLcode {

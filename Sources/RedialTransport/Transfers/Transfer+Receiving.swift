@@ -48,7 +48,7 @@ extension Transfer {
       course.abandonConnection()
       return false
     }
-    if LibCurl.needsFreshHandles, let connection { CloseNotify.note(of: handle, in: connection.isEnded) }
+    if LibCurl.needsFreshHandles, let connection { SessionWatch.begin(on: handle, connection.session) }
     exchange.isUnnamed = redial_curl_has_alternative_names(handle) == 0
     return !exchange.isUnnamed
   }

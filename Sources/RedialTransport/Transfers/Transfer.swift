@@ -27,6 +27,10 @@ final class Transfer {
   @exclusivity(unchecked) var naming = Naming()
   @exclusivity(unchecked) var crowding = Crowding()
   @exclusivity(unchecked) var suspension = Suspension()
+  /// When libcurl last got the current request.
+  @exclusivity(unchecked) var begun = ContinuousClock.now
+  /// The time that the current request gets beside its own, for delays on this side.
+  @exclusivity(unchecked) var more = Duration.zero
   @exclusivity(unchecked) var upload = Upload()
   @exclusivity(unchecked) var received: Received
   @exclusivity(unchecked) var exchange = Exchange()

@@ -14,7 +14,7 @@ extension TransferLoop {
 
   /// How long the thread sleeps without an event, in milliseconds.
   func lookupSleep(atMost longest: Int32) -> Int32 {
-    let longest = streamTimers.sleep(atMost: nameTimers.sleep(atMost: longest))
+    let longest = lateTimers.sleep(atMost: streamTimers.sleep(atMost: nameTimers.sleep(atMost: longest)))
     return lookups.hasWaiting ? min(longest, Self.lookupPause) : longest
   }
 
@@ -61,7 +61,7 @@ extension TransferLoop {
     var code = prepared
     if code == CURLE_OK, curl_multi_add_handle(multi, transfer.handle) != CURLM_OK { code = CURLE_OUT_OF_MEMORY }
     guard code == CURLE_OK else { return end(transfer, code) }
-    transfer.isInFlight = true
+    (transfer.isInFlight, transfer.begun) = (true, .now)
     transfer.suspension.resume()
   }
 

@@ -51,6 +51,8 @@ final class TransferLoop: @unchecked Sendable {
   /// The requests that wait for each name, and until when.
   var named: [String: Set<UInt64>] = [:]
   var nameTimers = TransferTimers()
+  /// When requests end that have got more time.
+  var lateTimers = TransferTimers()
   /// Until when requests wait for a stream.
   var streamTimers = TransferTimers()
   @exclusivity(unchecked) private var idle: [Transfer] = []
@@ -124,6 +126,7 @@ final class TransferLoop: @unchecked Sendable {
   /// Runs until the transport is shut down.
   func run() {
     owner = .thisThread
+    events.wasLate = { [unowned self] in give(more: $0) }
     while !isStopping {
       takeMail()
       if isStopping { break }
@@ -138,6 +141,7 @@ final class TransferLoop: @unchecked Sendable {
       takeEnded()
       endUploads()
       endWaiting()
+      endLate()
       if !awaiting.isEmpty { failLate() }
       tell()
     }
@@ -206,7 +210,7 @@ final class TransferLoop: @unchecked Sendable {
   private func add(_ transfer: Transfer, _ prepared: CURLcode) -> CURLcode {
     guard prepared == CURLE_OK else { return prepared }
     guard curl_multi_add_handle(multi, transfer.handle) == CURLM_OK else { return CURLE_OUT_OF_MEMORY }
-    transfer.isInFlight = true
+    (transfer.isInFlight, transfer.begun) = (true, .now)
     // HTTP/2, in which a server must allow even a small body, is used only within TLS.
     if transfer.hasContent, transfer.dialling.isSecure || transfer.upload.isPiecewise {
       let entry = TransferTimers.Entry(transfer: transfer, generation: transfer.generation)
