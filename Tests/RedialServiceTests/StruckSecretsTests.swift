@@ -53,6 +53,31 @@ struct StruckSecretsTests {
     }
   }
 
+  @Test("it is struck in several lines, as encoders of base 64 and servers that fold fields make them")
+  func lines() {
+    let secret = String((0..<120).map { Character(Unicode.Scalar(UInt8(ascii: "A") + UInt8($0 * 7 % 26))) })
+    for options: Data.Base64EncodingOptions in [.lineLength64Characters, .lineLength76Characters] {
+      for end: Data.Base64EncodingOptions in [
+        .endLineWithLineFeed, [.endLineWithLineFeed, .endLineWithCarriageReturn],
+      ] {
+        let coded = Data(secret.utf8).base64EncodedString(options: options.union(end))
+        #expect(Self.struck("<\(coded)>", [secret]) == "<REDACTED>")
+        let json = coded.replacing("\r", with: "\\r").replacing("\n", with: "\\n")
+        #expect(Self.struck("{\"a\": \"\(json)\"}", [secret]) == "{\"a\": \"REDACTED\"}")
+      }
+    }
+    #expect(Self.struck("x: \(secret.prefix(50))\r\n  \(secret.dropFirst(50)).", [secret]) == "x: REDACTED.")
+    #expect(Self.struck("one\n two\n", [secret], keeping: 100) == "one\n two\n")
+  }
+
+  @Test("a text that was made to take long to look into is withheld, and no other", arguments: ["A", "AAAA"])
+  func slow(letter: String) {
+    let secret = String(repeating: letter, count: 200) + "Z"
+    let text = String(repeating: "A", count: 100_000)
+    #expect(Self.struck(text, [secret]) == "REDACTED")
+    #expect(Self.struck(String(repeating: "Ab+&amp;", count: 10_000), [secret], keeping: 100_000).utf8.count == 80_000)
+  }
+
   @Test("whoever sets the limit learns nothing of how it begins")
   func limit() {
     let secret = "Zq9kT4xW-0123456789"

@@ -9,8 +9,8 @@ internal import RedialText
 struct StruckSecrets {
   /// What is looked for, without escapes.
   private let forms: [[UInt8]]
-  /// With which bytes one may begin.
-  private var isStart = [Bool](repeating: false, count: 256)
+  /// Those that begin with each byte, the longest first.
+  private var beginning = [[[UInt8]]](repeating: [], count: 256)
 
   /// Shorter ones are in too many answers that do not mean them.
   private static let shortest = 4
@@ -18,6 +18,9 @@ struct StruckSecrets {
   private static let shortestPart = 8
   /// How often escapes are undone.
   private static let mostLevels = 3
+  /// How many bytes of a text are compared for each byte of it, on average. In a text that was made to need more, everything
+  /// is struck: it would keep the thread of all requests.
+  private static let mostCompared = 16
   /// The longest escape of a byte, escaped once more.
   private static let longestEscape = 16
 
@@ -42,7 +45,7 @@ struct StruckSecrets {
       }
     }
     self.forms = forms.sorted { $0.count > $1.count }
-    for form in forms { isStart[Int(form[0])] = true }
+    for form in self.forms { beginning[Int(form[0])].append(form) }
   }
 
   /// What the proof of an attempt has of a credential.
@@ -124,7 +127,11 @@ struct StruckSecrets {
     var ranges: [Range<Int>] = []
     var level = UnescapedText(bytes)
     for number in 0...Self.mostLevels {
-      ranges += found(in: level.bytes, isCut: isCut).map(level.source)
+      // An encoder may break lines.
+      for text in [level, level.joined].compactMap({ $0 }) {
+        guard let found = found(in: text.bytes, isCut: isCut) else { return Array(Redaction.marker.utf8) }
+        ranges += found.map(text.source)
+      }
       guard number < Self.mostLevels, let next = level.withoutEscapes else { break }
       level = next
     }
@@ -146,19 +153,23 @@ struct StruckSecrets {
     return copied < min(limit, bytes.count) ? kept + bytes[copied..<min(limit, bytes.count)] : kept
   }
 
-  /// Where the forms are.
-  private func found(in bytes: [UInt8], isCut: Bool) -> [Range<Int>] {
-    bytes.withUnsafeBufferPointer { bytes in
+  /// Where the forms are; nil if that takes too long to find.
+  private func found(in bytes: [UInt8], isCut: Bool) -> [Range<Int>]? {
+    var left = Self.mostCompared * (bytes.count + 4096)
+    return bytes.withUnsafeBufferPointer { bytes in
       var ranges: [Range<Int>] = []
-      for place in bytes.indices where isStart[Int(bytes[place])] {
-        for form in forms {
+      for place in bytes.indices where !beginning[Int(bytes[place])].isEmpty {
+        for form in beginning[Int(bytes[place])] {
           let count = min(form.count, bytes.count - place)
           guard count == form.count || isCut && count >= Self.shortestPart else { continue }
-          if (0..<count).allSatisfy({ bytes[place + $0] == form[$0] }) {
-            ranges.append(place..<place + count)
-            break
-          }
+          var same = 0
+          while same < count, bytes[place + same] == form[same] { same += 1 }
+          left -= same + 1
+          guard same == count else { continue }
+          ranges.append(place..<place + count)
+          break
         }
+        guard left > 0 else { return nil }
       }
       return ranges
     }

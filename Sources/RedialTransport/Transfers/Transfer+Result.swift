@@ -128,6 +128,8 @@ extension Transfer {
     upload.end()
     var result = AttemptResult(outcome: end.outcome, failure: end.failure, duration: duration)
     result.figures = figures(isSetUp: end.isSetUp)
+    // The target got nothing of it.
+    if end.isStrangerToProxy { result.figures?.phase = .connect }
     guard let status = received.status else { return result }
     let content = received.moveContent(isWhole: end.response.isWhole, atMost: request.captureLimit)
     result.status = status

@@ -66,7 +66,7 @@ struct TransferEnd {
   }
 
   /// Whether the proxy does not know who asks. Only a proxy answers so (RFC 9110 section 15.5.8), to each request alike.
-  private var isStrangerToProxy: Bool {
+  var isStrangerToProxy: Bool {
     isProxied && (tunnelStatus == 407 || tunnelStatus == 0 && response.status == 407)
   }
 
