@@ -36,7 +36,7 @@ extension Engine {
     }
     refill(index)
     let isInOrder = !isTrial && roster.targets[index].breaker.state == .closed
-    let ahead = isInOrder ? nil : roster[index].firstAhead(in: calls.table)
+    let ahead = isInOrder ? nil : roster[index].firstAhead(in: calls.table) ?? firstUnlike(of: index)
     let next = ahead ?? (isTrial ? firstToTry(of: index) : firstReady(of: index))
     guard let due = next, let place = calls.place(of: due.id) else {
       if !isTrial { lookForStored(index) }
@@ -57,6 +57,7 @@ extension Engine {
     } else {
       roster[index].take(due, calls[at: place].record, at: now)
     }
+    if !isInOrder { roster[index].probed(calls[at: place].record.spec) }
     begin(due.id, permit: permit)
     return true
   }

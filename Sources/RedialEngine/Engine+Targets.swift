@@ -78,6 +78,21 @@ extension Engine {
     }
   }
 
+  /// The youngest due call of a target that is down which is not like its last probe; nil if it is not the turn of such a one. What
+  /// works there may differ from what does not by something that nobody knows, and the oldest are those that have failed.
+  func firstUnlike(of place: Int) -> ReadyQueue.Entry? {
+    let target = roster.targets[place]
+    guard let last = target.probeToDifferFrom else { return nil }
+    return target.due.sample(of: Self.mostLookedAt).last { due in
+      guard let call = calls[due.id], call.stamp == due.stamp else { return false }
+      let spec = call.record.spec
+      return TargetState.likeness(of: spec) != last && !target.goesAhead(spec)
+        && !(target.due.hasBudget && call.record.progress.isRetry)
+        && !target.isCrowded(by: spec)
+        && (target.limits.pause.until == nil || target.limits.pause.admits(CallSource(spec)))
+    }
+  }
+
   /// The next call of a target to start, as far as its retry budget allows.
   mutating func firstReady(of place: Int) -> ReadyQueue.Entry? {
     let (first, isRetryWaiting) = roster[place].firstReady(in: calls.table, at: now)

@@ -351,12 +351,13 @@ extension CallSpec {
   static func test(
     _ policy: RetryPolicy = .test, to target: TargetKey = EngineProbe.target, callback: Bool = false,
     priority: Int = CallSpec.defaultPriority, orderingKey: String? = nil, url: String? = nil,
-    headers: [HeaderField] = [], labels: [CallSpec.Label] = []
+    headers: [HeaderField] = [], labels: [CallSpec.Label] = [], credential: String? = nil
   ) -> CallSpec {
     CallSpec(
       url: url ?? target.bare, method: "POST", headers: headers, target: target, policy: policy, captureLimit: 100
     ) {
       $0.labels = labels
+      $0.credential = credential
       $0.callback = callback ? Callback(url: "http://receiver.example/hook") : nil
       $0.priority = priority
       $0.orderingKey = orderingKey

@@ -8,6 +8,7 @@ extension CallSpec {
   var callers: SlotHolders {
     var callers = SlotHolders(first: pathHash)
     for field in headers where field.isCredential { callers.others.append(field.caller) }
+    if let credential { callers.others.append(Self.caller(ofCredential: credential)) }
     for label in labels { callers.others.append(label.caller) }
     return callers
   }
@@ -16,7 +17,15 @@ extension CallSpec {
   func mark(of caller: UInt64) -> FailingPart.Mark? {
     if caller == pathHash { return FailingPart.Mark(pathOf: url) }
     if let field = headers.first(where: { $0.isCredential && $0.caller == caller }) { return .credential(field.name) }
+    if let credential, Self.caller(ofCredential: credential) == caller { return .credential(credential) }
     return labels.first { $0.caller == caller }.map { .label($0) }
+  }
+
+  /// A stored one, by its name.
+  private static func caller(ofCredential name: String) -> UInt64 {
+    var hash = FNV1a(name)
+    hash.add(3)
+    return hash.value
   }
 }
 

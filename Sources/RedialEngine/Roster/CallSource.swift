@@ -11,6 +11,7 @@ struct CallSource: Sendable, Hashable {
     var hasher = Hasher()
     hasher.combine(spec.pathHash)
     for field in spec.headers where field.isCredential { hasher.combine(field.value) }
+    hasher.combine(spec.credential)
     hash = hasher.finalize()
   }
 }

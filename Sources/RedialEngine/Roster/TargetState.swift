@@ -38,6 +38,8 @@ struct TargetState: Sendable {
   private(set) var parts = FailingParts()
   /// Its due calls that go ahead of the others.
   private var ahead = CallsAhead()
+  /// How many calls were chosen to try it while it was down, and what the last one was like.
+  private var (probes, lastProbe) = (0, 0)
   /// Whether it is the target of a webhook endpoint that is disabled, or was removed.
   private var isOfDisabled = false
   /// Whether its next call waits for a connection.
@@ -359,6 +361,25 @@ struct TargetState: Sendable {
   mutating func mayGoUnpaced(at now: Timestamp) -> Bool {
     failing.isUnproven && !(ahead.isEmpty && !ahead.isIncomplete)
       && limits.nextStart(inFlight: occupancy.inFlight, isUnpaced: true, at: now) == .now
+  }
+
+  /// A call was chosen to try the target, which is down.
+  mutating func probed(_ call: CallSpec) {
+    probes += 1
+    lastProbe = Self.likeness(of: call)
+  }
+
+  /// What the next probe is not to be like, each second time.
+  var probeToDifferFrom: Int? { probes % 2 == 1 ? lastProbe : nil }
+
+  /// Equal for calls that a target cannot tell apart, but by their bodies.
+  static func likeness(of call: CallSpec) -> Int {
+    var hasher = Hasher()
+    hasher.combine(call.method)
+    hasher.combine(call.url)
+    hasher.combine(call.credential)
+    for field in call.headers { hasher.combine(field.value) }
+    return hasher.finalize()
   }
 
   // MARK: Due calls
