@@ -60,14 +60,15 @@ extension Transfer {
       toConnect: Self.milliseconds(configuration.connectTimeout + more - spent))
   }
 
-  /// How much of its time the current request has left.
+  /// How much of its time the current request has left, before it is sent that to connect.
   func left(at now: ContinuousClock.Instant = .now) -> Duration {
-    course.timeLimit + more - suspension.spent - (now - begun)
+    let limit = course.sends > 0 ? course.timeLimit : min(course.timeLimit, configuration.connectTimeout)
+    return limit + more - suspension.spent - (now - begun)
   }
 
-  /// Gives the current request more time.
+  /// Gives the current request more time: as much as it has by itself for many delays, and what it takes for a long one.
   func giveMore(_ time: Duration) -> CURLcode {
-    more += time
+    more = max(time, min(more + time, course.timeLimit))
     return setTimeouts(after: suspension.spent)
   }
 

@@ -9,8 +9,8 @@ extension TransferLoop {
   /// and libcurl would look at the time first. So this time is not the transfers'.
   func give(more late: Duration) {
     for transfer in transfers.values where transfer.isInFlight {
-      let more = late + Self.afterDelay
-      guard transfer.giveMore(more) == CURLE_OK else { continue }
+      let isFirst = transfer.more == .zero
+      guard transfer.giveMore(late + Self.afterDelay) == CURLE_OK, isFirst else { continue }
       lateTimers.add(TransferTimers.Entry(transfer: transfer, generation: transfer.generation), after: transfer.left())
     }
   }
