@@ -22,7 +22,8 @@ struct Crowding {
 extension Transfer {
   /// Whether libcurl may open a connection for the request.
   func mayConnect(at now: ContinuousClock.Instant = .now) -> Bool {
-    guard crowding.crowd != 0, !options.isAlone, let events, let memory else { return true }
+    // What was sent is not sent again, whatever libcurl wants; and what it says of the end of that must not be lost.
+    guard crowding.crowd != 0, course.sends == 0, !options.isAlone, let events, let memory else { return true }
     crowding.pause = memory.crowds.pause(
       of: id, in: crowding.crowd, after: crowding.since.map { now - $0 } ?? .zero,
       atMost: min(configuration.connectTimeout, course.timeLimit) / 2, at: now, isIdle: events.isIdle)
