@@ -103,23 +103,25 @@ final class Checkpoints {
 
   /// Moves all pages, however few, for example after space was freed: only then does the file become smaller.
   ///
-  /// - Parameter cuttingLog: Also truncates the log to nothing, if no connection reads.
-  func moveAll(cuttingLog: Bool = false) {
+  /// - Parameters:
+  ///   - cuttingLog: Also truncates the log to nothing, if no connection reads.
+  ///   - milliseconds: How long it waits for those that do.
+  func moveAll(cuttingLog: Bool = false, waiting milliseconds: Int32 = 0) {
     guard syncs.failure == nil else { return }
     switch phase.value.withLock({ $0 }) {
-    case .idle, .moved, .failed: moveRest(cuttingLog: cuttingLog)
+    case .idle, .moved, .failed: moveRest(cuttingLog: cuttingLog, waiting: milliseconds)
     case .moving: break
     }
   }
 
   /// Moves pages on the writer's own connection. A failed write is no failure of the commit, which is on disk: the log
   /// stays, and is moved later.
-  private func moveRest(cuttingLog: Bool = false) {
+  private func moveRest(cuttingLog: Bool = false, waiting milliseconds: Int32 = 0) {
     if case .moving = phase.value.withLock({ $0 }) {
       preconditionFailure("A checkpoint began while another one of the same store ran")
     }
     do throws(StoreError) {
-      let moved = try cuttingLog ? connection.checkpointAndCut() : connection.checkpoint()
+      let moved = try cuttingLog ? connection.checkpointAndCut(waiting: milliseconds) : connection.checkpoint()
       movedPages = connection.logPages
       phase.value.withLock { $0 = .idle }
       if moved?.isComplete == true { setFailure(nil) }

@@ -71,7 +71,8 @@ final class DiskSpace {
     checkpoints.waitForCheckpoint()
     if movingLog {
       checkpoints.moveAll()
-      checkpoints.moveAll(cuttingLog: true)
+      // A request that is still being answered reads for less.
+      checkpoints.moveAll(cuttingLog: true, waiting: 2000)
     }
     checkpoints.close()
   }

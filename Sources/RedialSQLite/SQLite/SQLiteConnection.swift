@@ -173,11 +173,10 @@ final class SQLiteConnection {
     try checkpoint(SQLITE_CHECKPOINT_PASSIVE)
   }
 
-  /// The same, and truncates the log to nothing, so that its space is free for others. If a connection reads, nothing
-  /// is truncated.
-  func checkpointAndCut() throws(StoreError) -> Moved? {
-    // This does not wait for readers.
-    sqlite3_busy_timeout(handle, 0)
+  /// The same, and truncates the log to nothing, so that its space is free for others. If a connection reads for longer than
+  /// this waits, in milliseconds, nothing is truncated.
+  func checkpointAndCut(waiting milliseconds: Int32 = 0) throws(StoreError) -> Moved? {
+    sqlite3_busy_timeout(handle, milliseconds)
     defer { sqlite3_busy_timeout(handle, Self.busyMilliseconds) }
     return try checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
   }
