@@ -125,6 +125,17 @@ struct ProxyTests {
     #expect(answer?.outcome == .answered && answer?.status == 407)
   }
 
+  @Test("that makes no tunnel is not the target's fault", arguments: ["", "garbage\r\n\r\n", "\u{16}\u{3}\u{1}"])
+  func broken(answer: String) throws {
+    let proxy = ScriptedTarget { connection in
+      if connection.readRequest() != nil { connection.send(answer) }
+    }
+    defer { proxy.stop() }
+    let result = try TransportProbe { $0.proxy = proxy.url }.perform("https://x.example/")
+    #expect(
+      result?.outcome == .localFault && result?.failure?.code == "proxyRefused", "\(String(describing: result))")
+  }
+
   @Test("that takes no connection in time is not the target's fault")
   func silence() throws {
     // A full queue of connections: the system answers no further one.

@@ -122,6 +122,7 @@ extension Transfer {
       verification: hasFailed ? redial_curl_get_long(handle, CURLINFO_SSL_VERIFYRESULT) : 0,
       isProxied: configuration.proxy != nil,
       tunnelStatus: configuration.proxy == nil ? 0 : redial_curl_get_long(handle, CURLINFO_HTTP_CONNECTCODE),
+      needsTunnel: dialling.isSecure,
       isConnected: isConnected, down: down, bodyFault: bodyFault(code), detail: hasFailed ? message.text(for: code) : ""
     )
     let duration = course.duration(with: elapsed)

@@ -37,6 +37,8 @@ struct TransferEnd {
   /// Whether a proxy is used, and its status for a tunnel request; 0 for none.
   var isProxied = false
   var tunnelStatus = 0
+  /// Whether the request needs a tunnel through the proxy.
+  var needsTunnel = false
   /// Whether there was a connection to the proxy or, without one, to the target.
   var isConnected = true
   /// The helper that does not work now; nil if the target is at fault.
@@ -68,6 +70,12 @@ struct TransferEnd {
   /// Whether the proxy does not know who asks. Only a proxy answers so (RFC 9110 section 15.5.8), to each request alike.
   var isStrangerToProxy: Bool {
     isProxied && (tunnelStatus == 407 || tunnelStatus == 0 && response.status == 407)
+  }
+
+  /// Whether the proxy has ended the connection, or has sent something that is no answer, in place of making a tunnel.
+  private var hasBrokenProxy: Bool {
+    guard isProxied, needsTunnel, tunnelStatus == 0, requestSize == 0 else { return false }
+    return [CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING, CURLE_WEIRD_SERVER_REPLY, CURLE_PROXY].contains(code)
   }
 
   /// Whether what the target sent is wrong, and not only cut.
@@ -107,7 +115,7 @@ struct TransferEnd {
   /// The outcome of its last request.
   private var lastOutcome: OutcomeClass {
     if isAnswered { return .answered }
-    if isStrangerToProxy { return .localFault }
+    if isStrangerToProxy || hasBrokenProxy { return .localFault }
     if code == CURLE_OK { return .maybeSent }
     if refusal != nil { return .blocked }
     if isUnnamed { return .unusable }
@@ -178,6 +186,7 @@ struct TransferEnd {
     if isStrangerToProxy {
       return ("proxyRefused", "The proxy asks for a name and a password: its URL has none, or others")
     }
+    if hasBrokenProxy { return ("proxyRefused", "The proxy made no tunnel to the target, and did not say why") }
     if isRefused { return ("requestRefused", "The target has not processed the request, and says so") }
     if isForeign {
       return ("responseInvalid", "What arrived on the connection began before the request, so it is no response to it")
