@@ -57,7 +57,7 @@ extension Engine {
     } else {
       roster[index].take(due, calls[at: place].record, at: now)
     }
-    if !isInOrder { roster[index].probed(calls[at: place].record.spec) }
+    if !isInOrder { roster[index].probes.add(calls[at: place].record.spec) }
     begin(due.id, permit: permit)
     return true
   }

@@ -71,25 +71,24 @@ extension Engine {
   /// A due call that may start although the target has asked for a pause.
   func firstToTry(of place: Int) -> ReadyQueue.Entry? {
     let target = roster.targets[place]
-    return target.due.sample(of: Self.mostLookedAt).first { due in
-      guard let call = calls[due.id], call.stamp == due.stamp else { return false }
-      return !(target.due.hasBudget && call.record.progress.isRetry)
-        && target.limits.pause.admits(CallSource(call.record.spec)) && !target.isCrowded(by: call.record.spec)
-    }
+    guard target.limits.pause.until != nil else { return nil }
+    return target.due.sample(of: Self.mostLookedAt).first { mayTry($0, at: target) != nil }
+  }
+
+  /// A due call of a target, if it may start out of its order.
+  private func mayTry(_ due: ReadyQueue.Entry, at target: TargetState) -> CallSpec? {
+    guard let call = calls[due.id], call.stamp == due.stamp else { return nil }
+    return target.mayStart(call.record.spec, isRetry: call.record.progress.isRetry) ? call.record.spec : nil
   }
 
   /// The youngest due call of a target that is down which is not like its last probe; nil if it is not the turn of such a one. What
   /// works there may differ from what does not by something that nobody knows, and the oldest are those that have failed.
   func firstUnlike(of place: Int) -> ReadyQueue.Entry? {
     let target = roster.targets[place]
-    guard let last = target.probeToDifferFrom else { return nil }
-    return target.due.sample(of: Self.mostLookedAt).last { due in
-      guard let call = calls[due.id], call.stamp == due.stamp else { return false }
-      let spec = call.record.spec
-      return TargetState.likeness(of: spec) != last && !target.goesAhead(spec)
-        && !(target.due.hasBudget && call.record.progress.isRetry)
-        && !target.isCrowded(by: spec)
-        && (target.limits.pause.until == nil || target.limits.pause.admits(CallSource(spec)))
+    guard target.breaker.admits(at: now), let last = target.probes.toDifferFrom else { return nil }
+    return target.due.sample(of: Self.mostLookedAt).last {
+      guard let call = mayTry($0, at: target) else { return false }
+      return CallLikeness(call) != last && !target.goesAhead(call)
     }
   }
 

@@ -111,7 +111,7 @@ package final class SQLiteStore: CallStore {
     self.turns = turns
     let session = try file.begin { [targets, leases, calls, service] () throws(StoreError) in
       for key in old { try documents.put(key, isNew: false) }
-      if let sealing { try settings.set(SettingTable.Sealing.settingName, to: sealing.rawValue) }
+      if let sealing { try settings.set(SealedContents.settingName, to: sealing.rawValue) }
       try service.sealSecrets()
       try targets.completeShards()
       if !isLogged { try found.empty(into: calls) }

@@ -2,7 +2,6 @@
 
 import pathlib
 import threading
-import time
 
 import pytest
 
@@ -133,11 +132,10 @@ def test_an_instance_whose_program_fails_gives_away_what_it_cannot_read(pair, re
     check_succeeded(submit(OTHER), OTHER)
     (lacking.folder / fault).touch()
     calls = submit(NEW)
-    # Also what needs no new key is answered soon, if only with the reason.
-    for _ in range(20):
-        began = time.monotonic()
-        answer = lacking("POST", "/v1/calls", {"url": targets[0].url}, OTHER)
-        assert answer.status in (202, 503) and time.monotonic() - began < 5, (answer.body, time.monotonic() - began)
+    # Also what needs no new key is answered, if only with the reason, and not because the store has not answered in time.
+    for number in range(40):
+        answer = lacking("POST", "/v1/calls", {"url": targets[number % 12].url}, OTHER)
+        assert answer.status == 202 or answer.status == 503 and answer.json["code"] != "outcomeUnknown", answer.body
     check_succeeded(calls, NEW)
     lacking.says("keyMissing")
     assert lacking("GET", "/readyz").status == 503

@@ -496,22 +496,24 @@ FLOODS = {
 def test_a_target_that_sends_without_end_stops_no_other(redial, raw, receiver, secure, flood):
     context, flag = secure("h2")
 
+    over = threading.Event()
+
     def react(connection, stream):
-        until, piece = time.monotonic() + 25, FLOODS[flood](stream)
+        piece = FLOODS[flood](stream)
         connection.send(frame(HEADERS, stream, b"\x88", flags=4))
-        while time.monotonic() < until:
+        while not over.is_set():
             # What the client says to it is read, so that it goes on.
             while select.select([connection.sock], [], [], 0)[0]:
                 if not connection.sock.recv(1 << 16):
                     return
             connection.send(piece)
+        abort(connection)
     target, other, service = raw(speaking_http2(react), context), receiver(), redial(flag, *NO_BREAKER)
-    flooded = [service.submit(url=target.url, idempotent=False, policy=ONCE | {"attemptTimeout": "30s"}) for _ in range(2)]
+    flooded = [service.submit(url=target.url, idempotent=False, policy=ONCE | {"attemptTimeout": "10m"}) for _ in range(2)]
     target.next()
     for _ in range(10):
-        began = time.monotonic()
         assert service.ended(service.submit(url=other.url, policy=ONCE))["state"] == "succeeded"
-        assert time.monotonic() - began < 8
+    over.set()
     for call in flooded:
         service.ended(call)
 

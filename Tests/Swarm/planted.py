@@ -179,7 +179,8 @@ BUGS = [
     fault("a proxy's failure blamed on the target", "60.9", (
         TRANSPORT, "CURLE_OPERATION_TIMEDOUT where isProxied && !isConnected: return .localFault",
         "CURLE_OPERATION_TIMEDOUT where isProxied && !isConnected:\n      return PLANTED ? .notSent : .localFault"), (
-        TRANSPORT, "if isStrangerToProxy { return .localFault }", "if isStrangerToProxy { return PLANTED ? .answered : .localFault }"),
+        TRANSPORT, "if isStrangerToProxy || hasBrokenProxy { return .localFault }",
+        "if isStrangerToProxy || hasBrokenProxy { return PLANTED ? .answered : .localFault }"),
         needs="a proxy"),
     fault("caFile not used for an https proxy", "60.10", (
         TRANSPORT, "let (own, system) = (configuration.tls.trustedIssuers, SystemIssuers.found)",

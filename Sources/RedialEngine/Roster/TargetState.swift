@@ -38,8 +38,8 @@ struct TargetState: Sendable {
   private(set) var parts = FailingParts()
   /// Its due calls that go ahead of the others.
   private var ahead = CallsAhead()
-  /// How many calls were chosen to try it while it was down, and what the last one was like.
-  private var (probes, lastProbe) = (0, 0)
+  /// The calls that were chosen to try it while it was down.
+  var probes = ProbeTurns()
   /// Whether it is the target of a webhook endpoint that is disabled, or was removed.
   private var isOfDisabled = false
   /// Whether its next call waits for a connection.
@@ -351,35 +351,19 @@ struct TargetState: Sendable {
     guard !ahead.isEmpty else { return nil }
     var all = ahead
     defer { ahead = all }
-    return all.first(in: calls, doubt(_:)) { call, isRetry in
-      !(isRetry && due.hasBudget) && !isCrowded(by: call)
-        && (limits.pause.until == nil || limits.pause.admits(CallSource(call)))
-    }
+    return all.first(in: calls, doubt(_:), mayStart(_:isRetry:))
+  }
+
+  /// Whether a call may start out of its order.
+  func mayStart(_ call: CallSpec, isRetry: Bool) -> Bool {
+    !(isRetry && due.hasBudget) && !isCrowded(by: call)
+      && (limits.pause.until == nil || limits.pause.admits(CallSource(call)))
   }
 
   /// Whether a call that goes ahead is due, and only the pace could hold it back.
   mutating func mayGoUnpaced(at now: Timestamp) -> Bool {
     failing.isUnproven && !(ahead.isEmpty && !ahead.isIncomplete)
       && limits.nextStart(inFlight: occupancy.inFlight, isUnpaced: true, at: now) == .now
-  }
-
-  /// A call was chosen to try the target, which is down.
-  mutating func probed(_ call: CallSpec) {
-    probes += 1
-    lastProbe = Self.likeness(of: call)
-  }
-
-  /// What the next probe is not to be like, each second time.
-  var probeToDifferFrom: Int? { probes % 2 == 1 ? lastProbe : nil }
-
-  /// Equal for calls that a target cannot tell apart, but by their bodies.
-  static func likeness(of call: CallSpec) -> Int {
-    var hasher = Hasher()
-    hasher.combine(call.method)
-    hasher.combine(call.url)
-    hasher.combine(call.credential)
-    for field in call.headers { hasher.combine(field.value) }
-    return hasher.finalize()
   }
 
   // MARK: Due calls

@@ -39,20 +39,10 @@ struct SettingTable {
     try upsert.run()
   }
 
-  /// What is sealed in a store.
-  enum Sealing: String {
-    /// Secrets, and calls that have one.
-    case secrets
-    /// All payloads.
-    case payloads
-
-    static let settingName = "sealing"
-  }
-
   /// What is sealed in the store, as far as it is known, with what this vault seals.
-  func sealing(with vault: Vault, _ documents: DocumentTable) throws(StoreError) -> Sealing? {
+  func sealing(with vault: Vault, _ documents: DocumentTable) throws(StoreError) -> SealedContents? {
     if vault.sealsAll { return .payloads }
-    if let name = try value(of: Sealing.settingName), let known = Sealing(rawValue: name) { return known }
+    if let name = try value(of: SealedContents.settingName), let known = SealedContents(rawValue: name) { return known }
     // An earlier version may have sealed them.
     guard vault.canSeal else { return nil }
     return try documents.hasSealedPayloads() ? nil : .secrets

@@ -54,7 +54,7 @@ package enum StoreItem: Sendable, Hashable {
 
   /// The settings that are about the place of a store and not about its data: they do not travel.
   package static let settingsOfPlace = [
-    MigrationMark.settingName, "peerSecret", "writtenAgainAt", "rekey", "sealing", ServiceTime.setting,
+    MigrationMark.settingName, "peerSecret", "writtenAgainAt", "rekey", SealedContents.settingName, ServiceTime.setting,
     LostCommits.settingName,
   ]
 

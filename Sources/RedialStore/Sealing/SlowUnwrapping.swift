@@ -1,5 +1,4 @@
 internal import Dispatch
-internal import RedialCore
 internal import RedialModel
 internal import Synchronization
 
@@ -7,9 +6,9 @@ internal import Synchronization
 /// for it shortly; then it is missing until the program has succeeded, which is tried again and again.
 final class SlowUnwrapping: Sendable {
   /// How long whoever needs a key waits for the program.
-  static let patience = Duration.seconds(1)
+  private static let patience = DispatchTimeInterval.seconds(1)
   /// How long after a failure it is tried again.
-  static let pause = Duration.seconds(2)
+  private static let pause = DispatchTimeInterval.seconds(2)
 
   private struct State {
     /// Keys that were unwrapped, and are not taken yet.
@@ -32,19 +31,17 @@ final class SlowUnwrapping: Sendable {
     isMissing: @escaping @Sendable () -> Bool, found: @escaping @Sendable () -> Void
   ) throws(StoreError) -> DataKey {
     let id = UInt32(stored.key)
-    let (known, isFirst) = state.withLock { ($0.found.removeValue(forKey: id), $0.asked.insert(id).inserted) }
-    if let known {
-      state.withLock { _ = $0.asked.remove(id) }
-      return known
+    let (known, isFirst) = state.withLock { state in
+      let known = state.found.removeValue(forKey: id)
+      return (known, known == nil && state.asked.insert(id).inserted)
     }
+    if let known { return known }
     let late = StoreError(
       kind: .unavailable, message: "The data key \(id), which another instance has made, is being unwrapped.")
     guard isFirst else { throw late }
     let (end, failure) = (DispatchSemaphore(value: 0), Failure())
     queue.async { self.attempt(id, unwrap, isMissing: isMissing, found: found, first: (end, failure)) }
-    guard end.wait(timeout: .now() + .milliseconds(Int(Self.patience.wholeMicroseconds / 1000))) == .success else {
-      throw late
-    }
+    guard end.wait(timeout: .now() + Self.patience) == .success else { throw late }
     if let error = failure.error.withLock({ $0 }) { throw error }
     guard let key = state.withLock({ $0.found.removeValue(forKey: id) }) else { throw late }
     return key
@@ -70,15 +67,16 @@ final class SlowUnwrapping: Sendable {
       }
       first?.end.signal()
       // Who did not wait for long enough may only now take it for missing.
-      for wait in [.zero, Self.patience] {
-        queue.asyncAfter(deadline: .now() + .milliseconds(Int(wait.wholeMicroseconds / 1000))) {
-          if isMissing() { found() }
-        }
+      if isMissing() { found() }
+      queue.asyncAfter(deadline: .now() + Self.patience) {
+        if isMissing() { found() }
+        // One that nobody needs any more, such as an erased one, is not kept.
+        self.state.withLock { $0.found[id] = nil }
       }
     } catch {
       first?.failure.error.withLock { $0 = error }
       first?.end.signal()
-      queue.asyncAfter(deadline: .now() + .milliseconds(Int(Self.pause.wholeMicroseconds / 1000))) {
+      queue.asyncAfter(deadline: .now() + Self.pause) {
         self.attempt(id, unwrap, isMissing: isMissing, found: found)
       }
     }

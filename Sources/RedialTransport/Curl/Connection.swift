@@ -91,7 +91,7 @@ final class Connection {
 
   /// Whether the target has ended it, or TLS on it.
   private var hasEnded: Bool {
-    guard session.pointee.isEnded == 0, let socket else { return session.pointee.isEnded != 0 }
+    guard !session.pointee.isEnded, let socket else { return session.pointee.isEnded }
     var look = pollfd(fd: socket, events: Self.endOfInput, revents: 0)
     return poll(&look, 1, 0) != 0
   }

@@ -16,7 +16,7 @@ struct Crowd {
   private var speaksHTTP1 = false
 
   /// How long a request waits for a connection that is being opened.
-  static let longestForOpening = Duration.seconds(1)
+  private static let longestForOpening = Duration.seconds(1)
 
   /// Whether nothing of it needs to be kept, if it can be learned again.
   var isQuiet: Bool { openers.isEmpty && waiting.isEmpty && !connections.contains { $0.socket != nil } }
@@ -41,7 +41,7 @@ struct Crowd {
     return nil
   }
 
-  /// A request waits.
+  /// It is behind all that wait already.
   mutating func wait(_ id: UInt64) { waiting.append(id) }
 
   /// A request has opened a connection.
@@ -71,7 +71,7 @@ struct Crowd {
 struct Crowds {
   private var crowds: [Int: Crowd] = [:]
   /// The requests that need not wait any more.
-  private(set) var woken: [UInt64] = []
+  private var woken: [UInt64] = []
 
   /// Those that may be kept although nobody uses them.
   private static let most = 4096
@@ -90,15 +90,12 @@ struct Crowds {
     return crowds[crowd, default: Crowd()].pause(of: id, after: waited, atMost: longest, at: now, isIdle: isIdle)
   }
 
-  /// A request waits.
   mutating func wait(_ id: UInt64, in crowd: Int) { crowds[crowd, default: Crowd()].wait(id) }
 
-  /// A request has opened a connection.
   mutating func opened(_ connection: Connection?, by id: UInt64, in crowd: Int, isHTTP1: Bool) {
     woken += crowds[crowd]?.opened(connection, by: id, isHTTP1: isHTTP1) ?? []
   }
 
-  /// A request has ended, or waits no more.
   mutating func left(_ id: UInt64, in crowd: Int, hadStream: Bool) {
     guard crowd != 0 else { return }
     woken += crowds[crowd]?.left(id, hadStream: hadStream) ?? []

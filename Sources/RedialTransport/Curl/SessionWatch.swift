@@ -3,31 +3,36 @@ internal import Glibc
 
 /// What happens within the TLS session of a connection, where an older libcurl says nothing of it.
 struct SessionState {
-  /// Not 0 if the target has said that it sends no more (RFC 8446 §6.1). libcurl does not tell that from the end of the connection,
+  /// Whether the target has said that it sends no more (RFC 8446 §6.1). libcurl does not tell that from the end of the connection,
   /// which anyone between can make.
-  var isEnded: Int32 = 0
+  fileprivate(set) var isEnded = false
   /// The socket that is closed if what arrives has no end.
-  fileprivate var socket: Int32
+  fileprivate let socket: Int32
   /// Counts what the thread of the transfers has begun.
   fileprivate let rounds: UnsafePointer<UInt64>
   /// What it was doing when it last began to read here.
   fileprivate var round: UInt64 = 0
-  /// How much of the processor's time it had used then, in nanoseconds.
-  fileprivate var begun: Int64 = 0
   /// The records that it has read since.
   fileprivate var records = 0
+  /// How much of the processor's time it had used at the first look at that, in nanoseconds.
+  fileprivate var begun: Int64 = 0
 
   init(socket: Int32, rounds: UnsafePointer<UInt64>) { (self.socket, self.rounds) = (socket, rounds) }
 
   /// How long the thread reads one connection in a row, of the processor's time. An older libcurl reads as long as something
   /// arrives, and all other targets wait.
-  static let longestReading: Int64 = 250_000_000
+  private static let longestReading: Int64 = 250_000_000
+  private static let recordsBetweenLooks = 16
 
   /// A record was read.
   fileprivate mutating func read() {
-    if round != rounds.pointee { (round, begun, records) = (rounds.pointee, Self.now, 0) }
+    if round != rounds.pointee { (round, records) = (rounds.pointee, 0) }
     records += 1
-    guard records % 16 == 0, Self.now - begun > Self.longestReading else { return }
+    // Few connections have so many: the time of the processor is a call of the system.
+    guard records % Self.recordsBetweenLooks == 0 else { return }
+    let now = Self.now
+    if records == Self.recordsBetweenLooks { begun = now }
+    guard now - begun > Self.longestReading else { return }
     shutdown(socket, Int32(SHUT_RDWR))
   }
 
@@ -50,7 +55,7 @@ enum SessionWatch {
     guard let session = redial_curl_tls(handle), SSL_set_ex_data(session, place, state) != 0 else { return }
     SSL_set_info_callback(session) { session, event, alert in
       guard event == SessionWatch.readAlert, alert & 0xFF == SessionWatch.closeNotify else { return }
-      SessionWatch.state(of: session)?.pointee.isEnded = 1
+      SessionWatch.state(of: session)?.pointee.isEnded = true
     }
     SSL_set_msg_callback(session) { isWritten, _, type, _, _, session, _ in
       guard isWritten == 0, type == SessionWatch.recordHeader else { return }

@@ -48,7 +48,6 @@ struct Naming: ~Copyable {
     lookups += 1
   }
 
-  /// Ends the wait.
   mutating func endWaiting() { isWaiting = false }
 
   /// Gives libcurl the addresses of the name, which it caches as if it had found them.

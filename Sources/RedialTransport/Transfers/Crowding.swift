@@ -6,12 +6,11 @@ struct Crowding {
   private(set) var crowd = 0
   /// How long it waits in place of opening a connection; nil if it does not.
   var pause: Duration?
-  /// Whether it waits.
   var isWaiting = false
   /// Since when it has waited first.
   private(set) var since: ContinuousClock.Instant?
 
-  /// Begins a request.
+  /// Forgets the request before.
   mutating func begin(in crowd: Int) { self = Crowding(crowd: crowd) }
 
   mutating func beginWaiting(at now: ContinuousClock.Instant) {

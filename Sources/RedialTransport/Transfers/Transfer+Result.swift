@@ -153,7 +153,7 @@ extension Transfer {
     guard LibCurl.needsFreshHandles, dialling.isSecure, received.isHeadWhole, received.framing.endsWithConnection,
       let connection = exchange.connection
     else { return false }
-    return connection.session.pointee.isEnded == 0
+    return !connection.session.pointee.isEnded
   }
 
   /// How many bytes of the request were sent, as far as known; 0 if certainly none.

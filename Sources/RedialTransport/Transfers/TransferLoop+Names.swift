@@ -14,7 +14,7 @@ extension TransferLoop {
 
   /// How long the thread sleeps without an event, in milliseconds.
   func lookupSleep(atMost longest: Int32) -> Int32 {
-    let longest = lateTimers.sleep(atMost: streamTimers.sleep(atMost: nameTimers.sleep(atMost: longest)))
+    let longest = nameTimers.sleep(atMost: longest)
     return lookups.hasWaiting ? min(longest, Self.lookupPause) : longest
   }
 
@@ -54,15 +54,6 @@ extension TransferLoop {
       case .noThread: end(transfer, CURLE_OUT_OF_MEMORY)
       }
     }
-  }
-
-  /// Gives libcurl a transfer again that has waited, if it could be prepared.
-  func proceed(_ transfer: Transfer, _ prepared: CURLcode) {
-    var code = prepared
-    if code == CURLE_OK, curl_multi_add_handle(multi, transfer.handle) != CURLM_OK { code = CURLE_OUT_OF_MEMORY }
-    guard code == CURLE_OK else { return end(transfer, code) }
-    (transfer.isInFlight, transfer.begun) = (true, .now)
-    transfer.suspension.resume()
   }
 
   /// Ends transfers that have waited for their name as long as connecting may take.

@@ -126,7 +126,7 @@ final class TransferLoop: @unchecked Sendable {
   /// Runs until the transport is shut down.
   func run() {
     owner = .thisThread
-    events.wasLate = { [unowned self] in give(more: $0) }
+    events.wasLate = { [weak self] in self?.give(more: $0) }
     while !isStopping {
       takeMail()
       if isStopping { break }
@@ -136,7 +136,8 @@ final class TransferLoop: @unchecked Sendable {
       endStreamWaits()
       startLookups()
       tell()
-      let sleep = lookupSleep(atMost: uploads.sleep(atMost: longestSleep))
+      let sleep = lookupSleep(
+        atMost: lateTimers.sleep(atMost: streamTimers.sleep(atMost: uploads.sleep(atMost: longestSleep))))
       events.runRound(atMost: mailbox.maySleep() ? sleep : 0)
       takeEnded()
       endUploads()
@@ -208,15 +209,28 @@ final class TransferLoop: @unchecked Sendable {
 
   /// Gives libcurl a transfer, if it could be prepared.
   private func add(_ transfer: Transfer, _ prepared: CURLcode) -> CURLcode {
-    guard prepared == CURLE_OK else { return prepared }
-    guard curl_multi_add_handle(multi, transfer.handle) == CURLM_OK else { return CURLE_OUT_OF_MEMORY }
-    (transfer.isInFlight, transfer.begun) = (true, .now)
+    let code = hand(transfer, prepared)
+    guard code == CURLE_OK else { return code }
     // HTTP/2, in which a server must allow even a small body, is used only within TLS.
     if transfer.hasContent, transfer.dialling.isSecure || transfer.upload.isPiecewise {
       let entry = TransferTimers.Entry(transfer: transfer, generation: transfer.generation)
       uploads.add(entry, after: Self.uploadPause)
     }
     return CURLE_OK
+  }
+
+  private func hand(_ transfer: Transfer, _ prepared: CURLcode) -> CURLcode {
+    guard prepared == CURLE_OK else { return prepared }
+    guard curl_multi_add_handle(multi, transfer.handle) == CURLM_OK else { return CURLE_OUT_OF_MEMORY }
+    (transfer.isInFlight, transfer.begun) = (true, .now)
+    return CURLE_OK
+  }
+
+  /// Gives libcurl a transfer again that has waited, if it could be prepared.
+  func proceed(_ transfer: Transfer, _ prepared: CURLcode) {
+    let code = hand(transfer, prepared)
+    guard code == CURLE_OK else { return end(transfer, code) }
+    transfer.suspension.resume()
   }
 
   /// Follows the redirect of an attempt, if it may.
