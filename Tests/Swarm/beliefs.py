@@ -212,9 +212,11 @@ class Judge:
             return
         edges = collections.defaultdict(list)
         for hit in self.player.targets.hits:
-            # Nobody knows when an odd answer has ended, or a request that got none.
-            if hit.kind not in ("hook", "odd") and hit.status and hit.at < self.player.healed - 0.5:
-                edges[hit.target, hit.mark.split("-")[1]] += [(hit.at, 1, hit), (hit.ended or hit.at, 0, hit)]
+            # Nobody knows when an odd answer has ended, or a request that got none, or that was given up because its call was cancelled.
+            sent, tenant = self.player.sent.get(hit.mark), hit.mark.split("-")[1]
+            is_given_up = tenant in self.operated or sent and "cancel" in sent.touched
+            if hit.kind not in ("hook", "odd") and hit.status and hit.at < self.player.healed - 0.5 and not is_given_up:
+                edges[hit.target, tenant] += [(hit.at, 1, hit), (hit.ended or hit.at, 0, hit)]
         for (target, tenant), moments in edges.items():
             flying = {}
             for at, begins, hit in sorted(moments, key=lambda moment: moment[:2]):
