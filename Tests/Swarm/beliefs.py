@@ -276,16 +276,20 @@ class Judge:
         changes = [change for change in self.player.changes if change[0] == tenant]
         if not changes:
             return
-        records, cursor = collections.Counter(), ""
+        records, cursor = collections.defaultdict(list), ""
         while cursor is not None:
             answer = client.insist("GET", f"/v1/audit?limit=250{cursor}")
             if answer is None or answer.status != 200:
                 return
-            records.update(record["object"] for record in answer.json["data"])
+            for record in answer.json["data"]:
+                records[record["object"]].append(record)
             cursor = answer.json.get("nextCursor") and f"&cursor={answer.json['nextCursor']}"
-        named = collections.Counter(change[2] for change in changes if change[1] in ("policies", "credentials", "alerts"))
-        for name, count in named.items():
-            self.believe(records[name] >= count, "each change is in the audit log", f"{count} changes of {name}, {records[name]} records")
+        named = collections.defaultdict(list)
+        for _, kind, name, content in changes:
+            if kind in ("policies", "credentials", "alerts"):
+                named[name].append((kind, content))
+        for name, made in named.items():
+            self.believe(len(records[name]) >= len(made), "each change is in the audit log", f"changes of {name}: {made}, records: {records[name]}")
 
     def webhooks(self):
         """Each that was asked for arrived, signed by its tenant's secret, about its own call."""

@@ -250,7 +250,12 @@ class Player:
                 for target in range(len(self.world.targets)):
                     client.target({"target": target, "to": "resume"})
                     client.insist("POST", client.target_path(target) + "/resume")
-                    client.insist("POST", client.target_path(target) + "/reset")
+                    # Also what a target has asked to wait for.
+                    client.insist("POST", client.target_path(target) + "/release")
+                # These run calls again.
+                answer = client.insist("GET", "/v1/operations?limit=250")
+                open_calls += [operation["id"] for operation in answer.json["data"] if operation["state"] in ("counting", "running")] \
+                    if answer and answer.status == 200 else ["unknown"]
                 for kind in ("call", "webhook"):
                     for state in ("scheduled", "running"):
                         answer = client.insist("GET", f"/v1/calls?kind={kind}&state={state}&limit=250")
@@ -550,13 +555,15 @@ class Actor:
         if answer is None or answer.status in (503, 507, 429):
             known["is"].append(content)
         elif answer.status in (200, 201, 204):
+            # What is as before is no change.
+            if known["is"] != [content]:
+                self.player.changes.append((self.tenant, kind, name, content))
             known["is"] = [content]
             if content is None:
                 known["id"] = None
             if content is None and kind == "keys" and known["key"]:
                 answer = self.ask("GET", "/v1/calls?limit=1", headers={"authorization": f"Bearer {known['key']}"})
                 self.player.believe(answer is None or answer.status in (401, *beliefs.BUSY), "a revoked key is refused", f"{name}: {answer and answer.status}")
-            self.player.changes.append((self.tenant, kind, name, answer.status))
         elif answer.status not in (404, 409):
             self.player.believe(False, "a valid document is taken", f"{kind} {name}: {answer.status} {answer.body[:500]}")
 
