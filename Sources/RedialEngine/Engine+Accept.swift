@@ -74,6 +74,7 @@ extension Engine {
   @discardableResult
   mutating func accept(_ descriptor: CallDescriptor, reply: ReplyToken<SubmissionReply>) -> CallID {
     let record = record(of: descriptor)
+    keep(descriptor.audit)
     let accepted = insert(record)
     afterCommit.append(.reply(.submission(reply, .accepted(accepted))))
     return record.id

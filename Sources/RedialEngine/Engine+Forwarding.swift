@@ -12,10 +12,12 @@ internal import RedialModel
 /// call. The owner's copy stays when it was first. If the other one was first, the owner's commit is refused, and made
 /// again with a change of the stored call in place of the insert.
 extension Engine {
-  /// Whether a submission is forwarded. A call with an ordering key waits for its turn in the store in any case.
+  /// Whether a submission is forwarded. A call with an ordering key waits for its turn in the store in any case, and one with a
+  /// record of its request is in the commit of that.
   func isForwarded(_ descriptor: CallDescriptor) -> Bool {
     guard let forwarding = settings.forwarding, !owns(descriptor.spec.target) else { return false }
-    return descriptor.spec.orderingKey == nil && descriptor.body.count <= forwarding.largestBody
+    return descriptor.spec.orderingKey == nil && descriptor.audit == nil
+      && descriptor.body.count <= forwarding.largestBody
   }
 
   /// Gives a call its identity, and has its owner accept it.

@@ -105,6 +105,8 @@ package struct CallCommand: Sendable, Hashable {
   package var erasesLabels: Bool
   /// What must hold for the call; nil for nothing.
   package var condition: Condition?
+  /// The record of the request, for the commit of what it changes; nil for none.
+  package var audit: StoredDocument?
 
   /// Creates a command.
   package init(
@@ -149,12 +151,15 @@ package struct TargetCommand: Sendable, Hashable {
   package var target: TargetKey
   /// The client that waits for the answer.
   package var reply: ReplyToken<Reply>
+  /// The record of the request, for the commit of what it changes; nil for none.
+  package var audit: StoredDocument?
 
   /// Creates a command.
-  package init(_ kind: Kind, _ target: TargetKey, reply: ReplyToken<Reply>) {
+  package init(_ kind: Kind, _ target: TargetKey, reply: ReplyToken<Reply>, audit: StoredDocument? = nil) {
     self.kind = kind
     self.target = target
     self.reply = reply
+    self.audit = audit
   }
 }
 

@@ -77,6 +77,19 @@ def test_a_change_in_doubt_is_said_to_be_and_leaves_no_key_that_nobody_has(made,
     assert service.get(later)["state"] == "scheduled"
 
 
+def test_a_command_in_doubt_has_its_record_if_it_was_done(made, instances, database):
+    cluster = database()
+    service, way = served_through(made, instances, cluster)
+    way.tell("last", "upsert_document")
+    answer = service("POST", "/v1/targets/orders/pause")
+    assert (answer.status, answer.json["code"]) == (503, "outcomeUnknown"), answer.body
+    way.tell("heal")
+    wait_until(lambda: service("GET", "/readyz").status == 200, "it is ready again")
+    wait_until(lambda: (service.target("orders") or {}).get("paused"), "it is paused")
+    recorded = [(one["action"], one["object"]) for one in service("GET", "/v1/audit").json["data"]]
+    assert recorded == [("target.paused", "orders")]
+
+
 def test_a_command_whose_answer_from_the_owner_is_lost_may_have_been_done(made, instances):
     ways = [PeerNetwork() for _ in range(2)]
     made += ways

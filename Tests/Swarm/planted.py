@@ -258,6 +258,8 @@ BUGS = [
     fault("no audit record of a cancellation", "61.11", (
         SERVICE, "let hasChanged = 200...299 ~= response.status &&",
         "let hasChanged = !(PLANTED && note.action == .callCancelled) && 200...299 ~= response.status &&")),
+    fault("a command whose record is in no commit of its change", "61.11", (
+        ENGINE, "if let audit { writes.append(.put(audit)) }", "if let audit, !PLANTED { writes.append(.put(audit)) }")),
     fault("an audit record of what has changed nothing", "61.11", (
         SERVICE, "note?.drop() calls.showDone", "if !PLANTED { note?.drop() }\n      calls.showDone")),
     fault("what a target hides shown by an instance that does not own it", "61.12", only_unless(

@@ -53,7 +53,7 @@ extension Engine {
     case .retry where record.spec.contentErasedAt != nil: refuse(command, .contentErased(record.id))
     case .retry: runAgain(record, command)
     case .erase: erase(record, command)
-    case .purge: purge(record, command)
+    case .purge: purge(command)
     case .cancel where record.progress.state == .cancelled: unchanged(command, record)
     case .cancel, .reclaim: refuse(command, .callEnded(record.id, record.progress.state))
     }
@@ -81,6 +81,7 @@ extension Engine {
   }
 
   private mutating func cancel(_ call: ActiveCall, _ command: CallCommand) {
+    keep(command.audit)
     guard call.isRunning, let place = calls.place(of: command.id) else {
       return finish(command.id, .cancelled, for: [command.reply])
     }
@@ -153,11 +154,17 @@ extension Engine {
 
   /// Records that a command has retried a call.
   private mutating func recordManualRetry(_ command: CallCommand, of record: CallRecord) {
+    keep(command.audit)
     let retry = ManualRetry(at: now, afterAttempt: record.progress.attempts, attribution: command.attribution)
     writes.append(.retried(record.id, retry))
     if record.spec.callback != nil, let place = calls.place(of: record.id) {
       calls[at: place].record.retries.append(retry)
     }
+  }
+
+  /// Writes the record of a request with what it changes: a crash leaves both or neither.
+  mutating func keep(_ audit: StoredDocument?) {
+    if let audit { writes.append(.put(audit)) }
   }
 
   /// Answers a command once it is on disk.

@@ -9,6 +9,7 @@ extension Engine {
     guard !ended.spec.isErased(keepingLabels: keepingLabels) else { return unchanged(command, ended) }
     let spec = ended.spec.erased(at: now, keepingLabels: keepingLabels)
     writes.append(.erase(ended.id, spec))
+    keep(command.audit)
     desk.fetches.outdate(ended.id)
     done(
       command,
@@ -17,9 +18,10 @@ extension Engine {
   }
 
   /// Removes an ended call, with all its data.
-  mutating func purge(_ ended: CallRecord, _ command: CallCommand) {
-    writes.append(.discard(ended.id))
-    desk.fetches.outdate(ended.id)
+  mutating func purge(_ command: CallCommand) {
+    writes.append(.discard(command.id))
+    keep(command.audit)
+    desk.fetches.outdate(command.id)
     done(command, nil)
   }
 
@@ -29,8 +31,6 @@ extension Engine {
     if isOutdated || calls[command.id]?.record.spec.namespace == command.namespace { return execute(command) }
     if let trouble = desk.trouble { return refuse(command, trouble.refusal) }
     guard command.kind == .purge, hasEnded else { return refuse(command, .found(problem)) }
-    writes.append(.discard(command.id))
-    desk.fetches.outdate(command.id)
-    done(command, nil)
+    purge(command)
   }
 }

@@ -21,6 +21,7 @@ extension Engine {
     }
     var controls = roster.place(of: key).map { roster.targets[$0].controls } ?? TargetControls()
     do throws(Problem) { try command.kind.change(&controls, of: key) } catch { return refuse(command, .found(error)) }
+    keep(command.audit)
     let index = target(key)
     let privacy = roster.targets[index].controls.overrides.privacy
     if command.kind == .release {

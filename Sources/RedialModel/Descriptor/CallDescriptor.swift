@@ -14,6 +14,8 @@ public struct CallDescriptor: Sendable {
   public var identity: GivenIdentity?
   /// The id of its client's API key, for the instance to which it is forwarded; nil without one.
   public var apiKey: String?
+  /// The record of the request, for the commit of the call; nil for none. A call with one is not forwarded.
+  public var audit: StoredDocument?
 
   public init(
     spec: CallSpec, body: [UInt8], start: Start, key: IdempotencyKey? = nil, identity: GivenIdentity? = nil,

@@ -51,8 +51,13 @@ final class AuditNote: Sendable {
   /// The record that was written before the change; nil for none.
   var begun: AuditRecord? { state.withLock { $0.begun } }
 
-  /// The request has changed nothing.
-  func drop() { state.withLock { $0.isTaken = true } }
+  /// The request has changed nothing here, and nothing of it is on disk.
+  func drop() {
+    state.withLock { state in
+      state.isTaken = true
+      state.begun = nil
+    }
+  }
 
   /// The record, for the first who asks: a request is recorded once. Nil for all others, and if nothing has changed.
   ///

@@ -40,7 +40,7 @@ struct ReplayRoutes: RouteGroup {
         } else {
           var keyed = descriptor
           keyed.key = key
-          audit.begin(note)
+          keyed.audit = audit.begin(note)
           submission.submit(keyed, waiting: wait, responder)
         }
         return nil

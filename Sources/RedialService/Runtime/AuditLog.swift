@@ -44,34 +44,23 @@ final class AuditLog: Sendable {
     return record
   }
 
-  /// Has a record written before the change that a request asks for, so that a crash between the two leaves it. It does not
-  /// say then whether the change was made.
-  func begin(_ note: AuditNote?) {
-    guard let record = note?.begin({ completed($0) }) else { return }
-    // The lane makes the change after this.
-    store.afterwards { [self] in keep(record, in: $0) }
-  }
+  /// The record of a request as far as it is known before the change, for the commit of that: a crash leaves both or neither.
+  func begin(_ note: AuditNote?) -> StoredDocument? { note?.begin { completed($0) }?.document }
 
-  /// A responder that sends an answer once the record of the request is on disk, or is removed because nothing has changed.
+  /// A responder that sends an answer once the record of the request is on disk, or is removed because nothing has changed. Of
+  /// what is refused there is none; if nobody knows, it is where the change is.
   func recording(_ note: AuditNote, _ responder: HTTPResponder) -> HTTPResponder {
     responder.passing { [self] response, responder in
       // A submission that is repeated changes nothing, unless it runs its call again.
       let repetition = response.headers.first { $0.name == "idempotency-status" }?.value
       let hasChanged = 200...299 ~= response.status && (repetition ?? "rerun") == "rerun"
       let record = hasChanged ? note.take(after: response.body).map(completed) : nil
-      guard record != nil || note.begun != nil else { return responder.respond(response) }
+      guard record != nil || hasChanged && note.begun != nil else { return responder.respond(response) }
       store.afterwards { [self] store in
         end(note, record, in: store)
         responder.respond(response)
       }
     }
-  }
-
-  /// Another instance makes the change, and records it.
-  func abandon(_ note: AuditNote?) {
-    guard let note, note.begun != nil else { return }
-    note.drop()
-    store.afterwards { [self] in end(note, nil, in: $0) }
   }
 
   /// Writes the record of a change that is made, of which the client must learn, or removes it if nothing has changed. The log

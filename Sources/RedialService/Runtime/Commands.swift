@@ -14,17 +14,18 @@ struct Commands: Sendable {
   ///
   /// - Parameter make: Makes it, with the token for its reply.
   func perform(_ exchange: Exchange, _ make: (ReplyToken<CallCommand.Reply>) -> CallCommand) {
-    audit.begin(exchange.audit)
     let token = waiting.commands.add(.client(exchange.responder, exchange.forwardable, exchange.audit))
-    engine.post(.command(make(token)))
+    var command = make(token)
+    command.audit = audit.begin(exchange.audit)
+    engine.post(.command(command))
   }
 
   /// Gives the engine a command of an operator about a target, and answers with the target.
   func perform(_ kind: TargetCommand.Kind, on target: TargetKey, _ exchange: Exchange) {
-    audit.begin(exchange.audit)
     let commander = TargetCommander(
       responder: exchange.responder, request: exchange.forwardable, note: exchange.audit)
-    engine.post(.targetCommand(TargetCommand(kind, target, reply: waiting.targetCommands.add(commander))))
+    let token = waiting.targetCommands.add(commander)
+    engine.post(.targetCommand(TargetCommand(kind, target, reply: token, audit: audit.begin(exchange.audit))))
   }
 
   /// Gives the engine the command of an operation for several calls, as if clients had sent it.

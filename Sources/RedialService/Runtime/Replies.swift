@@ -10,7 +10,6 @@ final class Replies: Sendable {
   private let calls: CallAnswers
   private let targets: TargetAnswers
   private let audit: MemoryAudit
-  private let records: AuditLog
   /// Leads to the owners of targets; nil if there can be no other instances.
   private let owners: OwnerRequests?
   private let queries: Queries
@@ -20,9 +19,8 @@ final class Replies: Sendable {
 
   init(
     _ waiting: ReplyTables, _ intake: Intake, _ calls: CallAnswers, _ targets: TargetAnswers,
-    _ audit: MemoryAudit, _ records: AuditLog, _ owners: OwnerRequests?, _ metrics: Metrics
+    _ audit: MemoryAudit, _ owners: OwnerRequests?, _ metrics: Metrics
   ) {
-    self.records = records
     (self.waiting, self.intake, self.calls, self.targets) = (waiting, intake, calls, targets)
     (self.audit, self.owners, self.metrics) = (audit, owners, metrics)
     (queries, clock, redaction) = (calls.queries, calls.clock, calls.redaction)
@@ -128,8 +126,9 @@ final class Replies: Sendable {
     switch (commander, reply) {
     case (.bulk(let batch, let call), _): batch.record(reply, of: call)
     case (.rerun(let rerun), _): intake.finish(rerun, reply)
+    // The other instance makes the change, and records it.
     case (.client(let responder, let request, let note), .elsewhere(let target)):
-      records.abandon(note)
+      note?.drop()
       forward(request, toOwnerOf: target, responder)
     case (.client(let responder, _, _), .refused(let refusal)):
       queries.respond(responder, Answer.problem(refusal.problem))
@@ -150,7 +149,7 @@ final class Replies: Sendable {
     case .done(let target), .unchanged(let target): targets.show(target, commander.responder)
     // It is just giving the target's shard back.
     case .elsewhere(let target):
-      records.abandon(commander.note)
+      commander.note?.drop()
       forward(commander.request, toOwnerOf: target, commander.responder)
     case .refused(let refusal): queries.respond(commander.responder, Answer.problem(refusal.problem))
     }

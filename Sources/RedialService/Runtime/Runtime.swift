@@ -106,7 +106,7 @@ final class Runtime: Sendable {
     let intake = Intake(engine, waiting, calls, metrics, instances?.owners)
     let audit = MemoryAudit(engine, waiting, metrics, log)
     let auditLog = AuditLog(settings, store, clock, log)
-    let replies = Replies(waiting, intake, calls, targets, audit, auditLog, instances?.owners, metrics)
+    let replies = Replies(waiting, intake, calls, targets, audit, instances?.owners, metrics)
     self.auditLog = auditLog
     let changes = Changes(store: store, queries: queries, log: log, owners: instances?.owners, audit: auditLog)
     (self.calls, self.intake, self.audit, self.replies, self.changes) = (calls, intake, audit, replies, changes)
