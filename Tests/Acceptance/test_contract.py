@@ -507,6 +507,13 @@ def test_the_codes_of_problems_are_those_that_are_declared():
     assert set(known) - said - everywhere == instances
 
 
+def test_each_change_may_find_the_disk_full():
+    """All but what changes nothing, and a batch, which says it of each call."""
+    without = {operation["operationId"] for paths in CONTRACT["paths"].values() for method, operation in paths.items()
+               if method in ("post", "put", "patch", "delete") and "507" not in operation["responses"]}
+    assert without == {"submitBatch", "previewPolicy", "simulateOutage"}
+
+
 def test_webhooks_are_as_documented(redial, flaky, receiver):
     import json
     service, target, hook = redial(), flaky(), receiver()
