@@ -100,7 +100,8 @@ class Judge:
         """What was last acknowledged is there."""
         tenant, kind, name = key
         known = self.player.documents.get(key)
-        if not known or kind == "keys":
+        # What was encrypted by a lost key cannot be read.
+        if not known or kind == "keys" or self.player.has_lost_key and kind in ("credentials", "webhook-endpoints", "alerts"):
             return
         identity = known["id"] if kind == "webhook-endpoints" else name
         if identity is None:
@@ -253,7 +254,7 @@ class Judge:
             most = 1 if sent.id or sent.is_doubtful else 0
             self.believe(len(same) <= most, "a submission is one call", f"{sent} is {same}")
         for key in list(player.documents):
-            if key[0] == tenant and not player.has_damage and not (player.has_lost_key and key[1] in ("credentials", "webhook-endpoints", "alerts")):
+            if key[0] == tenant and not player.has_damage:
                 self.document(client, key)
         self.audit(client, tenant)
 

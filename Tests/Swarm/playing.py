@@ -395,6 +395,9 @@ class Actor:
         answer = (self.insist if what["keyed"] else self.ask)("POST", path, self.descriptor(what), headers, patience)
         sent = self.record(what, answer and (answer.status, answer.json), begun)
         if answer and answer.status in (200, 202):
+            # The call that an answer was lost about may have failed meanwhile.
+            if answer.headers.get("idempotency-status") == "rerun":
+                sent.touched.add("again")
             self.player.judge.call(sent, answer.json)
 
     def again(self, what):
@@ -693,7 +696,7 @@ class Disturber:
 
     def lose_key(self, what):
         """The key that the service has made beside its store is gone: only what was encrypted by it is lost."""
-        # With a call that has a secret of its own the store does not start without its key, see docs/encryption.md.
+        # A call with a secret of its own waits then until the key is back, see docs/encryption.md.
         if any("sign" in sent.what for sent in list(self.player.sent.values())):
             return
         service, number, trouble = self.ended(what, "lose key")
