@@ -685,6 +685,43 @@ def test_nothing_waits_for_long_for_a_stream_that_is_never_free(redial, raw, sec
     assert service.ended(held)["state"] == "succeeded"
 
 
+class Backends:
+    """A context for each new connection to one address, as of machines behind a balancer that differ."""
+
+    def __init__(self, *contexts):
+        self.contexts = list(contexts)
+
+    def wrap_socket(self, *arguments, **more):
+        context = self.contexts.pop(0) if len(self.contexts) > 1 else self.contexts[0]
+        return context.wrap_socket(*arguments, **more)
+
+
+@pytest.mark.parametrize("chosen", [["http/1.1"], []])
+def test_a_busy_connection_of_another_protocol_takes_no_request(redial, raw, secure, chosen):
+    (first, flag), (others, _) = secure(*chosen), secure("h2")
+    over = threading.Event()
+
+    def react(connection, stream):
+        body = f"on {connection.number}".encode()
+        connection.send(frame(HEADERS, stream, b"\x88", flags=0x4) + frame(DATA, stream, body, flags=0x1))
+    over_http2 = speaking_http2(react)
+
+    def script(connection):
+        if connection.number:
+            return over_http2(connection)
+        while connection.request():
+            over.wait(BOUND)
+            connection.answer("on 0")
+    target, service = raw(script, Backends(first, others)), redial(flag, *NO_BREAKER)
+    slow = service.submit(url=target.url, idempotent=False, policy=ONCE)
+    target.next()
+    calls = [service.ended(service.submit(url=target.url, idempotent=False, policy=ONCE)) for _ in range(12)]
+    over.set()
+    calls.append(service.ended(slow))
+    assert [call["state"] for call in calls] == ["succeeded"] * 13
+    assert [call["response"]["body"] == "on 0" for call in calls] == [False] * 12 + [True]
+
+
 def test_over_http1_each_request_in_flight_has_a_connection(redial, raw, secure):
     context, flag = secure("http/1.1")
     all_there = threading.Barrier(20)

@@ -24,6 +24,8 @@ final class Connection {
   let group: Int
   /// How many requests were about to be sent on it.
   private(set) var uses = 0
+  /// Whether HTTP/2 was chosen for it: any other has one request at a time.
+  var isMultiplexed = false
   /// Whether a response on it was in HTTP/1.
   var hasSpokenHTTP1 = false
   /// Whether it takes no further request, because nothing arrives on it any more.

@@ -30,9 +30,9 @@ extension Transfer {
   }
 
   /// libcurl has opened a connection for the request.
-  func hasConnected(_ connection: Connection?) {
+  func hasConnected(_ connection: Connection?, isMultiplexed: Bool) {
+    connection?.isMultiplexed = isMultiplexed
     guard crowding.crowd != 0 else { return }
-    memory?.crowds.opened(
-      connection, by: id, in: crowding.crowd, isHTTP1: redial_curl_has_chosen(handle, "h2") == 0)
+    memory?.crowds.opened(connection, by: id, in: crowding.crowd, isHTTP1: !isMultiplexed)
   }
 }

@@ -14,7 +14,9 @@ extension Transfer {
       isReused
       ? events.connections[ends]
       : events.connections.add(ends, among: dialling.sockets, Lifetime(configuration), group: group)
-    if !isReused { hasConnected(connection) }
+    if !isReused {
+      hasConnected(connection, isMultiplexed: dialling.isSecure && redial_curl_has_chosen(handle, "h2") != 0)
+    }
     guard course.sends == 0 else {
       noteRepetition()
       return course.send(isReused: isReused)
@@ -60,6 +62,11 @@ extension Transfer {
     if connection.isAtEnd(at: .now) {
       // Others go on with it, so that libcurl would choose it again.
       if !isIdle { memory?.renew(dialling.url, in: request.group, from: group) }
+      return false
+    }
+    // Of an origin that has once spoken HTTP/2, an older libcurl takes each connection for one that many may share.
+    guard isIdle || connection.isMultiplexed else {
+      memory?.renew(dialling.url, in: request.group, from: group)
       return false
     }
     guard connection.isQuiet(isIdle: isIdle) else { return false }
