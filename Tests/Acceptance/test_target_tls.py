@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+import os
 import shutil
 import sqlite3
 import ssl
@@ -12,6 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import quote
 
 import pytest
+
+from processes import wait_until
 
 ORIGINS = ["https://api.example.com"]
 
@@ -134,6 +137,33 @@ def test_a_target_has_its_own_certificate_issuers_pins_and_version(redial, secur
                          ({"pins": ["x"]}, "/tls/pins/0"), ({"minVersion": "1.0"}, "/tls/minVersion")]:
         answer = put(tls)
         assert (answer.status, answer.json["errors"][0]["pointer"]) == (422, pointer)
+
+
+@pytest.mark.parametrize("member", ["caFile", "certificate", "key"])
+@pytest.mark.parametrize("kind", ["pipe", "large"])
+def test_what_is_no_file_or_a_very_large_one_stops_no_other(redial, secure, receiver, tmp_path, member, kind):
+    (tmp_path / "files").mkdir()
+    strange, service, other = tmp_path / "files/strange", redial(f"--tls-directory={tmp_path}"), receiver()
+    if kind == "pipe":
+        os.mkfifo(strange)
+    else:
+        strange.write_bytes((tmp_path / "server.pem").read_bytes() * 2000)
+        assert strange.stat().st_size > 1 << 20
+    tls = {"caFile": str(tmp_path / "server.pem"), "certificate": str(tmp_path / "client.pem"), "key": str(tmp_path / "client.key")}
+    answer = service("PUT", f"/v1/targets/{quote(secure.url, safe='')}", {"tls": tls | {member: str(strange)}})
+    assert answer.status == 200, answer.body
+    refused = service.submit(url=secure.url, policy={"backoff": {"initial": "50ms", "max": "100ms"}})
+    wait_until(lambda: service.get(refused)["attemptCount"], "it was tried")
+    for _ in range(3):
+        assert service.ended(service.submit(url=other.url))["state"] == "succeeded"
+    attempt = service.get(refused)["attempts"][0]
+    assert (attempt["outcome"], attempt["error"]["code"]) == (
+        "localFault", "issuersUnreadable" if member == "caFile" else "clientCertificateUnusable")
+    assert "1 MiB" in attempt["error"]["message"]
+    # It is read when the next connection is made.
+    strange.unlink()
+    strange.write_bytes((tmp_path / {"caFile": "server.pem", "certificate": "client.pem", "key": "client.key"}[member]).read_bytes())
+    assert service.ended(refused)["state"] == "succeeded"
 
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])

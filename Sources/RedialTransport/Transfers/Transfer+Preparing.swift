@@ -91,7 +91,9 @@ extension Transfer {
 
   /// Sets how the two ends of a connection prove their identity.
   private func setTLS(for hop: Hop) -> CURLcode {
-    options.setTLS(
-      request.tls?.settings(for: hop.url, isRedirected: hop.hasChangedOrigin), otherwise: configuration.tls)
+    guard dialling.isSecure else { return CURLE_OK }
+    let own = request.tls?.settings(for: hop.url, isRedirected: hop.hasChangedOrigin)
+    let code = TLSFile.check(own, otherwise: configuration.tls)
+    return code == CURLE_OK ? options.setTLS(own, otherwise: configuration.tls) : code
   }
 }

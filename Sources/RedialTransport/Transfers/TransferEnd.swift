@@ -240,9 +240,14 @@ struct TransferEnd {
     case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
       return ("certificateNotPinned", "The target's certificate has none of the public keys that it must have")
     case CURLE_SSL_CERTPROBLEM, CURLE_BAD_FUNCTION_ARGUMENT:
-      return ("clientCertificateUnusable", "The client certificate for the target, or its key, cannot be used")
+      return (
+        "clientCertificateUnusable",
+        "The client certificate for the target, or its key, cannot be used: each is in a file of at most 1 MiB"
+      )
     case CURLE_SSL_CACERT_BADFILE:
-      return ("issuersUnreadable", "The file of trusted certificate authorities cannot be read")
+      return (
+        "issuersUnreadable", "The file of trusted certificate authorities cannot be read: it may have at most 1 MiB"
+      )
     case CURLE_PARTIAL_FILE, CURLE_OK: return Self.incomplete
     case _ where response.status != nil && !response.wasDeclined: return Self.incomplete
     case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_SEND_FAIL_REWIND:
