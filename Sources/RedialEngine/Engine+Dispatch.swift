@@ -29,6 +29,7 @@ extension Engine {
     let isTrial = !limitsAllowStart(index)
     if isTrial, !mayTry(index) { return false }
     guard isNext, roster.hasSlot(index, at: now) else {
+      if isNext, !isTrial, startBeside(index) { return true }
       roster.waitForSlot(index)
       // Otherwise all others wait for the pause.
       if !isTrial { roster[index].hold(.concurrency, at: now) }
@@ -42,14 +43,7 @@ extension Engine {
       if !isTrial { lookForStored(index) }
       return false
     }
-    let origin = calls[at: place].record.spec.originHash
-    guard roster.hasConnection(index, to: origin) else {
-      roster.waitForConnection(index, to: origin)
-      roster[index].hold(.connections, at: now)
-      reportStanding(index)
-      return false
-    }
-    guard let permit = permit(index, to: origin, for: calls[at: place].record.spec) else { return false }
+    guard let permit = permit(index, at: place) else { return false }
     if isTrial || ahead != nil {
       // Its entry in the queue, which need not be the first, becomes void.
       let source = CallSource(calls[at: place].record.spec)
@@ -60,6 +54,36 @@ extension Engine {
     if !isInOrder { roster[index].probes.add(calls[at: place].record.spec) }
     begin(due.id, permit: permit)
     return true
+  }
+
+  /// Starts a call of a target beside attempts that hang and have all slots that it gets. Returns false if there is none for
+  /// which that holds.
+  private mutating func startBeside(_ index: Int) -> Bool {
+    guard roster.mayStartBeside(index) else { return false }
+    let start = roster[index].lackSlots(in: calls.table, at: now)
+    guard start <= now else {
+      lookAgain(index, at: start)
+      return false
+    }
+    guard let due = roster[index].firstBeside(in: calls.table), let place = calls.place(of: due.id) else {
+      return false
+    }
+    guard let permit = permit(index, at: place) else { return false }
+    roster[index].beside.take(due.id, at: now)
+    begin(due.id, permit: permit)
+    return true
+  }
+
+  /// Returns a permit for the call at that place, which is due; nil if it waits for a connection or for the breaker.
+  private mutating func permit(_ index: Int, at place: Int) -> StartPermit? {
+    let spec = calls[at: place].record.spec
+    guard roster.hasConnection(index, to: spec.originHash) else {
+      roster.waitForConnection(index, to: spec.originHash)
+      roster[index].hold(.connections, at: now)
+      reportStanding(index)
+      return nil
+    }
+    return permit(index, to: spec.originHash, for: spec)
   }
 
   /// If calls wait in the store and cannot be loaded now, examines the target again when they can be.
@@ -120,7 +144,7 @@ extension Engine {
       permit: permit.breaker, paceTicket: roster[index].startPaced(calls[at: place].record.spec, at: now),
       withdrawal: roster[index].charge(progress, at: now),
       connection: roster.connect(index, to: permit.origin, at: now),
-      callers: roster[index].takeSlot(calls[at: place].record.spec, at: now), held: held,
+      callers: roster.takeSlot(calls[at: place].record.spec, of: index, at: now), held: held,
       due: due, waiting: waiting)
     calls.enter(.running(flight, cancelledBy: []), at: place)
     roster.start(size, of: index, at: now)

@@ -88,6 +88,7 @@ extension Engine {
     if let callers = flight.callers { roster[index].freeSlot(callers, startedAt: startedAt) }
     roster.disconnect(flight.connection, of: index, startedAt: startedAt)
     roster.stop(calls[at: place].record.content.heldSize, of: index, wasMade: wasMade)
+    roster[index].beside.end(id, isLast: roster.targets[index].occupancy.inFlight == 0)
   }
 
   /// Decides what follows an attempt, and does it.

@@ -16,14 +16,12 @@ struct CallerTests {
   private enum Mark: CaseIterable {
     case path, credential, label
 
-    func spec(_ caller: String, _ number: Int = 0) -> CallSpec {
-      let origin = EngineProbe.target.bare
+    func spec(_ caller: String, _ number: Int = 0, to target: TargetKey = EngineProbe.target) -> CallSpec {
+      let (policy, all) = (CallerTests.patient, "\(target.bare)/all")
       return switch self {
-      case .path: .test(CallerTests.patient, url: "\(origin)/\(caller)/\(number)")
-      case .credential:
-        .test(CallerTests.patient, url: "\(origin)/all", headers: [HeaderField("authorization", caller)])
-      case .label:
-        .test(CallerTests.patient, url: "\(origin)/all", labels: [CallSpec.Label(name: "tenant", value: caller)])
+      case .path: .test(policy, to: target, url: "\(target.bare)/\(caller)/\(number)")
+      case .credential: .test(policy, to: target, url: all, headers: [HeaderField("authorization", caller)])
+      case .label: .test(policy, to: target, url: all, labels: [CallSpec.Label(name: "tenant", value: caller)])
       }
     }
   }
@@ -68,7 +66,7 @@ struct CallerTests {
     }
   }
 
-  @Test("a target that answers nobody, or a caller alone, has no such limit")
+  @Test("a target that answers nobody, or a caller alone, may have all slots but the last")
   func alone() {
     var probe = EngineProbe()
     for number in 0..<50 {
@@ -76,10 +74,58 @@ struct CallerTests {
       probe.submit(Mark.label.spec("b", number))
       probe.advance(.milliseconds(5))
     }
-    #expect(probe.starts.count == 64)
+    #expect(probe.starts.count == 63)
     probe = EngineProbe()
     for number in 0..<100 { probe.submit(Mark.label.spec("slow", number)) }
-    #expect(probe.starts.count == 64)
+    #expect(probe.starts.count == 63)
+  }
+
+  @Test("a burst whose answers hang, and that nobody came before, leaves others a slot", arguments: Mark.allCases)
+  private func burst(_ mark: Mark) {
+    var probe = EngineProbe()
+    for number in 0..<100 { probe.submit(mark.spec("hangs", number)) }
+    probe.advance(.seconds(5))
+    for number in 0..<10 { #expect(answer(mark.spec("works", number), &probe), "call \(number)") }
+  }
+
+  @Test("beside many targets with one caller that hangs, the other callers of each go on", arguments: Mark.allCases)
+  private func manyTargets(_ mark: Mark) {
+    var probe = EngineProbe()
+    func spec(_ caller: String, _ target: Int, _ number: Int) -> CallSpec {
+      mark.spec(caller, number, to: TargetKey("http://shared\(target).example"))
+    }
+    let targets = 0..<40
+    for target in targets { #expect(answer(spec("works", target, 0), &probe)) }
+    for target in targets { for number in 0..<100 { probe.submit(spec("hangs", target, number)) } }
+    probe.advance(.seconds(2))
+    for number in 1..<20 {
+      for target in targets { #expect(answer(spec("works", target, number), &probe), "\(target), \(number)") }
+    }
+    // Those that hang have half of the slots at most, which the others have earned.
+    let inFlight = targets.map { target in
+      let place = probe.engine.roster.place(of: TargetKey("http://shared\(target).example"))
+      return place.map { probe.engine.roster.targets[$0].occupancy.inFlight } ?? 0
+    }
+    // The first few began before slots were scarce.
+    #expect(inFlight.count { $0 > 40 } <= 8, "\(inFlight)")
+  }
+
+  @Test("callers that all hang take one slot in two seconds beside those that a target gets, while the pool has some")
+  func allHang() {
+    var probe = EngineProbe(EngineSettings(maxInFlight: 128))
+    func inFlight() -> Int { probe.engine.roster.occupancy.inFlight }
+    for number in 0..<40 { probe.submit(Mark.label.spec("\(number)", number)) }
+    let atOnce = inFlight()
+    #expect((2...8).contains(atOnce))
+    for step in 1...5 {
+      probe.advance(.seconds(2))
+      #expect((step - 1...step + 1).contains(inFlight() - atOnce), "\(step)")
+    }
+    // Of one caller none may.
+    probe = EngineProbe(EngineSettings(maxInFlight: 128))
+    for number in 0..<40 { probe.submit(Mark.label.spec("one", number)) }
+    probe.advance(.seconds(20))
+    #expect(inFlight() == atOnce)
   }
 
   @Test("calls that were passed over keep their deadlines, can be cancelled, and go when the others are done")

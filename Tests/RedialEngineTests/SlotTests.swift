@@ -61,11 +61,11 @@ struct SlotTests {
     #expect(most == 64)
   }
 
-  @Test("one new target alone may have as many in flight as ever")
+  @Test("one new target alone may have as many in flight as ever, but the last of one caller")
   func alone() {
     var probe = EngineProbe()
     for _ in 0..<100 { probe.submit(Self.patient) }
-    #expect(probe.starts.count == 64)
+    #expect(probe.starts.count == 63)
   }
 
   @Test("more targets that hang than the pool has slots leave a target that answers its own")

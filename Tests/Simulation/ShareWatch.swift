@@ -85,7 +85,7 @@ struct ShareWatch {
     let key = call.spec.target
     guard engine.suspects.last != call.id, let waiting = before[key], waiting.priorities.count == 1, waiting.share > 0,
       let place = engine.roster.place(of: key), engine.roster.targets[place].due.passedOver == 0,
-      engine.roster.targets[place].limits.pause.until == nil
+      !engine.roster.targets[place].beside.isShort, engine.roster.targets[place].limits.pause.until == nil
     else {
       streaks[key] = nil
       return nil

@@ -391,9 +391,9 @@ struct TargetWatch {
       guard other.record.spec.priority > priority, other.record.spec.target == key, case .ready = other.phase else {
         return false
       }
-      // Calls of a caller that has too many slots are passed over.
-      return engine.calls[other.record.id]?.stamp == other.stamp
-        && engine.roster.targets[other.target].due.passedOver == 0
+      // Calls of a caller that has too many slots are passed over, or stay while others start beside it.
+      let target = engine.roster.targets[other.target]
+      return engine.calls[other.record.id]?.stamp == other.stamp && target.due.passedOver == 0 && !target.beside.isShort
     }
     guard let passed else { return nil }
     let departures = self[key].departures

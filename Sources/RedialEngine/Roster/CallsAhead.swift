@@ -41,8 +41,8 @@ struct CallsAhead: Sendable {
     if !areAll, !entries.isEmpty { isIncomplete = true }
   }
 
-  /// The next to start: the one that tells most, of those a first attempt before a retry, the oldest among equals. Nil if
-  /// none may start.
+  /// The next to start: the one that tells most, of those a first attempt before a retry, then the more urgent, the
+  /// oldest among equals. Nil if none may start.
   mutating func first(
     in calls: CallTable, _ judge: Judgement, _ mayStart: (CallSpec, _ isRetry: Bool) -> Bool
   ) -> ReadyQueue.Entry? {
@@ -55,7 +55,7 @@ struct CallsAhead: Sendable {
       if let first {
         let isBefore =
           doubt != first.doubt
-          ? doubt < first.doubt : isRetry != first.isRetry ? first.isRetry : entry.isOlder(than: first.entry)
+          ? doubt < first.doubt : isRetry != first.isRetry ? first.isRetry : entry.goesBefore(first.entry)
         guard isBefore else { continue }
       }
       if mayStart(calls[at: place].record.spec, isRetry) { first = (entry, doubt, isRetry) }

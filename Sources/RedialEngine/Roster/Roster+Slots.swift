@@ -29,6 +29,8 @@ internal import RedialModel
 /// for those that answer. When the pool is empty, with about 1,270 such targets, a new target waits for one of their
 /// attempts to end; a target with earned slots does not.
 ///
+/// One more may start beside these for a caller that has none in flight (``SlotBeside``), unless little of the pool is left.
+///
 /// If there are several namespaces, the pool is shared by ``EngineSettings/namespaceShare``, as all slots are.
 /// Targets of webhooks are targets like others.
 extension Roster {
@@ -45,13 +47,34 @@ extension Roster {
     return beyond == 0 || Double(beyond) < mostBorrowed(free)
   }
 
+  /// Whether a target that has no slot by these rules may start an attempt beside those that hang.
+  func mayStartBeside(_ place: Int) -> Bool {
+    let free = settings.maxInFlight - occupancy.inFlight
+    return targets[place].occupancy.inFlight > 0 && targets[place].breaker.state == .closed
+      && mayBorrow(targets[place].namespace) && poolLeft(free) > SlotBeside.leastOfPool
+  }
+
+  /// An attempt of a target starts. Returns its callers if their slots are counted: at a target that has many, or all of them
+  /// once the pool is in use.
+  mutating func takeSlot(_ call: CallSpec, of place: Int, at now: Timestamp) -> SlotHolders? {
+    let isScarce = settings.unprovenShare < 1 && poolLeft(settings.maxInFlight - occupancy.inFlight) < Self.ampleLeft
+    return self[place].takeSlot(call, isScarce: isScarce, at: now)
+  }
+
+  /// What part of the pool is left while all that any target wants may be borrowed: half of what is with all of it.
+  private static let ampleLeft = 0.917
+
+  /// The part of the pool that is left, or free at all, 0...1.
+  private func poolLeft(_ free: Int) -> Double {
+    Double(max(0, min(settings.mostUnproven - occupancy.borrowed, free))) / Double(settings.mostUnproven)
+  }
+
   /// The maximum that one target may borrow; never negative.
   private func mostBorrowed(_ free: Int) -> Double {
-    let pool = Double(settings.mostUnproven)
-    let left = Double(max(0, min(settings.mostUnproven - occupancy.borrowed, free))) / pool
+    let left = poolLeft(free)
     let squared = left * left
     let fourth = squared * squared
-    return pool / 16 * (fourth * fourth)
+    return Double(settings.mostUnproven) / 16 * (fourth * fourth)
   }
 
   /// Whether the pool has a slot for a target of a namespace.

@@ -30,6 +30,8 @@ struct TargetState: Sendable {
   private(set) var credit = SlotCredit()
   /// How its slots are shared between its callers.
   private var callers = SlotShares()
+  /// A slot beside those that it gets.
+  var beside = SlotBeside()
   /// Which of its callers fail.
   private(set) var failing = FailingCallers()
   /// With which errors its calls have failed.
@@ -331,8 +333,8 @@ struct TargetState: Sendable {
 
   /// A call has become due, and may go ahead.
   mutating func addAhead(_ entry: ReadyQueue.Entry, _ call: CallSpec) {
-    guard let doubt = doubt(call) else { return }
-    ahead.add(entry, doubt)
+    if let doubt = doubt(call) { ahead.add(entry, doubt) }
+    if beside.isShort, let silent = silentCallers(of: call) { beside.calls.add(entry, silent) }
   }
 
   /// Finds the calls that go ahead among those that are due, as the breaker has changed.
@@ -352,6 +354,28 @@ struct TargetState: Sendable {
     var all = ahead
     defer { ahead = all }
     return all.first(in: calls, doubt(_:), mayStart(_:isRetry:))
+  }
+
+  /// It wants more slots than it gets. Returns from when on it may have one beside these.
+  mutating func lackSlots(in calls: CallTable, at now: Timestamp) -> Timestamp {
+    let wasShort = beside.isShort
+    let start = beside.lack(answeredAt: callers.lastAnswer, at: now)
+    if beside.isShort != wasShort {
+      let sample = due.sample(of: Self.mostLookedAt)
+      beside.calls.gather(sample, areAll: sample.count < Self.mostLookedAt, in: calls, silentCallers(of:))
+    }
+    return start
+  }
+
+  /// The next call that may start beside attempts that hang and have all slots of the target.
+  mutating func firstBeside(in calls: CallTable) -> ReadyQueue.Entry? {
+    var found = beside.calls
+    defer { beside.calls = found }
+    if found.isEmpty, found.isIncomplete {
+      let sample = due.sample(of: Self.mostLookedAt)
+      found.gather(sample, areAll: sample.count < Self.mostLookedAt, in: calls, silentCallers(of:))
+    }
+    return found.isEmpty ? nil : found.first(in: calls, silentCallers(of:), mayStart(_:isRetry:))
   }
 
   /// Whether a call may start out of its order.
@@ -434,9 +458,15 @@ struct TargetState: Sendable {
   }
 
   /// An attempt starts. Returns its callers if their slots are counted.
-  mutating func takeSlot(_ call: CallSpec, at now: Timestamp) -> SlotHolders? {
-    callers.start(call.callers, beside: occupancy.inFlight, of: limits.maxInFlight, at: now)
+  ///
+  /// - Parameter isScarce: Whether it may soon get fewer slots than its limit.
+  mutating func takeSlot(_ call: CallSpec, isScarce: Bool, at now: Timestamp) -> SlotHolders? {
+    callers.start(
+      call.callers, beside: occupancy.inFlight, of: limits.maxInFlight, isScarce: isScarce || beside.isShort, at: now)
   }
+
+  /// How many of a call's callers have attempts in flight without answers; nil if it would hang with these.
+  private func silentCallers(of call: CallSpec) -> Int? { callers.silent(among: call.callers) }
 
   /// An attempt that was counted has ended.
   mutating func freeSlot(_ holders: SlotHolders, startedAt: Timestamp) {

@@ -21,8 +21,9 @@ struct SlotHolders: Sendable {
 /// most, and *n* leave one part of *n* + 1 to the others. A holder that gets answers, however late, may have all, and
 /// so may one that is alone: whether nobody gets an answer is a matter for the breaker.
 ///
-/// Nothing is counted before a quarter of the slots is in use. Attempts cannot be taken back, so what starts at once can
-/// take all slots, one time for each timeout.
+/// Nothing is counted before a quarter of the slots is in use, unless there are fewer than these. Attempts cannot be taken
+/// back, so what starts at once can take all slots but the last, one time for each timeout. That one is for a holder that has
+/// none in flight, or gets answers.
 struct SlotShares: Sendable {
   private struct Share: Sendable {
     private(set) var inFlight = 0
@@ -54,19 +55,24 @@ struct SlotShares: Sendable {
     }
   }
 
+  /// Of how many slots the last is kept. Of fewer it would be too large a part.
+  static let leastForLast = 32
+
   /// Those with a counted attempt in flight.
   private var shares: [UInt64: Share] = [:]
-  private var lastAnswer = Timestamp.epoch
+  private(set) var lastAnswer = Timestamp.epoch
 
   /// An attempt starts. Returns its holders if it is counted; then ``end(_:startedAt:)`` must follow.
   ///
   /// - Parameters:
   ///   - inFlight: The attempts in flight, without it.
   ///   - most: The maximum of these.
+  ///   - isScarce: Whether it is counted in any case.
   mutating func start(
-    _ holders: @autoclosure () -> SlotHolders, beside inFlight: Int, of most: Int, at now: Timestamp
+    _ holders: @autoclosure () -> SlotHolders, beside inFlight: Int, of most: Int, isScarce: Bool = false,
+    at now: Timestamp
   ) -> SlotHolders? {
-    guard inFlight * 4 >= most else { return nil }
+    guard isScarce || inFlight * 4 >= most else { return nil }
     let holders = holders()
     holders.forEach { shares[$0, default: Share()].start(at: now) }
     return holders
@@ -88,26 +94,41 @@ struct SlotShares: Sendable {
     holders().forEach { shares[$0]?.answer(at: now) }
   }
 
+  /// How many of an attempt's holders have attempts in flight, most without an answer; nil if that is all of them, or if others
+  /// have got answers since one has not.
+  func silent(among holders: SlotHolders) -> Int? {
+    var (all, silent, hangs) = (0, 0, false)
+    holders.forEach { key in
+      all += 1
+      guard let share = shares[key], share.isSilent else { return }
+      silent += 1
+      hangs = hangs || share.silentSince < lastAnswer
+    }
+    return hangs || silent == all ? nil : silent
+  }
+
   /// Those of whom some may have no more slots; nil if all may.
   func crowded(beside inFlight: Int, of most: Int) -> Crowded? {
-    shares.isEmpty || inFlight < most - inFlight ? nil : Crowded(shares: self, free: most - inFlight)
+    guard !shares.isEmpty, inFlight >= most - inFlight else { return nil }
+    return Crowded(shares: self, free: most - inFlight, isLast: inFlight == most - 1 && most >= Self.leastForLast)
   }
 
   /// The shares while at least half of the slots are in use.
   struct Crowded {
     fileprivate let shares: SlotShares
     fileprivate let free: Int
+    fileprivate let isLast: Bool
 
     /// The holder for which an attempt has to wait; nil if it may have a slot.
     func excess(of holders: SlotHolders) -> UInt64? {
-      var excess: UInt64?
+      var (all, silent, excess) = (0, 0, UInt64?.none)
       holders.forEach { key in
-        guard let share = shares.shares[key], share.inFlight >= free, share.isSilent,
-          share.silentSince < shares.lastAnswer
-        else { return }
-        excess = key
+        all += 1
+        guard let share = shares.shares[key], share.inFlight >= free, share.isSilent else { return }
+        silent += 1
+        if share.silentSince < shares.lastAnswer { excess = key }
       }
-      return excess
+      return excess ?? (isLast && silent == all ? holders.first : nil)
     }
   }
 }
