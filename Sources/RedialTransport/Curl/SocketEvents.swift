@@ -168,12 +168,15 @@ final class SocketEvents {
 
   /// Whether libcurl's timer was due long ago, since the process stood still, or something took long.
   private func checkLateness() {
-    guard let wasLate, deadline != .max, deadline != 0 else { return }
-    let late = Self.now - deadline
-    guard late > Self.lateness else { return }
-    wasLate(.nanoseconds(late))
     // Once for each delay.
-    deadline = 0
+    if deadline != .max, deadline != 0, tell(late: Self.now - deadline) { deadline = 0 }
+  }
+
+  @discardableResult
+  private func tell(late: Int64) -> Bool {
+    guard let wasLate, late > Self.lateness else { return false }
+    wasLate(.nanoseconds(late))
+    return true
   }
 
   /// Waits for events, at most that many milliseconds, and makes libcurl handle them.
@@ -184,7 +187,10 @@ final class SocketEvents {
       let left = deadline == 0 ? 0 : (deadline - Self.now + 999_999) / 1_000_000
       wait = Int32(clamping: min(Int64(longest), max(0, left)))
     }
+    let begun = Self.now
     let count = epoll_wait(poll, &events, Int32(events.count), wait)
+    // Also if libcurl waits for nothing.
+    if deadline == .max, wait >= 0 { tell(late: Self.now - begun - Int64(wait) * 1_000_000) }
     checkLateness()
     var running: Int32 = 0
     for index in 0..<max(0, Int(count)) {

@@ -82,8 +82,17 @@ final class OriginMemory {
 
   /// A number for those that may share connections to an origin.
   ///
-  /// - Parameter group: The group that ``advice(on:in:at:)`` has given.
-  func crowd(on url: String, in group: Int) -> Int { Self.number(ofURL: url, in: group) }
+  /// - Parameters:
+  ///   - group: The group that ``advice(on:in:at:)`` has given.
+  ///   - tls: How the two ends prove their identity.
+  func crowd(on url: String, in group: Int, with tls: TargetTLS?) -> Int {
+    let number = Self.number(ofURL: url, in: group)
+    guard let tls else { return number }
+    var hasher = Hasher()
+    hasher.combine(number)
+    hasher.combine(tls)
+    return hasher.finalize()
+  }
 
   /// Whether libcurl must forget an origin's addresses first. It is said once.
   func takeStale(_ url: String) -> Bool {

@@ -1,4 +1,5 @@
 internal import CCurl
+internal import RedialCore
 
 /// How a transfer waits for a stream; see ``Crowd``.
 struct Crowding {
@@ -7,14 +8,24 @@ struct Crowding {
   /// How long it waits in place of opening a connection; nil if it does not.
   var pause: Duration?
   var isWaiting = false
-  /// Since when it has waited first.
+  /// Since when it has waited first, and how long in all.
   private(set) var since: ContinuousClock.Instant?
+  private(set) var waited = Duration.zero
 
   /// Forgets the request before.
   mutating func begin(in crowd: Int) { self = Crowding(crowd: crowd) }
 
-  mutating func beginWaiting(at now: ContinuousClock.Instant) {
-    (pause, isWaiting, since) = (nil, true, since ?? now)
+  /// Returns since when it has waited first.
+  mutating func beginWaiting(at now: ContinuousClock.Instant) -> ContinuousClock.Instant {
+    (pause, isWaiting) = (nil, true)
+    let first = since ?? now
+    since = first
+    return first
+  }
+
+  mutating func endWaiting(after wait: Duration) {
+    isWaiting = false
+    waited += wait
   }
 }
 
@@ -29,10 +40,18 @@ extension Transfer {
     return crowding.pause == nil
   }
 
+  private static let longestToSettle = Duration.milliseconds(500)
+
+  private func time(_ info: CURLINFO) -> Duration { .microseconds(Int(redial_curl_get_offset(handle, info))) }
+
   /// libcurl has opened a connection for the request.
   func hasConnected(_ connection: Connection?, isMultiplexed: Bool) {
     connection?.isMultiplexed = isMultiplexed
     guard crowding.crowd != 0 else { return }
-    memory?.crowds.opened(connection, by: id, in: crowding.crowd, isHTTP1: !isMultiplexed)
+    let (connected, secured) = (time(CURLINFO_CONNECT_TIME_T), time(CURLINFO_APPCONNECT_TIME_T))
+    // TLS took a round trip at least; what the target says comes about one later, and one that is busy is late.
+    let settles = max(.zero, min((secured - connected) * 3, Self.longestToSettle)) + .milliseconds(50)
+    memory?.crowds.opened(
+      connection, by: id, in: crowding.crowd, isHTTP1: !isMultiplexed, settles: settles)
   }
 }

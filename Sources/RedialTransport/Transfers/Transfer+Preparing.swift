@@ -38,7 +38,7 @@ extension Transfer {
     let known = memory?.advice(on: hop.url, in: request.group) ?? OriginMemory.Advice(group: request.group)
     group = known.group
     let isCrowded = dialling.isSecure && !known.isPlain
-    crowding.begin(in: isCrowded ? memory?.crowd(on: hop.url, in: group) ?? 0 : 0)
+    crowding.begin(in: isCrowded ? memory?.crowd(on: hop.url, in: group, with: tls(for: hop)) ?? 0 : 0)
     if code == CURLE_OK { code = options.setReuse(isAllowed: !isAlone, by: group) }
     if code == CURLE_OK { code = options.setVersion(isPlain: known.isPlain) }
     if code == CURLE_OK, memory?.takeStale(hop.url) == true { code = forgetAddresses() }
@@ -57,20 +57,26 @@ extension Transfer {
   func setTimeouts(after spent: Duration) -> CURLcode {
     options.setTimeouts(
       Self.milliseconds(course.timeLimit + more - spent),
-      toConnect: Self.milliseconds(configuration.connectTimeout + more - spent))
+      toConnect: Self.milliseconds(configuration.connectTimeout + more - (spent - crowding.waited)))
   }
 
   /// How much of its time the current request has left, before it is sent that to connect.
   func left(at now: ContinuousClock.Instant = .now) -> Duration {
-    let limit = course.sends > 0 ? course.timeLimit : min(course.timeLimit, configuration.connectTimeout)
+    let limit = course.sends > 0 ? course.timeLimit : min(course.timeLimit, longestToConnect)
     return limit + more - suspension.spent - (now - begun)
   }
 
+  /// How long it may take until a connection is there. The wait for a stream is not part of connecting.
+  var longestToConnect: Duration { configuration.connectTimeout + crowding.waited }
+
   /// Gives the current request more time: as much as it has by itself for many delays, and what it takes for a long one.
   func giveMore(_ time: Duration) -> CURLcode {
-    more = max(time, min(more + time, course.timeLimit))
+    addTime(time)
     return setTimeouts(after: suspension.spent)
   }
+
+  /// The same, while libcurl does not have it.
+  func addTime(_ time: Duration) { more = max(time, min(more + time, course.timeLimit)) }
 
   private func setMethod(_ method: String, _ content: [UInt8], _ source: (any BodySource)?) -> CURLcode {
     // RFC 9110 section 8.6: a method that anticipates content says so when there is none.
@@ -89,10 +95,14 @@ extension Transfer {
     return code == CURLE_OK ? redial_curl_set_pointer(handle, CURLOPT_POSTFIELDS, upload.begin(content)) : code
   }
 
+  private func tls(for hop: Hop) -> TargetTLS? {
+    request.tls?.settings(for: hop.url, isRedirected: hop.hasChangedOrigin)
+  }
+
   /// Sets how the two ends of a connection prove their identity.
   private func setTLS(for hop: Hop) -> CURLcode {
     guard dialling.isSecure else { return CURLE_OK }
-    let own = request.tls?.settings(for: hop.url, isRedirected: hop.hasChangedOrigin)
+    let own = tls(for: hop)
     let code = TLSFile.check(own, otherwise: configuration.tls)
     return code == CURLE_OK ? options.setTLS(own, otherwise: configuration.tls) : code
   }

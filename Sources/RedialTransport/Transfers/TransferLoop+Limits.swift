@@ -8,7 +8,11 @@ extension TransferLoop {
   /// libcurl looks at its times late: the process stood still, or the thread was busy. What has arrived meanwhile is an answer,
   /// and libcurl would look at the time first. So this time is not the transfers'.
   func give(more late: Duration) {
-    for transfer in transfers.values where transfer.isInFlight {
+    for transfer in transfers.values {
+      guard transfer.isInFlight else {
+        transfer.addTime(late)
+        continue
+      }
       let isFirst = transfer.more == .zero
       guard transfer.giveMore(late + Self.afterDelay) == CURLE_OK, isFirst else { continue }
       lateTimers.add(TransferTimers.Entry(transfer: transfer, generation: transfer.generation), after: transfer.left())

@@ -25,7 +25,7 @@ extension TransferLoop {
     transfer.beginWaiting(at: now)
     named[transfer.naming.name, default: []].insert(transfer.id)
     lookups.ask(transfer.naming.name)
-    let left = min(transfer.course.timeLimit, configuration.connectTimeout) - transfer.suspension.spent
+    let left = min(transfer.course.timeLimit, transfer.longestToConnect) - transfer.suspension.spent
     nameTimers.add(TransferTimers.Entry(transfer: transfer, generation: transfer.generation), after: left)
   }
 
@@ -66,7 +66,8 @@ extension TransferLoop {
       let now = ContinuousClock.now
       // It may wait for another lookup than when this was recorded.
       let left =
-        min(transfer.course.timeLimit, configuration.connectTimeout) - transfer.suspension.spent - (now - since)
+        min(transfer.course.timeLimit, transfer.longestToConnect) + transfer.more - transfer.suspension.spent
+        - (now - since)
       guard left <= .zero else {
         nameTimers.add(entry, after: left)
         continue

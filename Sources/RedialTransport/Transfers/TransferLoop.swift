@@ -352,7 +352,7 @@ final class TransferLoop: @unchecked Sendable {
     if transfer.isInFlight { curl_multi_remove_handle(multi, transfer.handle) }
     transfer.isInFlight = false
     transfer.crowding.isWaiting = false
-    memory.crowds.left(transfer.id, in: transfer.crowding.crowd, hadStream: transfer.exchange.connection != nil)
+    memory.crowds.left(transfer.id, in: transfer.crowding.crowd, from: transfer.exchange.connection)
   }
 
   private func forget(_ transfer: Transfer) {
