@@ -88,6 +88,17 @@ struct CallerTests {
     for number in 0..<10 { #expect(answer(mark.spec("works", number), &probe), "call \(number)") }
   }
 
+  @Test("a refusal of one attempt gives its caller that hangs no more slots")
+  func refusal() {
+    var probe = EngineProbe()
+    let hanging = (0..<60).map { probe.submit(Mark.path.spec("hangs", $0)) }
+    #expect(answer(Mark.path.spec("works"), &probe))
+    probe.end(hanging[50], .notSent, code: "requestRefused", took: .milliseconds(500), phase: .request)
+    for number in 60..<80 { probe.submit(Mark.path.spec("hangs", number)) }
+    probe.advance(.seconds(5))
+    for number in 0..<5 { #expect(answer(Mark.path.spec("works", number), &probe), "call \(number)") }
+  }
+
   @Test("beside many targets with one caller that hangs, the other callers of each go on", arguments: Mark.allCases)
   private func manyTargets(_ mark: Mark) {
     var probe = EngineProbe()
