@@ -76,7 +76,10 @@ struct FailingParts: Sendable {
   private mutating func hasRoom() -> Bool {
     guard runs.count >= Self.most else { return true }
     guard
-      let least = runs.min(by: { ($0.value.failures, $0.value.part.since) < ($1.value.failures, $1.value.part.since) }),
+      // In an order that is the same in each process.
+      let least = runs.min(by: {
+        ($0.value.failures, $0.value.part.since, $0.key) < ($1.value.failures, $1.value.part.since, $1.key)
+      }),
       least.value.failures < Self.least
     else { return false }
     runs[least.key] = nil
