@@ -67,4 +67,14 @@ struct OriginMemoryTests {
     #expect(!memory.advice(on: url, in: 0, at: now).isPlain)
     #expect(memory.advice(on: "https://b.test/", in: 0, at: now).isPlain)
   }
+
+  @Test("only those share a connection that prove their identity in the same way")
+  func crowds() {
+    let memory = OriginMemory()
+    let ways = [
+      nil, TargetTLS(certificate: "/a"), TargetTLS(certificate: "/b"), TargetTLS(certificate: "/a", pins: ["x"]),
+    ]
+    #expect(Set(ways.map { memory.crowd(on: url, in: 1, with: $0) }).count == ways.count)
+    #expect(memory.crowd(on: url, in: 1, with: ways[1]) == memory.crowd(on: "https://a.test/", in: 1, with: ways[1]))
+  }
 }

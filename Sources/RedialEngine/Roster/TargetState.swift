@@ -339,12 +339,15 @@ struct TargetState: Sendable {
 
   /// Finds the calls that go ahead among those that are due, as the breaker has changed.
   mutating func gatherAhead(in calls: CallTable) {
+    ahead = failing.isEmpty ? CallsAhead() : gathered(in: calls, doubt(_:))
+  }
+
+  /// Those of the due calls that a judgement lets go ahead.
+  private func gathered(in calls: CallTable, _ judge: CallsAhead.Judgement) -> CallsAhead {
+    let sample = due.sample(of: Self.mostLookedAt)
     var all = CallsAhead()
-    if !failing.isEmpty {
-      let sample = due.sample(of: Self.mostLookedAt)
-      all.gather(sample, areAll: sample.count < Self.mostLookedAt, in: calls, doubt(_:))
-    }
-    ahead = all
+    all.gather(sample, areAll: sample.count < Self.mostLookedAt, in: calls, judge)
+    return all
   }
 
   /// The next call that goes ahead and may start.
@@ -360,10 +363,7 @@ struct TargetState: Sendable {
   mutating func lackSlots(in calls: CallTable, at now: Timestamp) -> Timestamp {
     let wasShort = beside.isShort
     let start = beside.lack(answeredAt: callers.lastAnswer, at: now)
-    if beside.isShort != wasShort {
-      let sample = due.sample(of: Self.mostLookedAt)
-      beside.calls.gather(sample, areAll: sample.count < Self.mostLookedAt, in: calls, silentCallers(of:))
-    }
+    if beside.isShort != wasShort { beside.calls = gathered(in: calls, silentCallers(of:)) }
     return start
   }
 
@@ -371,10 +371,7 @@ struct TargetState: Sendable {
   mutating func firstBeside(in calls: CallTable) -> ReadyQueue.Entry? {
     var found = beside.calls
     defer { beside.calls = found }
-    if found.isEmpty, found.isIncomplete {
-      let sample = due.sample(of: Self.mostLookedAt)
-      found.gather(sample, areAll: sample.count < Self.mostLookedAt, in: calls, silentCallers(of:))
-    }
+    if found.isEmpty, found.isIncomplete { found = gathered(in: calls, silentCallers(of:)) }
     return found.isEmpty ? nil : found.first(in: calls, silentCallers(of:), mayStart(_:isRetry:))
   }
 
