@@ -245,6 +245,7 @@ def test_nobody_is_blamed_for_a_lease_that_is_lost(redial, receiver, database, a
                 "SELECT bool_and(expires_at < extract(epoch FROM clock_timestamp()) * 1000000) FROM redial.beats", "redial") == [["t"]],
                 "the lease has ended")
             service.process.send_signal(signal.SIGCONT)
+    wait_until(lambda: service("GET", "/readyz").status == 200, "it has its part of the store again")
     held.set()
     ended = service.ended(call)
     assert ended["state"] == "succeeded", ended
