@@ -17,8 +17,8 @@ extension Engine {
     // The duration of a refused connection says nothing about response times, nor does that of a response which never ended.
     if result.outcome == .answered, result.failure == nil { roster.recordResponseTime(result.duration, of: index) }
     roster.learn(sign, startedAt: startedAt, of: index)
-    // A stream that is refused says nothing of the attempts of its caller that hang.
-    if case .answer = sign, !result.isRefusedStream {
+    // What is refused or cut says nothing of the attempts of its caller that hang.
+    if case .answer = sign, result.outcome == .answered {
       roster.recordAnswer(
         to: flight.callers ?? calls[at: place].record.spec.callers, of: index, on: flight.connection,
         isMultiplexed: result.figures?.version.map { $0 == .http2 }, at: now)

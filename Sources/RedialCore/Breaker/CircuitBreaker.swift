@@ -329,10 +329,11 @@ public struct CircuitBreaker: Sendable, Hashable {
 
   /// The success of an early probe makes an open breaker half-open, if it does not close it.
   private mutating func endEarlyProbe(_ result: Result, of permit: Permit, took: Duration, at now: Timestamp) {
-    advance(to: now)
     guard early.end(permit.number), now <= permit.expiry, result == .success,
       took <= settings.slowCallDuration || settings.slowCallRate > 1
-    else { return }
+    else { return advance(to: now) }
+    // With probes in flight it counts before their time is checked, as theirs do.
+    if case .open = state { advance(to: now) }
     if case .open(_, let trips) = state {
       generation += 1
       places.freeAll()

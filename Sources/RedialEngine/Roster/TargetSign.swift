@@ -37,9 +37,6 @@ enum TargetSign: Sendable {
 }
 
 extension AttemptResult {
-  /// Whether the target took no further stream on a connection, and has said so or closed it (RFC 9113, section 8.7).
-  var isRefusedStream: Bool { failure.map { ["requestRefused", "connectionClosed"].contains($0.code) } ?? false }
-
   /// Whether the target had been contacted, or looked up, and not a byte of a response had arrived.
   ///
   /// If the transport has no figures, a timeout counts as silence, and a cancelled attempt as one that had not

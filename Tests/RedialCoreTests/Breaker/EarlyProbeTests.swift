@@ -68,6 +68,24 @@ struct EarlyProbeTests {
     #expect(begun.count == EarlyProbes.most)
   }
 
+  @Test("its success counts before the time is over of a probe that hangs")
+  func besideOneThatHangs() throws {
+    var settings = Self.settings
+    settings.halfOpenProbes = 3
+    settings.probeTimeout = .seconds(60)
+    var breaker = open(settings)
+    let end = start + .seconds(10)
+    _ = try #require(permit(breaker.acquire(at: end)))
+    for _ in 0..<2 {
+      let usual = try #require(permit(breaker.acquire(at: end)))
+      breaker.record(.success, of: usual, at: end)
+    }
+    let early = try #require(permit(breaker.acquireEarly(at: end + .seconds(59))))
+    #expect(early.isEarly)
+    breaker.record(.success, of: early, at: end + .seconds(61))
+    #expect(breaker.state == .closed)
+  }
+
   @Test("what began before an outage does not say that it is over")
   func older() throws {
     var breaker = open()
