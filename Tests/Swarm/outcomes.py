@@ -23,7 +23,8 @@ class Outcome:
         codes = [(attempt.get("error") or {}).get("code") for attempt in call["attempts"]]
         # One that was in flight at two deaths of the service is not sent again.
         self.is_suspect = "attemptEndedTheService" in codes and not self.world.is_calm
-        self.is_interrupted = "interrupted" in codes or self.is_suspect
+        # After a crash, or a stop that did not wait for it, an attempt is repeated in any case.
+        self.is_interrupted = self.is_suspect or any(attempt["outcome"] == "interrupted" for attempt in call["attempts"])
         # Whether somebody may have run it again.
         self.is_rerun = bool(sent.touched & {"retry", "again", "operation"}) or sent.tenant in judge.operated
 

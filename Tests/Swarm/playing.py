@@ -142,7 +142,7 @@ class Player:
             raise RuntimeError(f"redial {' '.join(words)}: {done.returncode}: {done.stderr[-2000:]}")
         return done.stdout
 
-    def start(self, number):
+    def start(self, number, again=3):
         service = self.services[number]
         if self.disk:
             # What a process before has written is on the disk by now.
@@ -157,6 +157,10 @@ class Player:
             if service.process.pid in self.ended:
                 # Whoever has ended it starts it again.
                 return True
+            if self.database and again and "Could not connect to PostgreSQL" in str(error):
+                # A start is refused while the database is away. Whoever has stopped it lets it go on.
+                time.sleep(2)
+                return self.start(number, again - 1)
             self.believe(False, "the service starts", f"instance {number}: {str(error)[-1500:]}")
             return False
         self.watch(service)

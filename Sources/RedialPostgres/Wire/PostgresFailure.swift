@@ -84,7 +84,7 @@ struct PostgresFailure: Error {
         "Switch SSL on at the server. In a network that you trust, sslmode=disable does without."
       ),
     ]
-    return known.first { message.contains($0.0) }?.1 ?? "It is tried again."
+    return known.first { message.contains($0.0) }?.1 ?? "Start it, or see why it cannot be reached."
   }
 
   /// Whether a state says that the server ends the connection, or that another one may work: the server has become read-only
