@@ -80,8 +80,6 @@ let package = Package(
     module("RedialJSON"),
     module("RedialModel", ["RedialText", "RedialJSON", "RedialCore"]),
     module("RedialEngine", ["RedialModel", "RedialText", "RedialJSON", "RedialCore"]),
-    module(
-      "RedialForecast", ["RedialEngine", "RedialModel", "RedialText", "RedialJSON", "RedialCore"], settings: small),
 
     // The library that applications embed.
     module("Redial", ["RedialText", "RedialCore"]),
@@ -129,7 +127,7 @@ let package = Package(
     .target(
       name: "RedialService",
       dependencies: [
-        "HTTPServer", "RedialEngine", "RedialForecast", "RedialPostgres", "RedialSQLite", "RedialStore",
+        "HTTPServer", "RedialEngine", "RedialPostgres", "RedialSQLite", "RedialStore",
         "RedialTransport", "RedialLanes",
         "RedialModel",
         "RedialText", "RedialJSON", "RedialCore", "CCrypto", "CCurl", "CDocuments", "CLinux", "CPostgres", "CSQLite",
@@ -140,7 +138,7 @@ let package = Package(
     .executableTarget(
       name: "redial",
       dependencies: [
-        "RedialService", "RedialForecast", "HTTPServer", "RedialSQLite", "RedialStore", "RedialTransport",
+        "RedialService", "HTTPServer", "RedialSQLite", "RedialStore", "RedialTransport",
         "RedialModel", "RedialText",
         "RedialJSON", "RedialCore",
       ],
@@ -154,7 +152,7 @@ let package = Package(
       name: "policy-benchmark", dependencies: ["RedialCore", "Measurement"], path: "Benchmarks/Policy",
       swiftSettings: strict),
     .executableTarget(
-      name: "recovery-benchmark", dependencies: ["RedialForecast", "RedialModel", "RedialCore"],
+      name: "recovery-benchmark", dependencies: ["VirtualTime", "RedialModel", "RedialCore"],
       path: "Benchmarks/Recovery", swiftSettings: strict),
     .executableTarget(
       name: "codec-benchmark", dependencies: ["RedialModel", "RedialJSON", "RedialCore", "Measurement"],
@@ -195,7 +193,11 @@ let package = Package(
     tests("RedialLegacyTests", ["Polling", "RedialLegacy", "Redial", "RedialTestSupport", "RedialCore"]),
     tests("RedialTextTests", ["RedialText", "RedialCore"]),
     tests("RedialModelTests", ["FuzzCorpus", "RedialModel", "RedialText", "RedialJSON", "RedialCore"]),
-    tests("RedialForecastTests", ["RedialForecast", "RedialEngine", "RedialModel", "RedialJSON", "RedialCore"]),
+    // The engine in virtual time, with a model of a target.
+    .target(
+      name: "VirtualTime", dependencies: ["RedialEngine", "RedialModel", "RedialCore"], path: "Tests/VirtualTime",
+      swiftSettings: strict),
+    tests("VirtualTimeTests", ["VirtualTime", "RedialModel", "RedialCore"]),
     tests("RedialEngineTests", ["RedialEngine", "RedialModel", "RedialCore"]),
     .target(
       name: "StoreConformance", dependencies: ["RedialStore", "RedialModel", "RedialCore"],
@@ -222,7 +224,7 @@ let package = Package(
         "HTTPServer",
       ]),
     .testTarget(
-      name: "Simulation", dependencies: ["RedialEngine", "RedialForecast", "RedialModel", "RedialJSON", "RedialCore"],
+      name: "Simulation", dependencies: ["RedialEngine", "VirtualTime", "RedialModel", "RedialJSON", "RedialCore"],
       exclude: ["README.md", "Runner", "planted.py"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

@@ -45,7 +45,7 @@ FIELDS = {
 PAGE_SIZE = "How many a request fetches, 1 to 250."
 
 # They change nothing, although they are no GET.
-READS = {"previewPolicy", "simulateOutage"}
+READS = {"previewPolicy"}
 METHODS = ("get", "put", "post", "delete", "patch")
 PREFIX = "#/components/schemas/"
 

@@ -29,7 +29,7 @@ A request that is refused is answered with `application/problem+json` (RFC 9457)
 For people whose change of a target, a policy or an alert was refused. [problems.md](problems.md) says what a problem looks like,
 and has the codes of all requests, of API keys, of calls and of the service.
 """, [
-        "Targets", "Policies and forecasts", "Bulk operations", "Webhook endpoints and events", "Issues and alerts",
+        "Targets", "Policies", "Bulk operations", "Webhook endpoints and events", "Issues and alerts",
         "Between instances"]),
 }
 

@@ -1,4 +1,5 @@
 import RedialCore
+import VirtualTime
 import RedialModel
 
 /// One scenario of the grid.

@@ -1,5 +1,5 @@
 import RedialCore
-import RedialForecast
+import VirtualTime
 import RedialModel
 
 /// How much of its capacity a target delivers that has no outage, but gets half as many calls again as it can take, or
@@ -46,7 +46,7 @@ struct Throughput {
       outage: .init(from: length, to: length, errorRate: 0, failure: .refused, latency: nil), breaker: .service,
       concurrency: max(64, 3 * capacity * latency / 1000), slowStart: .zero, pace: pace,
       seed: UInt64(capacity + latency))
-    let steps = scenario.forecast(mostAttempts: 10_000_000).steps
+    let steps = scenario.figures(mostAttempts: 10_000_000).steps
     // The first quarter is for finding the capacity.
     let rest = steps.dropFirst(steps.count / 4)
     let time = length.inSeconds * Double(rest.count) / Double(steps.count)

@@ -6,7 +6,7 @@
 
 import Glibc
 import RedialCore
-import RedialForecast
+import VirtualTime
 import RedialModel
 
 let isVerbose = CommandLine.arguments.contains("-v")

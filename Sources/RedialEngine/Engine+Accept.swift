@@ -109,7 +109,6 @@ extension Engine {
     roster.countUnfinished(1, at: place)
     if record.mayBeStored { desk.claims.given(record.id) }
     let index = target(record.spec.target)
-    roster[index].countArrival(at: now)
     if let key = record.spec.orderingKey { return insertOrdered(record, key) }
     if record.progress.due > now {
       let soon = record.progress.due <= now + settings.holdWindow && mayWait(record, at: place)

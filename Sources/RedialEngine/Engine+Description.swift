@@ -1,4 +1,4 @@
-package import RedialCore
+internal import RedialCore
 package import RedialModel
 
 /// Targets as people see them: with the reasons for which their calls wait, and the results of earlier attempts.
@@ -29,14 +29,6 @@ extension Engine {
   package mutating func describe(_ key: TargetKey, hasCalls: Bool = false) -> TargetSnapshot? {
     if hasCalls, owns(key) { _ = target(key) }
     return roster.place(of: key).map { describe($0) }
-  }
-
-  /// How many calls of a target are due, in memory and in its queue in the store.
-  package func dueCalls(of key: TargetKey) -> Int { roster.place(of: key).map { roster.targets[$0].dueCalls } ?? 0 }
-
-  /// A known target goes on with the pace that another engine has, for a forecast.
-  package mutating func resume(_ pace: AdaptivePace, of key: TargetKey) {
-    if let place = roster.place(of: key) { roster[place].resume(pace, at: now) }
   }
 
   /// The current state.
@@ -75,11 +67,6 @@ extension Engine {
 
   /// The counts of each namespace since the last request for them.
   package mutating func takeTallies() -> [NamespaceTally] { roster.takeTallies() }
-
-  /// Those of some targets that are known, without their backlogs, which take longer to count.
-  package func glance(_ keys: [TargetKey]) -> [TargetSnapshot] {
-    keys.compactMap { roster.place(of: $0).map { roster.targets[$0].snapshot(at: now) } }
-  }
 
   /// A page of the targets of a namespace, by key.
   ///
@@ -154,38 +141,7 @@ extension Engine {
       var snapshot = roster.targets[index].snapshot(at: now)
       snapshot.backlog = backlogs[place]
       snapshot.oldestDueAt = oldestDue(of: index, oldest[place])
-      snapshot.backlog.deadlines = deadlines(of: index, snapshot)
       return snapshot
     }
-  }
-
-  /// The targets with the most due calls, the longest backlog first, without the reasons for which their calls wait; with
-  /// estimates of how many of these will miss their deadlines.
-  package func longestBacklogs(_ limit: Int) -> [TargetSnapshot] {
-    let longest = roster.places.filter { roster.targets[$0].dueCalls > 0 }.sorted {
-      (roster.targets[$1].dueCalls, roster.targets[$0].key) < (roster.targets[$0].dueCalls, roster.targets[$1].key)
-    }
-    return longest.prefix(limit).map { index in
-      var snapshot = roster.targets[index].snapshot(at: now)
-      snapshot.backlog.deadlines = deadlines(of: index, snapshot)
-      return snapshot
-    }
-  }
-
-  /// How many of a target's due calls in memory will miss their deadlines. Those in its queue in the store come after
-  /// them.
-  ///
-  /// - Complexity: O(*n*) in its due calls in memory.
-  private func deadlines(of index: Int, _ target: TargetSnapshot) -> DeadlineForecast? {
-    guard target.waiting > 0, let rate = target.backlogPerSecond, var forecast = DeadlineForecast(perSecond: rate)
-    else { return nil }
-    for due in roster.targets[index].due.entries {
-      guard let place = calls.place(of: due.id), calls[at: place].stamp == due.stamp else { continue }
-      let call = calls[at: place].record
-      // New calls have starts of their own beside a backlog.
-      if target.newStarts > 0, call.isNew(at: now) { continue }
-      forecast.add(call.lastStart, at: now)
-    }
-    return forecast
   }
 }

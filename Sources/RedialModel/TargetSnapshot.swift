@@ -30,8 +30,6 @@ public struct TargetSnapshot: Sendable, Hashable {
   public var waiting: Int
   /// Those of them that are in the store.
   public var storedCalls = 0
-  /// The share of new calls among the attempts that start beside a backlog, 0...1.
-  public var newStarts = 0.0
   /// Whether an operator has paused it.
   public var isPaused: Bool
   /// Whether an operator holds its breaker open.
@@ -59,8 +57,6 @@ public struct TargetSnapshot: Sendable, Hashable {
   public var ends = TargetEnds()
   /// Since when the oldest of its due calls is due, or at least since then; nil if none is, or if that was not looked up.
   public var oldestDueAt: Timestamp?
-  /// Its new calls in the last minutes.
-  public var arrivals = RecentArrivals()
   /// The time of the snapshot.
   public var time = Timestamp.epoch
 

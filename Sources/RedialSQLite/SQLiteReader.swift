@@ -141,11 +141,6 @@ package final class SQLiteReader: CallReader {
     }
   }
 
-  /// When the first calls of a target's queue have to start at the latest, and the last one.
-  package func deadlines(of target: TargetKey, limit: Int) throws(StoreError) -> QueueDeadlines {
-    try withConnection { connection throws(StoreError) in try connection.deadlines(of: target, limit: limit) }
-  }
-
   /// The size of the store, and the number of finished calls in it.
   package func usage() throws(StoreError) -> StoreUsage {
     try withLog { connection, logged throws(StoreError) in
@@ -222,7 +217,6 @@ private final class ReadConnection: LentConnection, @unchecked Sendable {
   private let timely: TimelinessQueries
   private let failures: FailureQueries
   private let waiting: BacklogQueries
-  private let queued: DeadlineQueries
   private let rows: CallRows
   private let rowsWithoutBodies: CallRows
   private let attempts: AttemptRows
@@ -247,7 +241,6 @@ private final class ReadConnection: LentConnection, @unchecked Sendable {
     timely = try TimelinessQueries(on: connection)
     failures = try FailureQueries(on: connection)
     waiting = try BacklogQueries(on: connection)
-    queued = try DeadlineQueries(on: connection)
     rows = try CallRows(on: connection, bodies: true, largest: SQLiteReader.largestHeldBody)
     rowsWithoutBodies = try CallRows(on: connection, bodies: false)
     attempts = try AttemptRows(on: connection)
@@ -370,14 +363,6 @@ private final class ReadConnection: LentConnection, @unchecked Sendable {
         return StoredBacklog(isComplete: true)
       }
       return try waiting.backlog(of: id, in: number, limit: limit)
-    }
-  }
-
-  func deadlines(of target: TargetKey, limit: Int) throws(StoreError) -> QueueDeadlines {
-    try inTransaction { () throws(StoreError) in
-      findTarget.bind(1, key: target)
-      guard let id = try findTarget.first({ row throws(StoreError) in row.integer(0) }) else { return QueueDeadlines() }
-      return try queued.deadlines(of: id, limit: limit)
     }
   }
 

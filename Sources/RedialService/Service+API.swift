@@ -10,7 +10,7 @@ extension Service {
   ) -> API {
     let (queries, clock, calls) = (runtime.queries, runtime.clock, runtime.calls)
     let submission = Submission(
-      clock: clock, redaction: runtime.redaction, forecasting: runtime.forecasting, engine: runtime.engine,
+      clock: clock, redaction: runtime.redaction, plans: runtime.plans, engine: runtime.engine,
       intake: runtime.intake, queries: queries, metrics: runtime.metrics, keys: keys, limits: limits,
       targetNaming: settings.targetNaming, maxHops: settings.maxHops, longestWait: settings.maxWaitTime)
     let operations = BulkOperations(runner: bulk, limit: settings.maxOperations, rate: settings.operationRate)
@@ -27,7 +27,7 @@ extension Service {
         queries: queries, clock: clock, metrics: runtime.metrics, commands: runtime.commands, calls: calls, keys: keys,
         longestWait: settings.maxWaitTime, maxScan: settings.maxScan),
       TargetRoutes(
-        clock: clock, commands: runtime.commands, targets: runtime.targets, forecasting: runtime.forecasting,
+        clock: clock, commands: runtime.commands, targets: runtime.targets,
         instances: runtime.instances, tlsDirectory: settings.engine.tlsDirectory,
         canEncrypt: limits.mayHaveSecrets),
       CredentialRoutes(
@@ -35,7 +35,7 @@ extension Service {
         limits: limits, maxCredentials: settings.maxCredentials),
       PolicyRoutes(
         queries: queries, clock: clock, changes: runtime.changes, instances: runtime.instances, policies: policies),
-      ForecastRoutes(forecasting: runtime.forecasting, policies: policies.policies),
+      PlanRoutes(plans: runtime.plans, queries: queries, policies: policies.policies),
       OperationRoutes(
         queries: queries, clock: clock, changes: runtime.changes, operations: operations,
         standings: calls.standings, keys: keys),

@@ -96,11 +96,6 @@ package protocol CallReader: Sendable {
   ///   - limit: Maximum number of calls that are counted of each kind.
   func backlog(of target: TargetKey?, in namespace: Namespace, limit: Int) throws(StoreError) -> StoredBacklog
 
-  /// When the first calls of a target's queue have to start at the latest, and the last one.
-  ///
-  /// - Parameter limit: How many of the first ones.
-  func deadlines(of target: TargetKey, limit: Int) throws(StoreError) -> QueueDeadlines
-
   /// The size of the store, and the number of finished calls in it. The cost does not depend on that number.
   func usage() throws(StoreError) -> StoreUsage
 

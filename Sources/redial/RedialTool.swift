@@ -35,7 +35,7 @@ enum RedialTool {
     .serve, .dev, .call, .batch, .get, .attempts, .list, .cancel, .retry, .replay, .erase, .status, .statistics,
     .instances,
     .issues, .alerts, .operations, .targets, .policies, .credentials, .webhooks,
-    .preview, .simulate, .events, .keys, .audit, .doctor, .backup, .export, .importing, .salvage, .migrate, .rekey,
+    .preview, .events, .keys, .audit, .doctor, .backup, .export, .importing, .salvage, .migrate, .rekey,
     .makeTables,
     .flaky,
     .webhookSecret, .health, .completion, .version,

@@ -204,7 +204,7 @@ class Drill(Scene):
         self.picture(moment, self.view)
         for place in also:
             view = self.open(place)
-            # A forecast is made, and the newest call is read, once the rest is shown.
+            # The newest call is read once the rest is shown.
             wait_until(lambda view=view: view.evaluate(SHOWN), f"{place} is shown")
             self.picture(moment, view, "-" + place.partition("/")[0])
             view.close()
@@ -294,9 +294,8 @@ OVERVIEW = """async span => {
       isState: one.querySelector("h3 a") !== null,
       waits: one.querySelector("div p b")?.textContent ?? null}))};
 }"""
-# Whether a page shows what it is about, and the forecast if it has one.
-SHOWN = """(one => one && one.innerText.length > 120 && (one.id !== "view-target" || /drained in|never drained|No due call/.test(one.innerText))
-  )(document.querySelector("main > section:not([hidden])"))"""
+# Whether a page shows what it is about.
+SHOWN = """(one => one && one.innerText.length > 120)(document.querySelector("main > section:not([hidden])"))"""
 # Draws the page of issues anew, and returns each with its number of calls.
 ISSUES = """async () => {
   await issues();

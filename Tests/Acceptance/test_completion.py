@@ -27,7 +27,7 @@ def commands():
 
 
 @pytest.mark.parametrize("words, expected", [
-    (["redial", ""], None), (["redial", "si"], {"simulate"}), (["redial", "call", "--la"], {"--label"}),
+    (["redial", ""], None), (["redial", "prev"], {"preview"}), (["redial", "call", "--la"], {"--label"}),
     (["redial", "serve", "--max-bod"], {"--max-body-bytes"}), (["redial", "call", "--policy", "--"], set()),
     (["redial", "ops", ""], {"create", "list", "show", "watch", "cancel"}), (["redial", "ops", "create", "p"], {"purge"}),
     (["redial", "webhooks", "de"], {"deliveries", "delete"}), (["redial", "policies", "--if"], {"--if-version"}),
@@ -74,7 +74,7 @@ def test_fish_completes_commands_and_options():
     offered = {line.split("\t")[0] for line in ask("fish", load + "complete -C 'redial '", "--no-config")}
     assert set(commands()) <= offered
     assert {line.split("\t")[0] for line in ask(
-        "fish", load + "complete -C 'redial simulate --conc'", "--no-config") if line} == {"--concurrency"}
+        "fish", load + "complete -C 'redial preview --attempt-'", "--no-config") if line} == {"--attempt-duration"}
     for words, expected in (("ops ", {"create", "list", "show", "watch", "cancel"}), ("ops create p", {"purge"}),
                             ("targets x tr", {"trip"})):
         offered = {line.split("\t")[0] for line in ask(

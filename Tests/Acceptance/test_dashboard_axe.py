@@ -39,7 +39,7 @@ def views(redial, receiver):
     outage(service)
     return service, [
         ("overview", "#incidents .incident"), ("issues", "#issue-table td a"), (f"issues/{service.get(lost)['issue']}", "#issue-table .opened pre"), ("targets", "#target-table td a"), ("calls", "#call-table [data-key]"), ("calls?target=payments&state=scheduled", "#call-table [data-key]"), (f"call/{tried}", "#call-line rect"),
-        ("target/payments", "#waits-line path"), ("target/mail", "#target-settings dd"), ("operations", "#operation-table progress"), ("policy", "#policy-chart[src]"), ("outage", "#outage-chart[src]"),
+        ("target/payments", "#waits-line path"), ("target/mail", "#target-settings dd"), ("operations", "#operation-table progress"), ("policy", "#policy-chart[src]"),
         ("webhooks", "#webhook-table td a"), ("credentials/token", "#credential-facts td"), ("credentials?new", "#credential-token"), ("credentials/token?replace", "#credential-clientSecret"), ("audit", "#audit-table td a"), ("sign", "#key")]
 
 

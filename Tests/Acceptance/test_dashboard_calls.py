@@ -250,7 +250,7 @@ def test_all_of_it_works_with_keys_but_not_while_somebody_types(page, redial, re
         service.ended(service.submit(url=f"{target.url}/{number}"))
     page.goto(service.url + "/")
     expect(page.locator("#ended")).to_be_visible()
-    for keys, view in (("gt", "targets"), ("gb", "operations"), ("gp", "policy"), ("gs", "outage"), ("gw", "webhooks"), ("go", "overview"), ("gc", "calls")):
+    for keys, view in (("gt", "targets"), ("gb", "operations"), ("gp", "policy"), ("gw", "webhooks"), ("go", "overview"), ("gc", "calls")):
         page.keyboard.type(keys)
         expect(page.locator(f"#view-{view}")).to_be_visible()
     expect(rows(page)).to_have_count(3)

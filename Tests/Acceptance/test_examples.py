@@ -74,7 +74,6 @@ REQUESTS = {
     '{"overlap": "24h"}': ("POST", "/v1/webhook-endpoints/{endpoint}/rotate-secret", None),
     '{"url": "https://example.com/"}': ("POST", "/v1/calls", None),
     '{"max": 5}': ("POST", "/v1/calls", lambda it: CALL | {"redirects": it}),
-    '{"rate": 20, "outage": {"to": "5m"}}': ("POST", "/v1/simulations", None),
     '{"policy": {"maxAttempts": 5}}': ("POST", "/v1/policies/preview", None),
     '{"maxInFlight": 10}': ("PUT", "/v1/targets/a", None),
     '{"network": true}': ("POST", "/v1/calls", lambda it: CALL | {"policy": {"retryOn": it}}),

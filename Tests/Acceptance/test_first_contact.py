@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from test_forecasts import command
+from test_previews import command
 
 SOON = {"backoff": {"strategy": "constant", "initial": "10ms", "jitter": "none"}}
 

@@ -76,7 +76,7 @@ BY_ID = {  # Answered as if the resource did not exist.
     ("get", "/v1/webhook-endpoints/{id}"), ("put", "/v1/webhook-endpoints/{id}"),
     ("delete", "/v1/webhook-endpoints/{id}"), ("post", "/v1/webhook-endpoints/{id}/rotate-secret"),
     ("post", "/v1/webhook-endpoints/{id}/test"), ("get", "/v1/webhook-endpoints/{id}/deliveries"),
-    ("delete", "/v1/keys/{id}"), ("get", "/v1/targets/{key}"), ("get", "/v1/targets/{key}/forecast"),
+    ("delete", "/v1/keys/{id}"), ("get", "/v1/targets/{key}"),
     ("get", "/v1/policies/{name}"), ("delete", "/v1/policies/{name}"), ("get", "/v1/credentials/{name}"),
     ("delete", "/v1/credentials/{name}"), ("get", "/v1/alerts/{name}"), ("patch", "/v1/alerts/{name}"),
     ("delete", "/v1/alerts/{name}"), ("post", "/v1/alerts/{name}/test"), ("get", "/v1/incidents/{id}"), ("patch", "/v1/incidents/{id}"),
@@ -92,7 +92,7 @@ OWN = {  # New resources belong to the client's namespace: the tests below.
     ("get", "/v1/events"),
     ("put", "/v1/targets/{key}"), ("patch", "/v1/targets/{key}"), ("post", "/v1/targets/{key}/pause"), ("post", "/v1/targets/{key}/resume"),
     ("post", "/v1/targets/{key}/trip"), ("post", "/v1/targets/{key}/reset"), ("post", "/v1/targets/{key}/release"),
-    ("post", "/v1/policies/preview"), ("post", "/v1/simulations"), ("get", "/v1/webhook-secret"),
+    ("post", "/v1/policies/preview"), ("get", "/v1/webhook-secret"),
     ("get", "/v1/statistics"),
 }
 OPERATORS = {("get", "/metrics"), ("get", "/v1/instances")}

@@ -13,7 +13,7 @@ VALUES = {("json",)}
 # Null is no limit there, whatever the defaults are.
 LIMITS = {("rate", "perSecond"), ("retryBudget", "minPerSecond")}
 # What costs much otherwise.
-LIGHT = {"previewPolicy": {"limit": 1}, "simulateOutage": {"duration": "1s", "rate": 0.001, "outage": {"from": "0s", "to": "1s"}}}
+LIGHT = {"previewPolicy": {"limit": 1}}
 
 
 def requests():

@@ -115,7 +115,7 @@ def test_what_is_no_policy_is_refused_and_what_is_seldom_meant_is_said(redial):
     assert put(service, "a@b", {}).status == put(service, "x" * 65, {}).status == 404
 
 
-def test_a_named_policy_can_be_previewed_simulated_planned_and_forwarded_with(redial, receiver):
+def test_a_named_policy_can_be_previewed_planned_and_forwarded_with(redial, receiver):
     target = receiver(lambda request: (500, {}, b""))
     service = redial()
     put(service, "fast", FAST)
@@ -124,7 +124,6 @@ def test_a_named_policy_can_be_previewed_simulated_planned_and_forwarded_with(re
         put(service, "fast", FAST | {"maxAttempts": count})
         plan = service("POST", "/v1/policies/preview", {"policy": "fast"}).json
         assert len(plan["attempts"]) == plan["policy"]["maxAttempts"] == count
-        assert service("POST", "/v1/simulations", {"policy": "fast"}).status == 200
         dry = service("POST", "/v1/calls?dryRun=true", {"url": target.url, "policy": "fast"}).json
         assert dry["call"]["policy"]["maxAttempts"] == count and dry["call"]["policyName"] == f"fast@{count - 1}"
         sent = service("POST", f"/v1/forward/{target.url}", b"", {"redial-policy": "fast"})

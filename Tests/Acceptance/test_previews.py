@@ -1,11 +1,11 @@
-"""The effects of a policy: previews and simulations, through the API and the command."""
+"""The effects of a policy: previews, through the API and the command."""
 
 import http.client
 import json
 import threading
 import xml.etree.ElementTree as ElementTree
 
-from processes import BOUND, Client, Constants, run as command, wait_until
+from processes import BOUND, Client, run as command, wait_until
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -36,77 +36,23 @@ def test_every_fault_of_a_policy_is_named(redial):
     assert [e["pointer"] for e in answer.json["errors"]] == ["/policy/maxAttempts", "/policy/backof", "/limit"]
 
 
-def test_an_outage_is_thought_through(redial):
-    service = redial()
-    scenario = {
-        "rate": 2, "duration": "10m", "outage": {"from": "1m", "to": "3m"}, "target": {"capacity": 6},
-        "policy": {"maxAttempts": 100, "backoff": {"initial": "1s", "max": "10s"}}}
-    forecast = service("POST", "/v1/simulations", scenario).json
-    # The same seed gives the same bytes, also in another process, and as a picture.
-    svg = {"content-type": "application/json", "accept": "image/svg+xml"}
-    first = [service("POST", "/v1/simulations", scenario | {"seed": 7}, headers).body for headers in (None, svg)]
-    service.kill()
-    service.start()
-    assert first == [service("POST", "/v1/simulations", scenario | {"seed": 7}, headers).body for headers in (None, svg)]
-    assert service("POST", "/v1/simulations", scenario | {"seed": 8}).body != first[0]
-    assert forecast["failed"] == 0 and forecast["recoveredAfter"]
-    without = service("POST", "/v1/simulations", scenario | {"breaker": False}).json
-    assert without["amplification"] > forecast["amplification"] > 1
-    assert True in forecast["series"]["breakerOpen"] and True not in without["series"]["breakerOpen"]
-    other = service("POST", "/v1/simulations", scenario | {"seed": 2}).json
-    assert other["attempts"] != forecast["attempts"]
-    chart = picture(service("POST", "/v1/simulations", scenario, {
-        "content-type": "application/json", "accept": "image/svg+xml"}))
-    assert f"{forecast['attempts']} attempts" in chart.find(f"{SVG}desc").text
-
-
-def test_a_scenario_that_is_too_large_is_refused(redial):
-    answer = redial()("POST", "/v1/simulations", {
-        "rate": 5000, "duration": "1h", "outage": {"from": "2h", "to": "1m", "failure": 200}})
-    assert answer.status == 422 and answer.json["code"] == "invalidScenario"
-    assert {e["pointer"] for e in answer.json["errors"]} == {"/rate", "/outage/from", "/outage/to", "/outage/failure"}
-
-
-def test_the_command_previews_and_simulates_without_a_service(tmp_path):
-    run = command("preview", "--policy", '{"maxAttempts": 3, "backoff": {"initial": "1s", "jitter": "none"}}')
-    assert run.returncode == 0 and "noJitter" in run.stdout, run.stderr
-    assert [line.split()[0] for line in run.stdout.splitlines()[2:5]] == ["1", "2", "3"]
-    run = command("preview", "--json", "--limit", "2")
-    assert len(json.loads(run.stdout)["attempts"]) == 2
+def test_the_command_previews_without_a_service(tmp_path):
     chart = tmp_path / "chart.svg"
     run = command(
-        "simulate", "--rate", "20", "--outage", "1m-3m", "--capacity", "50", "--duration", "8m",
-        "--svg", str(chart))
-    assert run.returncode == 0 and "attempts" in run.stdout and "█" in run.stdout, run.stderr
+        "preview", "--policy", '{"maxAttempts": 3, "backoff": {"initial": "1s", "jitter": "none"}}', "--svg", str(chart))
+    assert run.returncode == 0 and "noJitter" in run.stdout, run.stderr
+    assert [line.split()[0] for line in run.stdout.splitlines()[2:5]] == ["1", "2", "3"]
     ElementTree.parse(chart)
-    run = command("simulate", "--json", "--no-breaker", "--seed", "3", "--scenario", '{"rate": 5}')
-    assert json.loads(run.stdout)["seed"] == 3
-    for arguments in (["simulate", "--outage", "1m"], ["simulate", "--rate", "x"], ["preview", "--policy", "{"]):
-        run = command(*arguments)
+    run = command("preview", "--json", "--limit", "2")
+    assert len(json.loads(run.stdout)["attempts"]) == 2
+    for arguments in (["--limit", "x"], ["--policy", "{"], ["--svg", str(tmp_path / "no/where.svg")]):
+        run = command("preview", *arguments)
         assert run.returncode == 2 and run.stderr and not run.stdout, arguments
 
 
-def test_a_forecast_that_costs_too_much_is_refused_with_the_number_to_lower(redial):
-    service = redial(Constants(maxPreviewDraws=40960, maxSimulationAttempts=1000))
-    for path, body, code, pointer, words in [
-        ("/v1/policies/preview", {"limit": 50}, "previewTooLarge", "/limit", "lower it to 10 or less"),
-        ("/v1/simulations", {"rate": 10, "duration": "10m"}, "simulationTooLarge", "/rate", "lower rate or duration"),
-        ("/v1/simulations", {"rate": 2, "duration": "3m", "breaker": False, "outage": {"from": "0s", "to": "3m"},
-                             "policy": {"backoff": {"strategy": "constant", "initial": "1s"}, "deadline": "1h"}},
-         "simulationTooLarge", "/rate", "shorten the outage"),
-    ]:
-        answer = service("POST", path, body)
-        assert answer.status == 422 and answer.json["code"] == code, (path, body, answer.body)
-        [error] = answer.json["errors"]
-        assert error["pointer"] == pointer and words in error["detail"], error
-    assert service("POST", "/v1/policies/preview", {"limit": 10}).status == 200
-    plan = service("POST", "/v1/calls?dryRun=true", {"url": "http://127.0.0.1:1/"}).json["plan"]
-    assert 1 <= len(plan["attempts"]) <= 10 and not plan["isComplete"]
-
-
 def test_lists_and_long_polls_are_answered_while_many_previews_wait(redial, receiver):
-    accepted, more = 20, 30
-    service, release = redial(Constants(maxForecastsPerKey=accepted)), threading.Event()
+    accepted, more = 16, 30
+    service, release = redial(), threading.Event()
     target = receiver(lambda request: (release.wait(BOUND), (200, {}, b""))[1])
     # Each takes a processor for a good part of a second.
     preview = {"policy": {"backoff": {"jitter": "full", "initial": "1s"}, "deadline": "7d"}, "limit": 50}
@@ -133,4 +79,4 @@ def test_lists_and_long_polls_are_answered_while_many_previews_wait(redial, rece
     assert {a.status for a in answers} <= {200, 503} and len(answers) == accepted + more
     assert sum(a.status == 200 for a in answers) >= accepted
     refused = next(a for a in answers if a.status == 503)
-    assert refused.json["code"] == "tooManyForecasts" and int(refused.headers["retry-after"]) > 0
+    assert refused.json["code"] == "tooManyPreviews" and int(refused.headers["retry-after"]) > 0

@@ -69,15 +69,6 @@ def test_the_try_in_thirty_seconds(tmp_path):
         dev.process.wait()
 
 
-def test_the_outage_is_thought_through_to_the_same_end():
-    shown = [entry for block in blocks("console") for entry in commands(block) if " simulate " in entry[0]]
-    assert len(shown) == 1
-    for command, output in shown:
-        answer = subprocess.run(
-            command.replace(".build/release/redial", BINARY), shell=True, capture_output=True, text=True, timeout=60)
-        assert answer.stdout.splitlines() == output
-
-
 def test_the_receivers_example_verifies_a_webhook(redial, flaky, receiver):
     scope = {}
     exec(blocks("python", (ROOT / "docs/webhooks.md").read_text())[0], scope)

@@ -112,9 +112,6 @@ final class Driver {
     case "configureTarget":
       return try shown(await client.configureTarget(key, given[1].decoded(RedialAPI.TargetSettings.self)))
     case "changeTarget": return try shown(await client.changeTarget(key, patch(given[1])))
-    case "forecastTarget":
-      return try shown(
-        await client.forecastTarget(key, returnsAt: options["returnsAt"]?.moment, rate: options["rate"]?.number))
     case "pauseTarget": return try shown(await client.pauseTarget(key))
     case "resumeTarget": return try shown(await client.resumeTarget(key))
     case "tripTarget": return try shown(await client.tripTarget(key))
@@ -140,11 +137,6 @@ final class Driver {
     case "previewPolicy":
       let preview = RedialAPI.PolicyPreview(policy: given[0]["policy"]?.policy, limit: given[0]["limit"]?.whole)
       return try shown(await client.previewPolicy(preview))
-    case "simulateOutage":
-      let scenario = RedialAPI.Scenario(
-        policy: given[0]["policy"]?.policy, rate: given[0]["rate"]?.number, duration: given[0]["duration"]?.duration,
-        seed: given[0]["seed"]?.whole)
-      return try shown(await client.simulateOutage(scenario))
     default: return nil
     }
   }

@@ -66,7 +66,7 @@ struct OverviewReadingTests {
           "duration": "4m", "callsWaited": 2},
           {"since": "2026-11-29T09:00:00.000Z", "cause": "silence", "closedAt": null, "duration": null, "callsWaited": 2}],
          "breaker": {"state": "open", "openUntil": "2026-12-01T09:01:00.000Z"}, "heldUntil": null, "pace": {"mode": "fixed"},
-         "backlog": {"total": 11, "isComplete": true, "missesDeadline": null, "byReason": {"breaker": 8, "startTime": 3}},
+         "backlog": {"total": 11, "isComplete": true, "byReason": {"breaker": 8, "startTime": 3}},
          "recent": {"5m": {"succeeded": 2, "failed": 31, "latency": null}}}
         """), at: Self.now)
     #expect(target?.waiting == 8 && target?.total == 11 && target?.isComplete == true)

@@ -15,19 +15,6 @@ struct DescriptionTests {
     probe.ask { $0.describe(query) }
   }
 
-  @Test("the longest backlogs are those with the most due calls, in memory and in the store")
-  func longest() {
-    var settings = EngineSettings(maxInFlightPerTarget: 1)
-    settings.maxReadyPerTarget = 2
-    var probe = EngineProbe(settings)
-    let targets: [TargetKey] = ["http://a.example", "http://b.example", "http://c.example", "http://d.example"]
-    for (target, calls) in zip(targets, [3, 1, 6, 3]) {
-      for _ in 0..<calls { probe.submit(to: target) }
-    }
-    #expect(probe.longestBacklogs(9).map(\.waiting) == [5, 2, 2], "one of each is in flight")
-    #expect(probe.longestBacklogs(2).map(\.key) == [targets[2], targets[0]])
-  }
-
   @Test("what waits is counted by its reason, in memory and in the target's queue in the store")
   func backlog() throws {
     var settings = EngineSettings(maxInFlightPerTarget: 1)

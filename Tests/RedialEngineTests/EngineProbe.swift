@@ -299,11 +299,6 @@ struct EngineProbe {
     return answer.value.withLock { $0 }
   }
 
-  /// The targets with the most due calls.
-  mutating func longestBacklogs(_ limit: Int) -> [TargetSnapshot] {
-    ask { $0.longestBacklogs(limit) } ?? []
-  }
-
   /// Whether the engine says that new calls are accepted.
   mutating func isReady() -> Bool? {
     ask { $0.unreadiness == nil }

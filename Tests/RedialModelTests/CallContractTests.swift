@@ -40,7 +40,6 @@ struct CallContractTests {
     Declared(path: "Redirects", around: (#"{"url":"http://a/","redirects":"#, "}"), pointer: "/redirects") {
       _ = try CallDescriptor.read($0)
     },
-    Declared(path: "Scenario") { _ = try OutageScenario.read($0) },
     Declared(path: "CallFilter", around: (#"{"action":"retry","filter":"#, "}"), pointer: "/filter") {
       _ = try BulkRequest.read($0, rate: 1, at: .epoch)
     },

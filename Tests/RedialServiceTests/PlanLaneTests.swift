@@ -4,12 +4,12 @@ import Testing
 
 @testable import RedialService
 
-@Suite("The lane of previews and simulations")
-struct ForecastLaneTests {
-  /// Fills a lane whose first forecast is delayed, and returns what was refused and in which order the others ran.
+@Suite("The lane of previews and dry runs")
+struct PlanLaneTests {
+  /// Fills a lane whose first plan is delayed, and returns what was refused and in which order the others ran.
   @Test("each key has a limited queue, keys are served in rotation, and all together have a limit too")
   func bounds() {
-    let lane = ForecastLane(maxPerKey: 3, maxWaiting: 5)
+    let lane = PlanLane(maxPerKey: 3, maxWaiting: 5)
     let (gate, begun, done) = (
       DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
     )
@@ -20,7 +20,7 @@ struct ForecastLaneTests {
         gate.wait()
       } == nil)
     begun.wait()
-    func run(_ key: String, _ name: String) -> ForecastLane.Refusal? {
+    func run(_ key: String, _ name: String) -> PlanLane.Refusal? {
       lane.run(for: .key(key)) {
         order.withLock { $0.append(name) }
         done.signal()

@@ -36,7 +36,7 @@ struct RouteTests {
     (.patch, "/v1/forward/https%3A%2F%2Fa%2Fb%2520c%3Fd", "* /v1/forward/* https%3A%2F%2Fa%2Fb%2520c%3Fd"),
     (.put, "/v1/forward/http://a/b//c", "* /v1/forward/* http://a/b//c"),
     (.get, "/", "GET /"), (.post, "/v1/policies/preview", "POST /v1/policies/preview"),
-    (.post, "/v1/simulations", "POST /v1/simulations"), (.get, "/v1/events", "GET /v1/events"),
+    (.get, "/v1/events", "GET /v1/events"),
     (.post, "/healthz", "only GET, HEAD"), (.put, "/v1/calls", "only POST, GET, HEAD"),
     (.get, "/v1/calls/a/cancel", "only POST"), (.delete, "/v1/calls/a", "only GET, HEAD"),
     (.get, "/v1/calls/a/content", "only DELETE"),

@@ -26,7 +26,6 @@ struct EmptyReader: CallReader {
   func backlog(of target: TargetKey?, in namespace: Namespace, limit: Int) throws(StoreError) -> StoredBacklog {
     StoredBacklog(isComplete: true)
   }
-  func deadlines(of target: TargetKey, limit: Int) throws(StoreError) -> QueueDeadlines { QueueDeadlines() }
   func ended(among ids: [CallID]) throws(StoreError) -> [CallID] { [] }
   func documents(_ kind: StoredDocument.Kind) throws(StoreError) -> [StoredDocument] { [] }
   func documents(

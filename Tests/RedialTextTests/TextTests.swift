@@ -99,4 +99,14 @@ struct TextTests {
       #expect(PercentCoding.decode(PercentCoding.encode(text)[...]) == text)
     }
   }
+
+  @Test(
+    "durations are shown roughly",
+    arguments: [
+      (0.0004, "0s"), (0.74, "740ms"), (5.23, "5.2s"), (200, "3m20s"), (7500, "2h5m"), (86_400, "1d"), (90_000, "1d1h"),
+      (3605, "1h"),
+    ])
+  func roughly(seconds: Double, text: String) {
+    #expect(Duration(clampingSeconds: seconds).roughly == text)
+  }
 }

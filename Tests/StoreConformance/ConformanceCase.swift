@@ -94,9 +94,6 @@ extension StoreConformance {
     ConformanceCase.seeds("lists by what calls wait for have the calls that show it") { try $0.waits(seed: $1) },
     ConformanceCase.seeds("failed calls are counted by group like in a naive model") { try $0.failedGroups(seed: $1) },
     ConformanceCase.seeds("waiting calls are counted like in a naive model") { try $0.backlog(seed: $1) },
-    ConformanceCase.seeds("the deadlines of a queue are in the order in which its calls start") {
-      try $0.deadlines(seed: $1)
-    },
     ConformanceCase.seeds("the kept counts of finished calls agree with a naive model") {
       try $0.finishedCounts(seed: $1)
     },

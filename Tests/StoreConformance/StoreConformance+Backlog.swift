@@ -64,32 +64,4 @@ extension StoreConformance {
     let short = try reader.backlog(of: nil, in: .default, limit: 2)
     #expect(!short.isComplete && short.counts.reduce(0) { $0 + $1.count } == 4)
   }
-  /// The deadlines of a target's queue come in the order in which its calls start, up to the limit; with that of the last.
-  package func deadlines(seed: UInt64) throws {
-    let store = try openStore()
-    let reader = try openReader(store)
-    defer { store.close() }
-    var random = RandomSource(seed: seed)
-    var queue: [CallRecord] = []
-    for number in 0..<60 {
-      var call = Sample.call(
-        number, StoredState.allCases.randomElement(using: &random) ?? .queued,
-        target: "t\(Int.random(in: 0..<2, using: &random))",
-        priority: Int.random(in: 0..<3, using: &random) == 0 ? Int.random(in: 0...9, using: &random) : 5)
-      call.progress.waiting = Bool.random(using: &random) ? .concurrency : .breaker
-      if number % 7 == 0 { call.progress.waiting = .ordering }
-      call.progress.due = Timestamp(microseconds: Int64.random(in: 0...1_000_000_000, using: &random))
-      try store.commit([.insert(call)])
-      if call.progress.state == .queued, call.progress.waiting != .ordering { queue.append(call) }
-    }
-    for target: TargetKey in ["t0", "t1"] {
-      let due = queue.filter { $0.spec.target == target }
-        .sorted { (-$0.spec.priority, $0.id) < (-$1.spec.priority, $1.id) }.map(\.progress.due)
-      let all = try reader.deadlines(of: target, limit: 1000)
-      #expect(all == QueueDeadlines(first: due, last: due.last), "seed \(seed)")
-      let some = try reader.deadlines(of: target, limit: 2)
-      #expect(some == QueueDeadlines(first: Array(due.prefix(2)), last: due.last), "seed \(seed)")
-    }
-    #expect(try reader.deadlines(of: "none", limit: 10) == QueueDeadlines())
-  }
 }

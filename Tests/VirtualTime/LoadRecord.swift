@@ -3,11 +3,11 @@ internal import RedialModel
 
 /// The counts while a scenario runs.
 struct LoadRecord {
-  private(set) var totals = OutageForecast.Totals()
+  private(set) var totals = OutageFigures.Totals()
   private let scenario: OutageScenario
   private let start: Timestamp
   private let step: Duration
-  private var steps: [OutageForecast.Step]
+  private var steps: [OutageFigures.Step]
   /// How many steps have ended.
   private var closed = 0
   private var latencies: [Duration] = []
@@ -83,11 +83,11 @@ struct LoadRecord {
     min(steps.count - 1, Int((now - start).wholeMicroseconds / step.wholeMicroseconds))
   }
 
-  func forecast(unfinished: Int, isCutShort: Bool) -> OutageForecast {
+  func figures(unfinished: Int, isCutShort: Bool) -> OutageFigures {
     var totals = totals
     totals.unfinished = unfinished
     let busiest = steps.indices.max { steps[$0].attempts < steps[$1].attempts } ?? 0
-    return OutageForecast(
+    return OutageFigures(
       scenario: scenario, steps: isCutShort ? Array(steps[..<closed]) : steps, step: step, totals: totals,
       peak: Double(steps[busiest].attempts) / step.inSeconds, peakAt: step * busiest, recovery: recovery,
       latency: .init(latencies), latencyInRecovery: .init(latenciesInRecovery), isCutShort: isCutShort)

@@ -1,8 +1,8 @@
 package import RedialCore
-package import RedialModel
+internal import RedialModel
 
 /// The effects of an outage on a target and on its calls.
-package struct OutageForecast: Sendable, Hashable {
+package struct OutageFigures: Sendable, Hashable {
   /// The simulated scenario.
   package var scenario: OutageScenario
   /// The load over time, in steps of equal length.
@@ -22,7 +22,7 @@ package struct OutageForecast: Sendable, Hashable {
   package var latency: Quantiles?
   /// The durations of those that were accepted between the outage's end and the recovery; nil if none was.
   package var latencyInRecovery: Quantiles?
-  /// Whether the forecast ended early, because it reached the maximum number of attempts.
+  /// Whether it ended early, because it reached the maximum number of attempts.
   package var isCutShort: Bool
 
   /// One step of time.
@@ -88,9 +88,9 @@ package struct OutageForecast: Sendable, Hashable {
 extension OutageScenario {
   /// Simulates the scenario.
   ///
-  /// - Parameter mostAttempts: The number of attempts at which the forecast ends early (``OutageForecast/isCutShort``).
+  /// - Parameter mostAttempts: The number of attempts at which it ends early (``OutageFigures/isCutShort``).
   /// - Complexity: O(*n* log *n*) in the number of attempts, which take one core about five microseconds each.
-  package func forecast(mostAttempts: Int = 2_000_000) -> OutageForecast {
+  package func figures(mostAttempts: Int = 2_000_000) -> OutageFigures {
     var simulation = OutageSimulation(self, mostAttempts: mostAttempts)
     return simulation.run()
   }

@@ -1,45 +1,46 @@
-public import RedialCore
+package import RedialCore
+package import RedialModel
 
 /// An outage to simulate: calls that arrive at a rate, the policy that retries them, a target of a certain capacity,
 /// and the time during which it is down, failing or slow.
-public struct OutageScenario: Sendable, Hashable {
+package struct OutageScenario: Sendable, Hashable {
   /// How each call is retried.
-  public var policy: RetryPolicy
+  package var policy: RetryPolicy
   /// New calls per second on average, above 0; they arrive at random (a Poisson process).
-  public var rate: Double
-  /// How long calls arrive, and the length of the forecast, from its start.
-  public var duration: Duration
+  package var rate: Double
+  /// How long calls arrive, and how long it runs, from its start.
+  package var duration: Duration
   /// The target when it is healthy.
-  public var target: Target
+  package var target: Target
   /// The target's outage.
-  public var outage: Outage
+  package var outage: Outage
   /// The target's breaker; nil for none.
-  public var breaker: CircuitBreakerSettings?
+  package var breaker: CircuitBreakerSettings?
   /// Maximum attempts in flight to the target, 1 or more.
-  public var concurrency: Int
+  package var concurrency: Int
   /// How long a target with a fixed pace gets a growing share of that after its breaker has closed; zero for all at
   /// once.
-  public var slowStart: Duration
+  package var slowStart: Duration
   /// Whether the pace follows the target's capacity.
-  public var pace: Pace
+  package var pace: Pace
   /// The share of the attempts for new calls while a backlog waits too, 0...0.95.
-  public var newCallShare: Double
-  /// The seed of all random values: the same scenario has the same forecast.
-  public var seed: UInt64
+  package var newCallShare: Double
+  /// The seed of all random values: the same scenario has the same figures.
+  package var seed: UInt64
 
   /// A target when it is healthy.
-  public struct Target: Sendable, Hashable {
+  package struct Target: Sendable, Hashable {
     /// Requests per second that it can answer; nil for unlimited capacity.
-    public var capacity: Int?
+    package var capacity: Int?
     /// The mean time of an answer. One half of it is constant, the other exponentially distributed.
-    public var latency: Duration
+    package var latency: Duration
     /// What happens to requests beyond its capacity.
-    public var overload: Overload
-    /// Other capacities, each from a time on, counted from the start of the forecast; in the order of their times.
-    public var changes: [Change]
+    package var overload: Overload
+    /// Other capacities, each from a time on, counted from the start; in the order of their times.
+    package var changes: [Change]
 
     /// What happens to requests beyond the capacity.
-    public enum Overload: Sendable, Hashable {
+    package enum Overload: Sendable, Hashable {
       /// They wait in its queue, for at most this time; those that would wait longer are refused at once, with status
       /// 503.
       case queue(longest: Duration)
@@ -49,21 +50,21 @@ public struct OutageScenario: Sendable, Hashable {
     }
 
     /// Another capacity, from a time on.
-    public struct Change: Sendable, Hashable {
+    package struct Change: Sendable, Hashable {
       /// From when on.
-      public var from: Duration
+      package var from: Duration
       /// Requests per second that it can answer.
-      public var capacity: Int
+      package var capacity: Int
 
       /// Creates a change.
-      public init(from: Duration, capacity: Int) {
+      package init(from: Duration, capacity: Int) {
         self.from = from
         self.capacity = capacity
       }
     }
 
     /// Creates a target.
-    public init(
+    package init(
       capacity: Int? = nil, latency: Duration = .milliseconds(50), overload: Overload = .queue(longest: .seconds(1)),
       changes: [Change] = []
     ) {
@@ -75,20 +76,20 @@ public struct OutageScenario: Sendable, Hashable {
   }
 
   /// The outage of a target, from one time to another.
-  public struct Outage: Sendable, Hashable {
-    /// When it begins, counted from the start of the forecast.
-    public var from: Duration
+  package struct Outage: Sendable, Hashable {
+    /// When it begins, counted from the start.
+    package var from: Duration
     /// When it ends; not before ``from``.
-    public var to: Duration
+    package var to: Duration
     /// The share of requests that fail during the outage, 0...1.
-    public var errorRate: Double
+    package var errorRate: Double
     /// How they fail.
-    public var failure: Failure
+    package var failure: Failure
     /// The time of an answer during the outage; nil for no change.
-    public var latency: Duration?
+    package var latency: Duration?
 
     /// How a request fails.
-    public enum Failure: Sendable, Hashable {
+    package enum Failure: Sendable, Hashable {
       /// The connection is refused, at once.
       case refused
       /// No response arrives until the attempt's timeout.
@@ -98,7 +99,7 @@ public struct OutageScenario: Sendable, Hashable {
     }
 
     /// Creates an outage; by default the target is down.
-    public init(
+    package init(
       from: Duration, to: Duration, errorRate: Double = 1, failure: Failure = .refused, latency: Duration? = nil
     ) {
       self.from = from
@@ -109,11 +110,8 @@ public struct OutageScenario: Sendable, Hashable {
     }
   }
 
-  /// The maximum average number of calls in a scenario.
-  public static let mostCalls = 100_000.0
-
   /// Creates a scenario.
-  public init(
+  package init(
     policy: RetryPolicy = .service, rate: Double, duration: Duration, target: Target = Target(), outage: Outage,
     breaker: CircuitBreakerSettings? = CircuitBreakerSettings(), concurrency: Int = 64,
     slowStart: Duration = .seconds(10), pace: Pace = .adaptive,

@@ -5,8 +5,8 @@ internal import RedialModel
 /// One run of a scenario in virtual time: calls arrive, and the service's own engine attempts and retries them. Only the
 /// target is a model.
 struct OutageSimulation {
-  let scenario: OutageScenario
-  private(set) var service: VirtualService
+  private let scenario: OutageScenario
+  private var service: VirtualService
   private var target: ModelTarget
   private var random: RandomSource
   /// Its own source, so that services with other settings meet the same calls.
@@ -15,7 +15,7 @@ struct OutageSimulation {
   private var events = EventHeap<Event>()
   private var unfinished = 0
   private var isOpen = false
-  private(set) var now = start
+  private var now = start
   private var load: LoadRecord
   private let mostAttempts: Int
   /// The share of the capacity that is not lost to requests which fail at random.
@@ -49,9 +49,9 @@ struct OutageSimulation {
     scheduleArrival()
   }
 
-  mutating func run() -> OutageForecast {
+  mutating func run() -> OutageFigures {
     let isCutShort = advance(until: { _ in false })
-    return load.forecast(unfinished: unfinished, isCutShort: isCutShort)
+    return load.figures(unfinished: unfinished, isCutShort: isCutShort)
   }
 
   /// Runs until the target has recovered, and the ideal sender too.
@@ -76,13 +76,8 @@ struct OutageSimulation {
 
   private var nextTime: Timestamp? { [events.first, service.wakeAt].compactMap { $0 }.min() }
 
-  /// The time since the scenario's start.
-  var time: Duration { now - Self.start }
-  /// Calls that are due.
-  var due: Int { service.due(Self.key, at: now) }
-
   /// Handles the next event, or lets the engine do what is due before that.
-  mutating func step() {
+  private mutating func step() {
     guard let time = nextTime else { return }
     load.advance(to: time, unfinished: unfinished, isOpen: isOpen)
     now = time

@@ -1,5 +1,5 @@
 internal import RedialCore
-package import RedialModel
+internal import RedialModel
 
 /// How well the service brings a target back after an outage.
 package struct RecoveryFigures: Sendable {

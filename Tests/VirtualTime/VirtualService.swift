@@ -5,26 +5,20 @@ internal import RedialModel
 /// The service's own engine in virtual time, with a store that commits at once.
 struct VirtualService {
   private(set) var engine: Engine
-  private(set) var store: VirtualStore
+  private var store = VirtualStore()
   /// When the engine needs a step if nothing happens before; nil for never.
   private(set) var wakeAt: Timestamp?
 
   /// - Parameter seed: Of the backoff's jitter.
-  init(_ settings: EngineSettings, store: VirtualStore = VirtualStore(), seed: UInt64) {
+  init(_ settings: EngineSettings, seed: UInt64) {
     engine = Engine(settings: settings, seed: seed)
-    self.store = store
   }
 
-  /// Begins, with what the store has.
-  ///
-  /// - Parameter pace: What the target's pace has learned; nil if nothing, or if it is fixed.
-  mutating func begin(
-    _ target: TargetKey, _ record: TargetRecord = TargetRecord(), pace: AdaptivePace? = nil, at now: Timestamp
-  ) -> Effect {
-    var events = [EngineEvent.recovered(store.recover(target, record))]
-    // In the same step, before it starts anything.
-    if let pace { events.append(.question(Question({ $0.resume(pace, of: target) }, then: { _ in }))) }
-    return step(events, at: now)
+  /// Begins, with a target that was never there before.
+  mutating func begin(_ target: TargetKey, at now: Timestamp) -> Effect {
+    step(
+      [.recovered(RecoveredState(nextDue: nil, queued: [], targets: [(target, TargetRecord())], unfinished: 0))],
+      at: now)
   }
 
   /// What a step has decided.
@@ -60,9 +54,6 @@ struct VirtualService {
     } while !events.isEmpty
     return effect
   }
-
-  /// The due calls of a target, in memory and in the store.
-  func due(_ target: TargetKey, at now: Timestamp) -> Int { engine.dueCalls(of: target) + store.overdue(at: now) }
 }
 
 extension CallSpec {

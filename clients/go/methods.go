@@ -146,42 +146,6 @@ func (c *Client) ChangeTarget(ctx context.Context, key string, patch *TargetPatc
 	return answered[Target](ctx, c, request)
 }
 
-// ForecastTarget: forecast when a target's backlog is drained.
-//
-// Simulates the delivery of the backlog with the pace, the breaker and the policies of the service, from the
-// target's real backlog, traffic and limits. The backlog is drained when no more calls are due than ordinarily.
-// Each figure can be replaced by a parameter. `assumptions` says what was used.
-//
-// The argument key: The target's key. The target of a call is the origin of its URL, unless the call names one:
-// calls to `https://api.example.com/charges` are at `/v1/targets/https%3A%2F%2Fapi.example.com`.
-func (c *Client) ForecastTarget(ctx context.Context, key string, options *ForecastTargetOptions) (*TargetForecast, error) {
-	if options == nil {
-		options = &ForecastTargetOptions{}
-	}
-	request := asking("GET", "/v1/targets/"+quoted(key)+"/forecast")
-	request.ask("returnsAt", options.ReturnsAt)
-	request.ask("rate", options.Rate)
-	request.ask("concurrency", options.Concurrency)
-	request.ask("arrivals", options.Arrivals)
-	request.ask("capacity", options.Capacity)
-	return answered[TargetForecast](ctx, c, request)
-}
-
-// ForecastTargetOptions: what [Client.ForecastTarget] takes besides; nil for none.
-type ForecastTargetOptions struct {
-	// When the target returns from an outage: a time, or a duration from now, up to 7 days. Without it, the target
-	// works from now on.
-	ReturnsAt Moment
-	// Attempts per second, instead of the target's limit.
-	Rate *float64
-	// Attempts in flight, instead of the target's limit.
-	Concurrency *int
-	// New calls per second, instead of those of the last minutes.
-	Arrivals *float64
-	// Requests per second that the target can process, instead of the measured capacity.
-	Capacity *float64
-}
-
 // PauseTarget: pause a target: start no call to it.
 //
 // The argument key: The target's key. The target of a call is the origin of its URL, unless the call names one:
@@ -829,18 +793,6 @@ func (c *Client) PreviewPolicy(ctx context.Context, preview PolicyPreview) (*Pla
 	request := asking("POST", "/v1/policies/preview")
 	request.give(preview)
 	return answered[Plan](ctx, c, request)
-}
-
-// SimulateOutage: simulate an outage.
-//
-// What a target sees if it is down, failing or slow for a time, while calls arrive and are retried under a policy:
-// the load over time, the mean attempts per call, the peak, the time to recover, and the calls that fail. It is
-// computed in virtual time with the code that decides about real calls; the same seed gives the same answer.
-// `Accept: image/svg+xml` gets a chart.
-func (c *Client) SimulateOutage(ctx context.Context, scenario Scenario) (*Forecast, error) {
-	request := asking("POST", "/v1/simulations")
-	request.give(scenario)
-	return answered[Forecast](ctx, c, request)
 }
 
 // ListInstances: list the instances that share the store.

@@ -698,140 +698,6 @@ type Plan struct {
 	Warnings            []PolicyWarning `json:"warnings"`
 }
 
-// ScenarioTarget: the target, outside the outage.
-type ScenarioTarget struct {
-	// Requests per second that the target answers. Requests that arrive faster wait in its queue for up to a second;
-	// longer waits are refused with status 503. No limit by default.
-	Capacity *int `json:"capacity,omitempty"`
-	// Mean time of an answer.
-	Latency Duration `json:"latency,omitempty"`
-}
-
-// ScenarioOutage: when the target fails, and how.
-type ScenarioOutage struct {
-	// When it begins, from the start of the simulation.
-	From Duration `json:"from,omitempty"`
-	// When it ends, likewise.
-	To Duration `json:"to,omitempty"`
-	// The share of requests that fail during the outage.
-	ErrorRate *float64 `json:"errorRate,omitempty"`
-	// How they fail. `unanswered` lasts until the attempt's timeout; a number is a status.
-	Failure any `json:"failure,omitempty"`
-	// Mean time of an answer during the outage; by default unchanged.
-	Latency Duration `json:"latency,omitempty"`
-}
-
-// ScenarioPace: whether the pace follows the target's capacity; see the settings of a target.
-type ScenarioPace string
-
-// The words of ScenarioPace.
-const (
-	ScenarioPaceFixed    ScenarioPace = "fixed"
-	ScenarioPaceAdaptive ScenarioPace = "adaptive"
-)
-
-// Scenario: an outage, and the calls that arrive meanwhile.
-type Scenario struct {
-	// How to retry: an object, or the name of a stored policy, in its current version (`patient`) or in exactly one
-	// (`patient@3`).
-	Policy *PolicyOrName `json:"policy,omitempty"`
-	// Whether the requests may be repeated once they may have been executed.
-	Idempotent *bool `json:"idempotent,omitempty"`
-	// New calls per second, on average, at random times. With the duration, at most 100,000 calls are simulated.
-	Rate *float64 `json:"rate,omitempty"`
-	// How long calls arrive and the simulation runs, up to a week. By default until five minutes after the outage, or
-	// twice its length.
-	Duration Duration `json:"duration,omitempty"`
-	// The target, outside the outage.
-	Target *ScenarioTarget `json:"target,omitempty"`
-	// When the target fails, and how.
-	Outage *ScenarioOutage `json:"outage,omitempty"`
-	// Whether the target has a circuit breaker.
-	Breaker *bool `json:"breaker,omitempty"`
-	// Maximum attempts in flight to the target.
-	Concurrency *int `json:"concurrency,omitempty"`
-	// With a fixed pace: after the breaker closes, the attempts in flight may grow to the maximum over this time; up
-	// to an hour.
-	SlowStart Duration `json:"slowStart,omitempty"`
-	// Whether the pace follows the target's capacity; see the settings of a target.
-	Pace ScenarioPace `json:"pace,omitempty"`
-	// The share of the attempts for new calls while a backlog waits too; see the settings of a target.
-	NewCallShare *float64 `json:"newCallShare,omitempty"`
-	// Seed of the random numbers.
-	Seed *int `json:"seed,omitempty"`
-}
-
-// ForecastPeak: as in the contract.
-type ForecastPeak struct {
-	AttemptsPerSecond float64 `json:"attemptsPerSecond"`
-	// A number and a unit (`us`, `ms`, `s`, `m`, `h`, `d`, `w`), several of them from large to small (`1h30m`), or ISO
-	// 8601 (`PT5M`).
-	At Duration `json:"at"`
-	// The peak as a multiple of the rate of new calls.
-	TimesTheRate float64 `json:"timesTheRate"`
-}
-
-// ForecastSeries: the load over time, one number per step.
-type ForecastSeries struct {
-	// A number and a unit (`us`, `ms`, `s`, `m`, `h`, `d`, `w`), several of them from large to small (`1h30m`), or ISO
-	// 8601 (`PT5M`).
-	Step               Duration  `json:"step"`
-	CallsPerSecond     []float64 `json:"callsPerSecond"`
-	AttemptsPerSecond  []float64 `json:"attemptsPerSecond"`
-	OverloadPerSecond  []float64 `json:"overloadPerSecond"`
-	SucceededPerSecond []float64 `json:"succeededPerSecond"`
-	FailedPerSecond    []float64 `json:"failedPerSecond"`
-	Unfinished         []float64 `json:"unfinished"`
-	BreakerOpen        []bool    `json:"breakerOpen"`
-}
-
-// Forecast: the result of an outage.
-type Forecast struct {
-	// Calls that arrived.
-	Calls int `json:"calls"`
-	// Requests that the target got.
-	Attempts int `json:"attempts"`
-	// Attempts per call.
-	Amplification float64 `json:"amplification"`
-	// Attempts refused because the target had no capacity.
-	Overload  int `json:"overload"`
-	Succeeded int `json:"succeeded"`
-	Failed    int `json:"failed"`
-	// The calls that failed, by reason.
-	FailedBy map[string]int `json:"failedBy"`
-	// Calls that had not ended at the end of the simulation.
-	Unfinished int          `json:"unfinished"`
-	Peak       ForecastPeak `json:"peak"`
-	// How long after the outage the number of unfinished calls was back at its earlier level; null if it was not
-	// within the duration.
-	RecoveredAfter Duration `json:"recoveredAfter,omitempty"`
-	// How long calls that succeeded took; null if none did.
-	Latency *LatencyQuantiles `json:"latency"`
-	// The same of the calls that were accepted between the end of the outage and the recovery; null if there was none.
-	LatencyInRecovery *LatencyQuantiles `json:"latencyInRecovery"`
-	// Whether it ended early because of too many attempts.
-	IsCutShort bool `json:"isCutShort"`
-	Seed       int  `json:"seed"`
-	// The load over time, one number per step.
-	Series ForecastSeries `json:"series"`
-}
-
-// LatencyQuantiles: the times that half, 90 and 99 % did not exceed, and the longest; null if there are none.
-type LatencyQuantiles struct {
-	// A number and a unit (`us`, `ms`, `s`, `m`, `h`, `d`, `w`), several of them from large to small (`1h30m`), or ISO
-	// 8601 (`PT5M`).
-	P50 Duration `json:"p50"`
-	// A number and a unit (`us`, `ms`, `s`, `m`, `h`, `d`, `w`), several of them from large to small (`1h30m`), or ISO
-	// 8601 (`PT5M`).
-	P90 Duration `json:"p90"`
-	// A number and a unit (`us`, `ms`, `s`, `m`, `h`, `d`, `w`), several of them from large to small (`1h30m`), or ISO
-	// 8601 (`PT5M`).
-	P99 Duration `json:"p99"`
-	// A number and a unit (`us`, `ms`, `s`, `m`, `h`, `d`, `w`), several of them from large to small (`1h30m`), or ISO
-	// 8601 (`PT5M`).
-	Longest Duration `json:"longest"`
-}
-
 // CallBase: the members that a call always has.
 type CallBase struct {
 	// The id of a call.
@@ -1549,21 +1415,19 @@ type Credential struct {
 // AlertCondition: `targetDown`: a target has an outage (5 minutes). `targetFails`: no attempt at a target has
 // succeeded in a quarter of an hour, and so few calls fail that it has no outage (5 minutes). `targetHeld`:
 // somebody has paused or tripped a target, and calls wait (30 minutes). `callsLate`: calls have been late for a
-// target that is neither down nor held (5 minutes). `deadlinesMissed`: calls of a backlog will miss their
-// deadlines (5 minutes). `callsFailed`: calls have failed, all their attempts used or given up; one incident for
-// each issue (1 minute). `callsStuck`: a check of the store finds calls that nothing moves (5 minutes; only in the
-// namespace `default`). The times are those of `after`, unless an alert has its own.
+// target that is neither down nor held (5 minutes). `callsFailed`: calls have failed, all their attempts used or
+// given up; one incident for each issue (1 minute). `callsStuck`: a check of the store finds calls that nothing
+// moves (5 minutes; only in the namespace `default`). The times are those of `after`, unless an alert has its own.
 type AlertCondition string
 
 // The words of AlertCondition.
 const (
-	AlertConditionTargetDown      AlertCondition = "targetDown"
-	AlertConditionTargetFails     AlertCondition = "targetFails"
-	AlertConditionTargetHeld      AlertCondition = "targetHeld"
-	AlertConditionCallsLate       AlertCondition = "callsLate"
-	AlertConditionDeadlinesMissed AlertCondition = "deadlinesMissed"
-	AlertConditionCallsFailed     AlertCondition = "callsFailed"
-	AlertConditionCallsStuck      AlertCondition = "callsStuck"
+	AlertConditionTargetDown  AlertCondition = "targetDown"
+	AlertConditionTargetFails AlertCondition = "targetFails"
+	AlertConditionTargetHeld  AlertCondition = "targetHeld"
+	AlertConditionCallsLate   AlertCondition = "callsLate"
+	AlertConditionCallsFailed AlertCondition = "callsFailed"
+	AlertConditionCallsStuck  AlertCondition = "callsStuck"
 )
 
 // AlertDraftTo: where the messages go: exactly one of `endpoint`, `slack`, `teams` and `pagerDuty`. URLs have to
@@ -2041,23 +1905,11 @@ type TargetPace struct {
 	ChangedAt *time.Time `json:"changedAt,omitempty"`
 }
 
-// TargetBacklogMissesDeadline: an estimate for the due calls of the backlog, at the rate at which they end now;
-// null while that is unknown, such as while the breaker is open, or if none waits.
-type TargetBacklogMissesDeadline struct {
-	// How many will not be attempted before their deadlines.
-	Calls int `json:"calls"`
-	// Calls of the backlog that end per second.
-	PerSecond float64 `json:"perSecond"`
-}
-
 // TargetBacklog: the calls that have not run yet, due or not, counted by their wait reason.
 type TargetBacklog struct {
 	Total int `json:"total"`
 	// False if more wait in the store than are counted: 10,000 for their time and 10,000 for their turn.
 	IsComplete bool `json:"isComplete"`
-	// An estimate for the due calls of the backlog, at the rate at which they end now; null while that is unknown,
-	// such as while the breaker is open, or if none waits.
-	MissesDeadline *TargetBacklogMissesDeadline `json:"missesDeadline"`
 	// Calls in the store whose own time has not come count for that time, such as `backoff`, also while the target is
 	// paused or its breaker is open. `GET /v1/calls?waitingOn=` lists each call under the reason that it shows.
 	ByReason map[string]int `json:"byReason"`
@@ -2132,151 +1984,6 @@ type RecentAttempts struct {
 	// The latency that this percentage of attempts did not exceed, within a fifth; null without attempts.
 	Latency *AttemptLatency `json:"latency"`
 }
-
-// TargetForecastBacklog: as in the contract.
-type TargetForecastBacklog struct {
-	// Calls that are due and wait.
-	Due int `json:"due"`
-	// Calls that are due later.
-	Later int `json:"later"`
-	// Whether all were counted.
-	IsComplete bool `json:"isComplete"`
-}
-
-// TargetForecastObstacle: why it is never drained: more calls arrive than are delivered (`arrivals`), it takes
-// longer than 30 days (`tooLong`), or an operator holds the target (`paused`, `tripped`).
-type TargetForecastObstacle string
-
-// The words of TargetForecastObstacle.
-const (
-	TargetForecastObstacleArrivals TargetForecastObstacle = "arrivals"
-	TargetForecastObstacleTooLong  TargetForecastObstacle = "tooLong"
-	TargetForecastObstaclePaused   TargetForecastObstacle = "paused"
-	TargetForecastObstacleTripped  TargetForecastObstacle = "tripped"
-)
-
-// TargetForecastAssumptionsLatency: as in the contract.
-type TargetForecastAssumptionsLatency struct {
-	// A number and a unit (`us`, `ms`, `s`, `m`, `h`, `d`, `w`), several of them from large to small (`1h30m`), or ISO
-	// 8601 (`PT5M`).
-	Value Duration `json:"value"`
-	// `given`: a parameter.
-	From AssumptionSource `json:"from"`
-}
-
-// TargetForecastAssumptionsPolicy: the policy of new calls.
-type TargetForecastAssumptionsPolicy struct {
-	// A number and a unit (`us`, `ms`, `s`, `m`, `h`, `d`, `w`), several of them from large to small (`1h30m`), or ISO
-	// 8601 (`PT5M`).
-	Deadline Duration `json:"deadline"`
-	// `given`: a parameter.
-	From AssumptionSource `json:"from"`
-}
-
-// TargetForecastAssumptionsSample: the waiting calls that were read; each stands for others like it.
-type TargetForecastAssumptionsSample struct {
-	Calls      int  `json:"calls"`
-	IsComplete bool `json:"isComplete"`
-}
-
-// TargetForecastAssumptions: as in the contract.
-type TargetForecastAssumptions struct {
-	ReturnsAt         *time.Time                       `json:"returnsAt"`
-	ArrivalsPerSecond AssumedNumber                    `json:"arrivalsPerSecond"`
-	CapacityPerSecond AssumedNumber                    `json:"capacityPerSecond"`
-	SuccessRate       AssumedNumber                    `json:"successRate"`
-	RatePerSecond     AssumedNumber                    `json:"ratePerSecond"`
-	Concurrency       AssumedNumber                    `json:"concurrency"`
-	Latency           TargetForecastAssumptionsLatency `json:"latency"`
-	// The policy of new calls.
-	Policy TargetForecastAssumptionsPolicy `json:"policy"`
-	// The waiting calls that were read; each stands for others like it.
-	Sample TargetForecastAssumptionsSample `json:"sample"`
-}
-
-// TargetForecastPoint: as in the contract.
-type TargetForecastPoint struct {
-	// A number and a unit (`us`, `ms`, `s`, `m`, `h`, `d`, `w`), several of them from large to small (`1h30m`), or ISO
-	// 8601 (`PT5M`).
-	After             Duration `json:"after"`
-	Backlog           int      `json:"backlog"`
-	AttemptsPerSecond float64  `json:"attemptsPerSecond"`
-}
-
-// TargetForecastAccuracyLast: as in the contract.
-type TargetForecastAccuracyLast struct {
-	MadeAt time.Time `json:"madeAt"`
-	// A number and a unit (`us`, `ms`, `s`, `m`, `h`, `d`, `w`), several of them from large to small (`1h30m`), or ISO
-	// 8601 (`PT5M`).
-	DrainsIn Duration `json:"drainsIn"`
-	// A number and a unit (`us`, `ms`, `s`, `m`, `h`, `d`, `w`), several of them from large to small (`1h30m`), or ISO
-	// 8601 (`PT5M`).
-	Took Duration `json:"took"`
-	// The difference as a share of the time that it took; negative if the forecast was too short.
-	Error float64 `json:"error"`
-}
-
-// TargetForecastAccuracy: forecasts that the service has made by itself for this target, since it started, and how
-// right they were.
-type TargetForecastAccuracy struct {
-	Count       int                          `json:"count"`
-	MedianError *float64                     `json:"medianError"`
-	Last        []TargetForecastAccuracyLast `json:"last"`
-}
-
-// TargetForecast: as in the contract.
-type TargetForecast struct {
-	Target string `json:"target"`
-	// When the target was as the forecast assumes.
-	At      time.Time             `json:"at"`
-	Backlog TargetForecastBacklog `json:"backlog"`
-	// When the backlog is drained; null for never, or if an operator holds the target.
-	DrainedAt *time.Time `json:"drainedAt"`
-	// How long that takes from now.
-	DrainsIn Duration `json:"drainsIn,omitempty"`
-	// Why it is never drained: more calls arrive than are delivered (`arrivals`), it takes longer than 30 days
-	// (`tooLong`), or an operator holds the target (`paused`, `tripped`).
-	Obstacle TargetForecastObstacle `json:"obstacle,omitempty"`
-	// The maximum of due calls.
-	PeakBacklog int `json:"peakBacklog"`
-	// Calls that fail because their deadline passes.
-	MissesDeadline int `json:"missesDeadline"`
-	// Calls that fail for other reasons.
-	FailsOtherwise int `json:"failsOtherwise"`
-	// Attempts until then.
-	Attempts int `json:"attempts"`
-	// Attempts that the target refuses because it has no capacity left.
-	RefusedAttempts   int `json:"refusedAttempts"`
-	SimulatedAttempts int `json:"simulatedAttempts"`
-	// Whether there are too many attempts, and the rest was computed from the average of the last ones.
-	IsExtrapolated bool                      `json:"isExtrapolated"`
-	Assumptions    TargetForecastAssumptions `json:"assumptions"`
-	// The curve, in steps of equal length.
-	Points []TargetForecastPoint `json:"points"`
-	// Forecasts that the service has made by itself for this target, since it started, and how right they were.
-	Accuracy TargetForecastAccuracy `json:"accuracy"`
-}
-
-// AssumedNumber: as in the contract.
-type AssumedNumber struct {
-	Value *float64 `json:"value"`
-	// `given`: a parameter.
-	From AssumptionSource `json:"from"`
-}
-
-// AssumptionSource: `given`: a parameter. `settings`: the target's limit. `measured`: recent traffic.
-// `newestCall`: the newest waiting call. `default`: the service's default. `unknown`: nothing is known.
-type AssumptionSource string
-
-// The words of AssumptionSource.
-const (
-	AssumptionSourceGiven      AssumptionSource = "given"
-	AssumptionSourceSettings   AssumptionSource = "settings"
-	AssumptionSourceMeasured   AssumptionSource = "measured"
-	AssumptionSourceNewestCall AssumptionSource = "newestCall"
-	AssumptionSourceDefault    AssumptionSource = "default"
-	AssumptionSourceUnknown    AssumptionSource = "unknown"
-)
 
 // TargetSettingsBreaker: when the circuit breaker opens, and how it closes again.
 type TargetSettingsBreaker struct {

@@ -133,34 +133,6 @@ extension RedialClient {
     return try await exchange(request).decoded(RedialAPI.Target.self)
   }
 
-  /// Forecast when a target's backlog is drained.
-  ///
-  /// Simulates the delivery of the backlog with the pace, the breaker and the policies of the service, from the
-  /// target's real backlog, traffic and limits. The backlog is drained when no more calls are due than
-  /// ordinarily. Each figure can be replaced by a parameter. `assumptions` says what was used.
-  ///
-  /// - Parameters:
-  ///   - key: The target's key. The target of a call is the origin of its URL, unless the call names one: calls to
-  ///     `https://api.example.com/charges` are at `/v1/targets/https%3A%2F%2Fapi.example.com`.
-  ///   - returnsAt: When the target returns from an outage: a time, or a duration from now, up to 7 days. Without
-  ///     it, the target works from now on.
-  ///   - rate: Attempts per second, instead of the target's limit.
-  ///   - concurrency: Attempts in flight, instead of the target's limit.
-  ///   - arrivals: New calls per second, instead of those of the last minutes.
-  ///   - capacity: Requests per second that the target can process, instead of the measured capacity.
-  public func forecastTarget(
-    _ key: String, returnsAt: RedialAPI.Moment? = nil, rate: Double? = nil, concurrency: Int? = nil,
-    arrivals: Double? = nil, capacity: Double? = nil
-  ) async throws -> RedialAPI.TargetForecast {
-    var request = ServiceRequest("GET", ["v1", "targets", key, "forecast"])
-    request.add([
-      ("returnsAt", try returnsAt?.text()), ("rate", rate.map { "\($0)" }),
-      ("concurrency", concurrency.map { "\($0)" }), ("arrivals", arrivals.map { "\($0)" }),
-      ("capacity", capacity.map { "\($0)" }),
-    ])
-    return try await exchange(request).decoded(RedialAPI.TargetForecast.self)
-  }
-
   /// Pause a target: start no call to it.
   ///
   /// - Parameter key: The target's key. The target of a call is the origin of its URL, unless the call names one:
@@ -755,21 +727,6 @@ extension RedialClient {
     request.body = try ServiceRequest.encoded(preview)
     request.isRepeatable = true
     return try await exchange(request).decoded(RedialAPI.Plan.self)
-  }
-
-  /// Simulate an outage.
-  ///
-  /// What a target sees if it is down, failing or slow for a time, while calls arrive and are retried under a
-  /// policy: the load over time, the mean attempts per call, the peak, the time to recover, and the calls that
-  /// fail. It is computed in virtual time with the code that decides about real calls; the same seed gives the
-  /// same answer. `Accept: image/svg+xml` gets a chart.
-  ///
-  /// - Parameter scenario: The scenario.
-  public func simulateOutage(_ scenario: RedialAPI.Scenario) async throws -> RedialAPI.Forecast {
-    var request = ServiceRequest("POST", ["v1", "simulations"])
-    request.body = try ServiceRequest.encoded(scenario)
-    request.isRepeatable = true
-    return try await exchange(request).decoded(RedialAPI.Forecast.self)
   }
 
   /// List the instances that share the store.

@@ -37,8 +37,6 @@ extension RedialProblem.Code {
   public static let draining = Self(rawValue: "draining")
   /// The first API key must have the scope admin in the default namespace.
   public static let firstKeyMustBeAdmin = Self(rawValue: "firstKeyMustBeAdmin")
-  /// The code `forecastsFull`.
-  public static let forecastsFull = Self(rawValue: "forecastsFull")
   /// The code `forwardNotDeliberate`.
   public static let forwardNotDeliberate = Self(rawValue: "forwardNotDeliberate")
   /// The code `forwardedTooLate`.
@@ -93,8 +91,6 @@ extension RedialProblem.Code {
   public static let invalidPolicy = Self(rawValue: "invalidPolicy")
   /// The rotation cannot be accepted.
   public static let invalidRotation = Self(rawValue: "invalidRotation")
-  /// The scenario is not valid.
-  public static let invalidScenario = Self(rawValue: "invalidScenario")
   /// The code `invalidTarget`.
   public static let invalidTarget = Self(rawValue: "invalidTarget")
   /// The code `invalidTargetSettings`.
@@ -145,12 +141,10 @@ extension RedialProblem.Code {
   public static let policyTooLarge = Self(rawValue: "policyTooLarge")
   /// The conditions of the request are not met.
   public static let preconditionFailed = Self(rawValue: "preconditionFailed")
-  /// The code `previewTooLarge`.
-  public static let previewTooLarge = Self(rawValue: "previewTooLarge")
+  /// The code `previewsFull`.
+  public static let previewsFull = Self(rawValue: "previewsFull")
   /// The quota of the API key is used up.
   public static let quotaExceeded = Self(rawValue: "quotaExceeded")
-  /// The code `simulationTooLarge`.
-  public static let simulationTooLarge = Self(rawValue: "simulationTooLarge")
   /// The code `starting`.
   public static let starting = Self(rawValue: "starting")
   /// The store has no room.
@@ -165,8 +159,6 @@ extension RedialProblem.Code {
   public static let tooManyAlerts = Self(rawValue: "tooManyAlerts")
   /// There are too many credentials.
   public static let tooManyCredentials = Self(rawValue: "tooManyCredentials")
-  /// The code `tooManyForecasts`.
-  public static let tooManyForecasts = Self(rawValue: "tooManyForecasts")
   /// The call goes round in a circle.
   public static let tooManyHops = Self(rawValue: "tooManyHops")
   /// Too many clients listen.
@@ -175,6 +167,8 @@ extension RedialProblem.Code {
   public static let tooManyOperations = Self(rawValue: "tooManyOperations")
   /// There are too many policies.
   public static let tooManyPolicies = Self(rawValue: "tooManyPolicies")
+  /// The code `tooManyPreviews`.
+  public static let tooManyPreviews = Self(rawValue: "tooManyPreviews")
   /// The code `tooManyQueries`.
   public static let tooManyQueries = Self(rawValue: "tooManyQueries")
   /// There are too many targets.

@@ -169,13 +169,6 @@ struct TargetLimits: Sendable {
     updateIsLimited(at: now)
   }
 
-  /// Goes on with all that another pace has learned.
-  mutating func resume(_ pace: AdaptivePace, at now: Timestamp) {
-    guard self.pace != nil else { return }
-    self.pace = pace
-    updateIsLimited(at: now)
-  }
-
   /// What the pace has learned, to be saved.
   func savedPace(at now: Timestamp) -> SavedPace {
     SavedPace(delivered: pace?.delivered ?? 0, isLimited: pace?.rate != nil, at: now)

@@ -164,7 +164,6 @@ extension TargetState {
       retryAfterUntil: limits.pause.until.flatMap { $0 > now ? $0 : nil }, settings: settings)
     snapshot.pace = limits.pace
     snapshot.storedCalls = stored.count
-    if stored.count > 0 || readyBacklog > 0 { snapshot.newStarts = youngStarts }
     snapshot.overrides = controls.overrides
     snapshot.pattern = pattern
     snapshot.outage = record.outage
@@ -172,7 +171,6 @@ extension TargetState {
     snapshot.failing = parts.shown(at: now)
     snapshot.recent = recent
     snapshot.ends = ends
-    snapshot.arrivals = arrivals
     snapshot.time = now
     return snapshot
   }

@@ -18,8 +18,6 @@ struct TargetState: Sendable {
   private(set) var recent = RecentAttempts()
   /// How its calls ended.
   private(set) var ends = TargetEnds()
-  /// Its new calls in the last minutes.
-  private(set) var arrivals = RecentArrivals()
   /// Its due calls in memory.
   private(set) var due: DueCalls
   /// Its due calls in the store.
@@ -46,8 +44,6 @@ struct TargetState: Sendable {
   private var isOfDisabled = false
   /// Whether its next call waits for a connection.
   var lacksConnection = false
-  /// The share of new calls among the last calls that were started after a wait, 0...1.
-  private(set) var youngStarts = 0.0
   /// The recent usual size of a body.
   private(set) var usualBody = 0
   /// What has held its calls back.
@@ -188,11 +184,6 @@ struct TargetState: Sendable {
     limits.recover(pace, at: now)
     // It was saved when the breaker opened, if not later.
     if breaker.state != .closed { limits.suspendPace(at: min(pace.at, now)) }
-  }
-
-  /// Goes on with all that another pace has learned.
-  mutating func resume(_ pace: AdaptivePace, at now: Timestamp) {
-    limits.resume(pace, at: now)
   }
 
   /// Its breaker has closed, but it should not get its full load at once.
@@ -415,7 +406,6 @@ struct TargetState: Sendable {
   /// Takes out the call that ``firstReady(in:at:)`` returned, to start it.
   mutating func take(_ entry: ReadyQueue.Entry, _ call: CallRecord, at now: Timestamp) {
     due.remove(entry, isRetry: call.progress.isRetry, at: now)
-    youngStarts += ((call.isNew(at: now) ? 1 : 0) - youngStarts) / 32
   }
 
   /// Counts a call that becomes due or is due no more.
@@ -510,11 +500,6 @@ struct TargetState: Sendable {
 
   // MARK: The rest
 
-  /// A new call has come.
-  mutating func countArrival(at now: Timestamp) {
-    arrivals.count(at: now)
-  }
-
   /// A call has come into memory, with a body of this size.
   mutating func recordBodySize(_ size: Int) {
     usualBody += (size - usualBody) / 8
@@ -559,7 +544,6 @@ struct TargetState: Sendable {
     recent = RecentAttempts()
     parts = FailingParts()
     ends = TargetEnds()
-    arrivals = RecentArrivals()
   }
 
   /// Forgets results that are too old to be shown.

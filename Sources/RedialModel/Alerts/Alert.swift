@@ -81,8 +81,9 @@ public struct Alert: StoredRecord, Hashable {
   /// What it watches for.
   public var conditions: [AlertCondition] {
     get {
-      let named = conditionNames.compactMap(AlertCondition.init)
-      return named.isEmpty ? AlertCondition.known(in: namespace) : named
+      // One that no longer exists is nothing that the others stand for.
+      conditionNames.isEmpty
+        ? AlertCondition.known(in: namespace) : conditionNames.compactMap(AlertCondition.init(rawValue:))
     }
     set { conditionNames = newValue.map(\.rawValue) }
   }

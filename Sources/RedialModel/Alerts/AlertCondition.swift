@@ -10,8 +10,6 @@ public enum AlertCondition: String, Sendable, Hashable, CaseIterable {
   case targetHeld
   /// Calls have waited for a target that is neither down nor held.
   case callsLate
-  /// Calls of a backlog will miss their deadlines.
-  case deadlinesMissed
   /// Calls have failed, all their attempts used or given up.
   case callsFailed
   /// A check of the store finds calls that nothing moves.
@@ -20,7 +18,7 @@ public enum AlertCondition: String, Sendable, Hashable, CaseIterable {
   /// How long it has to be true before anybody is notified, unless the alert says something else.
   public var usualAfter: Duration {
     switch self {
-    case .targetDown, .targetFails, .callsLate, .deadlinesMissed, .callsStuck: .seconds(300)
+    case .targetDown, .targetFails, .callsLate, .callsStuck: .seconds(300)
     case .targetHeld: .seconds(1800)
     case .callsFailed: .seconds(60)
     }
@@ -32,7 +30,7 @@ public enum AlertCondition: String, Sendable, Hashable, CaseIterable {
   public var calmTime: Duration {
     switch self {
     case .targetDown, .targetHeld: .seconds(30)
-    case .targetFails, .callsLate, .deadlinesMissed, .callsFailed, .callsStuck: .seconds(300)
+    case .targetFails, .callsLate, .callsFailed, .callsStuck: .seconds(300)
     }
   }
 
@@ -54,7 +52,7 @@ public enum AlertCondition: String, Sendable, Hashable, CaseIterable {
   var severity: String {
     switch self {
     case .targetDown, .callsFailed, .callsStuck: "error"
-    case .targetFails, .targetHeld, .callsLate, .deadlinesMissed: "warning"
+    case .targetFails, .targetHeld, .callsLate: "warning"
     }
   }
 }

@@ -63,7 +63,6 @@ extension AlertCondition {
     case .targetFails: "targets have not answered with success in 15 minutes"
     case .targetHeld: "targets are held, and calls wait for them"
     case .callsLate: "targets are late"
-    case .deadlinesMissed: "targets do not take their backlogs fast enough"
     case .callsFailed: "groups of calls have failed"
     case .callsStuck: "checks of the store find calls"
     }

@@ -57,10 +57,9 @@ public struct AlertFinding: StoredRecord, Hashable {
   /// What is true of a target.
   ///
   /// - Parameters:
-  ///   - missed: How many calls of its backlog will miss their deadlines.
   ///   - lateAfter: From when on a due call is late.
   public static func of(
-    _ target: TargetSnapshot, missed: Int, lateAfter: Duration, at now: Timestamp
+    _ target: TargetSnapshot, lateAfter: Duration, at now: Timestamp
   ) -> [AlertFinding] {
     // A message about a target of webhooks would be another webhook.
     guard !target.key.isOfWebhooks else { return [] }
@@ -69,8 +68,6 @@ public struct AlertFinding: StoredRecord, Hashable {
     // Those in their backoff wait for the target, too.
     let waiting = max(target.waiting, target.backlog.total)
     let wait = waiting == 0 ? "" : " \(calls(waiting, one: "waits", several: "wait"))."
-    let miss =
-      missed == 0 ? "" : " \(calls(missed, one: "will miss its deadline", several: "will miss their deadlines"))."
     let isHeld = target.isPaused || target.isTripped
     var findings: [AlertFinding] = []
     func add(_ condition: AlertCondition, since: Timestamp? = nil, calls: Int, cause: String = "", _ summary: String) {
@@ -83,14 +80,14 @@ public struct AlertFinding: StoredRecord, Hashable {
       let time = max(.zero, now - outage.since).roughly
       add(
         .targetDown, since: outage.since, calls: waiting, cause: SpokenWords.of(outage.cause),
-        "\(shown) is down for \(time): \(SpokenWords.of(outage.cause)).\(wait)\(miss)")
+        "\(shown) is down for \(time): \(SpokenWords.of(outage.cause)).\(wait)")
       findings[0].isEnding = outage.closedAt != nil
     } else if !isHeld, target.recent.isFailing(at: now) {
-      add(.targetFails, calls: waiting, "No attempt at \(shown) has succeeded in 15 minutes.\(wait)\(miss)")
+      add(.targetFails, calls: waiting, "No attempt at \(shown) has succeeded in 15 minutes.\(wait)")
     }
     if isHeld, target.waiting > 0 {
       let how = target.isPaused ? "paused" : "tripped"
-      add(.targetHeld, calls: waiting, cause: how, "Somebody has \(how) \(shown).\(wait)\(miss)")
+      add(.targetHeld, calls: waiting, cause: how, "Somebody has \(how) \(shown).\(wait)")
     }
     if target.outage == nil, !isHeld, target.waiting > 0, let (oldest, waits) = target.late(after: lateAfter, at: now) {
       let reasons =
@@ -100,10 +97,7 @@ public struct AlertFinding: StoredRecord, Hashable {
       add(
         .callsLate, since: oldest + lateAfter, calls: target.waiting,
         "\(shown) is late: \(calls(target.waiting, one: "waits", several: "wait")), the oldest for "
-          + "\((now - oldest).roughly).\(cause)\(miss)")
-    }
-    if missed > 0 {
-      add(.deadlinesMissed, calls: missed, "\(shown) does not take its backlog fast enough:\(miss)")
+          + "\((now - oldest).roughly).\(cause)")
     }
     return findings
   }

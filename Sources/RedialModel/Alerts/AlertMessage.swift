@@ -109,7 +109,6 @@ public struct AlertMessage: Sendable {
     case .targetDown, .targetFails: "\(target) works again."
     case .targetHeld: "\(target) is not held any more, or no call waits for it."
     case .callsLate: "calls to \(target) are on time again."
-    case .deadlinesMissed: "\(target) takes its backlog fast enough again."
     case .callsFailed: "no more calls to \(target) fail like this. Those that failed are kept."
     case .callsStuck: "the store's check \(incident.subject) finds no calls any more."
     }

@@ -65,7 +65,6 @@
         Declaration(path: "PolicyName", source: "StoredPolicy", schema: PolicyDraft.name),
         Declaration(path: "AlertName", source: "StoredPolicy", schema: PolicyDraft.name),
         Declaration(path: "Statuses", source: "PolicyDraft", schema: PolicyDraft.statuses),
-        Declaration(path: "Scenario", source: "ScenarioDraft", schema: ScenarioDraft.schema),
         Declaration(path: "CallFilter", source: "CallFilter", schema: CallFilter.schema),
         Declaration(path: "BulkRequest", source: "BulkRequest", schema: BulkRequest.schema),
         Declaration(path: "IssueChange", source: "IssueMarkRequest", schema: IssueMarkRequest.schema),

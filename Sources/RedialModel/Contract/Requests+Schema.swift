@@ -176,43 +176,4 @@
       .list(of: .text(1...longestTargetName), 0...mostTargetNames).usually(.list([]))
     }
   }
-
-  extension ScenarioDraft {
-    static var schema: MemberSchema {
-      let usual = ScenarioDraft()
-      return .object(names) { name in
-        switch name {
-        case "policy": .reference("PolicyOrName")
-        case "idempotent": .flag.usually(.flag(usual.mayRepeat))
-        case "rate": .number(rates).usually(.number(usual.rate))
-        case "duration": .duration
-        case "target":
-          .object(targetNames) {
-            ["capacity": .whole(capacities), "latency": .duration.usually(usual.target.latency)][$0]
-          }
-        case "outage": outage(usual.outage)
-        case "breaker": .flag.usually(.flag(usual.hasBreaker))
-        case "concurrency": .whole(concurrencies).usually(.whole(usual.concurrency))
-        case "slowStart": .duration.usually(usual.slowStart)
-        case "pace": .words(Pace.allCases.map(\.rawValue)).usually(.text(usual.pace.rawValue))
-        case "newCallShare": .number(TargetSettings.newCallShares).usually(.number(usual.newCallShare))
-        case "seed": .whole(0...Int.max).usually(.whole(Int(usual.seed)))
-        default: nil
-        }
-      }
-    }
-
-    private static func outage(_ usual: OutageScenario.Outage) -> MemberSchema {
-      .object(outageNames) { name in
-        switch name {
-        case "from": .duration.usually(usual.from)
-        case "to": .duration.usually(usual.to)
-        case "errorRate": .number(errorRates).usually(.number(usual.errorRate))
-        case "failure": .either(.words(["refused", "unanswered"]), .whole(failures)).usually(.text("refused"))
-        case "latency": .duration
-        default: nil
-        }
-      }
-    }
-  }
 #endif

@@ -15,15 +15,6 @@ struct Drawing {
   /// The ordinate of a share of the height, 0 being the bottom.
   static func y(_ share: Double) -> Double { top + height * (1 - min(max(0, share), 1)) }
 
-  /// The smallest of 1, 2, 2.5 or 5 times a power of ten that is not below a value: the end of an axis.
-  static func axisEnd(_ value: Double) -> Double {
-    guard value > 0, value.isFinite else { return 1 }
-    var power = 1.0
-    while power * 10 <= value { power *= 10 }
-    while power > value { power /= 10 }
-    return [1, 2, 2.5, 5, 10].map { $0 * power }.first { $0 >= value } ?? 10 * power
-  }
-
   /// A number with at most two digits after the point.
   static func text(_ value: Double) -> String {
     let hundredths = Int((value * 100).rounded())
@@ -54,14 +45,6 @@ struct Drawing {
     body += "<polyline class=\"\(style)\" points=\"\(path)\"/>\n"
   }
 
-  mutating func area(_ style: String, _ points: [(x: Double, y: Double)]) {
-    guard let first = points.first, let last = points.last else { return }
-    let bottom = Self.y(0)
-    let path = ([(first.x, bottom)] + points + [(last.x, bottom)])
-      .map { "\(Self.text($0.0)),\(Self.text($0.1))" }.joined(separator: " ")
-    body += "<polygon class=\"\(style)\" points=\"\(path)\"/>\n"
-  }
-
   mutating func box(_ style: String, x: Double, y: Double, width: Double, height: Double) {
     body +=
       "<rect class=\"\(style)\" x=\"\(Self.text(x))\" y=\"\(Self.text(y))\" width=\"\(Self.text(width))\" "
@@ -72,25 +55,6 @@ struct Drawing {
     body +=
       "<text class=\"\(style)\" x=\"\(Self.text(x))\" y=\"\(Self.text(y))\" text-anchor=\"\(anchor)\">"
       + "\(Self.escaped(text))</text>\n"
-  }
-
-  /// Draws the lines and labels of the left axis, from 0 to `end`.
-  mutating func leftAxis(to end: Double, unit: String) {
-    for quarter in 0...4 {
-      let share = Double(quarter) / 4
-      line("grid", [(Self.left, Self.y(share)), (Self.left + Self.width, Self.y(share))])
-      word(Self.text(end * share), x: Self.left - 8, y: Self.y(share) + 4, anchor: "end")
-    }
-    word(unit, x: Self.left - 8, y: Self.top - 14, anchor: "end")
-  }
-
-  /// Draws the labels of the right axis.
-  mutating func rightAxis(to end: Double, unit: String) {
-    for quarter in 0...4 {
-      let share = Double(quarter) / 4
-      word(Self.text(end * share), x: Self.left + Self.width + 8, y: Self.y(share) + 4, style: "label backlog-label")
-    }
-    word(unit, x: Self.left + Self.width + 8, y: Self.top - 14, style: "label backlog-label")
   }
 
   /// Draws a legend of names, each in the style of its line or of its area.
@@ -117,16 +81,11 @@ struct Drawing {
     <desc id="description">\(Self.escaped(description))</desc>
     <style>
     .back { fill: #ffffff } .label { fill: #444c56 } .heading { fill: #1c2128; font-size: 14px; font-weight: 600 }
-    .grid { stroke: #d8dee4; fill: none } .outage { fill: #cf222e; opacity: 0.10 } .open { fill: #9a6700 }
-    .calls { stroke: #57606a; stroke-width: 1.5; fill: none } .load { stroke: #0969da; stroke-width: 2; fill: none }
-    .load-area { fill: #0969da; opacity: 0.12 } .capacity { stroke: #cf222e; stroke-dasharray: 6 4; fill: none }
-    .backlog { stroke: #8250df; stroke-width: 1.5; stroke-dasharray: 2 3; fill: none } .backlog-label { fill: #8250df }
+    .grid { stroke: #d8dee4; fill: none }
     .spread { fill: #0969da; opacity: 0.25 } .median { stroke: #0969da; stroke-width: 3; fill: none }
     @media (prefers-color-scheme: dark) {
     .back { fill: #0d1117 } .label { fill: #b1bac4 } .heading { fill: #f0f6fc } .grid { stroke: #30363d }
-    .calls { stroke: #8b949e } .load, .median { stroke: #58a6ff } .load-area, .spread { fill: #58a6ff }
-    .capacity { stroke: #ff7b72 } .outage { fill: #ff7b72; opacity: 0.16 } .open { fill: #d29922 }
-    .backlog { stroke: #bc8cff } .backlog-label { fill: #bc8cff }
+    .median { stroke: #58a6ff } .spread { fill: #58a6ff }
     }
     </style>
     <rect class="back" width="100%" height="100%"/>

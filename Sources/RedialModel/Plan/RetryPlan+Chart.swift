@@ -1,4 +1,4 @@
-package import RedialCore
+public import RedialCore
 internal import RedialText
 
 extension RetryPlan {
@@ -7,7 +7,7 @@ extension RetryPlan {
 
   /// The plan as a picture (SVG): the start of each attempt, as a bar from the earliest to the latest time, with the
   /// median in it.
-  package var chart: String {
+  public var chart: String {
     var drawing = Drawing()
     let shown = attempts.prefix(Self.mostRows)
     let length = max(0.001, shown.last?.start.latest.inSeconds ?? 0)

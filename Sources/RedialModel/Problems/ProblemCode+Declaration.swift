@@ -327,30 +327,15 @@ extension ProblemCode {
         .policies, 409, title: "There are too many policies",
         cause: "The namespace has as many policies as are kept.",
         remedy: "Delete one that is not needed.")
-    case .invalidScenario:
+    case .tooManyPreviews:
       ProblemDeclaration(
-        .policies, 422, title: "The scenario is not valid",
-        cause: "Members of a simulation's scenario are unknown or not valid.",
-        remedy: "Correct what `errors` names.")
-    case .previewTooLarge:
-      ProblemDeclaration(
-        .policies, 422, title: "The preview is too large",
-        cause: "The preview would compute more waits than are allowed.",
-        remedy: "Ask for fewer attempts (`limit`).")
-    case .simulationTooLarge:
-      ProblemDeclaration(
-        .policies, 422, title: "The simulation is too large",
-        cause: "The calls of the scenario would make more attempts than are allowed.",
-        remedy: "Lower the rate or the duration, shorten the outage, or let the policy make fewer attempts.")
-    case .tooManyForecasts:
-      ProblemDeclaration(
-        .policies, 503, title: "Too many forecasts of this API key are waiting",
-        cause: "The key waits for as many previews, simulations and dry runs as it may.",
+        .policies, 503, title: "Too many previews of this API key are waiting",
+        cause: "The key waits for as many previews and dry runs as it may.",
         remedy: "Wait for their answers first.")
-    case .forecastsFull:
+    case .previewsFull:
       ProblemDeclaration(
-        .policies, 503, title: "Too many forecasts are waiting",
-        cause: "All keys together wait for as many previews, simulations and dry runs as they may.",
+        .policies, 503, title: "Too many previews are waiting",
+        cause: "All keys together wait for as many previews and dry runs as they may.",
         remedy: "Try again in a moment.")
     case .invalidOperation:
       ProblemDeclaration(

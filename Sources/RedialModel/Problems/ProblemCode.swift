@@ -67,11 +67,8 @@ public enum ProblemCode: String, CaseIterable, Sendable, Hashable {
   case invalidPolicy
   case policyTooLarge
   case tooManyPolicies
-  case invalidScenario
-  case previewTooLarge
-  case simulationTooLarge
-  case tooManyForecasts
-  case forecastsFull
+  case tooManyPreviews
+  case previewsFull
 
   case invalidOperation
   case operationNotFound

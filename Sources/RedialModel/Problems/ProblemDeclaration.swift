@@ -7,7 +7,7 @@ public struct ProblemDeclaration: Sendable, Hashable {
     case calls = "Calls"
     case service = "The service"
     case targets = "Targets"
-    case policies = "Policies and forecasts"
+    case policies = "Policies"
     case operations = "Bulk operations"
     case webhooks = "Webhook endpoints and events"
     case issues = "Issues and alerts"

@@ -7,9 +7,6 @@ public struct TargetBacklog: Sendable, Hashable {
   /// Whether all were counted; false if there are more than the limit.
   public var isComplete: Bool
 
-  /// How many of the due ones will miss their deadlines; nil if that is unknown.
-  public var deadlines: DeadlineForecast?
-
   /// No calls.
   public init(isComplete: Bool = true) {
     self.isComplete = isComplete
@@ -28,15 +25,6 @@ public struct TargetBacklog: Sendable, Hashable {
     writer.beginObject()
     writer.field("total", total)
     writer.field("isComplete", isComplete)
-    writer.key("missesDeadline")
-    if let deadlines {
-      writer.beginObject()
-      writer.field("calls", deadlines.missing)
-      writer.field("perSecond", deadlines.shownRate)
-      writer.endObject()
-    } else {
-      writer.null()
-    }
     writer.key("byReason")
     writer.beginObject()
     for reason in WaitReason.allCases {

@@ -29,22 +29,4 @@ extension TargetSnapshot {
     if let rate = pace?.rate { perSecond = min(perSecond, rate) }
     return perSecond
   }
-
-  /// Calls of the backlog that end per second; nil if that is unknown, such as while the breaker is open.
-  ///
-  /// If the pace limits the target, it is what the target processes; else it follows from the concurrency and the mean
-  /// latency of the last minute, as in ``drainEstimate``. What new calls take of it is left out.
-  public var backlogPerSecond: Double? {
-    guard breaker == .closed, !isPaused, !isTripped else { return nil }
-    var all: Double
-    if let pace, pace.rate != nil, pace.delivered > 0 {
-      all = pace.delivered
-      if settings.ratePerSecond > 0 { all = min(all, settings.ratePerSecond) }
-    } else {
-      let tally = recent.tally(over: .minute, at: time)
-      guard tally.ends > 0, let attempts = attemptsPerSecond(tally) else { return nil }
-      all = attempts * Double(tally.ends) / Double(tally.attempts)
-    }
-    return all * (1 - min(newStarts, settings.newCallShare))
-  }
 }

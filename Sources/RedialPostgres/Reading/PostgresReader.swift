@@ -173,18 +173,6 @@ package final class PostgresReader: CallReader {
     return backlog
   }
 
-  /// When the first calls of a target's queue have to start at the latest, and the last one.
-  package func deadlines(of target: TargetKey, limit: Int) throws(StoreError) -> QueueDeadlines {
-    var (first, last) = (PostgresStatement(ReadQueries.deadlines), PostgresStatement(ReadQueries.lastDeadline))
-    first.add(text: target.text)
-    first.add(Int64(limit))
-    last.add(text: target.text)
-    let rows = try run([first, last])
-    return QueueDeadlines(
-      first: rows[0].map { Timestamp(microseconds: rows[0].integer($0, 0)) },
-      last: rows[1].count == 0 ? nil : Timestamp(microseconds: rows[1].integer(0, 0)))
-  }
-
   // MARK: Counts
 
   /// The size of the tables with their indexes, and the number of finished calls.

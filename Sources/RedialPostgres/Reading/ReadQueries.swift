@@ -80,22 +80,6 @@ enum ReadQueries {
     """
   }
 
-  /// When the first $2 calls of a queue have to start at the latest.
-  static let deadlines = PostgresQuery(
-    "deadlines", "find the deadlines of a queue",
-    """
-    SELECT at FROM live WHERE target_id = (SELECT id FROM targets WHERE key = $1::text)
-      AND state = \(StoredState.queued.rawValue) ORDER BY priority DESC, id LIMIT $2::int8
-    """)
-
-  /// When the last call of a queue has to.
-  static let lastDeadline = PostgresQuery(
-    "last_deadline", "find the last deadline of a queue",
-    """
-    SELECT at FROM live WHERE target_id = (SELECT id FROM targets WHERE key = $1::text)
-      AND state = \(StoredState.queued.rawValue) ORDER BY priority, id DESC LIMIT 1
-    """)
-
   // MARK: Counts
 
   static let statistics = PostgresQuery(

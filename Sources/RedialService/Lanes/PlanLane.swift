@@ -2,14 +2,14 @@ internal import Dispatch
 internal import RedialModel
 internal import Synchronization
 
-/// The thread for work that only computes: previews, simulations and dry runs. They read nothing from the store, and
-/// may take a second each. On the query lanes, lists and long polls would wait behind them.
+/// The thread for work that only computes: previews of policies and dry runs. They read nothing from the store, and may take
+/// a tenth of a second each. On the query lanes, lists and long polls would wait behind them.
 ///
 /// Each API key has a queue of its own, and the queues are served in rotation, so that a key with many requests delays only itself.
-final class ForecastLane: Sendable {
-  /// Why a forecast is not made.
+final class PlanLane: Sendable {
+  /// Why a plan is not made.
   enum Refusal: Sendable {
-    /// The key has its maximum number of waiting forecasts.
+    /// The key has its maximum number of waiting plans.
     case keyIsFull
     /// All keys together have their maximum.
     case isFull
@@ -17,34 +17,34 @@ final class ForecastLane: Sendable {
 
   private struct State: Sendable {
     var waiting: [Caller.Admission: [@Sendable () -> Void]] = [:]
-    /// The keys with waiting forecasts, the next one first.
+    /// The keys with waiting plans, the next one first.
     var rotation: [Caller.Admission] = []
     var count = 0
     var isRunning = false
   }
 
   private let state = Mutex(State())
-  private let queue = DispatchQueue(label: "redial.forecast", qos: .utility)
+  private let queue = DispatchQueue(label: "redial.plans", qos: .utility)
   private let maxPerKey: Int
   private let maxWaiting: Int
 
   /// - Parameters:
-  ///   - maxPerKey: How many forecasts of one key may wait, 1 or more. Without API keys there is one queue for all.
+  ///   - maxPerKey: How many plans of one key may wait, 1 or more. Without API keys there is one queue for all.
   ///   - maxWaiting: How many may wait in all, 1 or more.
-  init(maxPerKey: Int, maxWaiting: Int) {
+  init(maxPerKey: Int = 16, maxWaiting: Int = 256) {
     self.maxPerKey = maxPerKey
     self.maxWaiting = maxWaiting
   }
 
-  /// Runs a forecast when its key is next.
+  /// Makes a plan when its key is next.
   ///
-  /// - Returns: Nil, or why it is never run.
-  func run(for key: Caller.Admission, _ forecast: @escaping @Sendable () -> Void) -> Refusal? {
+  /// - Returns: Nil, or why it is never made.
+  func run(for key: Caller.Admission, _ plan: @escaping @Sendable () -> Void) -> Refusal? {
     let (refusal, starts) = state.withLock { state -> (Refusal?, Bool) in
       guard state.waiting[key]?.count ?? 0 < maxPerKey else { return (.keyIsFull, false) }
       guard state.count < maxWaiting else { return (.isFull, false) }
       if state.waiting[key] == nil { state.rotation.append(key) }
-      state.waiting[key, default: []].append(forecast)
+      state.waiting[key, default: []].append(plan)
       state.count += 1
       defer { state.isRunning = true }
       return (nil, !state.isRunning)
@@ -54,10 +54,10 @@ final class ForecastLane: Sendable {
   }
 
   private func work() {
-    while let forecast = next() { forecast() }
+    while let plan = next() { plan() }
   }
 
-  /// The next forecast, of the next key in the rotation; nil if none waits.
+  /// The next plan, of the next key in the rotation; nil if none waits.
   private func next() -> (@Sendable () -> Void)? {
     state.withLock { state in
       guard !state.rotation.isEmpty else {
@@ -66,31 +66,30 @@ final class ForecastLane: Sendable {
       }
       let key = state.rotation.removeFirst()
       guard var jobs = state.waiting.removeValue(forKey: key), !jobs.isEmpty else { return nil }
-      let forecast = jobs.removeFirst()
+      let plan = jobs.removeFirst()
       state.count -= 1
       if !jobs.isEmpty {
         state.waiting[key] = jobs
         state.rotation.append(key)
       }
-      return forecast
+      return plan
     }
   }
 }
 
-extension ForecastLane.Refusal {
+extension PlanLane.Refusal {
   /// The problem for the client.
   var problem: Problem {
     switch self {
     case .keyIsFull:
       Problem(
-        .tooManyForecasts,
-        detail: "The maximum of previews, simulations and dry runs of this API key is waiting. "
-          + "Wait for their answers first.", retryAfter: 1)
+        .tooManyPreviews,
+        detail: "The maximum of previews and dry runs of this API key is waiting. Wait for their answers first.",
+        retryAfter: 1)
     case .isFull:
       Problem(
-        .forecastsFull,
-        detail: "The maximum of previews, simulations and dry runs is waiting. Try again "
-          + "in a moment.", retryAfter: 2)
+        .previewsFull,
+        detail: "The maximum of previews and dry runs is waiting. Try again in a moment.", retryAfter: 2)
     }
   }
 }

@@ -1,7 +1,6 @@
 internal import HTTPServer
 internal import RedialCore
 internal import RedialEngine
-internal import RedialForecast
 internal import RedialModel
 internal import RedialJSON
 
@@ -9,7 +8,7 @@ internal import RedialJSON
 struct Submission: Sendable {
   let clock: Clock
   let redaction: Redaction
-  let forecasting: Forecasting
+  let plans: PlanLane
   let engine: EngineLane
   let intake: Intake
   let queries: Queries
@@ -97,9 +96,8 @@ struct Submission: Sendable {
   func showPlan(of descriptor: CallDescriptor, _ responder: HTTPResponder, _ caller: Caller) {
     let verdict = (limits.egress ?? EgressPolicy()).verdict(
       ofOrigin: (try? TargetURL(descriptor.spec.url).origin) ?? "")
-    let attempts = min(100, max(1, forecasting.limits.maxPreviewDraws / RetryPlan.sampledRuns))
-    forecasting.answer(responder, for: caller) {
-      let plan = descriptor.spec.policy.plan(limit: attempts)
+    plans.answer(responder, by: queries, for: caller) {
+      let plan = descriptor.spec.policy.plan()
       return Answer.json(capacity: 4096) { writer in
         writer.beginObject()
         writer.field("startsAt", descriptor.start.instant(acceptedAt: clock.now))

@@ -8,7 +8,6 @@ struct TargetRoutes: RouteGroup {
   let clock: Clock
   let commands: Commands
   let targets: TargetAnswers
-  let forecasting: Forecasting
   /// Nil if no others can share the store.
   let instances: OtherInstances?
   /// The directory of the files that a target's TLS settings may name; nil if they may name none.
@@ -23,7 +22,6 @@ struct TargetRoutes: RouteGroup {
     [
       Route(.get, "/v1/targets", .scope(.read), server: .all, serve: list),
       Route(.get, "/v1/targets/{key}", .scope(.read), server: .owner, serve: show),
-      Route(.get, "/v1/targets/{key}/forecast", .scope(.read), server: .owner, serve: forecast),
       Route(.put, "/v1/targets/{key}", .scope(.operate), server: .owner, audit: .targetChanged, serve: configure),
       Route(.patch, "/v1/targets/{key}", .scope(.operate), server: .owner, audit: .targetChanged, serve: patch),
       command("pause", .pause, .targetPaused),
@@ -45,13 +43,6 @@ struct TargetRoutes: RouteGroup {
     try request.checkNoParameters()
     if instances?.owners.forward(exchange, toOwnerOf: target) == true { return }
     targets.show(target, exchange.responder)
-  }
-
-  private func forecast(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
-    let target = exchange.caller.target(try exchange.targetKey())
-    let question = try ForecastQuestion(parameters: request.query, at: clock.now)
-    if instances?.owners.forward(exchange, toOwnerOf: target) == true { return }
-    forecasting.show(question, of: target, for: exchange.caller, exchange.responder)
   }
 
   private func configure(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {

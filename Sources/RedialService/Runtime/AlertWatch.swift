@@ -52,7 +52,6 @@ final class AlertWatch: Sendable {
   private static let youngest = Duration.seconds(60)
 
   private let issues: IssueAnswers
-  private let deadlines: DeadlineWatch
   private let storeWatch: StoreWatch
   private let messenger: AlertMessenger
   /// Nil if no others can share the store.
@@ -75,10 +74,10 @@ final class AlertWatch: Sendable {
   ///   - lease: How long a lease lasts.
   ///   - interval: The time between two looks.
   init(
-    _ issues: IssueAnswers, _ deadlines: DeadlineWatch, _ storeWatch: StoreWatch, _ messenger: AlertMessenger,
+    _ issues: IssueAnswers, _ storeWatch: StoreWatch, _ messenger: AlertMessenger,
     _ link: PeerLink?, lease: Duration, every interval: Duration, _ log: Log
   ) {
-    (self.issues, self.deadlines, self.storeWatch, self.messenger) = (issues, deadlines, storeWatch, messenger)
+    (self.issues, self.storeWatch, self.messenger) = (issues, storeWatch, messenger)
     (self.link, self.interval, self.log) = (link, interval, log)
     doubt = link == nil ? nil : lease + lease + .seconds(30)
     state = Mutex(State(judgedElsewhereUntil: .now + Self.patience(of: interval)))
@@ -233,7 +232,7 @@ final class AlertWatch: Sendable {
   /// What is true of a target.
   private func findings(_ target: TargetSnapshot) -> [AlertFinding] {
     AlertFinding.of(
-      target, missed: deadlines[target.key]?.missing ?? 0, lateAfter: issues.lateAfter, at: clock.now)
+      target, lateAfter: issues.lateAfter, at: clock.now)
   }
 
   private func failed(in namespace: Namespace, at now: Timestamp) throws(StoreError) -> [AlertFinding] {

@@ -84,12 +84,6 @@ extension EngineLane: Observer {
   }
 }
 
-extension ForecastWatch: Observer {
-  func saw(_ fact: Fact) {
-    if case .notice(let notice, _) = fact { heed(notice) }
-  }
-}
-
 extension EndTable: Observer {
   func saw(_ fact: Fact) {
     switch fact {

@@ -12,8 +12,6 @@ struct Monitoring: Sendable {
   let attempts: AttemptLane
   let clock: Clock
   let ends: EndTable
-  let deadlines: DeadlineWatch
-  let forecastWatch: ForecastWatch
   let storeWatch: StoreWatch
   let spans: SpanExporter?
   let sampling: TraceSampling
@@ -49,7 +47,7 @@ struct Monitoring: Sendable {
     metrics.families(
       report, version: redialVersion, store: storeKind, clockOffset: clock.offset, clockError: clock.error,
       waits: ends.waiting, abandonedConnections: attempts.abandonedConnections, sampling: sampling)
-      + [deadlines.family, forecastWatch.family] + storeWatch.families + (spans?.families ?? [])
+      + storeWatch.families + (spans?.families ?? [])
       + ProcessFigures.families
   }
 }

@@ -26,7 +26,7 @@ final class Runtime: Sendable {
   let intake: Intake
   let commands: Commands
   let targets: TargetAnswers
-  let forecasting: Forecasting
+  let plans = PlanLane()
   let statistics: StatisticsGathering
   let monitoring: Monitoring
   let changes: Changes
@@ -43,7 +43,6 @@ final class Runtime: Sendable {
   private let replies: Replies
   private let housekeeping: Housekeeping
   private let audit: MemoryAudit
-  private let deadlines: DeadlineWatch
   let alerts: AlertWatch
   private let tracer: CallTracer?
   private let spans: SpanExporter?
@@ -91,13 +90,9 @@ final class Runtime: Sendable {
     let tracer = CallTracer(exporter: spans, sampling: sampling, log: log, reader: reader)
     (self.spans, self.tracer) = (spans, tracer)
 
-    let deadlines = DeadlineWatch(
-      reader: reader, limit: settings.namedTargets, every: settings.storeWatchInterval, log: log)
     let housekeeping = Housekeeping(settings, reader: reader, clock: clock, log: log, metrics: metrics)
-    let targets = TargetAnswers(engine: engine, queries: queries, deadlines: deadlines)
-    let forecasting = Forecasting(settings.forecasts, targets, clock)
-    (self.deadlines, self.housekeeping) = (deadlines, housekeeping)
-    (self.targets, self.forecasting) = (targets, forecasting)
+    let targets = TargetAnswers(engine: engine, queries: queries)
+    (self.housekeeping, self.targets) = (housekeeping, targets)
 
     let waiting = ReplyTables()
     let calls = CallAnswers(
@@ -114,7 +109,7 @@ final class Runtime: Sendable {
     statistics = StatisticsGathering(engine, changes, queries, clock)
 
     let before: [(any Observer)?] = [standings, instances?.leadership, metrics, log, engine]
-    let after: [(any Observer)?] = [forecasting.watch, ends, events, tracer, instances?.endWatch]
+    let after: [(any Observer)?] = [ends, events, tracer, instances?.endWatch]
     let observers = Observers(beforeReplies: before.compactMap { $0 }, afterReplies: after.compactMap { $0 })
     let endpoints = EndpointChanges(
       known: known, secret: secret, changes: changes, engine: engine, waiting: waiting, observers: observers,
@@ -124,7 +119,7 @@ final class Runtime: Sendable {
       engine: engine, queries: queries, clock: clock, standings: standings, lateAfter: settings.lateAfter)
     messenger = AlertMessenger(engine, known, waiting, clock)
     alerts = AlertWatch(
-      issues, deadlines, housekeeping.watch, messenger, instances?.link, lease: settings.leaseDuration,
+      issues, housekeeping.watch, messenger, instances?.link, lease: settings.leaseDuration,
       every: settings.alertInterval, log)
 
     let credentials = AttemptCredentials(
@@ -143,7 +138,7 @@ final class Runtime: Sendable {
     }
     monitoring = Monitoring(
       stage: stage, engine: engine, queries: queries, metrics: metrics, attempts: attempts, clock: clock, ends: ends,
-      deadlines: deadlines, forecastWatch: forecasting.watch, storeWatch: housekeeping.watch, spans: spans,
+      storeWatch: housekeeping.watch, spans: spans,
       sampling: spans == nil ? .none : sampling, storeKind: sharing == nil ? "sqlite" : "postgresql")
     if let instances, let forwarding = settings.engine.forwarding {
       forwards = try ForwardLane(
@@ -171,16 +166,8 @@ final class Runtime: Sendable {
       with: state, endpoints.known.subscriptions, awaitsLease: instances != nil
     ) { [weak self] in self?.perform($0) }
     statistics.start()
-    forecasting.start()
     housekeeping.start(
       on: store, audit: { [audit] in audit.compare($0) }, erased: { [observers] in observers.tell(.committed($0)) })
-    deadlines.start { [weak engine, weak deadlines, limit = deadlines.limit] in
-      engine?.ask {
-        $0.longestBacklogs(limit)
-      } then: { [weak deadlines] in
-        deadlines?.look($0)
-      }
-    }
     alerts.start()
     auditLog.start()
     if instances != nil { answerDoubted() }
@@ -290,7 +277,6 @@ final class Runtime: Sendable {
     stage.stop()
     calls.ends.close()
     followers.events.close()
-    forecasting.watch.stop()
     engine.post(.drain)
     var isOver = true
     if drained.wait(timeout: .now() + .microseconds(Int(bound.wholeMicroseconds))) == .timedOut {
@@ -314,7 +300,6 @@ final class Runtime: Sendable {
   func abandon() {
     stage.stop()
     statistics.stop()
-    forecasting.watch.stop()
     attempts.shutdown()
     forwards?.shutdown()
     instances?.endWatch.shutdown()
@@ -324,7 +309,6 @@ final class Runtime: Sendable {
   /// Closes the store after all earlier requests; false if it does not get there in time.
   private func closeStore(isDrained: Bool, within patience: Duration = Runtime.storePatience) -> Bool {
     housekeeping.stop(on: store)
-    deadlines.stop()
     alerts.stop()
     auditLog.stop()
     let closed = DispatchSemaphore(value: 0)

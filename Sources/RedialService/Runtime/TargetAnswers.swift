@@ -7,7 +7,6 @@ internal import RedialStore
 struct TargetAnswers: Sendable {
   let engine: EngineLane
   let queries: Queries
-  let deadlines: DeadlineWatch
 
   /// Maximum number of calls in the store that are counted for one answer, separately for those that wait for their
   /// time and for those that wait for their turn.
@@ -22,12 +21,7 @@ struct TargetAnswers: Sendable {
     } then: { page in
       queries.answer(responder) {
         let stored = try reader.backlog(of: nil, in: wanted.namespace, limit: Self.mostCounted)
-        var targets = Self.targets(page.targets, with: stored)
-        // The queue of each in the store is not read for a list.
-        for place in targets.indices where targets[place].storedCalls > 0 {
-          targets[place].backlog.deadlines = deadlines[targets[place].key]
-        }
-        return Answer.targets(targets, next: page.next?.bare)
+        return Answer.targets(Self.targets(page.targets, with: stored), next: page.next?.bare)
       }
     }
   }
@@ -38,7 +32,7 @@ struct TargetAnswers: Sendable {
 
   func show(_ target: TargetSnapshot, _ responder: HTTPResponder) {
     queries.answer(responder) { () -> HTTPResponse? in
-      Answer.target(try withStoredCalls(try DeadlineWatch.estimated(target, by: reader)))
+      Answer.target(try withStoredCalls(target))
     }
   }
 

@@ -75,8 +75,6 @@ package struct ServiceSettings: Sendable {
   package var alertInterval = Duration.seconds(10)
   package var maxAlerts = 100
   package var maxCredentials = 1000
-  /// The limits of previews, simulations and dry runs.
-  package var forecasts = ForecastLimits()
   /// Maximum bulk operations that run at a time.
   package var maxOperations = 16
   /// The rate of a bulk operation, in calls per second, if its client does not say.

@@ -41,15 +41,6 @@ extension Setting {
     whole("maxCredentials", \.maxCredentials, 1...100_000, "Maximum credentials of a namespace."),
     whole("maxAlerts", \.maxAlerts, 1...10_000, "Maximum alerts of a namespace."),
     whole("maxOperations", \.maxOperations, 1...1000, "Maximum bulk operations that run at a time."),
-    whole(
-      "maxPreviewDraws", \.forecasts.maxPreviewDraws, 4096...4_096_000,
-      "Maximum waits that one preview of a policy draws, 4096 for each attempt listed."),
-    whole(
-      "maxSimulationAttempts", \.forecasts.maxSimulationAttempts, 1000...100_000_000,
-      "Maximum attempts of one simulated outage; larger simulations are refused or end early."),
-    whole(
-      "maxForecastsPerKey", \.forecasts.maxForecastsPerKey, 1...10_000,
-      "Maximum waiting previews, simulations and dry runs of one API key, or of all clients without keys."),
     whole("maxPolicies", \.maxPolicies, 1...10_000, "Maximum stored policies."),
     whole("maxPolicyVersions", \.maxPolicyVersions, 1...1000, "Versions that are kept of a stored policy."),
     duration(

@@ -10,12 +10,9 @@ struct OverviewReader {
   private static let maximumIssues = 100
   /// The time of the failures that make a target degraded.
   private static let recent = Duration.seconds(300)
-  /// For how many targets that are down more is asked, and how long such an answer is shown before it is asked for again:
-  /// a forecast is a simulation.
+  /// For how many degraded targets more is asked, and how long such an answer is shown before it is asked for again.
   private static let maximumDetails = 5
   private static let detailsAge = Duration.seconds(15)
-  /// The other figures do not wait longer for a forecast.
-  private static let forecastLimit = Duration.seconds(3)
 
   private let client: APIClient
   /// The longest wait for one answer.
@@ -98,14 +95,13 @@ struct OverviewReader {
     return (targets, false)
   }
 
-  // MARK: What is known about targets that are down or degraded
+  // MARK: What is known about degraded targets
 
   private mutating func readDetails(into overview: inout Overview) throws(CommandError) {
-    let down = overview.incidents.filter { $0.condition == .down && $0.waiting > 0 }.prefix(Self.maximumDetails)
     let degraded = overview.incidents.filter { $0.condition == .degraded && $0.outage == nil && $0.recentFailures > 0 }
     let before = known
     known = [:]
-    for target in down + degraded.prefix(Self.maximumDetails) {
+    for target in degraded.prefix(Self.maximumDetails) {
       if let one = before[target.key], ContinuousClock.now - one.at < Self.detailsAge {
         known[target.key] = one
       } else {
@@ -118,14 +114,7 @@ struct OverviewReader {
   private mutating func details(
     of target: TargetStanding, at now: Timestamp
   ) throws(CommandError) -> Overview.Details {
-    var details = Overview.Details()
-    let key = PercentCoding.encode(target.key)
-    if target.condition == .down {
-      if let forecast = try forecast(of: key) { details.read(forecast: forecast) }
-    } else {
-      details.lastFailure = try lastFailure(of: key, at: now)
-    }
-    return details
+    Overview.Details(lastFailure: try lastFailure(of: PercentCoding.encode(target.key), at: now))
   }
 
   /// How the newest of a target's calls that are or were tried again failed, in the last minutes; nil if there is none.
@@ -145,32 +134,19 @@ struct OverviewReader {
     return nil
   }
 
-  /// A forecast; nil if it takes too long.
-  private mutating func forecast(of key: String) throws(CommandError) -> JSONValue? {
-    let what = "a forecast for each target that is down"
-    do throws(CommandError) {
-      return try part("/v1/targets/\(key)/forecast", what, within: min(limit, Self.forecastLimit))
-    } catch {
-      guard error.code == .unreachable else { throw error }
-      let longest = DurationText.format(Self.forecastLimit)
-      leftOut.append(Overview.LeftOut(what: what, why: "It was not ready after \(longest)."))
-      return nil
-    }
-  }
-
   // MARK: Parts
 
   private mutating func part(
-    _ path: String, _ what: String, within limit: Duration? = nil
+    _ path: String, _ what: String
   ) throws(CommandError) -> JSONValue? {
-    try answer(path, what, within: limit)?.json
+    try answer(path, what)?.json
   }
 
   /// An answer; nil if the service refuses it, or cannot give it now.
   private mutating func answer(
-    _ path: String, _ what: String, within limit: Duration? = nil
+    _ path: String, _ what: String
   ) throws(CommandError) -> APIClient.Answer? {
-    let answer = try client.exchange("GET", path, within: limit ?? self.limit)
+    let answer = try client.exchange("GET", path, within: limit)
     if [403, 404, 503].contains(answer.status) {
       leftOut.append(Overview.LeftOut(what: what, why: Self.detail(answer)))
       return nil

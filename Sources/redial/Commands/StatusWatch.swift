@@ -1,6 +1,5 @@
 import Glibc
 import RedialCore
-import RedialForecast
 import RedialModel
 import RedialText
 

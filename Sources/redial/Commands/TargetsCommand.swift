@@ -3,41 +3,28 @@ import RedialText
 
 extension Command {
   private static let controls = ["pause", "resume", "trip", "reset", "release"]
-  /// The options of a forecast.
-  private static let whatIfs = ["--returns-at", "--rate", "--concurrency", "--arrivals", "--capacity"]
 
   /// `redial targets`
   static let targets = Command(
     name: "targets", summary: "List targets with their breakers, show one, or control one.",
-    operands: "[KEY [\(controls.joined(separator: "|"))|forecast]]", operandCount: 0...2,
-    words: [[], controls + ["forecast"]], operandValues: [OperandValues(kind: .target)],
+    operands: "[KEY [\(controls.joined(separator: "|"))]]", operandCount: 0...2,
+    words: [[], controls], operandValues: [OperandValues(kind: .target)],
     options: [
       Option(
         name: "--set", form: "JSON",
         summary: "Changes these settings of this target and leaves the others; null removes one, null alone all."),
       Option(name: "--active", summary: "List only targets with waiting or running calls, paused or not closed."),
-      Option(
-        name: "--returns-at", form: "TIME",
-        summary: "forecast: when the target returns, such as 14:00, 2026-12-01T14:00:00Z or \"in 10m\" [now]."),
-      Option(name: "--rate", form: "NUMBER", summary: "forecast: attempts per second [the target's limit]."),
-      Option(name: "--concurrency", form: "COUNT", summary: "forecast: attempts in flight [the target's limit]."),
-      Option(name: "--arrivals", form: "NUMBER", summary: "forecast: new calls per second [as in the last minutes]."),
-      Option(
-        name: "--capacity", form: "NUMBER",
-        summary: "forecast: requests per second that the target can process [as measured]."),
       asJSON,
     ] + page(.targets, of: nil) + APIClient.options,
     notes: """
       pause: start no attempt until resume. trip: hold the breaker open. reset: close the breaker. release: close the breaker
-      and start the waiting calls now. All of these outlast a restart. forecast: when the backlog will be drained.
+      and start the waiting calls now. All of these outlast a restart.
       """
   ) { arguments throws(CommandError) in
     let client = APIClient(arguments)
     let answer = try ask(client, arguments)
     if arguments.has("--json") {
       Terminal.write(json: answer.body)
-    } else if arguments.operands.last == "forecast", arguments.operands.count == 2 {
-      Terminal.write(TargetForecastText.of(answer.json))
     } else if arguments.operands.isEmpty {
       Terminal.write(table(answer.json["data"].elements))
       Terminal.write(Arguments.more(answer.json))
@@ -55,14 +42,6 @@ extension Command {
       return try client.request("GET", "/v1/targets" + query + active)
     }
     let path = "/v1/targets/\(PercentCoding.encode(key))"
-    let isForecast = arguments.operands.count > 1 && arguments.operands[1] == "forecast"
-    if let option = whatIfs.first(where: { arguments.has($0) }), !isForecast {
-      throw CommandError(code: .usage, message: "\(option) needs \"KEY forecast\"")
-    }
-    if isForecast, !arguments.has("--set") {
-      return try client.request(
-        "GET", "\(path)/forecast" + TargetForecastText.query(arguments, at: WallClock.now))
-    }
     if arguments.operands.count > 1 {
       let control = arguments.operands[1]
       guard controls.contains(control), !arguments.has("--set") else {
@@ -84,10 +63,6 @@ extension Command {
     if !own.isEmpty { text += "set for this target: \(own.joined(separator: ", "))\n" }
     let reasons = target["backlog"]["byReason"].members.map { "\($0.value.integer ?? 0) \(PlainText.escaped($0.name))" }
     if !reasons.isEmpty { text += "waiting: \(reasons.joined(separator: ", "))\n" }
-    let missing = target["backlog"]["missesDeadline"]
-    if let calls = missing["calls"].integer, calls > 0, case .number(let rate) = missing["perSecond"] {
-      text += "at \(rate) per second about \(calls) of them will miss their deadlines\n"
-    }
     for window in ["1m", "5m", "15m"] {
       let recent = target["recent"][window]
       let latency = recent["latency"]
@@ -175,9 +150,6 @@ extension Command {
       }
       if let until = target["breaker"]["openUntil"].escapedText { more.append("probes from \(until)") }
       if let until = target["heldUntil"].escapedText { more.append("asked to wait until \(until)") }
-      if let calls = target["backlog"]["missesDeadline"]["calls"].integer, calls > 0 {
-        more.append("\(calls) will miss their deadlines")
-      }
       table.add(
         Table.Cell(target["key"].escapedText), .state(state), .number(target["inFlight"].integer),
         .number(target["waiting"].integer), Table.Cell(more.joined(separator: ", "), .soft))

@@ -43,7 +43,6 @@ extension Overview {
     guard targets != nil else { return writer.null() }
     writer.beginArray()
     for target in incidents {
-      let details = details[target.key]
       writer.beginObject()
       writer.field("target", target.key)
       writer.field("state", target.condition.rawValue)
@@ -57,8 +56,6 @@ extension Overview {
       writer.field("waiting", target.waiting)
       writer.field("isComplete", target.isComplete)
       writer.field("oldestDueAt", target.oldestDueAt)
-      writer.field("missesDeadline", details?.missesDeadline ?? target.missesDeadline)
-      writer.field("drainsIn", details?.drainsIn.map { DurationText.format($0) })
       writer.field("nextProbeAt", target.nextProbeAt)
       writer.endObject()
     }

@@ -23,14 +23,6 @@ extension Overview.Ended {
   }
 }
 
-extension Overview.Details {
-  /// Reads `GET /v1/targets/{key}/forecast`.
-  mutating func read(forecast answer: JSONValue) {
-    missesDeadline = answer["missesDeadline"].integer
-    drainsIn = answer["drainsIn"].text.flatMap { DurationText.parse($0) }
-  }
-}
-
 extension Overview.Failures {
   /// Reads the open issues of failed calls of `GET /v1/issues`.
   init(_ answer: JSONValue) {

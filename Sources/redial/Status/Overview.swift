@@ -37,10 +37,6 @@ struct Overview: Sendable, Equatable {
 
   /// What is known about a target that is down or degraded, beside its standing.
   struct Details: Sendable, Equatable {
-    /// How many calls will miss their deadlines even if the target returns now.
-    var missesDeadline: Int?
-    /// How long the delivery of what waits will take from its return on.
-    var drainsIn: Duration?
     /// How the newest of its calls that are tried again failed, such as "status 503".
     var lastFailure: String?
   }

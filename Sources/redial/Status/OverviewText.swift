@@ -1,5 +1,4 @@
 import RedialCore
-import RedialForecast
 import RedialModel
 import RedialText
 
@@ -115,14 +114,10 @@ struct OverviewText: Sendable {
   }
 
   private func down(_ target: TargetStanding) -> [StyledLine] {
-    let details = overview.details[target.key]
     let since = target.outage.map { " is down for \(age($0.since)): \(SpokenWords.of($0.cause))" } ?? " is down"
-    var lines = [headline("✗", name(target), since, .bad), waits(of: target, details)]
+    var lines = [headline("✗", name(target), since, .bad), waits(of: target)]
     var then = "Redial keeps the calls and sends single probes"
     if let next = target.nextProbeAt, next > overview.at { then += ", the next in \((next - overview.at).roughly)" }
-    if let drains = details?.drainsIn, target.waiting > 0 {
-      then += ". Once it answers, delivery takes about \(drains.roughly)"
-    }
     lines.append(StyledLine(then + ".", .soft, indent: 2))
     if target.waiting == 0 {
       lines.append(command("redial targets \(word(target))\(options)", "its breaker, its limits and its results"))
@@ -194,7 +189,7 @@ struct OverviewText: Sendable {
   }
 
   /// How many calls wait for a target, since when, and how many of them for too long.
-  private func waits(of target: TargetStanding, _ details: Overview.Details? = nil) -> StyledLine {
+  private func waits(of target: TargetStanding) -> StyledLine {
     let count = target.waiting
     guard count > 0 else { return StyledLine("No call waits for it.", indent: 2) }
     var line = StyledLine(indent: 2)
@@ -202,15 +197,6 @@ struct OverviewText: Sendable {
     line.add(" \(count == 1 ? "call waits" : "calls wait")")
     if let oldest = target.oldestDueAt { line.add((count == 1 ? " for " : ", the oldest for ") + age(oldest)) }
     line.add(".")
-    if let missed = details?.missesDeadline {
-      if missed == 0 {
-        line.add(" If it returns now, none will miss its deadline.")
-      } else {
-        line.add(" About \(missed.grouped) will miss \(Self.deadlines(missed)), even if it returns now.", .bad)
-      }
-    } else if let missed = target.missesDeadline, missed > 0 {
-      line.add(" At this rate about \(missed.grouped) will miss \(Self.deadlines(missed)).", .bad)
-    }
     return line
   }
 
@@ -372,8 +358,6 @@ struct OverviewText: Sendable {
     let seconds = (overview.at - time).components.seconds
     return seconds < 1 ? "less than 1s" : Duration.seconds(seconds).roughly
   }
-
-  private static func deadlines(_ count: Int) -> String { count == 1 ? "its deadline" : "their deadlines" }
 
   private static func rate(_ rate: Double) -> String {
     rate < 10 ? "\((rate * 10).rounded() / 10)" : Int(min(rate, 1e9).rounded()).grouped

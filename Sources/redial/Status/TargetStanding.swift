@@ -33,8 +33,6 @@ struct TargetStanding: Sendable, Equatable {
   var waits: [String: Int] = [:]
   /// Whether all that wait are counted.
   var isComplete = true
-  /// How many of the due calls will miss their deadlines at the rate at which they end now; nil if that is unknown.
-  var missesDeadline: Int?
   /// Since when the oldest call that is due has been due; nil if none is.
   var oldestDueAt: Timestamp?
   /// Whether that is for a minute or more: then its due calls are late, as issues and alerts say.
@@ -73,7 +71,6 @@ struct TargetStanding: Sendable, Equatable {
     let backlog = target["backlog"]
     for (reason, count) in backlog["byReason"].members { waits[reason] = count.integer ?? 0 }
     isComplete = backlog["isComplete"].isTrue
-    missesDeadline = backlog["missesDeadline"]["calls"].integer
     oldestDueAt = target["oldestDueAt"].text.flatMap { TimestampText.parse($0) }
     nextProbeAt = target["breaker"]["openUntil"].text.flatMap { TimestampText.parse($0) }
     heldUntil = target["heldUntil"].text.flatMap { TimestampText.parse($0) }

@@ -1,6 +1,6 @@
 @testable internal import RedialCore
 @testable internal import RedialEngine
-@testable internal import RedialForecast
+@testable internal import VirtualTime
 internal import RedialModel
 
 /// Targets that several callers share, drawn at random: the calls of some of them are refused or hang again and again, and

@@ -1,5 +1,5 @@
 @testable internal import RedialCore
-@testable internal import RedialForecast
+@testable internal import VirtualTime
 internal import RedialModel
 
 /// A target of the harm grid: it takes any load, and some of its requests fail whatever the load.

@@ -1,5 +1,5 @@
 @testable internal import RedialCore
-@testable internal import RedialForecast
+@testable internal import VirtualTime
 internal import RedialModel
 
 /// Calls to targets that are dead, overloaded, rate-limited or hanging, drawn at random: one protection should help.

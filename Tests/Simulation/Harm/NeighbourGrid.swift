@@ -1,5 +1,5 @@
 @testable internal import RedialCore
-@testable internal import RedialForecast
+@testable internal import VirtualTime
 internal import RedialModel
 
 /// Origins that many callers share, drawn at random: some of their paths are dead, hang or are slow for good, and the callers

@@ -1,5 +1,5 @@
 @testable internal import RedialCore
-@testable internal import RedialForecast
+@testable internal import VirtualTime
 internal import RedialModel
 
 /// The calls of a run, and the targets that answer them.

@@ -1,6 +1,6 @@
 @testable internal import RedialCore
 @testable internal import RedialEngine
-@testable internal import RedialForecast
+@testable internal import VirtualTime
 @testable internal import RedialModel
 
 /// Calls to some targets in virtual time, by the real engine, with a store that commits at once and holds nothing back.

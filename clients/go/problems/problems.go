@@ -57,9 +57,6 @@ type Draining struct{ Refusal }
 // default namespace.
 type FirstKeyMustBeAdmin struct{ Refusal }
 
-// ForecastsFull is the problem with the code `forecastsFull`.
-type ForecastsFull struct{ Refusal }
-
 // ForwardNotDeliberate is the problem with the code `forwardNotDeliberate`.
 type ForwardNotDeliberate struct{ Refusal }
 
@@ -141,9 +138,6 @@ type InvalidPolicy struct{ Refusal }
 // InvalidRotation is the problem `invalidRotation`: The rotation cannot be accepted.
 type InvalidRotation struct{ Refusal }
 
-// InvalidScenario is the problem `invalidScenario`: The scenario is not valid.
-type InvalidScenario struct{ Refusal }
-
 // InvalidTarget is the problem with the code `invalidTarget`.
 type InvalidTarget struct{ Refusal }
 
@@ -219,14 +213,11 @@ type PolicyTooLarge struct{ Refusal }
 // PreconditionFailed is the problem `preconditionFailed`: The conditions of the request are not met.
 type PreconditionFailed struct{ Refusal }
 
-// PreviewTooLarge is the problem with the code `previewTooLarge`.
-type PreviewTooLarge struct{ Refusal }
+// PreviewsFull is the problem with the code `previewsFull`.
+type PreviewsFull struct{ Refusal }
 
 // QuotaExceeded is the problem `quotaExceeded`: The quota of the API key is used up.
 type QuotaExceeded struct{ Refusal }
-
-// SimulationTooLarge is the problem with the code `simulationTooLarge`.
-type SimulationTooLarge struct{ Refusal }
 
 // Starting is the problem with the code `starting`.
 type Starting struct{ Refusal }
@@ -249,9 +240,6 @@ type TooManyAlerts struct{ Refusal }
 // TooManyCredentials is the problem `tooManyCredentials`: There are too many credentials.
 type TooManyCredentials struct{ Refusal }
 
-// TooManyForecasts is the problem with the code `tooManyForecasts`.
-type TooManyForecasts struct{ Refusal }
-
 // TooManyHops is the problem `tooManyHops`: The call goes round in a circle.
 type TooManyHops struct{ Refusal }
 
@@ -263,6 +251,9 @@ type TooManyOperations struct{ Refusal }
 
 // TooManyPolicies is the problem `tooManyPolicies`: There are too many policies.
 type TooManyPolicies struct{ Refusal }
+
+// TooManyPreviews is the problem with the code `tooManyPreviews`.
+type TooManyPreviews struct{ Refusal }
 
 // TooManyQueries is the problem with the code `tooManyQueries`.
 type TooManyQueries struct{ Refusal }
@@ -310,7 +301,6 @@ var types = map[string]func(Refusal) error{
 	"crossSiteRequest":         func(refusal Refusal) error { return &CrossSiteRequest{refusal} },
 	"draining":                 func(refusal Refusal) error { return &Draining{refusal} },
 	"firstKeyMustBeAdmin":      func(refusal Refusal) error { return &FirstKeyMustBeAdmin{refusal} },
-	"forecastsFull":            func(refusal Refusal) error { return &ForecastsFull{refusal} },
 	"forwardNotDeliberate":     func(refusal Refusal) error { return &ForwardNotDeliberate{refusal} },
 	"forwardedTooLate":         func(refusal Refusal) error { return &ForwardedTooLate{refusal} },
 	"hostEmpty":                func(refusal Refusal) error { return &HostEmpty{refusal} },
@@ -338,7 +328,6 @@ var types = map[string]func(Refusal) error{
 	"invalidParameter":         func(refusal Refusal) error { return &InvalidParameter{refusal} },
 	"invalidPolicy":            func(refusal Refusal) error { return &InvalidPolicy{refusal} },
 	"invalidRotation":          func(refusal Refusal) error { return &InvalidRotation{refusal} },
-	"invalidScenario":          func(refusal Refusal) error { return &InvalidScenario{refusal} },
 	"invalidTarget":            func(refusal Refusal) error { return &InvalidTarget{refusal} },
 	"invalidTargetSettings":    func(refusal Refusal) error { return &InvalidTargetSettings{refusal} },
 	"invalidWebhookEndpoint":   func(refusal Refusal) error { return &InvalidWebhookEndpoint{refusal} },
@@ -364,9 +353,8 @@ var types = map[string]func(Refusal) error{
 	"policyNotFound":           func(refusal Refusal) error { return &PolicyNotFound{refusal} },
 	"policyTooLarge":           func(refusal Refusal) error { return &PolicyTooLarge{refusal} },
 	"preconditionFailed":       func(refusal Refusal) error { return &PreconditionFailed{refusal} },
-	"previewTooLarge":          func(refusal Refusal) error { return &PreviewTooLarge{refusal} },
+	"previewsFull":             func(refusal Refusal) error { return &PreviewsFull{refusal} },
 	"quotaExceeded":            func(refusal Refusal) error { return &QuotaExceeded{refusal} },
-	"simulationTooLarge":       func(refusal Refusal) error { return &SimulationTooLarge{refusal} },
 	"starting":                 func(refusal Refusal) error { return &Starting{refusal} },
 	"storageFull":              func(refusal Refusal) error { return &StorageFull{refusal} },
 	"storageUnavailable":       func(refusal Refusal) error { return &StorageUnavailable{refusal} },
@@ -374,11 +362,11 @@ var types = map[string]func(Refusal) error{
 	"tooManyAPIKeys":           func(refusal Refusal) error { return &TooManyAPIKeys{refusal} },
 	"tooManyAlerts":            func(refusal Refusal) error { return &TooManyAlerts{refusal} },
 	"tooManyCredentials":       func(refusal Refusal) error { return &TooManyCredentials{refusal} },
-	"tooManyForecasts":         func(refusal Refusal) error { return &TooManyForecasts{refusal} },
 	"tooManyHops":              func(refusal Refusal) error { return &TooManyHops{refusal} },
 	"tooManyListeners":         func(refusal Refusal) error { return &TooManyListeners{refusal} },
 	"tooManyOperations":        func(refusal Refusal) error { return &TooManyOperations{refusal} },
 	"tooManyPolicies":          func(refusal Refusal) error { return &TooManyPolicies{refusal} },
+	"tooManyPreviews":          func(refusal Refusal) error { return &TooManyPreviews{refusal} },
 	"tooManyQueries":           func(refusal Refusal) error { return &TooManyQueries{refusal} },
 	"tooManyTargets":           func(refusal Refusal) error { return &TooManyTargets{refusal} },
 	"tooManyWebhookEndpoints":  func(refusal Refusal) error { return &TooManyWebhookEndpoints{refusal} },

@@ -2,10 +2,10 @@
 
 import type {
   APIKey, APIKeyDraft, APIKeyWithText, Acknowledgement, Alert, AlertDraft, AuditAction, AuditRecord, BulkDryRun,
-  BulkOperation, BulkRequest, Call, CallDescriptor, CallState, CallSummary, Credential, CredentialDraft, DryRun, Forecast,
-  Incident, IncidentState, Instance, Issue, IssueChange, IssueState, Plan, Policy, PolicyPreview, ReplayChanges, Scenario,
-  SecretRotation, Silence, StatisticsWindow, StoredPolicy, StoredPolicySummary, Target, TargetForecast, TargetPatch,
-  TargetSettings, WebhookEndpoint, WebhookEndpointDraft, WebhookEndpointWithSecret, WebhookSecret,
+  BulkOperation, BulkRequest, Call, CallDescriptor, CallState, CallSummary, Credential, CredentialDraft, DryRun, Incident,
+  IncidentState, Instance, Issue, IssueChange, IssueState, Plan, Policy, PolicyPreview, ReplayChanges, SecretRotation,
+  Silence, StatisticsWindow, StoredPolicy, StoredPolicySummary, Target, TargetPatch, TargetSettings, WebhookEndpoint,
+  WebhookEndpointDraft, WebhookEndpointWithSecret, WebhookSecret,
 } from "./models.js";
 import { asking, filters, givenOrNew } from "./requests.js";
 import type { Request } from "./requests.js";
@@ -136,32 +136,6 @@ export abstract class Methods {
    */
   async changeTarget(key: string, patch: TargetPatch, options: { signal?: AbortSignal } = {}): Promise<Target> {
     const request = asking("PATCH", `/v1/targets/${encodeURIComponent(key)}`, { body: patch, isRepeatable: false });
-    return this.json(request, options.signal);
-  }
-
-  /**
-   * Forecast when a target's backlog is drained.
-   *
-   * Simulates the delivery of the backlog with the pace, the breaker and the policies of the service, from the target's
-   * real backlog, traffic and limits. The backlog is drained when no more calls are due than ordinarily. Each figure can be
-   * replaced by a parameter. `assumptions` says what was used.
-   *
-   * @param key The target's key. The target of a call is the origin of its URL, unless the call names one: calls to
-   *   `https://api.example.com/charges` are at `/v1/targets/https%3A%2F%2Fapi.example.com`.
-   * @param options.returnsAt When the target returns from an outage: a time, or a duration from now, up to 7 days. Without
-   *   it, the target works from now on.
-   * @param options.rate Attempts per second, instead of the target's limit.
-   * @param options.concurrency Attempts in flight, instead of the target's limit.
-   * @param options.arrivals New calls per second, instead of those of the last minutes.
-   * @param options.capacity Requests per second that the target can process, instead of the measured capacity.
-   */
-  async forecastTarget(
-    key: string, options: { returnsAt?: string; rate?: number; concurrency?: number; arrivals?: number; capacity?: number; signal?: AbortSignal } = {},
-  ): Promise<TargetForecast> {
-    const request = asking("GET", `/v1/targets/${encodeURIComponent(key)}/forecast`, {
-      params: filters({ returnsAt: options.returnsAt, rate: options.rate, concurrency: options.concurrency, arrivals:
-      options.arrivals, capacity: options.capacity }),
-    });
     return this.json(request, options.signal);
   }
 
@@ -781,19 +755,6 @@ export abstract class Methods {
    */
   async previewPolicy(preview: PolicyPreview, options: { signal?: AbortSignal } = {}): Promise<Plan> {
     const request = asking("POST", "/v1/policies/preview", { body: preview });
-    return this.json(request, options.signal);
-  }
-
-  /**
-   * Simulate an outage.
-   *
-   * What a target sees if it is down, failing or slow for a time, while calls arrive and are retried under a policy: the
-   * load over time, the mean attempts per call, the peak, the time to recover, and the calls that fail. It is computed in
-   * virtual time with the code that decides about real calls; the same seed gives the same answer. `Accept: image/svg+xml`
-   * gets a chart.
-   */
-  async simulateOutage(scenario: Scenario, options: { signal?: AbortSignal } = {}): Promise<Forecast> {
-    const request = asking("POST", "/v1/simulations", { body: scenario });
     return this.json(request, options.signal);
   }
 

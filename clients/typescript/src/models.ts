@@ -556,113 +556,6 @@ export type Plan = {
   warnings: PolicyWarnings;
 };
 
-/** An outage, and the calls that arrive meanwhile. */
-export type Scenario = {
-  policy?: PolicyOrName | null;
-  /** Whether the requests may be repeated once they may have been executed. */
-  idempotent?: boolean | null;
-  /** New calls per second, on average, at random times. With the duration, at most 100,000 calls are simulated. */
-  rate?: number | null;
-  /**
-   * How long calls arrive and the simulation runs, up to a week. By default until five minutes after the outage, or
-   * twice its length.
-   */
-  duration?: Duration | null;
-  /** The target, outside the outage. */
-  target?: {
-    /**
-     * Requests per second that the target answers. Requests that arrive faster wait in its queue for up to a second;
-     * longer waits are refused with status 503. No limit by default.
-     */
-    capacity?: number | null;
-    /** Mean time of an answer. */
-    latency?: Duration | null;
-  } | null;
-  /** When the target fails, and how. */
-  outage?: {
-    /** When it begins, from the start of the simulation. */
-    from?: Duration | null;
-    /** When it ends, likewise. */
-    to?: Duration | null;
-    /** The share of requests that fail during the outage. */
-    errorRate?: number | null;
-    /** How they fail. `unanswered` lasts until the attempt's timeout; a number is a status. */
-    failure?: "refused" | "unanswered" | number | null;
-    /** Mean time of an answer during the outage; by default unchanged. */
-    latency?: Duration | null;
-  } | null;
-  /** Whether the target has a circuit breaker. */
-  breaker?: boolean | null;
-  /** Maximum attempts in flight to the target. */
-  concurrency?: number | null;
-  /**
-   * With a fixed pace: after the breaker closes, the attempts in flight may grow to the maximum over this time; up to an
-   * hour.
-   */
-  slowStart?: Duration | null;
-  /** Whether the pace follows the target's capacity; see the settings of a target. */
-  pace?: "fixed" | "adaptive" | null;
-  /** The share of the attempts for new calls while a backlog waits too; see the settings of a target. */
-  newCallShare?: number | null;
-  /** Seed of the random numbers. */
-  seed?: number | null;
-};
-
-/** The result of an outage. */
-export type Forecast = {
-  /** Calls that arrived. */
-  calls: number;
-  /** Requests that the target got. */
-  attempts: number;
-  /** Attempts per call. */
-  amplification: number;
-  /** Attempts refused because the target had no capacity. */
-  overload: number;
-  succeeded: number;
-  failed: number;
-  /** The calls that failed, by reason. */
-  failedBy: Record<string, number>;
-  /** Calls that had not ended at the end of the simulation. */
-  unfinished: number;
-  peak: {
-    attemptsPerSecond: number;
-    at: Duration;
-    /** The peak as a multiple of the rate of new calls. */
-    timesTheRate: number;
-  };
-  /**
-   * How long after the outage the number of unfinished calls was back at its earlier level; null if it was not within
-   * the duration.
-   */
-  recoveredAfter: Duration | null;
-  /** How long calls that succeeded took; null if none did. */
-  latency: LatencyQuantiles;
-  /** The same of the calls that were accepted between the end of the outage and the recovery; null if there was none. */
-  latencyInRecovery: LatencyQuantiles;
-  /** Whether it ended early because of too many attempts. */
-  isCutShort: boolean;
-  seed: number;
-  /** The load over time, one number per step. */
-  series: {
-    step: Duration;
-    callsPerSecond: number[];
-    attemptsPerSecond: number[];
-    overloadPerSecond: number[];
-    succeededPerSecond: number[];
-    failedPerSecond: number[];
-    unfinished: number[];
-    breakerOpen: boolean[];
-  };
-};
-
-/** The times that half, 90 and 99 % did not exceed, and the longest; null if there are none. */
-export type LatencyQuantiles = {
-  p50: Duration;
-  p90: Duration;
-  p99: Duration;
-  longest: Duration;
-} | null;
-
 /** The members that a call always has. */
 export type CallBase = {
   id: CallID;
@@ -1174,11 +1067,11 @@ export type AlertName = string;
  * `targetDown`: a target has an outage (5 minutes). `targetFails`: no attempt at a target has succeeded in a quarter of an
  * hour, and so few calls fail that it has no outage (5 minutes). `targetHeld`: somebody has paused or tripped a target,
  * and calls wait (30 minutes). `callsLate`: calls have been late for a target that is neither down nor held (5 minutes).
- * `deadlinesMissed`: calls of a backlog will miss their deadlines (5 minutes). `callsFailed`: calls have failed, all their
- * attempts used or given up; one incident for each issue (1 minute). `callsStuck`: a check of the store finds calls that
- * nothing moves (5 minutes; only in the namespace `default`). The times are those of `after`, unless an alert has its own.
+ * `callsFailed`: calls have failed, all their attempts used or given up; one incident for each issue (1 minute).
+ * `callsStuck`: a check of the store finds calls that nothing moves (5 minutes; only in the namespace `default`). The
+ * times are those of `after`, unless an alert has its own.
  */
-export type AlertCondition = "targetDown" | "targetFails" | "targetHeld" | "callsLate" | "deadlinesMissed" | "callsFailed" | "callsStuck";
+export type AlertCondition = "targetDown" | "targetFails" | "targetHeld" | "callsLate" | "callsFailed" | "callsStuck";
 
 /** What a client says about an alert. */
 export type AlertDraft = {
@@ -1556,16 +1449,6 @@ export type Target = {
     /** False if more wait in the store than are counted: 10,000 for their time and 10,000 for their turn. */
     isComplete: boolean;
     /**
-     * An estimate for the due calls of the backlog, at the rate at which they end now; null while that is unknown,
-     * such as while the breaker is open, or if none waits.
-     */
-    missesDeadline: {
-      /** How many will not be attempted before their deadlines. */
-      calls: number;
-      /** Calls of the backlog that end per second. */
-      perSecond: number;
-    } | null;
-    /**
      * Calls in the store whose own time has not come count for that time, such as `backoff`, also while the target is
      * paused or its breaker is open. `GET /v1/calls?waitingOn=` lists each call under the reason that it shows.
      */
@@ -1599,93 +1482,6 @@ export type RecentAttempts = {
   /** The latency that this percentage of attempts did not exceed, within a fifth; null without attempts. */
   latency: AttemptLatency;
 };
-
-export type TargetForecast = {
-  target: string;
-  /** When the target was as the forecast assumes. */
-  at: string;
-  backlog: {
-    /** Calls that are due and wait. */
-    due: number;
-    /** Calls that are due later. */
-    later: number;
-    /** Whether all were counted. */
-    isComplete: boolean;
-  };
-  /** When the backlog is drained; null for never, or if an operator holds the target. */
-  drainedAt: string | null;
-  /** How long that takes from now. */
-  drainsIn: Duration | null;
-  /**
-   * Why it is never drained: more calls arrive than are delivered (`arrivals`), it takes longer than 30 days
-   * (`tooLong`), or an operator holds the target (`paused`, `tripped`).
-   */
-  obstacle: "arrivals" | "tooLong" | "paused" | "tripped" | null;
-  /** The maximum of due calls. */
-  peakBacklog: number;
-  /** Calls that fail because their deadline passes. */
-  missesDeadline: number;
-  /** Calls that fail for other reasons. */
-  failsOtherwise: number;
-  /** Attempts until then. */
-  attempts: number;
-  /** Attempts that the target refuses because it has no capacity left. */
-  refusedAttempts: number;
-  simulatedAttempts: number;
-  /** Whether there are too many attempts, and the rest was computed from the average of the last ones. */
-  isExtrapolated: boolean;
-  assumptions: {
-    returnsAt: string | null;
-    arrivalsPerSecond: AssumedNumber;
-    capacityPerSecond: AssumedNumber;
-    successRate: AssumedNumber;
-    ratePerSecond: AssumedNumber;
-    concurrency: AssumedNumber;
-    latency: {
-      value: Duration;
-      from: AssumptionSource;
-    };
-    /** The policy of new calls. */
-    policy: {
-      deadline: Duration;
-      from: AssumptionSource;
-    };
-    /** The waiting calls that were read; each stands for others like it. */
-    sample: {
-      calls: number;
-      isComplete: boolean;
-    };
-  };
-  /** The curve, in steps of equal length. */
-  points: {
-    after: Duration;
-    backlog: number;
-    attemptsPerSecond: number;
-  }[];
-  /** Forecasts that the service has made by itself for this target, since it started, and how right they were. */
-  accuracy: {
-    count: number;
-    medianError: number | null;
-    last: {
-      madeAt: string;
-      drainsIn: Duration;
-      took: Duration;
-      /** The difference as a share of the time that it took; negative if the forecast was too short. */
-      error: number;
-    }[];
-  };
-};
-
-export type AssumedNumber = {
-  value: number | null;
-  from: AssumptionSource;
-};
-
-/**
- * `given`: a parameter. `settings`: the target's limit. `measured`: recent traffic. `newestCall`: the newest waiting call.
- * `default`: the service's default. `unknown`: nothing is known.
- */
-export type AssumptionSource = "given" | "settings" | "measured" | "newestCall" | "default" | "unknown";
 
 /** Limits of a target. Members that are left out follow the service's settings. */
 export type TargetSettings = {
@@ -2034,7 +1830,7 @@ export type Problem = {
  * The kind of a problem: a stable word that programs can match. Later versions may add some: a program treats a code that
  * it does not know by its status.
  */
-export type ProblemCode = "badRequest" | "methodNotAllowed" | "notFound" | "invalidJSON" | "bodyTooLarge" | "invalidParameter" | "unsupportedMediaType" | "unsupportedContentCoding" | "preconditionFailed" | "invalidAttribution" | "crossSiteRequest" | "hostNotAllowed" | "hostEmpty" | "forwardNotDeliberate" | "missingAPIKey" | "invalidAPIKey" | "insufficientScope" | "untrustedUser" | "userNotAdmitted" | "operatorsOnly" | "otherNamespace" | "invalidNamespace" | "quotaExceeded" | "apiKeyNotFound" | "invalidAPIKeyDraft" | "firstKeyMustBeAdmin" | "tooManyAPIKeys" | "noRandomness" | "invalidDescriptor" | "invalidOption" | "invalidBatch" | "invalidIdempotencyKey" | "idempotencyKeyReused" | "tooManyHops" | "callNotFound" | "callEnded" | "callNotEnded" | "callRunning" | "contentErased" | "notReplayable" | "callDamaged" | "callRemoved" | "backlogFull" | "namespaceBacklogFull" | "starting" | "draining" | "notReady" | "storageFull" | "storageUnavailable" | "outcomeUnknown" | "leaseLost" | "tooManyQueries" | "targetNotFound" | "invalidTarget" | "invalidTargetSettings" | "tooManyTargets" | "policyNotFound" | "invalidPolicy" | "policyTooLarge" | "tooManyPolicies" | "invalidScenario" | "previewTooLarge" | "simulationTooLarge" | "tooManyForecasts" | "forecastsFull" | "invalidOperation" | "operationNotFound" | "operationEnded" | "tooManyOperations" | "invalidWebhookEndpoint" | "invalidRotation" | "webhookEndpointNotFound" | "webhookEndpointDisabled" | "tooManyWebhookEndpoints" | "tooManyListeners" | "credentialNotFound" | "invalidCredential" | "tooManyCredentials" | "noEncryptionKey" | "issueNotFound" | "invalidIssue" | "issueNotResolved" | "alertNotFound" | "invalidAlert" | "tooManyAlerts" | "alertWithoutReceiver" | "invalidChange" | "incidentNotFound" | "incidentEnded" | "ownedElsewhere" | "leaderUnreachable" | "instanceUnreachable" | "notAPeer" | "invalidForward" | "forwardedTooLate" | "callInMemory";
+export type ProblemCode = "badRequest" | "methodNotAllowed" | "notFound" | "invalidJSON" | "bodyTooLarge" | "invalidParameter" | "unsupportedMediaType" | "unsupportedContentCoding" | "preconditionFailed" | "invalidAttribution" | "crossSiteRequest" | "hostNotAllowed" | "hostEmpty" | "forwardNotDeliberate" | "missingAPIKey" | "invalidAPIKey" | "insufficientScope" | "untrustedUser" | "userNotAdmitted" | "operatorsOnly" | "otherNamespace" | "invalidNamespace" | "quotaExceeded" | "apiKeyNotFound" | "invalidAPIKeyDraft" | "firstKeyMustBeAdmin" | "tooManyAPIKeys" | "noRandomness" | "invalidDescriptor" | "invalidOption" | "invalidBatch" | "invalidIdempotencyKey" | "idempotencyKeyReused" | "tooManyHops" | "callNotFound" | "callEnded" | "callNotEnded" | "callRunning" | "contentErased" | "notReplayable" | "callDamaged" | "callRemoved" | "backlogFull" | "namespaceBacklogFull" | "starting" | "draining" | "notReady" | "storageFull" | "storageUnavailable" | "outcomeUnknown" | "leaseLost" | "tooManyQueries" | "targetNotFound" | "invalidTarget" | "invalidTargetSettings" | "tooManyTargets" | "policyNotFound" | "invalidPolicy" | "policyTooLarge" | "tooManyPolicies" | "tooManyPreviews" | "previewsFull" | "invalidOperation" | "operationNotFound" | "operationEnded" | "tooManyOperations" | "invalidWebhookEndpoint" | "invalidRotation" | "webhookEndpointNotFound" | "webhookEndpointDisabled" | "tooManyWebhookEndpoints" | "tooManyListeners" | "credentialNotFound" | "invalidCredential" | "tooManyCredentials" | "noEncryptionKey" | "issueNotFound" | "invalidIssue" | "issueNotResolved" | "alertNotFound" | "invalidAlert" | "tooManyAlerts" | "alertWithoutReceiver" | "invalidChange" | "incidentNotFound" | "incidentEnded" | "ownedElsewhere" | "leaderUnreachable" | "instanceUnreachable" | "notAPeer" | "invalidForward" | "forwardedTooLate" | "callInMemory";
 
 /** Start a bulk operation: one action on all calls that match a filter. */
 export type BulkDryRun = {

@@ -57,9 +57,6 @@ export class Draining extends RedialProblem {}
 /** `firstKeyMustBeAdmin`: The first API key must have the scope admin in the default namespace. */
 export class FirstKeyMustBeAdmin extends RedialProblem {}
 
-/** The problem with the code `forecastsFull`. */
-export class ForecastsFull extends RedialProblem {}
-
 /** The problem with the code `forwardNotDeliberate`. */
 export class ForwardNotDeliberate extends RedialProblem {}
 
@@ -141,9 +138,6 @@ export class InvalidPolicy extends RedialProblem {}
 /** `invalidRotation`: The rotation cannot be accepted. */
 export class InvalidRotation extends RedialProblem {}
 
-/** `invalidScenario`: The scenario is not valid. */
-export class InvalidScenario extends RedialProblem {}
-
 /** The problem with the code `invalidTarget`. */
 export class InvalidTarget extends RedialProblem {}
 
@@ -219,14 +213,11 @@ export class PolicyTooLarge extends RedialProblem {}
 /** `preconditionFailed`: The conditions of the request are not met. */
 export class PreconditionFailed extends RedialProblem {}
 
-/** The problem with the code `previewTooLarge`. */
-export class PreviewTooLarge extends RedialProblem {}
+/** The problem with the code `previewsFull`. */
+export class PreviewsFull extends RedialProblem {}
 
 /** `quotaExceeded`: The quota of the API key is used up. */
 export class QuotaExceeded extends RedialProblem {}
-
-/** The problem with the code `simulationTooLarge`. */
-export class SimulationTooLarge extends RedialProblem {}
 
 /** The problem with the code `starting`. */
 export class Starting extends RedialProblem {}
@@ -249,9 +240,6 @@ export class TooManyAlerts extends RedialProblem {}
 /** `tooManyCredentials`: There are too many credentials. */
 export class TooManyCredentials extends RedialProblem {}
 
-/** The problem with the code `tooManyForecasts`. */
-export class TooManyForecasts extends RedialProblem {}
-
 /** `tooManyHops`: The call goes round in a circle. */
 export class TooManyHops extends RedialProblem {}
 
@@ -263,6 +251,9 @@ export class TooManyOperations extends RedialProblem {}
 
 /** `tooManyPolicies`: There are too many policies. */
 export class TooManyPolicies extends RedialProblem {}
+
+/** The problem with the code `tooManyPreviews`. */
+export class TooManyPreviews extends RedialProblem {}
 
 /** The problem with the code `tooManyQueries`. */
 export class TooManyQueries extends RedialProblem {}
@@ -310,7 +301,6 @@ const types: Readonly<Record<string, typeof RedialProblem>> = {
   crossSiteRequest: CrossSiteRequest,
   draining: Draining,
   firstKeyMustBeAdmin: FirstKeyMustBeAdmin,
-  forecastsFull: ForecastsFull,
   forwardNotDeliberate: ForwardNotDeliberate,
   forwardedTooLate: ForwardedTooLate,
   hostEmpty: HostEmpty,
@@ -338,7 +328,6 @@ const types: Readonly<Record<string, typeof RedialProblem>> = {
   invalidParameter: InvalidParameter,
   invalidPolicy: InvalidPolicy,
   invalidRotation: InvalidRotation,
-  invalidScenario: InvalidScenario,
   invalidTarget: InvalidTarget,
   invalidTargetSettings: InvalidTargetSettings,
   invalidWebhookEndpoint: InvalidWebhookEndpoint,
@@ -364,9 +353,8 @@ const types: Readonly<Record<string, typeof RedialProblem>> = {
   policyNotFound: PolicyNotFound,
   policyTooLarge: PolicyTooLarge,
   preconditionFailed: PreconditionFailed,
-  previewTooLarge: PreviewTooLarge,
+  previewsFull: PreviewsFull,
   quotaExceeded: QuotaExceeded,
-  simulationTooLarge: SimulationTooLarge,
   starting: Starting,
   storageFull: StorageFull,
   storageUnavailable: StorageUnavailable,
@@ -374,11 +362,11 @@ const types: Readonly<Record<string, typeof RedialProblem>> = {
   tooManyAPIKeys: TooManyAPIKeys,
   tooManyAlerts: TooManyAlerts,
   tooManyCredentials: TooManyCredentials,
-  tooManyForecasts: TooManyForecasts,
   tooManyHops: TooManyHops,
   tooManyListeners: TooManyListeners,
   tooManyOperations: TooManyOperations,
   tooManyPolicies: TooManyPolicies,
+  tooManyPreviews: TooManyPreviews,
   tooManyQueries: TooManyQueries,
   tooManyTargets: TooManyTargets,
   tooManyWebhookEndpoints: TooManyWebhookEndpoints,

@@ -10,10 +10,9 @@ from ._requests import Request, quoted
 from .models import (
     APIKey, APIKeyDraft, APIKeyWithText, Acknowledgement, Alert, AlertDraft, AuditAction, AuditRecord, BulkDryRun,
     BulkOperation, BulkRequest, Call, CallDescriptor, CallState, CallSummary, Credential, CredentialDraft, DryRun,
-    Forecast, Incident, IncidentState, Instance, Issue, IssueChange, IssueState, Plan, Policy, PolicyPreview,
-    ReplayChanges, Scenario, SecretRotation, Silence, StatisticsWindow, StoredPolicy, StoredPolicySummary, Target,
-    TargetForecast, TargetPatch, TargetSettings, WebhookEndpoint, WebhookEndpointDraft, WebhookEndpointWithSecret,
-    WebhookSecret,
+    Incident, IncidentState, Instance, Issue, IssueChange, IssueState, Plan, Policy, PolicyPreview, ReplayChanges,
+    SecretRotation, Silence, StatisticsWindow, StoredPolicy, StoredPolicySummary, Target, TargetPatch, TargetSettings,
+    WebhookEndpoint, WebhookEndpointDraft, WebhookEndpointWithSecret, WebhookSecret,
 )
 
 
@@ -133,30 +132,6 @@ class AsyncMethods:
         """
         result: Target = await self._json(requests.asking(
             "PATCH", f"/v1/targets/{quoted(key)}", content=requests.encoded(patch), is_repeatable=False))
-        return result
-
-    async def forecast_target(
-        self, key: str, *, returns_at: str | None = None, rate: float | None = None, concurrency: int | None = None,
-        arrivals: float | None = None, capacity: float | None = None
-    ) -> TargetForecast:
-        """Forecast when a target's backlog is drained.
-
-        Simulates the delivery of the backlog with the pace, the breaker and the policies of the service, from the
-        target's real backlog, traffic and limits. The backlog is drained when no more calls are due than ordinarily.
-        Each figure can be replaced by a parameter. `assumptions` says what was used.
-
-        :param key: The target's key. The target of a call is the origin of its URL, unless the call names one: calls to
-            `https://api.example.com/charges` are at `/v1/targets/https%3A%2F%2Fapi.example.com`.
-        :param returns_at: When the target returns from an outage: a time, or a duration from now, up to 7 days. Without
-            it, the target works from now on.
-        :param rate: Attempts per second, instead of the target's limit.
-        :param concurrency: Attempts in flight, instead of the target's limit.
-        :param arrivals: New calls per second, instead of those of the last minutes.
-        :param capacity: Requests per second that the target can process, instead of the measured capacity.
-        """
-        result: TargetForecast = await self._json(requests.asking(
-            "GET", f"/v1/targets/{quoted(key)}/forecast",
-            requests.query(returnsAt=returns_at, rate=rate, concurrency=concurrency, arrivals=arrivals, capacity=capacity)))
         return result
 
     async def pause_target(self, key: str) -> Target:
@@ -668,17 +643,6 @@ class AsyncMethods:
         are allowed but rarely intended. `Accept: image/svg+xml` gets a chart.
         """
         result: Plan = await self._json(requests.asking("POST", "/v1/policies/preview", content=requests.encoded(preview)))
-        return result
-
-    async def simulate_outage(self, scenario: Scenario) -> Forecast:
-        """Simulate an outage.
-
-        What a target sees if it is down, failing or slow for a time, while calls arrive and are retried under a policy:
-        the load over time, the mean attempts per call, the peak, the time to recover, and the calls that fail. It is
-        computed in virtual time with the code that decides about real calls; the same seed gives the same answer.
-        `Accept: image/svg+xml` gets a chart.
-        """
-        result: Forecast = await self._json(requests.asking("POST", "/v1/simulations", content=requests.encoded(scenario)))
         return result
 
     async def list_instances(self, *, page_size: int = 250) -> AsyncIterator[Instance]:

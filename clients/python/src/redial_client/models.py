@@ -413,99 +413,6 @@ class Plan(TypedDict):
     warnings: PolicyWarnings
 
 
-class ScenarioTarget(TypedDict):
-    """The target, outside the outage."""
-
-    capacity: NotRequired[int | None]
-    """
-    Requests per second that the target answers. Requests that arrive faster wait in its queue for up to a second;
-    longer waits are refused with status 503. No limit by default.
-
-    """
-    latency: NotRequired[Duration | None]
-    """Mean time of an answer."""
-
-
-ScenarioOutage = TypedDict(
-    'ScenarioOutage',
-    {
-        'from': NotRequired[Duration | None],
-        'to': NotRequired[Duration | None],
-        'errorRate': NotRequired[float | None],
-        'failure': NotRequired[Literal['refused', 'unanswered'] | int | None],
-        'latency': NotRequired[Duration | None],
-    },
-)
-
-
-class Scenario(TypedDict):
-    """An outage, and the calls that arrive meanwhile."""
-
-    policy: NotRequired[PolicyOrName | None]
-    idempotent: NotRequired[bool | None]
-    """Whether the requests may be repeated once they may have been executed."""
-    rate: NotRequired[float | None]
-    """
-    New calls per second, on average, at random times. With the duration, at most 100,000 calls are simulated.
-
-    """
-    duration: NotRequired[Duration | None]
-    """
-    How long calls arrive and the simulation runs, up to a week. By default until five minutes after the outage, or
-    twice its length.
-
-    """
-    target: NotRequired[ScenarioTarget | None]
-    """The target, outside the outage."""
-    outage: NotRequired[ScenarioOutage | None]
-    """When the target fails, and how."""
-    breaker: NotRequired[bool | None]
-    """Whether the target has a circuit breaker."""
-    concurrency: NotRequired[int | None]
-    """Maximum attempts in flight to the target."""
-    slowStart: NotRequired[Duration | None]
-    """
-    With a fixed pace: after the breaker closes, the attempts in flight may grow to the maximum over this time; up to an
-    hour.
-
-    """
-    pace: NotRequired[Literal['fixed', 'adaptive'] | None]
-    """Whether the pace follows the target's capacity; see the settings of a target."""
-    newCallShare: NotRequired[float | None]
-    """The share of the attempts for new calls while a backlog waits too; see the settings of a target."""
-    seed: NotRequired[int | None]
-    """Seed of the random numbers."""
-
-
-class ForecastPeak(TypedDict):
-    attemptsPerSecond: float
-    at: Duration
-    timesTheRate: float
-    """The peak as a multiple of the rate of new calls."""
-
-
-class ForecastSeries(TypedDict):
-    """The load over time, one number per step."""
-
-    step: Duration
-    callsPerSecond: list[float]
-    attemptsPerSecond: list[float]
-    overloadPerSecond: list[float]
-    succeededPerSecond: list[float]
-    failedPerSecond: list[float]
-    unfinished: list[float]
-    breakerOpen: list[bool]
-
-
-class LatencyQuantiles(TypedDict):
-    """The times that half, 90 and 99 % did not exceed, and the longest; null if there are none."""
-
-    p50: Duration
-    p90: Duration
-    p99: Duration
-    longest: Duration
-
-
 class Request(TypedDict):
     """
     The request of a call, as the client gave it; shown with `include=request`. Values of secret header fields and URL
@@ -779,14 +686,14 @@ AlertName: TypeAlias = str
 """Letters, digits, `.`, `_` and `-`."""
 
 
-AlertCondition: TypeAlias = Literal['targetDown', 'targetFails', 'targetHeld', 'callsLate', 'deadlinesMissed', 'callsFailed', 'callsStuck']
+AlertCondition: TypeAlias = Literal['targetDown', 'targetFails', 'targetHeld', 'callsLate', 'callsFailed', 'callsStuck']
 """
 `targetDown`: a target has an outage (5 minutes). `targetFails`: no attempt at a target has succeeded in a quarter of an
 hour, and so few calls fail that it has no outage (5 minutes). `targetHeld`: somebody has paused or tripped a target,
 and calls wait (30 minutes). `callsLate`: calls have been late for a target that is neither down nor held (5 minutes).
-`deadlinesMissed`: calls of a backlog will miss their deadlines (5 minutes). `callsFailed`: calls have failed, all their
-attempts used or given up; one incident for each issue (1 minute). `callsStuck`: a check of the store finds calls that
-nothing moves (5 minutes; only in the namespace `default`). The times are those of `after`, unless an alert has its own.
+`callsFailed`: calls have failed, all their attempts used or given up; one incident for each issue (1 minute).
+`callsStuck`: a check of the store finds calls that nothing moves (5 minutes; only in the namespace `default`). The
+times are those of `after`, unless an alert has its own.
 
 """
 
@@ -1114,31 +1021,12 @@ class TargetPace(TypedDict):
     """When the rate changed last; null if it never has."""
 
 
-class TargetBacklogMissesDeadline(TypedDict):
-    """
-    An estimate for the due calls of the backlog, at the rate at which they end now; null while that is unknown,
-    such as while the breaker is open, or if none waits.
-
-    """
-
-    calls: int
-    """How many will not be attempted before their deadlines."""
-    perSecond: float
-    """Calls of the backlog that end per second."""
-
-
 class TargetBacklog(TypedDict):
     """The calls that have not run yet, due or not, counted by their wait reason."""
 
     total: int
     isComplete: bool
     """False if more wait in the store than are counted: 10,000 for their time and 10,000 for their turn."""
-    missesDeadline: TargetBacklogMissesDeadline | None
-    """
-    An estimate for the due calls of the backlog, at the rate at which they end now; null while that is unknown,
-    such as while the breaker is open, or if none waits.
-
-    """
     byReason: dict[WaitReason, int]
     """
     Calls in the store whose own time has not come count for that time, such as `backoff`, also while the target is
@@ -1154,55 +1042,6 @@ class RecentAttempts(TypedDict):
     """Attempts after which it did not."""
     latency: AttemptLatency | None
     """The latency that this percentage of attempts did not exceed, within a fifth; null without attempts."""
-
-
-class TargetForecastBacklog(TypedDict):
-    due: int
-    """Calls that are due and wait."""
-    later: int
-    """Calls that are due later."""
-    isComplete: bool
-    """Whether all were counted."""
-
-
-class TargetForecastAssumptionsSample(TypedDict):
-    """The waiting calls that were read; each stands for others like it."""
-
-    calls: int
-    isComplete: bool
-
-
-class TargetForecastPoint(TypedDict):
-    after: Duration
-    backlog: int
-    attemptsPerSecond: float
-
-
-class TargetForecastAccuracyLast(TypedDict):
-    madeAt: str
-    drainsIn: Duration
-    took: Duration
-    error: float
-    """The difference as a share of the time that it took; negative if the forecast was too short."""
-
-
-class TargetForecastAccuracy(TypedDict):
-    """
-    Forecasts that the service has made by itself for this target, since it started, and how right they were.
-
-    """
-
-    count: int
-    medianError: float | None
-    last: list[TargetForecastAccuracyLast]
-
-
-AssumptionSource: TypeAlias = Literal['given', 'settings', 'measured', 'newestCall', 'default', 'unknown']
-"""
-`given`: a parameter. `settings`: the target's limit. `measured`: recent traffic. `newestCall`: the newest waiting call.
-`default`: the service's default. `unknown`: nothing is known.
-
-"""
 
 
 class TargetSettingsBreaker(TypedDict):
@@ -1587,7 +1426,7 @@ class ProblemCall(TypedDict):
     """The labels, as far as they can be read."""
 
 
-ProblemCode: TypeAlias = Literal['badRequest', 'methodNotAllowed', 'notFound', 'invalidJSON', 'bodyTooLarge', 'invalidParameter', 'unsupportedMediaType', 'unsupportedContentCoding', 'preconditionFailed', 'invalidAttribution', 'crossSiteRequest', 'hostNotAllowed', 'hostEmpty', 'forwardNotDeliberate', 'missingAPIKey', 'invalidAPIKey', 'insufficientScope', 'untrustedUser', 'userNotAdmitted', 'operatorsOnly', 'otherNamespace', 'invalidNamespace', 'quotaExceeded', 'apiKeyNotFound', 'invalidAPIKeyDraft', 'firstKeyMustBeAdmin', 'tooManyAPIKeys', 'noRandomness', 'invalidDescriptor', 'invalidOption', 'invalidBatch', 'invalidIdempotencyKey', 'idempotencyKeyReused', 'tooManyHops', 'callNotFound', 'callEnded', 'callNotEnded', 'callRunning', 'contentErased', 'notReplayable', 'callDamaged', 'callRemoved', 'backlogFull', 'namespaceBacklogFull', 'starting', 'draining', 'notReady', 'storageFull', 'storageUnavailable', 'outcomeUnknown', 'leaseLost', 'tooManyQueries', 'targetNotFound', 'invalidTarget', 'invalidTargetSettings', 'tooManyTargets', 'policyNotFound', 'invalidPolicy', 'policyTooLarge', 'tooManyPolicies', 'invalidScenario', 'previewTooLarge', 'simulationTooLarge', 'tooManyForecasts', 'forecastsFull', 'invalidOperation', 'operationNotFound', 'operationEnded', 'tooManyOperations', 'invalidWebhookEndpoint', 'invalidRotation', 'webhookEndpointNotFound', 'webhookEndpointDisabled', 'tooManyWebhookEndpoints', 'tooManyListeners', 'credentialNotFound', 'invalidCredential', 'tooManyCredentials', 'noEncryptionKey', 'issueNotFound', 'invalidIssue', 'issueNotResolved', 'alertNotFound', 'invalidAlert', 'tooManyAlerts', 'alertWithoutReceiver', 'invalidChange', 'incidentNotFound', 'incidentEnded', 'ownedElsewhere', 'leaderUnreachable', 'instanceUnreachable', 'notAPeer', 'invalidForward', 'forwardedTooLate', 'callInMemory']
+ProblemCode: TypeAlias = Literal['badRequest', 'methodNotAllowed', 'notFound', 'invalidJSON', 'bodyTooLarge', 'invalidParameter', 'unsupportedMediaType', 'unsupportedContentCoding', 'preconditionFailed', 'invalidAttribution', 'crossSiteRequest', 'hostNotAllowed', 'hostEmpty', 'forwardNotDeliberate', 'missingAPIKey', 'invalidAPIKey', 'insufficientScope', 'untrustedUser', 'userNotAdmitted', 'operatorsOnly', 'otherNamespace', 'invalidNamespace', 'quotaExceeded', 'apiKeyNotFound', 'invalidAPIKeyDraft', 'firstKeyMustBeAdmin', 'tooManyAPIKeys', 'noRandomness', 'invalidDescriptor', 'invalidOption', 'invalidBatch', 'invalidIdempotencyKey', 'idempotencyKeyReused', 'tooManyHops', 'callNotFound', 'callEnded', 'callNotEnded', 'callRunning', 'contentErased', 'notReplayable', 'callDamaged', 'callRemoved', 'backlogFull', 'namespaceBacklogFull', 'starting', 'draining', 'notReady', 'storageFull', 'storageUnavailable', 'outcomeUnknown', 'leaseLost', 'tooManyQueries', 'targetNotFound', 'invalidTarget', 'invalidTargetSettings', 'tooManyTargets', 'policyNotFound', 'invalidPolicy', 'policyTooLarge', 'tooManyPolicies', 'tooManyPreviews', 'previewsFull', 'invalidOperation', 'operationNotFound', 'operationEnded', 'tooManyOperations', 'invalidWebhookEndpoint', 'invalidRotation', 'webhookEndpointNotFound', 'webhookEndpointDisabled', 'tooManyWebhookEndpoints', 'tooManyListeners', 'credentialNotFound', 'invalidCredential', 'tooManyCredentials', 'noEncryptionKey', 'issueNotFound', 'invalidIssue', 'issueNotResolved', 'alertNotFound', 'invalidAlert', 'tooManyAlerts', 'alertWithoutReceiver', 'invalidChange', 'incidentNotFound', 'incidentEnded', 'ownedElsewhere', 'leaderUnreachable', 'instanceUnreachable', 'notAPeer', 'invalidForward', 'forwardedTooLate', 'callInMemory']
 """
 The kind of a problem: a stable word that programs can match. Later versions may add some: a program treats a code that
 it does not know by its status.
@@ -1930,44 +1769,6 @@ class DryRun(TypedDict):
     plan: Plan
     warnings: PolicyWarnings
     """Warnings about the call."""
-
-
-class Forecast(TypedDict):
-    """The result of an outage."""
-
-    calls: int
-    """Calls that arrived."""
-    attempts: int
-    """Requests that the target got."""
-    amplification: float
-    """Attempts per call."""
-    overload: int
-    """Attempts refused because the target had no capacity."""
-    succeeded: int
-    failed: int
-    failedBy: dict[FailureReason, int]
-    """The calls that failed, by reason."""
-    unfinished: int
-    """Calls that had not ended at the end of the simulation."""
-    peak: ForecastPeak
-    recoveredAfter: Duration | None
-    """
-    How long after the outage the number of unfinished calls was back at its earlier level; null if it was not within
-    the duration.
-
-    """
-    latency: LatencyQuantiles | None
-    """How long calls that succeeded took; null if none did."""
-    latencyInRecovery: LatencyQuantiles | None
-    """
-    The same of the calls that were accepted between the end of the outage and the recovery; null if there was none.
-
-    """
-    isCutShort: bool
-    """Whether it ended early because of too many attempts."""
-    seed: int
-    series: ForecastSeries
-    """The load over time, one number per step."""
 
 
 class CallBase(TypedDict):
@@ -2386,33 +2187,6 @@ class Target(TypedDict):
     """
 
 
-TargetForecastAssumptionsLatency = TypedDict(
-    'TargetForecastAssumptionsLatency',
-    {
-        'value': Duration,
-        'from': AssumptionSource,
-    },
-)
-
-
-TargetForecastAssumptionsPolicy = TypedDict(
-    'TargetForecastAssumptionsPolicy',
-    {
-        'deadline': Duration,
-        'from': AssumptionSource,
-    },
-)
-
-
-AssumedNumber = TypedDict(
-    'AssumedNumber',
-    {
-        'value': float | None,
-        'from': AssumptionSource,
-    },
-)
-
-
 class Event(TypedDict):
     """An event of the event stream."""
 
@@ -2515,58 +2289,6 @@ StatisticsWindow = TypedDict(
         'steps': list[StatisticsWindowStep],
     },
 )
-
-
-class TargetForecastAssumptions(TypedDict):
-    returnsAt: str | None
-    arrivalsPerSecond: AssumedNumber
-    capacityPerSecond: AssumedNumber
-    successRate: AssumedNumber
-    ratePerSecond: AssumedNumber
-    concurrency: AssumedNumber
-    latency: TargetForecastAssumptionsLatency
-    policy: TargetForecastAssumptionsPolicy
-    """The policy of new calls."""
-    sample: TargetForecastAssumptionsSample
-    """The waiting calls that were read; each stands for others like it."""
-
-
-class TargetForecast(TypedDict):
-    target: str
-    at: str
-    """When the target was as the forecast assumes."""
-    backlog: TargetForecastBacklog
-    drainedAt: str | None
-    """When the backlog is drained; null for never, or if an operator holds the target."""
-    drainsIn: Duration | None
-    """How long that takes from now."""
-    obstacle: Literal['arrivals', 'tooLong', 'paused', 'tripped'] | None
-    """
-    Why it is never drained: more calls arrive than are delivered (`arrivals`), it takes longer than 30 days
-    (`tooLong`), or an operator holds the target (`paused`, `tripped`).
-
-    """
-    peakBacklog: int
-    """The maximum of due calls."""
-    missesDeadline: int
-    """Calls that fail because their deadline passes."""
-    failsOtherwise: int
-    """Calls that fail for other reasons."""
-    attempts: int
-    """Attempts until then."""
-    refusedAttempts: int
-    """Attempts that the target refuses because it has no capacity left."""
-    simulatedAttempts: int
-    isExtrapolated: bool
-    """Whether there are too many attempts, and the rest was computed from the average of the last ones."""
-    assumptions: TargetForecastAssumptions
-    points: list[TargetForecastPoint]
-    """The curve, in steps of equal length."""
-    accuracy: TargetForecastAccuracy
-    """
-    Forecasts that the service has made by itself for this target, since it started, and how right they were.
-
-    """
 
 
 class WebhookPayload(TypedDict):

@@ -83,10 +83,6 @@ class FirstKeyMustBeAdmin(RedialProblem):
     """`firstKeyMustBeAdmin`: The first API key must have the scope admin in the default namespace."""
 
 
-class ForecastsFull(RedialProblem):
-    """The problem with the code `forecastsFull`."""
-
-
 class ForwardNotDeliberate(RedialProblem):
     """The problem with the code `forwardNotDeliberate`."""
 
@@ -195,10 +191,6 @@ class InvalidRotation(RedialProblem):
     """`invalidRotation`: The rotation cannot be accepted."""
 
 
-class InvalidScenario(RedialProblem):
-    """`invalidScenario`: The scenario is not valid."""
-
-
 class InvalidTarget(RedialProblem):
     """The problem with the code `invalidTarget`."""
 
@@ -299,16 +291,12 @@ class PreconditionFailed(RedialProblem):
     """`preconditionFailed`: The conditions of the request are not met."""
 
 
-class PreviewTooLarge(RedialProblem):
-    """The problem with the code `previewTooLarge`."""
+class PreviewsFull(RedialProblem):
+    """The problem with the code `previewsFull`."""
 
 
 class QuotaExceeded(RedialProblem):
     """`quotaExceeded`: The quota of the API key is used up."""
-
-
-class SimulationTooLarge(RedialProblem):
-    """The problem with the code `simulationTooLarge`."""
 
 
 class Starting(RedialProblem):
@@ -339,10 +327,6 @@ class TooManyCredentials(RedialProblem):
     """`tooManyCredentials`: There are too many credentials."""
 
 
-class TooManyForecasts(RedialProblem):
-    """The problem with the code `tooManyForecasts`."""
-
-
 class TooManyHops(RedialProblem):
     """`tooManyHops`: The call goes round in a circle."""
 
@@ -357,6 +341,10 @@ class TooManyOperations(RedialProblem):
 
 class TooManyPolicies(RedialProblem):
     """`tooManyPolicies`: There are too many policies."""
+
+
+class TooManyPreviews(RedialProblem):
+    """The problem with the code `tooManyPreviews`."""
 
 
 class TooManyQueries(RedialProblem):
@@ -414,7 +402,6 @@ TYPES: Dict[str, Type[RedialProblem]] = {
     "crossSiteRequest": CrossSiteRequest,
     "draining": Draining,
     "firstKeyMustBeAdmin": FirstKeyMustBeAdmin,
-    "forecastsFull": ForecastsFull,
     "forwardNotDeliberate": ForwardNotDeliberate,
     "forwardedTooLate": ForwardedTooLate,
     "hostEmpty": HostEmpty,
@@ -442,7 +429,6 @@ TYPES: Dict[str, Type[RedialProblem]] = {
     "invalidParameter": InvalidParameter,
     "invalidPolicy": InvalidPolicy,
     "invalidRotation": InvalidRotation,
-    "invalidScenario": InvalidScenario,
     "invalidTarget": InvalidTarget,
     "invalidTargetSettings": InvalidTargetSettings,
     "invalidWebhookEndpoint": InvalidWebhookEndpoint,
@@ -468,9 +454,8 @@ TYPES: Dict[str, Type[RedialProblem]] = {
     "policyNotFound": PolicyNotFound,
     "policyTooLarge": PolicyTooLarge,
     "preconditionFailed": PreconditionFailed,
-    "previewTooLarge": PreviewTooLarge,
+    "previewsFull": PreviewsFull,
     "quotaExceeded": QuotaExceeded,
-    "simulationTooLarge": SimulationTooLarge,
     "starting": Starting,
     "storageFull": StorageFull,
     "storageUnavailable": StorageUnavailable,
@@ -478,11 +463,11 @@ TYPES: Dict[str, Type[RedialProblem]] = {
     "tooManyAPIKeys": TooManyAPIKeys,
     "tooManyAlerts": TooManyAlerts,
     "tooManyCredentials": TooManyCredentials,
-    "tooManyForecasts": TooManyForecasts,
     "tooManyHops": TooManyHops,
     "tooManyListeners": TooManyListeners,
     "tooManyOperations": TooManyOperations,
     "tooManyPolicies": TooManyPolicies,
+    "tooManyPreviews": TooManyPreviews,
     "tooManyQueries": TooManyQueries,
     "tooManyTargets": TooManyTargets,
     "tooManyWebhookEndpoints": TooManyWebhookEndpoints,
