@@ -278,7 +278,9 @@ class Drill(Scene):
         chosen = bright + [color for color in colors if color not in bright][:COLORS - len(bright)]
         palette.putpalette([part for color in chosen for part in color])
         image = image.quantize(palette=palette, dither=Image.Dither.NONE)
-        image.save(ROOT / PICTURES / f"{name}.png", optimize=True)
+        folder = ROOT / PICTURES
+        folder.mkdir(parents=True, exist_ok=True)
+        image.save(folder / f"{name}.png", optimize=True)
 
 
 # Draws the overview anew, and returns what it says.

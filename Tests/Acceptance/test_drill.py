@@ -1,6 +1,6 @@
 """The incident drill: eight incidents, and what a person sees at minute 1 and 5 and after each of them.
 
-See drill.py. The pictures are in docs/drill, and docs/drill.md shows them.
+See drill.py. docs/drill.md says what each shows, and how to make pictures of it.
 """
 
 import itertools
